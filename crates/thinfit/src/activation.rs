@@ -1,0 +1,132 @@
+//! The activation Φ with its first two derivatives (paper §3, list of nonlinearities).
+//!
+//! Every activation is kept as *real planes*. A real Φ has one plane, Φ/n. The complex Fourier feature
+//! exp(2πit)/n has two, its cosine and its sine. The design matrix A is never complex in memory: it is the
+//! real matrix E of [`Activation::columns`] columns, and what is complex about it is decided where it is
+//! solved (`ridge`) and nowhere else. The factor 1/n is part of the planes.
+
+use serde::{Deserialize, Serialize};
+
+/// The activation Φ of the hidden layer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Activation {
+    /// Φ(t) = exp(2πit), complex output weights, no biases.
+    #[default]
+    Fourier,
+    /// Φ(t) = cos(πt), with biases.
+    Cosine,
+    /// Φ(t) = 1/(1+e⁻ᵗ), with biases.
+    Sigmoid,
+    /// Φ(t) = tanh t, with biases.
+    Tanh,
+    /// Φ(t) = max(t, 0), with biases.
+    Relu,
+}
+
+impl Activation {
+    /// All activations, for grids and help texts.
+    pub const ALL: [Activation; 5] = [
+        Activation::Fourier,
+        Activation::Cosine,
+        Activation::Sigmoid,
+        Activation::Tanh,
+        Activation::Relu,
+    ];
+
+    /// Whether the bias trick applies: x is padded by a constant 1 and A by a column of ones.
+    pub fn has_bias(self) -> bool {
+        self != Activation::Fourier
+    }
+
+    /// Entries of one hidden weight w_l for `d` inputs: d, or d + 1 with biases.
+    pub fn weights(self, d: usize) -> usize {
+        d + usize::from(self.has_bias())
+    }
+
+    /// Columns of the real design matrix E for `n` neurons: [cos | sin] for Fourier, [Φ | 1] otherwise.
+    pub fn columns(self, n: usize) -> usize {
+        if self == Activation::Fourier {
+            2 * n
+        } else {
+            n + 1
+        }
+    }
+
+    /// Columns of a buffer that holds E and, for the cosine, the sines that its derivative needs.
+    pub(crate) fn planes(self, n: usize) -> usize {
+        if self == Activation::Cosine {
+            2 * n + 1
+        } else {
+            self.columns(n)
+        }
+    }
+
+    /// The name as it stands in configuration files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Activation::Fourier => "fourier",
+            Activation::Cosine => "cosine",
+            Activation::Sigmoid => "sigmoid",
+            Activation::Tanh => "tanh",
+            Activation::Relu => "relu",
+        }
+    }
+
+    /// Φ′/n and Φ″/n of a *real* activation from its planes: `phi` = Φ/n and, for the cosine, `sine` = sin(πt)/n.
+    #[inline(always)]
+    pub(crate) fn slopes(self, phi: f64, sine: f64, n: f64) -> (f64, f64) {
+        use std::f64::consts::PI;
+        match self {
+            Activation::Sigmoid => {
+                let p = phi * n;
+                let first = phi * (1.0 - p);
+                (first, first * (1.0 - 2.0 * p))
+            }
+            Activation::Tanh => {
+                let p = phi * n;
+                let first = (1.0 - p * p) / n;
+                (first, -2.0 * p * first)
+            }
+            Activation::Relu => (if phi > 0.0 { 1.0 / n } else { 0.0 }, 0.0),
+            Activation::Cosine => (-PI * sine, -PI * PI * phi),
+            Activation::Fourier => {
+                unreachable!(
+                    "the Fourier feature is complex; its slopes are taken from both planes"
+                )
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slopes_are_derivatives_of_the_planes() {
+        let phi = |a: Activation, t: f64| match a {
+            Activation::Cosine => (std::f64::consts::PI * t).cos(),
+            Activation::Sigmoid => 1.0 / (1.0 + (-t).exp()),
+            Activation::Tanh => t.tanh(),
+            _ => t.max(0.0),
+        };
+        let n = 7.0;
+        for a in [
+            Activation::Cosine,
+            Activation::Sigmoid,
+            Activation::Tanh,
+            Activation::Relu,
+        ] {
+            for t in [-2.3, -0.4, 0.7, 1.9] {
+                let h = 1e-4;
+                let (first, second) =
+                    a.slopes(phi(a, t) / n, (std::f64::consts::PI * t).sin() / n, n);
+                let numeric = (phi(a, t + h) - phi(a, t - h)) / (2.0 * h) / n;
+                let curved = (phi(a, t + h) - 2.0 * phi(a, t) + phi(a, t - h)) / (h * h) / n;
+                assert!((first - numeric).abs() < 1e-6, "{a:?} {t}");
+                assert!((second - curved).abs() < 1e-5, "{a:?} {t}");
+            }
+        }
+    }
+}

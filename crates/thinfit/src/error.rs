@@ -1,0 +1,103 @@
+//! What can go wrong, as values: every variant says what was expected, what was found, where, and what to do next.
+
+use std::path::PathBuf;
+
+/// Result with this crate's [`enum@Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// An error of data, configuration or files. Errors of the program itself are panics, and are bugs.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Two shapes that should agree do not.
+    #[error("{what}: expected {expected}, found {found}")]
+    Shape {
+        /// What was being matched.
+        what: &'static str,
+        /// The shape that was needed.
+        expected: String,
+        /// The shape that was given.
+        found: String,
+    },
+    /// A value that is NaN or infinite.
+    #[error(
+        "{what} has the value {value} at row {row}, column {column}; expected finite numbers: drop or repair this row"
+    )]
+    NotFinite {
+        /// Which table: `x`, `y` or `weights`.
+        what: &'static str,
+        /// Row, counted from 0.
+        row: usize,
+        /// Column, counted from 0.
+        column: usize,
+        /// The value found.
+        value: f64,
+    },
+    /// Too few samples, inputs or outputs to do anything.
+    #[error("expected at least {needed} {what}, found {found}; {advice}")]
+    TooFew {
+        /// What is missing.
+        what: &'static str,
+        /// The least number.
+        needed: usize,
+        /// The number found.
+        found: usize,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// Data that no fit can use, for instance a weight that is negative or numbers whose square overflows.
+    #[error("{what}: {problem}; {advice}")]
+    Data {
+        /// Which table.
+        what: &'static str,
+        /// What is wrong with it.
+        problem: String,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// A field of the configuration that is out of range.
+    #[error("config field `{field}`: expected {expected}, found {found}")]
+    Config {
+        /// The field's name as written in a configuration file.
+        field: &'static str,
+        /// The values it may have.
+        expected: &'static str,
+        /// The value it has.
+        found: String,
+    },
+    /// The numbers left the finite range and no step could mend it.
+    #[error("{what} is not finite at step {step}; {advice}")]
+    Diverged {
+        /// Which quantity.
+        what: &'static str,
+        /// The step at which it happened.
+        step: usize,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// A file could not be read or written.
+    #[error("cannot {action} {path}: {source}")]
+    Io {
+        /// `read` or `write`.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// A file that is not what it should be.
+    #[error("{path}: expected {expected}, found {found}; {advice}")]
+    Format {
+        /// The file, or `model` where there is none.
+        path: PathBuf,
+        /// What should be there.
+        expected: String,
+        /// What is there.
+        found: String,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// The progress callback asked to stop before there was a model to return.
+    #[error("stopped at the first step, before there was a state to keep; let it run longer")]
+    Stopped,
+}
