@@ -53,10 +53,11 @@ pub(crate) fn features(
         let t = column_mut(phi.rb_mut(), l);
         inner_products(x, w, l, t);
         match activation {
-            Activation::Fourier => elementary::sincos_2pi(t, column_mut(rest.rb_mut(), l), scale),
+            Activation::Fourier => {
+                elementary::sincos_2pi_in_place(t, column_mut(rest.rb_mut(), l), scale)
+            }
             Activation::Cosine => {
-                t.iter_mut().for_each(|t| *t *= 0.5);
-                elementary::sincos_2pi(t, column_mut(rest.rb_mut(), 1 + l), scale);
+                elementary::sincos_pi_in_place(t, column_mut(rest.rb_mut(), 1 + l), scale)
             }
             Activation::Sigmoid => elementary::sigmoid(t, scale),
             Activation::Tanh => elementary::tanh(t, scale),
@@ -125,31 +126,16 @@ pub(crate) fn conjugate(activation: Activation, mut planes: MatMut<'_, f64>) {
     }
 }
 
-/// E·mixed for a block of rows; `values` is rows × (parts · c).
-pub(crate) fn values(
-    activation: Activation,
-    e: MatRef<'_, f64>,
-    mixed: MatRef<'_, f64>,
-    out: MatMut<'_, f64>,
-) {
-    let design = e.subcols(0, mixed.nrows());
-    debug_assert!(activation.planes(0) <= e.ncols());
-    matmul(out, Accum::Replace, design, mixed, 1.0, Par::Seq);
-}
-
 /// The part of dL/dW that flows through A: dW += dtᵀX with dt = Re(conj(dA)·Φ′/n) and dA = α bᴴ + β vᴴ.
 ///
 /// `alpha`, `beta` are rows × (parts·c) as [Re | Im]; `b`, `v` are k × c planes; `dt` is scratch of rows × n;
 /// `dw` is n × d′ and is added to. dA has rank 2c and is never formed.
-#[allow(clippy::too_many_arguments)]
 pub(crate) fn features_backward(
     activation: Activation,
     x: MatRef<'_, f64>,
     e: MatRef<'_, f64>,
-    alpha: MatRef<'_, f64>,
-    beta: MatRef<'_, f64>,
-    b: MatRef<'_, f64>,
-    v: MatRef<'_, f64>,
+    (alpha, beta): (MatRef<'_, f64>, MatRef<'_, f64>),
+    (b, v): (MatRef<'_, f64>, MatRef<'_, f64>),
     mut dt: MatMut<'_, f64>,
     dw: MatMut<'_, f64>,
 ) {

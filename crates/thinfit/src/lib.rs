@@ -1,7 +1,20 @@
 //! stub
 mod activation;
+mod adam;
 mod elementary;
 mod error;
 mod features;
+mod generator;
+mod objective;
+mod random;
+mod ridge;
+#[cfg(test)]
+mod tests;
+mod variation;
+
 pub use activation::Activation;
 pub use error::{Error, Result};
+pub use generator::Precision;
+pub use objective::Loss;
+pub use ridge::Ridge;
+pub use variation::Variation;

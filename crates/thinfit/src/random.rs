@@ -1,0 +1,39 @@
+//! Random numbers by place, not by history: a stream is named by (seed, purpose) and sought by step.
+//!
+//! Because step t of a purpose always reads the same stretch of its ChaCha8 stream, a run that is resumed
+//! draws what an undisturbed run would have drawn, and nothing about the generator need be saved.
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+/// The generator used everywhere; its algorithm is part of the result and is pinned.
+pub(crate) type Stream = ChaCha8Rng;
+
+/// What a stream of random numbers is for.
+#[derive(Clone, Copy, Debug)]
+#[repr(u64)]
+pub(crate) enum Purpose {
+    /// The permutation that splits training from validation rows.
+    Split,
+    /// Initial parameters of the generator.
+    Parameters,
+    /// Latents of the generator phase.
+    Latents,
+    /// Latents drawn to validate the generator phase.
+    Validation,
+    /// The one draw of latents that is refined, or that makes the final features.
+    FinalLatents,
+    /// Hidden weights drawn directly (F-Opt, random features).
+    Weights,
+    /// Points at which the variation is sampled.
+    Points,
+}
+
+/// The stretch of random numbers for `step` of `purpose`.
+pub(crate) fn stream(seed: u64, purpose: Purpose, step: u64) -> Stream {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(purpose as u64);
+    // 2³² words a step are more than any step reads.
+    rng.set_word_pos(u128::from(step) << 32);
+    rng
+}

@@ -1,0 +1,3 @@
+//! Tests that look inside: gradients against central differences, golden values, defining equations.
+
+mod gradients;
