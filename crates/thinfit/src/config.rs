@@ -1,0 +1,277 @@
+//! Every choice of a fit in one serde struct: the same for configuration files, the command line, Python and the
+//! record in a saved model.
+
+use crate::polish::Form;
+use crate::{Activation, Error, Precision, Result, Ridge, Scaling, Variation};
+use serde::{Deserialize, Serialize};
+
+/// How the hidden weights are found. F-Opt, GFT and GFT-r differ only in which leaf Adam moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Method {
+    /// Drawn once, w ~ scale · N(0, I), and left as they are (until the polish).
+    #[serde(rename = "random")]
+    Random,
+    /// F-Opt: Adam moves w.
+    #[serde(rename = "f-opt")]
+    Direct,
+    /// GFT: Adam moves the generator's θ.
+    #[serde(rename = "gft")]
+    Generative,
+    /// GFT-r: GFT, then Adam moves the latents z.
+    #[default]
+    #[serde(rename = "gft-r")]
+    Refined,
+}
+
+/// Strength λ of the regulariser.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Lambda {
+    /// This value; 0 leaves the regulariser out.
+    #[serde(untagged)]
+    Fixed(f64),
+    /// The best of [`Lambda::GRID`] by validation.
+    Auto,
+}
+
+impl Lambda {
+    /// The values that the paper chooses from.
+    pub const GRID: [f64; 6] = [0.0, 1e-4, 1e-3, 1e-2, 1e-1, 1.0];
+}
+
+/// Steps and learning rate of one phase of Adam.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Schedule {
+    /// Number of steps.
+    pub steps: usize,
+    /// Learning rate.
+    pub rate: f64,
+}
+
+/// The generator network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GeneratorConfig {
+    /// Units of the hidden layers.
+    pub hidden: Vec<usize>,
+    /// Floating-point numbers it computes in.
+    pub precision: Precision,
+}
+
+/// Levenberg-Marquardt on the projected problem, after everything else; it runs under the validation rule.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Polish {
+    /// Most steps; 0 leaves the polish out.
+    pub steps: usize,
+    /// Which least squares problem it solves for Fourier features.
+    pub form: Form,
+    /// Ridge relative to the largest singular value of A, τ = κ · s_max.
+    pub kappa: f64,
+}
+
+/// Which state a phase hands on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Keep {
+    /// The one with the smallest validation error.
+    #[default]
+    Best,
+    /// The last one.
+    Last,
+}
+
+/// All choices of a fit. [`Config::default`] is the `fast` preset.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// How the hidden weights are found.
+    pub method: Method,
+    /// Activation Φ.
+    pub activation: Activation,
+    /// Number of hidden neurons, n.
+    pub width: usize,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Threads; 0 takes all cores. It never changes the result, so it is not written into a model.
+    #[serde(skip_serializing)]
+    pub threads: usize,
+    /// Scaling of the columns before the fit.
+    pub scaling: Scaling,
+    /// Ridge of the training steps.
+    pub ridge: Ridge,
+    /// Strength of the regulariser.
+    pub lambda: Lambda,
+    /// The regulariser's norm.
+    pub variation: Variation,
+    /// Points at which the regulariser is sampled, fresh in every step.
+    pub points: usize,
+    /// The generator network of GFT and GFT-r.
+    pub generator: GeneratorConfig,
+    /// The phase that trains the generator.
+    pub generate: Schedule,
+    /// The phase that refines the latents.
+    pub refine: Schedule,
+    /// The phase of F-Opt.
+    pub direct: Schedule,
+    /// Standard deviations of w for F-Opt and random features; with several, validation chooses.
+    pub scales: Vec<f64>,
+    /// Fraction of the rows that validate.
+    pub validation: f64,
+    /// Steps between two validations.
+    pub check_every: usize,
+    /// Which θ the generator's phase hands on; the later phases always hand on the best.
+    pub keep: Keep,
+    /// The final polish.
+    pub polish: Polish,
+    /// Whether the output weights are solved once more on all rows, validation rows included.
+    pub refit: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config::fast()
+    }
+}
+
+impl Config {
+    /// The preset for users: a small generator, short schedules, refinement, polish; a fit takes seconds.
+    pub fn fast() -> Self {
+        Config {
+            method: Method::Refined,
+            activation: Activation::Fourier,
+            width: 100,
+            seed: 1,
+            threads: 0,
+            scaling: Scaling::Box,
+            ridge: Ridge::Relative(1e-11),
+            lambda: Lambda::Fixed(0.0),
+            variation: Variation::Anisotropic,
+            points: 1000,
+            generator: GeneratorConfig { hidden: vec![64, 64, 64], precision: Precision::F32 },
+            generate: Schedule { steps: 2000, rate: 1e-3 },
+            refine: Schedule { steps: 4000, rate: 1e-3 },
+            direct: Schedule { steps: 4000, rate: 1e-3 },
+            scales: vec![0.05, 0.1, 0.3],
+            validation: 0.1,
+            check_every: 200,
+            keep: Keep::Best,
+            polish: Polish { steps: 60, form: Form::Complex, kappa: 1e-12 },
+            refit: true,
+        }
+    }
+
+    /// The paper's hyper-parameters exactly (40,000 + 40,000 steps with a generator of 512-512-512).
+    pub fn paper() -> Self {
+        Config {
+            scaling: Scaling::None,
+            ridge: Ridge::Absolute(1e-7),
+            generator: GeneratorConfig { hidden: vec![512, 512, 512], precision: Precision::F32 },
+            generate: Schedule { steps: 40_000, rate: 1e-4 },
+            refine: Schedule { steps: 40_000, rate: 1e-4 },
+            direct: Schedule { steps: 40_000, rate: 1e-3 },
+            scales: vec![1.0],
+            keep: Keep::Last,
+            polish: Polish { steps: 0, ..Config::fast().polish },
+            refit: false,
+            ..Config::fast()
+        }
+    }
+
+    /// The preset of this name.
+    ///
+    /// # Errors
+    /// A name other than `fast` and `paper`.
+    pub fn preset(name: &str) -> Result<Self> {
+        match name {
+            "fast" => Ok(Config::fast()),
+            "paper" => Ok(Config::paper()),
+            _ => Err(Error::Config { field: "preset", expected: "`fast` or `paper`", found: format!("`{name}`") }),
+        }
+    }
+
+    /// Checks every field that has a range and names the first that is outside.
+    ///
+    /// # Errors
+    /// [`Error::Config`] with the field, what it may be and what it is.
+    pub fn check(&self) -> Result<()> {
+        let positive = |v: f64| v.is_finite() && v > 0.0;
+        let ridge = match self.ridge {
+            Ridge::Relative(v) | Ridge::Absolute(v) => v,
+        };
+        let lambda = match self.lambda {
+            Lambda::Fixed(v) => v,
+            Lambda::Auto => 0.0,
+        };
+        let hidden = &self.generator.hidden;
+        let rules: [(bool, &'static str, &'static str, String); 14] = [
+            ((1..=100_000).contains(&self.width), "width", "1 to 100000", self.width.to_string()),
+            (ridge.is_finite() && ridge >= 0.0, "ridge", "a finite number of at least 0", ridge.to_string()),
+            (lambda.is_finite() && lambda >= 0.0, "lambda", "`auto` or a finite number of at least 0", lambda.to_string()),
+            ((1..=10_000_000).contains(&self.points), "points", "1 to 10000000", self.points.to_string()),
+            (
+                hidden.len() <= 64 && hidden.iter().all(|&units| (1..=65_536).contains(&units)),
+                "generator.hidden",
+                "at most 64 layers of 1 to 65536 units",
+                format!("{hidden:?}"),
+            ),
+            (positive(self.generate.rate), "generate.rate", "a positive number", self.generate.rate.to_string()),
+            (positive(self.refine.rate), "refine.rate", "a positive number", self.refine.rate.to_string()),
+            (positive(self.direct.rate), "direct.rate", "a positive number", self.direct.rate.to_string()),
+            (
+                !self.scales.is_empty() && self.scales.iter().all(|&s| positive(s)),
+                "scales",
+                "one or more positive numbers",
+                format!("{:?}", self.scales),
+            ),
+            (
+                self.validation > 0.0 && self.validation <= 0.9,
+                "validation",
+                "a fraction above 0 and up to 0.9",
+                self.validation.to_string(),
+            ),
+            (self.check_every > 0, "check_every", "at least 1", self.check_every.to_string()),
+            (
+                self.polish.kappa.is_finite() && self.polish.kappa >= 0.0,
+                "polish.kappa",
+                "a finite number of at least 0",
+                self.polish.kappa.to_string(),
+            ),
+            (self.threads <= 4096, "threads", "0 (all cores) to 4096", self.threads.to_string()),
+            (self.generate.steps.max(self.refine.steps).max(self.direct.steps) < i32::MAX as usize, "steps", "below 2147483647", String::new()),
+        ];
+        match rules.into_iter().find(|rule| !rule.0) {
+            None => Ok(()),
+            Some((_, field, expected, found)) => Err(Error::Config { field, expected, found }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presets_pass_their_own_check_and_survive_json() {
+        for config in [Config::fast(), Config::paper()] {
+            config.check().unwrap();
+            let text = serde_json::to_string(&config).unwrap();
+            assert_eq!(serde_json::from_str::<Config>(&text).unwrap(), config);
+        }
+    }
+
+    #[test]
+    fn the_wrong_field_is_named() {
+        let error = Config { validation: 1.5, ..Config::fast() }.check().unwrap_err().to_string();
+        assert_eq!(error, "config field `validation`: expected a fraction above 0 and up to 0.9, found 1.5");
+    }
+
+    #[test]
+    fn lambda_is_a_number_or_auto() {
+        let read = |text: &str| serde_json::from_str::<Lambda>(text).ok();
+        assert_eq!(read("\"auto\""), Some(Lambda::Auto));
+        assert_eq!(read("0.1"), Some(Lambda::Fixed(0.1)));
+        assert_eq!(read("\"much\""), None);
+    }
+}

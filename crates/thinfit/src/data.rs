@@ -1,0 +1,274 @@
+//! Samples (x_k, y_k) with optional weights, their split, and the scaling of their columns.
+//!
+//! Everything that enters a fit goes through [`Dataset::new`], which refuses what no fit can use. Matrices have
+//! one row per sample.
+
+use crate::random::{Purpose, stream};
+use crate::{Error, Result};
+use faer::{Mat, MatRef};
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+
+/// Largest magnitude whose squares and sums stay finite.
+const LARGEST: f64 = 1e150;
+
+/// Samples of a function: inputs x (m × d), outputs y (m × c), optional weights (m) and names.
+#[derive(Clone, Debug)]
+pub struct Dataset {
+    /// Inputs, m × d.
+    pub x: Mat<f64>,
+    /// Outputs, m × c.
+    pub y: Mat<f64>,
+    /// One weight per sample; a weight of 2 counts as the row twice.
+    pub weights: Option<Vec<f64>>,
+    /// Names of the inputs, d of them.
+    pub inputs: Vec<String>,
+    /// Names of the outputs, c of them.
+    pub outputs: Vec<String>,
+}
+
+impl Dataset {
+    /// Samples with names x1…xd and y1…yc (y alone if there is one).
+    ///
+    /// # Errors
+    /// No rows, no columns, rows that do not match, or a value that is not finite or beyond 1e150.
+    pub fn new(x: Mat<f64>, y: Mat<f64>) -> Result<Self> {
+        let (d, c) = (x.ncols(), y.ncols());
+        let advice = "give at least one row, one input and one output";
+        for (what, found) in [("samples", x.nrows()), ("inputs", d), ("outputs", c)] {
+            if found == 0 {
+                return Err(Error::TooFew { what, needed: 1, found, advice });
+            }
+        }
+        if y.nrows() != x.nrows() {
+            let (expected, found) = (format!("{} rows as in x", x.nrows()), format!("{} rows", y.nrows()));
+            return Err(Error::Shape { what: "y", expected, found });
+        }
+        check_finite("x", x.as_ref())?;
+        check_finite("y", y.as_ref())?;
+        let inputs = (1..=d).map(|j| format!("x{j}")).collect();
+        let outputs = if c == 1 { vec!["y".into()] } else { (1..=c).map(|j| format!("y{j}")).collect() };
+        Ok(Dataset { x, y, weights: None, inputs, outputs })
+    }
+
+    /// The same samples with weights.
+    ///
+    /// # Errors
+    /// A number of weights other than m, a weight that is negative or not finite, or weights that sum to zero.
+    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self> {
+        if weights.len() != self.samples() {
+            let (expected, found) = (format!("{} values", self.samples()), format!("{} values", weights.len()));
+            return Err(Error::Shape { what: "weights", expected, found });
+        }
+        let column = MatRef::from_column_major_slice(&weights, weights.len(), 1);
+        check_finite("weights", column)?;
+        let advice = "weights count rows: use numbers of at least 0, some of them positive";
+        if let Some(row) = weights.iter().position(|&weight| weight < 0.0) {
+            let problem = format!("row {row} has the weight {}", weights[row]);
+            return Err(Error::Data { what: "weights", problem, advice });
+        }
+        if weights.iter().sum::<f64>() <= 0.0 {
+            return Err(Error::Data { what: "weights", problem: "all are zero".into(), advice });
+        }
+        self.weights = Some(weights);
+        Ok(self)
+    }
+
+    /// The same samples with column names.
+    ///
+    /// # Errors
+    /// A number of names other than the number of columns.
+    pub fn with_names(mut self, inputs: Vec<String>, outputs: Vec<String>) -> Result<Self> {
+        for (what, names, columns) in [("input names", &inputs, self.dim()), ("output names", &outputs, self.y.ncols())]
+        {
+            if names.len() != columns {
+                let (expected, found) = (format!("{columns} names"), format!("{} names", names.len()));
+                return Err(Error::Shape { what, expected, found });
+            }
+        }
+        (self.inputs, self.outputs) = (inputs, outputs);
+        Ok(self)
+    }
+
+    /// Number of samples, m.
+    pub fn samples(&self) -> usize {
+        self.x.nrows()
+    }
+
+    /// Number of inputs, d.
+    pub fn dim(&self) -> usize {
+        self.x.ncols()
+    }
+
+    /// The given rows, in the given order.
+    pub(crate) fn rows(&self, rows: &[usize]) -> Dataset {
+        Dataset {
+            x: Mat::from_fn(rows.len(), self.dim(), |i, j| self.x[(rows[i], j)]),
+            y: Mat::from_fn(rows.len(), self.y.ncols(), |i, j| self.y[(rows[i], j)]),
+            weights: self.weights.as_ref().map(|weights| rows.iter().map(|&i| weights[i]).collect()),
+            inputs: self.inputs.clone(),
+            outputs: self.outputs.clone(),
+        }
+    }
+
+    /// Shuffles the rows and cuts off the last `fraction` of them for validation: (training, validation).
+    ///
+    /// Both parts have at least one row, and rows of weight zero go to training, where they do nothing.
+    pub(crate) fn split(&self, fraction: f64, seed: u64) -> Result<(Dataset, Dataset)> {
+        let advice = "a fit needs rows to train on and rows to validate on";
+        let mut order: Vec<usize> = (0..self.samples()).collect();
+        let mut rng = stream(seed, Purpose::Split, 0);
+        for i in (1..order.len()).rev() {
+            order.swap(i, rng.random_range(0..=i));
+        }
+        if let Some(weights) = &self.weights {
+            order.sort_by_key(|&i| weights[i] > 0.0);
+        }
+        let useful = self.weights.as_ref().map_or(order.len(), |w| w.iter().filter(|&&w| w > 0.0).count());
+        if useful < MIN_SAMPLES {
+            return Err(Error::TooFew { what: "samples of positive weight", needed: MIN_SAMPLES, found: useful, advice });
+        }
+        let held = ((useful as f64 * fraction).ceil() as usize).clamp(1, useful - 1);
+        let (train, validation) = order.split_at(order.len() - held);
+        Ok((self.rows(train), self.rows(validation)))
+    }
+}
+
+/// The fewest samples that a fit accepts.
+const MIN_SAMPLES: usize = 4;
+
+/// Finds the first value, row by row, that is not finite or is too large to square.
+pub(crate) fn check_finite(what: &'static str, a: MatRef<'_, f64>) -> Result<()> {
+    for row in 0..a.nrows() {
+        for column in 0..a.ncols() {
+            let value = a[(row, column)];
+            if !value.is_finite() {
+                return Err(Error::NotFinite { what, row, column, value });
+            }
+            if value.abs() > LARGEST {
+                let problem = format!("the value {value:e} at row {row}, column {column} is beyond 1e150");
+                return Err(Error::Data { what, problem, advice: "use other units" });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// How columns are scaled before a fit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scaling {
+    /// Inputs and outputs as they are, as in the paper.
+    None,
+    /// Inputs to the box [−½, ½]ᵈ; outputs to mean 0 and standard deviation 1.
+    #[default]
+    Box,
+    /// Inputs and outputs to mean 0 and standard deviation 1.
+    Standard,
+}
+
+/// An affine map per column, v ↦ (v − shift)/scale.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scaler {
+    /// What is subtracted from each column.
+    pub shift: Vec<f64>,
+    /// What each column is then divided by; 1 for a constant column.
+    pub scale: Vec<f64>,
+}
+
+impl Scaler {
+    /// The map that changes nothing.
+    pub fn identity(columns: usize) -> Self {
+        Scaler { shift: vec![0.0; columns], scale: vec![1.0; columns] }
+    }
+
+    /// Maps every column to [−½, ½].
+    pub fn to_box(a: MatRef<'_, f64>) -> Self {
+        Self::by_column(a, |column| {
+            let low = column.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = column.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            (0.5 * low + 0.5 * high, high - low)
+        })
+    }
+
+    /// Maps every column to mean 0 and standard deviation 1 (of the population).
+    pub fn to_standard(a: MatRef<'_, f64>) -> Self {
+        Self::by_column(a, |column| {
+            let m = column.len() as f64;
+            let mean = column.iter().map(|v| v / m).sum::<f64>();
+            (mean, (column.iter().map(|v| (v - mean) * (v - mean) / m).sum::<f64>()).sqrt())
+        })
+    }
+
+    fn by_column(a: MatRef<'_, f64>, measure: impl Fn(&[f64]) -> (f64, f64)) -> Self {
+        let (shift, scale) = (0..a.ncols())
+            .map(|j| {
+                let column: Vec<f64> = a.col(j).iter().copied().collect();
+                let (shift, scale) = measure(&column);
+                // Where a column is constant up to rounding, dividing by its spread would amplify rounding errors.
+                let size = column.iter().fold(0.0, |a: f64, v| a.max(v.abs()));
+                let constant = scale <= 8.0 * f64::EPSILON * size || scale < f64::MIN_POSITIVE;
+                if constant { (column.first().copied().unwrap_or(0.0), 1.0) } else { (shift, scale) }
+            })
+            .unzip();
+        Scaler { shift, scale }
+    }
+
+    /// (a − shift)/scale by columns, column-major.
+    pub fn apply(&self, a: MatRef<'_, f64>) -> Mat<f64> {
+        Mat::from_fn(a.nrows(), a.ncols(), |i, j| (a[(i, j)] - self.shift[j]) / self.scale[j])
+    }
+
+    /// Whether column `j` was constant in the data that the map was made from, or nothing was to be scaled.
+    pub(crate) fn columns(&self) -> usize {
+        self.shift.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(m: usize) -> Dataset {
+        let x = Mat::from_fn(m, 3, |i, j| (i * (j + 1)) as f64);
+        let y = Mat::from_fn(m, 1, |i, _| i as f64);
+        Dataset::new(x, y).unwrap()
+    }
+
+    #[test]
+    fn a_value_that_is_not_finite_is_named_by_row_and_column() {
+        let mut x = Mat::from_fn(5, 2, |i, _| i as f64);
+        x[(3, 1)] = f64::NAN;
+        let error = Dataset::new(x, Mat::zeros(5, 1)).unwrap_err().to_string();
+        assert!(error.contains("x has the value NaN at row 3, column 1"), "{error}");
+    }
+
+    #[test]
+    fn split_is_a_partition_and_depends_on_the_seed() {
+        let all = data(50);
+        let (train, validation) = all.split(0.1, 1).unwrap();
+        assert_eq!((train.samples(), validation.samples()), (45, 5));
+        let mut seen: Vec<f64> = train.y.col_as_slice(0).iter().chain(validation.y.col_as_slice(0)).copied().collect();
+        seen.sort_by(f64::total_cmp);
+        assert_eq!(seen, (0..50).map(f64::from).collect::<Vec<_>>());
+        assert_ne!(all.split(0.1, 2).unwrap().1.y, validation.y);
+    }
+
+    #[test]
+    fn rows_of_weight_zero_never_validate() {
+        let mut weights = vec![0.0; 50];
+        weights[..20].fill(1.0);
+        let (_, validation) = data(50).with_weights(weights).unwrap().split(0.5, 3).unwrap();
+        assert!(validation.y.col_as_slice(0).iter().all(|&y| y < 20.0));
+    }
+
+    #[test]
+    fn box_and_standard_scaling() {
+        let a = Mat::from_fn(4, 2, |i, j| if j == 0 { 1e12 + i as f64 } else { 7.0 });
+        let boxed = Scaler::to_box(a.as_ref()).apply(a.as_ref());
+        assert_eq!((boxed[(0, 0)], boxed[(3, 0)], boxed[(2, 1)]), (-0.5, 0.5, 0.0));
+        let standard = Scaler::to_standard(a.as_ref()).apply(a.as_ref());
+        let square: f64 = (0..4).map(|i| standard[(i, 0)].powi(2)).sum();
+        assert!((square / 4.0 - 1.0).abs() < 1e-12 && standard[(1, 1)] == 0.0);
+    }
+}
