@@ -37,18 +37,40 @@ impl Dataset {
         let advice = "give at least one row, one input and one output";
         for (what, found) in [("samples", x.nrows()), ("inputs", d), ("outputs", c)] {
             if found == 0 {
-                return Err(Error::TooFew { what, needed: 1, found, advice });
+                return Err(Error::TooFew {
+                    what,
+                    needed: 1,
+                    found,
+                    advice,
+                });
             }
         }
         if y.nrows() != x.nrows() {
-            let (expected, found) = (format!("{} rows as in x", x.nrows()), format!("{} rows", y.nrows()));
-            return Err(Error::Shape { what: "y", expected, found });
+            let (expected, found) = (
+                format!("{} rows as in x", x.nrows()),
+                format!("{} rows", y.nrows()),
+            );
+            return Err(Error::Shape {
+                what: "y",
+                expected,
+                found,
+            });
         }
         check_finite("x", x.as_ref())?;
         check_finite("y", y.as_ref())?;
         let inputs = (1..=d).map(|j| format!("x{j}")).collect();
-        let outputs = if c == 1 { vec!["y".into()] } else { (1..=c).map(|j| format!("y{j}")).collect() };
-        Ok(Dataset { x, y, weights: None, inputs, outputs })
+        let outputs = if c == 1 {
+            vec!["y".into()]
+        } else {
+            (1..=c).map(|j| format!("y{j}")).collect()
+        };
+        Ok(Dataset {
+            x,
+            y,
+            weights: None,
+            inputs,
+            outputs,
+        })
     }
 
     /// The same samples with weights.
@@ -57,18 +79,33 @@ impl Dataset {
     /// A number of weights other than m, a weight that is negative or not finite, or weights that sum to zero.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self> {
         if weights.len() != self.samples() {
-            let (expected, found) = (format!("{} values", self.samples()), format!("{} values", weights.len()));
-            return Err(Error::Shape { what: "weights", expected, found });
+            let (expected, found) = (
+                format!("{} values", self.samples()),
+                format!("{} values", weights.len()),
+            );
+            return Err(Error::Shape {
+                what: "weights",
+                expected,
+                found,
+            });
         }
         let column = MatRef::from_column_major_slice(&weights, weights.len(), 1);
         check_finite("weights", column)?;
         let advice = "weights count rows: use numbers of at least 0, some of them positive";
         if let Some(row) = weights.iter().position(|&weight| weight < 0.0) {
             let problem = format!("row {row} has the weight {}", weights[row]);
-            return Err(Error::Data { what: "weights", problem, advice });
+            return Err(Error::Data {
+                what: "weights",
+                problem,
+                advice,
+            });
         }
         if weights.iter().sum::<f64>() <= 0.0 {
-            return Err(Error::Data { what: "weights", problem: "all are zero".into(), advice });
+            return Err(Error::Data {
+                what: "weights",
+                problem: "all are zero".into(),
+                advice,
+            });
         }
         self.weights = Some(weights);
         Ok(self)
@@ -79,11 +116,18 @@ impl Dataset {
     /// # Errors
     /// A number of names other than the number of columns.
     pub fn with_names(mut self, inputs: Vec<String>, outputs: Vec<String>) -> Result<Self> {
-        for (what, names, columns) in [("input names", &inputs, self.dim()), ("output names", &outputs, self.y.ncols())]
-        {
+        for (what, names, columns) in [
+            ("input names", &inputs, self.dim()),
+            ("output names", &outputs, self.y.ncols()),
+        ] {
             if names.len() != columns {
-                let (expected, found) = (format!("{columns} names"), format!("{} names", names.len()));
-                return Err(Error::Shape { what, expected, found });
+                let (expected, found) =
+                    (format!("{columns} names"), format!("{} names", names.len()));
+                return Err(Error::Shape {
+                    what,
+                    expected,
+                    found,
+                });
             }
         }
         (self.inputs, self.outputs) = (inputs, outputs);
@@ -105,7 +149,10 @@ impl Dataset {
         Dataset {
             x: Mat::from_fn(rows.len(), self.dim(), |i, j| self.x[(rows[i], j)]),
             y: Mat::from_fn(rows.len(), self.y.ncols(), |i, j| self.y[(rows[i], j)]),
-            weights: self.weights.as_ref().map(|weights| rows.iter().map(|&i| weights[i]).collect()),
+            weights: self
+                .weights
+                .as_ref()
+                .map(|weights| rows.iter().map(|&i| weights[i]).collect()),
             inputs: self.inputs.clone(),
             outputs: self.outputs.clone(),
         }
@@ -124,9 +171,17 @@ impl Dataset {
         if let Some(weights) = &self.weights {
             order.sort_by_key(|&i| weights[i] > 0.0);
         }
-        let useful = self.weights.as_ref().map_or(order.len(), |w| w.iter().filter(|&&w| w > 0.0).count());
+        let useful = self
+            .weights
+            .as_ref()
+            .map_or(order.len(), |w| w.iter().filter(|&&w| w > 0.0).count());
         if useful < MIN_SAMPLES {
-            return Err(Error::TooFew { what: "samples of positive weight", needed: MIN_SAMPLES, found: useful, advice });
+            return Err(Error::TooFew {
+                what: "samples of positive weight",
+                needed: MIN_SAMPLES,
+                found: useful,
+                advice,
+            });
         }
         let held = ((useful as f64 * fraction).ceil() as usize).clamp(1, useful - 1);
         let (train, validation) = order.split_at(order.len() - held);
@@ -143,11 +198,21 @@ pub(crate) fn check_finite(what: &'static str, a: MatRef<'_, f64>) -> Result<()>
         for column in 0..a.ncols() {
             let value = a[(row, column)];
             if !value.is_finite() {
-                return Err(Error::NotFinite { what, row, column, value });
+                return Err(Error::NotFinite {
+                    what,
+                    row,
+                    column,
+                    value,
+                });
             }
             if value.abs() > LARGEST {
-                let problem = format!("the value {value:e} at row {row}, column {column} is beyond 1e150");
-                return Err(Error::Data { what, problem, advice: "use other units" });
+                let problem =
+                    format!("the value {value:e} at row {row}, column {column} is beyond 1e150");
+                return Err(Error::Data {
+                    what,
+                    problem,
+                    advice: "use other units",
+                });
             }
         }
     }
@@ -179,7 +244,10 @@ pub struct Scaler {
 impl Scaler {
     /// The map that changes nothing.
     pub fn identity(columns: usize) -> Self {
-        Scaler { shift: vec![0.0; columns], scale: vec![1.0; columns] }
+        Scaler {
+            shift: vec![0.0; columns],
+            scale: vec![1.0; columns],
+        }
     }
 
     /// Maps every column to [−½, ½].
@@ -196,7 +264,14 @@ impl Scaler {
         Self::by_column(a, |column| {
             let m = column.len() as f64;
             let mean = column.iter().map(|v| v / m).sum::<f64>();
-            (mean, (column.iter().map(|v| (v - mean) * (v - mean) / m).sum::<f64>()).sqrt())
+            (
+                mean,
+                (column
+                    .iter()
+                    .map(|v| (v - mean) * (v - mean) / m)
+                    .sum::<f64>())
+                .sqrt(),
+            )
         })
     }
 
@@ -208,7 +283,11 @@ impl Scaler {
                 // Where a column is constant up to rounding, dividing by its spread would amplify rounding errors.
                 let size = column.iter().fold(0.0, |a: f64, v| a.max(v.abs()));
                 let constant = scale <= 8.0 * f64::EPSILON * size || scale < f64::MIN_POSITIVE;
-                if constant { (column.first().copied().unwrap_or(0.0), 1.0) } else { (shift, scale) }
+                if constant {
+                    (column.first().copied().unwrap_or(0.0), 1.0)
+                } else {
+                    (shift, scale)
+                }
             })
             .unzip();
         Scaler { shift, scale }
@@ -216,7 +295,9 @@ impl Scaler {
 
     /// (a − shift)/scale by columns, column-major.
     pub fn apply(&self, a: MatRef<'_, f64>) -> Mat<f64> {
-        Mat::from_fn(a.nrows(), a.ncols(), |i, j| (a[(i, j)] - self.shift[j]) / self.scale[j])
+        Mat::from_fn(a.nrows(), a.ncols(), |i, j| {
+            (a[(i, j)] - self.shift[j]) / self.scale[j]
+        })
     }
 
     /// Whether column `j` was constant in the data that the map was made from, or nothing was to be scaled.
@@ -240,7 +321,10 @@ mod tests {
         let mut x = Mat::from_fn(5, 2, |i, _| i as f64);
         x[(3, 1)] = f64::NAN;
         let error = Dataset::new(x, Mat::zeros(5, 1)).unwrap_err().to_string();
-        assert!(error.contains("x has the value NaN at row 3, column 1"), "{error}");
+        assert!(
+            error.contains("x has the value NaN at row 3, column 1"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -248,7 +332,13 @@ mod tests {
         let all = data(50);
         let (train, validation) = all.split(0.1, 1).unwrap();
         assert_eq!((train.samples(), validation.samples()), (45, 5));
-        let mut seen: Vec<f64> = train.y.col_as_slice(0).iter().chain(validation.y.col_as_slice(0)).copied().collect();
+        let mut seen: Vec<f64> = train
+            .y
+            .col_as_slice(0)
+            .iter()
+            .chain(validation.y.col_as_slice(0))
+            .copied()
+            .collect();
         seen.sort_by(f64::total_cmp);
         assert_eq!(seen, (0..50).map(f64::from).collect::<Vec<_>>());
         assert_ne!(all.split(0.1, 2).unwrap().1.y, validation.y);
@@ -258,7 +348,11 @@ mod tests {
     fn rows_of_weight_zero_never_validate() {
         let mut weights = vec![0.0; 50];
         weights[..20].fill(1.0);
-        let (_, validation) = data(50).with_weights(weights).unwrap().split(0.5, 3).unwrap();
+        let (_, validation) = data(50)
+            .with_weights(weights)
+            .unwrap()
+            .split(0.5, 3)
+            .unwrap();
         assert!(validation.y.col_as_slice(0).iter().all(|&y| y < 20.0));
     }
 
@@ -266,7 +360,10 @@ mod tests {
     fn box_and_standard_scaling() {
         let a = Mat::from_fn(4, 2, |i, j| if j == 0 { 1e12 + i as f64 } else { 7.0 });
         let boxed = Scaler::to_box(a.as_ref()).apply(a.as_ref());
-        assert_eq!((boxed[(0, 0)], boxed[(3, 0)], boxed[(2, 1)]), (-0.5, 0.5, 0.0));
+        assert_eq!(
+            (boxed[(0, 0)], boxed[(3, 0)], boxed[(2, 1)]),
+            (-0.5, 0.5, 0.0)
+        );
         let standard = Scaler::to_standard(a.as_ref()).apply(a.as_ref());
         let square: f64 = (0..4).map(|i| standard[(i, 0)].powi(2)).sum();
         assert!((square / 4.0 - 1.0).abs() < 1e-12 && standard[(1, 1)] == 0.0);

@@ -1,7 +1,8 @@
 //! stub
 mod activation;
 mod adam;
-mod elementary;
+mod data;
+pub mod elementary;
 mod error;
 mod features;
 mod generator;
@@ -13,6 +14,7 @@ mod tests;
 mod variation;
 
 pub use activation::Activation;
+pub use data::{Dataset, Scaler, Scaling};
 pub use error::{Error, Result};
 pub use generator::Precision;
 pub use objective::Loss;
