@@ -3,6 +3,7 @@
 //! mₜ = β₁m + (1−β₁)g, vₜ = β₂v + (1−β₂)g², p ← p − rate · m̂ / (√v̂ + 10⁻⁸) with β = (0.9, 0.999) and the usual
 //! correction of the start-up bias.
 
+use crate::elementary::vectorised;
 use crate::generator::Real;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +16,7 @@ const EPSILON: f64 = 1e-8;
 pub(crate) struct Adam<T> {
     pub first: Vec<T>,
     pub second: Vec<T>,
-    steps: i32,
+    pub steps: i32,
 }
 
 /// The coefficients of one step, the same for every entry of a leaf.
@@ -57,10 +58,15 @@ impl<T: Real> Stride<T> {
         assert!(p.len() == g.len() && p.len() == first.len() && p.len() == second.len());
         let (b1, b2, eps) = (T::of(BETA1), T::of(BETA2), T::of(EPSILON));
         let (c1, c2) = (T::of(1.0 - BETA1), T::of(1.0 - BETA2));
-        pulp::Arch::new().dispatch(
+        vectorised(
             #[inline(always)]
             || {
-                for (((p, &g), m), v) in p.iter_mut().zip(g).zip(first).zip(second) {
+                for (((p, &g), m), v) in p
+                    .iter_mut()
+                    .zip(g)
+                    .zip(first.iter_mut())
+                    .zip(second.iter_mut())
+                {
                     *m = b1 * *m + c1 * g;
                     *v = b2 * *v + c2 * g * g;
                     *p = *p - self.rate * *m / (v.root() / self.root + eps);

@@ -1,7 +1,7 @@
 //! Every choice of a fit in one serde struct: the same for configuration files, the command line, Python and the
 //! record in a saved model.
 
-use crate::polish::Form;
+use crate::orthogonal::Form;
 use crate::{Activation, Error, Precision, Result, Ridge, Scaling, Variation};
 use serde::{Deserialize, Serialize};
 
@@ -27,11 +27,11 @@ pub enum Method {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Lambda {
+    /// The best of [`Lambda::GRID`] by validation.
+    Auto,
     /// This value; 0 leaves the regulariser out.
     #[serde(untagged)]
     Fixed(f64),
-    /// The best of [`Lambda::GRID`] by validation.
-    Auto,
 }
 
 impl Lambda {
@@ -149,15 +149,31 @@ impl Config {
             lambda: Lambda::Fixed(0.0),
             variation: Variation::Anisotropic,
             points: 1000,
-            generator: GeneratorConfig { hidden: vec![64, 64, 64], precision: Precision::F32 },
-            generate: Schedule { steps: 2000, rate: 1e-3 },
-            refine: Schedule { steps: 4000, rate: 1e-3 },
-            direct: Schedule { steps: 4000, rate: 1e-3 },
+            generator: GeneratorConfig {
+                hidden: vec![64, 64, 64],
+                precision: Precision::F32,
+            },
+            generate: Schedule {
+                steps: 2000,
+                rate: 1e-3,
+            },
+            refine: Schedule {
+                steps: 4000,
+                rate: 1e-3,
+            },
+            direct: Schedule {
+                steps: 4000,
+                rate: 1e-3,
+            },
             scales: vec![0.05, 0.1, 0.3],
             validation: 0.1,
             check_every: 200,
             keep: Keep::Best,
-            polish: Polish { steps: 60, form: Form::Complex, kappa: 1e-12 },
+            polish: Polish {
+                steps: 60,
+                form: Form::Complex,
+                kappa: 1e-12,
+            },
             refit: true,
         }
     }
@@ -167,13 +183,28 @@ impl Config {
         Config {
             scaling: Scaling::None,
             ridge: Ridge::Absolute(1e-7),
-            generator: GeneratorConfig { hidden: vec![512, 512, 512], precision: Precision::F32 },
-            generate: Schedule { steps: 40_000, rate: 1e-4 },
-            refine: Schedule { steps: 40_000, rate: 1e-4 },
-            direct: Schedule { steps: 40_000, rate: 1e-3 },
+            generator: GeneratorConfig {
+                hidden: vec![512, 512, 512],
+                precision: Precision::F32,
+            },
+            generate: Schedule {
+                steps: 40_000,
+                rate: 1e-4,
+            },
+            refine: Schedule {
+                steps: 40_000,
+                rate: 1e-4,
+            },
+            direct: Schedule {
+                steps: 40_000,
+                rate: 1e-3,
+            },
             scales: vec![1.0],
             keep: Keep::Last,
-            polish: Polish { steps: 0, ..Config::fast().polish },
+            polish: Polish {
+                steps: 0,
+                ..Config::fast().polish
+            },
             refit: false,
             ..Config::fast()
         }
@@ -187,7 +218,11 @@ impl Config {
         match name {
             "fast" => Ok(Config::fast()),
             "paper" => Ok(Config::paper()),
-            _ => Err(Error::Config { field: "preset", expected: "`fast` or `paper`", found: format!("`{name}`") }),
+            _ => Err(Error::Config {
+                field: "preset",
+                expected: "`fast` or `paper`",
+                found: format!("`{name}`"),
+            }),
         }
     }
 
@@ -206,19 +241,54 @@ impl Config {
         };
         let hidden = &self.generator.hidden;
         let rules: [(bool, &'static str, &'static str, String); 14] = [
-            ((1..=100_000).contains(&self.width), "width", "1 to 100000", self.width.to_string()),
-            (ridge.is_finite() && ridge >= 0.0, "ridge", "a finite number of at least 0", ridge.to_string()),
-            (lambda.is_finite() && lambda >= 0.0, "lambda", "`auto` or a finite number of at least 0", lambda.to_string()),
-            ((1..=10_000_000).contains(&self.points), "points", "1 to 10000000", self.points.to_string()),
+            (
+                (1..=100_000).contains(&self.width),
+                "width",
+                "1 to 100000",
+                self.width.to_string(),
+            ),
+            (
+                ridge.is_finite() && ridge >= 0.0,
+                "ridge",
+                "a finite number of at least 0",
+                ridge.to_string(),
+            ),
+            (
+                lambda.is_finite() && lambda >= 0.0,
+                "lambda",
+                "`auto` or a finite number of at least 0",
+                lambda.to_string(),
+            ),
+            (
+                (1..=10_000_000).contains(&self.points),
+                "points",
+                "1 to 10000000",
+                self.points.to_string(),
+            ),
             (
                 hidden.len() <= 64 && hidden.iter().all(|&units| (1..=65_536).contains(&units)),
                 "generator.hidden",
                 "at most 64 layers of 1 to 65536 units",
                 format!("{hidden:?}"),
             ),
-            (positive(self.generate.rate), "generate.rate", "a positive number", self.generate.rate.to_string()),
-            (positive(self.refine.rate), "refine.rate", "a positive number", self.refine.rate.to_string()),
-            (positive(self.direct.rate), "direct.rate", "a positive number", self.direct.rate.to_string()),
+            (
+                positive(self.generate.rate),
+                "generate.rate",
+                "a positive number",
+                self.generate.rate.to_string(),
+            ),
+            (
+                positive(self.refine.rate),
+                "refine.rate",
+                "a positive number",
+                self.refine.rate.to_string(),
+            ),
+            (
+                positive(self.direct.rate),
+                "direct.rate",
+                "a positive number",
+                self.direct.rate.to_string(),
+            ),
             (
                 !self.scales.is_empty() && self.scales.iter().all(|&s| positive(s)),
                 "scales",
@@ -231,19 +301,42 @@ impl Config {
                 "a fraction above 0 and up to 0.9",
                 self.validation.to_string(),
             ),
-            (self.check_every > 0, "check_every", "at least 1", self.check_every.to_string()),
+            (
+                self.check_every > 0,
+                "check_every",
+                "at least 1",
+                self.check_every.to_string(),
+            ),
             (
                 self.polish.kappa.is_finite() && self.polish.kappa >= 0.0,
                 "polish.kappa",
                 "a finite number of at least 0",
                 self.polish.kappa.to_string(),
             ),
-            (self.threads <= 4096, "threads", "0 (all cores) to 4096", self.threads.to_string()),
-            (self.generate.steps.max(self.refine.steps).max(self.direct.steps) < i32::MAX as usize, "steps", "below 2147483647", String::new()),
+            (
+                self.threads <= 4096,
+                "threads",
+                "0 (all cores) to 4096",
+                self.threads.to_string(),
+            ),
+            (
+                self.generate
+                    .steps
+                    .max(self.refine.steps)
+                    .max(self.direct.steps)
+                    < i32::MAX as usize,
+                "steps",
+                "below 2147483647",
+                String::new(),
+            ),
         ];
         match rules.into_iter().find(|rule| !rule.0) {
             None => Ok(()),
-            Some((_, field, expected, found)) => Err(Error::Config { field, expected, found }),
+            Some((_, field, expected, found)) => Err(Error::Config {
+                field,
+                expected,
+                found,
+            }),
         }
     }
 }
@@ -263,8 +356,17 @@ mod tests {
 
     #[test]
     fn the_wrong_field_is_named() {
-        let error = Config { validation: 1.5, ..Config::fast() }.check().unwrap_err().to_string();
-        assert_eq!(error, "config field `validation`: expected a fraction above 0 and up to 0.9, found 1.5");
+        let error = Config {
+            validation: 1.5,
+            ..Config::fast()
+        }
+        .check()
+        .unwrap_err()
+        .to_string();
+        assert_eq!(
+            error,
+            "config field `validation`: expected a fraction above 0 and up to 0.9, found 1.5"
+        );
     }
 
     #[test]

@@ -14,7 +14,7 @@
 //!
 //! Error bounds are for `scale = 1`; another scale adds one rounding.
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 
 /// `1.5 * 2^52`: adding it to a number below `2^51` in magnitude rounds that number to an integer,
 /// which then stands in the low bits of the sum.
@@ -90,6 +90,26 @@ pub fn sigmoid(t: &mut [f64], scale: f64) {
 /// The limits at the infinities are 1 and -1. NaN stays NaN.
 pub fn tanh(t: &mut [f64], scale: f64) {
     map(t, scale, tanh_kernel);
+}
+
+struct Work<F>(F);
+
+impl<F: FnMut()> WithSimd for Work<F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, _: S) {
+        (self.0)();
+    }
+}
+
+/// Runs loops with the widest instruction set that the machine has.
+///
+/// `work` and all it calls must be `#[inline(always)]`, or it is compiled for the narrowest set, where every
+/// `mul_add` is a library call. It is called as `FnMut`: the `FnOnce` shim of a closure is never inlined.
+#[inline(always)]
+pub(crate) fn vectorised(work: impl FnMut()) {
+    Arch::new().dispatch(Work(work));
 }
 
 /// Stores the cosine and the sine of each `(turns, cos, sin)`.

@@ -6,7 +6,7 @@
 //! a coefficient b = br + i·bi of a Fourier feature is stored as the two rows (br, bi) at l and n + l.
 
 use crate::Activation;
-use crate::elementary;
+use crate::elementary::{self, vectorised};
 use faer::linalg::matmul::matmul;
 use faer::reborrow::{Reborrow, ReborrowMut};
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -71,7 +71,7 @@ pub(crate) fn features(
 
 /// t_k = ⟨w_l, x_k⟩ for all rows k, summed over the inputs in their order.
 fn inner_products(x: MatRef<'_, f64>, w: MatRef<'_, f64>, l: usize, t: &mut [f64]) {
-    pulp::Arch::new().dispatch(
+    vectorised(
         #[inline(always)]
         || {
             t.fill(0.0);
@@ -140,7 +140,7 @@ pub(crate) fn features_backward(
     dw: MatMut<'_, f64>,
 ) {
     let (n, c) = (dt.ncols(), b.ncols());
-    pulp::Arch::new().dispatch(
+    vectorised(
         #[inline(always)]
         || {
             for l in 0..n {

@@ -6,6 +6,7 @@
 //! knows nothing of the method around it.
 
 use crate::adam::{Adam, Stride};
+use crate::elementary::vectorised;
 use faer::linalg::matmul::matmul;
 use faer::traits::RealField;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -233,7 +234,7 @@ impl<T: Real> Chunk<T> {
             } else {
                 T::of(f64::NEG_INFINITY)
             };
-            pulp::Arch::new().dispatch(
+            vectorised(
                 #[inline(always)]
                 || {
                     for l in 0..out.ncols() {
@@ -267,7 +268,7 @@ impl<T: Real> Chunk<T> {
                 Par::Seq,
             );
             if i > 0 {
-                pulp::Arch::new().dispatch(
+                vectorised(
                     #[inline(always)]
                     || {
                         for l in 0..dh.ncols() {

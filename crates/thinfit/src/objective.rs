@@ -257,7 +257,16 @@ pub(crate) struct RowsOf<'a> {
     pub weights: Option<&'a [f64]>,
 }
 
-impl RowsOf<'_> {
+impl<'a> RowsOf<'a> {
+    /// All rows of a data set.
+    pub fn of(data: &'a crate::Dataset) -> Self {
+        RowsOf {
+            x: data.x.as_ref(),
+            y: data.y.as_ref(),
+            weights: data.weights.as_deref(),
+        }
+    }
+
     /// Sum of the weights, Ω.
     pub fn total_weight(&self) -> f64 {
         self.weights

@@ -8,6 +8,7 @@
 //! The padded coordinate is not an input: σ is zero there. This file does not draw the points' distribution's
 //! box and does not know how b depends on w; `objective` does.
 
+use crate::elementary::vectorised;
 use crate::features::{column, column_mut, features, real_planes};
 use crate::{Activation, random::Stream};
 use faer::linalg::matmul::matmul;
@@ -206,7 +207,7 @@ fn slopes(
     mut slope: MatMut<'_, f64>,
 ) {
     let n = slope.ncols();
-    pulp::Arch::new().dispatch(
+    vectorised(
         #[inline(always)]
         || {
             for l in 0..n {
@@ -239,7 +240,7 @@ fn slopes_backward(
     mut db: MatMut<'_, f64>,
 ) {
     let n = inner.ncols();
-    pulp::Arch::new().dispatch(
+    vectorised(
         #[inline(always)]
         || {
             for l in 0..n {
