@@ -1,6 +1,6 @@
 //! The nine test functions of the paper: formulas, settings and samples.
 //!
-//! Inputs are uniform on $[0,1]^d$, outputs carry no noise. Every function reads its first few inputs only, except
+//! Inputs are uniform on the cube `[0, 1]^d`, outputs carry no noise. Every function reads its first few inputs only, except
 //! $h_1$ and $h_2$, which read all; the others are there to be ignored. Indices in the formulas start at one.
 //!
 //! | name | formula | inputs read | settings $(d, M)$ |
@@ -190,7 +190,7 @@ impl Problem {
         }
     }
 
-    /// Draws `samples` points uniformly from $[0,1]^d$ and evaluates the function there.
+    /// Draws `samples` points uniformly from the cube `[0, 1]^d` and evaluates the function there.
     ///
     /// The two splits of a seed are independent, and the points of a longer sample begin with those of a shorter one.
     /// Points depend on the seed, the split and `dim` only, not on the function.
