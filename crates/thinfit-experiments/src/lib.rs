@@ -1,1 +1,10 @@
-//! stub
+//! The test problems of the paper, and its published figures to compare with.
+//!
+//! *Generative feature training of thin 2-layer networks*, Hertrich and Neumayer, TMLR 2025, compares methods on
+//! functions with known formulas ([`functions`]) and prints the errors in Tables 1 to 6 ([`published`]). This crate
+//! holds both; it fits nothing itself.
+
+pub mod functions;
+pub mod published;
+
+pub use functions::{Problem, Sample, Split, TooFewInputs};

@@ -1,0 +1,52 @@
+//! Why the program stops: one paragraph for the user, or that no one reads its output any more.
+
+use std::fmt;
+use std::io;
+
+/// The reason to stop early.
+#[derive(Debug)]
+pub enum Failure {
+    /// Something went wrong; the text says what was expected, what was found, where, and what to do.
+    Message(String),
+    /// The reader of standard output is gone, as in `thinfit demo | head -1`; that is no error.
+    ReaderGone,
+}
+
+impl Failure {
+    /// A failure with a message.
+    pub fn new(message: impl Into<String>) -> Self {
+        Failure::Message(message.into())
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Message(message) => out.write_str(message),
+            Failure::ReaderGone => out.write_str("standard output was closed"),
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Failure::ReaderGone;
+        }
+        Failure::new(format!(
+            "standard output cannot be written: {error}; redirect it to a place with room"
+        ))
+    }
+}
+
+impl From<thinfit_baselines::Error> for Failure {
+    fn from(error: thinfit_baselines::Error) -> Self {
+        Failure::new(format!("kernel ridge: {error}"))
+    }
+}
+
+impl From<thinfit_experiments::TooFewInputs> for Failure {
+    fn from(error: thinfit_experiments::TooFewInputs) -> Self {
+        Failure::new(error.to_string())
+    }
+}

@@ -1,0 +1,85 @@
+//! The program as its users meet it: exit codes, what it prints where, and the files it leaves.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// An empty folder of its own for each test.
+fn folder(name: &str) -> PathBuf {
+    let folder =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("the folder for test files can be written to");
+    folder
+}
+
+fn thinfit(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_thinfit"))
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("the program was built for this test")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn without_arguments_it_runs_the_demo_and_draws() {
+    let folder = folder("demo");
+    let output = thinfit(&folder, &[]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let table = text(&output.stdout);
+    for cell in ["kernel ridge", "1.15e-2", "5.87e-5", "6.26e-6"] {
+        assert!(table.contains(cell), "{cell} is missing in\n{table}");
+    }
+    let progress = text(&output.stderr);
+    assert!(
+        progress.contains("100 %") && !progress.contains('\u{1b}'),
+        "{progress}"
+    );
+    let mut files: Vec<String> = std::fs::read_dir(folder.join("thinfit-demo"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    files.sort();
+    assert_eq!(
+        files,
+        ["features.png", "features.svg", "fit.png", "fit.svg"]
+    );
+}
+
+#[test]
+fn the_same_seed_gives_the_same_pictures_and_another_does_not() {
+    let folder = folder("seed");
+    for (out, seed) in [("a", "4"), ("b", "4"), ("c", "5")] {
+        let output = thinfit(&folder, &["demo", "--seed", seed, "--out", out, "--quiet"]);
+        assert!(output.status.success());
+        assert_eq!(text(&output.stderr), "");
+    }
+    let read = |out: &str| std::fs::read(folder.join(out).join("fit.svg")).unwrap();
+    assert!(read("a") == read("b"));
+    assert!(read("a") != read("c"));
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_an_error_before_the_fit() {
+    let folder = folder("blocked");
+    std::fs::write(folder.join("file"), "in the way").unwrap();
+    let output = thinfit(&folder, &["--out", "file/below"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(text(&output.stdout), "");
+    let message = text(&output.stderr);
+    assert!(
+        message.starts_with("error: the folder `file/below`") && message.contains("--out DIR"),
+        "{message}"
+    );
+    assert_eq!(message.lines().count(), 1);
+}
+
+#[test]
+fn a_wrong_option_is_an_error_with_usage() {
+    let output = thinfit(&folder("usage"), &["demo", "--sed", "3"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("--seed"));
+}
