@@ -6,9 +6,13 @@ mod data;
 pub mod elementary;
 mod error;
 mod features;
+mod fit;
 mod generator;
+mod householder;
+mod model;
 mod objective;
 mod orthogonal;
+mod polish;
 mod random;
 mod ridge;
 #[cfg(test)]
@@ -21,7 +25,9 @@ pub use config::{Config, GeneratorConfig, Keep, Lambda, Method, Polish, Schedule
 pub use data::{Dataset, Scaler, Scaling};
 pub use error::{Error, Result};
 pub use faer::{Mat, MatRef};
+pub use fit::{Control, Phase, Progress, State, fit, resume};
 pub use generator::Precision;
+pub use model::{Deviation, Model, Record};
 pub use objective::Loss;
 pub use orthogonal::Form;
 pub use ridge::Ridge;

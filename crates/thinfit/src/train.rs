@@ -348,6 +348,8 @@ pub(crate) struct RunState {
     pub step: usize,
     leaves: Option<Leaves>,
     best: Option<(f64, Values)>,
+    /// The hidden weights once all phases are done, column by column.
+    trained: Option<Vec<f64>>,
     /// The learning curve so far.
     pub history: Vec<Check>,
 }
@@ -377,6 +379,13 @@ pub(crate) fn train(
     report: &mut Report<'_>,
 ) -> Result<(Mat<f64>, bool)> {
     let phases = phases(config);
+    if let Some(trained) = &state.trained {
+        return Ok((
+            MatRef::from_column_major_slice(trained, config.width, trained.len() / config.width)
+                .to_owned(),
+            false,
+        ));
+    }
     let mut last = Leaf::Weights;
     if let (Some(leaves), Some(&(leaf, _))) = (&state.leaves, phases.get(state.phase)) {
         if !run.restore(leaf, leaves) {
@@ -418,7 +427,14 @@ pub(crate) fn train(
         }
         (state.phase, state.step, state.best) = (state.phase + 1, 0, None);
     }
-    Ok((run.weights(last), false))
+    let w = run.weights(last);
+    state.trained = Some(
+        (0..w.ncols())
+            .flat_map(|j| w.col_as_slice(j).to_vec())
+            .collect(),
+    );
+    state.leaves = None;
+    Ok((w, false))
 }
 
 /// Validates, notes it in the history and keeps the leaf if it is the best of its phase.

@@ -199,7 +199,7 @@ impl Block {
 }
 
 /// slope_jl = Re(b_l Φ′(t_jl))/n for output `o`.
-fn slopes(
+pub(crate) fn slopes(
     activation: Activation,
     e: MatRef<'_, f64>,
     b: MatRef<'_, f64>,

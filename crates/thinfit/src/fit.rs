@@ -1,0 +1,636 @@
+//! A whole fit: scaling, split, runs, choice by validation, the final output weights and their uncertainty.
+//!
+//! A *run* trains one set of hidden weights and polishes it. A fit makes one run for each λ and each start that the
+//! configuration asks for, in parallel, and keeps the one with the smallest error on the validation rows.
+
+use crate::config::{Config, Lambda, Method};
+use crate::data::{Dataset, Scaler, Scaling};
+use crate::features::{features, pad};
+use crate::model::{Model, Network, Record, Uncertainty, write_whole};
+use crate::objective::RowsOf;
+use crate::orthogonal::{self, Orthogonal, Rows};
+use crate::polish::{self, polish};
+use crate::train::{Check, Leaf, Parts, RunState, TrainingStep, new_step, phases, train};
+use crate::{Activation, Error, Form, Result, Ridge};
+use faer::{Mat, MatRef};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// Name and version of the checkpoint format.
+const FORMAT: &str = "thinfit-state/1";
+/// κ that the final solve chooses from; the small ones for exact data, the large ones for noisy data.
+const KAPPAS: [f64; 8] = [1e-13, 1e-12, 1e-11, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2];
+
+/// What the progress callback asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Go on.
+    Continue,
+    /// End now; the fit returns the best model so far.
+    Stop,
+}
+
+/// What a fit is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Adam moves a leaf.
+    Train(Leaf),
+    /// Levenberg-Marquardt on the projected problem.
+    Polish,
+}
+
+/// Where a fit stands, given to the callback after every step of every run.
+pub struct Progress<'a> {
+    /// What this run is doing.
+    pub phase: Phase,
+    /// Steps done in this phase.
+    pub step: usize,
+    /// Steps of this phase.
+    pub steps: usize,
+    /// Loss at this step, in scaled outputs.
+    pub loss: f64,
+    /// Smallest validation error of this phase so far, in scaled outputs.
+    pub validation: f64,
+    /// Number of this run, from 0.
+    pub run: usize,
+    /// Number of runs.
+    pub runs: usize,
+    /// Fraction of this run's steps that are done, from 0 to 1.
+    pub done: f64,
+    state: &'a dyn Fn() -> State,
+}
+
+impl Progress<'_> {
+    /// The state of the whole fit, from which [`resume`] continues to the same bits. It copies all parameters.
+    pub fn state(&self) -> State {
+        (self.state)()
+    }
+}
+
+/// A fit that was interrupted.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct State {
+    format: String,
+    config: Config,
+    fingerprint: u64,
+    runs: Vec<RunState>,
+}
+
+impl State {
+    /// Writes the state to a file, under a temporary name first.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let text = serde_json::to_string(self).expect("a state holds only strings and numbers");
+        write_whole(path.as_ref(), text.as_bytes())
+    }
+
+    /// Reads a state from a file.
+    ///
+    /// # Errors
+    /// A file that cannot be read or is not a state of this version.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let bytes = std::fs::read(path).map_err(|source| Error::Io {
+            action: "read",
+            path: path.into(),
+            source,
+        })?;
+        let wrong = |found: String| Error::Format {
+            path: path.into(),
+            expected: format!("a checkpoint of format `{FORMAT}`"),
+            found,
+            advice: "give a file written by a fit of this version, or start the fit afresh",
+        };
+        let state: State =
+            serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
+        if state.format == FORMAT {
+            Ok(state)
+        } else {
+            Err(wrong(format!("format `{}`", state.format)))
+        }
+    }
+
+    /// The configuration of the fit.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+}
+
+/// Fits a model to `data`.
+///
+/// `observe` is called after every step, from any thread; runs over several λ or starts call it concurrently.
+///
+/// # Errors
+/// A configuration outside its ranges, data that no fit can use, or numbers that left the finite range.
+///
+/// # Examples
+/// ```
+/// use thinfit::{Config, Control, Dataset, Mat, fit};
+/// let x = Mat::from_fn(60, 1, |i, _| i as f64 / 60.0);
+/// let y = Mat::from_fn(60, 1, |i, _| (6.0 * x[(i, 0)]).sin());
+/// let config = Config { width: 8, ..Config::fast() };
+/// let model = fit(&Dataset::new(x.clone(), y.clone())?, &config, &|_| Control::Continue)?;
+/// let error = model.predict(x.as_ref())? - y;
+/// assert!(error.norm_max() < 1e-3);
+/// # Ok::<(), thinfit::Error>(())
+/// ```
+pub fn fit(
+    data: &Dataset,
+    config: &Config,
+    observe: &(dyn Fn(&Progress<'_>) -> Control + Sync),
+) -> Result<Model> {
+    config.check()?;
+    let runs = plans(config).len();
+    let state = State {
+        format: FORMAT.into(),
+        config: config.clone(),
+        fingerprint: fingerprint(data),
+        runs: vec![RunState::default(); runs],
+    };
+    resume(data, state, observe)
+}
+
+/// Continues a fit from a state; the result has the same bits as that of a fit that was never interrupted.
+///
+/// # Errors
+/// As [`fit`], and data other than those the state was made from.
+pub fn resume(
+    data: &Dataset,
+    state: State,
+    observe: &(dyn Fn(&Progress<'_>) -> Control + Sync),
+) -> Result<Model> {
+    state.config.check()?;
+    // The fields of a data set are public, so it may have changed since it was made.
+    let whole = Dataset::new(data.x.clone(), data.y.clone())?
+        .with_names(data.inputs.clone(), data.outputs.clone())?;
+    let whole = match &data.weights {
+        Some(weights) => whole.with_weights(weights.clone())?,
+        None => whole,
+    };
+    if state.fingerprint != fingerprint(&whole) || state.runs.len() != plans(&state.config).len() {
+        return Err(Error::Format {
+            path: "checkpoint".into(),
+            expected: "the data and the configuration that the state was saved with".into(),
+            found: "others".into(),
+            advice: "resume with the same data, or start the fit afresh",
+        });
+    }
+    let threads = state.config.threads;
+    let work = || Fit::new(&whole, state)?.run(observe);
+    // A pool of one's own, or at least a thread of the global one: entering a pool at every step is slow.
+    match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
+        Ok(pool) if threads > 0 => pool.install(work),
+        _ => rayon::scope(|_| work()),
+    }
+}
+
+/// One run: a method, a λ and the scale of its random start.
+#[derive(Clone, Copy)]
+struct Plan {
+    method: Method,
+    lambda: f64,
+    scale: f64,
+}
+
+/// The runs that a configuration asks for.
+fn plans(config: &Config) -> Vec<Plan> {
+    let lambdas = match config.lambda {
+        Lambda::Fixed(lambda) => vec![lambda],
+        Lambda::Auto => Lambda::GRID.to_vec(),
+    };
+    let scales = match config.method {
+        Method::Random | Method::Direct => &config.scales[..],
+        Method::Generative | Method::Refined => &config.scales[..1],
+    };
+    let plan = |lambda| {
+        scales.iter().map(move |&scale| Plan {
+            method: config.method,
+            lambda,
+            scale,
+        })
+    };
+    lambdas.into_iter().flat_map(plan).collect()
+}
+
+/// FNV-1a over the shapes and the bits of the data: tells a state that belongs to other data.
+fn fingerprint(data: &Dataset) -> u64 {
+    let weights = data.weights.iter().flatten().copied();
+    let values = [&data.x, &data.y]
+        .into_iter()
+        .flat_map(|a| (0..a.ncols()).flat_map(|j| a.col_as_slice(j).iter().copied()));
+    let shape = [data.samples(), data.dim()].map(|v| v as f64);
+    shape
+        .into_iter()
+        .chain(values)
+        .chain(weights)
+        .fold(0xcbf2_9ce4_8422_2325, |hash, value| {
+            (hash ^ value.to_bits()).wrapping_mul(0x0000_0100_0000_01b3)
+        })
+}
+
+/// What a run ends with.
+struct Outcome {
+    plan: Plan,
+    w: Mat<f64>,
+    /// Smallest error on the validation rows, in scaled outputs.
+    validation: f64,
+    ridge: orthogonal::Ridge,
+    form: Form,
+    polish_steps: usize,
+    stopped: bool,
+    raised: usize,
+    history: Vec<Check>,
+}
+
+/// The data of a fit in scaled units, and its state.
+struct Fit {
+    config: Config,
+    fingerprint: u64,
+    board: Mutex<Vec<RunState>>,
+    scalers: (Scaler, Scaler),
+    all: Dataset,
+    train: Dataset,
+    validation: Dataset,
+}
+
+impl Fit {
+    fn new(data: &Dataset, state: State) -> Result<Self> {
+        let (x, y) = (data.x.as_ref(), data.y.as_ref());
+        let scalers = match state.config.scaling {
+            Scaling::None => (Scaler::identity(x.ncols()), Scaler::identity(y.ncols())),
+            Scaling::Box => (Scaler::to_box(x), Scaler::to_standard(y)),
+            Scaling::Standard => (Scaler::to_standard(x), Scaler::to_standard(y)),
+        };
+        let all = Dataset {
+            x: scalers.0.apply(x),
+            y: scalers.1.apply(y),
+            ..data.clone()
+        };
+        let (train, validation) = all.split(state.config.validation, state.config.seed)?;
+        let State {
+            config,
+            fingerprint,
+            runs,
+            ..
+        } = state;
+        Ok(Fit {
+            config,
+            fingerprint,
+            board: Mutex::new(runs),
+            scalers,
+            all,
+            train,
+            validation,
+        })
+    }
+
+    fn run(self, observe: &(dyn Fn(&Progress<'_>) -> Control + Sync)) -> Result<Model> {
+        let plans = plans(&self.config);
+        let outcomes: Vec<Outcome> = (0..plans.len())
+            .into_par_iter()
+            .map(|i| self.run_one(&plans, i, observe))
+            .collect::<Result<_>>()?;
+        let better = |a: Outcome, b: Outcome| if b.validation < a.validation { b } else { a };
+        let best = outcomes
+            .into_iter()
+            .reduce(better)
+            .expect("a configuration has at least one run");
+        self.finish(best)
+    }
+
+    fn run_one(
+        &self,
+        plans: &[Plan],
+        i: usize,
+        observe: &(dyn Fn(&Progress<'_>) -> Control + Sync),
+    ) -> Result<Outcome> {
+        let (plan, config) = (plans[i], &self.config);
+        let mut state = self.lock()[i].clone();
+        let phases = phases(config);
+        let total: usize =
+            phases.iter().map(|phase| phase.1.steps).sum::<usize>() + config.polish.steps;
+        let train_rows = RowsOf::of(&self.train);
+        let parts = Parts {
+            train: train_rows,
+            validation: RowsOf::of(&self.validation),
+            lambda: plan.lambda,
+            scale: plan.scale,
+        };
+        let mut step = new_step(config, &parts);
+        let mut report =
+            |run: &mut dyn TrainingStep, state: &mut RunState, leaf: Leaf, loss: f64| {
+                let before: usize = phases[..state.phase]
+                    .iter()
+                    .map(|phase| phase.1.steps)
+                    .sum();
+                if plans.len() > 1 && state.step.is_multiple_of(config.check_every) {
+                    self.post(i, state, run, leaf);
+                }
+                let progress = Progress {
+                    phase: Phase::Train(leaf),
+                    step: state.step,
+                    steps: phases[state.phase].1.steps,
+                    loss,
+                    validation: state.best().unwrap_or(f64::MAX),
+                    run: i,
+                    runs: plans.len(),
+                    done: (before + state.step) as f64 / total as f64,
+                    state: &|| {
+                        self.post(i, state, run, leaf);
+                        self.state()
+                    },
+                };
+                observe(&progress) == Control::Continue
+            };
+        let (w, mut stopped) = train(step.as_mut(), config, &mut state, &mut report)?;
+        let raised = step.raised();
+        drop(step);
+        if !stopped {
+            self.lock()[i] = state.clone();
+        }
+        let (w, polish_steps) = if stopped || config.polish.steps == 0 || !self.affordable() {
+            (w, 0)
+        } else {
+            let (x, held) = (
+                pad(config.activation, self.train.x.as_ref()),
+                pad(config.activation, self.validation.x.as_ref()),
+            );
+            let options = polish::Options {
+                steps: config.polish.steps,
+                kappa: config.polish.kappa,
+                ..Default::default()
+            };
+            let mut watch = |step: usize, objective: f64, validation: f64| {
+                let history = &mut state.history;
+                history.push(Check {
+                    leaf: None,
+                    step,
+                    loss: Some(objective / self.train.samples() as f64),
+                    validation,
+                });
+                let progress = Progress {
+                    phase: Phase::Polish,
+                    step,
+                    steps: options.steps,
+                    loss: objective / self.train.samples() as f64,
+                    validation,
+                    run: i,
+                    runs: plans.len(),
+                    done: (total - options.steps + step) as f64 / total as f64,
+                    state: &|| self.state(),
+                };
+                stopped = observe(&progress) == Control::Stop;
+                !stopped
+            };
+            let polished = polish(
+                config.activation,
+                config.polish.form,
+                &rows(&self.train, x.as_ref()),
+                &rows(&self.validation, held.as_ref()),
+                w,
+                &options,
+                &mut watch,
+            );
+            (polished.w, polished.best_step)
+        };
+        let form = if config.polish.steps > 0 {
+            config.polish.form
+        } else {
+            Form::Complex
+        };
+        let (ridge, validation) = self.choose_ridge(&w, form)?;
+        Ok(Outcome {
+            plan,
+            w,
+            validation,
+            ridge,
+            form,
+            polish_steps,
+            stopped,
+            raised,
+            history: state.history,
+        })
+    }
+
+    /// Whether the Jacobian of the polish fits in memory: it has (parts · m · c) × (n d′) entries.
+    fn affordable(&self) -> bool {
+        let config = &self.config;
+        let rows = 2 * self.train.samples() * self.train.y.ncols();
+        rows.saturating_mul(config.width * config.activation.weights(self.train.dim()))
+            <= POLISH_ENTRIES
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<RunState>> {
+        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts the current state of run `i` on the board.
+    fn post(&self, i: usize, state: &RunState, run: &dyn TrainingStep, leaf: Leaf) {
+        let mut state = state.clone();
+        state.capture(run, leaf);
+        self.lock()[i] = state;
+    }
+
+    fn state(&self) -> State {
+        let (format, config) = (FORMAT.to_owned(), self.config.clone());
+        State {
+            format,
+            config,
+            fingerprint: self.fingerprint,
+            runs: self.lock().clone(),
+        }
+    }
+
+    /// The ridge of the final output weights and the validation error with it.
+    ///
+    /// An absolute ridge is taken as it is; a relative one is the training's, and here the best κ is chosen.
+    fn choose_ridge(&self, w: &Mat<f64>, form: Form) -> Result<(orthogonal::Ridge, f64)> {
+        let activation = self.config.activation;
+        let factor = self.factor(&self.train, w, form)?;
+        let e = planes(activation, self.validation.x.as_ref(), w);
+        let held = rows(&self.validation, self.validation.x.as_ref());
+        if let Ridge::Absolute(eps) = self.config.ridge {
+            let ridge = orthogonal::Ridge::Absolute(eps);
+            let b = factor.coefficients(factor.tau(ridge));
+            return Ok((
+                ridge,
+                held.mean_square(orthogonal::fitted(activation, e.as_ref(), b.as_ref()).as_ref()),
+            ));
+        }
+        match factor.choose_by_validation(&KAPPAS, e.as_ref(), &held) {
+            Some((kappa, error)) => Ok((orthogonal::Ridge::Relative(kappa), error)),
+            None => Err(Error::Diverged {
+                what: "the validation error",
+                step: 0,
+                advice: "check the scale of the data",
+            }),
+        }
+    }
+
+    fn factor(&self, data: &Dataset, w: &Mat<f64>, form: Form) -> Result<Orthogonal> {
+        let e = planes(self.config.activation, data.x.as_ref(), w);
+        Orthogonal::new(
+            self.config.activation,
+            form,
+            e.as_ref(),
+            data.y.as_ref(),
+            data.weights.as_deref(),
+        )
+    }
+
+    /// The model of the chosen run: output weights, noise and calibration.
+    fn finish(self, best: Outcome) -> Result<Model> {
+        let activation = self.config.activation;
+        let c = self.train.y.ncols();
+        let held_out = self.factor(&self.train, &best.w, best.form)?;
+        let tau = held_out.tau(best.ridge);
+        let b = held_out.coefficients(tau);
+        let e = planes(activation, self.validation.x.as_ref(), &best.w);
+        let fitted = orthogonal::fitted(activation, e.as_ref(), b.as_ref());
+        let residual = &self.validation.y - fitted;
+        let spread = spread(activation, e.as_ref(), held_out.covariance(tau).as_ref());
+        let (noise, scores) = calibrate(
+            residual.as_ref(),
+            &spread,
+            self.validation.weights.as_deref(),
+        );
+
+        let (factor, b, tau) = if self.config.refit {
+            let factor = self.factor(&self.all, &best.w, best.form)?;
+            let tau = factor.tau(best.ridge);
+            let b = factor.coefficients(tau);
+            (factor, b, tau)
+        } else {
+            (held_out, b, tau)
+        };
+        let covariance = factor.covariance(tau);
+        let lower = (0..covariance.nrows())
+            .flat_map(|i| (0..=i).map(move |j| (i, j)))
+            .map(|at| covariance[at])
+            .collect();
+        let mean = |o: usize, value: &dyn Fn(usize) -> f64| {
+            let weights = self.validation.weights.as_deref();
+            let (mut sum, mut total) = (0.0, 0.0);
+            for i in 0..self.validation.samples() {
+                let weight = weights.map_or(1.0, |weights| weights[i]);
+                sum += weight * value(i);
+                total += weight;
+            }
+            let scale = self.scalers.1.scale[o];
+            (sum / total, scale)
+        };
+        let (validation_mse, validation_variance) = (0..c)
+            .map(|o| {
+                let (square, scale) = mean(o, &|i| residual[(i, o)].powi(2));
+                let (average, _) = mean(o, &|i| self.validation.y[(i, o)]);
+                let (variance, _) = mean(o, &|i| (self.validation.y[(i, o)] - average).powi(2));
+                (square * scale * scale, variance * scale * scale)
+            })
+            .unzip();
+        let record = Record {
+            version: env!("CARGO_PKG_VERSION").into(),
+            samples: self.all.samples(),
+            validation_mse,
+            validation_variance,
+            lambda: best.plan.lambda,
+            start_scale: matches!(best.plan.method, Method::Random | Method::Direct)
+                .then_some(best.plan.scale),
+            form: best.form,
+            ridge: tau * tau,
+            raised: best.raised,
+            polish_steps: best.polish_steps,
+            stopped: best.stopped,
+            history: best.history,
+            config: self.config,
+        };
+        let network = Network {
+            activation,
+            w: best.w,
+            b,
+        };
+        let uncertainty = Uncertainty {
+            covariance: lower,
+            noise,
+            scores,
+        };
+        Ok(Model::new(
+            network,
+            (self.all.inputs, self.all.outputs),
+            self.scalers,
+            Some(uncertainty),
+            record,
+        ))
+    }
+}
+
+/// Entries of the largest Jacobian that the polish may form (512 MiB).
+const POLISH_ENTRIES: usize = 64 << 20;
+
+/// Rows of a data set with inputs that are padded or not, as the callee wants them.
+fn rows<'a>(data: &'a Dataset, x: MatRef<'a, f64>) -> Rows<'a> {
+    Rows {
+        x,
+        y: data.y.as_ref(),
+        weights: data.weights.as_deref(),
+    }
+}
+
+/// Planes of all rows of `x` (m × d).
+fn planes(activation: Activation, x: MatRef<'_, f64>, w: &Mat<f64>) -> Mat<f64> {
+    let mut e = Mat::zeros(x.nrows(), activation.planes(w.nrows()));
+    features(
+        activation,
+        pad(activation, x).as_ref(),
+        w.as_ref(),
+        e.as_mut(),
+    );
+    e
+}
+
+/// e M eᵀ for every row of planes.
+fn spread(activation: Activation, e: MatRef<'_, f64>, covariance: MatRef<'_, f64>) -> Vec<f64> {
+    let e = e.subcols(0, covariance.nrows());
+    debug_assert!(activation.planes(1) > 0);
+    let product = e * covariance;
+    (0..e.nrows())
+        .map(|i| {
+            (0..e.ncols())
+                .map(|j| product[(i, j)] * e[(i, j)])
+                .sum::<f64>()
+                .max(0.0)
+        })
+        .collect()
+}
+
+/// Noise variance per output and sorted scores |r|/std from held-out residuals (rows × c) and their spreads.
+fn calibrate(
+    residual: MatRef<'_, f64>,
+    spread: &[f64],
+    weights: Option<&[f64]>,
+) -> (Vec<f64>, Vec<Vec<f64>>) {
+    let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
+    let total: f64 = (0..residual.nrows()).map(weight).sum();
+    (0..residual.ncols())
+        .map(|o| {
+            let square = |i: usize| residual[(i, o)] * residual[(i, o)] / (1.0 + spread[i]);
+            let noise = (0..residual.nrows())
+                .map(|i| weight(i) * square(i))
+                .sum::<f64>()
+                / total;
+            let score = |i: usize| {
+                if noise > 0.0 {
+                    (square(i) / noise).sqrt()
+                } else {
+                    0.0
+                }
+            };
+            let mut scores: Vec<f64> = (0..residual.nrows()).map(score).collect();
+            scores.sort_by(f64::total_cmp);
+            (noise, scores)
+        })
+        .unzip()
+}

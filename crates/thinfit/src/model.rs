@@ -1,0 +1,582 @@
+//! A fitted network: all that prediction needs, and nothing of how it was found but a record.
+//!
+//! f(x) = shift + scale · Re Σ_l b_l Φ(⟨w_l, x′⟩)/n with x′ the scaled inputs. The file format is JSON with a
+//! version in its first field; a thin network is small, and every language reads it.
+
+use crate::config::Config;
+use crate::data::{Scaler, check_finite};
+use crate::features::{column, column_mut, conjugate, features, pad};
+use crate::train::Check;
+use crate::variation::slopes;
+use crate::{Activation, Error, Form, Result};
+use faer::linalg::matmul::matmul;
+use faer::reborrow::ReborrowMut;
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::io::Write;
+use std::path::Path;
+
+/// Name and version of the file format.
+const FORMAT: &str = "thinfit/1";
+/// Rows that are predicted at a time.
+const BLOCK: usize = 256;
+
+/// A thin two-layer network with its scaling, column names, uncertainty and the record of its making.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Model {
+    format: String,
+    activation: Activation,
+    /// Names of the inputs.
+    pub inputs: Vec<String>,
+    /// Names of the outputs.
+    pub outputs: Vec<String>,
+    /// Scaling of the inputs.
+    pub input_scaler: Scaler,
+    /// Scaling of the outputs.
+    pub output_scaler: Scaler,
+    /// Hidden weights in scaled inputs: n rows of d numbers, d + 1 with biases (the bias last).
+    hidden: Vec<Vec<f64>>,
+    /// Output weights in scaled outputs, as planes: rows of c numbers. Fourier: n real, then n imaginary parts;
+    /// otherwise n weights, then the output bias.
+    output: Vec<Vec<f64>>,
+    uncertainty: Option<Uncertainty>,
+    /// How the model was made.
+    pub record: Record,
+}
+
+/// How a model was made and how good it was then.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The configuration of the fit.
+    pub config: Config,
+    /// Version of the library.
+    pub version: String,
+    /// Samples given to the fit, validation rows included.
+    pub samples: usize,
+    /// Mean squared error on the validation rows per output, in the units of the data.
+    pub validation_mse: Vec<f64>,
+    /// Variance of the outputs on the validation rows: the error of predicting their mean.
+    pub validation_variance: Vec<f64>,
+    /// λ in use.
+    pub lambda: f64,
+    /// Standard deviation that random hidden weights started from; none if a generator made them.
+    pub start_scale: Option<f64>,
+    /// Least squares problem of the output weights.
+    pub form: Form,
+    /// Ridge of the output weights, ε = τ².
+    pub ridge: f64,
+    /// Training steps whose ridge had to be raised because a pivot failed.
+    pub raised: usize,
+    /// Steps of the polish whose result was kept; 0 if it changed nothing.
+    pub polish_steps: usize,
+    /// Whether the fit was stopped before its end.
+    pub stopped: bool,
+    /// The learning curve of the run that was chosen.
+    pub history: Vec<Check>,
+}
+
+/// What intervals are made from: the covariance of the output weights, the noise, and held-out errors.
+///
+/// Under noise of variance s² on the outputs, Var f(x) = s² e(x) M e(x)ᵀ with the planes e(x) of x.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Uncertainty {
+    /// Lower triangle of M, row by row.
+    pub covariance: Vec<f64>,
+    /// s² per output, in scaled outputs, estimated on rows that the features never saw.
+    pub noise: Vec<f64>,
+    /// Per output the sorted |y − f|/std of those rows.
+    pub scores: Vec<Vec<f64>>,
+}
+
+/// Standard deviations at some points, in the units of the outputs (rows × c each).
+#[derive(Clone, Debug)]
+pub struct Deviation {
+    /// Of f itself: what noise in the training outputs does to the model.
+    pub model: Mat<f64>,
+    /// Of a new observation: the model's and the noise's together.
+    pub observation: Mat<f64>,
+}
+
+/// The parts of a fitted network, in scaled units.
+pub(crate) struct Network {
+    pub activation: Activation,
+    /// n × d′.
+    pub w: Mat<f64>,
+    /// k × c planes.
+    pub b: Mat<f64>,
+}
+
+impl Model {
+    pub(crate) fn new(
+        network: Network,
+        (inputs, outputs): (Vec<String>, Vec<String>),
+        (input_scaler, output_scaler): (Scaler, Scaler),
+        uncertainty: Option<Uncertainty>,
+        record: Record,
+    ) -> Self {
+        let rows = |a: &Mat<f64>| {
+            (0..a.nrows())
+                .map(|i| a.row(i).iter().copied().collect())
+                .collect()
+        };
+        Model {
+            format: FORMAT.into(),
+            activation: network.activation,
+            inputs,
+            outputs,
+            input_scaler,
+            output_scaler,
+            hidden: rows(&network.w),
+            output: rows(&network.b),
+            uncertainty,
+            record,
+        }
+    }
+
+    /// Activation Φ.
+    pub fn activation(&self) -> Activation {
+        self.activation
+    }
+
+    /// Number of hidden neurons, n.
+    pub fn width(&self) -> usize {
+        self.hidden.len()
+    }
+
+    /// Number of inputs, d.
+    pub fn dim(&self) -> usize {
+        self.inputs.len()
+    }
+
+    /// Real numbers that were fitted: the entries of w and b.
+    pub fn parameters(&self) -> usize {
+        self.hidden.iter().chain(&self.output).map(Vec::len).sum()
+    }
+
+    /// Hidden weights w (n × d) in the units of the data: ⟨w_l, x⟩ up to the shift that the biases or phases hold.
+    pub fn hidden(&self) -> Mat<f64> {
+        Mat::from_fn(self.width(), self.dim(), |l, j| {
+            self.hidden[l][j] / self.input_scaler.scale[j]
+        })
+    }
+
+    /// Magnitudes |b_l|/n (n × c) of the output weights, in the units of the outputs.
+    pub fn magnitudes(&self) -> Mat<f64> {
+        let n = self.width();
+        Mat::from_fn(n, self.outputs.len(), |l, o| {
+            let im = if self.activation == Activation::Fourier {
+                self.output[n + l][o]
+            } else {
+                0.0
+            };
+            self.output[l][o].hypot(im) / n as f64 * self.output_scaler.scale[o]
+        })
+    }
+
+    /// f at the rows of `x` (m × d): m × c.
+    ///
+    /// # Errors
+    /// A number of columns other than d, or values that are not finite.
+    pub fn predict(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        let c = self.outputs.len();
+        let mut b = self.output();
+        conjugate(self.activation, b.as_mut());
+        self.by_blocks(x, c, |e, mut out| {
+            matmul(
+                out.rb_mut(),
+                Accum::Replace,
+                e.subcols(0, b.nrows()),
+                b.as_ref(),
+                1.0,
+                Par::Seq,
+            );
+            for o in 0..c {
+                let (shift, scale) = (self.output_scaler.shift[o], self.output_scaler.scale[o]);
+                column_mut(out.rb_mut(), o)
+                    .iter_mut()
+                    .for_each(|v| *v = shift + scale * *v);
+            }
+        })
+    }
+
+    /// The partial derivatives ∂f_o/∂x_j of output `o` at the rows of `x` (m × d): m × d.
+    ///
+    /// # Errors
+    /// As [`Model::predict`], or an output that does not exist.
+    pub fn gradient(&self, x: MatRef<'_, f64>, o: usize) -> Result<Mat<f64>> {
+        let (n, d) = (self.width(), self.dim());
+        if o >= self.outputs.len() {
+            let expected = format!("an output below {}", self.outputs.len());
+            return Err(Error::Shape {
+                what: "output of the gradient",
+                expected,
+                found: o.to_string(),
+            });
+        }
+        let (w, b) = (self.scaled_hidden(), self.output());
+        self.by_blocks(x, d, |e, mut out| {
+            let mut slope = Mat::zeros(e.nrows(), n);
+            slopes(self.activation, e, b.as_ref(), o, slope.as_mut());
+            matmul(
+                out.rb_mut(),
+                Accum::Replace,
+                slope.as_ref(),
+                w.as_ref().subcols(0, d),
+                1.0,
+                Par::Seq,
+            );
+            for j in 0..d {
+                let factor = self.output_scaler.scale[o] / self.input_scaler.scale[j];
+                column_mut(out.rb_mut(), j)
+                    .iter_mut()
+                    .for_each(|v| *v *= factor);
+            }
+        })
+    }
+
+    /// Standard deviations of f and of a new observation at the rows of `x` (m × d).
+    ///
+    /// # Errors
+    /// As [`Model::predict`], or a model that was fitted without held-out rows.
+    pub fn deviation(&self, x: MatRef<'_, f64>) -> Result<Deviation> {
+        let (uncertainty, variance) = self.variance(x)?;
+        let of = |added: f64| {
+            Mat::from_fn(x.nrows(), self.outputs.len(), |i, o| {
+                self.output_scaler.scale[o]
+                    * (uncertainty.noise[o] * (variance[(i, 0)] + added)).sqrt()
+            })
+        };
+        Ok(Deviation {
+            model: of(0.0),
+            observation: of(1.0),
+        })
+    }
+
+    /// Bounds (m × c each) between which a new observation lies with probability `level`.
+    ///
+    /// The width is calibrated: it is the quantile of the errors on rows that the features never saw, each
+    /// divided by its own standard deviation.
+    ///
+    /// # Errors
+    /// As [`Model::deviation`], or a level outside (0, 1).
+    pub fn interval(&self, x: MatRef<'_, f64>, level: f64) -> Result<(Mat<f64>, Mat<f64>)> {
+        if !(level > 0.0 && level < 1.0) {
+            return Err(Error::Config {
+                field: "level",
+                expected: "a number between 0 and 1",
+                found: level.to_string(),
+            });
+        }
+        let middle = self.predict(x)?;
+        let deviation = self.deviation(x)?.observation;
+        let uncertainty = self.uncertainty()?;
+        let half: Vec<f64> = uncertainty
+            .scores
+            .iter()
+            .map(|scores| quantile(scores, level))
+            .collect();
+        let bound = |sign: f64| {
+            Mat::from_fn(x.nrows(), self.outputs.len(), |i, o| {
+                middle[(i, o)] + sign * half[o] * deviation[(i, o)]
+            })
+        };
+        Ok((bound(-1.0), bound(1.0)))
+    }
+
+    fn uncertainty(&self) -> Result<&Uncertainty> {
+        self.uncertainty.as_ref().ok_or_else(|| Error::Data {
+            what: "uncertainty",
+            problem: "this model carries none".into(),
+            advice: "fit it again: a fit that runs to its end stores it",
+        })
+    }
+
+    /// e(x) M e(x)ᵀ per row.
+    fn variance(&self, x: MatRef<'_, f64>) -> Result<(&Uncertainty, Mat<f64>)> {
+        let (uncertainty, k) = (self.uncertainty()?, self.activation.columns(self.width()));
+        let entry = |i: usize, j: usize| uncertainty.covariance[i * (i + 1) / 2 + j];
+        let covariance = Mat::from_fn(k, k, |i, j| if i >= j { entry(i, j) } else { entry(j, i) });
+        let variance = self.by_blocks(x, 1, |e, mut out| {
+            let e = e.subcols(0, k);
+            let product = e * &covariance;
+            for j in 0..k {
+                for (out, (a, b)) in column_mut(out.rb_mut(), 0)
+                    .iter_mut()
+                    .zip(product.col_as_slice(j).iter().zip(column(e, j)))
+                {
+                    *out += a * b;
+                }
+            }
+            // Rounding can take a variance of nearly zero below it.
+            column_mut(out.rb_mut(), 0)
+                .iter_mut()
+                .for_each(|v| *v = v.max(0.0));
+        })?;
+        Ok((uncertainty, variance))
+    }
+
+    /// Evaluates `write(planes, rows of the result)` over blocks of rows; the result is m × `columns`, zero at first.
+    fn by_blocks(
+        &self,
+        x: MatRef<'_, f64>,
+        columns: usize,
+        write: impl Fn(MatRef<'_, f64>, MatMut<'_, f64>) + Sync,
+    ) -> Result<Mat<f64>> {
+        if x.ncols() != self.dim() {
+            let expected = format!("{} columns ({})", self.dim(), self.inputs.join(", "));
+            return Err(Error::Shape {
+                what: "x",
+                expected,
+                found: format!("{} columns", x.ncols()),
+            });
+        }
+        check_finite("x", x)?;
+        let w = self.scaled_hidden();
+        let mut out = Mat::zeros(x.nrows(), columns);
+        let blocks = x.nrows().div_ceil(BLOCK);
+        out.as_mut()
+            .par_row_chunks_mut(BLOCK)
+            .zip_eq(0..blocks)
+            .for_each(|(out, block)| {
+                let x = x.subrows(block * BLOCK, out.nrows());
+                let x = pad(self.activation, self.input_scaler.apply(x).as_ref());
+                let mut e = Mat::zeros(x.nrows(), self.activation.planes(self.width()));
+                features(self.activation, x.as_ref(), w.as_ref(), e.as_mut());
+                write(e.as_ref(), out);
+            });
+        Ok(out)
+    }
+
+    fn scaled_hidden(&self) -> Mat<f64> {
+        Mat::from_fn(self.width(), self.hidden[0].len(), |l, j| self.hidden[l][j])
+    }
+
+    fn output(&self) -> Mat<f64> {
+        Mat::from_fn(self.output.len(), self.outputs.len(), |l, o| {
+            self.output[l][o]
+        })
+    }
+
+    /// The model as JSON text.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("a model holds only strings and finite numbers")
+    }
+
+    /// Reads a model from JSON text; `name` stands for it in errors.
+    ///
+    /// # Errors
+    /// Text that is not JSON, is cut off, is of a newer version, or whose parts do not fit together.
+    pub fn from_json(text: &str, name: &Path) -> Result<Self> {
+        let wrong = |found: String, advice| {
+            Err(Error::Format {
+                path: name.into(),
+                expected: format!("a model of format `{FORMAT}`"),
+                found,
+                advice,
+            })
+        };
+        /// The field that says whether the rest can be read.
+        #[derive(Deserialize)]
+        struct Header {
+            format: String,
+        }
+        match serde_json::from_str::<Header>(text) {
+            Err(error) if error.is_eof() => {
+                return wrong(
+                    format!("a file that ends too early ({error})"),
+                    "copy or write the file again",
+                );
+            }
+            Err(error) if error.is_syntax() => {
+                return wrong(
+                    format!("text that is not JSON ({error})"),
+                    "give a file written by `save`",
+                );
+            }
+            Err(_) => {
+                return wrong(
+                    "JSON without a format".into(),
+                    "give a file written by `save`",
+                );
+            }
+            Ok(header) if header.format == FORMAT => {}
+            Ok(header) if header.format.starts_with("thinfit/") => {
+                return wrong(
+                    format!("format `{}`", header.format),
+                    "update thinfit, or fit the model again",
+                );
+            }
+            Ok(header) => {
+                return wrong(
+                    format!("format `{}`", header.format),
+                    "give a file written by `save`",
+                );
+            }
+        }
+        match serde_json::from_str::<Model>(text) {
+            Err(error) => wrong(
+                format!("parts that cannot be read ({error})"),
+                "fit the model again",
+            ),
+            Ok(model) => match model.flaw() {
+                None => Ok(model),
+                Some(flaw) => wrong(flaw, "fit the model again"),
+            },
+        }
+    }
+
+    /// What is wrong with a model that was read, if anything.
+    fn flaw(&self) -> Option<String> {
+        let (n, d, c) = (self.width(), self.dim(), self.outputs.len());
+        let k = self.activation.columns(n);
+        let scaler = |s: &Scaler, columns| {
+            s.shift.len() == columns
+                && s.scale.len() == columns
+                && s.shift.iter().all(|v| v.is_finite())
+                && s.scale.iter().all(|v| v.is_finite() && *v != 0.0)
+        };
+        let table = |rows: &[Vec<f64>], count: usize, len: usize| {
+            rows.len() == count
+                && rows
+                    .iter()
+                    .all(|row| row.len() == len && row.iter().all(|v| v.is_finite()))
+        };
+        let uncertain = self.uncertainty.as_ref().is_none_or(|u| {
+            u.covariance.len() == k * (k + 1) / 2
+                && u.noise.len() == c
+                && u.scores.len() == c
+                && u.covariance
+                    .iter()
+                    .chain(&u.noise)
+                    .chain(u.scores.iter().flatten())
+                    .all(|v| v.is_finite())
+        });
+        let checks = [
+            (n > 0 && d > 0 && c > 0, "no neurons, inputs or outputs"),
+            (
+                scaler(&self.input_scaler, d),
+                "an input scaling that does not fit the inputs",
+            ),
+            (
+                scaler(&self.output_scaler, c),
+                "an output scaling that does not fit the outputs",
+            ),
+            (
+                table(&self.hidden, n, self.activation.weights(d)),
+                "hidden weights that do not fit the inputs",
+            ),
+            (
+                table(&self.output, k, c),
+                "output weights that do not fit the width and the outputs",
+            ),
+            (uncertain, "a covariance that does not fit the width"),
+        ];
+        checks
+            .iter()
+            .find(|check| !check.0)
+            .map(|check| check.1.to_owned())
+    }
+
+    /// Writes the model to a file: under a temporary name first, so that no half a file is ever left.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        write_whole(path.as_ref(), self.to_json().as_bytes())
+    }
+
+    /// Reads a model from a file.
+    ///
+    /// # Errors
+    /// A file that cannot be read, and all errors of [`Model::from_json`].
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let bytes = std::fs::read(path).map_err(|source| Error::Io {
+            action: "read",
+            path: path.into(),
+            source,
+        })?;
+        Model::from_json(&String::from_utf8_lossy(&bytes), path)
+    }
+}
+
+/// Writes under a temporary name beside `path`, then renames.
+pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(format!(".{}.partial", std::process::id()));
+    let written = std::fs::File::create(&partial)
+        .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
+        .and_then(|()| std::fs::rename(&partial, path));
+    written.map_err(|source| {
+        // What is left of it is of no use; that it may not be there is no second error.
+        let _ = std::fs::remove_file(&partial);
+        Error::Io {
+            action: "write",
+            path: path.into(),
+            source,
+        }
+    })
+}
+
+/// The ⌈(s + 1)·level⌉-th smallest of `s` sorted scores, the conformal quantile; beyond the largest, that one is
+/// stretched as a normal distribution would be.
+fn quantile(scores: &[f64], level: f64) -> f64 {
+    let rank = ((scores.len() + 1) as f64 * level).ceil() as usize;
+    match (scores.get(rank.saturating_sub(1)), scores.last()) {
+        (Some(&score), _) => score,
+        (None, Some(&largest)) => {
+            let reached = scores.len() as f64 / (scores.len() + 1) as f64;
+            largest * normal_quantile(level) / normal_quantile(reached)
+        }
+        (None, None) => normal_quantile(level),
+    }
+}
+
+/// z with P(|N(0,1)| ≤ z) = level, by bisection of the error function's series.
+fn normal_quantile(level: f64) -> f64 {
+    // P(|N| ≤ z) = √(2/π) e^{−z²/2} Σ z^{2k+1}/(1·3·5…(2k+1)).
+    let inside = |z: f64| {
+        let (mut term, mut sum, mut odd) = (z, z, 1.0);
+        while term > 1e-17 * sum {
+            odd += 2.0;
+            term *= z * z / odd;
+            sum += term;
+        }
+        (2.0 / std::f64::consts::PI).sqrt() * (-0.5 * z * z).exp() * sum
+    };
+    let (mut low, mut high) = (0.0, 9.0);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if inside(middle) < level {
+            low = middle
+        } else {
+            high = middle
+        }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn normal_quantiles() {
+        for (level, z) in [
+            (0.6826894921370859, 1.0),
+            (0.9, 1.6448536269514722),
+            (0.95, 1.959963984540054),
+        ] {
+            assert!((normal_quantile(level) - z).abs() < 1e-10);
+        }
+    }
+
+    #[test]
+    fn conformal_quantile_takes_the_right_rank() {
+        let scores: Vec<f64> = (1..=19).map(f64::from).collect();
+        assert_eq!(quantile(&scores, 0.9), 18.0);
+        assert_eq!(quantile(&scores, 0.95), 19.0);
+        assert!(quantile(&scores, 0.99) > 19.0);
+    }
+}
