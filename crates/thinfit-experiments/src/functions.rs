@@ -26,6 +26,7 @@ use std::str::FromStr;
 use faer::Mat;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rand_distr::StandardNormal;
 
 /// One of the paper's test functions; see the table in the [module documentation](self).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -229,6 +230,13 @@ impl Problem {
         }
         Ok(Sample { x, y })
     }
+}
+
+/// `count` numbers from the standard normal distribution, of a stream that no sample of the same seed uses.
+pub fn noise(count: usize, seed: u64) -> Vec<f64> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(2);
+    (0..count).map(|_| rng.sample(StandardNormal)).collect()
 }
 
 /// Names of the inputs: `x1` to `xd`.

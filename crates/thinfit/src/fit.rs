@@ -118,6 +118,12 @@ impl State {
     pub fn config(&self) -> &Config {
         &self.config
     }
+
+    /// The same state, to be continued as GFT-r: a GFT fit saved at its last step goes on with the refinement.
+    pub fn refined(mut self) -> State {
+        self.config.method = Method::Refined;
+        self
+    }
 }
 
 /// Fits a model to `data`.

@@ -32,7 +32,8 @@ pub(crate) enum Purpose {
 /// The stretch of random numbers for `step` of `purpose`.
 pub(crate) fn stream(seed: u64, purpose: Purpose, step: u64) -> Stream {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    rng.set_stream(purpose as u64);
+    // Far from the first streams, which callers may use for data drawn from the same seed.
+    rng.set_stream((1 << 32) + purpose as u64);
     // 2³² words a step are more than any step reads.
     rng.set_word_pos(u128::from(step) << 32);
     rng
