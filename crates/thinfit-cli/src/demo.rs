@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use thinfit::{Config, Control, Dataset, Model, Phase};
 use thinfit_baselines::KernelRidge;
 use thinfit_experiments::functions::input_names;
 use thinfit_experiments::published::{self, Activation, Method, Setting};
@@ -14,12 +15,12 @@ use crate::canvas::Canvas;
 use crate::failure::Failure;
 use crate::plot::{self, Features, Series};
 use crate::progress::Progress;
-use crate::stand_in::{self, ThinFit};
 
 const PROBLEM: Problem = Problem::F3;
 const DIM: usize = 5;
 const SAMPLES: usize = 500;
 const WIDTH: usize = 100;
+const LABEL: &str = "thinfit, fast preset";
 
 /// Dots of the PNG for each pixel of the SVG.
 const DOTS: f64 = 2.0;
@@ -30,6 +31,27 @@ struct Row {
     mse: Option<f64>,
     seconds: Option<f64>,
     published: Option<f64>,
+}
+
+/// The fitted network and how it did.
+struct ThinFit {
+    model: Model,
+    predicted: Vec<f64>,
+    seconds: f64,
+}
+
+/// What a fit is at, in a few words.
+fn describe(at: &thinfit::Progress<'_>) -> String {
+    let phase = match at.phase {
+        Phase::Train(thinfit::Leaf::Parameters) => "generator",
+        Phase::Train(thinfit::Leaf::Latents) => "refinement",
+        Phase::Train(thinfit::Leaf::Weights) => "features",
+        Phase::Polish => "polish",
+    };
+    format!(
+        "{phase} {}/{}  loss {:.1e}  validation {:.1e}",
+        at.step, at.steps, at.loss, at.validation
+    )
 }
 
 /// Fits, compares, prints and draws.
@@ -51,9 +73,22 @@ pub fn run(args: &DemoArgs, out: &mut impl Write) -> Result<(), Failure> {
         PROBLEM.formula()
     ));
 
-    // ---- The fit is called here, and nowhere else. The stand-in gives way to the library's own. ----
-    let thin = stand_in::fit(&train, test.x.as_ref(), WIDTH, args.seed, &progress)?;
-    // -------------------------------------------------------------------------------------------------
+    let start = Instant::now();
+    let config = Config {
+        seed: args.seed,
+        width: WIDTH,
+        ..Config::fast()
+    };
+    let data = Dataset::new(train.x.clone(), train.y.clone())?;
+    let model = thinfit::fit(&data, &config, &|at| {
+        progress.step(at.done, || describe(at));
+        Control::Continue
+    })?;
+    let thin = ThinFit {
+        seconds: start.elapsed().as_secs_f64(),
+        predicted: model.predict(test.x.as_ref())?.col_as_slice(0).to_vec(),
+        model,
+    };
 
     let start = Instant::now();
     let kernel = KernelRidge::default().fit(train.x.as_ref(), train.y.as_ref())?;
@@ -64,7 +99,7 @@ pub fn run(args: &DemoArgs, out: &mut impl Write) -> Result<(), Failure> {
 
     let rows = [
         Row {
-            method: thin.label.into(),
+            method: LABEL.into(),
             mse: Some(mean_squared_error(&thin.predicted, truth)),
             seconds: Some(thin.seconds),
             published: None,
@@ -143,16 +178,20 @@ fn write_pictures(
     truth: &[f64],
     kernel: &[f64],
 ) -> Result<(), Failure> {
+    let (w, b) = (thin.model.hidden(), thin.model.magnitudes());
+    let hidden: Vec<f64> = (0..w.nrows())
+        .flat_map(|l| w.row(l).iter().copied())
+        .collect();
     let features = plot::features(Features {
         title: "Features learned for Friedman-1",
-        w: &thin.hidden,
-        magnitude: &thin.magnitude,
+        w: &hidden,
+        magnitude: b.col_as_slice(0),
         inputs: &input_names(DIM),
         unit: "cycles per unit of the input",
     });
     let series = [
         Series {
-            label: thin.label,
+            label: LABEL,
             predicted: &thin.predicted,
         },
         Series {
@@ -166,6 +205,9 @@ fn write_pictures(
         let (svg, png) = save(&canvas, folder, name)?;
         writeln!(out, "wrote {}\nwrote {}", svg.display(), png.display())?;
     }
+    let path = folder.join("model.json");
+    thin.model.save(&path)?;
+    writeln!(out, "wrote {}", path.display())?;
     Ok(())
 }
 

@@ -39,6 +39,12 @@ impl From<io::Error> for Failure {
     }
 }
 
+impl From<thinfit::Error> for Failure {
+    fn from(error: thinfit::Error) -> Self {
+        Failure::new(error.to_string())
+    }
+}
+
 impl From<thinfit_baselines::Error> for Failure {
     fn from(error: thinfit_baselines::Error) -> Self {
         Failure::new(format!("kernel ridge: {error}"))

@@ -9,7 +9,6 @@ mod demo;
 mod failure;
 mod plot;
 mod progress;
-mod stand_in;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -57,7 +57,7 @@ pub struct Progress<'a> {
     pub run: usize,
     /// Number of runs.
     pub runs: usize,
-    /// Fraction of this run's steps that are done, from 0 to 1.
+    /// Fraction of this run's work that is done, from 0 to 1; a guess.
     pub done: f64,
     state: &'a dyn Fn() -> State,
 }
@@ -187,11 +187,22 @@ pub fn resume(
     }
     let threads = state.config.threads;
     let work = || Fit::new(&whole, state)?.run(observe);
-    // A pool of one's own, or at least a thread of the global one: entering a pool at every step is slow.
-    match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
-        Ok(pool) if threads > 0 => pool.install(work),
-        _ => rayon::scope(|_| work()),
+    if threads == 0 {
+        // Inside the global pool, because entering it at every step would be slow.
+        return rayon::scope(|_| work());
     }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.map_err(|error| Error::Config {
+        field: "threads",
+        expected: "a number of threads that can be started",
+        found: format!("{threads} ({error})"),
+    })?;
+    // A worker of another pool that waits for this one would take up other work meanwhile, perhaps another fit;
+    // a thread of its own just waits.
+    std::thread::scope(|scope| match scope.spawn(|| pool.install(work)).join() {
+        Ok(model) => model,
+        Err(panic) => std::panic::resume_unwind(panic),
+    })
 }
 
 /// One run: a method, a λ and the scale of its random start.
@@ -317,8 +328,8 @@ impl Fit {
         let (plan, config) = (plans[i], &self.config);
         let mut state = self.lock()[i].clone();
         let phases = phases(config);
-        let total: usize =
-            phases.iter().map(|phase| phase.1.steps).sum::<usize>() + config.polish.steps;
+        let polish_cost = POLISH_COST * config.polish.steps;
+        let total = phases.iter().map(|phase| phase.1.steps).sum::<usize>() + polish_cost;
         let train_rows = RowsOf::of(&self.train);
         let parts = Parts {
             train: train_rows,
@@ -386,7 +397,7 @@ impl Fit {
                     validation,
                     run: i,
                     runs: plans.len(),
-                    done: (total - options.steps + step) as f64 / total as f64,
+                    done: (total - polish_cost + POLISH_COST * step) as f64 / total as f64,
                     state: &|| self.state(),
                 };
                 stopped = observe(&progress) == Control::Stop;
@@ -572,6 +583,9 @@ impl Fit {
         ))
     }
 }
+
+/// Training steps that one step of the polish counts for in a progress bar.
+const POLISH_COST: usize = 50;
 
 /// Entries of the largest Jacobian that the polish may form (512 MiB).
 const POLISH_ENTRIES: usize = 64 << 20;
