@@ -311,12 +311,13 @@ impl Fit {
             .into_par_iter()
             .map(|i| self.run_one(&plans, i, observe))
             .collect::<Result<_>>()?;
+        let stopped = outcomes.iter().any(|outcome| outcome.stopped);
         let better = |a: Outcome, b: Outcome| if b.validation < a.validation { b } else { a };
         let best = outcomes
             .into_iter()
             .reduce(better)
             .expect("a configuration has at least one run");
-        self.finish(best)
+        self.finish(Outcome { stopped, ..best })
     }
 
     fn run_one(
