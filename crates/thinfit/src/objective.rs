@@ -12,6 +12,7 @@
 //! after construction.
 
 use crate::features::{conjugate, features, features_backward, mix, pad, parts};
+use crate::laps::{Laps, Part};
 use crate::random::Stream;
 use crate::ridge::{NormalEquations, Ridge};
 use crate::variation::{self, Variation};
@@ -19,6 +20,7 @@ use crate::{Activation, Result};
 use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
+use std::time::Instant;
 
 /// Rows per block: 256 rows of 200 planes are 400 KiB, which a second-level cache holds.
 const BLOCK: usize = 256;
@@ -316,6 +318,8 @@ pub(crate) struct Objective {
     mixed: Mat<f64>,
     /// The factor of S of the last evaluation.
     pub normal: NormalEquations,
+    /// Time spent so far.
+    pub laps: Laps,
 }
 
 impl Objective {
@@ -333,6 +337,7 @@ impl Objective {
             v: Mat::zeros(k, c),
             mixed: Mat::zeros(k, parts(activation) * c),
             normal: NormalEquations::new(activation, n, c),
+            laps: Laps::default(),
         }
     }
 
@@ -385,6 +390,7 @@ impl Objective {
 
     /// Solves b(w) for w (n × d′).
     pub fn solve(&mut self, w: MatRef<'_, f64>) -> Result<()> {
+        let mut clock = Instant::now();
         self.groups
             .par_iter_mut()
             .for_each(|rows| rows.accumulate(w));
@@ -395,15 +401,18 @@ impl Objective {
             self.b += &rows.rhs;
         }
         conjugate(self.activation, self.b.as_mut());
+        self.laps.lap(Part::Gram, &mut clock);
         self.normal.factor(self.gram.as_ref(), self.ridge)?;
         self.normal.solve(self.b.as_mut());
         mix(self.activation, self.b.as_ref(), self.mixed.as_mut());
+        self.laps.lap(Part::Solve, &mut clock);
         Ok(())
     }
 
     /// The objective at w, with b solved, and its gradient in `dw` (n × d′).
     pub fn gradient(&mut self, w: MatRef<'_, f64>, mut dw: MatMut<'_, f64>) -> Result<Loss> {
         self.solve(w)?;
+        let mut clock = Instant::now();
         let mixed = self.mixed.as_ref();
         let (groups, regulariser, b) = (&mut self.groups, &mut self.regulariser, self.b.as_ref());
         let activation = self.activation;
@@ -436,7 +445,9 @@ impl Objective {
             }
             loss.total += r.lambda * loss.variation;
         }
+        self.laps.lap(Part::Residuals, &mut clock);
         self.normal.solve(self.v.as_mut());
+        self.laps.lap(Part::Solve, &mut clock);
         mix(activation, self.v.as_ref(), self.mixed.as_mut());
         let (b, v, mixed, omega) = (
             self.b.as_ref(),
@@ -456,6 +467,7 @@ impl Objective {
                 dw += faer::Scale(r.lambda) * &block.dw;
             }
         }
+        self.laps.lap(Part::Sweep, &mut clock);
         Ok(loss)
     }
 }

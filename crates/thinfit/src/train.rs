@@ -8,6 +8,7 @@ use crate::adam::Adam;
 use crate::config::{Config, GeneratorConfig, Keep, Lambda, Method, Schedule};
 use crate::data::Dataset;
 use crate::generator::{Generator, Precision, Real};
+use crate::laps::{Laps, Part};
 use crate::objective::{Holdout, Loss, Objective, RowsOf};
 use crate::random::{Purpose, stream};
 use crate::{Error, Result};
@@ -15,6 +16,7 @@ use faer::{Mat, MatMut, MatRef};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
+use std::time::Instant;
 
 /// Draws whose mean validates the generator.
 const VALIDATION_DRAWS: usize = 10;
@@ -93,6 +95,8 @@ pub(crate) trait TrainingStep: Send {
     fn restore(&mut self, leaf: Leaf, leaves: &Leaves) -> bool;
     /// How often a failing pivot raised the ridge.
     fn raised(&self) -> usize;
+    /// Where the time went.
+    fn laps(&self) -> Laps;
 }
 
 /// What a run is made of besides its configuration.
@@ -204,12 +208,15 @@ impl<T: Real> TrainingStep for Cpu<T> {
     }
 
     fn step(&mut self, leaf: Leaf, step: usize, rate: f64) -> Result<Loss> {
+        let mut clock = Instant::now();
         if leaf == Leaf::Parameters {
             self.draw(Purpose::Latents, step);
         }
+        self.objective.laps.lap(Part::Draw, &mut clock);
         if leaf != Leaf::Weights {
             self.generate();
         }
+        self.objective.laps.lap(Part::Forward, &mut clock);
         if self.objective.wants_points() {
             // The refinement must not see again the points of the generator's phase.
             let place = 2 * step as u64 + u64::from(leaf == Leaf::Latents);
@@ -222,17 +229,21 @@ impl<T: Real> TrainingStep for Cpu<T> {
             .objective
             .gradient(w, MatMut::from_column_major_slice_mut(&mut self.dw, n, dim))?;
         let dw = MatRef::from_column_major_slice(&self.dw, n, dim);
+        clock = Instant::now();
         match leaf {
             Leaf::Parameters => {
                 self.generator.backward(dw, None);
+                self.objective.laps.lap(Part::Backward, &mut clock);
                 self.generator.descend(&mut self.adam, rate);
             }
             Leaf::Latents => {
                 self.generator.backward(dw, Some(&mut self.dz));
+                self.objective.laps.lap(Part::Backward, &mut clock);
                 self.adam.update(rate, &mut self.z, &self.dz);
             }
             Leaf::Weights => self.adam_w.update(rate, &mut self.w, &self.dw),
         }
+        self.objective.laps.lap(Part::Descend, &mut clock);
         Ok(loss)
     }
 
@@ -323,6 +334,10 @@ impl<T: Real> TrainingStep for Cpu<T> {
 
     fn raised(&self) -> usize {
         self.objective.normal.raised
+    }
+
+    fn laps(&self) -> Laps {
+        self.objective.laps
     }
 }
 
@@ -525,6 +540,11 @@ impl Trainer {
     pub fn step(&mut self, rate: f64) -> Result<Loss> {
         self.step += 1;
         self.run.step(self.leaf, self.step - 1, rate)
+    }
+
+    /// Where the time of all steps so far went.
+    pub fn laps(&self) -> Laps {
+        self.run.laps()
     }
 
     /// The hidden weights (n × d′) that the leaf stands for.

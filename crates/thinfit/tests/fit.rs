@@ -3,24 +3,33 @@
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use thinfit::{
-    Activation, Config, Control, Dataset, Error, GeneratorConfig, Keep, Lambda, Mat, Method, Model, Phase, Polish,
-    Precision, Schedule, State, fit, resume,
+    Activation, Config, Control, Dataset, Error, GeneratorConfig, Keep, Lambda, Mat, Method, Model,
+    Phase, Polish, Precision, Schedule, State, fit, resume,
 };
 
 /// A configuration that fits in a blink.
 fn small(method: Method, activation: Activation) -> Config {
-    let schedule = Schedule { steps: 30, rate: 1e-3 };
+    let schedule = Schedule {
+        steps: 30,
+        rate: 1e-3,
+    };
     Config {
         method,
         activation,
         width: 12,
-        generator: GeneratorConfig { hidden: vec![16, 16], precision: Precision::F32 },
+        generator: GeneratorConfig {
+            hidden: vec![16, 16],
+            precision: Precision::F32,
+        },
         generate: schedule,
         refine: schedule,
         direct: schedule,
         check_every: 7,
         points: 40,
-        polish: Polish { steps: 3, ..Config::fast().polish },
+        polish: Polish {
+            steps: 3,
+            ..Config::fast().polish
+        },
         ..Config::fast()
     }
 }
@@ -36,12 +45,18 @@ fn run(data: &Dataset, config: &Config) -> thinfit::Result<Model> {
 }
 
 fn scratch(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+    let folder =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     folder
 }
 
-const METHODS: [Method; 4] = [Method::Random, Method::Direct, Method::Generative, Method::Refined];
+const METHODS: [Method; 4] = [
+    Method::Random,
+    Method::Direct,
+    Method::Generative,
+    Method::Refined,
+];
 
 #[test]
 fn every_method_and_activation_learns_more_than_the_mean() {
@@ -64,8 +79,16 @@ fn every_method_and_activation_learns_more_than_the_mean() {
 fn one_and_two_threads_give_the_same_bytes() {
     // Enough rows for several groups and enough features for several chunks.
     let data = data(700);
-    for (method, lambda) in [(Method::Refined, Lambda::Fixed(1e-3)), (Method::Generative, Lambda::Auto)] {
-        let config = |threads| Config { width: 70, threads, lambda, ..small(method, Activation::Fourier) };
+    for (method, lambda) in [
+        (Method::Refined, Lambda::Fixed(1e-3)),
+        (Method::Generative, Lambda::Auto),
+    ] {
+        let config = |threads| Config {
+            width: 70,
+            threads,
+            lambda,
+            ..small(method, Activation::Fourier)
+        };
         let one = run(&data, &config(1)).unwrap().to_json();
         assert_eq!(one, run(&data, &config(2)).unwrap().to_json(), "{method:?}");
         assert_eq!(one, run(&data, &config(3)).unwrap().to_json(), "{method:?}");
@@ -76,10 +99,21 @@ fn one_and_two_threads_give_the_same_bytes() {
 fn a_run_that_is_stopped_and_resumed_gives_the_same_bytes() {
     let data = data(90);
     let path = scratch("resume").join("state.json");
-    for (method, lambda) in METHODS.map(|method| (method, 1e-3)).into_iter().chain([(Method::Refined, -1.0)]) {
-        let lambda = if lambda < 0.0 { Lambda::Auto } else { Lambda::Fixed(lambda) };
+    for (method, lambda) in METHODS
+        .map(|method| (method, 1e-3))
+        .into_iter()
+        .chain([(Method::Refined, -1.0)])
+    {
+        let lambda = if lambda < 0.0 {
+            Lambda::Auto
+        } else {
+            Lambda::Fixed(lambda)
+        };
         for precision in [Precision::F32, Precision::F64] {
-            let mut config = Config { lambda, ..small(method, Activation::Sigmoid) };
+            let mut config = Config {
+                lambda,
+                ..small(method, Activation::Sigmoid)
+            };
             config.generator.precision = precision;
             let whole = run(&data, &config).unwrap().to_json();
             for at in [1, 13, 30, 44] {
@@ -90,15 +124,24 @@ fn a_run_that_is_stopped_and_resumed_gives_the_same_bytes() {
                     if *calls == at {
                         progress.state().save(&path).unwrap();
                     }
-                    if *calls >= at { Control::Stop } else { Control::Continue }
+                    if *calls >= at {
+                        Control::Stop
+                    } else {
+                        Control::Continue
+                    }
                 });
                 if *calls.lock().unwrap() < at {
                     continue;
                 }
                 let stopped = stopped.unwrap();
                 assert!(stopped.record.stopped);
-                let model = resume(&data, State::load(&path).unwrap(), &|_| Control::Continue).unwrap();
-                assert_eq!(model.to_json(), whole, "{method:?} {precision:?} {lambda:?} stopped at {at}");
+                let model =
+                    resume(&data, State::load(&path).unwrap(), &|_| Control::Continue).unwrap();
+                assert_eq!(
+                    model.to_json(),
+                    whole,
+                    "{method:?} {precision:?} {lambda:?} stopped at {at}"
+                );
             }
         }
     }
@@ -107,7 +150,10 @@ fn a_run_that_is_stopped_and_resumed_gives_the_same_bytes() {
 #[test]
 fn a_gft_fit_saved_at_its_end_goes_on_as_gft_r() {
     let data = data(90);
-    let config = Config { keep: Keep::Last, ..small(Method::Generative, Activation::Fourier) };
+    let config = Config {
+        keep: Keep::Last,
+        ..small(Method::Generative, Activation::Fourier)
+    };
     let state = Mutex::new(None);
     fit(&data, &config, &|progress| {
         if progress.step == progress.steps && progress.phase != Phase::Polish {
@@ -118,7 +164,14 @@ fn a_gft_fit_saved_at_its_end_goes_on_as_gft_r() {
     .unwrap();
     let state = state.into_inner().unwrap().unwrap().refined();
     let continued = resume(&data, state, &|_| Control::Continue).unwrap();
-    let whole = run(&data, &Config { method: Method::Refined, ..config }).unwrap();
+    let whole = run(
+        &data,
+        &Config {
+            method: Method::Refined,
+            ..config
+        },
+    )
+    .unwrap();
     assert_eq!(continued.to_json(), whole.to_json());
 }
 
@@ -145,8 +198,15 @@ fn a_saved_model_predicts_the_same_to_the_last_bit() {
         model.save(&path).unwrap();
         let loaded = Model::load(&path).unwrap();
         assert_eq!(loaded, model);
-        assert_eq!(loaded.predict(data.x.as_ref()).unwrap(), model.predict(data.x.as_ref()).unwrap());
-        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "a temporary file was left");
+        assert_eq!(
+            loaded.predict(data.x.as_ref()).unwrap(),
+            model.predict(data.x.as_ref()).unwrap()
+        );
+        assert_eq!(
+            std::fs::read_dir(&folder).unwrap().count(),
+            1,
+            "a temporary file was left"
+        );
     }
 }
 
@@ -154,7 +214,11 @@ fn a_saved_model_predicts_the_same_to_the_last_bit() {
 fn a_file_that_is_no_model_is_a_clear_error() {
     let model = run(&data(60), &small(Method::Random, Activation::Tanh)).unwrap();
     let text = model.to_json();
-    let read = |text: &str| Model::from_json(text, Path::new("m.json")).unwrap_err().to_string();
+    let read = |text: &str| {
+        Model::from_json(text, Path::new("m.json"))
+            .unwrap_err()
+            .to_string()
+    };
     let cases = [
         (text[..text.len() / 2].to_owned(), "ends too early"),
         (String::new(), "ends too early"),
@@ -162,14 +226,23 @@ fn a_file_that_is_no_model_is_a_clear_error() {
         ("{\"a\": 1}".into(), "without a format"),
         (text.replace("thinfit/1", "thinfit/2"), "update thinfit"),
         (text.replace("thinfit/1", "other/1"), "format `other/1`"),
-        (text.replacen("\"hidden\":[[", "\"hidden\":[[1.0,", 1), "hidden weights"),
+        (
+            text.replacen("\"hidden\":[[", "\"hidden\":[[1.0,", 1),
+            "hidden weights",
+        ),
     ];
     for (text, expected) in cases {
         let error = read(&text);
-        assert!(error.starts_with("m.json: expected a model of format `thinfit/1`"), "{error}");
+        assert!(
+            error.starts_with("m.json: expected a model of format `thinfit/1`"),
+            "{error}"
+        );
         assert!(error.contains(expected), "{error}");
     }
-    assert!(matches!(Model::load("no/such/file").unwrap_err(), Error::Io { .. }));
+    assert!(matches!(
+        Model::load("no/such/file").unwrap_err(),
+        Error::Io { .. }
+    ));
 }
 
 #[test]
@@ -178,7 +251,13 @@ fn a_model_that_cannot_be_written_leaves_the_old_one() {
     let model = run(&data(60), &small(Method::Random, Activation::Fourier)).unwrap();
     let path = folder.join("folder-in-the-way");
     std::fs::create_dir_all(path.join("full")).unwrap();
-    assert!(matches!(model.save(&path).unwrap_err(), Error::Io { action: "write", .. }));
+    assert!(matches!(
+        model.save(&path).unwrap_err(),
+        Error::Io {
+            action: "write",
+            ..
+        }
+    ));
     assert!(path.join("full").exists());
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
 }
@@ -192,13 +271,22 @@ fn gradient_equals_differences_of_predict() {
         let gradient = model.gradient(x.as_ref(), 0).unwrap();
         for j in 0..2 {
             let h = 1e-5;
-            let shifted = |s: f64| Mat::from_fn(5, 2, |i, k| x[(i, k)] + if k == j { s * h } else { 0.0 });
-            let difference = model.predict(shifted(1.0).as_ref()).unwrap() - model.predict(shifted(-1.0).as_ref()).unwrap();
+            let shifted =
+                |s: f64| Mat::from_fn(5, 2, |i, k| x[(i, k)] + if k == j { s * h } else { 0.0 });
+            let difference = model.predict(shifted(1.0).as_ref()).unwrap()
+                - model.predict(shifted(-1.0).as_ref()).unwrap();
             for i in 0..5 {
                 let numeric = difference[(i, 0)] / (2.0 * h);
                 // A ReLU has kinks, and one may lie between the two points.
-                let tolerance = if activation == Activation::Relu { 0.2 } else { 1e-5 };
-                assert!((gradient[(i, j)] - numeric).abs() < tolerance, "{activation:?} {i} {j}: {numeric}");
+                let tolerance = if activation == Activation::Relu {
+                    0.2
+                } else {
+                    1e-5
+                };
+                assert!(
+                    (gradient[(i, j)] - numeric).abs() < tolerance,
+                    "{activation:?} {i} {j}: {numeric}"
+                );
             }
         }
     }
@@ -207,14 +295,26 @@ fn gradient_equals_differences_of_predict() {
 #[test]
 fn several_outputs_share_the_features_and_keep_their_units() {
     let base = data(150);
-    let y = Mat::from_fn(150, 2, |i, o| if o == 0 { base.y[(i, 0)] } else { 1e6 + 1e3 * base.y[(i, 0)] });
+    let y = Mat::from_fn(150, 2, |i, o| {
+        if o == 0 {
+            base.y[(i, 0)]
+        } else {
+            1e6 + 1e3 * base.y[(i, 0)]
+        }
+    });
     let both = Dataset::new(base.x.clone(), y).unwrap();
     let model = run(&both, &small(Method::Refined, Activation::Fourier)).unwrap();
     let f = model.predict(base.x.as_ref()).unwrap();
     let gradients = [0, 1].map(|o| model.gradient(base.x.as_ref(), o).unwrap());
     for i in 0..150 {
-        assert!((f[(i, 1)] - (1e6 + 1e3 * f[(i, 0)])).abs() < 1e-4, "row {i}");
-        assert!((gradients[1][(i, 0)] - 1e3 * gradients[0][(i, 0)]).abs() < 1e-2, "row {i}");
+        assert!(
+            (f[(i, 1)] - (1e6 + 1e3 * f[(i, 0)])).abs() < 1e-4,
+            "row {i}"
+        );
+        assert!(
+            (gradients[1][(i, 0)] - 1e3 * gradients[0][(i, 0)]).abs() < 1e-2,
+            "row {i}"
+        );
     }
     let (low, high) = model.interval(base.x.as_ref(), 0.9).unwrap();
     assert!((0..150).all(|i| low[(i, 1)] <= f[(i, 1)] && f[(i, 1)] <= high[(i, 1)]));
@@ -234,7 +334,10 @@ fn intervals_grow_with_their_level() {
     assert!(0.0 < width(0.5) && width(0.5) < width(0.9) && width(0.9) < width(0.999));
     let deviation = model.deviation(noisy.x.as_ref()).unwrap();
     assert!((0..200).all(|i| deviation.model[(i, 0)] < deviation.observation[(i, 0)]));
-    assert!(matches!(model.interval(noisy.x.as_ref(), 1.0), Err(Error::Config { field: "level", .. })));
+    assert!(matches!(
+        model.interval(noisy.x.as_ref(), 1.0),
+        Err(Error::Config { field: "level", .. })
+    ));
 }
 
 #[test]
@@ -245,13 +348,34 @@ fn bad_data_and_bad_configurations_are_errors_with_a_place() {
         (Dataset::new(x(0, 2), x(0, 1)), "at least 1 samples"),
         (Dataset::new(x(5, 0), x(5, 1)), "at least 1 inputs"),
         (Dataset::new(x(5, 2), x(5, 0)), "at least 1 outputs"),
-        (Dataset::new(x(5, 2), x(4, 1)), "expected 5 rows as in x, found 4 rows"),
-        (Dataset::new(x(5, 2), Mat::from_fn(5, 1, |i, _| 1.0 / (i as f64 - 2.0))), "y has the value inf at row 2, column 0"),
-        (Dataset::new(Mat::from_fn(5, 2, |_, _| 1e300), x(5, 1)), "beyond 1e150"),
-        (Dataset::new(x(5, 2), x(5, 1)).and_then(|d| d.with_weights(vec![1.0; 4])), "expected 5 values, found 4"),
-        (Dataset::new(x(5, 2), x(5, 1)).and_then(|d| d.with_weights(vec![-1.0; 5])), "row 0 has the weight -1"),
-        (Dataset::new(x(5, 2), x(5, 1)).and_then(|d| d.with_weights(vec![0.0; 5])), "all are zero"),
-        (Dataset::new(x(5, 2), x(5, 1)).and_then(|d| d.with_names(vec![], vec![])), "expected 2 names"),
+        (
+            Dataset::new(x(5, 2), x(4, 1)),
+            "expected 5 rows as in x, found 4 rows",
+        ),
+        (
+            Dataset::new(x(5, 2), Mat::from_fn(5, 1, |i, _| 1.0 / (i as f64 - 2.0))),
+            "y has the value inf at row 2, column 0",
+        ),
+        (
+            Dataset::new(Mat::from_fn(5, 2, |_, _| 1e300), x(5, 1)),
+            "beyond 1e150",
+        ),
+        (
+            Dataset::new(x(5, 2), x(5, 1)).and_then(|d| d.with_weights(vec![1.0; 4])),
+            "expected 5 values, found 4",
+        ),
+        (
+            Dataset::new(x(5, 2), x(5, 1)).and_then(|d| d.with_weights(vec![-1.0; 5])),
+            "row 0 has the weight -1",
+        ),
+        (
+            Dataset::new(x(5, 2), x(5, 1)).and_then(|d| d.with_weights(vec![0.0; 5])),
+            "all are zero",
+        ),
+        (
+            Dataset::new(x(5, 2), x(5, 1)).and_then(|d| d.with_names(vec![], vec![])),
+            "expected 2 names",
+        ),
     ];
     for (result, expected) in cases {
         let error = result.unwrap_err().to_string();
@@ -263,12 +387,36 @@ fn bad_data_and_bad_configurations_are_errors_with_a_place() {
     }
     let mut broken = data(20);
     broken.y[(3, 0)] = f64::NAN;
-    assert!(matches!(run(&broken, &config).unwrap_err(), Error::NotFinite { what: "y", row: 3, column: 0, .. }));
-    let error = run(&data(20), &Config { width: 0, ..config.clone() }).unwrap_err();
-    assert!(matches!(error, Error::Config { field: "width", .. }), "{error}");
+    assert!(matches!(
+        run(&broken, &config).unwrap_err(),
+        Error::NotFinite {
+            what: "y",
+            row: 3,
+            column: 0,
+            ..
+        }
+    ));
+    let error = run(
+        &data(20),
+        &Config {
+            width: 0,
+            ..config.clone()
+        },
+    )
+    .unwrap_err();
+    assert!(
+        matches!(error, Error::Config { field: "width", .. }),
+        "{error}"
+    );
     let model = run(&data(40), &config).unwrap();
-    assert!(matches!(model.predict(x(3, 5).as_ref()), Err(Error::Shape { .. })));
-    assert!(matches!(model.gradient(x(3, 2).as_ref(), 1), Err(Error::Shape { .. })));
+    assert!(matches!(
+        model.predict(x(3, 5).as_ref()),
+        Err(Error::Shape { .. })
+    ));
+    assert!(matches!(
+        model.gradient(x(3, 2).as_ref(), 1),
+        Err(Error::Shape { .. })
+    ));
     assert_eq!(model.predict(x(0, 2).as_ref()).unwrap().nrows(), 0);
 }
 
@@ -277,18 +425,49 @@ fn odd_data_are_fitted_all_the_same() {
     let base = data(60);
     let pick = |f: &dyn Fn(usize, usize) -> f64| Mat::from_fn(60, 3, f);
     let cases: [(&str, Mat<f64>, Mat<f64>); 7] = [
-        ("constant column", pick(&|i, j| if j == 2 { 4.2 } else { base.x[(i, j)] }), base.y.clone()),
-        ("duplicate columns", pick(&|i, _| base.x[(i, 0)]), base.y.clone()),
+        (
+            "constant column",
+            pick(&|i, j| if j == 2 { 4.2 } else { base.x[(i, j)] }),
+            base.y.clone(),
+        ),
+        (
+            "duplicate columns",
+            pick(&|i, _| base.x[(i, 0)]),
+            base.y.clone(),
+        ),
         ("all inputs constant", pick(&|_, _| 1.0), base.y.clone()),
-        ("constant target", pick(&|i, j| base.x[(i, j % 2)]), Mat::from_fn(60, 1, |_, _| 7.5)),
-        ("huge values", pick(&|i, j| 1e12 * base.x[(i, j % 2)]), Mat::from_fn(60, 1, |i, _| 1e12 * base.y[(i, 0)])),
-        ("tiny values", pick(&|i, j| 1e-12 * base.x[(i, j % 2)]), Mat::from_fn(60, 1, |i, _| 1e-12 * base.y[(i, 0)])),
-        ("duplicate rows", pick(&|i, j| base.x[(i % 5, j % 2)]), Mat::from_fn(60, 1, |i, _| base.y[(i % 5, 0)])),
+        (
+            "constant target",
+            pick(&|i, j| base.x[(i, j % 2)]),
+            Mat::from_fn(60, 1, |_, _| 7.5),
+        ),
+        (
+            "huge values",
+            pick(&|i, j| 1e12 * base.x[(i, j % 2)]),
+            Mat::from_fn(60, 1, |i, _| 1e12 * base.y[(i, 0)]),
+        ),
+        (
+            "tiny values",
+            pick(&|i, j| 1e-12 * base.x[(i, j % 2)]),
+            Mat::from_fn(60, 1, |i, _| 1e-12 * base.y[(i, 0)]),
+        ),
+        (
+            "duplicate rows",
+            pick(&|i, j| base.x[(i % 5, j % 2)]),
+            Mat::from_fn(60, 1, |i, _| base.y[(i % 5, 0)]),
+        ),
     ];
     for (name, x, y) in cases {
         for activation in Activation::ALL {
-            for scaling in [thinfit::Scaling::Box, thinfit::Scaling::Standard, thinfit::Scaling::None] {
-                let config = Config { scaling, ..small(Method::Refined, activation) };
+            for scaling in [
+                thinfit::Scaling::Box,
+                thinfit::Scaling::Standard,
+                thinfit::Scaling::None,
+            ] {
+                let config = Config {
+                    scaling,
+                    ..small(Method::Refined, activation)
+                };
                 let data = Dataset::new(x.clone(), y.clone()).unwrap();
                 let model = match run(&data, &config) {
                     Ok(model) => model,
@@ -297,9 +476,15 @@ fn odd_data_are_fitted_all_the_same() {
                     Err(error) => panic!("{name} {activation:?} {scaling:?}: {error}"),
                 };
                 let f = model.predict(x.as_ref()).unwrap();
-                assert!((0..60).all(|i| f[(i, 0)].is_finite()), "{name} {activation:?} {scaling:?}");
+                assert!(
+                    (0..60).all(|i| f[(i, 0)].is_finite()),
+                    "{name} {activation:?} {scaling:?}"
+                );
                 if name == "constant target" && scaling != thinfit::Scaling::None {
-                    assert!((0..60).all(|i| (f[(i, 0)] - 7.5).abs() < 1e-9), "{name} {activation:?}");
+                    assert!(
+                        (0..60).all(|i| (f[(i, 0)] - 7.5).abs() < 1e-9),
+                        "{name} {activation:?}"
+                    );
                 }
             }
         }
