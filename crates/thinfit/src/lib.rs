@@ -1,4 +1,6 @@
-//! stub
+#![doc = include_str!("../README.md")]
+#![deny(clippy::print_stdout)]
+
 mod activation;
 mod adam;
 mod config;

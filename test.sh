@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# All checks of this repository: format, lints, documentation, tests. Needs cargo; fetches what else it needs.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+# Says what it runs, then runs it.
+run() {
+    printf '\n== %s\n' "$*"
+    "$@"
+}
+
+# Installs the component $2 where `cargo $1` is missing.
+need() {
+    if cargo "$1" --version >/dev/null 2>&1; then
+        return
+    fi
+    if ! command -v rustup >/dev/null; then
+        echo "error: \`cargo $1\` is missing and there is no rustup to install it with; install $2 for your Rust" >&2
+        exit 1
+    fi
+    run rustup component add "$2"
+}
+
+if ! command -v cargo >/dev/null; then
+    echo "error: cargo is missing; install Rust from https://rustup.rs" >&2
+    exit 1
+fi
+need fmt rustfmt
+need clippy clippy
+
+if [ -z "${THINFIT_DATA:-}" ]; then
+    data_note='THINFIT_DATA is not set: tests that read the UCI data are skipped'
+    printf '\n!! %s\n' "$data_note"
+fi
+
+run cargo fmt --all --check
+run cargo clippy --workspace --all-targets --locked -- -D warnings
+run env RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked
+# Unit, property, gradient, golden, end-to-end and documentation tests.
+run cargo test --workspace --locked
+
+printf '\n== all checks passed\n'
+if [ -n "${data_note:-}" ]; then
+    printf '!! %s\n' "$data_note"
+fi
