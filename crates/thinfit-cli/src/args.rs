@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-/// Learn thin two-layer networks exactly from little data.
+/// Learn thin two-layer networks from little data.
 ///
 /// Without a command, runs the demo.
 #[derive(Debug, Parser)]

@@ -126,11 +126,13 @@ fn paper(ledger: &Ledger, cell: Cell, refine: bool, config: &Config) -> Outcome 
         }
         Control::Continue
     })?;
-    ledger.add(
-        &jobs[0],
-        mean_square(&model, test.x.as_ref(), &test.y)?,
-        start.elapsed().as_secs_f64(),
-    )?;
+    if !ledger.has(&jobs[0]) {
+        ledger.add(
+            &jobs[0],
+            mean_square(&model, test.x.as_ref(), &test.y)?,
+            start.elapsed().as_secs_f64(),
+        )?;
+    }
     if let Some(state) = state.into_inner()? {
         let model = resume(&data, state.refined(), &|_| Control::Continue)?;
         ledger.add(
@@ -219,6 +221,11 @@ fn main() -> Outcome {
             .and_then(|k| k.parse().ok())
             .unwrap_or(default)
     };
+    if !["paper", "fast", "polish", "coverage"].contains(&what) {
+        return Err(
+            format!("expected one of paper, fast, polish, coverage, found `{what}`").into(),
+        );
+    }
     let ledger = Ledger::open(&folder, what)?;
     let cell = |problem, d, m| Cell { problem, d, m };
     match what {
@@ -297,11 +304,7 @@ fn main() -> Outcome {
                 )?;
             }
         }
-        _ => {
-            return Err(
-                format!("expected one of paper, fast, polish, coverage, found `{what}`").into(),
-            );
-        }
+        _ => unreachable!("refused above"),
     }
     ledger.print()
 }

@@ -160,7 +160,7 @@ impl Dataset {
 
     /// Shuffles the rows and cuts off the last `fraction` of them for validation: (training, validation).
     ///
-    /// Both parts have at least one row, and rows of weight zero go to training, where they do nothing.
+    /// Both parts have at least one row, and rows of weight zero go to training, where they count for nothing.
     pub(crate) fn split(&self, fraction: f64, seed: u64) -> Result<(Dataset, Dataset)> {
         let advice = "a fit needs rows to train on and rows to validate on";
         let mut order: Vec<usize> = (0..self.samples()).collect();
@@ -298,11 +298,6 @@ impl Scaler {
         Mat::from_fn(a.nrows(), a.ncols(), |i, j| {
             (a[(i, j)] - self.shift[j]) / self.scale[j]
         })
-    }
-
-    /// Whether column `j` was constant in the data that the map was made from, or nothing was to be scaled.
-    pub(crate) fn columns(&self) -> usize {
-        self.shift.len()
     }
 }
 

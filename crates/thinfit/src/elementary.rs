@@ -290,7 +290,6 @@ mod tests {
                 let (c, s) = sincos_error(t[i], cos[i], sin[i]);
                 worst = worst.max(c).max(s);
             }
-            println!("sincos within {radius}: {worst:.2e}");
             assert!(worst < 3e-16, "{worst} within {radius}");
         }
     }
@@ -349,7 +348,6 @@ mod tests {
                 worst = std::array::from_fn(|i| worst[i].max(errors[i]));
             }
         }
-        println!("exp, sigmoid, tanh: {worst:.2?} ulp");
         assert!(
             worst[0] < 1.5 && worst[1] < 3.0 && worst[2] < 3.5,
             "{worst:?}"

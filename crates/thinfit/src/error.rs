@@ -97,7 +97,4 @@ pub enum Error {
         /// What to do.
         advice: &'static str,
     },
-    /// The progress callback asked to stop before there was a model to return.
-    #[error("stopped at the first step, before there was a state to keep; let it run longer")]
-    Stopped,
 }

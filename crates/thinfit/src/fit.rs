@@ -6,125 +6,18 @@
 use crate::config::{Config, Lambda, Method};
 use crate::data::{Dataset, Scaler, Scaling};
 use crate::features::{features, pad};
-use crate::model::{Model, Network, Record, Uncertainty, write_whole};
+use crate::model::{Model, Network, Record, Uncertainty};
 use crate::objective::RowsOf;
-use crate::orthogonal::{self, Orthogonal, Rows};
+use crate::orthogonal::{self, Orthogonal};
+use crate::output::KAPPAS;
 use crate::polish::{self, polish};
+use crate::rows::{self, Rows};
+use crate::state::{Control, Phase, Progress, State, fingerprint};
 use crate::train::{Check, Leaf, Parts, RunState, TrainingStep, new_step, phases, train};
 use crate::{Activation, Error, Form, Result, Ridge};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
-use std::path::Path;
 use std::sync::{Mutex, PoisonError};
-
-/// Name and version of the checkpoint format.
-const FORMAT: &str = "thinfit-state/1";
-/// κ that the final solve chooses from; the small ones for exact data, the large ones for noisy data.
-const KAPPAS: [f64; 8] = [1e-13, 1e-12, 1e-11, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2];
-
-/// What the progress callback asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Control {
-    /// Go on.
-    Continue,
-    /// End now; the fit returns the best model so far.
-    Stop,
-}
-
-/// What a fit is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Adam moves a leaf.
-    Train(Leaf),
-    /// Levenberg-Marquardt on the projected problem.
-    Polish,
-}
-
-/// Where a fit stands, given to the callback after every step of every run.
-pub struct Progress<'a> {
-    /// What this run is doing.
-    pub phase: Phase,
-    /// Steps done in this phase.
-    pub step: usize,
-    /// Steps of this phase.
-    pub steps: usize,
-    /// Loss at this step, in scaled outputs.
-    pub loss: f64,
-    /// Smallest validation error of this phase so far, in scaled outputs.
-    pub validation: f64,
-    /// Number of this run, from 0.
-    pub run: usize,
-    /// Number of runs.
-    pub runs: usize,
-    /// Fraction of this run's work that is done, from 0 to 1; a guess.
-    pub done: f64,
-    state: &'a dyn Fn() -> State,
-}
-
-impl Progress<'_> {
-    /// The state of the whole fit, from which [`resume`] continues to the same bits. It copies all parameters.
-    pub fn state(&self) -> State {
-        (self.state)()
-    }
-}
-
-/// A fit that was interrupted.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct State {
-    format: String,
-    config: Config,
-    fingerprint: u64,
-    runs: Vec<RunState>,
-}
-
-impl State {
-    /// Writes the state to a file, under a temporary name first.
-    ///
-    /// # Errors
-    /// A file that cannot be written.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        let text = serde_json::to_string(self).expect("a state holds only strings and numbers");
-        write_whole(path.as_ref(), text.as_bytes())
-    }
-
-    /// Reads a state from a file.
-    ///
-    /// # Errors
-    /// A file that cannot be read or is not a state of this version.
-    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
-        let bytes = std::fs::read(path).map_err(|source| Error::Io {
-            action: "read",
-            path: path.into(),
-            source,
-        })?;
-        let wrong = |found: String| Error::Format {
-            path: path.into(),
-            expected: format!("a checkpoint of format `{FORMAT}`"),
-            found,
-            advice: "give a file written by a fit of this version, or start the fit afresh",
-        };
-        let state: State =
-            serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
-        if state.format == FORMAT {
-            Ok(state)
-        } else {
-            Err(wrong(format!("format `{}`", state.format)))
-        }
-    }
-
-    /// The configuration of the fit.
-    pub fn config(&self) -> &Config {
-        &self.config
-    }
-
-    /// The same state, to be continued as GFT-r: a GFT fit saved at its last step goes on with the refinement.
-    pub fn refined(mut self) -> State {
-        self.config.method = Method::Refined;
-        self
-    }
-}
 
 /// Fits a model to `data`.
 ///
@@ -151,12 +44,11 @@ pub fn fit(
 ) -> Result<Model> {
     config.check()?;
     let runs = plans(config).len();
-    let state = State {
-        format: FORMAT.into(),
-        config: config.clone(),
-        fingerprint: fingerprint(data),
-        runs: vec![RunState::default(); runs],
-    };
+    let state = State::new(
+        config.clone(),
+        fingerprint(data),
+        vec![RunState::default(); runs],
+    );
     resume(data, state, observe)
 }
 
@@ -215,9 +107,11 @@ struct Plan {
 
 /// The runs that a configuration asks for.
 fn plans(config: &Config) -> Vec<Plan> {
-    let lambdas = match config.lambda {
-        Lambda::Fixed(lambda) => vec![lambda],
-        Lambda::Auto => Lambda::GRID.to_vec(),
+    let lambdas = match (config.lambda, config.method) {
+        (Lambda::Fixed(lambda), _) => vec![lambda],
+        // No step of random features sees λ.
+        (Lambda::Auto, Method::Random) => vec![0.0],
+        (Lambda::Auto, _) => Lambda::GRID.to_vec(),
     };
     let scales = match config.method {
         Method::Random | Method::Direct => &config.scales[..],
@@ -233,22 +127,6 @@ fn plans(config: &Config) -> Vec<Plan> {
     lambdas.into_iter().flat_map(plan).collect()
 }
 
-/// FNV-1a over the shapes and the bits of the data: tells a state that belongs to other data.
-fn fingerprint(data: &Dataset) -> u64 {
-    let weights = data.weights.iter().flatten().copied();
-    let values = [&data.x, &data.y]
-        .into_iter()
-        .flat_map(|a| (0..a.ncols()).flat_map(|j| a.col_as_slice(j).iter().copied()));
-    let shape = [data.samples(), data.dim()].map(|v| v as f64);
-    shape
-        .into_iter()
-        .chain(values)
-        .chain(weights)
-        .fold(0xcbf2_9ce4_8422_2325, |hash, value| {
-            (hash ^ value.to_bits()).wrapping_mul(0x0000_0100_0000_01b3)
-        })
-}
-
 /// What a run ends with.
 struct Outcome {
     plan: Plan,
@@ -257,7 +135,7 @@ struct Outcome {
     validation: f64,
     ridge: orthogonal::Ridge,
     form: Form,
-    polish_steps: usize,
+    polish_steps: Option<usize>,
     stopped: bool,
     raised: usize,
     history: Vec<Check>,
@@ -307,17 +185,31 @@ impl Fit {
 
     fn run(self, observe: &(dyn Fn(&Progress<'_>) -> Control + Sync)) -> Result<Model> {
         let plans = plans(&self.config);
-        let outcomes: Vec<Outcome> = (0..plans.len())
+        let outcomes: Vec<Result<Outcome>> = (0..plans.len())
             .into_par_iter()
             .map(|i| self.run_one(&plans, i, observe))
-            .collect::<Result<_>>()?;
-        let stopped = outcomes.iter().any(|outcome| outcome.stopped);
-        let better = |a: Outcome, b: Outcome| if b.validation < a.validation { b } else { a };
-        let best = outcomes
-            .into_iter()
-            .reduce(better)
-            .expect("a configuration has at least one run");
-        self.finish(Outcome { stopped, ..best })
+            .collect();
+        // A run that left the finite range is lost, not the fit, unless there is no other.
+        let (mut best, mut failure, mut stopped) = (None::<Outcome>, None, false);
+        for outcome in outcomes {
+            match outcome {
+                Ok(outcome) => {
+                    stopped |= outcome.stopped;
+                    if best
+                        .as_ref()
+                        .is_none_or(|best| outcome.validation < best.validation)
+                    {
+                        best = Some(outcome);
+                    }
+                }
+                Err(error) => failure = Some(error),
+            }
+        }
+        match (best, failure) {
+            (Some(best), _) => self.finish(Outcome { stopped, ..best }),
+            (None, Some(error)) => Err(error),
+            (None, None) => unreachable!("a configuration has at least one run"),
+        }
     }
 
     fn run_one(
@@ -365,37 +257,20 @@ impl Fit {
                 observe(&progress) == Control::Continue
             };
         let (w, mut stopped) = train(step.as_mut(), config, &mut state, &mut report)?;
-        let raised = step.raised();
         drop(step);
         if !stopped {
             self.lock()[i] = state.clone();
         }
         let (w, polish_steps) = if stopped || config.polish.steps == 0 || !self.affordable() {
-            (w, 0)
+            (w, None)
         } else {
-            let (x, held) = (
-                pad(config.activation, self.train.x.as_ref()),
-                pad(config.activation, self.validation.x.as_ref()),
-            );
-            let options = polish::Options {
-                steps: config.polish.steps,
-                kappa: config.polish.kappa,
-                ..Default::default()
-            };
-            let mut watch = |step: usize, objective: f64, validation: f64| {
-                let history = &mut state.history;
-                history.push(Check {
-                    leaf: None,
-                    step,
-                    loss: Some(objective / self.train.samples() as f64),
-                    validation,
-                });
+            let mut watch = |step: usize, loss: f64, best: f64| {
                 let progress = Progress {
                     phase: Phase::Polish,
                     step,
-                    steps: options.steps,
-                    loss: objective / self.train.samples() as f64,
-                    validation,
+                    steps: config.polish.steps,
+                    loss,
+                    validation: best,
                     run: i,
                     runs: plans.len(),
                     done: (total - polish_cost + POLISH_COST * step) as f64 / total as f64,
@@ -404,16 +279,8 @@ impl Fit {
                 stopped = observe(&progress) == Control::Stop;
                 !stopped
             };
-            let polished = polish(
-                config.activation,
-                config.polish.form,
-                &rows(&self.train, x.as_ref()),
-                &rows(&self.validation, held.as_ref()),
-                w,
-                &options,
-                &mut watch,
-            );
-            (polished.w, polished.best_step)
+            let (w, steps) = self.polish(w, &mut state.history, &mut watch);
+            (w, Some(steps))
         };
         let form = if config.polish.steps > 0 {
             config.polish.form
@@ -429,9 +296,57 @@ impl Fit {
             form,
             polish_steps,
             stopped,
-            raised,
+            raised: state.raised,
             history: state.history,
         })
+    }
+
+    /// Polishes w under the validation rule; returns the best w and the step that made it.
+    ///
+    /// `watch` hears of every step: its number, the loss and the smallest validation error so far.
+    fn polish(
+        &self,
+        w: Mat<f64>,
+        history: &mut Vec<Check>,
+        watch: &mut dyn FnMut(usize, f64, f64) -> bool,
+    ) -> (Mat<f64>, usize) {
+        let (config, activation) = (&self.config, self.config.activation);
+        let (x, held) = (
+            pad(activation, self.train.x.as_ref()),
+            pad(activation, self.validation.x.as_ref()),
+        );
+        let (train, validation) = (
+            view(&self.train, x.as_ref()),
+            view(&self.validation, held.as_ref()),
+        );
+        let (steps, kappa) = (config.polish.steps, config.polish.kappa);
+        let options = polish::Options {
+            steps,
+            kappa,
+            ..Default::default()
+        };
+        let (omega, mut best) = (RowsOf::of(&self.train).total_weight(), f64::MAX);
+        let mut observe = |step: usize, objective: f64, error: f64| {
+            let (loss, error) = (objective / omega, error.min(f64::MAX));
+            best = best.min(error);
+            history.push(Check {
+                leaf: None,
+                step,
+                loss: Some(loss),
+                validation: error,
+            });
+            watch(step, loss, best)
+        };
+        let polished = polish(
+            activation,
+            config.polish.form,
+            &train,
+            &validation,
+            w,
+            &options,
+            &mut observe,
+        );
+        (polished.w, polished.best_step)
     }
 
     /// Whether the Jacobian of the polish fits in memory: it has (parts · m · c) × (n d′) entries.
@@ -454,13 +369,7 @@ impl Fit {
     }
 
     fn state(&self) -> State {
-        let (format, config) = (FORMAT.to_owned(), self.config.clone());
-        State {
-            format,
-            config,
-            fingerprint: self.fingerprint,
-            runs: self.lock().clone(),
-        }
+        State::new(self.config.clone(), self.fingerprint, self.lock().clone())
     }
 
     /// The ridge of the final output weights and the validation error with it.
@@ -470,23 +379,28 @@ impl Fit {
         let activation = self.config.activation;
         let factor = self.factor(&self.train, w, form)?;
         let e = planes(activation, self.validation.x.as_ref(), w);
-        let held = rows(&self.validation, self.validation.x.as_ref());
-        if let Ridge::Absolute(eps) = self.config.ridge {
-            let ridge = orthogonal::Ridge::Absolute(eps);
-            let b = factor.coefficients(factor.tau(ridge));
-            return Ok((
-                ridge,
-                held.mean_square(orthogonal::fitted(activation, e.as_ref(), b.as_ref()).as_ref()),
-            ));
-        }
-        match factor.choose_by_validation(&KAPPAS, e.as_ref(), &held) {
-            Some((kappa, error)) => Ok((orthogonal::Ridge::Relative(kappa), error)),
-            None => Err(Error::Diverged {
+        let held = view(&self.validation, self.validation.x.as_ref());
+        let chosen = match self.config.ridge {
+            Ridge::Absolute(eps) => {
+                let ridge = orthogonal::Ridge::Absolute(eps);
+                let b = factor.coefficients(factor.tau(ridge));
+                Some((
+                    ridge,
+                    held.mean_square(rows::fitted(activation, e.as_ref(), b.as_ref()).as_ref()),
+                ))
+            }
+            Ridge::Relative(_) => factor
+                .choose_by_validation(&KAPPAS, e.as_ref(), &held)
+                .map(|(kappa, error)| (orthogonal::Ridge::Relative(kappa), error)),
+        };
+        let advice = "check the scale of the data";
+        chosen
+            .filter(|chosen| chosen.1.is_finite())
+            .ok_or(Error::Diverged {
                 what: "the validation error",
                 step: 0,
-                advice: "check the scale of the data",
-            }),
-        }
+                advice,
+            })
     }
 
     fn factor(&self, data: &Dataset, w: &Mat<f64>, form: Form) -> Result<Orthogonal> {
@@ -508,9 +422,9 @@ impl Fit {
         let tau = held_out.tau(best.ridge);
         let b = held_out.coefficients(tau);
         let e = planes(activation, self.validation.x.as_ref(), &best.w);
-        let fitted = orthogonal::fitted(activation, e.as_ref(), b.as_ref());
+        let fitted = rows::fitted(activation, e.as_ref(), b.as_ref());
         let residual = &self.validation.y - fitted;
-        let spread = spread(activation, e.as_ref(), held_out.covariance(tau).as_ref());
+        let spread = spread(e.as_ref(), held_out.covariance(tau).as_ref());
         let (noise, scores) = calibrate(
             residual.as_ref(),
             &spread,
@@ -579,7 +493,7 @@ impl Fit {
             network,
             (self.all.inputs, self.all.outputs),
             self.scalers,
-            Some(uncertainty),
+            uncertainty,
             record,
         ))
     }
@@ -592,7 +506,7 @@ const POLISH_COST: usize = 50;
 const POLISH_ENTRIES: usize = 64 << 20;
 
 /// Rows of a data set with inputs that are padded or not, as the callee wants them.
-fn rows<'a>(data: &'a Dataset, x: MatRef<'a, f64>) -> Rows<'a> {
+fn view<'a>(data: &'a Dataset, x: MatRef<'a, f64>) -> Rows<'a> {
     Rows {
         x,
         y: data.y.as_ref(),
@@ -613,9 +527,8 @@ fn planes(activation: Activation, x: MatRef<'_, f64>, w: &Mat<f64>) -> Mat<f64> 
 }
 
 /// e M eᵀ for every row of planes.
-fn spread(activation: Activation, e: MatRef<'_, f64>, covariance: MatRef<'_, f64>) -> Vec<f64> {
+fn spread(e: MatRef<'_, f64>, covariance: MatRef<'_, f64>) -> Vec<f64> {
     let e = e.subcols(0, covariance.nrows());
-    debug_assert!(activation.planes(1) > 0);
     let product = e * covariance;
     (0..e.nrows())
         .map(|i| {

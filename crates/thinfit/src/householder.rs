@@ -12,7 +12,9 @@ use crate::features::{column, column_mut};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::householder as block;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
+use faer::linalg::triangular_solve::{
+    solve_lower_triangular_in_place, solve_upper_triangular_in_place,
+};
 use faer::reborrow::{Reborrow, ReborrowMut};
 use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
 
@@ -89,12 +91,6 @@ impl Qr {
     pub(crate) fn largest_singular_value(&self, rounds: usize) -> f64 {
         let k = self.a.ncols();
         let mut v = Mat::from_fn(k, 1, |_, _| 1.0);
-        let mut u = Mat::zeros(k, 1);
-        let (upper, lower, full) = (
-            BlockStructure::TriangularUpper,
-            BlockStructure::TriangularLower,
-            BlockStructure::Rectangular,
-        );
         let mut value = 0.0;
         for _ in 0..rounds {
             let length = norm(column(v.as_ref(), 0));
@@ -104,29 +100,9 @@ impl Qr {
             column_mut(v.as_mut(), 0)
                 .iter_mut()
                 .for_each(|v| *v /= length);
-            triangular::matmul(
-                u.as_mut(),
-                full,
-                Accum::Replace,
-                self.r(),
-                upper,
-                v.as_ref(),
-                full,
-                1.0,
-                Par::Seq,
-            );
+            let u = multiply(self.r(), false, v.as_ref());
             value = norm(column(u.as_ref(), 0));
-            triangular::matmul(
-                v.as_mut(),
-                full,
-                Accum::Replace,
-                self.r().transpose(),
-                lower,
-                u.as_ref(),
-                full,
-                1.0,
-                Par::Seq,
-            );
+            v = multiply(self.r(), true, u.as_ref());
         }
         value
     }
@@ -206,6 +182,45 @@ impl Damped {
         column_mut(z.as_mut(), 0).iter_mut().for_each(|z| *z = -*z);
         z
     }
+
+    /// R z.
+    pub(crate) fn multiply(&self, z: MatRef<'_, f64>) -> Mat<f64> {
+        multiply(self.r.as_ref().subcols(0, self.r.nrows()), false, z)
+    }
+
+    /// (RᵀR + μI)⁻¹Rᵀg with the μ of the last [`Damped::solve`], by two triangular solves.
+    ///
+    /// Its error grows with the square of the condition number; good enough for a correction, not for a step.
+    pub(crate) fn solve_again(&self, g: MatRef<'_, f64>) -> Mat<f64> {
+        let k = self.r.nrows();
+        let mut z = multiply(self.r.as_ref().subcols(0, k), true, g);
+        let triangle = self.out.as_ref().subcols(0, k);
+        solve_lower_triangular_in_place(triangle.transpose(), z.as_mut(), Par::Seq);
+        solve_upper_triangular_in_place(triangle, z.as_mut(), Par::Seq);
+        z
+    }
+}
+
+/// R v, or Rᵀv, for the upper triangle of `r`.
+fn multiply(r: MatRef<'_, f64>, transposed: bool, v: MatRef<'_, f64>) -> Mat<f64> {
+    let (r, structure) = if transposed {
+        (r.transpose(), BlockStructure::TriangularLower)
+    } else {
+        (r, BlockStructure::TriangularUpper)
+    };
+    let mut product = Mat::zeros(v.nrows(), v.ncols());
+    triangular::matmul(
+        product.as_mut(),
+        BlockStructure::Rectangular,
+        Accum::Replace,
+        r,
+        structure,
+        v,
+        BlockStructure::Rectangular,
+        1.0,
+        Par::Seq,
+    );
+    product
 }
 
 /// Scratch for applying a block of reflectors to `columns` columns.
@@ -243,9 +258,15 @@ fn factor_block(mut a: MatMut<'_, f64>, mut t: MatMut<'_, f64>, memory: &mut Mem
             .rb_mut()
             .submatrix_mut(start, start, rows - start, width - start)
             .split_at_col_mut(end - start);
+        let views = (strip.rb_mut(), t.rb_mut());
+        // A closure that consumes its captures is called directly; any other goes through a shim that is compiled
+        // without the vector instructions.
         pulp::Arch::new().dispatch(
             #[inline(always)]
-            || factor_strip(strip.rb_mut(), t.rb_mut(), start),
+            move || {
+                let (strip, t) = views;
+                factor_strip(strip, t, start)
+            },
         );
         if end < width {
             let mut t = t

@@ -40,7 +40,7 @@ pub struct Model {
     /// Output weights in scaled outputs, as planes: rows of c numbers. Fourier: n real, then n imaginary parts;
     /// otherwise n weights, then the output bias.
     output: Vec<Vec<f64>>,
-    uncertainty: Option<Uncertainty>,
+    uncertainty: Uncertainty,
     /// How the model was made.
     pub record: Record,
 }
@@ -68,8 +68,9 @@ pub struct Record {
     pub ridge: f64,
     /// Training steps whose ridge had to be raised because a pivot failed.
     pub raised: usize,
-    /// Steps of the polish whose result was kept; 0 if it changed nothing.
-    pub polish_steps: usize,
+    /// Steps of the polish whose result was kept, 0 if it changed nothing; none if it did not run, because it was
+    /// not asked for or because its Jacobian would have been too large.
+    pub polish_steps: Option<usize>,
     /// Whether the fit was stopped before its end.
     pub stopped: bool,
     /// The learning curve of the run that was chosen.
@@ -83,7 +84,7 @@ pub struct Record {
 pub(crate) struct Uncertainty {
     /// Lower triangle of M, row by row.
     pub covariance: Vec<f64>,
-    /// s² per output, in scaled outputs, estimated on rows that the features never saw.
+    /// s² per output, in scaled outputs, estimated on the validation rows.
     pub noise: Vec<f64>,
     /// Per output the sorted |y − f|/std of those rows.
     pub scores: Vec<Vec<f64>>,
@@ -112,7 +113,7 @@ impl Model {
         network: Network,
         (inputs, outputs): (Vec<String>, Vec<String>),
         (input_scaler, output_scaler): (Scaler, Scaler),
-        uncertainty: Option<Uncertainty>,
+        uncertainty: Uncertainty,
         record: Record,
     ) -> Self {
         let rows = |a: &Mat<f64>| {
@@ -238,9 +239,9 @@ impl Model {
     /// Standard deviations of f and of a new observation at the rows of `x` (m × d).
     ///
     /// # Errors
-    /// As [`Model::predict`], or a model that was fitted without held-out rows.
+    /// As [`Model::predict`].
     pub fn deviation(&self, x: MatRef<'_, f64>) -> Result<Deviation> {
-        let (uncertainty, variance) = self.variance(x)?;
+        let (uncertainty, variance) = (&self.uncertainty, self.variance(x)?);
         let of = |added: f64| {
             Mat::from_fn(x.nrows(), self.outputs.len(), |i, o| {
                 self.output_scaler.scale[o]
@@ -255,8 +256,8 @@ impl Model {
 
     /// Bounds (m × c each) between which a new observation lies with probability `level`.
     ///
-    /// The width is calibrated: it is the quantile of the errors on rows that the features never saw, each
-    /// divided by its own standard deviation.
+    /// The width is calibrated: it is the quantile of the errors on the validation rows, each divided by its own
+    /// standard deviation. Those rows never trained a feature; they did choose between states.
     ///
     /// # Errors
     /// As [`Model::deviation`], or a level outside (0, 1).
@@ -270,8 +271,8 @@ impl Model {
         }
         let middle = self.predict(x)?;
         let deviation = self.deviation(x)?.observation;
-        let uncertainty = self.uncertainty()?;
-        let half: Vec<f64> = uncertainty
+        let half: Vec<f64> = self
+            .uncertainty
             .scores
             .iter()
             .map(|scores| quantile(scores, level))
@@ -284,20 +285,12 @@ impl Model {
         Ok((bound(-1.0), bound(1.0)))
     }
 
-    fn uncertainty(&self) -> Result<&Uncertainty> {
-        self.uncertainty.as_ref().ok_or_else(|| Error::Data {
-            what: "uncertainty",
-            problem: "this model carries none".into(),
-            advice: "fit it again: a fit that runs to its end stores it",
-        })
-    }
-
     /// e(x) M e(x)ᵀ per row.
-    fn variance(&self, x: MatRef<'_, f64>) -> Result<(&Uncertainty, Mat<f64>)> {
-        let (uncertainty, k) = (self.uncertainty()?, self.activation.columns(self.width()));
+    fn variance(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        let (uncertainty, k) = (&self.uncertainty, self.activation.columns(self.width()));
         let entry = |i: usize, j: usize| uncertainty.covariance[i * (i + 1) / 2 + j];
         let covariance = Mat::from_fn(k, k, |i, j| if i >= j { entry(i, j) } else { entry(j, i) });
-        let variance = self.by_blocks(x, 1, |e, mut out| {
+        self.by_blocks(x, 1, |e, mut out| {
             let e = e.subcols(0, k);
             let product = e * &covariance;
             for j in 0..k {
@@ -312,8 +305,7 @@ impl Model {
             column_mut(out.rb_mut(), 0)
                 .iter_mut()
                 .for_each(|v| *v = v.max(0.0));
-        })?;
-        Ok((uncertainty, variance))
+        })
     }
 
     /// Evaluates `write(planes, rows of the result)` over blocks of rows; the result is m × `columns`, zero at first.
@@ -442,7 +434,8 @@ impl Model {
                     .iter()
                     .all(|row| row.len() == len && row.iter().all(|v| v.is_finite()))
         };
-        let uncertain = self.uncertainty.as_ref().is_none_or(|u| {
+        let u = &self.uncertainty;
+        let uncertain = {
             u.covariance.len() == k * (k + 1) / 2
                 && u.noise.len() == c
                 && u.scores.len() == c
@@ -451,7 +444,7 @@ impl Model {
                     .chain(&u.noise)
                     .chain(u.scores.iter().flatten())
                     .all(|v| v.is_finite())
-        });
+        };
         let checks = [
             (n > 0 && d > 0 && c > 0, "no neurons, inputs or outputs"),
             (

@@ -3,62 +3,17 @@
 //! Dimensions: `m` samples, `n` width, `c` outputs, `p` = columns of E, `q` = stacked rows. Forming AᵀA squares the
 //! condition number, so the normal equations lose all digits of b once cond(A) passes 1e8; here
 //! A = U diag(s) Vᵀ is factored itself and b = V diag(s/(s² + τ²)) Uᵀy for any τ, which is the ridge solution with
-//! ε = τ². Everything is real. For Fourier features the unknowns are the planes (Re b, Im b) and the rows depend on
-//! the [`Form`]; sample weights multiply rows by their square roots. This file also owns what one factorisation gives
-//! for nothing: leave-one-out residuals, the choice of τ and the covariance of b. It does not move w.
+//! ε = τ². The rows of A are those of `rows`, real and weighted. This file also owns what one factorisation gives for
+//! nothing: leave-one-out residuals, the choice of τ and the covariance of b. It does not move w.
 
-use crate::features::{column, column_mut};
+use crate::features::column_mut;
 use crate::householder::Qr;
+use crate::rows::{Form, Rows, fitted, roots, stack, stack_outputs};
 use crate::{Activation, Error, Result};
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::matmul::matmul;
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::reborrow::ReborrowMut;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
-use serde::{Deserialize, Serialize};
-
-/// Which least squares problem the Fourier features solve; real activations have only one and ignore it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Form {
-    /// min |A b − y|² over complex values: Im(A b) = 0 is asked for at the samples too, 2m equations for 2n numbers.
-    #[default]
-    Complex,
-    /// min |Re(A b) − y|²: m equations for 2n numbers. More accurate where m is large, interpolates where it is not.
-    Real,
-}
-
-/// Samples with their outputs and weights.
-#[derive(Clone, Copy)]
-pub(crate) struct Rows<'a> {
-    /// Padded inputs, m × d′, column-major.
-    pub(crate) x: MatRef<'a, f64>,
-    /// Outputs, m × c.
-    pub(crate) y: MatRef<'a, f64>,
-    /// Weights, non-negative, or none for equal ones.
-    pub(crate) weights: Option<&'a [f64]>,
-}
-
-impl Rows<'_> {
-    /// The number of samples.
-    pub(crate) fn len(&self) -> usize {
-        self.y.nrows()
-    }
-
-    /// (1/Ω) Σ_k ω_k |f_k − y_k|², summed over outputs, for fitted values m × c; 0 without samples.
-    pub(crate) fn mean_square(&self, fitted: MatRef<'_, f64>) -> f64 {
-        assert!(fitted.nrows() == self.len() && fitted.ncols() == self.y.ncols());
-        let mut sum = 0.0;
-        for o in 0..fitted.ncols() {
-            for k in 0..self.len() {
-                let r = fitted[(k, o)] - self.y[(k, o)];
-                sum += r * r * self.weights.map_or(1.0, |w| w[k]);
-            }
-        }
-        let total = self.weights.map_or(self.len() as f64, |w| w.iter().sum());
-        if total > 0.0 { sum / total } else { 0.0 }
-    }
-}
+use faer::{Mat, MatMut, MatRef, Par};
 
 /// How the Tikhonov parameter τ is given.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,103 +24,9 @@ pub(crate) enum Ridge {
     Absolute(f64),
 }
 
-/// Stacked rows of `m` samples: 2m for the complex form of Fourier, m otherwise.
-pub(crate) fn stacked_rows(activation: Activation, form: Form, m: usize) -> usize {
-    if activation == Activation::Fourier && form == Form::Complex {
-        2 * m
-    } else {
-        m
-    }
-}
-
-/// The real least squares matrix from the planes `e`, with `below` rows of zeros under it ((q + below) × p).
-///
-/// Fourier, complex: [[C, −S], [S, C]]; Fourier, real: [C, −S]; otherwise E. Rows are multiplied by `roots`.
-pub(crate) fn stack(
-    activation: Activation,
-    form: Form,
-    e: MatRef<'_, f64>,
-    roots: Option<&[f64]>,
-    below: usize,
-) -> Mat<f64> {
-    let m = e.nrows();
-    let q = stacked_rows(activation, form, m);
-    let fourier = activation == Activation::Fourier;
-    let p = match activation {
-        Activation::Cosine => e.ncols() / 2 + 1,
-        _ => e.ncols(),
-    };
-    let half = p / 2;
-    let mut a = Mat::zeros(q + below, p);
-    let write = |out: &mut [f64], from: &[f64], sign: f64| match roots {
-        Some(roots) => {
-            for ((out, &from), &root) in out.iter_mut().zip(from).zip(roots) {
-                *out = sign * root * from;
-            }
-        }
-        None => {
-            for (out, &from) in out.iter_mut().zip(from) {
-                *out = sign * from;
-            }
-        }
-    };
-    for j in 0..p {
-        let out = column_mut(a.as_mut(), j);
-        if !fourier {
-            write(&mut out[..m], column(e, j), 1.0);
-            continue;
-        }
-        let (real, imaginary, sign) = if j < half {
-            (j, half + j, 1.0)
-        } else {
-            (j, j - half, -1.0)
-        };
-        write(&mut out[..m], column(e, real), sign);
-        if form == Form::Complex {
-            write(&mut out[m..2 * m], column(e, imaginary), 1.0);
-        }
-    }
-    a
-}
-
-/// The right side [√ω y; 0] with `rows` rows.
-pub(crate) fn stack_outputs(y: MatRef<'_, f64>, roots: Option<&[f64]>, rows: usize) -> Mat<f64> {
-    let m = y.nrows();
-    Mat::from_fn(rows, y.ncols(), |k, o| {
-        if k < m {
-            y[(k, o)] * roots.map_or(1.0, |r| r[k])
-        } else {
-            0.0
-        }
-    })
-}
-
-/// Square roots of sample weights.
-pub(crate) fn roots(weights: Option<&[f64]>) -> Option<Vec<f64>> {
-    weights.map(|w| w.iter().map(|w| w.max(0.0).sqrt()).collect())
-}
-
-/// f = Re(A b) at the rows of `e` for coefficient planes `b` (p × c): m × c.
-pub(crate) fn fitted(activation: Activation, e: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
-    let mut signed = b.to_owned();
-    crate::features::conjugate(activation, signed.as_mut());
-    let mut f = Mat::zeros(e.nrows(), b.ncols());
-    let design = e.subcols(0, b.nrows());
-    matmul(
-        f.as_mut(),
-        Accum::Replace,
-        design,
-        signed.as_ref(),
-        1.0,
-        Par::Seq,
-    );
-    f
-}
-
 /// The factorisation of one design matrix, good for any τ.
 pub(crate) struct Orthogonal {
     activation: Activation,
-    form: Form,
     m: usize,
     /// The right side [√ω y; 0], q × c.
     y: Mat<f64>,
@@ -221,7 +82,6 @@ impl Orthogonal {
         });
         Ok(Orthogonal {
             activation,
-            form,
             m: e.nrows(),
             y: stack_outputs(y, roots.as_deref(), a.nrows()),
             ignored: ignored.collect(),

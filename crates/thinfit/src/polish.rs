@@ -2,36 +2,41 @@
 //!
 //! Dimensions: `m` samples, `n` width, `d`′ entries of one hidden weight, `c` outputs, `p` = columns of E, `q` = stacked
 //! rows. The output weights are always the exact minimiser of φ(w) = |A b − y|² + τ²|b|², so φ depends on w alone.
-//! With Ã = [A; τI] = Q [R; 0] (Q square) the projected residual is Q₂ᵀ[−y; 0], where Q₂ are the last q columns of
-//! Q, and Kaufman's Jacobian is J = Q₂ᵀ[G; 0] with G[:, (l,j)] = Φ′(t_l)/n · b_l · x_j: one application of Qᵀ, of
-//! which the first p rows are dropped, and neither a projector nor a normal matrix is formed. In exact arithmetic
+//! With Ã = [A; τI] = Q [R; 0] (Q square) and Q₂ the last q columns of Q, the residual in the coordinates Q₂ᵀ is
+//! r = −Q₂ᵀ[y; 0] and its Jacobian is J = Q₂ᵀ[G; 0] with G[:, (l,j)] = Φ′(t_l)/n · b_l · x_j: one application of Qᵀ,
+//! of which the first p rows are dropped; neither a projector nor a normal matrix is formed. In exact arithmetic
 //! JᵀJ = GᵀG − GᵀA(AᵀA + τ²I)⁻¹AᵀG. Several outputs share the factorisation and stack their rows.
 //!
-//! The step minimises |J δ + r|² + μ|D δ|², D² = diag JᵀJ + 10⁻³ · mean, from a QR of J D⁻¹ or, where there are more
-//! parameters than rows, of its transpose; only a small triangle is factored again when μ changes. Which w is
-//! returned is decided by validation rows, and the w given is a candidate. This file draws no random numbers.
+//! A step follows the parabola that the residual's second derivative along it asks for (geodesic acceleration), where
+//! that correction is small against the step. Which w is returned is decided by validation rows, and the w given is a
+//! candidate. This file draws no random numbers and runs on one thread.
+
+mod step;
 
 use crate::Activation;
 use crate::features::{column, column_mut, features, real_planes};
-use crate::householder::{Damped, Qr};
-use crate::orthogonal::{self, Form, Rows};
+use crate::householder::Qr;
+use crate::rows::{self, Form, Rows};
 use faer::reborrow::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
 use std::f64::consts::PI;
+use step::Model;
 
 /// How the polish runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Options {
     /// The most accepted steps.
     pub(crate) steps: usize,
-    /// τ = κ · s_max(A), usually 1e-14 to 1e-8.
+    /// τ = κ · s_max(A). 1e-13 where the samples determine the fit, up to 1e-6 where they do not.
     pub(crate) kappa: f64,
     /// Accepted steps without a better validation error after which it stops.
     pub(crate) patience: usize,
-    /// The damping of the first step.
-    pub(crate) mu: f64,
+    /// The damping μ of the first step.
+    pub(crate) damping: f64,
     /// It stops when φ falls by less than this fraction in each of three steps in a row.
     pub(crate) stall: f64,
+    /// Whether entries of w that are exactly zero at the start stay zero.
+    pub(crate) keep_zeros: bool,
 }
 
 impl Default for Options {
@@ -39,9 +44,10 @@ impl Default for Options {
         Options {
             steps: 60,
             kappa: 1e-12,
-            patience: 15,
-            mu: 1e-2,
+            patience: 25,
+            damping: 1e-2,
             stall: 1e-4,
+            keep_zeros: false,
         }
     }
 }
@@ -80,6 +86,12 @@ pub(crate) enum Stopped {
 
 /// Failed trials in one step after which no damping will help.
 const TRIALS: usize = 14;
+/// Steps of the power method for s_max.
+const ROUNDS: usize = 12;
+/// The part of a step over which its second derivative is taken.
+const PROBE: f64 = 0.1;
+/// The largest correction of second order, as a part of the step, that is believed.
+const BEND: f64 = 0.4;
 
 /// Moves `w` (n × d′) downhill on `train` and returns the best state on `validation`.
 ///
@@ -95,7 +107,7 @@ pub(crate) fn polish(
     observe: &mut dyn FnMut(usize, f64, f64) -> bool,
 ) -> Polished {
     assert!(train.x.ncols() == w.ncols() && validation.x.ncols() == w.ncols());
-    let problem = Problem::new(activation, form, train);
+    let problem = Problem::new(activation, form, train, w.as_ref(), options.keep_zeros);
     let judge = if validation.len() > 0 {
         validation
     } else {
@@ -109,10 +121,9 @@ pub(crate) fn polish(
         best_step: 0,
         stopped: Stopped::NotFinite,
     };
-    let Some(mut tau) = problem.tau(w.as_ref(), options.kappa) else {
-        return result;
-    };
-    let Some(mut point) = problem.evaluate(w, tau) else {
+    let start = problem.tau(w.as_ref(), options.kappa);
+    let start = start.and_then(|tau| Some((tau, problem.evaluate(w, tau)?)));
+    let Some((mut tau, mut point)) = start else {
         return result;
     };
     result.start_validation = problem.error(&point, judge);
@@ -121,59 +132,43 @@ pub(crate) fn polish(
         result.stopped = Stopped::Observer;
         return result;
     }
-    result.stopped = Stopped::Steps;
-    let (mut mu, mut slow) = (options.mu, 0);
-    for step in 1..=options.steps {
-        let Some(mut model) = problem.linearise(&point) else {
-            result.stopped = Stopped::Stalled;
-            return result;
-        };
-        let accepted = (0..TRIALS).find_map(|_| {
-            let w = &point.w + model.step(mu);
-            let trial = problem.evaluate(w, tau);
-            let trial = trial.filter(|trial| trial.objective < point.objective);
-            mu = (if trial.is_some() { mu / 3.0 } else { mu * 4.0 }).clamp(1e-16, 1e16);
-            trial
-        });
-        let Some(trial) = accepted else {
-            result.stopped = Stopped::Stalled;
-            return result;
+    let (mut mu, mut slow) = (options.damping, 0);
+    result.stopped = loop {
+        if result.steps == options.steps {
+            break Stopped::Steps;
+        }
+        let Some(trial) = problem.descend(&point, tau, &mut mu) else {
+            break Stopped::Stalled;
         };
         let gain = 1.0 - trial.objective / point.objective;
         slow = if gain < options.stall { slow + 1 } else { 0 };
         point = trial;
         let fresh = options.kappa * point.qr.largest_singular_value(ROUNDS);
-        // Below a drift of a tenth a second factorisation is not worth its time.
+        // A drift of less than a tenth is not worth another factorisation.
         if (fresh - tau).abs() > 0.1 * tau
             && let Some(again) = problem.evaluate(point.w.clone(), fresh)
         {
             (point, tau) = (again, fresh);
         }
         let error = problem.error(&point, judge);
-        result.steps = step;
+        result.steps += 1;
         if error < result.validation {
             result.w.copy_from(&point.w);
             result.validation = error;
-            result.best_step = step;
+            result.best_step = result.steps;
         }
-        if !observe(step, point.objective, error) {
-            result.stopped = Stopped::Observer;
-            return result;
+        if !observe(result.steps, point.objective, error) {
+            break Stopped::Observer;
         }
-        if step - result.best_step >= options.patience {
-            result.stopped = Stopped::Patience;
-            return result;
+        if result.steps - result.best_step >= options.patience {
+            break Stopped::Patience;
         }
         if slow >= 3 {
-            result.stopped = Stopped::Stalled;
-            return result;
+            break Stopped::Stalled;
         }
-    }
+    };
     result
 }
-
-/// Steps of the power method for s_max.
-const ROUNDS: usize = 12;
 
 /// The training rows of one polish.
 struct Problem<'a> {
@@ -181,6 +176,8 @@ struct Problem<'a> {
     form: Form,
     rows: &'a Rows<'a>,
     roots: Option<Vec<f64>>,
+    /// The entries (l, j) of w that move, in the order of the columns of J.
+    free: Vec<(usize, usize)>,
 }
 
 /// A state with its factorisation.
@@ -199,12 +196,22 @@ struct Point {
 }
 
 impl<'a> Problem<'a> {
-    fn new(activation: Activation, form: Form, rows: &'a Rows<'a>) -> Problem<'a> {
+    fn new(
+        activation: Activation,
+        form: Form,
+        rows: &'a Rows<'a>,
+        w: MatRef<'_, f64>,
+        keep_zeros: bool,
+    ) -> Problem<'a> {
+        let entries = (0..w.nrows()).flat_map(|l| (0..w.ncols()).map(move |j| (l, j)));
         Problem {
             activation,
             form,
             rows,
-            roots: orthogonal::roots(rows.weights),
+            roots: rows::roots(rows.weights),
+            free: entries
+                .filter(|&entry| !keep_zeros || w[entry] != 0.0)
+                .collect(),
         }
     }
 
@@ -215,9 +222,9 @@ impl<'a> Problem<'a> {
         e
     }
 
-    /// [A; below] from planes.
+    /// A from planes, with `below` rows of zeros under it.
     fn stack(&self, e: MatRef<'_, f64>, below: usize) -> Mat<f64> {
-        orthogonal::stack(self.activation, self.form, e, self.roots.as_deref(), below)
+        rows::stack(self.activation, self.form, e, self.roots.as_deref(), below)
     }
 
     /// κ · s_max at `w`, none where it is not finite.
@@ -239,7 +246,7 @@ impl<'a> Problem<'a> {
         let tau = if tau > 0.0 { tau } else { 1.0 };
         a.as_mut().subrows_mut(q, p).diagonal_mut().fill(tau);
         let qr = Qr::new(a);
-        let mut y = orthogonal::stack_outputs(self.rows.y, self.roots.as_deref(), q + p);
+        let mut y = rows::stack_outputs(self.rows.y, self.roots.as_deref(), q + p);
         qr.transpose_apply(y.as_mut());
         let mut b = y.as_ref().subrows(0, p).to_owned();
         qr.solve(b.as_mut());
@@ -257,146 +264,119 @@ impl<'a> Problem<'a> {
     /// The mean square error at other rows, infinite where it is not a number.
     fn error(&self, point: &Point, rows: &Rows<'_>) -> f64 {
         let e = self.planes(rows.x, point.w.as_ref());
-        let f = orthogonal::fitted(self.activation, e.as_ref(), point.b.as_ref());
+        let f = rows::fitted(self.activation, e.as_ref(), point.b.as_ref());
         let error = rows.mean_square(f.as_ref());
         if error.is_nan() { f64::INFINITY } else { error }
     }
 
+    /// A point with a smaller φ; none where no damping finds one.
+    fn descend(&self, point: &Point, tau: f64, mu: &mut f64) -> Option<Point> {
+        let mut model = self.linearise(point)?;
+        for _ in 0..TRIALS {
+            let step = model.solve(*mu);
+            let mut delta = model.delta(&step);
+            let probe = self.evaluate(self.moved(point, &delta, PROBE), tau);
+            if let Some(probe) = probe {
+                let bend = model.bend(&step, &self.change(point, &probe), PROBE);
+                let bend = model.delta(&bend);
+                let length = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>();
+                if length(&bend) < BEND * BEND * length(&delta) {
+                    delta.iter_mut().zip(&bend).for_each(|(d, b)| *d += b);
+                }
+            }
+            let trial = self.evaluate(self.moved(point, &delta, 1.0), tau);
+            if let Some(trial) = trial
+                && trial.objective < point.objective
+            {
+                *mu = (*mu / 3.0).max(1e-16);
+                return Some(trial);
+            }
+            *mu = (*mu * 4.0).min(1e16);
+        }
+        None
+    }
+
+    /// w + factor · δ.
+    fn moved(&self, point: &Point, delta: &[f64], factor: f64) -> Mat<f64> {
+        let mut w = point.w.clone();
+        for (&entry, delta) in self.free.iter().zip(delta) {
+            w[entry] += factor * delta;
+        }
+        w
+    }
+
+    /// Q₂ᵀ(r̃′ − r̃) for the residuals r̃ = Ã b − [y; 0] of a point and another one, Q₂ being of the first.
+    fn change(&self, from: &Point, to: &Point) -> Vec<f64> {
+        let p = from.b.nrows();
+        let mut r = to.y.clone();
+        r.as_mut().subrows_mut(0, p).fill(0.0);
+        to.qr.apply(r.as_mut());
+        from.qr.transpose_apply(r.as_mut());
+        let pairs = (0..r.ncols()).flat_map(|o| (p..r.nrows()).map(move |k| (k, o)));
+        pairs.map(|at| from.y[at] - r[at]).collect()
+    }
+
     /// The Jacobian at a point, factored; none where nothing depends on w or it is not finite.
     fn linearise(&self, point: &Point) -> Option<Model> {
-        let (n, inputs) = (point.w.nrows(), point.w.ncols());
         let (p, c) = (point.b.nrows(), point.b.ncols());
         let q = point.y.nrows() - p;
-        let mut jacobian = Mat::zeros(c * q, n * inputs);
+        let mut jacobian = Mat::zeros(c * q, self.free.len());
         let mut residual = Vec::with_capacity(c * q);
-        let mut g = Mat::zeros(q + p, n * inputs);
+        let mut g = Mat::zeros(q + p, self.free.len());
         for o in 0..c {
-            if o > 0 {
-                g.fill(0.0);
-            }
             self.slopes(point, o, g.as_mut());
+            g.as_mut().subrows_mut(q, p).fill(0.0);
             point.qr.transpose_apply(g.as_mut());
             let mut block = jacobian.as_mut().subrows_mut(o * q, q);
             block.copy_from(g.as_ref().subrows(p, q));
             residual.extend(column(point.y.as_ref(), o)[p..].iter().map(|y| -y));
         }
-        Model::new(jacobian, residual, n, inputs)
+        Model::new(jacobian, &residual)
     }
 
-    /// Writes G of output `o` into the first q rows of `g`, column j·n + l for entry (l, j) of w.
+    /// Writes G of output `o` into the first q rows of `g`.
     fn slopes(&self, point: &Point, o: usize, mut g: MatMut<'_, f64>) {
-        let (n, inputs) = (point.w.nrows(), point.w.ncols());
-        let (m, e) = (self.rows.len(), point.e.as_ref());
-        let halves = orthogonal::stacked_rows(self.activation, self.form, 1);
-        let mut slope = vec![0.0; halves * m];
-        for l in 0..n {
-            if self.activation == Activation::Fourier {
-                let (re, im) = (2.0 * PI * point.b[(l, o)], 2.0 * PI * point.b[(n + l, o)]);
-                let (cos, sin) = (column(e, l), column(e, n + l));
-                for (k, (cos, sin)) in cos.iter().zip(sin).enumerate() {
-                    slope[k] = -(cos * im + sin * re);
-                }
-                if self.form == Form::Complex {
-                    for (k, (cos, sin)) in cos.iter().zip(sin).enumerate() {
-                        slope[m + k] = cos * re - sin * im;
+        let (m, n, e) = (self.rows.len(), point.w.nrows(), point.e.as_ref());
+        let q = rows::stacked_rows(self.activation, self.form, m);
+        let mut slope = vec![0.0; q];
+        let mut current = None;
+        for (i, &(l, j)) in self.free.iter().enumerate() {
+            if current != Some(l) {
+                current = Some(l);
+                if self.activation == Activation::Fourier {
+                    let (re, im) = (point.b[(l, o)], point.b[(n + l, o)]);
+                    turn(column(e, l), column(e, n + l), re, im, &mut slope);
+                } else {
+                    let (phi, sine) = real_planes(self.activation, e, n, l);
+                    for (k, (&phi, &sine)) in phi.iter().zip(sine).enumerate() {
+                        let first = self.activation.slopes(phi, sine, n as f64).0;
+                        slope[k] = first * point.b[(l, o)];
                     }
                 }
-            } else {
-                let (phi, sine) = real_planes(self.activation, e, n, l);
-                for (k, (&phi, &sine)) in phi.iter().zip(sine).enumerate() {
-                    slope[k] = self.activation.slopes(phi, sine, n as f64).0 * point.b[(l, o)];
+                for (k, root) in self.roots.iter().flatten().enumerate() {
+                    slope[k..].iter_mut().step_by(m).for_each(|s| *s *= root);
                 }
             }
-            if let Some(roots) = &self.roots {
-                for half in slope.chunks_exact_mut(m.max(1)) {
-                    half.iter_mut().zip(roots).for_each(|(s, r)| *s *= r);
-                }
-            }
-            for j in 0..inputs {
-                let x = column(self.rows.x, j);
-                let out = column_mut(g.rb_mut(), j * n + l);
-                for half in 0..halves {
-                    let range = half * m..(half + 1) * m;
-                    let slope = &slope[range.clone()];
-                    for ((out, slope), x) in out[range].iter_mut().zip(slope).zip(x) {
-                        *out = slope * x;
-                    }
+            let x = column(self.rows.x, j);
+            let out = &mut column_mut(g.rb_mut(), i)[..q];
+            for (out, slope) in out.chunks_mut(m.max(1)).zip(slope.chunks(m.max(1))) {
+                for ((out, slope), x) in out.iter_mut().zip(slope).zip(x) {
+                    *out = slope * x;
                 }
             }
         }
     }
 }
 
-/// The linear least squares problem of one step, ready for any μ.
-struct Model {
-    damped: Damped,
-    /// D, one entry per parameter.
-    scale: Vec<f64>,
-    /// QR of the transpose, where there are more parameters than rows.
-    dual: Option<Qr>,
-    n: usize,
-    inputs: usize,
-}
-
-impl Model {
-    fn new(mut jacobian: Mat<f64>, residual: Vec<f64>, n: usize, inputs: usize) -> Option<Model> {
-        let (rows, parameters) = (jacobian.nrows(), jacobian.ncols());
-        let squares: Vec<f64> = (0..parameters)
-            .map(|j| jacobian.col(j).squared_norm_l2())
-            .collect();
-        let mean = squares.iter().sum::<f64>() / parameters as f64;
-        if !(mean > 0.0 && mean.is_finite()) {
-            return None;
-        }
-        let scale: Vec<f64> = squares.iter().map(|h| (h + 1e-3 * mean).sqrt()).collect();
-        for (j, scale) in scale.iter().enumerate() {
-            let inverse = 1.0 / scale;
-            column_mut(jacobian.as_mut(), j)
-                .iter_mut()
-                .for_each(|v| *v *= inverse);
-        }
-        let (damped, dual) = if rows >= parameters {
-            let qr = Qr::new(jacobian);
-            let mut g = Mat::from_fn(rows, 1, |k, _| residual[k]);
-            qr.transpose_apply(g.as_mut());
-            let g = &column(g.as_ref(), 0)[..parameters];
-            (Damped::new(qr.r(), g), None)
-        } else {
-            // J D⁻¹ = Rᵀ Qᵀ; turned end for end, the lower triangle Rᵀ is an upper one.
-            let qr = Qr::new(jacobian.transpose().to_owned());
-            let r = qr.r();
-            let last = rows - 1;
-            let flipped = Mat::from_fn(rows, rows, |i, j| {
-                if i <= j { r[(last - j, last - i)] } else { 0.0 }
-            });
-            let g: Vec<f64> = residual.iter().rev().copied().collect();
-            (Damped::new(flipped.as_ref(), &g), Some(qr))
-        };
-        Some(Model {
-            damped,
-            scale,
-            dual,
-            n,
-            inputs,
-        })
+/// 2πi (cos + i sin)(re + i im): its real part, and below it the imaginary part where `out` has room for both.
+fn turn(cos: &[f64], sin: &[f64], re: f64, im: f64, out: &mut [f64]) {
+    let (re, im) = (2.0 * PI * re, 2.0 * PI * im);
+    let (real, imaginary) = out.split_at_mut(cos.len());
+    for ((out, cos), sin) in real.iter_mut().zip(cos).zip(sin) {
+        *out = -(cos * im + sin * re);
     }
-
-    /// δ for one μ, shaped like w.
-    fn step(&mut self, mu: f64) -> Mat<f64> {
-        let mut z = self.damped.solve(mu);
-        if let Some(qr) = &self.dual {
-            let k = z.nrows();
-            let mut full = Mat::zeros(self.scale.len(), 1);
-            for i in 0..k {
-                full[(i, 0)] = z[(k - 1 - i, 0)];
-            }
-            qr.apply(full.as_mut());
-            z = full;
-        }
-        Mat::from_fn(self.n, self.inputs, |l, j| {
-            let i = j * self.n + l;
-            z[(i, 0)] / self.scale[i]
-        })
+    for ((out, cos), sin) in imaginary.iter_mut().zip(cos).zip(sin) {
+        *out = cos * re - sin * im;
     }
 }
 

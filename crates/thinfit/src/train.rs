@@ -73,6 +73,7 @@ pub(crate) struct Leaves {
     first: Values,
     second: Values,
     steps: i32,
+    raised: usize,
 }
 
 /// One training step on one device: the seam behind which another implementation may stand.
@@ -313,11 +314,13 @@ impl<T: Real> TrainingStep for Cpu<T> {
             first,
             second,
             steps,
+            raised: self.raised(),
         }
     }
 
     fn restore(&mut self, leaf: Leaf, leaves: &Leaves) -> bool {
         self.begin(leaf);
+        self.objective.normal.raised = leaves.raised;
         let moments = if leaf == Leaf::Weights {
             self.adam_w.steps = leaves.steps;
             leaves.first.unpack(&mut self.adam_w.first)
@@ -365,6 +368,8 @@ pub(crate) struct RunState {
     best: Option<(f64, Values)>,
     /// The hidden weights once all phases are done, column by column.
     trained: Option<Vec<f64>>,
+    /// Raised ridges of a run whose phases are all done.
+    pub raised: usize,
     /// The learning curve so far.
     pub history: Vec<Check>,
 }
@@ -402,15 +407,15 @@ pub(crate) fn train(
         ));
     }
     let mut last = Leaf::Weights;
-    if let (Some(leaves), Some(&(leaf, _))) = (&state.leaves, phases.get(state.phase)) {
-        if !run.restore(leaf, leaves) {
-            return Err(Error::Format {
-                path: "checkpoint".into(),
-                expected: "a state of this configuration and data".into(),
-                found: "arrays of other lengths".into(),
-                advice: "resume with the data and the configuration that the state was saved with",
-            });
-        }
+    if let (Some(leaves), Some(&(leaf, _))) = (&state.leaves, phases.get(state.phase))
+        && !run.restore(leaf, leaves)
+    {
+        return Err(Error::Format {
+            path: "checkpoint".into(),
+            expected: "a state of this configuration and data".into(),
+            found: "arrays of other lengths".into(),
+            advice: "resume with the data and the configuration that the state was saved with",
+        });
     }
     while let Some(&(leaf, schedule)) = phases.get(state.phase) {
         last = leaf;
@@ -434,6 +439,7 @@ pub(crate) fn train(
             }
             if !report(run, state, leaf, loss) {
                 restore_best(run, leaf, state);
+                state.raised = run.raised();
                 return Ok((run.weights(leaf), true));
             }
         }
@@ -448,7 +454,7 @@ pub(crate) fn train(
             .flat_map(|j| w.col_as_slice(j).to_vec())
             .collect(),
     );
-    state.leaves = None;
+    (state.leaves, state.raised) = (None, run.raised());
     Ok((w, false))
 }
 

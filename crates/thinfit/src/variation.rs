@@ -5,8 +5,8 @@
 //!
 //! dR/db_l = Σ_j e_jl conj(Φ′)/n,  dR/dw_l = Σ_j Re(b_l Φ′/n) σ_j + Σ_j Re(b_l Φ″/n) e_jl p_j.
 //!
-//! The padded coordinate is not an input: σ is zero there. This file does not draw the points' distribution's
-//! box and does not know how b depends on w; `objective` does.
+//! The padded coordinate is not an input: σ is zero there. This file does not choose the box that the points lie in
+//! and does not know how b depends on w; `objective` does.
 
 use crate::elementary::vectorised;
 use crate::features::{column, column_mut, features, real_planes};
@@ -140,7 +140,7 @@ impl Block {
         b: MatRef<'_, f64>,
         s: usize,
     ) {
-        let (n, d, rows) = (w.nrows(), self.u.ncols(), self.points.nrows());
+        let (d, rows) = (self.u.ncols(), self.points.nrows());
         let inputs = w.subcols(0, d);
         features(activation, self.points.as_ref(), w, self.e.as_mut());
         self.value = 0.0;
@@ -194,7 +194,6 @@ impl Block {
             );
         }
         self.value /= s as f64;
-        debug_assert_eq!(n, self.slope.ncols());
     }
 }
 

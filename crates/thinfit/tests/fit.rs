@@ -1,5 +1,7 @@
 //! Whole fits: the same bytes for any threads and after a resume, bad data as errors, files that are never lost.
 
+#![allow(clippy::unwrap_used)] // also in the helpers, which are tests too
+
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use thinfit::{

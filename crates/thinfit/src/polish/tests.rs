@@ -33,7 +33,7 @@ fn gradient_of_the_projected_objective() {
                 y: y.as_ref(),
                 weights: weights.as_deref(),
             };
-            let problem = Problem::new(activation, form, &rows);
+            let problem = Problem::new(activation, form, &rows, w.as_ref(), false);
             let tau = 1e-3;
             let point = problem.evaluate(w.clone(), tau).expect("finite");
             let p = point.b.nrows();
@@ -46,7 +46,7 @@ fn gradient_of_the_projected_objective() {
                         problem.slopes(&point, o, g.as_mut());
                         point.qr.transpose_apply(g.as_mut());
                         for k in p..p + q {
-                            gradient -= g[(k, j * n + l)] * point.y[(k, o)];
+                            gradient -= g[(k, l * x.ncols() + j)] * point.y[(k, o)];
                         }
                     }
                     let h = 1e-5;
@@ -79,18 +79,17 @@ fn step_solves_the_damped_normal_equations() {
             y: y.as_ref(),
             weights: None,
         };
+        let w = random(n, inputs, 0.5, 6);
         for form in [Form::Complex, Form::Real] {
-            let problem = Problem::new(activation, form, &rows);
+            let problem = Problem::new(activation, form, &rows, w.as_ref(), false);
             let tau = 0.05;
-            let point = problem
-                .evaluate(random(n, inputs, 0.5, 6), tau)
-                .expect("finite");
+            let point = problem.evaluate(w.clone(), tau).expect("finite");
             let (p, parameters) = (point.b.nrows(), n * inputs);
             let a = problem.stack(point.e.as_ref(), 0);
             let q = a.nrows();
             let s = a.transpose() * &a + faer::Scale(tau * tau) * Mat::<f64>::identity(p, p);
             let inverse = faer::linalg::solvers::DenseSolveCore::inverse(&s.partial_piv_lu());
-            let right = crate::orthogonal::stack_outputs(y.as_ref(), None, q);
+            let right = rows::stack_outputs(y.as_ref(), None, q);
             let residual = &a * &point.b - right;
             let mut h = Mat::<f64>::zeros(parameters, parameters);
             let mut gradient = Mat::<f64>::zeros(parameters, 1);
@@ -105,8 +104,9 @@ fn step_solves_the_damped_normal_equations() {
             let mean = (0..parameters).map(|i| h[(i, i)]).sum::<f64>() / parameters as f64;
             let mut model = problem.linearise(&point).expect("depends on w");
             for mu in [1e-4, 1e-1] {
-                let step = model.step(mu);
-                let delta = Mat::from_fn(parameters, 1, |i, _| step[(i % n, i / n)]);
+                let step = model.solve(mu);
+                let step = model.delta(&step);
+                let delta = Mat::from_fn(parameters, 1, |i, _| step[i]);
                 let mut left = &h * &delta + &gradient;
                 for i in 0..parameters {
                     left[(i, 0)] += mu * (h[(i, i)] + 1e-3 * mean) * delta[(i, 0)];
