@@ -34,8 +34,28 @@ impl Dataset {
     /// No rows, no columns, rows that do not match, or a value that is not finite or beyond 1e150.
     pub fn new(x: Mat<f64>, y: Mat<f64>) -> Result<Self> {
         let (d, c) = (x.ncols(), y.ncols());
+        let inputs = (1..=d).map(|j| format!("x{j}")).collect();
+        let outputs = if c == 1 {
+            vec!["y".into()]
+        } else {
+            (1..=c).map(|j| format!("y{j}")).collect()
+        };
+        let data = Dataset {
+            x,
+            y,
+            weights: None,
+            inputs,
+            outputs,
+        };
+        data.check()?;
+        Ok(data)
+    }
+
+    /// Refuses what no fit can use.
+    pub(crate) fn check(&self) -> Result<()> {
+        let (m, d, c) = (self.x.nrows(), self.x.ncols(), self.y.ncols());
         let advice = "give at least one row, one input and one output";
-        for (what, found) in [("samples", x.nrows()), ("inputs", d), ("outputs", c)] {
+        for (what, found) in [("samples", m), ("inputs", d), ("outputs", c)] {
             if found == 0 {
                 return Err(Error::TooFew {
                     what,
@@ -45,52 +65,24 @@ impl Dataset {
                 });
             }
         }
-        if y.nrows() != x.nrows() {
-            let (expected, found) = (
-                format!("{} rows as in x", x.nrows()),
-                format!("{} rows", y.nrows()),
-            );
-            return Err(Error::Shape {
-                what: "y",
-                expected,
-                found,
-            });
-        }
-        check_finite("x", x.as_ref())?;
-        check_finite("y", y.as_ref())?;
-        let inputs = (1..=d).map(|j| format!("x{j}")).collect();
-        let outputs = if c == 1 {
-            vec!["y".into()]
-        } else {
-            (1..=c).map(|j| format!("y{j}")).collect()
+        let same = |what, expected: usize, found: usize, unit: &str| match expected == found {
+            true => Ok(()),
+            false => Err(Error::Shape {
+                what,
+                expected: format!("{expected} {unit}"),
+                found: format!("{found} {unit}"),
+            }),
         };
-        Ok(Dataset {
-            x,
-            y,
-            weights: None,
-            inputs,
-            outputs,
-        })
-    }
-
-    /// The same samples with weights.
-    ///
-    /// # Errors
-    /// A number of weights other than m, a weight that is negative or not finite, or weights that sum to zero.
-    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self> {
-        if weights.len() != self.samples() {
-            let (expected, found) = (
-                format!("{} values", self.samples()),
-                format!("{} values", weights.len()),
-            );
-            return Err(Error::Shape {
-                what: "weights",
-                expected,
-                found,
-            });
-        }
-        let column = MatRef::from_column_major_slice(&weights, weights.len(), 1);
-        check_finite("weights", column)?;
+        same("y", m, self.y.nrows(), "rows, as in x")?;
+        same("input names", d, self.inputs.len(), "names")?;
+        same("output names", c, self.outputs.len(), "names")?;
+        check_finite("x", self.x.as_ref())?;
+        check_finite("y", self.y.as_ref())?;
+        let Some(weights) = &self.weights else {
+            return Ok(());
+        };
+        same("weights", m, weights.len(), "values")?;
+        check_finite("weights", MatRef::from_column_major_slice(weights, m, 1))?;
         let advice = "weights count rows: use numbers of at least 0, some of them positive";
         if let Some(row) = weights.iter().position(|&weight| weight < 0.0) {
             let problem = format!("row {row} has the weight {}", weights[row]);
@@ -107,7 +99,16 @@ impl Dataset {
                 advice,
             });
         }
+        Ok(())
+    }
+
+    /// The same samples with weights.
+    ///
+    /// # Errors
+    /// A number of weights other than m, a weight that is negative or not finite, or weights that sum to zero.
+    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self> {
         self.weights = Some(weights);
+        self.check()?;
         Ok(self)
     }
 
@@ -116,21 +117,8 @@ impl Dataset {
     /// # Errors
     /// A number of names other than the number of columns.
     pub fn with_names(mut self, inputs: Vec<String>, outputs: Vec<String>) -> Result<Self> {
-        for (what, names, columns) in [
-            ("input names", &inputs, self.dim()),
-            ("output names", &outputs, self.y.ncols()),
-        ] {
-            if names.len() != columns {
-                let (expected, found) =
-                    (format!("{columns} names"), format!("{} names", names.len()));
-                return Err(Error::Shape {
-                    what,
-                    expected,
-                    found,
-                });
-            }
-        }
         (self.inputs, self.outputs) = (inputs, outputs);
+        self.check()?;
         Ok(self)
     }
 
@@ -183,11 +171,15 @@ impl Dataset {
                 advice,
             });
         }
-        let held = ((useful as f64 * fraction).ceil() as usize).clamp(1, useful - 1);
+        let held =
+            ((useful as f64 * fraction).ceil() as usize).clamp(1, (useful - 1).min(MAX_VALIDATION));
         let (train, validation) = order.split_at(order.len() - held);
         Ok((self.rows(train), self.rows(validation)))
     }
 }
+
+/// The most rows that validate: more would cost time and tell nothing new.
+const MAX_VALIDATION: usize = 10_000;
 
 /// The fewest samples that a fit accepts.
 const MIN_SAMPLES: usize = 4;

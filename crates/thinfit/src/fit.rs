@@ -63,13 +63,8 @@ pub fn resume(
 ) -> Result<Model> {
     state.config.check()?;
     // The fields of a data set are public, so it may have changed since it was made.
-    let whole = Dataset::new(data.x.clone(), data.y.clone())?
-        .with_names(data.inputs.clone(), data.outputs.clone())?;
-    let whole = match &data.weights {
-        Some(weights) => whole.with_weights(weights.clone())?,
-        None => whole,
-    };
-    if state.fingerprint != fingerprint(&whole) || state.runs.len() != plans(&state.config).len() {
+    data.check()?;
+    if state.fingerprint != fingerprint(data) || state.runs.len() != plans(&state.config).len() {
         return Err(Error::Format {
             path: "checkpoint".into(),
             expected: "the data and the configuration that the state was saved with".into(),
@@ -78,7 +73,7 @@ pub fn resume(
         });
     }
     let threads = state.config.threads;
-    let work = || Fit::new(&whole, state)?.run(observe);
+    let work = || Fit::new(data, state)?.run(observe);
     if threads == 0 {
         // Inside the global pool, because entering it at every step would be slow.
         return rayon::scope(|_| work());
@@ -404,14 +399,21 @@ impl Fit {
     }
 
     fn factor(&self, data: &Dataset, w: &Mat<f64>, form: Form) -> Result<Orthogonal> {
-        let e = planes(self.config.activation, data.x.as_ref(), w);
-        Orthogonal::new(
-            self.config.activation,
-            form,
-            e.as_ref(),
-            data.y.as_ref(),
-            data.weights.as_deref(),
-        )
+        let (activation, weights) = (self.config.activation, data.weights.as_deref());
+        if data.samples() * activation.planes(w.nrows()) <= FACTOR_ENTRIES {
+            let e = planes(activation, data.x.as_ref(), w);
+            return Orthogonal::new(activation, form, e.as_ref(), data.y.as_ref(), weights);
+        }
+        let blocks = (0..data.samples()).step_by(FACTOR_ROWS).map(|start| {
+            let rows = FACTOR_ROWS.min(data.samples() - start);
+            let e = planes(activation, data.x.as_ref().subrows(start, rows), w);
+            (
+                e,
+                data.y.as_ref().subrows(start, rows),
+                weights.map(|weights| &weights[start..start + rows]),
+            )
+        });
+        Orthogonal::condensed(activation, form, blocks)
     }
 
     /// The model of the chosen run: output weights, noise and calibration.
@@ -501,6 +503,12 @@ impl Fit {
 
 /// Training steps that one step of the polish counts for in a progress bar.
 const POLISH_COST: usize = 50;
+
+/// Planes of the largest data set whose rows are factored all at once (64 MiB).
+const FACTOR_ENTRIES: usize = 8 << 20;
+
+/// Rows of a block where they are not.
+const FACTOR_ROWS: usize = 4096;
 
 /// Entries of the largest Jacobian that the polish may form (512 MiB).
 const POLISH_ENTRIES: usize = 64 << 20;

@@ -34,6 +34,8 @@ pub(crate) struct Orthogonal {
     roots: Option<Vec<f64>>,
     /// Planes and outputs of the samples of weight zero, which the factorisation cannot know.
     ignored: Vec<(usize, Mat<f64>, Mat<f64>)>,
+    /// Of condensed rows, the triangle of those that carry noise (see [`Orthogonal::condensed`]).
+    noisy: Option<Mat<f64>>,
     factor: Factor,
 }
 
@@ -85,11 +87,59 @@ impl Orthogonal {
             m: e.nrows(),
             y: stack_outputs(y, roots.as_deref(), a.nrows()),
             ignored: ignored.collect(),
+            noisy: None,
             factor: match decompose(&a) {
                 Some((u, s, v)) => Factor::Svd { u, s, v },
                 None => undecomposed(a),
             },
             roots,
+        })
+    }
+
+    /// Factors rows that come in blocks (planes, outputs, weights), in memory that does not grow with their number.
+    ///
+    /// The QR of \[A | y\] is updated block by block: with its triangle \[R, z; 0, ρ\] the problem |A b − y|² is
+    /// |R b − z|² + |ρ|², p rows instead of q. Single samples are no longer known, so there are no leave-one-out
+    /// residuals; the noise of y enters through Re(A b) alone, whose rows have a triangle of their own.
+    pub(crate) fn condensed<'a>(
+        activation: Activation,
+        form: Form,
+        blocks: impl Iterator<Item = (Mat<f64>, MatRef<'a, f64>, Option<&'a [f64]>)>,
+    ) -> Result<Orthogonal> {
+        let (mut all, mut noisy) = (Mat::zeros(0, 0), Mat::zeros(0, 0));
+        let (mut p, mut c) = (0, 0);
+        for (e, y, weights) in blocks {
+            let roots = roots(weights);
+            let a = stack(activation, form, e.as_ref(), roots.as_deref(), 0);
+            let z = stack_outputs(y, roots.as_deref(), a.nrows());
+            (p, c) = (a.ncols(), z.ncols());
+            let both = Mat::from_fn(a.nrows(), p + c, |i, j| {
+                if j < p { a[(i, j)] } else { z[(i, j - p)] }
+            });
+            all = triangle_below(all, both.as_ref());
+            noisy = triangle_below(noisy, a.as_ref().subrows(0, y.nrows()));
+        }
+        if !all.is_all_finite() {
+            let advice = "the hidden weights or the inputs are too large";
+            return Err(Error::Diverged {
+                what: "the design matrix",
+                step: 0,
+                advice,
+            });
+        }
+        let rows = p.min(all.nrows());
+        let a = all.as_ref().submatrix(0, 0, rows, p).to_owned();
+        Ok(Orthogonal {
+            activation,
+            m: 0,
+            y: all.as_ref().submatrix(0, p, rows, c).to_owned(),
+            roots: None,
+            ignored: Vec::new(),
+            noisy: Some(noisy),
+            factor: match decompose(&a) {
+                Some((u, s, v)) => Factor::Svd { u, s, v },
+                None => undecomposed(a),
+            },
         })
     }
 
@@ -140,10 +190,14 @@ impl Orthogonal {
     /// used as it is.
     pub(crate) fn covariance(&self, tau: f64) -> Mat<f64> {
         let Influence { hat, mut map } = self.influence(tau);
+        // hat = A · map row by row, up to a rotation of the rows, which the product below does not see.
+        let hat = match &self.noisy {
+            Some(noisy) => noisy * &map,
+            None => hat.as_ref().subrows(0, self.m).to_owned(),
+        };
         crate::features::conjugate(self.activation, map.as_mut());
-        let hat = hat.as_ref().subrows(0, self.m);
         // In weighted rows the noise has variance s2 everywhere, and only the rows of Re(A b) carry any.
-        &map * (hat.transpose() * hat) * map.transpose()
+        &map * (hat.transpose() * &hat) * map.transpose()
     }
 
     /// The κ with the least error on other rows (planes `e`), and that error; the first of equals.
@@ -241,6 +295,25 @@ impl Orthogonal {
         let slack = (0..self.m).map(|k| (1.0 - mean(&|k| square(&hat, k), k)).max(f64::EPSILON));
         (residual, slack.collect())
     }
+}
+
+/// The triangle of the QR of `above` with `below` under it.
+fn triangle_below(above: Mat<f64>, below: MatRef<'_, f64>) -> Mat<f64> {
+    let (old, columns) = (above.nrows(), below.ncols());
+    let joined = Mat::from_fn(old + below.nrows(), columns, |i, j| {
+        if i < old {
+            above[(i, j)]
+        } else {
+            below[(i - old, j)]
+        }
+    });
+    let rows = columns.min(joined.nrows());
+    let qr = Qr::new(joined);
+    Mat::from_fn(
+        rows,
+        columns,
+        |i, j| if i <= j { qr.r()[(i, j)] } else { 0.0 },
+    )
 }
 
 /// Below this a singular value counts as zero: its reciprocal would overflow.

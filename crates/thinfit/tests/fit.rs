@@ -352,7 +352,7 @@ fn bad_data_and_bad_configurations_are_errors_with_a_place() {
         (Dataset::new(x(5, 2), x(5, 0)), "at least 1 outputs"),
         (
             Dataset::new(x(5, 2), x(4, 1)),
-            "expected 5 rows as in x, found 4 rows",
+            "expected 5 rows, as in x, found 4 rows",
         ),
         (
             Dataset::new(x(5, 2), Mat::from_fn(5, 1, |i, _| 1.0 / (i as f64 - 2.0))),

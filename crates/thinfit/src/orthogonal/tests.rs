@@ -272,3 +272,42 @@ fn kappa_is_chosen_against_noise() {
     assert!(kappa >= 1e-4 && error < 0.2, "{kappa:e} {error}");
     assert!(by_rows >= 1e-4 && loo < 0.2, "{by_rows:e} {loo}");
 }
+
+#[test]
+fn condensed_rows_give_the_same_weights_and_covariance() {
+    for activation in Activation::ALL {
+        for form in [Form::Complex, Form::Real] {
+            let x = Mat::from_fn(90, 2, |i, j| ((i * (5 + 8 * j)) % 89) as f64 / 89.0);
+            let y = Mat::from_fn(90, 2, |i, o| (3.0 * x[(i, 0)] - o as f64).sin() + x[(i, 1)]);
+            let w = Mat::from_fn(6, activation.weights(2), |l, j| {
+                0.25 * l as f64 - 0.6 * j as f64 + 0.1
+            });
+            let mut e = Mat::zeros(90, activation.planes(6));
+            let x = crate::features::pad(activation, x.as_ref());
+            crate::features::features(activation, x.as_ref(), w.as_ref(), e.as_mut());
+            let weights: Vec<f64> = (0..90).map(|i| 0.5 + (i % 3) as f64).collect();
+            let whole =
+                Orthogonal::new(activation, form, e.as_ref(), y.as_ref(), Some(&weights)).unwrap();
+            let blocks = [(0, 7), (7, 50), (57, 33)].map(|(start, len)| {
+                let part = e.as_ref().subrows(start, len).to_owned();
+                (
+                    part,
+                    y.as_ref().subrows(start, len),
+                    Some(&weights[start..start + len]),
+                )
+            });
+            let condensed = Orthogonal::condensed(activation, form, blocks.into_iter()).unwrap();
+            let tau = whole.tau(Ridge::Relative(1e-4));
+            assert!((condensed.tau(Ridge::Relative(1e-4)) - tau).abs() < 1e-12 * tau);
+            let close = |a: Mat<f64>, b: Mat<f64>| (&a - &b).norm_max() <= 1e-8 * b.norm_max();
+            assert!(
+                close(condensed.coefficients(tau), whole.coefficients(tau)),
+                "{activation:?} {form:?}"
+            );
+            assert!(
+                close(condensed.covariance(tau), whole.covariance(tau)),
+                "{activation:?} {form:?}"
+            );
+        }
+    }
+}
