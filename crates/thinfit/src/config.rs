@@ -60,15 +60,30 @@ pub struct GeneratorConfig {
 }
 
 /// Levenberg-Marquardt on the projected problem, after everything else; it runs under the validation rule.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Polish {
     /// Most steps; 0 leaves the polish out.
     pub steps: usize,
     /// Which least squares problem it solves for Fourier features.
     pub form: Form,
-    /// Ridge relative to the largest singular value of A, τ = κ · s_max.
+    /// Ridge for trained features relative to the largest singular value of A, τ = κ · s_max.
     pub kappa: f64,
+    /// Random features that are polished besides the trained ones by GFT-r, and alone by `random`; validation
+    /// chooses.
+    pub starts: Vec<Start>,
+}
+
+/// Random features to polish, w ~ scale · N(0, I).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Start {
+    /// Standard deviation of the weights, in scaled inputs.
+    pub scale: f64,
+    /// Ridge relative to the largest singular value of A.
+    pub kappa: f64,
+    /// Damping μ of the first step.
+    pub damping: f64,
 }
 
 /// Which state a phase hands on.
@@ -116,8 +131,8 @@ pub struct Config {
     pub refine: Schedule,
     /// The phase of F-Opt.
     pub direct: Schedule,
-    /// Standard deviations of w for F-Opt and random features; with several, validation chooses.
-    pub scales: Vec<f64>,
+    /// Standard deviation of w that F-Opt starts from, and of random features that are not polished.
+    pub scale: f64,
     /// Fraction of the rows that validate.
     pub validation: f64,
     /// Steps between two validations.
@@ -155,25 +170,38 @@ impl Config {
                 precision: Precision::F32,
             },
             generate: Schedule {
-                steps: 2000,
+                steps: 1500,
                 rate: 1e-3,
             },
             refine: Schedule {
-                steps: 4000,
+                steps: 2500,
                 rate: 1e-3,
             },
             direct: Schedule {
                 steps: 4000,
                 rate: 1e-3,
             },
-            scales: vec![0.05, 0.1, 0.3],
+            scale: 0.05,
             validation: 0.1,
             check_every: 200,
             keep: Keep::Best,
             polish: Polish {
-                steps: 60,
+                steps: 36,
                 form: Form::Complex,
                 kappa: 1e-12,
+                starts: [
+                    (0.001, 1e-13, 1e-2),
+                    (0.01, 1e-13, 1e-2),
+                    (0.1, 1e-13, 1e-2),
+                    (0.003, 3e-7, 1e-2),
+                    (0.01, 1e-7, 1.0),
+                ]
+                .map(|(scale, kappa, damping)| Start {
+                    scale,
+                    kappa,
+                    damping,
+                })
+                .to_vec(),
             },
             refit: true,
         }
@@ -203,7 +231,7 @@ impl Config {
                 steps: 40_000,
                 rate: 1e-3,
             },
-            scales: vec![1.0],
+            scale: 1.0,
             keep: Keep::Last,
             polish: Polish {
                 steps: 0,
@@ -249,7 +277,7 @@ impl Config {
             .steps
             .max(self.refine.steps)
             .max(self.direct.steps);
-        let rules: [(bool, &'static str, &'static str, String); 15] = [
+        let rules: [(bool, &'static str, &'static str, String); 16] = [
             (
                 (1..=100_000).contains(&self.width),
                 "width",
@@ -299,10 +327,21 @@ impl Config {
                 self.direct.rate.to_string(),
             ),
             (
-                !self.scales.is_empty() && self.scales.iter().all(|&s| positive(s)),
-                "scales",
-                "one or more positive numbers",
-                format!("{:?}", self.scales),
+                positive(self.scale),
+                "scale",
+                "a positive number",
+                self.scale.to_string(),
+            ),
+            (
+                self.polish.starts.iter().all(|s| {
+                    positive(s.scale)
+                        && positive(s.damping)
+                        && s.kappa >= 0.0
+                        && s.kappa.is_finite()
+                }),
+                "polish.starts",
+                "positive scales and dampings, kappas of at least 0",
+                format!("{:?}", self.polish.starts),
             ),
             (
                 self.validation > 0.0 && self.validation <= 0.9,

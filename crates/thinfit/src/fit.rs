@@ -1,22 +1,27 @@
-//! A whole fit: scaling, split, runs, choice by validation, the final output weights and their uncertainty.
+//! A whole fit: scaling, split, runs, race, the final output weights and their uncertainty.
 //!
-//! A *run* trains one set of hidden weights and polishes it. A fit makes one run for each λ and each start that the
-//! configuration asks for, in parallel, and keeps the one with the smallest error on the validation rows.
+//! A *run* trains one set of hidden weights; a fit makes one for each λ that the configuration asks for, in parallel,
+//! and keeps the one with the smallest error on the validation rows. It is then polished, in a race with random
+//! features where the configuration has such starts.
 
-use crate::config::{Config, Lambda, Method};
+use crate::config::{Config, Lambda, Method, Start};
 use crate::data::{Dataset, Scaler, Scaling};
 use crate::features::{features, pad};
 use crate::model::{Model, Network, Record, Uncertainty};
 use crate::objective::RowsOf;
 use crate::orthogonal::{self, Orthogonal};
 use crate::output::KAPPAS;
-use crate::polish::{self, polish};
-use crate::rows::{self, Rows};
+use crate::race::{self, Candidate, Race, view};
+use crate::random::{Purpose, stream};
+use crate::rows;
 use crate::state::{Control, Phase, Progress, State, fingerprint};
 use crate::train::{Check, Leaf, Parts, RunState, TrainingStep, new_step, phases, train};
 use crate::{Activation, Error, Form, Result, Ridge};
 use faer::{Mat, MatRef};
+use rand::RngExt;
+use rand_distr::StandardNormal;
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Fits a model to `data`.
@@ -43,7 +48,7 @@ pub fn fit(
     observe: &(dyn Fn(&Progress<'_>) -> Control + Sync),
 ) -> Result<Model> {
     config.check()?;
-    let runs = plans(config).len();
+    let runs = lambdas(config).len();
     let state = State::new(
         config.clone(),
         fingerprint(data),
@@ -64,7 +69,7 @@ pub fn resume(
     state.config.check()?;
     // The fields of a data set are public, so it may have changed since it was made.
     data.check()?;
-    if state.fingerprint != fingerprint(data) || state.runs.len() != plans(&state.config).len() {
+    if state.fingerprint != fingerprint(data) || state.runs.len() != lambdas(&state.config).len() {
         return Err(Error::Format {
             path: "checkpoint".into(),
             expected: "the data and the configuration that the state was saved with".into(),
@@ -92,49 +97,34 @@ pub fn resume(
     })
 }
 
-/// One run: a method, a λ and the scale of its random start.
-#[derive(Clone, Copy)]
-struct Plan {
-    method: Method,
-    lambda: f64,
-    scale: f64,
-}
-
-/// The runs that a configuration asks for.
-fn plans(config: &Config) -> Vec<Plan> {
-    let lambdas = match (config.lambda, config.method) {
+/// The λ of each run that a configuration asks for.
+fn lambdas(config: &Config) -> Vec<f64> {
+    match (config.lambda, config.method) {
         (Lambda::Fixed(lambda), _) => vec![lambda],
         // No step of random features sees λ.
         (Lambda::Auto, Method::Random) => vec![0.0],
         (Lambda::Auto, _) => Lambda::GRID.to_vec(),
-    };
-    let scales = match config.method {
-        Method::Random | Method::Direct => &config.scales[..],
-        Method::Generative | Method::Refined => &config.scales[..1],
-    };
-    let plan = |lambda| {
-        scales.iter().map(move |&scale| Plan {
-            method: config.method,
-            lambda,
-            scale,
-        })
-    };
-    lambdas.into_iter().flat_map(plan).collect()
+    }
 }
 
-/// What a run ends with.
-struct Outcome {
-    plan: Plan,
+/// Features, how they came about, and the output weights that suit them.
+struct Features {
     w: Mat<f64>,
-    /// Smallest error on the validation rows, in scaled outputs.
-    validation: f64,
+    lambda: f64,
+    /// Standard deviation that they were drawn with; none if a generator made them.
+    scale: Option<f64>,
     ridge: orthogonal::Ridge,
     form: Form,
+    /// Smallest error on the validation rows, in scaled outputs.
+    validation: f64,
     polish_steps: Option<usize>,
     stopped: bool,
     raised: usize,
     history: Vec<Check>,
 }
+
+/// What hears of every step.
+type Observer<'a> = dyn Fn(&Progress<'_>) -> Control + Sync + 'a;
 
 /// The data of a fit in scaled units, and its state.
 struct Fit {
@@ -178,52 +168,71 @@ impl Fit {
         })
     }
 
-    fn run(self, observe: &(dyn Fn(&Progress<'_>) -> Control + Sync)) -> Result<Model> {
-        let plans = plans(&self.config);
-        let outcomes: Vec<Result<Outcome>> = (0..plans.len())
+    fn run(self, observe: &Observer<'_>) -> Result<Model> {
+        let lambdas = lambdas(&self.config);
+        let runs: Vec<Result<Features>> = (0..lambdas.len())
             .into_par_iter()
-            .map(|i| self.run_one(&plans, i, observe))
+            .map(|i| self.train(&lambdas, i, observe))
             .collect();
         // A run that left the finite range is lost, not the fit, unless there is no other.
-        let (mut best, mut failure, mut stopped) = (None::<Outcome>, None, false);
-        for outcome in outcomes {
-            match outcome {
-                Ok(outcome) => {
-                    stopped |= outcome.stopped;
+        let (mut best, mut failure, mut stopped) = (None::<Features>, None, false);
+        for run in runs {
+            match run {
+                Ok(run) => {
+                    stopped |= run.stopped;
                     if best
                         .as_ref()
-                        .is_none_or(|best| outcome.validation < best.validation)
+                        .is_none_or(|best| run.validation < best.validation)
                     {
-                        best = Some(outcome);
+                        best = Some(run);
                     }
                 }
                 Err(error) => failure = Some(error),
             }
         }
-        match (best, failure) {
-            (Some(best), _) => self.finish(Outcome { stopped, ..best }),
-            (None, Some(error)) => Err(error),
+        let best = match (best, failure) {
+            (Some(best), _) => Features { stopped, ..best },
+            (None, Some(error)) => return Err(error),
             (None, None) => unreachable!("a configuration has at least one run"),
+        };
+        let best = if stopped || self.config.polish.steps == 0 || !self.affordable() {
+            best
+        } else {
+            self.polish(best, observe)?
+        };
+        self.finish(best)
+    }
+
+    /// Work of the training phases and of the polish, in training steps; what a progress bar needs.
+    fn work(&self) -> (usize, usize) {
+        let training = phases(&self.config).iter().map(|phase| phase.1.steps).sum();
+        let steps = self.config.polish.steps;
+        (
+            training,
+            POLISH_COST * (self.starts().len() + 1) * race::HEAT.min(steps)
+                + POLISH_COST * race::FINALISTS * steps,
+        )
+    }
+
+    /// The random starts of the polish.
+    fn starts(&self) -> &[Start] {
+        match self.config.method {
+            Method::Random | Method::Refined => &self.config.polish.starts,
+            Method::Direct | Method::Generative => &[],
         }
     }
 
-    fn run_one(
-        &self,
-        plans: &[Plan],
-        i: usize,
-        observe: &(dyn Fn(&Progress<'_>) -> Control + Sync),
-    ) -> Result<Outcome> {
-        let (plan, config) = (plans[i], &self.config);
+    /// Run `i`: all phases with the i-th λ.
+    fn train(&self, lambdas: &[f64], i: usize, observe: &Observer<'_>) -> Result<Features> {
+        let config = &self.config;
         let mut state = self.lock()[i].clone();
-        let phases = phases(config);
-        let polish_cost = POLISH_COST * config.polish.steps;
-        let total = phases.iter().map(|phase| phase.1.steps).sum::<usize>() + polish_cost;
-        let train_rows = RowsOf::of(&self.train);
+        let (phases, (training, polish)) = (phases(config), self.work());
+        let (rows, held) = (RowsOf::of(&self.train), RowsOf::of(&self.validation));
         let parts = Parts {
-            train: train_rows,
-            validation: RowsOf::of(&self.validation),
-            lambda: plan.lambda,
-            scale: plan.scale,
+            train: rows,
+            validation: held,
+            lambda: lambdas[i],
+            scale: config.scale,
         };
         let mut step = new_step(config, &parts);
         let mut report =
@@ -232,7 +241,7 @@ impl Fit {
                     .iter()
                     .map(|phase| phase.1.steps)
                     .sum();
-                if plans.len() > 1 && state.step.is_multiple_of(config.check_every) {
+                if lambdas.len() > 1 && state.step.is_multiple_of(config.check_every) {
                     self.post(i, state, run, leaf);
                 }
                 let progress = Progress {
@@ -242,8 +251,8 @@ impl Fit {
                     loss,
                     validation: state.best().unwrap_or(f64::MAX),
                     run: i,
-                    runs: plans.len(),
-                    done: (before + state.step) as f64 / total as f64,
+                    runs: lambdas.len(),
+                    done: (before + state.step) as f64 / (training + polish) as f64,
                     state: &|| {
                         self.post(i, state, run, leaf);
                         self.state()
@@ -251,97 +260,110 @@ impl Fit {
                 };
                 observe(&progress) == Control::Continue
             };
-        let (w, mut stopped) = train(step.as_mut(), config, &mut state, &mut report)?;
-        drop(step);
+        let (w, stopped) = train(step.as_mut(), config, &mut state, &mut report)?;
         if !stopped {
             self.lock()[i] = state.clone();
         }
-        let (w, polish_steps) = if stopped || config.polish.steps == 0 || !self.affordable() {
-            (w, None)
-        } else {
-            let mut watch = |step: usize, loss: f64, best: f64| {
-                let progress = Progress {
-                    phase: Phase::Polish,
-                    step,
-                    steps: config.polish.steps,
-                    loss,
-                    validation: best,
-                    run: i,
-                    runs: plans.len(),
-                    done: (total - polish_cost + POLISH_COST * step) as f64 / total as f64,
-                    state: &|| self.state(),
-                };
-                stopped = observe(&progress) == Control::Stop;
-                !stopped
-            };
-            let (w, steps) = self.polish(w, &mut state.history, &mut watch);
-            (w, Some(steps))
-        };
-        let form = if config.polish.steps > 0 {
-            config.polish.form
-        } else {
-            Form::Complex
-        };
-        let (ridge, validation) = self.choose_ridge(&w, form)?;
-        Ok(Outcome {
-            plan,
+        let (ridge, validation) = self.choose_ridge(&w, Form::Complex)?;
+        Ok(Features {
             w,
-            validation,
+            lambda: lambdas[i],
+            scale: matches!(config.method, Method::Random | Method::Direct).then_some(config.scale),
             ridge,
-            form,
-            polish_steps,
+            form: Form::Complex,
+            validation,
+            polish_steps: None,
             stopped,
             raised: state.raised,
             history: state.history,
         })
     }
 
-    /// Polishes w under the validation rule; returns the best w and the step that made it.
-    ///
-    /// `watch` hears of every step: its number, the loss and the smallest validation error so far.
-    fn polish(
-        &self,
-        w: Mat<f64>,
-        history: &mut Vec<Check>,
-        watch: &mut dyn FnMut(usize, f64, f64) -> bool,
-    ) -> (Mat<f64>, usize) {
-        let (config, activation) = (&self.config, self.config.activation);
-        let (x, held) = (
-            pad(activation, self.train.x.as_ref()),
-            pad(activation, self.validation.x.as_ref()),
-        );
-        let (train, validation) = (
-            view(&self.train, x.as_ref()),
-            view(&self.validation, held.as_ref()),
-        );
-        let (steps, kappa) = (config.polish.steps, config.polish.kappa);
-        let options = polish::Options {
-            steps,
-            kappa,
-            ..Default::default()
+    /// Polishes the trained features, and random ones beside them.
+    fn polish(&self, trained: Features, observe: &Observer<'_>) -> Result<Features> {
+        let config = &self.config;
+        let (n, dim) = (trained.w.nrows(), trained.w.ncols());
+        let first = Candidate {
+            w: trained.w.clone(),
+            scale: trained.scale,
+            kappa: config.polish.kappa,
+            damping: 1e-2,
         };
-        let (omega, mut best) = (RowsOf::of(&self.train).total_weight(), f64::MAX);
-        let mut observe = |step: usize, objective: f64, error: f64| {
-            let (loss, error) = (objective / omega, error.min(f64::MAX));
-            best = best.min(error);
-            history.push(Check {
-                leaf: None,
-                step,
-                loss: Some(loss),
-                validation: error,
+        let others = self.starts().iter().enumerate().map(|(i, start)| {
+            let mut rng = stream(config.seed, Purpose::Weights, 1 + i as u64);
+            let w = Mat::from_fn(n, dim, |_, _| {
+                start.scale * rng.sample::<f64, _>(StandardNormal)
             });
-            watch(step, loss, best)
+            Candidate {
+                w,
+                scale: Some(start.scale),
+                kappa: start.kappa,
+                damping: start.damping,
+            }
+        });
+        let candidates: Vec<Candidate> = [first].into_iter().chain(others).collect();
+        let (training, polish) = self.work();
+        let (count, total) = (AtomicUsize::new(0), polish / POLISH_COST);
+        let (best, stopped) = (Mutex::new(trained.validation), AtomicBool::new(false));
+        let watch = |loss: f64, error: f64| {
+            let step = count.fetch_add(1, Ordering::Relaxed).min(total);
+            let validation = {
+                let mut best = best.lock().unwrap_or_else(PoisonError::into_inner);
+                *best = best.min(error);
+                *best
+            };
+            let progress = Progress {
+                phase: Phase::Polish,
+                step,
+                steps: total,
+                loss,
+                validation,
+                run: 0,
+                runs: 1,
+                done: (training + POLISH_COST * step) as f64 / (training + polish) as f64,
+                state: &|| self.state(),
+            };
+            if observe(&progress) == Control::Stop {
+                stopped.store(true, Ordering::Relaxed);
+            }
+            !stopped.load(Ordering::Relaxed)
         };
-        let polished = polish(
-            activation,
-            config.polish.form,
-            &train,
-            &validation,
-            w,
-            &options,
-            &mut observe,
-        );
-        (polished.w, polished.best_step)
+        let race = Race {
+            activation: config.activation,
+            form: config.polish.form,
+            train: &self.train,
+            validation: &self.validation,
+        };
+        let winner = race.run(candidates, config.polish.steps, &watch);
+        let stopped = stopped.into_inner();
+        let Some(winner) = winner else {
+            return Ok(Features { stopped, ..trained });
+        };
+        let (ridge, validation) = self.choose_ridge(&winner.w, race.form)?;
+        if validation >= trained.validation {
+            return Ok(Features {
+                polish_steps: Some(0),
+                stopped,
+                ..trained
+            });
+        }
+        let own = winner.scale == trained.scale;
+        Ok(Features {
+            w: winner.w,
+            lambda: trained.lambda,
+            scale: winner.scale,
+            ridge,
+            form: race.form,
+            validation,
+            polish_steps: Some(winner.steps),
+            stopped,
+            raised: trained.raised,
+            history: if own {
+                trained.history.into_iter().chain(winner.history).collect()
+            } else {
+                winner.history
+            },
+        })
     }
 
     /// Whether the Jacobian of the polish fits in memory: it has (parts · m · c) × (n d′) entries.
@@ -417,7 +439,7 @@ impl Fit {
     }
 
     /// The model of the chosen run: output weights, noise and calibration.
-    fn finish(self, best: Outcome) -> Result<Model> {
+    fn finish(self, best: Features) -> Result<Model> {
         let activation = self.config.activation;
         let c = self.train.y.ncols();
         let held_out = self.factor(&self.train, &best.w, best.form)?;
@@ -470,16 +492,15 @@ impl Fit {
             samples: self.all.samples(),
             validation_mse,
             validation_variance,
-            lambda: best.plan.lambda,
-            start_scale: matches!(best.plan.method, Method::Random | Method::Direct)
-                .then_some(best.plan.scale),
+            lambda: best.lambda,
+            start_scale: best.scale,
             form: best.form,
             ridge: tau * tau,
             raised: best.raised,
             polish_steps: best.polish_steps,
             stopped: best.stopped,
             history: best.history,
-            config: self.config,
+            config: Config { threads: 0, ..self.config },
         };
         let network = Network {
             activation,
@@ -512,15 +533,6 @@ const FACTOR_ROWS: usize = 4096;
 
 /// Entries of the largest Jacobian that the polish may form (512 MiB).
 const POLISH_ENTRIES: usize = 64 << 20;
-
-/// Rows of a data set with inputs that are padded or not, as the callee wants them.
-fn view<'a>(data: &'a Dataset, x: MatRef<'a, f64>) -> Rows<'a> {
-    Rows {
-        x,
-        y: data.y.as_ref(),
-        weights: data.weights.as_deref(),
-    }
-}
 
 /// Planes of all rows of `x` (m × d).
 fn planes(activation: Activation, x: MatRef<'_, f64>, w: &Mat<f64>) -> Mat<f64> {

@@ -21,7 +21,7 @@ use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
 /// Reflectors per block.
 const BLOCK: usize = 32;
 /// Reflectors that are applied one by one inside a block.
-const STRIP: usize = 4;
+const STRIP: usize = 8;
 
 /// A = Q R with Q kept as reflectors.
 pub(crate) struct Qr {

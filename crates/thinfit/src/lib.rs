@@ -17,6 +17,7 @@ mod objective;
 mod orthogonal;
 mod output;
 mod polish;
+mod race;
 mod random;
 mod ridge;
 mod rows;
@@ -27,7 +28,7 @@ mod train;
 mod variation;
 
 pub use activation::Activation;
-pub use config::{Config, GeneratorConfig, Keep, Lambda, Method, Polish, Schedule};
+pub use config::{Config, GeneratorConfig, Keep, Lambda, Method, Polish, Schedule, Start};
 pub use data::{Dataset, Scaler, Scaling};
 pub use error::{Error, Result};
 pub use faer::{Mat, MatRef};

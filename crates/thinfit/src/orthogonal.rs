@@ -297,7 +297,7 @@ impl Orthogonal {
     }
 }
 
-/// The triangle of the QR of `above` with `below` under it.
+/// The triangle of the QR of `above` with `below` under it; as long as there are too few rows, the rows themselves.
 fn triangle_below(above: Mat<f64>, below: MatRef<'_, f64>) -> Mat<f64> {
     let (old, columns) = (above.nrows(), below.ncols());
     let joined = Mat::from_fn(old + below.nrows(), columns, |i, j| {
@@ -307,10 +307,12 @@ fn triangle_below(above: Mat<f64>, below: MatRef<'_, f64>) -> Mat<f64> {
             below[(i - old, j)]
         }
     });
-    let rows = columns.min(joined.nrows());
+    if joined.nrows() < columns {
+        return joined;
+    }
     let qr = Qr::new(joined);
     Mat::from_fn(
-        rows,
+        columns,
         columns,
         |i, j| if i <= j { qr.r()[(i, j)] } else { 0.0 },
     )

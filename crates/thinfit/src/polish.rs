@@ -65,6 +65,8 @@ pub(crate) struct Polished {
     pub(crate) steps: usize,
     /// The accepted step whose weights were kept, 0 for the start.
     pub(crate) best_step: usize,
+    /// The damping μ at the end, with which it can be continued.
+    pub(crate) damping: f64,
     /// Why it ended.
     pub(crate) stopped: Stopped,
 }
@@ -119,6 +121,7 @@ pub(crate) fn polish(
         start_validation: f64::INFINITY,
         steps: 0,
         best_step: 0,
+        damping: options.damping,
         stopped: Stopped::NotFinite,
     };
     let start = problem.tau(w.as_ref(), options.kappa);
@@ -167,6 +170,7 @@ pub(crate) fn polish(
             break Stopped::Stalled;
         }
     };
+    result.damping = mu;
     result
 }
 

@@ -532,7 +532,7 @@ impl Trainer {
             train: rows,
             validation: rows,
             lambda,
-            scale: config.scales[0],
+            scale: config.scale,
         };
         let mut run = new_step(config, &parts);
         run.begin(leaf);

@@ -30,6 +30,7 @@ fn small(method: Method, activation: Activation) -> Config {
         points: 40,
         polish: Polish {
             steps: 3,
+            starts: vec![],
             ..Config::fast().polish
         },
         ..Config::fast()
@@ -85,7 +86,12 @@ fn one_and_two_threads_give_the_same_bytes() {
         (Method::Refined, Lambda::Fixed(1e-3)),
         (Method::Generative, Lambda::Auto),
     ] {
+        let polish = Polish {
+            steps: 3,
+            ..Config::fast().polish
+        };
         let config = |threads| Config {
+            polish: polish.clone(),
             width: 70,
             threads,
             lambda,

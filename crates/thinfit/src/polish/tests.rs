@@ -282,3 +282,94 @@ fn awkward_data_never_panics_and_never_gives_nan() {
         }
     }
 }
+
+/// The residual in the coordinates Q₂ᵀ is r + h Jδ + ½h² r″ + O(h³), and `bend` is −½ (JᵀJ + μD²)⁻¹Jᵀ r″.
+#[test]
+fn bend_is_the_second_order_of_the_step() {
+    for (m, inputs) in [(40, 2), (8, 6)] {
+        let (x, y) = (random(m, inputs, 1.0, 20), random(m, 2, 1.0, 21));
+        let rows = Rows {
+            x: x.as_ref(),
+            y: y.as_ref(),
+            weights: None,
+        };
+        let w = random(4, inputs, 0.5, 22);
+        let problem = Problem::new(Activation::Fourier, Form::Complex, &rows, w.as_ref(), false);
+        let (tau, mu) = (0.05, 0.1);
+        let point = problem.evaluate(w, tau).expect("finite");
+        let mut model = problem.linearise(&point).expect("depends on w");
+        let step = model.solve(mu);
+        let delta = model.delta(&step);
+        let change = |h: f64| {
+            let to = problem.evaluate(problem.moved(&point, &delta, h), tau);
+            problem.change(&point, &to.expect("finite"))
+        };
+        let h = 1e-3;
+        let (ahead, back) = (change(h), change(-h));
+        // J from its columns, Jδ against the central difference.
+        let p = point.b.nrows();
+        let q = point.y.nrows() - p;
+        let mut jacobian = Mat::zeros(2 * q, delta.len());
+        for o in 0..2 {
+            let mut g = Mat::zeros(q + p, delta.len());
+            problem.slopes(&point, o, g.as_mut());
+            point.qr.transpose_apply(g.as_mut());
+            let mut block = jacobian.as_mut().subrows_mut(o * q, q);
+            block.copy_from(g.as_ref().subrows(p, q));
+        }
+        let flat = &jacobian * Mat::from_fn(delta.len(), 1, |i, _| delta[i]);
+        let central = Mat::from_fn(2 * q, 1, |k, _| (ahead[k] - back[k]) / (2.0 * h));
+        assert!((&flat - &central).norm_max() < 1e-5 * flat.norm_max());
+        let second = Mat::from_fn(2 * q, 1, |k, _| (ahead[k] + back[k]) / (h * h));
+        let squares: Vec<f64> = (0..delta.len())
+            .map(|i| jacobian.col(i).squared_norm_l2())
+            .collect();
+        let mean = squares.iter().sum::<f64>() / squares.len() as f64;
+        let mut normal = jacobian.transpose() * &jacobian;
+        for (i, square) in squares.iter().enumerate() {
+            normal[(i, i)] += mu * (square + 1e-3 * mean);
+        }
+        let inverse = faer::linalg::solvers::DenseSolveCore::inverse(&normal.partial_piv_lu());
+        let exact = faer::Scale(-0.5) * inverse * jacobian.transpose() * second;
+        let bend = model.delta(&model.bend(&step, &ahead, h));
+        let bend = Mat::from_fn(delta.len(), 1, |i, _| bend[i]);
+        let error = (&bend - &exact).norm_l2() / exact.norm_l2();
+        assert!(error < 1e-2, "m {m}: {error:e}");
+    }
+}
+
+#[test]
+fn zeros_stay_zero_when_asked() {
+    let (x, y) = quadratic(60, 23);
+    let rows = Rows {
+        x: x.as_ref(),
+        y: y.as_ref(),
+        weights: None,
+    };
+    let mut w = random(6, 2, 0.3, 24);
+    w[(0, 1)] = 0.0;
+    w[(5, 0)] = 0.0;
+    let options = Options {
+        steps: 5,
+        keep_zeros: true,
+        ..Options::default()
+    };
+    let run = |w: Mat<f64>| {
+        let mut all = |_, _, _| true;
+        polish(
+            Activation::Fourier,
+            Form::Real,
+            &rows,
+            &rows,
+            w,
+            &options,
+            &mut all,
+        )
+    };
+    let result = run(w);
+    assert!(result.best_step > 0);
+    assert_eq!((result.w[(0, 1)], result.w[(5, 0)]), (0.0, 0.0));
+    assert!(result.w[(0, 0)] != 0.0);
+    let nothing = run(Mat::zeros(6, 2));
+    assert_eq!((nothing.steps, nothing.stopped), (0, Stopped::Stalled));
+}

@@ -115,22 +115,22 @@ impl Setting {
     }
 }
 
-/// Compares all entries of the gradient; returns how many were left out because of a kink inside the step.
+/// Compares all entries of the gradient; returns how many were left out because of a kink inside the step, and how
+/// many there are. A draw whose gradient vanishes would test rounding errors only and gives none.
 fn compare(
     activation: Activation,
     term: Option<Variation>,
     kind: LeafKind,
     c: usize,
     seed: u64,
-) -> (usize, usize) {
+) -> Option<(usize, usize)> {
     let mut setting = Setting::new(activation, term, c, seed);
     let start = setting.w.clone();
     let (_, gradient) = setting.value_and_gradient(kind);
     let size = gradient.iter().fold(0.0, |a: f64, g| a.max(g.abs()));
-    assert!(
-        size > 1e-6,
-        "{activation:?} {term:?} {kind:?} c={c} seed={seed}: the gradient {size:e} vanishes, nothing is tested"
-    );
+    if size < 1e-5 {
+        return None;
+    }
     let mut kinks = 0;
     for (i, &exact) in gradient.iter().enumerate() {
         if kind == LeafKind::W {
@@ -150,7 +150,7 @@ fn compare(
             "{activation:?} {term:?} {kind:?} c={c} seed={seed} entry {i}: {numeric:e} against {exact:e} (largest {size:e})"
         );
     }
-    (kinks, gradient.len())
+    Some((kinks, gradient.len()))
 }
 
 #[test]
@@ -160,9 +160,10 @@ fn gradients_equal_central_differences_over_the_whole_grid() {
         for activation in Activation::ALL {
             for kind in [LeafKind::W, LeafKind::Z, LeafKind::Theta] {
                 for c in [1, 3] {
-                    let (kinks, entries) = (0..4)
-                        .map(|seed| compare(activation, term, kind, c, seed))
-                        .fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+                    let draws = (0..12).filter_map(|seed| compare(activation, term, kind, c, seed));
+                    let draws: Vec<_> = draws.take(4).collect();
+                    assert_eq!(draws.len(), 4, "{activation:?} {term:?} {kind:?} c={c}");
+                    let (kinks, entries) = draws.iter().fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
                     assert!(
                         kinks * 3 <= entries,
                         "{activation:?} {term:?} {kind:?} c={c}: {kinks} kinks in {entries}"
