@@ -14,6 +14,7 @@ mod model;
 mod objective;
 mod orthogonal;
 mod polish;
+mod product;
 mod random;
 mod ridge;
 #[cfg(test)]
