@@ -17,6 +17,7 @@ mod objective;
 mod orthogonal;
 mod output;
 mod polish;
+mod product;
 mod race;
 mod random;
 mod ridge;
