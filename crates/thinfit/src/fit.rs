@@ -500,7 +500,10 @@ impl Fit {
             polish_steps: best.polish_steps,
             stopped: best.stopped,
             history: best.history,
-            config: Config { threads: 0, ..self.config },
+            config: Config {
+                threads: 0,
+                ..self.config
+            },
         };
         let network = Network {
             activation,
