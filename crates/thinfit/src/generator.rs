@@ -158,13 +158,8 @@ impl<T: Real> WithSimd for Pass<'_, T> {
                     let corner = from.units.start * self.outputs + start;
                     pack(&self.weights[corner..], self.outputs, width, weights);
                 } else {
-                    let (all, outputs, first) = (self.weights, self.outputs, from.units.start);
-                    pack_transposed(
-                        #[inline(always)]
-                        |j| &all[(start + j) * outputs + first..][..k],
-                        width,
-                        weights,
-                    );
+                    let corner = start * self.outputs + from.units.start;
+                    pack_transposed(&self.weights[corner..], self.outputs, width, weights);
                 }
                 let left = from.tiles.chunks_exact(k * TILE);
                 for (c, values) in panel.chunks_exact_mut(TILE * T::PANEL).zip(left) {

@@ -11,16 +11,14 @@
 //! run over groups in their order: the result is the same for any number of threads. Nothing here allocates
 //! after construction.
 
-use crate::features::{column, column_mut, conjugate, features, features_backward, mix, pad, parts};
+use crate::features::{conjugate, features, features_backward, mix, pad, parts};
 use crate::laps::{Laps, Part};
-use crate::product::{Element, Left, multiply, pack_transposed};
 use crate::random::Stream;
 use crate::ridge::{NormalEquations, Ridge};
 use crate::variation::{self, Variation};
 use crate::{Activation, Result};
-use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, Mat, MatMut, MatRef, Par};
-use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 use std::time::Instant;
 
@@ -57,9 +55,6 @@ pub(crate) struct Rows {
     beta: Mat<f64>,
     /// D E of a block where there are weights, and dt in the third sweep.
     scratch: Mat<f64>,
-    /// The planes of a block in panels, and D times them where there are weights.
-    panels: Vec<f64>,
-    weighted: Vec<f64>,
     gram: Mat<f64>,
     rhs: Mat<f64>,
     db: Mat<f64>,
@@ -71,7 +66,6 @@ impl Rows {
     fn new(activation: Activation, rows: RowsOf<'_>, n: usize, keep: bool) -> Self {
         let (m, c, k) = (rows.x.nrows(), rows.y.ncols(), activation.columns(n));
         let block = m.min(BLOCK);
-        let room = block * k.next_multiple_of(f64::PANEL);
         Rows {
             activation,
             x: pad(activation, rows.x),
@@ -83,8 +77,6 @@ impl Rows {
             alpha: Mat::zeros(block, parts(activation) * c),
             beta: Mat::zeros(block, parts(activation) * c),
             scratch: Mat::zeros(block, k),
-            panels: vec![0.0; room],
-            weighted: vec![0.0; rows.weights.map_or(0, |_| room)],
             gram: Mat::zeros(k, k),
             rhs: Mat::zeros(k, c),
             db: Mat::zeros(k, c),
@@ -118,6 +110,7 @@ impl Rows {
 
     /// First sweep: gram += EᵀDE (lower half), rhs += EᵀDy.
     fn accumulate(&mut self, w: MatRef<'_, f64>) {
+        use triangular::BlockStructure::{Rectangular, TriangularLower};
         self.gram.fill(0.0);
         self.rhs.fill(0.0);
         let k = self.gram.nrows();
@@ -140,14 +133,18 @@ impl Rows {
                     self.scratch.as_ref().subrows(0, len)
                 }
             };
-            Arch::new().dispatch(Gram {
+            let (gram, left) = (self.gram.as_mut(), weighted.transpose());
+            triangular::matmul(
+                gram,
+                TriangularLower,
+                Accum::Add,
+                left,
+                Rectangular,
                 e,
-                weighted: self.weights.is_some().then_some(weighted),
-                panels: &mut self.panels,
-                weighted_panels: &mut self.weighted,
-                gram: self.gram.as_mut(),
-            });
-            let left = weighted.transpose();
+                Rectangular,
+                1.0,
+                Par::Seq,
+            );
             matmul(
                 self.rhs.as_mut(),
                 Accum::Add,
@@ -251,74 +248,6 @@ impl Rows {
                 self.dw.as_mut(),
             );
         }
-    }
-}
-
-/// gram += EᵀDE, on and below the diagonal, for a block of rows.
-struct Gram<'a> {
-    e: MatRef<'a, f64>,
-    /// D E, where it is not E.
-    weighted: Option<MatRef<'a, f64>>,
-    panels: &'a mut [f64],
-    weighted_panels: &'a mut [f64],
-    gram: MatMut<'a, f64>,
-}
-
-/// Columns of the Gram matrix in a tile; divides a panel.
-const STRIP: usize = 8;
-
-impl WithSimd for Gram<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(mut self, simd: S) {
-        const PANEL: usize = f64::PANEL;
-        let k = self.e.ncols();
-        let size = self.e.nrows() * PANEL;
-        panels(self.e, self.panels);
-        if let Some(weighted) = self.weighted {
-            panels(weighted, self.weighted_panels);
-        }
-        let right = &self.panels[..];
-        let left = self.weighted.map_or(right, |_| &self.weighted_panels[..]);
-        let mut block = [0.0; STRIP * PANEL];
-        for (p, values) in left.chunks_exact(size).enumerate().take(k.div_ceil(PANEL)) {
-            for first in (0..PANEL.min(k - p * PANEL)).step_by(STRIP) {
-                let a = Left {
-                    values,
-                    stride: PANEL,
-                    first,
-                };
-                let right = right.chunks_exact(size).enumerate().skip(p);
-                for (q, b) in right.take(k.div_ceil(PANEL) - p) {
-                    let (start, width) = (q * PANEL, PANEL.min(k - q * PANEL));
-                    multiply::<S, f64, STRIP, { STRIP / 2 }>(simd, a, b, &mut block, width, false);
-                    let columns = p * PANEL + first..k;
-                    for (j, row) in columns.zip(block.chunks_exact(PANEL)) {
-                        let sums = &mut column_mut(self.gram.as_mut(), j)[start..start + width];
-                        for (sum, &part) in sums.iter_mut().zip(row) {
-                            *sum += part;
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Copies the columns of `e` into panels.
-#[inline(always)]
-fn panels(e: MatRef<'_, f64>, panels: &mut [f64]) {
-    const PANEL: usize = f64::PANEL;
-    let panels = panels.chunks_exact_mut(e.nrows() * PANEL);
-    for (p, panel) in panels.enumerate().take(e.ncols().div_ceil(PANEL)) {
-        let columns = e.subcols(p * PANEL, PANEL.min(e.ncols() - p * PANEL));
-        pack_transposed(
-            #[inline(always)]
-            |j| column(columns, j),
-            columns.ncols(),
-            panel,
-        );
     }
 }
 
@@ -583,8 +512,8 @@ impl Holdout {
 fn add_lower(mut sum: MatMut<'_, f64>, part: MatRef<'_, f64>) {
     for j in 0..sum.ncols() {
         let (sum, part) = (
-            column_mut(sum.as_mut(), j),
-            column(part, j),
+            crate::features::column_mut(sum.as_mut(), j),
+            crate::features::column(part, j),
         );
         for (sum, &part) in sum[j..].iter_mut().zip(&part[j..]) {
             *sum += part;

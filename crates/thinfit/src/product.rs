@@ -164,15 +164,13 @@ fn tile<S: Simd, T: Element, const R: usize, const V: usize>(
             }
         }
     }
-    // Indexed, so that the sums stay in registers.
-    for i in 0..R {
-        let row = &mut c[i * T::PANEL..(i + 1) * T::PANEL];
-        let c = &mut T::lanes_mut::<S>(row)[at..at + V];
+    for (c, sums) in c.chunks_exact_mut(T::PANEL).zip(sums) {
+        let c = &mut T::lanes_mut::<S>(c)[at..at + V];
         for j in 0..V {
             c[j] = if add {
-                T::add(simd, c[j], sums[i][j])
+                T::add(simd, c[j], sums[j])
             } else {
-                sums[i][j]
+                sums[j]
             };
         }
     }
@@ -194,24 +192,19 @@ pub(crate) fn pack<T: Element>(b: &[T], row: usize, width: usize, panel: &mut [T
     }
 }
 
-/// Packs the transpose of `width` rows into a panel; the rest of it is zero.
+/// Packs the transpose of the first `width` rows of a row-major matrix, which starts at `b[0]`, into a panel.
 ///
-/// Sixteen numbers are taken at a time from every row, one or two lines of cache.
+/// Columns are taken sixteen at a time, a line of cache of every row.
 #[inline(always)]
-pub(crate) fn pack_transposed<'a, T: Element>(
-    row: impl Fn(usize) -> &'a [T],
-    width: usize,
-    panel: &mut [T],
-) {
+pub(crate) fn pack_transposed<T: Element>(b: &[T], row: usize, width: usize, panel: &mut [T]) {
     const STRIP: usize = 16;
     if width < T::PANEL {
         panel.fill(T::ZERO);
     }
     for (p, panel) in panel.chunks_mut(STRIP * T::PANEL).enumerate() {
-        for j in 0..width {
-            let b = &row(j)[p * STRIP..];
+        for (j, b) in b.chunks(row).take(width).enumerate() {
+            let b = &b[p * STRIP..];
             if panel.len() == STRIP * T::PANEL {
-                let b = &b[..STRIP];
                 for i in 0..STRIP {
                     panel[i * T::PANEL + j] = b[i];
                 }
@@ -268,7 +261,7 @@ mod tests {
                     for i in 0..k * width {
                         bt[i % width * k + i / width] = b[i];
                     }
-                    pack_transposed(|j| &bt[j * k..(j + 1) * k], width, &mut transposed);
+                    pack_transposed(&bt, k, width, &mut transposed);
                     assert_eq!(panel, transposed);
                     let start: Vec<$t> = (0..12 * N).map(value).collect();
                     let (mut wide, mut narrow) = (start.clone(), start.clone());
