@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use thinfit::{Config, Control, Dataset, Model, Phase};
+use thinfit::{Config, Control, Dataset, Mat, Model, Phase};
 use thinfit_baselines::KernelRidge;
 use thinfit_experiments::functions::input_names;
 use thinfit_experiments::published::{self, Activation, Method, Setting};
@@ -37,6 +37,8 @@ struct Row {
 struct ThinFit {
     model: Model,
     predicted: Vec<f64>,
+    /// Partial derivatives at the training points.
+    gradient: Mat<f64>,
     seconds: f64,
 }
 
@@ -87,6 +89,7 @@ pub fn run(args: &DemoArgs, out: &mut impl Write) -> Result<(), Failure> {
     let thin = ThinFit {
         seconds: start.elapsed().as_secs_f64(),
         predicted: model.predict(test.x.as_ref())?.col_as_slice(0).to_vec(),
+        gradient: model.gradient(train.x.as_ref(), 0)?,
         model,
     };
 
@@ -182,10 +185,21 @@ fn write_pictures(
     let hidden: Vec<f64> = (0..w.nrows())
         .flat_map(|l| w.row(l).iter().copied())
         .collect();
+    let slope: Vec<f64> = (0..DIM)
+        .map(|j| {
+            thin.gradient
+                .col_as_slice(j)
+                .iter()
+                .map(|v| v.abs())
+                .sum::<f64>()
+                / SAMPLES as f64
+        })
+        .collect();
     let features = plot::features(Features {
         title: "Features learned for Friedman-1",
         w: &hidden,
         magnitude: b.col_as_slice(0),
+        slope: &slope,
         inputs: &input_names(DIM),
         unit: "cycles per unit of the input",
     });

@@ -47,6 +47,8 @@ pub struct Features<'a> {
     pub w: &'a [f64],
     /// Magnitude of the output weight of each feature.
     pub magnitude: &'a [f64],
+    /// Mean size of the partial derivative by each input.
+    pub slope: &'a [f64],
     /// Names of the inputs.
     pub inputs: &'a [String],
     /// What a coordinate of `w` measures, such as "cycles per unit of the input".
@@ -64,14 +66,14 @@ pub struct Series<'a> {
 
 /// Draws the features in every pair of inputs, with marker areas by weight, and the share of each input.
 ///
-/// The share of input $k$ is $\sum_l |b_l| |w_{lk}|$ over the sum for all inputs: how much of the slope of the network's
-/// terms it accounts for. All panels have one scale; features outside it, which together hold at most one hundredth of
+/// The share of an input is its part of the mean sizes of all partial derivatives. All panels have one scale; features outside it, which together hold at most one hundredth of
 /// the weight, are counted in the subtitle.
 pub fn features(features: Features<'_>) -> Canvas {
     let Features {
         title,
         w,
         magnitude,
+        slope,
         inputs,
         unit,
     } = features;
@@ -84,7 +86,7 @@ pub fn features(features: Features<'_>) -> Canvas {
     let largest = rows
         .iter()
         .fold(0.0, |largest, &(_, b)| f64::max(largest, b));
-    let share = shares(&rows, d);
+    let share = shares(slope);
     let mut shown: Vec<usize> = (0..inputs.len()).collect();
     shown.sort_by(|&a, &b| share[b].total_cmp(&share[a]));
     shown.truncate(INPUTS);
@@ -347,7 +349,11 @@ fn draw_shares(
     (left, top, width): (f64, f64, f64),
 ) -> f64 {
     canvas.text((left, top + 6.0), "Share of each input", HEADING);
-    canvas.text((left, top + 22.0), "Σ |b| |w| along it, of the total", NOTE);
+    canvas.text(
+        (left, top + 22.0),
+        "mean |∂f/∂x| on the training points, of the total",
+        NOTE,
+    );
     let longest = named.iter().map(|(_, share)| *share).fold(0.0, f64::max);
     // A dozen bars fit; of more, the largest.
     let mut order: Vec<usize> = (0..named.len()).collect();
@@ -410,21 +416,15 @@ fn subtitle(rows: &[(&[f64], f64)], inside: usize, unit: &str) -> String {
     format!("{} features w in {unit}{hidden}", rows.len())
 }
 
-/// $\sum_l |b_l| |w_{lk}|$ for each input, divided by their sum.
-fn shares(rows: &[(&[f64], f64)], d: usize) -> Vec<f64> {
-    let mut mass = vec![0.0; d];
-    for (row, b) in rows {
-        for (mass, w) in mass.iter_mut().zip(*row) {
-            *mass += b * w.abs();
-        }
-    }
-    let total: f64 = mass.iter().sum();
+/// Each input's part of the sum.
+fn shares(slope: &[f64]) -> Vec<f64> {
+    let total: f64 = slope.iter().sum();
     let scale = if total > 0.0 && total.is_finite() {
         1.0 / total
     } else {
         0.0
     };
-    mass.iter().map(|mass| mass * scale).collect()
+    slope.iter().map(|slope| slope * scale).collect()
 }
 
 /// The smallest bound on the shown coordinates under which features hold 99 % of the weight.
@@ -541,17 +541,16 @@ mod tests {
             title: "Features",
             w,
             magnitude,
+            slope: &vec![1.0; d],
             inputs: &names(d),
             unit: "cycles per unit of the input",
         })
     }
 
     #[test]
-    fn shares_add_up_and_follow_the_weights() {
-        // Input 1 holds 2 * 0.5 + 1 * 1 = 2, input 2 holds 2 * 3 = 6.
-        let rows: [(&[f64], f64); 2] = [(&[0.5, -3.0], 2.0), (&[-1.0, 0.0], 1.0)];
-        assert_eq!(shares(&rows, 2), [0.25, 0.75]);
-        assert_eq!(shares(&[], 2), [0.0, 0.0]);
+    fn shares_add_up_and_follow_the_slopes() {
+        assert_eq!(shares(&[1.0, 3.0]), [0.25, 0.75]);
+        assert_eq!(shares(&[0.0, 0.0]), [0.0, 0.0]);
     }
 
     #[test]

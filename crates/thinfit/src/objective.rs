@@ -434,14 +434,14 @@ impl Objective {
         self.v.fill(0.0);
         for rows in &self.groups {
             loss.data += rows.loss / self.omega;
-            self.v += faer::Scale(2.0 / self.omega) * &rows.db;
+            add_scaled(self.v.as_mut(), 2.0 / self.omega, rows.db.as_ref());
         }
         conjugate(activation, self.v.as_mut());
         loss.total = loss.data;
         if let Some(r) = &self.regulariser {
             for block in &r.blocks {
                 loss.variation += block.value;
-                self.v += faer::Scale(r.lambda) * &block.db;
+                add_scaled(self.v.as_mut(), r.lambda, block.db.as_ref());
             }
             loss.total += r.lambda * loss.variation;
         }
@@ -464,7 +464,7 @@ impl Objective {
         }
         if let Some(r) = &self.regulariser {
             for block in &r.blocks {
-                dw += faer::Scale(r.lambda) * &block.dw;
+                add_scaled(dw.as_mut(), r.lambda, block.dw.as_ref());
             }
         }
         self.laps.lap(Part::Sweep, &mut clock);
@@ -517,6 +517,19 @@ fn add_lower(mut sum: MatMut<'_, f64>, part: MatRef<'_, f64>) {
         );
         for (sum, &part) in sum[j..].iter_mut().zip(&part[j..]) {
             *sum += part;
+        }
+    }
+}
+
+/// sum += factor · part, without the temporary that faer's operators would make.
+fn add_scaled(mut sum: MatMut<'_, f64>, factor: f64, part: MatRef<'_, f64>) {
+    for j in 0..sum.ncols() {
+        let (sum, part) = (
+            crate::features::column_mut(sum.as_mut(), j),
+            crate::features::column(part, j),
+        );
+        for (sum, &part) in sum.iter_mut().zip(part) {
+            *sum += factor * part;
         }
     }
 }
