@@ -23,7 +23,7 @@ pub(crate) struct Adam<T> {
 #[derive(Clone, Copy)]
 pub(crate) struct Stride<T> {
     rate: T,
-    epsilon: T,
+    root: T,
 }
 
 impl<T: Real> Adam<T> {
@@ -38,11 +38,10 @@ impl<T: Real> Adam<T> {
     /// Counts one step and returns its coefficients.
     pub fn stride(&mut self, rate: f64) -> Stride<T> {
         self.steps += 1;
-        // The root of the correction of v is multiplied out, which saves every entry a division.
-        let root = (1.0 - BETA2.powi(self.steps)).sqrt();
+        let rate = rate / (1.0 - BETA1.powi(self.steps));
         Stride {
-            rate: T::of(rate * root / (1.0 - BETA1.powi(self.steps))),
-            epsilon: T::of(EPSILON * root),
+            rate: T::of(rate),
+            root: T::of((1.0 - BETA2.powi(self.steps)).sqrt()),
         }
     }
 
@@ -56,23 +55,24 @@ impl<T: Real> Adam<T> {
 impl<T: Real> Stride<T> {
     /// Moves a stretch of the leaf: parameters, gradient and both moments are of one length.
     pub fn apply(self, p: &mut [T], g: &[T], first: &mut [T], second: &mut [T]) {
+        assert!(p.len() == g.len() && p.len() == first.len() && p.len() == second.len());
+        let (b1, b2, eps) = (T::of(BETA1), T::of(BETA2), T::of(EPSILON));
+        let (c1, c2) = (T::of(1.0 - BETA1), T::of(1.0 - BETA2));
         vectorised(
             #[inline(always)]
-            || self.apply_inlined(p, g, first, second),
+            || {
+                for (((p, &g), m), v) in p
+                    .iter_mut()
+                    .zip(g)
+                    .zip(first.iter_mut())
+                    .zip(second.iter_mut())
+                {
+                    *m = b1 * *m + c1 * g;
+                    *v = b2 * *v + c2 * g * g;
+                    *p -= self.rate * *m / (v.root() / self.root + eps);
+                }
+            },
         );
-    }
-
-    /// [`Stride::apply`] with the instruction set of the caller.
-    #[inline(always)]
-    pub fn apply_inlined(self, p: &mut [T], g: &[T], first: &mut [T], second: &mut [T]) {
-        assert!(p.len() == g.len() && p.len() == first.len() && p.len() == second.len());
-        let (b1, b2) = (T::of(BETA1), T::of(BETA2));
-        let (c1, c2) = (T::of(1.0 - BETA1), T::of(1.0 - BETA2));
-        for (((p, &g), m), v) in p.iter_mut().zip(g).zip(first).zip(second) {
-            *m = b1 * *m + c1 * g;
-            *v = b2 * *v + c2 * g * g;
-            *p = *p - self.rate * *m / (v.root() + self.epsilon);
-        }
     }
 }
 

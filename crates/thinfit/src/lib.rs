@@ -17,7 +17,6 @@ mod objective;
 mod orthogonal;
 mod output;
 mod polish;
-mod product;
 mod race;
 mod random;
 mod ridge;
