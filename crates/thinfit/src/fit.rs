@@ -8,12 +8,11 @@ use crate::config::{Config, Lambda, Method, Start};
 use crate::data::{Dataset, Scaler, Scaling};
 use crate::features::{features, pad};
 use crate::model::{Model, Network, Record, Uncertainty};
-use crate::objective::RowsOf;
 use crate::orthogonal::{self, Orthogonal};
 use crate::output::KAPPAS;
-use crate::race::{self, Candidate, Race, view};
+use crate::race::{self, Candidate, Race};
 use crate::random::{Purpose, stream};
-use crate::rows;
+use crate::rows::{self, Rows};
 use crate::state::{Control, Phase, Progress, State, fingerprint};
 use crate::train::{Check, Leaf, Parts, RunState, TrainingStep, new_step, phases, train};
 use crate::{Activation, Error, Form, Result, Ridge};
@@ -227,7 +226,7 @@ impl Fit {
         let config = &self.config;
         let mut state = self.lock()[i].clone();
         let (phases, (training, polish)) = (phases(config), self.work());
-        let (rows, held) = (RowsOf::of(&self.train), RowsOf::of(&self.validation));
+        let (rows, held) = (Rows::of(&self.train), Rows::of(&self.validation));
         let parts = Parts {
             train: rows,
             validation: held,
@@ -396,7 +395,7 @@ impl Fit {
         let activation = self.config.activation;
         let factor = self.factor(&self.train, w, form)?;
         let e = planes(activation, self.validation.x.as_ref(), w);
-        let held = view(&self.validation, self.validation.x.as_ref());
+        let held = Rows::of(&self.validation);
         let chosen = match self.config.ridge {
             Ridge::Absolute(eps) => {
                 let ridge = orthogonal::Ridge::Absolute(eps);

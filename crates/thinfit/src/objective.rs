@@ -15,6 +15,7 @@ use crate::features::{conjugate, features, features_backward, mix, pad, parts};
 use crate::laps::{Laps, Part};
 use crate::random::Stream;
 use crate::ridge::{NormalEquations, Ridge};
+use crate::rows::Rows;
 use crate::variation::{self, Variation};
 use crate::{Activation, Result};
 use faer::linalg::matmul::{matmul, triangular};
@@ -41,7 +42,7 @@ pub struct Loss {
 }
 
 /// A group of rows with its planes, residuals and partial sums.
-pub(crate) struct Rows {
+pub(crate) struct Group {
     activation: Activation,
     x: Mat<f64>,
     y: Mat<f64>,
@@ -62,11 +63,11 @@ pub(crate) struct Rows {
     loss: f64,
 }
 
-impl Rows {
-    fn new(activation: Activation, rows: RowsOf<'_>, n: usize, keep: bool) -> Self {
+impl Group {
+    fn new(activation: Activation, rows: Rows<'_>, n: usize, keep: bool) -> Self {
         let (m, c, k) = (rows.x.nrows(), rows.y.ncols(), activation.columns(n));
         let block = m.min(BLOCK);
-        Rows {
+        Group {
             activation,
             x: pad(activation, rows.x),
             y: rows.y.to_owned(),
@@ -251,47 +252,22 @@ impl Rows {
     }
 }
 
-/// Rows handed to an objective: x (m × d), y (m × c) and optional weights (m).
-#[derive(Clone, Copy)]
-pub(crate) struct RowsOf<'a> {
-    pub x: MatRef<'a, f64>,
-    pub y: MatRef<'a, f64>,
-    pub weights: Option<&'a [f64]>,
-}
-
-impl<'a> RowsOf<'a> {
-    /// All rows of a data set.
-    pub fn of(data: &'a crate::Dataset) -> Self {
-        RowsOf {
-            x: data.x.as_ref(),
-            y: data.y.as_ref(),
-            weights: data.weights.as_deref(),
-        }
-    }
-
-    /// Sum of the weights, Ω.
-    pub fn total_weight(&self) -> f64 {
-        self.weights
-            .map_or(self.x.nrows() as f64, |weights| weights.iter().sum())
-    }
-
-    /// Cuts the rows into groups whose number depends on m alone.
-    fn groups(self, activation: Activation, n: usize) -> Vec<Rows> {
-        let m = self.x.nrows();
-        let count = m.div_ceil(BLOCK).clamp(1, GROUPS);
-        let keep = m * activation.planes(n) * size_of::<f64>() <= KEEP;
-        (0..count)
-            .map(|g| {
-                let (start, end) = (g * m / count, (g + 1) * m / count);
-                let rows = RowsOf {
-                    x: self.x.subrows(start, end - start),
-                    y: self.y.subrows(start, end - start),
-                    weights: self.weights.map(|weights| &weights[start..end]),
-                };
-                Rows::new(activation, rows, n, keep)
-            })
-            .collect()
-    }
+/// Cuts rows (x not padded) into groups whose number depends on m alone.
+fn groups(activation: Activation, rows: Rows<'_>, n: usize) -> Vec<Group> {
+    let m = rows.len();
+    let count = m.div_ceil(BLOCK).clamp(1, GROUPS);
+    let keep = m * activation.planes(n) * size_of::<f64>() <= KEEP;
+    (0..count)
+        .map(|g| {
+            let (start, end) = (g * m / count, (g + 1) * m / count);
+            let part = Rows {
+                x: rows.x.subrows(start, end - start),
+                y: rows.y.subrows(start, end - start),
+                weights: rows.weights.map(|weights| &weights[start..end]),
+            };
+            Group::new(activation, part, n, keep)
+        })
+        .collect()
 }
 
 /// λR(w) as a term of the objective.
@@ -309,7 +285,7 @@ pub(crate) struct Objective {
     activation: Activation,
     ridge: Ridge,
     omega: f64,
-    groups: Vec<Rows>,
+    groups: Vec<Group>,
     regulariser: Option<Regulariser>,
     gram: Mat<f64>,
     /// b(w) of the last evaluation, as planes (k × c).
@@ -324,13 +300,13 @@ pub(crate) struct Objective {
 
 impl Objective {
     /// An objective over `rows` for `n` neurons, without regulariser.
-    pub fn new(activation: Activation, ridge: Ridge, rows: RowsOf<'_>, n: usize) -> Self {
+    pub fn new(activation: Activation, ridge: Ridge, rows: Rows<'_>, n: usize) -> Self {
         let (c, k) = (rows.y.ncols(), activation.columns(n));
         Objective {
             activation,
             ridge,
             omega: rows.total_weight(),
-            groups: rows.groups(activation, n),
+            groups: groups(activation, rows, n),
             regulariser: None,
             gram: Mat::zeros(k, k),
             b: Mat::zeros(k, c),
@@ -476,17 +452,17 @@ impl Objective {
 pub(crate) struct Holdout {
     activation: Activation,
     omega: f64,
-    groups: Vec<Rows>,
+    groups: Vec<Group>,
     mixed: Mat<f64>,
 }
 
 impl Holdout {
-    pub fn new(activation: Activation, rows: RowsOf<'_>, n: usize) -> Self {
+    pub fn new(activation: Activation, rows: Rows<'_>, n: usize) -> Self {
         let mixed = Mat::zeros(activation.columns(n), parts(activation) * rows.y.ncols());
         Holdout {
             activation,
             omega: rows.total_weight(),
-            groups: rows.groups(activation, n),
+            groups: groups(activation, rows, n),
             mixed,
         }
     }

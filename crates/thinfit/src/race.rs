@@ -9,7 +9,7 @@ use crate::polish::{self, Polished, polish};
 use crate::rows::{Form, Rows};
 use crate::train::Check;
 use crate::{Activation, Dataset};
-use faer::{Mat, MatRef};
+use faer::Mat;
 use rayon::prelude::*;
 
 /// Steps that every candidate gets.
@@ -61,11 +61,7 @@ impl Race<'_> {
     ) -> Option<Runner> {
         let padded =
             [self.train, self.validation].map(|data| pad(self.activation, data.x.as_ref()));
-        let omega = self
-            .train
-            .weights
-            .as_ref()
-            .map_or(self.train.samples() as f64, |w| w.iter().sum());
+        let omega = Rows::of(self.train).total_weight();
         let lap = |runner: Runner, options: polish::Options| {
             let mut history = runner.history;
             let mut observe = |step: usize, objective: f64, error: f64| {
@@ -78,10 +74,14 @@ impl Race<'_> {
                 });
                 watch(loss, error)
             };
-            let (train, held) = (
-                view(self.train, padded[0].as_ref()),
-                view(self.validation, padded[1].as_ref()),
-            );
+            let train = Rows {
+                x: padded[0].as_ref(),
+                ..Rows::of(self.train)
+            };
+            let held = Rows {
+                x: padded[1].as_ref(),
+                ..Rows::of(self.validation)
+            };
             let Polished {
                 w,
                 validation,
@@ -158,14 +158,5 @@ impl Race<'_> {
         finals
             .into_iter()
             .reduce(|a, b| if b.validation < a.validation { b } else { a })
-    }
-}
-
-/// Rows of a data set with inputs that are padded or not, as the callee wants them.
-pub(crate) fn view<'a>(data: &'a Dataset, x: MatRef<'a, f64>) -> Rows<'a> {
-    Rows {
-        x,
-        y: data.y.as_ref(),
-        weights: data.weights.as_deref(),
     }
 }

@@ -24,7 +24,7 @@ pub enum Form {
 /// Samples with their outputs and weights.
 #[derive(Clone, Copy)]
 pub(crate) struct Rows<'a> {
-    /// Padded inputs, m × d′, column-major.
+    /// Inputs, column-major: m × d, or m × d′ where the callee wants them padded.
     pub(crate) x: MatRef<'a, f64>,
     /// Outputs, m × c.
     pub(crate) y: MatRef<'a, f64>,
@@ -32,7 +32,22 @@ pub(crate) struct Rows<'a> {
     pub(crate) weights: Option<&'a [f64]>,
 }
 
-impl Rows<'_> {
+impl<'a> Rows<'a> {
+    /// All rows of a data set, with its inputs as they are.
+    pub(crate) fn of(data: &'a crate::Dataset) -> Self {
+        Rows {
+            x: data.x.as_ref(),
+            y: data.y.as_ref(),
+            weights: data.weights.as_deref(),
+        }
+    }
+
+    /// Sum of the weights, Ω.
+    pub(crate) fn total_weight(&self) -> f64 {
+        self.weights
+            .map_or(self.len() as f64, |weights| weights.iter().sum())
+    }
+
     /// The number of samples.
     pub(crate) fn len(&self) -> usize {
         self.y.nrows()
@@ -48,7 +63,7 @@ impl Rows<'_> {
                 sum += r * r * self.weights.map_or(1.0, |w| w[k]);
             }
         }
-        let total = self.weights.map_or(self.len() as f64, |w| w.iter().sum());
+        let total = self.total_weight();
         if total > 0.0 { sum / total } else { 0.0 }
     }
 }

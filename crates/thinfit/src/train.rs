@@ -9,8 +9,9 @@ use crate::config::{Config, GeneratorConfig, Keep, Lambda, Method, Schedule};
 use crate::data::Dataset;
 use crate::generator::{Generator, Precision, Real};
 use crate::laps::{Laps, Part};
-use crate::objective::{Holdout, Loss, Objective, RowsOf};
+use crate::objective::{Holdout, Loss, Objective};
 use crate::random::{Purpose, stream};
+use crate::rows::Rows;
 use crate::{Error, Result};
 use faer::{Mat, MatMut, MatRef};
 use rand::RngExt;
@@ -102,8 +103,8 @@ pub(crate) trait TrainingStep: Send {
 
 /// What a run is made of besides its configuration.
 pub(crate) struct Parts<'a> {
-    pub train: RowsOf<'a>,
-    pub validation: RowsOf<'a>,
+    pub train: Rows<'a>,
+    pub validation: Rows<'a>,
     pub lambda: f64,
     pub scale: f64,
 }
@@ -527,7 +528,7 @@ impl Trainer {
                 found: "auto".into(),
             });
         };
-        let rows = RowsOf::of(data);
+        let rows = Rows::of(data);
         let parts = Parts {
             train: rows,
             validation: rows,

@@ -2,7 +2,8 @@
 
 use crate::adam::Adam;
 use crate::generator::Generator;
-use crate::objective::{Objective, RowsOf};
+use crate::objective::Objective;
+use crate::rows::Rows;
 use crate::{Activation, Ridge, Variation};
 use faer::Mat;
 use serde::Deserialize;
@@ -99,7 +100,7 @@ fn assert_close(name: &str, found: &[f64], expected: &[f64]) {
 impl Golden {
     fn objective(&self) -> Objective {
         let (x, y) = (matrix(&self.x), matrix(&self.y));
-        let rows = RowsOf {
+        let rows = Rows {
             x: x.as_ref(),
             y: y.as_ref(),
             weights: self.weights.as_deref(),

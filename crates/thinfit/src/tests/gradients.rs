@@ -1,8 +1,9 @@
 //! Every activation × term × leaf, with one and three outputs, against central differences of fourth order.
 
 use crate::generator::Generator;
-use crate::objective::{Objective, RowsOf};
+use crate::objective::Objective;
 use crate::random::{Purpose, stream};
+use crate::rows::Rows;
 use crate::{Activation, Ridge, Variation};
 use faer::Mat;
 use rand::RngExt;
@@ -35,7 +36,7 @@ impl Setting {
             (x[(i, 0)] * 3.0 + o as f64).sin() + x[(i, 1)] * x[(i, 2)]
         });
         let weights: Vec<f64> = (0..M).map(|_| 0.5 + rng.random::<f64>()).collect();
-        let rows = RowsOf {
+        let rows = Rows {
             x: x.as_ref(),
             y: y.as_ref(),
             weights: (seed % 2 == 1).then_some(&weights),
