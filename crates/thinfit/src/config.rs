@@ -186,7 +186,7 @@ impl Config {
             check_every: 200,
             keep: Keep::Best,
             polish: Polish {
-                steps: 36,
+                steps: 30,
                 form: Form::Complex,
                 kappa: 1e-12,
                 starts: [
