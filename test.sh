@@ -28,11 +28,6 @@ fi
 need fmt rustfmt
 need clippy clippy
 
-if [ -z "${THINFIT_DATA:-}" ]; then
-    data_note='THINFIT_DATA is not set: tests that read the UCI data are skipped'
-    printf '\n!! %s\n' "$data_note"
-fi
-
 run cargo fmt --all --check
 run cargo clippy --workspace --all-targets --locked -- -D warnings
 run env RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked
@@ -40,6 +35,3 @@ run env RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked
 run cargo test --workspace --locked
 
 printf '\n== all checks passed\n'
-if [ -n "${data_note:-}" ]; then
-    printf '!! %s\n' "$data_note"
-fi

@@ -134,7 +134,7 @@ fn paper(ledger: &Ledger, cell: Cell, refine: bool, config: &Config) -> Outcome 
         )?;
     }
     if let Some(state) = state.into_inner()? {
-        let model = resume(&data, state.refined(), &|_| Control::Continue)?;
+        let model = resume(&data, state.refined()?, &|_| Control::Continue)?;
         ledger.add(
             &jobs[1],
             mean_square(&model, test.x.as_ref(), &test.y)?,

@@ -63,14 +63,13 @@ pub struct GeneratorConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Polish {
-    /// Most steps; 0 leaves the polish out.
+    /// Most steps of the two best candidates, after ten of every candidate; 0 leaves the polish out.
     pub steps: usize,
     /// Which least squares problem it solves for Fourier features.
     pub form: Form,
     /// Ridge for trained features relative to the largest singular value of A, τ = κ · s_max.
     pub kappa: f64,
-    /// Random features that are polished besides the trained ones by GFT-r, and alone by `random`; validation
-    /// chooses.
+    /// Random features that are polished beside those of GFT-r and of `random`; validation chooses.
     pub starts: Vec<Start>,
 }
 
@@ -131,7 +130,7 @@ pub struct Config {
     pub refine: Schedule,
     /// The phase of F-Opt.
     pub direct: Schedule,
-    /// Standard deviation of w that F-Opt starts from, and of random features that are not polished.
+    /// Standard deviation of w that F-Opt starts from, and of the features of `random`.
     pub scale: f64,
     /// Fraction of the rows that validate.
     pub validation: f64,
@@ -279,9 +278,9 @@ impl Config {
             .max(self.direct.steps);
         let rules: [(bool, &'static str, &'static str, String); 16] = [
             (
-                (1..=100_000).contains(&self.width),
+                (1..=10_000).contains(&self.width),
                 "width",
-                "1 to 100000",
+                "1 to 10000",
                 self.width.to_string(),
             ),
             (
@@ -333,14 +332,12 @@ impl Config {
                 self.scale.to_string(),
             ),
             (
-                self.polish.starts.iter().all(|s| {
-                    positive(s.scale)
-                        && positive(s.damping)
-                        && s.kappa >= 0.0
-                        && s.kappa.is_finite()
-                }),
+                self.polish
+                    .starts
+                    .iter()
+                    .all(|s| positive(s.scale) && positive(s.damping) && positive(s.kappa)),
                 "polish.starts",
-                "positive scales and dampings, kappas of at least 0",
+                "positive scales, kappas and dampings",
                 format!("{:?}", self.polish.starts),
             ),
             (
@@ -356,9 +353,9 @@ impl Config {
                 self.check_every.to_string(),
             ),
             (
-                self.polish.kappa.is_finite() && self.polish.kappa >= 0.0,
+                positive(self.polish.kappa),
                 "polish.kappa",
-                "a finite number of at least 0",
+                "a positive number",
                 self.polish.kappa.to_string(),
             ),
             (

@@ -61,7 +61,9 @@ pub(crate) fn features(
             }
             Activation::Sigmoid => elementary::sigmoid(t, scale),
             Activation::Tanh => elementary::tanh(t, scale),
-            Activation::Relu => t.iter_mut().for_each(|t| *t = t.max(0.0) * scale),
+            Activation::Relu => t
+                .iter_mut()
+                .for_each(|t| *t = if *t < 0.0 { 0.0 } else { *t * scale }),
         }
     }
     if activation.has_bias() {

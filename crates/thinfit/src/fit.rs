@@ -7,7 +7,7 @@
 use crate::config::{Config, Lambda, Method, Start};
 use crate::data::{Dataset, Scaler, Scaling};
 use crate::features::{features, pad};
-use crate::model::{Model, Network, Record, Uncertainty};
+use crate::model::{Model, Network, Record};
 use crate::orthogonal::{self, Orthogonal};
 use crate::output::KAPPAS;
 use crate::race::{self, Candidate, Race};
@@ -15,6 +15,7 @@ use crate::random::{Purpose, stream};
 use crate::rows::{self, Rows};
 use crate::state::{Control, Phase, Progress, State, fingerprint};
 use crate::train::{Check, Leaf, Parts, RunState, TrainingStep, new_step, phases, train};
+use crate::uncertainty::{Uncertainty, calibrate, spread};
 use crate::{Activation, Error, Form, Result, Ridge};
 use faer::{Mat, MatRef};
 use rand::RngExt;
@@ -130,6 +131,8 @@ struct Fit {
     config: Config,
     fingerprint: u64,
     board: Mutex<Vec<RunState>>,
+    /// Whether the observer asked to stop, in whichever run.
+    stop: AtomicBool,
     scalers: (Scaler, Scaler),
     all: Dataset,
     train: Dataset,
@@ -160,6 +163,7 @@ impl Fit {
             config,
             fingerprint,
             board: Mutex::new(runs),
+            stop: AtomicBool::new(false),
             scalers,
             all,
             train,
@@ -186,7 +190,8 @@ impl Fit {
                         best = Some(run);
                     }
                 }
-                Err(error) => failure = Some(error),
+                Err(error @ Error::Diverged { .. }) => failure = Some(error),
+                Err(error) => return Err(error),
             }
         }
         let best = match (best, failure) {
@@ -303,7 +308,7 @@ impl Fit {
         let candidates: Vec<Candidate> = [first].into_iter().chain(others).collect();
         let (training, polish) = self.work();
         let (count, total) = (AtomicUsize::new(0), polish / POLISH_COST);
-        let (best, stopped) = (Mutex::new(trained.validation), AtomicBool::new(false));
+        let best = Mutex::new(trained.validation);
         let watch = |loss: f64, error: f64| {
             let step = count.fetch_add(1, Ordering::Relaxed).min(total);
             let validation = {
@@ -323,9 +328,9 @@ impl Fit {
                 state: &|| self.state(),
             };
             if observe(&progress) == Control::Stop {
-                stopped.store(true, Ordering::Relaxed);
+                self.stop.store(true, Ordering::Relaxed);
             }
-            !stopped.load(Ordering::Relaxed)
+            !self.stop.load(Ordering::Relaxed)
         };
         let race = Race {
             activation: config.activation,
@@ -334,11 +339,12 @@ impl Fit {
             validation: &self.validation,
         };
         let winner = race.run(candidates, config.polish.steps, &watch);
-        let stopped = stopped.into_inner();
+        let stopped = self.stop.load(Ordering::Relaxed);
         let Some(winner) = winner else {
             return Ok(Features { stopped, ..trained });
         };
-        let (ridge, validation) = self.choose_ridge(&winner.w, race.form)?;
+        let unchanged = (trained.ridge, f64::INFINITY);
+        let (ridge, validation) = self.choose_ridge(&winner.w, race.form).unwrap_or(unchanged);
         if validation >= trained.validation {
             return Ok(Features {
                 polish_steps: Some(0),
@@ -462,6 +468,14 @@ impl Fit {
         } else {
             (held_out, b, tau)
         };
+        if !best.w.is_all_finite() || !b.is_all_finite() {
+            let advice = "lower the learning rate or scale the data";
+            return Err(Error::Diverged {
+                what: "the network",
+                step: 0,
+                advice,
+            });
+        }
         let covariance = factor.covariance(tau);
         let lower = (0..covariance.nrows())
             .flat_map(|i| (0..=i).map(move |j| (i, j)))
@@ -546,47 +560,4 @@ fn planes(activation: Activation, x: MatRef<'_, f64>, w: &Mat<f64>) -> Mat<f64> 
         e.as_mut(),
     );
     e
-}
-
-/// e M eᵀ for every row of planes.
-fn spread(e: MatRef<'_, f64>, covariance: MatRef<'_, f64>) -> Vec<f64> {
-    let e = e.subcols(0, covariance.nrows());
-    let product = e * covariance;
-    (0..e.nrows())
-        .map(|i| {
-            (0..e.ncols())
-                .map(|j| product[(i, j)] * e[(i, j)])
-                .sum::<f64>()
-                .max(0.0)
-        })
-        .collect()
-}
-
-/// Noise variance per output and sorted scores |r|/std from held-out residuals (rows × c) and their spreads.
-fn calibrate(
-    residual: MatRef<'_, f64>,
-    spread: &[f64],
-    weights: Option<&[f64]>,
-) -> (Vec<f64>, Vec<Vec<f64>>) {
-    let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
-    let total: f64 = (0..residual.nrows()).map(weight).sum();
-    (0..residual.ncols())
-        .map(|o| {
-            let square = |i: usize| residual[(i, o)] * residual[(i, o)] / (1.0 + spread[i]);
-            let noise = (0..residual.nrows())
-                .map(|i| weight(i) * square(i))
-                .sum::<f64>()
-                / total;
-            let score = |i: usize| {
-                if noise > 0.0 {
-                    (square(i) / noise).sqrt()
-                } else {
-                    0.0
-                }
-            };
-            let mut scores: Vec<f64> = (0..residual.nrows()).map(score).collect();
-            scores.sort_by(f64::total_cmp);
-            (noise, scores)
-        })
-        .unzip()
 }

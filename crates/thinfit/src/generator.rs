@@ -240,7 +240,8 @@ impl<T: Real> Chunk<T> {
                     for l in 0..out.ncols() {
                         for (h, &bias) in out.col_as_slice_mut(l).iter_mut().zip(bias) {
                             let t = *h + bias;
-                            *h = if t > floor { t } else { floor };
+                            // NaN stays NaN, so that the loss shows it.
+                            *h = if t < floor { floor } else { t };
                         }
                     }
                 },

@@ -8,6 +8,7 @@ mod data;
 pub mod elementary;
 mod error;
 mod features;
+mod file;
 mod fit;
 mod generator;
 mod householder;
@@ -25,6 +26,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod train;
+mod uncertainty;
 mod variation;
 
 pub use activation::Activation;

@@ -5,8 +5,10 @@
 
 use crate::config::Config;
 use crate::data::{Scaler, check_finite};
-use crate::features::{column, column_mut, conjugate, features, pad};
+use crate::features::{column_mut, conjugate, features, pad};
+use crate::file::{read_whole, write_whole};
 use crate::train::Check;
+use crate::uncertainty::{Uncertainty, quantile, spread};
 use crate::variation::slopes;
 use crate::{Activation, Error, Form, Result};
 use faer::linalg::matmul::matmul;
@@ -14,7 +16,6 @@ use faer::reborrow::ReborrowMut;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use std::io::Write;
 use std::path::Path;
 
 /// Name and version of the file format.
@@ -75,19 +76,6 @@ pub struct Record {
     pub stopped: bool,
     /// The learning curve of the run that was chosen.
     pub history: Vec<Check>,
-}
-
-/// What intervals are made from: the covariance of the output weights, the noise, and held-out errors.
-///
-/// Under noise of variance s² on the outputs, Var f(x) = s² e(x) M e(x)ᵀ with the planes e(x) of x.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Uncertainty {
-    /// Lower triangle of M, row by row.
-    pub covariance: Vec<f64>,
-    /// s² per output, in scaled outputs, estimated on the validation rows.
-    pub noise: Vec<f64>,
-    /// Per output the sorted |y − f|/std of those rows.
-    pub scores: Vec<Vec<f64>>,
 }
 
 /// Standard deviations at some points, in the units of the outputs (rows × c each).
@@ -290,21 +278,8 @@ impl Model {
         let (uncertainty, k) = (&self.uncertainty, self.activation.columns(self.width()));
         let entry = |i: usize, j: usize| uncertainty.covariance[i * (i + 1) / 2 + j];
         let covariance = Mat::from_fn(k, k, |i, j| if i >= j { entry(i, j) } else { entry(j, i) });
-        self.by_blocks(x, 1, |e, mut out| {
-            let e = e.subcols(0, k);
-            let product = e * &covariance;
-            for j in 0..k {
-                for (out, (a, b)) in column_mut(out.rb_mut(), 0)
-                    .iter_mut()
-                    .zip(product.col_as_slice(j).iter().zip(column(e, j)))
-                {
-                    *out += a * b;
-                }
-            }
-            // Rounding can take a variance of nearly zero below it.
-            column_mut(out.rb_mut(), 0)
-                .iter_mut()
-                .for_each(|v| *v = v.max(0.0));
+        self.by_blocks(x, 1, |e, out| {
+            column_mut(out, 0).copy_from_slice(&spread(e, covariance.as_ref()))
         })
     }
 
@@ -438,6 +413,10 @@ impl Model {
         let uncertain = {
             u.covariance.len() == k * (k + 1) / 2
                 && u.noise.len() == c
+                && u.noise.iter().all(|v| *v >= 0.0)
+                && u.scores
+                    .iter()
+                    .all(|s| s.is_sorted() && s.first().is_none_or(|v| *v >= 0.0))
                 && u.scores.len() == c
                 && u.covariance
                     .iter()
@@ -485,91 +464,7 @@ impl Model {
     /// A file that cannot be read, and all errors of [`Model::from_json`].
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let bytes = std::fs::read(path).map_err(|source| Error::Io {
-            action: "read",
-            path: path.into(),
-            source,
-        })?;
+        let bytes = read_whole(path)?;
         Model::from_json(&String::from_utf8_lossy(&bytes), path)
-    }
-}
-
-/// Writes under a temporary name beside `path`, then renames.
-pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(format!(".{}.partial", std::process::id()));
-    let written = std::fs::File::create(&partial)
-        .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
-        .and_then(|()| std::fs::rename(&partial, path));
-    written.map_err(|source| {
-        // What is left of it is of no use; that it may not be there is no second error.
-        let _ = std::fs::remove_file(&partial);
-        Error::Io {
-            action: "write",
-            path: path.into(),
-            source,
-        }
-    })
-}
-
-/// The ⌈(s + 1)·level⌉-th smallest of `s` sorted scores, the conformal quantile; beyond the largest, that one is
-/// stretched as a normal distribution would be.
-fn quantile(scores: &[f64], level: f64) -> f64 {
-    let rank = ((scores.len() + 1) as f64 * level).ceil() as usize;
-    match (scores.get(rank.saturating_sub(1)), scores.last()) {
-        (Some(&score), _) => score,
-        (None, Some(&largest)) => {
-            let reached = scores.len() as f64 / (scores.len() + 1) as f64;
-            largest * normal_quantile(level) / normal_quantile(reached)
-        }
-        (None, None) => normal_quantile(level),
-    }
-}
-
-/// z with P(|N(0,1)| ≤ z) = level, by bisection of the error function's series.
-fn normal_quantile(level: f64) -> f64 {
-    // P(|N| ≤ z) = √(2/π) e^{−z²/2} Σ z^{2k+1}/(1·3·5…(2k+1)).
-    let inside = |z: f64| {
-        let (mut term, mut sum, mut odd) = (z, z, 1.0);
-        while term > 1e-17 * sum {
-            odd += 2.0;
-            term *= z * z / odd;
-            sum += term;
-        }
-        (2.0 / std::f64::consts::PI).sqrt() * (-0.5 * z * z).exp() * sum
-    };
-    let (mut low, mut high) = (0.0, 9.0);
-    for _ in 0..60 {
-        let middle = 0.5 * (low + high);
-        if inside(middle) < level {
-            low = middle
-        } else {
-            high = middle
-        }
-    }
-    low
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn normal_quantiles() {
-        for (level, z) in [
-            (0.6826894921370859, 1.0),
-            (0.9, 1.6448536269514722),
-            (0.95, 1.959963984540054),
-        ] {
-            assert!((normal_quantile(level) - z).abs() < 1e-10);
-        }
-    }
-
-    #[test]
-    fn conformal_quantile_takes_the_right_rank() {
-        let scores: Vec<f64> = (1..=19).map(f64::from).collect();
-        assert_eq!(quantile(&scores, 0.9), 18.0);
-        assert_eq!(quantile(&scores, 0.95), 19.0);
-        assert!(quantile(&scores, 0.99) > 19.0);
     }
 }

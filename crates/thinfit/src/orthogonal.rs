@@ -11,9 +11,10 @@ use crate::householder::Qr;
 use crate::rows::{Form, Rows, fitted, roots, stack, stack_outputs};
 use crate::{Activation, Error, Result};
 use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::matmul::matmul;
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::reborrow::ReborrowMut;
-use faer::{Mat, MatMut, MatRef, Par};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 /// How the Tikhonov parameter τ is given.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -158,7 +159,10 @@ impl Orthogonal {
     /// b = V diag(s/(s² + τ²)) Uᵀ \[√ω y; 0\] as planes, p × c. A direction with s = τ = 0 gets no weight.
     pub(crate) fn coefficients(&self, tau: f64) -> Mat<f64> {
         let Influence { hat, map } = self.influence(tau);
-        map * (hat.transpose() * &self.y)
+        times(
+            map.as_ref(),
+            times(hat.transpose(), self.y.as_ref()).as_ref(),
+        )
     }
 
     /// y_k − f₍₋ₖ₎(x_k), m × c, where f₍₋ₖ₎ was fitted without sample k at the same w and τ.
@@ -192,12 +196,16 @@ impl Orthogonal {
         let Influence { hat, mut map } = self.influence(tau);
         // hat = A · map row by row, up to a rotation of the rows, which the product below does not see.
         let hat = match &self.noisy {
-            Some(noisy) => noisy * &map,
+            Some(noisy) => times(noisy.as_ref(), map.as_ref()),
             None => hat.as_ref().subrows(0, self.m).to_owned(),
         };
         crate::features::conjugate(self.activation, map.as_mut());
         // In weighted rows the noise has variance s2 everywhere, and only the rows of Re(A b) carry any.
-        &map * (hat.transpose() * &hat) * map.transpose()
+        let inner = times(hat.transpose(), hat.as_ref());
+        times(
+            times(map.as_ref(), inner.as_ref()).as_ref(),
+            map.transpose(),
+        )
     }
 
     /// The κ with the least error on other rows (planes `e`), and that error; the first of equals.
@@ -286,12 +294,19 @@ impl Orthogonal {
                     if length < TINY { 1.0 } else { tau / length },
                 );
             }
-            let residual = &rest * (rest.transpose() * &self.y);
+            let residual = times(
+                rest.as_ref(),
+                times(rest.transpose(), self.y.as_ref()).as_ref(),
+            );
             let floor = f64::EPSILON * f64::EPSILON;
             let slack = (0..self.m).map(|k| mean(&|k| square(&rest, k), k).max(floor));
             return (residual, slack.collect());
         }
-        let residual = &self.y - &hat * (hat.transpose() * &self.y);
+        let residual = &self.y
+            - times(
+                hat.as_ref(),
+                times(hat.transpose(), self.y.as_ref()).as_ref(),
+            );
         let slack = (0..self.m).map(|k| (1.0 - mean(&|k| square(&hat, k), k)).max(f64::EPSILON));
         (residual, slack.collect())
     }
@@ -316,6 +331,13 @@ fn triangle_below(above: Mat<f64>, below: MatRef<'_, f64>) -> Mat<f64> {
         columns,
         |i, j| if i <= j { qr.r()[(i, j)] } else { 0.0 },
     )
+}
+
+/// a · b on one thread: faer's operators take all threads, and their sums depend on how many there are.
+fn times(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    let mut product = Mat::zeros(a.nrows(), b.ncols());
+    matmul(product.as_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
+    product
 }
 
 /// Below this a singular value counts as zero: its reciprocal would overflow.

@@ -53,8 +53,15 @@ impl OutputWeights {
             });
         }
         check_finite("hidden weights", hidden)?;
-        check_finite("x", data.x.as_ref())?;
-        check_finite("y", data.y.as_ref())?;
+        data.check()?;
+        if let Some(eps) = eps.filter(|eps| !(eps.is_finite() && *eps >= 0.0)) {
+            let expected = "a finite number of at least 0";
+            return Err(Error::Config {
+                field: "eps",
+                expected,
+                found: eps.to_string(),
+            });
+        }
         let mut e = Mat::zeros(data.samples(), activation.planes(hidden.nrows()));
         let w = hidden.to_owned();
         features(

@@ -2,7 +2,7 @@
 
 use crate::config::{Config, Method};
 use crate::data::Dataset;
-use crate::model::write_whole;
+use crate::file::{read_whole, write_whole};
 use crate::train::{Leaf, RunState};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -90,11 +90,7 @@ impl State {
     /// A file that cannot be read or is not a state of this version.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let bytes = std::fs::read(path).map_err(|source| Error::Io {
-            action: "read",
-            path: path.into(),
-            source,
-        })?;
+        let bytes = read_whole(path)?;
         let wrong = |found: String| Error::Format {
             path: path.into(),
             expected: format!("a checkpoint of format `{FORMAT}`"),
@@ -122,24 +118,45 @@ impl State {
     }
 
     /// The same state, to be continued as GFT-r: a GFT fit saved at its last step goes on with the refinement.
-    pub fn refined(mut self) -> State {
+    ///
+    /// # Errors
+    /// A state of another method, or one with a run that is already done.
+    pub fn refined(mut self) -> Result<State> {
+        if self.config.method != Method::Generative || self.runs.iter().any(RunState::is_done) {
+            return Err(Error::Format {
+                path: "checkpoint".into(),
+                expected: "a GFT fit saved in its training".into(),
+                found: "another method, or a fit that is further on".into(),
+                advice: "save the state at the last step of the generator's phase",
+            });
+        }
         self.config.method = Method::Refined;
-        self
+        Ok(self)
     }
 }
 
-/// FNV-1a over the shapes and the bits of the data: tells a state that belongs to other data.
+/// FNV-1a over the shapes and the bytes of the data: tells a state that belongs to other data.
 pub(crate) fn fingerprint(data: &Dataset) -> u64 {
-    let weights = data.weights.iter().flatten().copied();
-    let values = [&data.x, &data.y]
+    let columns = |a: &'_ faer::Mat<f64>| {
+        (0..a.ncols())
+            .flat_map(|j| a.col_as_slice(j).to_vec())
+            .collect::<Vec<_>>()
+    };
+    let shape = [
+        data.samples(),
+        data.dim(),
+        data.y.ncols(),
+        data.weights.as_ref().map_or(0, Vec::len),
+    ];
+    let shape = shape.iter().map(|&v| v as f64);
+    let values = columns(&data.x)
         .into_iter()
-        .flat_map(|a| (0..a.ncols()).flat_map(|j| a.col_as_slice(j).iter().copied()));
-    let shape = [data.samples(), data.dim()].map(|v| v as f64);
+        .chain(columns(&data.y))
+        .chain(data.weights.iter().flatten().copied());
     shape
-        .into_iter()
         .chain(values)
-        .chain(weights)
-        .fold(0xcbf2_9ce4_8422_2325, |hash, value| {
-            (hash ^ value.to_bits()).wrapping_mul(0x0000_0100_0000_01b3)
+        .flat_map(f64::to_le_bytes)
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
         })
 }

@@ -400,7 +400,16 @@ pub(crate) fn train(
     report: &mut Report<'_>,
 ) -> Result<(Mat<f64>, bool)> {
     let phases = phases(config);
+    let foreign = || Error::Format {
+        path: "checkpoint".into(),
+        expected: "a state of this configuration and data".into(),
+        found: "arrays of other lengths".into(),
+        advice: "resume with the data and the configuration that the state was saved with",
+    };
     if let Some(trained) = &state.trained {
+        if trained.len() != run.weights(Leaf::Weights).ncols() * config.width {
+            return Err(foreign());
+        }
         return Ok((
             MatRef::from_column_major_slice(trained, config.width, trained.len() / config.width)
                 .to_owned(),
@@ -411,12 +420,7 @@ pub(crate) fn train(
     if let (Some(leaves), Some(&(leaf, _))) = (&state.leaves, phases.get(state.phase))
         && !run.restore(leaf, leaves)
     {
-        return Err(Error::Format {
-            path: "checkpoint".into(),
-            expected: "a state of this configuration and data".into(),
-            found: "arrays of other lengths".into(),
-            advice: "resume with the data and the configuration that the state was saved with",
-        });
+        return Err(foreign());
     }
     while let Some(&(leaf, schedule)) = phases.get(state.phase) {
         last = leaf;
@@ -499,6 +503,11 @@ impl RunState {
         self.best.as_ref().map(|(validation, _)| *validation)
     }
 
+    /// Whether all phases are done.
+    pub fn is_done(&self) -> bool {
+        self.trained.is_some()
+    }
+
     /// Takes the leaves of `run` into the state, so that it can be saved.
     pub fn capture(&mut self, run: &dyn TrainingStep, leaf: Leaf) {
         self.leaves = Some(run.save(leaf));
@@ -521,6 +530,7 @@ impl Trainer {
     /// A configuration outside its ranges; λ must be a number.
     pub fn new(data: &Dataset, config: &Config, leaf: Leaf) -> Result<Self> {
         config.check()?;
+        data.check()?;
         let Lambda::Fixed(lambda) = config.lambda else {
             return Err(Error::Config {
                 field: "lambda",
@@ -546,7 +556,16 @@ impl Trainer {
     /// Numbers that left the finite range.
     pub fn step(&mut self, rate: f64) -> Result<Loss> {
         self.step += 1;
-        self.run.step(self.leaf, self.step - 1, rate)
+        let loss = self.run.step(self.leaf, self.step - 1, rate)?;
+        if loss.total.is_finite() {
+            return Ok(loss);
+        }
+        let advice = "lower the learning rate or scale the data";
+        Err(Error::Diverged {
+            what: "the loss",
+            step: self.step - 1,
+            advice,
+        })
     }
 
     /// Where the time of all steps so far went.

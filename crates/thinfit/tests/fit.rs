@@ -92,7 +92,7 @@ fn one_and_two_threads_give_the_same_bytes() {
         };
         let config = |threads| Config {
             polish: polish.clone(),
-            width: 70,
+            width: 140,
             threads,
             lambda,
             ..small(method, Activation::Fourier)
@@ -170,7 +170,7 @@ fn a_gft_fit_saved_at_its_end_goes_on_as_gft_r() {
         Control::Continue
     })
     .unwrap();
-    let state = state.into_inner().unwrap().unwrap().refined();
+    let state = state.into_inner().unwrap().unwrap().refined().unwrap();
     let continued = resume(&data, state, &|_| Control::Continue).unwrap();
     let whole = run(
         &data,
