@@ -211,6 +211,13 @@ pub(crate) fn check_finite(what: &'static str, a: MatRef<'_, f64>) -> Result<()>
     Ok(())
 }
 
+/// Smallest and largest of some values.
+pub(crate) fn range<'a>(values: impl Iterator<Item = &'a f64>) -> [f64; 2] {
+    values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], &v| {
+        [low.min(v), high.max(v)]
+    })
+}
+
 /// How columns are scaled before a fit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -245,8 +252,7 @@ impl Scaler {
     /// Maps every column to [−½, ½].
     pub fn to_box(a: MatRef<'_, f64>) -> Self {
         Self::by_column(a, |column| {
-            let low = column.iter().copied().fold(f64::INFINITY, f64::min);
-            let high = column.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let [low, high] = range(column.iter());
             (0.5 * low + 0.5 * high, high - low)
         })
     }

@@ -5,7 +5,7 @@
 //! features where the configuration has such starts.
 
 use crate::config::{Config, Lambda, Method, Start};
-use crate::data::{Dataset, Scaler, Scaling};
+use crate::data::{Dataset, Scaler, Scaling, range};
 use crate::features::{features, pad};
 use crate::model::{Model, Network, Record};
 use crate::orthogonal::{self, Orthogonal};
@@ -134,6 +134,8 @@ struct Fit {
     /// Whether the observer asked to stop, in whichever run.
     stop: AtomicBool,
     scalers: (Scaler, Scaler),
+    /// Ranges of the inputs, in the units of the data.
+    domain: Vec<[f64; 2]>,
     all: Dataset,
     train: Dataset,
     validation: Dataset,
@@ -164,6 +166,7 @@ impl Fit {
             fingerprint,
             board: Mutex::new(runs),
             stop: AtomicBool::new(false),
+            domain: x.col_iter().map(|column| range(column.iter())).collect(),
             scalers,
             all,
             train,
@@ -531,6 +534,7 @@ impl Fit {
         Ok(Model::new(
             network,
             (self.all.inputs, self.all.outputs),
+            self.domain,
             self.scalers,
             uncertainty,
             record,

@@ -32,6 +32,8 @@ pub struct Model {
     pub inputs: Vec<String>,
     /// Names of the outputs.
     pub outputs: Vec<String>,
+    /// Smallest and largest value of each input among the samples, in the units of the data.
+    pub domain: Vec<[f64; 2]>,
     /// Scaling of the inputs.
     pub input_scaler: Scaler,
     /// Scaling of the outputs.
@@ -100,6 +102,7 @@ impl Model {
     pub(crate) fn new(
         network: Network,
         (inputs, outputs): (Vec<String>, Vec<String>),
+        domain: Vec<[f64; 2]>,
         (input_scaler, output_scaler): (Scaler, Scaler),
         uncertainty: Uncertainty,
         record: Record,
@@ -114,6 +117,7 @@ impl Model {
             activation: network.activation,
             inputs,
             outputs,
+            domain,
             input_scaler,
             output_scaler,
             hidden: rows(&network.w),
@@ -143,6 +147,17 @@ impl Model {
         self.hidden.iter().chain(&self.output).map(Vec::len).sum()
     }
 
+    /// Hidden weights as they are in the file: in scaled inputs, n rows of d numbers, d + 1 with biases (the bias last).
+    pub fn scaled_hidden(&self) -> &[Vec<f64>] {
+        &self.hidden
+    }
+
+    /// Output weights as they are in the file: in scaled outputs, rows of c numbers. Fourier: n real, then n imaginary
+    /// parts; otherwise n weights, then the output bias.
+    pub fn scaled_output(&self) -> &[Vec<f64>] {
+        &self.output
+    }
+
     /// Hidden weights w (n × d) in the units of the data: ⟨w_l, x⟩ up to the shift that the biases or phases hold.
     pub fn hidden(&self) -> Mat<f64> {
         Mat::from_fn(self.width(), self.dim(), |l, j| {
@@ -169,7 +184,7 @@ impl Model {
     /// A number of columns other than d, or values that are not finite.
     pub fn predict(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
         let c = self.outputs.len();
-        let mut b = self.output();
+        let mut b = self.b();
         conjugate(self.activation, b.as_mut());
         self.by_blocks(x, c, |e, mut out| {
             matmul(
@@ -203,7 +218,7 @@ impl Model {
                 found: o.to_string(),
             });
         }
-        let (w, b) = (self.scaled_hidden(), self.output());
+        let (w, b) = (self.w(), self.b());
         self.by_blocks(x, d, |e, mut out| {
             let mut slope = Mat::zeros(e.nrows(), n);
             slopes(self.activation, e, b.as_ref(), o, slope.as_mut());
@@ -299,7 +314,7 @@ impl Model {
             });
         }
         check_finite("x", x)?;
-        let w = self.scaled_hidden();
+        let w = self.w();
         let mut out = Mat::zeros(x.nrows(), columns);
         let blocks = x.nrows().div_ceil(BLOCK);
         out.as_mut()
@@ -315,11 +330,11 @@ impl Model {
         Ok(out)
     }
 
-    fn scaled_hidden(&self) -> Mat<f64> {
+    fn w(&self) -> Mat<f64> {
         Mat::from_fn(self.width(), self.hidden[0].len(), |l, j| self.hidden[l][j])
     }
 
-    fn output(&self) -> Mat<f64> {
+    fn b(&self) -> Mat<f64> {
         Mat::from_fn(self.output.len(), self.outputs.len(), |l, o| {
             self.output[l][o]
         })
@@ -426,6 +441,14 @@ impl Model {
         };
         let checks = [
             (n > 0 && d > 0 && c > 0, "no neurons, inputs or outputs"),
+            (
+                self.domain.len() == d
+                    && self
+                        .domain
+                        .iter()
+                        .all(|[low, high]| low <= high && low.is_finite() && high.is_finite()),
+                "ranges that do not fit the inputs",
+            ),
             (
                 scaler(&self.input_scaler, d),
                 "an input scaling that does not fit the inputs",
