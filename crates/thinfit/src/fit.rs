@@ -7,6 +7,7 @@
 use crate::config::{Config, Lambda, Method, Start};
 use crate::data::{Dataset, Scaler, Scaling, range};
 use crate::features::{features, pad};
+use crate::linear::linear_fit;
 use crate::model::{Model, Network, Record};
 use crate::orthogonal::{self, Orthogonal};
 use crate::output::KAPPAS;
@@ -484,7 +485,7 @@ impl Fit {
             .flat_map(|i| (0..=i).map(move |j| (i, j)))
             .map(|at| covariance[at])
             .collect();
-        let mean = |o: usize, value: &dyn Fn(usize) -> f64| {
+        let mean = |value: &dyn Fn(usize) -> f64| {
             let weights = self.validation.weights.as_deref();
             let (mut sum, mut total) = (0.0, 0.0);
             for i in 0..self.validation.samples() {
@@ -492,22 +493,25 @@ impl Fit {
                 sum += weight * value(i);
                 total += weight;
             }
-            let scale = self.scalers.1.scale[o];
-            (sum / total, scale)
+            sum / total
         };
-        let (validation_mse, validation_variance) = (0..c)
-            .map(|o| {
-                let (square, scale) = mean(o, &|i| residual[(i, o)].powi(2));
-                let (average, _) = mean(o, &|i| self.validation.y[(i, o)]);
-                let (variance, _) = mean(o, &|i| (self.validation.y[(i, o)] - average).powi(2));
-                (square * scale * scale, variance * scale * scale)
-            })
-            .unzip();
+        // Mean squares in the units of the data; a linear fit may overflow where inputs are used as they are.
+        let squares = |error: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
+            let unit = |o: usize| self.scalers.1.scale[o].powi(2);
+            (0..c)
+                .map(|o| (mean(&|i| error(i, o).powi(2)) * unit(o)).min(f64::MAX))
+                .collect()
+        };
+        let y = &self.validation.y;
+        let averages: Vec<f64> = (0..c).map(|o| mean(&|i| y[(i, o)])).collect();
+        let linear = linear_fit(&self.train, self.validation.x.as_ref());
         let record = Record {
             version: env!("CARGO_PKG_VERSION").into(),
             samples: self.all.samples(),
-            validation_mse,
-            validation_variance,
+            validation_mse: squares(&|i, o| residual[(i, o)]),
+            validation_variance: squares(&|i, o| y[(i, o)] - averages[o]),
+            validation_linear: squares(&|i, o| y[(i, o)] - linear[(i, o)]),
+            validation_samples: self.validation.samples(),
             lambda: best.lambda,
             start_scale: best.scale,
             form: best.form,

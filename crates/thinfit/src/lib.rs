@@ -13,6 +13,7 @@ mod fit;
 mod generator;
 mod householder;
 mod laps;
+mod linear;
 mod model;
 mod objective;
 mod orthogonal;

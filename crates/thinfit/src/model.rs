@@ -61,6 +61,10 @@ pub struct Record {
     pub validation_mse: Vec<f64>,
     /// Variance of the outputs on the validation rows: the error of predicting their mean.
     pub validation_variance: Vec<f64>,
+    /// Mean squared error on the validation rows of a linear fit to the training rows.
+    pub validation_linear: Vec<f64>,
+    /// Number of validation rows.
+    pub validation_samples: usize,
     /// λ in use.
     pub lambda: f64,
     /// Standard deviation that random hidden weights started from; none if a generator made them.
