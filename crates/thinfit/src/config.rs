@@ -23,6 +23,18 @@ pub enum Method {
     Refined,
 }
 
+impl Method {
+    /// The name as it stands in configuration files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Random => "random",
+            Method::Direct => "f-opt",
+            Method::Generative => "gft",
+            Method::Refined => "gft-r",
+        }
+    }
+}
+
 /// Strength λ of the regulariser.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

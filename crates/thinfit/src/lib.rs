@@ -21,6 +21,7 @@ mod output;
 mod polish;
 mod race;
 mod random;
+mod record;
 mod ridge;
 mod rows;
 mod state;
@@ -30,6 +31,14 @@ mod train;
 mod uncertainty;
 mod variation;
 
+/// The pieces that training is made of, for methods that combine them otherwise.
+pub mod parts {
+    pub use crate::adam::Adam;
+    pub use crate::features::planes;
+    pub use crate::generator::{Generator, Real};
+    pub use crate::objective::Joint;
+}
+
 pub use activation::Activation;
 pub use config::{Config, GeneratorConfig, Keep, Lambda, Method, Polish, Schedule, Start};
 pub use data::{Dataset, Scaler, Scaling};
@@ -38,9 +47,10 @@ pub use faer::{Mat, MatRef};
 pub use fit::{fit, resume};
 pub use generator::Precision;
 pub use laps::{Laps, Part};
-pub use model::{Deviation, Model, Record};
+pub use model::{Deviation, Model, Network};
 pub use objective::Loss;
 pub use output::OutputWeights;
+pub use record::Record;
 pub use ridge::Ridge;
 pub use rows::Form;
 pub use state::{Control, Phase, Progress, State};

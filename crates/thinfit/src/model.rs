@@ -3,14 +3,13 @@
 //! f(x) = shift + scale · Re Σ_l b_l Φ(⟨w_l, x′⟩)/n with x′ the scaled inputs. The file format is JSON with a
 //! version in its first field; a thin network is small, and every language reads it.
 
-use crate::config::Config;
-use crate::data::{Scaler, check_finite};
+use crate::data::{Scaler, check_finite, range};
 use crate::features::{column_mut, conjugate, features, pad};
 use crate::file::{read_whole, write_whole};
-use crate::train::Check;
+use crate::record::Record;
 use crate::uncertainty::{Uncertainty, quantile, spread};
 use crate::variation::slopes;
-use crate::{Activation, Error, Form, Result};
+use crate::{Activation, Dataset, Error, Result};
 use faer::linalg::matmul::matmul;
 use faer::reborrow::ReborrowMut;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -43,45 +42,10 @@ pub struct Model {
     /// Output weights in scaled outputs, as planes: rows of c numbers. Fourier: n real, then n imaginary parts;
     /// otherwise n weights, then the output bias.
     output: Vec<Vec<f64>>,
-    uncertainty: Uncertainty,
+    /// None where another method than a fit of this crate made the network.
+    uncertainty: Option<Uncertainty>,
     /// How the model was made.
     pub record: Record,
-}
-
-/// How a model was made and how good it was then.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Record {
-    /// The configuration of the fit.
-    pub config: Config,
-    /// Version of the library.
-    pub version: String,
-    /// Samples given to the fit, validation rows included.
-    pub samples: usize,
-    /// Mean squared error on the validation rows per output, in the units of the data.
-    pub validation_mse: Vec<f64>,
-    /// Variance of the outputs on the validation rows: the error of predicting their mean.
-    pub validation_variance: Vec<f64>,
-    /// Mean squared error on the validation rows of a linear fit to the training rows.
-    pub validation_linear: Vec<f64>,
-    /// Number of validation rows.
-    pub validation_samples: usize,
-    /// λ in use.
-    pub lambda: f64,
-    /// Standard deviation that random hidden weights started from; none if a generator made them.
-    pub start_scale: Option<f64>,
-    /// Least squares problem of the output weights.
-    pub form: Form,
-    /// Ridge of the output weights, ε = τ².
-    pub ridge: f64,
-    /// Training steps whose ridge had to be raised because a pivot failed.
-    pub raised: usize,
-    /// Steps of the polish whose result was kept, 0 if it changed nothing; none if it did not run, because it was
-    /// not asked for or because its Jacobian would have been too large.
-    pub polish_steps: Option<usize>,
-    /// Whether the fit was stopped before its end.
-    pub stopped: bool,
-    /// The learning curve of the run that was chosen.
-    pub history: Vec<Check>,
 }
 
 /// Standard deviations at some points, in the units of the outputs (rows × c each).
@@ -93,13 +57,16 @@ pub struct Deviation {
     pub observation: Mat<f64>,
 }
 
-/// The parts of a fitted network, in scaled units.
-pub(crate) struct Network {
+/// A two-layer network g(x′) = Re Σ_l b_l Φ(⟨w_l, x′⟩)/n in scaled units, whoever made it.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// Activation Φ.
     pub activation: Activation,
-    /// n × d′.
-    pub w: Mat<f64>,
-    /// k × c planes.
-    pub b: Mat<f64>,
+    /// Hidden weights w, n × d, or n × (d + 1) with biases (the bias last).
+    pub hidden: Mat<f64>,
+    /// Output weights b as planes. Fourier: n real, then n imaginary parts (2n × c); otherwise n weights, then the
+    /// output bias ((n + 1) × c).
+    pub output: Mat<f64>,
 }
 
 impl Model {
@@ -108,7 +75,7 @@ impl Model {
         (inputs, outputs): (Vec<String>, Vec<String>),
         domain: Vec<[f64; 2]>,
         (input_scaler, output_scaler): (Scaler, Scaler),
-        uncertainty: Uncertainty,
+        uncertainty: Option<Uncertainty>,
         record: Record,
     ) -> Self {
         let rows = |a: &Mat<f64>| {
@@ -124,10 +91,35 @@ impl Model {
             domain,
             input_scaler,
             output_scaler,
-            hidden: rows(&network.w),
-            output: rows(&network.b),
+            hidden: rows(&network.hidden),
+            output: rows(&network.output),
             uncertainty,
             record,
+        }
+    }
+
+    /// The model of a network that another method made for `data`, scaled by (input, output) scalers.
+    ///
+    /// It predicts, saves and exports as any other; it knows no standard deviations and no intervals.
+    ///
+    /// # Errors
+    /// Weights or scalers that do not fit each other or the columns of the data, or that are not finite.
+    pub fn from_network(
+        network: Network,
+        data: &Dataset,
+        scalers: (Scaler, Scaler),
+        record: Record,
+    ) -> Result<Self> {
+        let domain = data.x.col_iter().map(|x| range(x.iter())).collect();
+        let names = (data.inputs.clone(), data.outputs.clone());
+        let model = Model::new(network, names, domain, scalers, None, record);
+        match model.flaw() {
+            None => Ok(model),
+            Some(found) => Err(Error::Shape {
+                what: "network",
+                expected: "finite weights that fit the data".into(),
+                found,
+            }),
         }
     }
 
@@ -246,9 +238,9 @@ impl Model {
     /// Standard deviations of f and of a new observation at the rows of `x` (m × d).
     ///
     /// # Errors
-    /// As [`Model::predict`].
+    /// As [`Model::predict`], or a model without uncertainty (see [`Model::from_network`]).
     pub fn deviation(&self, x: MatRef<'_, f64>) -> Result<Deviation> {
-        let (uncertainty, variance) = (&self.uncertainty, self.variance(x)?);
+        let (uncertainty, variance) = (self.uncertainty()?, self.variance(x)?);
         let of = |added: f64| {
             Mat::from_fn(x.nrows(), self.outputs.len(), |i, o| {
                 self.output_scaler.scale[o]
@@ -279,7 +271,7 @@ impl Model {
         let middle = self.predict(x)?;
         let deviation = self.deviation(x)?.observation;
         let half: Vec<f64> = self
-            .uncertainty
+            .uncertainty()?
             .scores
             .iter()
             .map(|scores| quantile(scores, level))
@@ -292,9 +284,17 @@ impl Model {
         Ok((bound(-1.0), bound(1.0)))
     }
 
+    fn uncertainty(&self) -> Result<&Uncertainty> {
+        self.uncertainty.as_ref().ok_or_else(|| Error::Data {
+            what: "uncertainty",
+            problem: format!("a network made by `{}` has none", self.record.method),
+            advice: "fit the data with a method of thinfit itself",
+        })
+    }
+
     /// e(x) M e(x)ᵀ per row.
     fn variance(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
-        let (uncertainty, k) = (&self.uncertainty, self.activation.columns(self.width()));
+        let (uncertainty, k) = (self.uncertainty()?, self.activation.columns(self.width()));
         let entry = |i: usize, j: usize| uncertainty.covariance[i * (i + 1) / 2 + j];
         let covariance = Mat::from_fn(k, k, |i, j| if i >= j { entry(i, j) } else { entry(j, i) });
         self.by_blocks(x, 1, |e, out| {
@@ -428,8 +428,7 @@ impl Model {
                     .iter()
                     .all(|row| row.len() == len && row.iter().all(|v| v.is_finite()))
         };
-        let u = &self.uncertainty;
-        let uncertain = {
+        let uncertain = self.uncertainty.as_ref().is_none_or(|u| {
             u.covariance.len() == k * (k + 1) / 2
                 && u.noise.len() == c
                 && u.noise.iter().all(|v| *v >= 0.0)
@@ -442,7 +441,7 @@ impl Model {
                     .chain(&u.noise)
                     .chain(u.scores.iter().flatten())
                     .all(|v| v.is_finite())
-        };
+        });
         let checks = [
             (n > 0 && d > 0 && c > 0, "no neurons, inputs or outputs"),
             (
