@@ -14,8 +14,11 @@ pub(crate) fn read_whole(path: &Path) -> Result<Vec<u8>> {
     })
 }
 
-/// Writes under a temporary name beside `path`, then renames.
-pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
+/// Writes under a temporary name beside `path`, then renames: there is never half a file at `path`.
+///
+/// # Errors
+/// A file that cannot be written; what was at `path` is still there then.
+pub fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let mut partial = path.as_os_str().to_owned();
     // Several threads may write one file at a time; the last to rename wins.

@@ -8,7 +8,7 @@ mod data;
 pub mod elementary;
 mod error;
 mod features;
-mod file;
+pub mod file;
 mod fit;
 mod generator;
 mod householder;
