@@ -35,7 +35,7 @@ pub struct Options {
     pub header: Option<bool>,
     /// What becomes of missing values.
     pub missing: Missing,
-    /// The array of an NPZ file or the variable of a MAT file; all of them, side by side, if none.
+    /// The array of an NPZ file or variable of a MAT file, or several with commas between them; all if none.
     pub array: Option<String>,
 }
 
@@ -154,7 +154,12 @@ impl Reader {
             }
             (_, Input::Stream(_)) => {
                 let advice = "write it to a file first";
-                return Err(malformed(path, "text from a stream", "another kind of file", advice));
+                return Err(malformed(
+                    path,
+                    "text from a stream",
+                    "another kind of file",
+                    advice,
+                ));
             }
             #[cfg(feature = "parquet")]
             (Kind::Parquet, Input::Bytes(_)) => {
