@@ -113,7 +113,7 @@ enum Field {
 fn first(path: &Path, sample: &[u8], delimiter: Delimiter) -> Vec<Vec<Field>> {
     let whole = sample.len() < SAMPLE;
     let mut records = Records::new(path, sample.into(), Box::new(std::io::empty()));
-    let mut kinds = Vec::new();
+    let mut kinds: Vec<Vec<Field>> = Vec::new();
     while kinds.len() < RECORDS
         && let Ok(Some((_, record))) = records.next(delimiter)
     {
@@ -128,9 +128,13 @@ fn first(path: &Path, sample: &[u8], delimiter: Delimiter) -> Vec<Vec<Field>> {
                 .collect(),
         );
     }
-    // The sample may end within a record.
-    if !whole && kinds.len() < RECORDS && kinds.len() > 1 {
-        kinds.pop();
+    // The sample may end within a record, and within a field of it.
+    if !whole && kinds.len() < RECORDS {
+        let last = kinds.pop();
+        if let (Some(mut first), true) = (last, kinds.is_empty()) {
+            first.pop();
+            kinds.push(first);
+        }
     }
     kinds
 }
@@ -163,7 +167,7 @@ fn is_header(path: &Path, records: &[Vec<Field>]) -> Result<bool> {
         let mut pairs = head.iter().zip(row);
         pairs.any(|(head, below)| *head == Field::Text && *below == Field::Number)
     };
-    if records.len() == 1 || records[1..].iter().any(above) {
+    if records.iter().any(above) {
         return Ok(true);
     }
     Err(malformed(

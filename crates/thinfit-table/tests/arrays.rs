@@ -1,5 +1,7 @@
 //! NPY, NPZ and MAT: types, orders, several arrays, and damaged files.
 
+#![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
+
 mod files;
 
 use faer::Mat;

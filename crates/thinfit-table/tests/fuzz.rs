@@ -1,5 +1,7 @@
 //! Whatever the bytes are: a table or an error, at once and in little memory. `THINFIT_FUZZ=N` runs N cases of each.
 
+#![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
+
 mod files;
 
 use files::{mat, npy, npz};

@@ -1,5 +1,7 @@
 //! The memory of reading in blocks does not depend on the length of the file.
 
+#![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
+
 use faer::Mat;
 use std::fs::File;
 use std::io::Write;

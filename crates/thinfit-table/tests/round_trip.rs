@@ -1,5 +1,7 @@
 //! What is written is read back to the same bits, and files appear whole or not at all.
 
+#![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
+
 use faer::Mat;
 use proptest::prelude::*;
 use std::path::Path;

@@ -91,3 +91,63 @@ pub fn mat(variables: &[Variable<'_>], big: bool, compressed: bool) -> Vec<u8> {
     }
     bytes
 }
+
+/// A Parquet file of two groups of three rows; `b` is null in the second row of each.
+#[cfg(feature = "parquet")]
+pub fn parquet(compressed: bool) -> Vec<u8> {
+    use parquet::basic::Compression;
+    use parquet::data_type::{
+        BoolType, ByteArrayType, DoubleType, FloatType, Int32Type, Int64Type,
+    };
+    use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    use std::sync::Arc;
+    let schema = "message table {
+        REQUIRED DOUBLE a;
+        OPTIONAL INT32 b;
+        REQUIRED BYTE_ARRAY name (UTF8);
+        REQUIRED INT64 u (UINT_64);
+        REQUIRED INT32 i (INT_8);
+        REQUIRED FLOAT f;
+        REQUIRED BOOLEAN flag;
+        REQUIRED INT32 price (DECIMAL(9, 2));
+        REQUIRED INT64 day (TIMESTAMP_MILLIS);
+    }";
+    let schema = Arc::new(parquet::schema::parser::parse_message_type(schema).unwrap());
+    let compression = if compressed {
+        Compression::SNAPPY
+    } else {
+        Compression::UNCOMPRESSED
+    };
+    let properties = WriterProperties::builder().set_compression(compression);
+    let properties = Arc::new(properties.build());
+    let mut bytes = Vec::new();
+    let mut file = SerializedFileWriter::new(&mut bytes, schema, properties).unwrap();
+    for _ in 0..2 {
+        let mut group = file.next_row_group().unwrap();
+        macro_rules! column {
+            ($type:ty, $values:expr, $levels:expr) => {
+                let mut column = group.next_column().unwrap().unwrap();
+                let typed = column.typed::<$type>();
+                typed.write_batch(&$values, $levels, None).unwrap();
+                column.close().unwrap();
+            };
+        }
+        column!(DoubleType, [0.1, 1e300, -2.0], None);
+        column!(Int32Type, [-7, 9], Some(&[1, 0, 1]));
+        column!(
+            ByteArrayType,
+            ["one".into(), "two".into(), "three".into()],
+            None
+        );
+        column!(Int64Type, [1, -1, 3], None);
+        column!(Int32Type, [-1, 0, 1], None);
+        column!(FloatType, [0.5, 1.5, 2.5], None);
+        column!(BoolType, [true, false, true], None);
+        column!(Int32Type, [150, -25, 1], None);
+        column!(Int64Type, [1, 2, 3], None);
+        group.close().unwrap();
+    }
+    file.close().unwrap();
+    bytes
+}
