@@ -31,7 +31,11 @@ pub fn run(args: &ExportArgs, out: &mut impl Write) -> Result<(), Failure> {
     };
     match args.to {
         Language::Onnx => {
-            let precision = if args.f32 { Precision::F32 } else { Precision::F64 };
+            let precision = if args.f32 {
+                Precision::F32
+            } else {
+                Precision::F64
+            };
             write(&path, &thinfit_export::onnx(&model, precision))
         }
         Language::C => {

@@ -8,7 +8,7 @@ mod columns;
 mod data;
 mod demo;
 mod draw;
-//mod export;
+mod export;
 mod failure;
 mod fit;
 mod inspect;
@@ -51,7 +51,7 @@ fn dispatch(cli: Cli, out: &mut impl Write) -> Result<bool, Failure> {
         Command::Score(args) => score::run(&args, out)?,
         Command::Inspect(args) => inspect::run(&args, out)?,
         Command::Plot(args) => draw::run(&args, out)?,
-        Command::Export(_) => {}
+        Command::Export(args) => export::run(&args, out)?,
         Command::Data(args) => data::run(&args, out)?,
         Command::Demo(args) => demo::run(&args, out)?,
         Command::Completions { shell } => {
