@@ -275,8 +275,8 @@ pub struct ExportArgs {
     /// Single precision (ONNX only).
     #[arg(long)]
     pub f32: bool,
-    /// Significant digits (LaTeX only).
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=17))]
+    /// Significant digits (LaTeX only). Terms cancel, so a formula of few digits is one to look at, not to compute with.
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u8).range(1..=17))]
     pub digits: u8,
 }
 

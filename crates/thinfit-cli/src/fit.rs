@@ -12,6 +12,7 @@ use crate::args::FitArgs;
 use crate::checkpoint::Checkpoint;
 use crate::columns;
 use crate::failure::Failure;
+use crate::figure::figure;
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::settings;
@@ -220,7 +221,13 @@ fn write_report(
         ];
         for (text, mse) in rows {
             let r2 = explained(mse, validation.mean_mse[o]);
-            writeln!(out, "{:<24}{:>12.3e}{:>14.9}", label(text), mse.sqrt(), r2)?;
+            writeln!(
+                out,
+                "{:<24}{:>12}{:>14.9}",
+                label(text),
+                figure(mse.sqrt()),
+                r2
+            )?;
         }
     }
     let worse = (0..model.outputs.len())

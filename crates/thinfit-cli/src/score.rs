@@ -10,6 +10,7 @@ use thinfit_table::Missing;
 use crate::args::ScoreArgs;
 use crate::columns::{match_inputs, open, targets};
 use crate::failure::Failure;
+use crate::figure::figure;
 use crate::fit::explained;
 
 /// Rows in memory at a time.
@@ -106,8 +107,13 @@ pub fn run(args: &ScoreArgs, out: &mut impl Write) -> Result<(), Failure> {
     for score in &result.scores {
         writeln!(
             out,
-            "{:<16}{:>12.4e}{:>12.4e}{:>12.4e}{:>14.9}{:>10}",
-            score.output, score.mse, score.rmse, score.mae, score.r2, rows
+            "{:<16}{:>12}{:>12}{:>12}{:>14.9}{:>10}",
+            score.output,
+            figure(score.mse),
+            figure(score.rmse),
+            figure(score.mae),
+            score.r2,
+            rows
         )?;
     }
     Ok(())
