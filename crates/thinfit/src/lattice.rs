@@ -20,7 +20,7 @@ pub(crate) fn lattice(points: usize, dim: usize) -> Mat<f64> {
             .collect()
     };
     // Odd multipliers give every coordinate all N values; these step through the odd numbers by the golden ratio.
-    let candidates = (1..=CANDIDATES).map(|k| (k * (points as f64 * 0.618) as u64) % n | 1);
+    let candidates = (1..=CANDIDATES).map(|k| (k * (points as f64 * 0.618) as u64 % n) | 1);
     let worst = |g: &u64| error(points, &coordinates(*g));
     let best = candidates.min_by(|a, b| worst(a).total_cmp(&worst(b)));
     let z = coordinates(best.expect("there are candidates"));
