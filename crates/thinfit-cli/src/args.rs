@@ -134,7 +134,7 @@ pub struct FitArgs {
     #[arg(long, value_name = "FILE", help_heading = "Method")]
     pub config: Option<PathBuf>,
 
-    /// Save the state of the fit to this file every few seconds.
+    /// Save the state of the fit to this file often.
     #[arg(long, value_name = "FILE", help_heading = "Running")]
     pub checkpoint: Option<PathBuf>,
     /// Go on from a saved state, to the same model as a fit that was never interrupted.
