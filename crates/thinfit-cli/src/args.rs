@@ -66,6 +66,9 @@ pub struct TableArgs {
     /// Which array of an .npz file, or variable of a .mat file [default: all of them, side by side].
     #[arg(long, value_name = "NAME", help_heading = "Table")]
     pub array: Option<String>,
+    /// Rows that lack a value [default: an error].
+    #[arg(long, value_enum, help_heading = "Table")]
+    pub missing: Option<Missing>,
 }
 
 /// What to do with a row that lacks a value.
@@ -102,10 +105,6 @@ pub struct FitArgs {
     /// Column of sample weights; a weight of 2 counts as the row twice.
     #[arg(long, value_name = "COL")]
     pub weights: Option<String>,
-    /// Rows that lack a value [default: an error].
-    #[arg(long, value_enum)]
-    pub missing: Option<Missing>,
-
     /// Settings to start from [default: fast].
     #[arg(long, value_parser = PossibleValuesParser::new(["fast", "paper"]), help_heading = "Method")]
     pub preset: Option<String>,

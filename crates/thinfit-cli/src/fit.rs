@@ -53,7 +53,10 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
         .output
         .clone()
         .unwrap_or_else(|| PathBuf::from("model.json"));
-    check_folder(&output)?;
+    check_folder(&output, "-o")?;
+    if let Some(path) = &args.checkpoint {
+        check_folder(path, "--checkpoint")?;
+    }
     let (data, dropped) = columns::samples(&args, &path)?;
     let state = match &args.resume {
         None => None,
@@ -148,8 +151,8 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
     Ok(record.stopped)
 }
 
-/// A model that cannot be written should not cost the time of a fit.
-fn check_folder(output: &Path) -> Result<(), Failure> {
+/// A file that cannot be written should not cost the time of a fit.
+fn check_folder(output: &Path, option: &str) -> Result<(), Failure> {
     let folder = match output.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
@@ -161,7 +164,7 @@ fn check_folder(output: &Path) -> Result<(), Failure> {
             "no such folder"
         };
         return Err(Failure::new(format!(
-            "{}: expected a file to write the model to, found {found}; give another one with -o FILE",
+            "{}: expected a file to write to, found {found}; give another one with {option} FILE",
             output.display()
         )));
     }
@@ -244,7 +247,11 @@ fn write_report(
     let file = result.model.display();
     writeln!(out, "\nwrote {file}\n\nnext:")?;
     writeln!(out, "  thinfit inspect {file}")?;
-    writeln!(out, "  thinfit plot {file} {}", data.display())?;
+    let data = match data == Path::new("-") {
+        true => "DATA.csv".into(),
+        false => data.display().to_string(),
+    };
+    writeln!(out, "  thinfit plot {file} {data}")?;
     writeln!(out, "  thinfit predict {file} NEW.csv -o predicted.csv")?;
     Ok(())
 }

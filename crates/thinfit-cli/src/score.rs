@@ -5,7 +5,6 @@ use std::path::Path;
 
 use serde::Serialize;
 use thinfit::Model;
-use thinfit_table::Missing;
 
 use crate::args::ScoreArgs;
 use crate::columns::{match_inputs, open, targets};
@@ -60,7 +59,7 @@ impl Sums {
 pub fn run(args: &ScoreArgs, out: &mut impl Write) -> Result<(), Failure> {
     let model = Model::load(&args.model)?;
     let targets = targets(&args.target, &model)?;
-    let mut reader = open(&args.data, &args.table, Missing::Refuse)?;
+    let mut reader = open(&args.data, &args.table)?;
     match_inputs(&mut reader, &model, &targets)?;
     let (d, mut rows, mut sums) = (model.dim(), 0, vec![Sums::default(); targets.len()]);
     while let Some(block) = reader.next_block(BLOCK)? {

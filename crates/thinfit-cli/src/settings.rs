@@ -167,8 +167,8 @@ fn complete(args: &mut FitArgs, options: Table) -> Result<(), Failure> {
     file.target.under(&mut args.target);
     file.inputs.under(&mut args.inputs);
     file.drop.under(&mut args.drop);
-    if args.missing.is_none() {
-        args.missing = match file.missing.as_deref() {
+    if args.table.missing.is_none() {
+        args.table.missing = match file.missing.as_deref() {
             None => None,
             Some("drop") => Some(Missing::Drop),
             Some("mean") => Some(Missing::Mean),

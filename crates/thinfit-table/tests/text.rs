@@ -154,8 +154,8 @@ fn missing_values_are_refused_dropped_or_filled() {
     let text = "a,b\n1,2\n,4\n5,NA\n3,nan\n7,#N/A\n9,null\n#N/A,?\n2,6\n";
     assert_eq!(
         error(text),
-        "train.csv:3: column `a` is missing; leave the column out with --drop a, or pass --missing drop or \
-         --missing mean"
+        "train.csv:3: column `a` is missing; fill it in, pass --missing drop or --missing mean, or leave the column out of \
+         the fit with --drop a"
     );
     let dropped = read_with(text, &missing(Missing::Drop)).unwrap();
     assert_eq!(rows(&dropped.x), [[1.0, 2.0], [2.0, 6.0]]);
@@ -221,7 +221,7 @@ fn errors_say_where_what_and_how_to_go_on() {
     let cases: [(&[u8], &str); 15] = [
         (
             b"a,age\n1,2\n3,x\xfcy\x07\n",
-            "train.csv:3: column `age` is `x\u{fffd}y\\u{7}`, not a number; correct it, or leave the column out with --drop age",
+            "train.csv:3: column `age` is `x\u{fffd}y\\u{7}`, not a number; correct it, or leave the column out of the fit with --drop age",
         ),
         (
             b"a;b\n1,5;2\n",
@@ -240,11 +240,11 @@ fn errors_say_where_what_and_how_to_go_on() {
         ),
         (
             b"a,b\n1,inf\n",
-            "train.csv:2: column `b` is infinite; correct it, or leave the column out with --drop b",
+            "train.csv:2: column `b` is infinite; correct it, or leave the column out of the fit with --drop b",
         ),
         (
             b"a,b\n1,1e999\n",
-            "train.csv:2: column `b` is infinite; correct it, or leave the column out with --drop b",
+            "train.csv:2: column `b` is infinite; correct it, or leave the column out of the fit with --drop b",
         ),
         (
             b"a,b,a\n1,2,3\n",
