@@ -324,6 +324,30 @@ fn files_that_cannot_be_opened_say_why() {
     assert!(message(&absent).starts_with(&format!("cannot read {}: ", absent.display())));
 }
 
+#[cfg(unix)]
+#[test]
+fn pipes_give_text_and_nothing_else() {
+    let path = std::env::temp_dir().join(format!("thinfit-pipe-{}", std::process::id()));
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.unwrap().success());
+    let long: String = (0..100_000).map(|i| format!("{i},{}\n", 2 * i)).collect();
+    let through = |bytes: &[u8]| {
+        std::thread::scope(|scope| {
+            // A reader that refuses early leaves the writer with an error, which is right.
+            scope.spawn(|| drop(std::fs::write(&path, bytes)));
+            Reader::open(&path, &Options::default()).and_then(|mut reader| reader.read())
+        })
+    };
+    let table = through(long.as_bytes()).unwrap();
+    assert_eq!(
+        (table.x.nrows(), table.x[(99_999, 1)]),
+        (100_000, 199_998.0)
+    );
+    let message = through(b"\x93NUMPY\x01\0").unwrap_err().to_string();
+    assert!(message.ends_with("write it to a file first"), "{message}");
+    std::fs::remove_file(&path).unwrap();
+}
+
 #[test]
 fn numbers_are_read_to_the_last_bit() {
     for text in [
