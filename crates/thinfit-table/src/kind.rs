@@ -17,9 +17,9 @@ pub(crate) enum Kind {
 /// Kinds by first bytes, and by extension.
 const KNOWN: [(Kind, &[u8], &str, &str); 4] = [
     (Kind::Npy, b"\x93NUMPY", "npy", "an NPY file"),
-    (Kind::Npz, b"PK", "npz", "an NPZ file"),
+    (Kind::Npz, b"PK\x03\x04", "npz", "an NPZ file"),
     (Kind::Mat, b"MATLAB 5.0", "mat", "a MAT file of version 5"),
-    (Kind::Parquet, b"PAR1", "parquet", "a Parquet file"),
+    (Kind::Parquet, b"PAR1\x15", "parquet", "a Parquet file"),
 ];
 
 /// Files that users have and that are no tables for us: first bytes, what they are, what to do.

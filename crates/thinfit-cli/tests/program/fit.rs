@@ -194,6 +194,7 @@ fn wrong_options_are_errors_that_say_what_to_do() {
     write(&folder, "bad.toml", "width = 'many'\n");
     write(&folder, "typo.toml", "widht = 10\n");
     write(&folder, "broken.toml", "width = = 3\n");
+    write(&folder, "dots.toml", "delimiter = '...'\n");
     let fit = ["fit", "train.csv", "--target", "y", "--drop", "name"];
     let with = |more: &[&'static str]| [&fit[..], more].concat();
     fail(
@@ -240,6 +241,17 @@ fn wrong_options_are_errors_that_say_what_to_do() {
         &with(&["-o", "no/such/folder/m.json"]),
         &["no/such/folder", "-o"],
     );
+    fail(
+        &folder,
+        &with(&["-o", "train.csv"]),
+        &["train.csv", "something else"],
+    );
+    fail(
+        &folder,
+        &with(&["--checkpoint", "model.json", "-o", "./model.json"]),
+        &["something else"],
+    );
+    fail(&folder, &with(&["--config", "dots.toml"]), &["--delimiter"]);
     fail(
         &folder,
         &with(&["--resume", "absent.state"]),
