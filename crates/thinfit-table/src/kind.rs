@@ -17,9 +17,9 @@ pub(crate) enum Kind {
 /// Kinds by first bytes, and by extension.
 const KNOWN: [(Kind, &[u8], &str, &str); 4] = [
     (Kind::Npy, b"\x93NUMPY", "npy", "an NPY file"),
-    (Kind::Npz, b"PK\x03\x04", "npz", "an NPZ file"),
+    (Kind::Npz, b"PK", "npz", "an NPZ file"),
     (Kind::Mat, b"MATLAB 5.0", "mat", "a MAT file of version 5"),
-    (Kind::Parquet, b"PAR1\x15", "parquet", "a Parquet file"),
+    (Kind::Parquet, b"PAR1", "parquet", "a Parquet file"),
 ];
 
 /// Files that users have and that are no tables for us: first bytes, what they are, what to do.
@@ -68,7 +68,10 @@ pub(crate) fn kind(path: &Path, head: &[u8]) -> Result<Kind> {
     if let Some((_, what, advice)) = FOREIGN.iter().find(|(magic, ..)| head.starts_with(magic)) {
         return Err(malformed(path, TABLE, *what, *advice));
     }
-    if let Some((kind, ..)) = KNOWN.iter().find(|(_, magic, ..)| head.starts_with(magic)) {
+    // A text may begin with `PK` or `PAR1` as well, but has no such bytes.
+    let binary = head.iter().any(|byte| *byte < b'\t');
+    let known = KNOWN.iter().find(|(_, magic, ..)| head.starts_with(magic));
+    if let Some((kind, ..)) = known.filter(|(kind, ..)| binary || *kind == Kind::Mat) {
         return Ok(*kind);
     }
     let extension = path.extension().unwrap_or_default().to_ascii_lowercase();

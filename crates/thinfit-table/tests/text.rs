@@ -365,3 +365,12 @@ fn numbers_are_read_to_the_last_bit() {
         );
     }
 }
+
+#[test]
+fn names_that_look_like_other_files_are_names() {
+    for text in ["PK,x\n1,2\n", "PAR1,PAR2\n3,4\n"] {
+        let mut reader =
+            Reader::from_bytes(Path::new("a.csv"), text.into(), &Options::default()).unwrap();
+        assert_eq!(reader.read().unwrap().x.ncols(), 2);
+    }
+}

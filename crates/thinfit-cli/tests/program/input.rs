@@ -102,7 +102,7 @@ fn a_table_without_names_may_have_its_target_first() {
 #[test]
 fn a_build_without_parquet_says_how_to_get_it() {
     let folder = folder("parquet");
-    write(&folder, "points.parquet", b"PAR1\x15 and so on");
+    write(&folder, "points.parquet", b"PAR1\0 and so on");
     let fit = ["fit", "points.parquet", "--target=y"];
     fail(
         &folder,
