@@ -120,7 +120,7 @@ fn a_first_line_of_names_and_numbers_is_a_header_only_if_the_rows_say_so() {
         ["land", "1990"]
     );
     let message = error("18,ford\n15,buick\n");
-    assert!(message.contains("--header yes"), "{message}");
+    assert!(message.contains("--header if"), "{message}");
     // Missing values are values.
     assert_eq!(
         read_with("1,NA\n3,4\n", &missing(Missing::Drop))
