@@ -112,6 +112,8 @@ fn the_command_line_wins_over_the_file_and_the_file_over_the_preset() {
             "7",
             "--set",
             "direct.rate=0.01",
+            "--set",
+            "ridge.absolute=1e-6",
         ],
     );
     let config = Model::load(folder.join("from-file.json"))
@@ -121,6 +123,7 @@ fn the_command_line_wins_over_the_file_and_the_file_over_the_preset() {
     assert_eq!((config.width, config.seed, config.direct.steps), (7, 3, 30));
     assert_eq!((config.direct.rate, config.scale), (0.01, 0.05));
     assert_eq!(config.method, thinfit::Method::Direct);
+    assert_eq!(config.ridge, thinfit::Ridge::Absolute(1e-6));
 }
 
 #[test]
