@@ -34,6 +34,17 @@ impl Activation {
         Activation::Relu,
     ];
 
+    /// The name in a configuration file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Activation::Fourier => "fourier",
+            Activation::Cosine => "cosine",
+            Activation::Sigmoid => "sigmoid",
+            Activation::Tanh => "tanh",
+            Activation::Relu => "relu",
+        }
+    }
+
     /// Whether the bias trick applies: x is padded by a constant 1 and A by a column of ones.
     pub fn has_bias(self) -> bool {
         self != Activation::Fourier
@@ -59,17 +70,6 @@ impl Activation {
             2 * n + 1
         } else {
             self.columns(n)
-        }
-    }
-
-    /// The name as it stands in configuration files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Activation::Fourier => "fourier",
-            Activation::Cosine => "cosine",
-            Activation::Sigmoid => "sigmoid",
-            Activation::Tanh => "tanh",
-            Activation::Relu => "relu",
         }
     }
 

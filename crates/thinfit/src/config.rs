@@ -24,7 +24,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// The name as it stands in configuration files.
+    /// The name in a configuration file.
     pub fn name(self) -> &'static str {
         match self {
             Method::Random => "random",
@@ -426,6 +426,24 @@ mod tests {
             error,
             "config field `validation`: expected a fraction above 0 and up to 0.9, found 1.5"
         );
+    }
+
+    #[test]
+    fn names_are_those_of_configuration_files() {
+        let quoted = |name: &str| format!("\"{name}\"");
+        for method in [
+            Method::Random,
+            Method::Direct,
+            Method::Generative,
+            Method::Refined,
+        ] {
+            let written = serde_json::to_string(&method).unwrap();
+            assert_eq!(written, quoted(method.name()));
+        }
+        for activation in Activation::ALL {
+            let written = serde_json::to_string(&activation).unwrap();
+            assert_eq!(written, quoted(activation.name()));
+        }
     }
 
     #[test]

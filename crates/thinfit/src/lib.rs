@@ -8,28 +8,32 @@ mod data;
 pub mod elementary;
 mod error;
 mod features;
-mod file;
+pub mod file;
 mod fit;
 mod generator;
 mod householder;
 mod laps;
+mod lattice;
 mod linear;
 mod model;
 mod objective;
 mod orthogonal;
 mod output;
 mod polish;
+mod predict;
 mod race;
 mod random;
 mod record;
 mod ridge;
 mod rows;
+mod sensitivity;
 mod state;
 #[cfg(test)]
 mod tests;
 mod train;
 mod uncertainty;
 mod variation;
+mod waves;
 
 /// The pieces that training is made of, for methods that combine them otherwise.
 pub mod parts {
@@ -50,9 +54,11 @@ pub use laps::{Laps, Part};
 pub use model::{Deviation, Model, Network};
 pub use objective::Loss;
 pub use output::OutputWeights;
+pub use predict::{Evaluator, Feature};
 pub use record::Record;
 pub use ridge::Ridge;
 pub use rows::Form;
+pub use sensitivity::Sensitivity;
 pub use state::{Control, Phase, Progress, State};
 pub use train::{Check, Leaf, Trainer};
 pub use variation::Variation;

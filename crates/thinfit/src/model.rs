@@ -4,8 +4,9 @@
 //! version in its first field; a thin network is small, and every language reads it.
 
 use crate::data::{Scaler, check_finite, range};
-use crate::features::{column_mut, conjugate, features, pad};
+use crate::features::{column_mut, features, pad};
 use crate::file::{read_whole, write_whole};
+use crate::predict::Evaluator;
 use crate::record::Record;
 use crate::uncertainty::{Uncertainty, quantile, spread};
 use crate::variation::slopes;
@@ -55,6 +56,19 @@ pub struct Deviation {
     pub model: Mat<f64>,
     /// Of a new observation: the model's and the noise's together.
     pub observation: Mat<f64>,
+}
+
+/// The result, unless it has a value that is not finite: inputs or weights whose products overflow make such values.
+fn check_result(out: Mat<f64>) -> Result<Mat<f64>> {
+    let bad = |column: faer::ColRef<'_, f64>| column.iter().position(|v| !v.is_finite());
+    match out.col_iter().filter_map(bad).min() {
+        None => Ok(out),
+        Some(row) => Err(Error::Data {
+            what: "x",
+            problem: format!("the network overflows at row {row}"),
+            advice: "give rows near those that it was fitted to, or fit it again",
+        }),
+    }
 }
 
 /// A two-layer network g(x′) = Re Σ_l b_l Φ(⟨w_l, x′⟩)/n in scaled units, whoever made it.
@@ -174,30 +188,32 @@ impl Model {
         })
     }
 
-    /// f at the rows of `x` (m × d): m × c.
+    /// The network in the form in which it is evaluated.
+    pub fn evaluator(&self) -> Evaluator {
+        Evaluator::new(
+            self.activation,
+            (&self.hidden, &self.output),
+            (&self.input_scaler, &self.output_scaler),
+        )
+    }
+
+    /// f at the rows of `x` (m × d): m × c. A row's result has the same bits whatever rows are beside it.
     ///
     /// # Errors
-    /// A number of columns other than d, or values that are not finite.
+    /// A number of columns other than d, values that are not finite, or values so large that the result is not.
     pub fn predict(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
-        let c = self.outputs.len();
-        let mut b = self.b();
-        conjugate(self.activation, b.as_mut());
-        self.by_blocks(x, c, |e, mut out| {
-            matmul(
-                out.rb_mut(),
-                Accum::Replace,
-                e.subcols(0, b.nrows()),
-                b.as_ref(),
-                1.0,
-                Par::Seq,
-            );
-            for o in 0..c {
-                let (shift, scale) = (self.output_scaler.shift[o], self.output_scaler.scale[o]);
-                column_mut(out.rb_mut(), o)
-                    .iter_mut()
-                    .for_each(|v| *v = shift + scale * *v);
-            }
-        })
+        self.check_columns(x)?;
+        let evaluator = self.evaluator();
+        let mut out = Mat::zeros(x.nrows(), self.outputs.len());
+        let usable = out
+            .as_mut()
+            .par_row_chunks_mut(BLOCK)
+            .zip_eq(0..x.nrows().div_ceil(BLOCK))
+            .all(|(out, block)| evaluator.evaluate(x.subrows(block * BLOCK, out.nrows()), out));
+        if !usable {
+            check_finite("x", x)?;
+        }
+        check_result(out)
     }
 
     /// The partial derivatives ∂f_o/∂x_j of output `o` at the rows of `x` (m × d): m × d.
@@ -248,8 +264,8 @@ impl Model {
             })
         };
         Ok(Deviation {
-            model: of(0.0),
-            observation: of(1.0),
+            model: check_result(of(0.0))?,
+            observation: check_result(of(1.0))?,
         })
     }
 
@@ -281,7 +297,7 @@ impl Model {
                 middle[(i, o)] + sign * half[o] * deviation[(i, o)]
             })
         };
-        Ok((bound(-1.0), bound(1.0)))
+        Ok((check_result(bound(-1.0))?, check_result(bound(1.0))?))
     }
 
     fn uncertainty(&self) -> Result<&Uncertainty> {
@@ -309,14 +325,7 @@ impl Model {
         columns: usize,
         write: impl Fn(MatRef<'_, f64>, MatMut<'_, f64>) + Sync,
     ) -> Result<Mat<f64>> {
-        if x.ncols() != self.dim() {
-            let expected = format!("{} columns ({})", self.dim(), self.inputs.join(", "));
-            return Err(Error::Shape {
-                what: "x",
-                expected,
-                found: format!("{} columns", x.ncols()),
-            });
-        }
+        self.check_columns(x)?;
         check_finite("x", x)?;
         let w = self.w();
         let mut out = Mat::zeros(x.nrows(), columns);
@@ -331,7 +340,18 @@ impl Model {
                 features(self.activation, x.as_ref(), w.as_ref(), e.as_mut());
                 write(e.as_ref(), out);
             });
-        Ok(out)
+        check_result(out)
+    }
+
+    fn check_columns(&self, x: MatRef<'_, f64>) -> Result<()> {
+        if x.ncols() == self.dim() {
+            return Ok(());
+        }
+        Err(Error::Shape {
+            what: "x",
+            expected: format!("{} columns ({})", self.dim(), self.inputs.join(", ")),
+            found: format!("{} columns", x.ncols()),
+        })
     }
 
     fn w(&self) -> Mat<f64> {
@@ -420,7 +440,7 @@ impl Model {
             s.shift.len() == columns
                 && s.scale.len() == columns
                 && s.shift.iter().all(|v| v.is_finite())
-                && s.scale.iter().all(|v| v.is_finite() && *v != 0.0)
+                && s.scale.iter().all(|v| v.is_normal())
         };
         let table = |rows: &[Vec<f64>], count: usize, len: usize| {
             rows.len() == count
@@ -469,6 +489,16 @@ impl Model {
                 "output weights that do not fit the width and the outputs",
             ),
             (uncertain, "a covariance that does not fit the width"),
+            (
+                [
+                    &self.record.validation_mse,
+                    &self.record.validation_variance,
+                    &self.record.validation_linear,
+                ]
+                .iter()
+                .all(|errors| errors.len() == c),
+                "a record that does not fit the outputs",
+            ),
         ];
         checks
             .iter()
