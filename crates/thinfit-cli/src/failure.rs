@@ -45,12 +45,6 @@ impl From<thinfit::Error> for Failure {
     }
 }
 
-impl From<thinfit_baselines::Error> for Failure {
-    fn from(error: thinfit_baselines::Error) -> Self {
-        Failure::new(format!("kernel ridge: {error}"))
-    }
-}
-
 impl From<thinfit_experiments::TooFewInputs> for Failure {
     fn from(error: thinfit_experiments::TooFewInputs) -> Self {
         Failure::new(error.to_string())

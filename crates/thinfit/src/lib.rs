@@ -8,7 +8,7 @@ mod data;
 pub mod elementary;
 mod error;
 mod features;
-mod file;
+pub mod file;
 mod fit;
 mod generator;
 mod householder;
@@ -32,7 +32,7 @@ mod variation;
 
 pub use activation::Activation;
 pub use config::{Config, GeneratorConfig, Keep, Lambda, Method, Polish, Schedule, Start};
-pub use data::{Dataset, Scaler, Scaling};
+pub use data::{Dataset, Scaler, Scaling, check_finite};
 pub use error::{Error, Result};
 pub use faer::{Mat, MatRef};
 pub use fit::{fit, resume};
