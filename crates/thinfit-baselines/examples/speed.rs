@@ -86,7 +86,9 @@ fn main() -> Result<()> {
         }
     }
     if wanted("salsa") {
-        report("salsa", (1000, 10), 3, |data| Salsa::default().fit(data, 0, &go))?;
+        report("salsa", (1000, 10), 3, |data| {
+            Salsa::default().fit(data, 0, &go)
+        })?;
     }
     Ok(())
 }

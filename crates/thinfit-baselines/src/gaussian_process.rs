@@ -37,6 +37,9 @@ const LENGTHS: [f64; 2] = [1e-2, 1e3];
 /// The largest noise variance that is tried, in multiples of the signal variance.
 const MOST_NOISE: f64 = 1e3;
 
+/// Samples from which a factor is faster on several threads.
+const ALONE: usize = 400;
+
 /// Settings of Gaussian process regression.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -97,25 +100,33 @@ impl GaussianProcess {
             scalers.1.apply(data.y.as_ref()),
         );
         let (m, d) = (data.samples(), data.dim());
-        let objective = |log: &[f64]| {
-            let evidence = evidence(self.kernel, &x, &y, log)?;
-            Some((evidence.value, evidence.gradient))
+        let objective = |par: Par| {
+            let (kernel, x, y) = (self.kernel, &x, &y);
+            move |log: &[f64]| {
+                let evidence = evidence(kernel, x, y, log, par)?;
+                Some((evidence.value, evidence.gradient))
+            }
         };
+        // Several searches go side by side, a single one may use all threads: factors have the same bits either way.
+        let all = if m < ALONE { Par::Seq } else { Par::rayon(0) };
         let mut bounds = vec![LENGTHS.map(f64::ln); d];
         bounds.push([self.least_noise, MOST_NOISE].map(f64::ln));
         let mut searches: Vec<Lbfgs> = self
             .start_points(d, seed)
             .into_par_iter()
-            .map(|start| Lbfgs::new(start, bounds.clone(), &objective))
+            .map(|start| Lbfgs::new(start, bounds.clone(), &objective(Par::Seq)))
             .collect();
         let mut stopped = false;
         for iteration in 0..self.iterations {
-            let open: Vec<&mut Lbfgs> = searches.iter_mut().filter(|search| !search.done).collect();
-            if open.is_empty() {
-                break;
+            let mut open: Vec<&mut Lbfgs> =
+                searches.iter_mut().filter(|search| !search.done).collect();
+            match open.as_mut_slice() {
+                [] => break,
+                [search] => search.step(&objective(all)),
+                _ => open
+                    .par_iter_mut()
+                    .for_each(|search| search.step(&objective(Par::Seq))),
             }
-            open.into_par_iter()
-                .for_each(|search| search.step(&objective));
             if observe(iteration as f64 / self.iterations as f64) == Control::Stop {
                 stopped = true;
                 break;
@@ -124,7 +135,7 @@ impl GaussianProcess {
         let best = searches
             .iter()
             .min_by(|a, b| a.value.total_cmp(&b.value))
-            .and_then(|best| evidence(self.kernel, &x, &y, &best.x))
+            .and_then(|best| evidence(self.kernel, &x, &y, &best.x, all))
             .ok_or_else(|| Error::Data {
                 what: "x",
                 problem: "the likelihood is finite at no start".into(),
@@ -215,7 +226,7 @@ impl GaussianProcess {
 }
 
 /// The likelihood at `log` = (ln ℓ, ln g) and all that comes with it; none where C cannot be factorised.
-fn evidence(shape: Shape, x: &Mat<f64>, y: &Mat<f64>, log: &[f64]) -> Option<Evidence> {
+fn evidence(shape: Shape, x: &Mat<f64>, y: &Mat<f64>, log: &[f64], par: Par) -> Option<Evidence> {
     let (m, d, c) = (x.nrows(), x.ncols(), y.ncols());
     let kernel = Kernel {
         shape,
@@ -225,7 +236,7 @@ fn evidence(shape: Shape, x: &Mat<f64>, y: &Mat<f64>, log: &[f64]) -> Option<Evi
     // The jitter is below what rounding does to the eigenvalues of K.
     let ridge = noise + m as f64 * f64::EPSILON;
     let gram = kernel.gram(x.as_ref());
-    let l = cholesky(with_ridge(&gram, ridge), Par::Seq)?;
+    let l = cholesky(with_ridge(&gram, ridge), par)?;
 
     let ones = Mat::from_fn(m, 1, |_, _| 1.0);
     let pull = solve(l.as_ref(), ones.as_ref());
@@ -254,7 +265,7 @@ fn evidence(shape: Shape, x: &Mat<f64>, y: &Mat<f64>, log: &[f64]) -> Option<Evi
     }
 
     // V and then V · (−2k′) below the diagonal, in place of C⁻¹.
-    let mut v = inverse(l.as_ref(), Par::Seq);
+    let mut v = inverse(l.as_ref(), par);
     let slopes = kernel.slopes(gram, x);
     let (mut leave_one_out, mut trace) = (vec![0.0; c], 0.0);
     let mut gradient = vec![0.0; d + 1];
@@ -344,12 +355,12 @@ mod tests {
         let (x, y) = (random(37, 3, 1), random(37, 2, 2));
         for shape in [Shape::Gaussian, Shape::Matern52] {
             let at = [0.4f64.ln(), 0.0, 2f64.ln(), 1e-3f64.ln()];
-            let exact = evidence(shape, &x, &y, &at).unwrap().gradient;
+            let exact = evidence(shape, &x, &y, &at, Par::Seq).unwrap().gradient;
             for k in 0..4 {
                 let shifted = |h: f64| {
                     let mut at = at;
                     at[k] += h;
-                    evidence(shape, &x, &y, &at).unwrap().value
+                    evidence(shape, &x, &y, &at, Par::Seq).unwrap().value
                 };
                 let difference = (shifted(1e-5) - shifted(-1e-5)) / 2e-5;
                 assert!(
@@ -365,7 +376,14 @@ mod tests {
     #[test]
     fn the_value_is_the_density_of_the_outputs() {
         let (x, y) = (random(3, 1, 1), random(3, 1, 2));
-        let result = evidence(Shape::Gaussian, &x, &y, &[0.5f64.ln(), 0.1f64.ln()]).unwrap();
+        let result = evidence(
+            Shape::Gaussian,
+            &x,
+            &y,
+            &[0.5f64.ln(), 0.1f64.ln()],
+            Par::Seq,
+        )
+        .unwrap();
         let (s, mu) = (result.signal[0], result.mean[0]);
         let covariance = Mat::from_fn(3, 3, |i, j| {
             let k = (-0.5 * ((x[(i, 0)] - x[(j, 0)]) / 0.5).powi(2)).exp();

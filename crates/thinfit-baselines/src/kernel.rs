@@ -45,9 +45,10 @@ impl Kernel {
     pub fn gram(&self, x: MatRef<'_, f64>) -> Mat<f64> {
         let x = x.to_owned();
         let mut gram = Mat::zeros(x.nrows(), x.nrows());
-        let mut work = Work::default();
+        let mut work = Work::new(self);
         for j in 0..x.nrows() {
-            self.column(&x, j, x.as_ref(), j, gram.col_as_slice_mut(j), &mut work);
+            let out = &mut gram.col_as_slice_mut(j)[j..];
+            self.column(&x, j, x.as_ref(), j, out, &mut work);
         }
         gram
     }
@@ -56,7 +57,7 @@ impl Kernel {
     pub fn cross(&self, x: MatRef<'_, f64>, points: MatRef<'_, f64>) -> Mat<f64> {
         let x = x.to_owned();
         let mut cross = Mat::zeros(x.nrows(), points.nrows());
-        let mut work = Work::default();
+        let mut work = Work::new(self);
         for j in 0..points.nrows() {
             self.column(&x, 0, points, j, cross.col_as_slice_mut(j), &mut work);
         }
@@ -83,21 +84,20 @@ impl Kernel {
             Shape::Matern52,
             "an additive kernel is not radial"
         );
-        let (mut slopes, mut work) = (gram, Work::default());
+        let (mut slopes, mut work) = (gram, Work::new(self));
         for j in 0..x.nrows() {
             let column = &mut slopes.col_as_slice_mut(j)[j..];
-            column.fill(0.0);
-            self.squares(x, j, x.as_ref(), j, column);
-            let decay = work.row(0, column.len());
-            matern_decay(column, decay);
-            for (q, decay) in column.iter_mut().zip(decay) {
-                *q = 5.0 / 3.0 * (1.0 + (5.0 * *q).sqrt()) * *decay;
-            }
+            squares(x, j, x.as_ref(), j, &work.inverse, 5.0, column);
+            matern(
+                column,
+                work.row(0, x.nrows() - j),
+                [5.0 / 3.0, 5.0 / 3.0, 0.0],
+            );
         }
         slopes
     }
 
-    /// k(x_i, p_j) for all i from `start`, into `out[start..]`.
+    /// k(x_i, p_j) for all i from `start`.
     fn column(
         &self,
         x: &Mat<f64>,
@@ -107,75 +107,18 @@ impl Kernel {
         out: &mut [f64],
         work: &mut Work,
     ) {
-        let out = &mut out[start..];
         match self.shape {
             Shape::Gaussian => {
-                out.fill(0.0);
-                self.squares(x, start, points, j, out);
-                scale(out, -0.5);
+                squares(x, start, points, j, &work.inverse, -0.5, out);
                 exp(out);
             }
             Shape::Matern52 => {
-                out.fill(0.0);
-                self.squares(x, start, points, j, out);
-                let decay = work.row(0, out.len());
-                matern_decay(out, decay);
-                matern(out, decay);
+                squares(x, start, points, j, &work.inverse, 5.0, out);
+                matern(out, work.row(0, out.len()), [1.0, 1.0, 1.0 / 3.0]);
             }
             Shape::Additive(order) => {
-                self.symmetric(x, start, points, j, order, work);
+                symmetric(x, start, points, j, order, work);
                 out.copy_from_slice(work.row(order, out.len()));
-            }
-        }
-    }
-
-    /// Adds q to `sum`.
-    fn squares(
-        &self,
-        x: &Mat<f64>,
-        start: usize,
-        points: MatRef<'_, f64>,
-        j: usize,
-        sum: &mut [f64],
-    ) {
-        for (k, length) in self.lengths.iter().enumerate() {
-            let (column, point, inverse) =
-                (&x.col_as_slice(k)[start..], points[(j, k)], 1.0 / length);
-            add_squares(column, point, inverse, sum);
-        }
-    }
-
-    /// e_0 … e_order of the κ_k in rows 0 … order of `work`, by e_p ← e_p + κ_k e_{p−1} for every input k, which has no
-    /// cancellation; row order + 1 is room for κ_k.
-    fn symmetric(
-        &self,
-        x: &Mat<f64>,
-        start: usize,
-        points: MatRef<'_, f64>,
-        j: usize,
-        order: usize,
-        work: &mut Work,
-    ) {
-        let n = x.nrows() - start;
-        for p in 0..=order {
-            work.row(p, n).fill(if p == 0 { 1.0 } else { 0.0 });
-        }
-        for (k, length) in self.lengths.iter().enumerate() {
-            let base = work.row(order + 1, n);
-            base.fill(0.0);
-            add_squares(
-                &x.col_as_slice(k)[start..],
-                points[(j, k)],
-                1.0 / length,
-                base,
-            );
-            scale(base, -0.5);
-            exp(base);
-            // After k inputs only e_0 … e_k are not zero.
-            for p in (1..=order.min(k + 1)).rev() {
-                let (lower, upper) = work.0.split_at_mut(p);
-                let (upper, base) = upper.split_at_mut(order + 1 - p);
-                add_product(&mut upper[0][..n], &lower[p - 1][..n], &base[0][..n]);
             }
         }
     }
@@ -194,9 +137,9 @@ impl Kernel {
         let x = x.to_owned();
         let m = x.nrows();
         let mut grams: Vec<Mat<f64>> = (from..=to).map(|_| Mat::zeros(m, m)).collect();
-        let mut work = Work::default();
+        let mut work = Work::new(&kernel);
         for j in 0..m {
-            kernel.symmetric(&x, j, x.as_ref(), j, to, &mut work);
+            symmetric(&x, j, x.as_ref(), j, to, &mut work);
             for (gram, p) in grams.iter_mut().zip(from..) {
                 gram.col_as_slice_mut(j)[j..].copy_from_slice(work.row(p, m - j));
             }
@@ -205,16 +148,25 @@ impl Kernel {
     }
 }
 
-/// Rows of room, kept from column to column.
-#[derive(Default)]
-struct Work(Vec<Vec<f64>>);
+/// What is kept from column to column: 1/ℓ, and rows of room.
+struct Work {
+    inverse: Vec<f64>,
+    rows: Vec<Vec<f64>>,
+}
 
 impl Work {
-    fn row(&mut self, index: usize, length: usize) -> &mut [f64] {
-        while self.0.len() <= index {
-            self.0.push(Vec::new());
+    fn new(kernel: &Kernel) -> Self {
+        Work {
+            inverse: kernel.lengths.iter().map(|length| 1.0 / length).collect(),
+            rows: Vec::new(),
         }
-        let row = &mut self.0[index];
+    }
+
+    fn row(&mut self, index: usize, length: usize) -> &mut [f64] {
+        while self.rows.len() <= index {
+            self.rows.push(Vec::new());
+        }
+        let row = &mut self.rows[index];
         if row.len() < length {
             row.resize(length, 0.0);
         }
@@ -222,48 +174,99 @@ impl Work {
     }
 }
 
-/// sum ← sum + ((x − point) · inverse)²; the difference first, so that an offset of the inputs costs nothing.
-pub(crate) fn add_squares(x: &[f64], point: f64, inverse: f64, sum: &mut [f64]) {
+/// out_i ← factor · Σ_k ((x_ik − p_jk) · inverse_k)² for i from `start`; the difference first, so that an offset of the
+/// inputs costs nothing.
+pub(crate) fn squares(
+    x: &Mat<f64>,
+    start: usize,
+    points: MatRef<'_, f64>,
+    j: usize,
+    inverse: &[f64],
+    factor: f64,
+    out: &mut [f64],
+) {
     vectorised(
         #[inline(always)]
         || {
-            for (sum, x) in sum.iter_mut().zip(x) {
-                let t = (x - point) * inverse;
-                *sum = t.mul_add(t, *sum);
+            out.fill(0.0);
+            for (k, &inverse) in inverse.iter().enumerate() {
+                let (column, point) = (&x.col_as_slice(k)[start..], points[(j, k)]);
+                for (out, x) in out.iter_mut().zip(column) {
+                    let t = (x - point) * inverse;
+                    *out = t.mul_add(t, *out);
+                }
+            }
+            for out in out.iter_mut() {
+                *out *= factor;
             }
         },
     );
 }
 
-fn scale(values: &mut [f64], factor: f64) {
-    values.iter_mut().for_each(|v| *v *= factor);
-}
-
-fn add_product(sum: &mut [f64], a: &[f64], b: &[f64]) {
+/// r² ← (c_0 + c_1 r + c_2 r²) e⁻ʳ; r is cut at 1000, where the kernel is zero, so that no infinity meets a zero.
+fn matern(r2: &mut [f64], decay: &mut [f64], c: [f64; 3]) {
     vectorised(
         #[inline(always)]
         || {
-            for ((sum, a), b) in sum.iter_mut().zip(a).zip(b) {
-                *sum = a.mul_add(*b, *sum);
+            for (r2, decay) in r2.iter_mut().zip(decay.iter_mut()) {
+                *r2 = r2.min(1e6);
+                *decay = -r2.sqrt();
             }
         },
     );
-}
-
-/// decay ← e⁻ʳ; r is cut at 1000, where the kernel is zero, so that no infinity meets a zero.
-fn matern_decay(q: &mut [f64], decay: &mut [f64]) {
-    for (decay, q) in decay.iter_mut().zip(q.iter_mut()) {
-        *q = q.min(2e5);
-        *decay = -(5.0 * *q).sqrt();
-    }
     exp(decay);
+    vectorised(
+        #[inline(always)]
+        || {
+            for (r2, decay) in r2.iter_mut().zip(decay.iter()) {
+                *r2 = (c[0] + c[1] * r2.sqrt() + c[2] * *r2) * decay;
+            }
+        },
+    );
 }
 
-/// q ← (1 + r + r²/3) decay.
-fn matern(q: &mut [f64], decay: &[f64]) {
-    for (q, decay) in q.iter_mut().zip(decay) {
-        let r = (5.0 * *q).sqrt();
-        *q = (1.0 + r + 5.0 / 3.0 * *q) * decay;
+/// e_0 … e_order of the κ_k in rows 0 … order of `work`, by e_p ← e_p + κ_k e_{p−1} for every input k, which has no
+/// cancellation; row order + 1 is room for κ_k.
+fn symmetric(
+    x: &Mat<f64>,
+    start: usize,
+    points: MatRef<'_, f64>,
+    j: usize,
+    order: usize,
+    work: &mut Work,
+) {
+    let n = x.nrows() - start;
+    for p in 0..=order {
+        work.row(p, n).fill(if p == 0 { 1.0 } else { 0.0 });
+    }
+    for k in 0..x.ncols() {
+        let (column, point, inverse) =
+            (&x.col_as_slice(k)[start..], points[(j, k)], work.inverse[k]);
+        let base = work.row(order + 1, n);
+        vectorised(
+            #[inline(always)]
+            || {
+                for (base, x) in base.iter_mut().zip(column) {
+                    let t = (x - point) * inverse;
+                    *base = -0.5 * (t * t);
+                }
+            },
+        );
+        exp(base);
+        // After k inputs only e_0 … e_k are not zero.
+        for p in (1..=order.min(k + 1)).rev() {
+            let (lower, upper) = work.rows.split_at_mut(p);
+            let (upper, base) = upper.split_at_mut(order + 1 - p);
+            let (sum, factor, base) = (&mut upper[0][..n], &lower[p - 1][..n], &base[0][..n]);
+            vectorised(
+                #[inline(always)]
+                || {
+                    for ((sum, factor), base) in sum.iter_mut().zip(factor).zip(base) {
+                        *sum = factor.mul_add(*base, *sum);
+                    }
+                },
+            );
+        }
     }
 }
 

@@ -27,7 +27,7 @@ use thinfit::{Dataset, Deviation, Scaler, check_finite};
 /// Name and version of the file format.
 const FORMAT: &str = "thinfit-kernel/1";
 /// Rows that are predicted at a time; a block of kernel values then stays in the cache for a thousand points.
-const BLOCK: usize = 64;
+const BLOCK: usize = 128;
 /// More samples than this are refused: the kernel matrix alone would pass 3 GB.
 pub(crate) const MAX_SAMPLES: usize = 20_000;
 

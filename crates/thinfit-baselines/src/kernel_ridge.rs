@@ -13,7 +13,7 @@
 //! ```
 
 use crate::cholesky::{factor, solve};
-use crate::kernel::add_squares;
+use crate::kernel::squares;
 use crate::kernel_model::{Expansion, check_data};
 use crate::{Error, Kernel, KernelModel, KernelRecord, Result, Shape};
 use faer::diag::Diag;
@@ -194,12 +194,11 @@ fn leave_one_out(gram: MatRef<'_, f64>, y: MatRef<'_, f64>, lambdas: &[f64]) -> 
 fn median_distance(x: &Mat<f64>) -> Option<f64> {
     let m = x.nrows();
     let mut squared = vec![0.0; m * (m - 1) / 2];
+    let ones = vec![1.0; x.ncols()];
     let mut rest = squared.as_mut_slice();
     for j in 0..m {
         let (column, next) = rest.split_at_mut(m - 1 - j);
-        for k in 0..x.ncols() {
-            add_squares(&x.col_as_slice(k)[j + 1..], x[(j, k)], 1.0, column);
-        }
+        squares(x, j + 1, x.as_ref(), j, &ones, 1.0, column);
         rest = next;
     }
     match median(&mut squared)? {
