@@ -276,8 +276,8 @@ fn evidence(shape: Shape, x: &Mat<f64>, y: &Mat<f64>, log: &[f64], par: Par) -> 
             *error += (alpha[(j, o)] / diagonal).powi(2) / m as f64;
         }
         column.iter_mut().for_each(|v| *v *= c as f64);
-        for o in 0..c {
-            let factor = alpha[(j, o)] / signal[o];
+        for (o, signal) in signal.iter().enumerate() {
+            let factor = alpha[(j, o)] / signal;
             let alpha = &alpha.col_as_slice(o)[j..];
             column
                 .iter_mut()
@@ -319,14 +319,14 @@ fn weighted_squares(w: &[f64], x: &[f64], point: f64, inverse: f64) -> f64 {
             let (x8, x) = x.as_chunks::<8>();
             let mut sums = [0.0f64; 8];
             for (w, x) in w8.iter().zip(x8) {
-                for lane in 0..8 {
-                    let t = (x[lane] - point) * inverse;
-                    sums[lane] = (w[lane] * t).mul_add(t, sums[lane]);
+                for ((sum, w), x) in sums.iter_mut().zip(w).zip(x) {
+                    let t = (x - point) * inverse;
+                    *sum = (w * t).mul_add(t, *sum);
                 }
             }
-            for (lane, (w, x)) in w.iter().zip(x).enumerate() {
+            for ((sum, w), x) in sums.iter_mut().zip(w).zip(x) {
                 let t = (x - point) * inverse;
-                sums[lane] = (w * t).mul_add(t, sums[lane]);
+                *sum = (w * t).mul_add(t, *sum);
             }
             lanes = sums;
         },
@@ -356,7 +356,7 @@ mod tests {
         for shape in [Shape::Gaussian, Shape::Matern52] {
             let at = [0.4f64.ln(), 0.0, 2f64.ln(), 1e-3f64.ln()];
             let exact = evidence(shape, &x, &y, &at, Par::Seq).unwrap().gradient;
-            for k in 0..4 {
+            for (k, exact) in exact.into_iter().enumerate() {
                 let shifted = |h: f64| {
                     let mut at = at;
                     at[k] += h;
@@ -364,9 +364,8 @@ mod tests {
                 };
                 let difference = (shifted(1e-5) - shifted(-1e-5)) / 2e-5;
                 assert!(
-                    (difference - exact[k]).abs() < 1e-6 * exact[k].abs().max(1.0),
-                    "{shape:?} {k}: {difference} {}",
-                    exact[k]
+                    (difference - exact).abs() < 1e-6 * exact.abs().max(1.0),
+                    "{shape:?} {k}: {difference} {exact}"
                 );
             }
         }

@@ -340,8 +340,8 @@ mod tests {
                 let f = kernel.cross(x.subrows(i, 1), x_rest.as_ref()) * &alpha;
                 (0..c).for_each(|o| expected[o] += (f[(0, o)] - y[(i, o)]).powi(2) / m as f64);
             }
-            for o in 0..c {
-                assert!((errors[o] / expected[o] - 1.0).abs() < 1e-7);
+            for (error, expected) in errors.iter().zip(expected) {
+                assert!((error / expected - 1.0).abs() < 1e-7);
             }
         }
     }

@@ -12,8 +12,9 @@ fn read(measured: Measured) -> Option<(Dataset, Sample)> {
             None
         }
         read => {
-            let (train, test) = read.unwrap();
-            Some((Dataset::new(train.x, train.y).unwrap(), test))
+            let (train, test) = read.expect("the folder has the files");
+            let train = Dataset::new(train.x, train.y).expect("the tables are finite");
+            Some((train, test))
         }
     }
 }
@@ -23,8 +24,10 @@ fn error(
     fit: impl Fn(&Dataset) -> Result<KernelModel>,
 ) -> Option<(f64, KernelModel)> {
     let (train, test) = read(measured)?;
-    let model = fit(&train).unwrap();
-    let f = model.predict(test.x.as_ref()).unwrap();
+    let model = fit(&train).expect("a fit to finite samples");
+    let f = model
+        .predict(test.x.as_ref())
+        .expect("columns as in the training rows");
     let mse = (f - &test.y).squared_norm_l2() / test.y.nrows() as f64;
     Some((mse, model))
 }
