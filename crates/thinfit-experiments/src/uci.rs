@@ -14,7 +14,7 @@
 //! and test, follow. Galaxy is taken as it is: no shuffle, no standardisation. A column that is constant in the
 //! training rows becomes zero.
 //!
-//! The files are not part of this repository. [`read`] looks for them in the folder that the variable `THINFIT_DATA` names.
+//! The files are not part of this repository. [`Measured::read`] looks for them in the folder that the variable `THINFIT_DATA` names.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
