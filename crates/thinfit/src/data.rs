@@ -191,7 +191,10 @@ const MAX_VALIDATION: usize = 10_000;
 const MIN_SAMPLES: usize = 4;
 
 /// Finds the first value, row by row, that is not finite or is too large to square.
-pub(crate) fn check_finite(what: &'static str, a: MatRef<'_, f64>) -> Result<()> {
+///
+/// # Errors
+/// Such a value, with its place in the table `what`.
+pub fn check_finite(what: &'static str, a: MatRef<'_, f64>) -> Result<()> {
     // Most tables are fine, which is seen fastest in the order of memory.
     let by_columns = a.row_stride().unsigned_abs() <= a.col_stride().unsigned_abs();
     let along = if by_columns { a } else { a.transpose() };

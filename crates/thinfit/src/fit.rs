@@ -482,6 +482,7 @@ impl Fit {
             .collect();
         let record = Record {
             method: self.config.method.name().into(),
+            seed: self.config.seed,
             version: env!("CARGO_PKG_VERSION").into(),
             samples: self.all.samples(),
             lambda: best.lambda,

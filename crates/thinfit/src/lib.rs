@@ -45,7 +45,7 @@ pub mod parts {
 
 pub use activation::Activation;
 pub use config::{Config, GeneratorConfig, Keep, Lambda, Method, Polish, Schedule, Start};
-pub use data::{Dataset, Scaler, Scaling};
+pub use data::{Dataset, Scaler, Scaling, check_finite};
 pub use error::{Error, Result};
 pub use faer::{Mat, MatRef};
 pub use fit::{fit, resume};

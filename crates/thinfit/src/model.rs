@@ -5,7 +5,7 @@
 
 use crate::data::{Scaler, check_finite, range};
 use crate::features::{column_mut, features, pad};
-use crate::file::{read_whole, write_whole};
+use crate::file::{parse, read_whole, write_whole};
 use crate::predict::Evaluator;
 use crate::record::Record;
 use crate::uncertainty::{Uncertainty, quantile, spread};
@@ -132,7 +132,7 @@ impl Model {
             Some(found) => Err(Error::Shape {
                 what: "network",
                 expected: "finite weights that fit the data".into(),
-                found,
+                found: found.into(),
             }),
         }
     }
@@ -374,66 +374,11 @@ impl Model {
     /// # Errors
     /// Text that is not JSON, is cut off, is of a newer version, or whose parts do not fit together.
     pub fn from_json(text: &str, name: &Path) -> Result<Self> {
-        let wrong = |found: String, advice| {
-            Err(Error::Format {
-                path: name.into(),
-                expected: format!("a model of format `{FORMAT}`"),
-                found,
-                advice,
-            })
-        };
-        /// The field that says whether the rest can be read.
-        #[derive(Deserialize)]
-        struct Header {
-            format: String,
-        }
-        match serde_json::from_str::<Header>(text) {
-            Err(error) if error.is_eof() => {
-                return wrong(
-                    format!("a file that ends too early ({error})"),
-                    "copy or write the file again",
-                );
-            }
-            Err(error) if error.is_syntax() => {
-                return wrong(
-                    format!("text that is not JSON ({error})"),
-                    "give a file written by `save`",
-                );
-            }
-            Err(_) => {
-                return wrong(
-                    "JSON without a format".into(),
-                    "give a file written by `save`",
-                );
-            }
-            Ok(header) if header.format == FORMAT => {}
-            Ok(header) if header.format.starts_with("thinfit/") => {
-                return wrong(
-                    format!("format `{}`", header.format),
-                    "update thinfit, or fit the model again",
-                );
-            }
-            Ok(header) => {
-                return wrong(
-                    format!("format `{}`", header.format),
-                    "give a file written by `save`",
-                );
-            }
-        }
-        match serde_json::from_str::<Model>(text) {
-            Err(error) => wrong(
-                format!("parts that cannot be read ({error})"),
-                "fit the model again",
-            ),
-            Ok(model) => match model.flaw() {
-                None => Ok(model),
-                Some(flaw) => wrong(flaw, "fit the model again"),
-            },
-        }
+        parse(text, name, FORMAT, Model::flaw)
     }
 
     /// What is wrong with a model that was read, if anything.
-    fn flaw(&self) -> Option<String> {
+    fn flaw(&self) -> Option<&'static str> {
         let (n, d, c) = (self.width(), self.dim(), self.outputs.len());
         let k = self.activation.columns(n);
         let scaler = |s: &Scaler, columns| {
@@ -500,10 +445,7 @@ impl Model {
                 "a record that does not fit the outputs",
             ),
         ];
-        checks
-            .iter()
-            .find(|check| !check.0)
-            .map(|check| check.1.to_owned())
+        checks.iter().find(|check| !check.0).map(|check| check.1)
     }
 
     /// Writes the model to a file: under a temporary name first, so that no half a file is ever left.

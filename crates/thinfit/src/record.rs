@@ -17,6 +17,8 @@ pub struct Record {
     pub config: Option<Config>,
     /// The settings of that other method.
     pub settings: Option<serde_json::Value>,
+    /// Seed of all random numbers.
+    pub seed: u64,
     /// Version of the library.
     pub version: String,
     /// Samples given to the fit, validation rows included.
@@ -50,10 +52,11 @@ pub struct Record {
 
 impl Record {
     /// The record of a method from elsewhere, with its settings as they would stand in a file.
-    pub fn of(method: &str, settings: serde_json::Value, samples: usize) -> Self {
+    pub fn of(method: &str, settings: serde_json::Value, seed: u64, samples: usize) -> Self {
         Record {
             method: method.into(),
             settings: Some(settings),
+            seed,
             version: env!("CARGO_PKG_VERSION").into(),
             samples,
             ..Record::default()
