@@ -69,7 +69,7 @@ impl AnovaRff {
         };
         let omega = self.draw(&sets, &problem.train, seed, 0);
         let (_, features) = shrimp.prune(&problem, omega)?;
-        let mut record = problem.record(Self::NAME, self);
+        let mut record = problem.record(Self::NAME, self, seed);
         record.stopped = observe(1.0) == Control::Stop;
         shrimp.finish(problem, features, record)
     }

@@ -105,7 +105,7 @@ impl Arff {
             Ok(network(best.omega.as_ref(), b.as_ref()))
         };
         let (held_out, network) = (fit(&problem.train)?, fit(&problem.all)?);
-        let mut record = problem.record(Self::NAME, self);
+        let mut record = problem.record(Self::NAME, self, seed);
         (record.form, record.ridge, record.stopped) = (Form::Complex, best.lambda, stopped);
         problem.model(network, &held_out, record)
     }

@@ -67,7 +67,7 @@ impl FullySampled {
         require(layers, "hidden", expected, format!("{:?}", self.hidden))?;
         require(self.points > 0, "points", "at least 1", self.points)?;
         let problem = Problem::new(data, self.scaling, seed)?;
-        let record = problem.record(Self::NAME, self);
+        let record = problem.record(Self::NAME, self, seed);
         choose_lambda(
             problem,
             self.lambda,

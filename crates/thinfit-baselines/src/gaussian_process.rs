@@ -22,10 +22,11 @@
 use crate::cholesky::{cholesky, inverse, solve, with_ridge};
 use crate::kernel_model::{Expansion, check_data};
 use crate::lbfgs::Lbfgs;
-use crate::{Error, Kernel, KernelModel, KernelRecord, Result, Shape};
+use crate::problem::require;
+use crate::random::{Purpose, stream};
+use crate::{Error, Kernel, KernelModel, KernelRecord, Observer, Result, Shape};
 use faer::{Mat, Par};
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use rand::RngExt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
@@ -82,16 +83,14 @@ struct Evidence {
 }
 
 impl GaussianProcess {
+    /// The name of the method.
+    pub const NAME: &str = "gaussian-process";
+
     /// Finds lengths and noise, then the coefficients.
     ///
     /// # Errors
     /// Data or settings that cannot be used, or a likelihood that is finite at no start.
-    pub fn fit(
-        &self,
-        data: &Dataset,
-        seed: u64,
-        observe: &dyn Fn(f64) -> Control,
-    ) -> Result<KernelModel> {
+    pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<KernelModel> {
         check_data(data)?;
         self.check()?;
         let scalers = Scaling::Box.scalers(data.x.as_ref(), data.y.as_ref());
@@ -144,8 +143,9 @@ impl GaussianProcess {
         observe(1.0);
         let scale = &scalers.1.scale;
         let record = KernelRecord {
-            method: "gaussian-process".into(),
+            method: Self::NAME.into(),
             settings: serde_json::to_value(self).expect("settings are finite numbers"),
+            seed,
             version: env!("CARGO_PKG_VERSION").into(),
             samples: m,
             ridge: best.ridge,
@@ -175,9 +175,7 @@ impl GaussianProcess {
 
     /// Logarithms of lengths and noise to start from.
     fn start_points(&self, d: usize, seed: u64) -> Vec<Vec<f64>> {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        // Far from the streams that data of the same seed are drawn from.
-        rng.set_stream(1 << 33);
+        let mut rng = stream(seed, Purpose::Starts, 0);
         // Distances in the box grow with the root of d.
         let middle = (0.5 * (d as f64).sqrt()).ln();
         let noise = |exponent: f64| (10f64.powf(exponent)).max(self.least_noise).ln();
@@ -197,31 +195,20 @@ impl GaussianProcess {
     }
 
     fn check(&self) -> Result<()> {
-        let refuse = |field, expected, found| {
-            Err(Error::Config {
-                field,
-                expected,
-                found,
-            })
-        };
-        if let Shape::Additive(order) = self.kernel {
-            return refuse(
-                "kernel",
-                "`gaussian` or `matern52`",
-                format!("additive of order {order}"),
-            );
-        }
-        if self.starts == 0 {
-            return refuse("starts", "at least 1", "0".into());
-        }
-        if !(1e-15..=1.0).contains(&self.least_noise) {
-            return refuse(
-                "least_noise",
-                "a number from 1e-15 to 1",
-                self.least_noise.to_string(),
-            );
-        }
-        Ok(())
+        let (shape, noise) = (self.kernel, self.least_noise);
+        require(
+            !matches!(shape, Shape::Additive(_)),
+            "kernel",
+            "`gaussian` or `matern52`",
+            format!("{shape:?}"),
+        )?;
+        require(self.starts > 0, "starts", "at least 1", self.starts)?;
+        require(
+            (1e-15..=1.0).contains(&noise),
+            "least_noise",
+            "a number from 1e-15 to 1",
+            noise,
+        )
     }
 }
 

@@ -99,7 +99,7 @@ impl Harfe {
         let (held_out, first) = self.pursue(&problem.train, seed, &|done| observe(0.5 * done))?;
         let (network, second) =
             self.pursue(&problem.all, seed, &|done| observe(0.5 + 0.5 * done))?;
-        let mut record = problem.record(Self::NAME, self);
+        let mut record = problem.record(Self::NAME, self, seed);
         (record.ridge, record.stopped) = (self.ridge, first || second);
         problem.model(network, &held_out, record)
     }

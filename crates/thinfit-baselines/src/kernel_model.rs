@@ -24,6 +24,8 @@ use std::sync::OnceLock;
 use thinfit::file::{parse, read_whole, write_whole};
 use thinfit::{Dataset, Deviation, Scaler, check_finite};
 
+/// Name of the file format.
+pub(crate) const FAMILY: &str = "thinfit-kernel/";
 /// Name and version of the file format.
 const FORMAT: &str = "thinfit-kernel/1";
 /// Rows that are predicted at a time; a block of kernel values then stays in the cache for a thousand points.
@@ -68,6 +70,8 @@ pub struct KernelRecord {
     pub method: String,
     /// Its settings, as the method's struct is written.
     pub settings: serde_json::Value,
+    /// Seed of all random numbers.
+    pub seed: u64,
     /// Version of the library.
     pub version: String,
     /// Samples given to the fit.
@@ -142,17 +146,11 @@ impl KernelModel {
                 .map(|i| a.row(i).iter().copied().collect())
                 .collect()
         };
-        let range = |j: usize| {
-            let values = data.x.col_as_slice(j).iter();
-            values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], &v| {
-                [low.min(v), high.max(v)]
-            })
-        };
         Ok(KernelModel {
             format: FORMAT.into(),
             inputs: data.inputs.clone(),
             outputs: data.outputs.clone(),
-            domain: (0..data.dim()).map(range).collect(),
+            domain: data.domain(),
             input_scaler,
             output_scaler,
             points: rows(&expansion.points),

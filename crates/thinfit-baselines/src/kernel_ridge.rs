@@ -15,7 +15,8 @@
 use crate::cholesky::{factor, solve};
 use crate::kernel::squares;
 use crate::kernel_model::{Expansion, check_data};
-use crate::{Error, Kernel, KernelModel, KernelRecord, Result, Shape};
+use crate::problem::require;
+use crate::{Error, Kernel, KernelModel, KernelRecord, Observer, Result, Shape};
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
@@ -57,19 +58,27 @@ impl KernelRidge {
         }
     }
 
-    /// Fits the coefficients. Nothing is random: the seed is not used.
+    /// The names of the method: with one bandwidth and one ridge, and with a choice.
+    pub const NAMES: [&str; 2] = ["kernel-ridge", "kernel-ridge-validated"];
+
+    /// The name of the method with these settings.
+    pub fn name(&self) -> &'static str {
+        Self::NAMES[usize::from(self.chooses())]
+    }
+
+    /// Whether there is anything to choose by leave-one-out.
+    fn chooses(&self) -> bool {
+        self.bandwidth.len() * self.lambda.len() > 1
+    }
+
+    /// Fits the coefficients. Nothing is random: the seed is only noted.
     ///
     /// If rounding makes K + λI indefinite, λ is raised; see [`KernelRecord::raised`]. If most pairs of points coincide, so
     /// that the median is zero, the median is taken over the pairs that do not.
     ///
     /// # Errors
     /// Data or settings that cannot be used, or points that are all equal.
-    pub fn fit(
-        &self,
-        data: &Dataset,
-        _seed: u64,
-        observe: &dyn Fn(f64) -> Control,
-    ) -> Result<KernelModel> {
+    pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<KernelModel> {
         check_data(data)?;
         check_positive("lambda", &self.lambda, 0.0)?;
         check_positive("bandwidth", &self.bandwidth, f64::MIN_POSITIVE)?;
@@ -90,7 +99,7 @@ impl KernelRidge {
         };
 
         let (mut best, mut stopped) = ((self.bandwidth[0], self.lambda[0], None), false);
-        if self.bandwidth.len() * self.lambda.len() > 1 {
+        if self.chooses() {
             let mut least = f64::INFINITY;
             let mut tried = 0;
             for group in self.bandwidth.chunks(rayon::current_num_threads()) {
@@ -121,8 +130,9 @@ impl KernelRidge {
         let alpha = solve(factor.l.as_ref(), y.as_ref());
         observe(1.0);
         let record = KernelRecord {
-            method: "kernel-ridge".into(),
+            method: self.name().into(),
             settings: serde_json::to_value(self).expect("settings are finite numbers"),
+            seed,
             version: env!("CARGO_PKG_VERSION").into(),
             samples: data.samples(),
             ridge: factor.ridge,
@@ -226,15 +236,13 @@ fn median(squared: &mut [f64]) -> Option<f64> {
 }
 
 fn check_positive(field: &'static str, values: &[f64], least: f64) -> Result<()> {
-    let wrong = values.iter().find(|v| !(**v >= least && v.is_finite()));
-    match wrong {
-        None if !values.is_empty() => Ok(()),
-        _ => Err(Error::Config {
-            field,
-            expected: "finite numbers, at least one, none negative",
-            found: wrong.map_or("none".into(), f64::to_string),
-        }),
-    }
+    let right = |v: &f64| *v >= least && v.is_finite();
+    require(
+        !values.is_empty() && values.iter().all(right),
+        field,
+        "finite numbers, at least one, none negative",
+        format!("{values:?}"),
+    )
 }
 
 #[cfg(test)]

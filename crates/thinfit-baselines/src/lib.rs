@@ -55,7 +55,7 @@ pub use harfe::Harfe;
 pub use kernel::{Kernel, Shape};
 pub use kernel_model::{KernelModel, KernelRecord};
 pub use kernel_ridge::KernelRidge;
-pub use method::{Method, Observer, UnknownMethod};
+pub use method::{Method, Observer};
 pub use noisy_gradients::NoisyGradients;
 pub use plain_network::PlainNetwork;
 pub use predictor::Predictor;

@@ -1,15 +1,17 @@
-//! The methods whose result is a two-layer network, behind one name each.
+//! All methods behind one name each.
 
 use crate::{
-    AnovaRff, Arff, FullySampled, Harfe, NoisyGradients, PlainNetwork, RandomFourier, Shrimp, Swim,
+    AnovaRff, Arff, FullySampled, GaussianProcess, Harfe, KernelRidge, NoisyGradients,
+    PlainNetwork, Predictor, RandomFourier, Salsa, Shrimp, Swim,
 };
 use serde::{Deserialize, Serialize};
-use thinfit::{Control, Dataset, Model, Result};
+use thinfit::{Control, Dataset, Result};
 
 /// What hears of the progress of a fit, as a fraction from 0 to 1, and may stop it.
 pub type Observer<'a> = dyn Fn(f64) -> Control + 'a;
 
-/// A method with its settings; in a file, its settings and a field `method` with its name.
+/// A method with its settings; in a file, its settings and a field `method` with its name, which for kernel ridge
+/// regression is `kernel-ridge` with and without a choice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "method", rename_all = "kebab-case")]
 #[allow(missing_docs)] // Each variant is the struct of its name.
@@ -23,11 +25,14 @@ pub enum Method {
     Plain(PlainNetwork),
     NoisyGradients(NoisyGradients),
     FullySampled(FullySampled),
+    KernelRidge(KernelRidge),
+    Salsa(Salsa),
+    GaussianProcess(GaussianProcess),
 }
 
 impl Method {
     /// The names of all methods.
-    pub const ALL: [&str; 9] = [
+    pub const ALL: [&str; 13] = [
         Shrimp::NAME,
         Harfe::NAME,
         AnovaRff::NAME,
@@ -37,10 +42,17 @@ impl Method {
         PlainNetwork::NAME,
         NoisyGradients::NAME,
         FullySampled::NAME,
+        KernelRidge::NAMES[0],
+        KernelRidge::NAMES[1],
+        Salsa::NAME,
+        GaussianProcess::NAME,
     ];
 
     /// The method of this name with its default settings.
     pub fn named(name: &str) -> Option<Method> {
+        if name == KernelRidge::NAMES[1] {
+            return Some(Method::KernelRidge(KernelRidge::validated()));
+        }
         serde_json::from_value(serde_json::json!({ "method": name })).ok()
     }
 
@@ -56,26 +68,32 @@ impl Method {
             Method::Plain(_) => PlainNetwork::NAME,
             Method::NoisyGradients(_) => NoisyGradients::NAME,
             Method::FullySampled(_) => FullySampled::NAME,
+            Method::KernelRidge(method) => method.name(),
+            Method::Salsa(_) => Salsa::NAME,
+            Method::GaussianProcess(_) => GaussianProcess::NAME,
         }
     }
 
-    /// Fits a network to `data`. The same seed gives the same model, for any number of threads.
+    /// Fits `data`. The same seed gives the same result, for any number of threads.
     ///
-    /// A fit that `observe` stops returns the network that it has.
+    /// A fit that `observe` stops returns the best that it has.
     ///
     /// # Errors
     /// Settings out of range, data that no fit can use or that have weights, or numbers that left the finite range.
-    pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Model> {
+    pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Predictor> {
         match self {
-            Method::Shrimp(method) => method.fit(data, seed, observe),
-            Method::Harfe(method) => method.fit(data, seed, observe),
-            Method::AnovaRff(method) => method.fit(data, seed, observe),
-            Method::Swim(method) => method.fit(data, seed, observe),
-            Method::Arff(method) => method.fit(data, seed, observe),
-            Method::Rff(method) => method.fit(data, seed, observe),
-            Method::Plain(method) => method.fit(data, seed, observe),
-            Method::NoisyGradients(method) => method.fit(data, seed, observe),
-            Method::FullySampled(method) => method.fit(data, seed, observe),
+            Method::Shrimp(method) => method.fit(data, seed, observe).map(Predictor::from),
+            Method::Harfe(method) => method.fit(data, seed, observe).map(Predictor::from),
+            Method::AnovaRff(method) => method.fit(data, seed, observe).map(Predictor::from),
+            Method::Swim(method) => method.fit(data, seed, observe).map(Predictor::from),
+            Method::Arff(method) => method.fit(data, seed, observe).map(Predictor::from),
+            Method::Rff(method) => method.fit(data, seed, observe).map(Predictor::from),
+            Method::Plain(method) => method.fit(data, seed, observe).map(Predictor::from),
+            Method::NoisyGradients(method) => method.fit(data, seed, observe).map(Predictor::from),
+            Method::FullySampled(method) => method.fit(data, seed, observe).map(Predictor::from),
+            Method::KernelRidge(method) => method.fit(data, seed, observe).map(Predictor::from),
+            Method::Salsa(method) => method.fit(data, seed, observe).map(Predictor::from),
+            Method::GaussianProcess(method) => method.fit(data, seed, observe).map(Predictor::from),
         }
     }
 }

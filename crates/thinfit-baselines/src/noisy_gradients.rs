@@ -56,7 +56,7 @@ impl NoisyGradients {
         require(rate > 0.0, "rate", "a positive number", rate)?;
         require(noise >= 0.0, "noise", "a number of at least 0", self.noise)?;
         let problem = Problem::new(data, self.scaling, seed)?;
-        let record = problem.record(Self::NAME, self);
+        let record = problem.record(Self::NAME, self, seed);
         choose_lambda(
             problem,
             self.lambda,

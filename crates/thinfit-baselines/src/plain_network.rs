@@ -60,7 +60,7 @@ impl PlainNetwork {
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Model> {
         require(self.rate > 0.0, "rate", "a positive number", self.rate)?;
         let problem = Problem::new(data, self.scaling, seed)?;
-        let record = problem.record(Self::NAME, self);
+        let record = problem.record(Self::NAME, self, seed);
         choose_lambda(
             problem,
             self.lambda,
@@ -258,7 +258,7 @@ mod tests {
                 let mut layers = Layers::new(&problem, activation, 6, lambda, 1).unwrap();
                 layers.evaluate(0);
                 let (gradient, h) = (layers.gradient.clone(), 1e-6);
-                for i in 0..layers.theta.len() {
+                for (i, exact) in gradient.iter().enumerate() {
                     let mut at = |shift: f64| {
                         let before = layers.theta[i];
                         layers.theta[i] += shift;
@@ -267,11 +267,10 @@ mod tests {
                         loss
                     };
                     let numeric = (at(h) - at(-h)) / (2.0 * h);
-                    let error = (numeric - gradient[i]).abs();
+                    let error = (numeric - exact).abs();
                     assert!(
                         error < 1e-4,
-                        "{activation:?} {lambda} {i}: {numeric} {}",
-                        gradient[i]
+                        "{activation:?} {lambda} {i}: {numeric} {exact}"
                     );
                 }
             }

@@ -46,9 +46,9 @@ impl<'a> Problem<'a> {
     }
 
     /// The empty record of a method.
-    pub fn record(&self, name: &str, settings: &impl Serialize) -> Record {
+    pub fn record(&self, name: &str, settings: &impl Serialize, seed: u64) -> Record {
         let settings = serde_json::to_value(settings).expect("settings are numbers and names");
-        Record::of(name, settings, self.data.samples())
+        Record::of(name, settings, seed, self.data.samples())
     }
 
     /// Mean squared error of a network on the validation rows, in scaled outputs; infinite if it is not a number.

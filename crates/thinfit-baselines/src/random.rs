@@ -21,6 +21,10 @@ pub(crate) enum Purpose {
     Noise,
     /// Latents of a generator.
     Latents,
+    /// The order of the samples before they are cut into folds.
+    Folds,
+    /// Where searches start.
+    Starts,
 }
 
 /// The stretch of random numbers for `step` of `purpose`.

@@ -81,7 +81,7 @@ impl RandomFourier {
         }
         let held_out = solve(&problem.train, best.1)?.0;
         let (network, ridge) = solve(&problem.all, best.1)?;
-        let mut record = problem.record(Self::NAME, self);
+        let mut record = problem.record(Self::NAME, self, seed);
         (record.ridge, record.start_scale) = (ridge, Some(best.1));
         (record.form, record.stopped) = (Form::Real, stopped);
         problem.model(network, &held_out, record)

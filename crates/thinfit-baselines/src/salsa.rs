@@ -11,10 +11,11 @@
 
 use crate::cholesky::{cholesky, factor, solve};
 use crate::kernel_model::{Expansion, check_data};
-use crate::{Error, Kernel, KernelModel, KernelRecord, Result, Shape};
+use crate::problem::require;
+use crate::random::{Purpose, stream};
+use crate::{Error, Kernel, KernelModel, KernelRecord, Observer, Result, Shape};
 use faer::{Mat, Par};
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use rand::RngExt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -61,16 +62,14 @@ impl Score {
 }
 
 impl Salsa {
+    /// The name of the method.
+    pub const NAME: &str = "salsa";
+
     /// Chooses order and ridge, then fits the coefficients. The seed shuffles the rows before they are cut into folds.
     ///
     /// # Errors
     /// Data or settings that cannot be used, fewer than five samples, or kernel matrices that cannot be factorised.
-    pub fn fit(
-        &self,
-        data: &Dataset,
-        seed: u64,
-        observe: &dyn Fn(f64) -> Control,
-    ) -> Result<KernelModel> {
+    pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<KernelModel> {
         check_data(data)?;
         self.check()?;
         let (m, d) = (data.samples(), data.dim());
@@ -131,8 +130,9 @@ impl Salsa {
         observe(1.0);
         let scale = &scalers.1.scale;
         let record = KernelRecord {
-            method: "salsa".into(),
+            method: Self::NAME.into(),
             settings: serde_json::to_value(self).expect("settings are finite numbers"),
+            seed,
             version: env!("CARGO_PKG_VERSION").into(),
             samples: m,
             ridge: factor.ridge,
@@ -216,28 +216,20 @@ impl Salsa {
     }
 
     fn check(&self) -> Result<()> {
-        let refuse = |field, expected, found: String| {
-            Err(Error::Config {
-                field,
-                expected,
-                found,
-            })
-        };
-        let [low, high] = self.lambda;
-        if !(self.bandwidth > 0.0 && self.bandwidth.is_finite()) {
-            return refuse("bandwidth", "a positive number", self.bandwidth.to_string());
-        }
-        if !(low > 0.0 && low <= high && high.is_finite()) {
-            return refuse(
-                "lambda",
-                "two positive numbers in order",
-                format!("{low} and {high}"),
-            );
-        }
-        if self.patience == 0 {
-            return refuse("patience", "at least 1", "0".into());
-        }
-        Ok(())
+        let (h, [low, high]) = (self.bandwidth, self.lambda);
+        require(
+            h > 0.0 && h.is_finite(),
+            "bandwidth",
+            "a positive number",
+            h,
+        )?;
+        require(
+            low > 0.0 && low <= high && high.is_finite(),
+            "lambda",
+            "two positive numbers in order",
+            format!("{low} and {high}"),
+        )?;
+        require(self.patience > 0, "patience", "at least 1", self.patience)
     }
 }
 
@@ -277,9 +269,7 @@ fn held_out(gram: &Mat<f64>, y: &Mat<f64>, lambda: f64, held: Range<usize>) -> V
 /// The numbers below `m` in random order.
 fn shuffled(m: usize, seed: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..m).collect();
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    // Far from the streams that data of the same seed are drawn from.
-    rng.set_stream((1 << 33) + 1);
+    let mut rng = stream(seed, Purpose::Folds, 0);
     for i in (1..m).rev() {
         order.swap(i, rng.random_range(0..=i));
     }

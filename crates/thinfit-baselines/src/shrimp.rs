@@ -104,7 +104,7 @@ impl Shrimp {
             }
         }
         let (_, kept) = best.expect("there is at least one order");
-        let mut record = problem.record(Self::NAME, self);
+        let mut record = problem.record(Self::NAME, self, seed);
         record.stopped = stopped;
         self.finish(problem, kept, record)
     }

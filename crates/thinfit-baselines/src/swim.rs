@@ -94,7 +94,7 @@ impl Swim {
             })
         };
         let (held_out, network) = (solve(&problem.train)?, solve(&problem.all)?);
-        let mut record = problem.record(Self::NAME, self);
+        let mut record = problem.record(Self::NAME, self, seed);
         record.stopped = observe(1.0) == Control::Stop;
         problem.model(network, &held_out, record)
     }

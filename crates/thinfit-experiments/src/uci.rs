@@ -239,9 +239,7 @@ fn table(folder: &Path, measured: Measured) -> Result<Vec<Vec<f64>>, UciError> {
         ..Options::default()
     };
     let table = Reader::open(&path, &options).and_then(|mut reader| reader.read());
-    let x = table
-        .map_err(|source| UciError::Table { file, source })?
-        .x;
+    let x = table.map_err(|source| UciError::Table { file, source })?.x;
     if (x.nrows(), x.ncols()) != shape {
         return Err(UciError::Format {
             path,

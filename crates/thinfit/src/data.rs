@@ -135,6 +135,11 @@ impl Dataset {
         self.x.ncols()
     }
 
+    /// Smallest and largest value of each input (d).
+    pub fn domain(&self) -> Vec<[f64; 2]> {
+        self.x.col_iter().map(|x| range(x.iter())).collect()
+    }
+
     /// The given rows, in the given order.
     pub fn rows(&self, rows: &[usize]) -> Dataset {
         Dataset {

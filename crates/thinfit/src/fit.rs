@@ -5,7 +5,7 @@
 //! features where the configuration has such starts.
 
 use crate::config::{Config, Lambda, Method, Start};
-use crate::data::{Dataset, Scaler, range};
+use crate::data::{Dataset, Scaler};
 use crate::features::planes;
 use crate::model::{Model, Network};
 use crate::orthogonal::{self, Orthogonal};
@@ -163,7 +163,7 @@ impl Fit {
             fingerprint,
             board: Mutex::new(runs),
             stop: AtomicBool::new(false),
-            domain: x.col_iter().map(|column| range(column.iter())).collect(),
+            domain: data.domain(),
             scalers,
             all,
             train,

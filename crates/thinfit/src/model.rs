@@ -3,7 +3,7 @@
 //! f(x) = shift + scale · Re Σ_l b_l Φ(⟨w_l, x′⟩)/n with x′ the scaled inputs. The file format is JSON with a
 //! version in its first field; a thin network is small, and every language reads it.
 
-use crate::data::{Scaler, check_finite, range};
+use crate::data::{Scaler, check_finite};
 use crate::features::{column_mut, features, pad};
 use crate::file::{parse, read_whole, write_whole};
 use crate::predict::Evaluator;
@@ -124,9 +124,8 @@ impl Model {
         scalers: (Scaler, Scaler),
         record: Record,
     ) -> Result<Self> {
-        let domain = data.x.col_iter().map(|x| range(x.iter())).collect();
         let names = (data.inputs.clone(), data.outputs.clone());
-        let model = Model::new(network, names, domain, scalers, None, record);
+        let model = Model::new(network, names, data.domain(), scalers, None, record);
         match model.flaw() {
             None => Ok(model),
             Some(found) => Err(Error::Shape {
