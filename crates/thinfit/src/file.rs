@@ -1,9 +1,16 @@
 //! Files that are read and written whole.
 
 use crate::{Error, Result};
+use serde::Deserialize;
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The field of our JSON files that says whether the rest can be read.
+#[derive(Deserialize)]
+pub(crate) struct Header {
+    pub format: String,
+}
 
 /// All bytes of a file.
 pub(crate) fn read_whole(path: &Path) -> Result<Vec<u8>> {

@@ -6,7 +6,7 @@
 use crate::config::Config;
 use crate::data::{Scaler, check_finite};
 use crate::features::{column_mut, features, pad};
-use crate::file::{read_whole, write_whole};
+use crate::file::{Header, read_whole, write_whole};
 use crate::predict::Evaluator;
 use crate::train::Check;
 use crate::uncertainty::{Uncertainty, quantile, spread};
@@ -382,11 +382,6 @@ impl Model {
                 advice,
             })
         };
-        /// The field that says whether the rest can be read.
-        #[derive(Deserialize)]
-        struct Header {
-            format: String,
-        }
         match serde_json::from_str::<Header>(text) {
             Err(error) if error.is_eof() => {
                 return wrong(
@@ -397,13 +392,13 @@ impl Model {
             Err(error) if error.is_syntax() => {
                 return wrong(
                     format!("text that is not JSON ({error})"),
-                    "give a file written by `save`",
+                    "give a model that thinfit wrote; on the command line it comes before the table",
                 );
             }
             Err(_) => {
                 return wrong(
                     "JSON without a format".into(),
-                    "give a file written by `save`",
+                    "give a model that thinfit wrote; on the command line it comes before the table",
                 );
             }
             Ok(header) if header.format == FORMAT => {}
@@ -416,7 +411,7 @@ impl Model {
             Ok(header) => {
                 return wrong(
                     format!("format `{}`", header.format),
-                    "give a file written by `save`",
+                    "give a model that thinfit wrote; on the command line it comes before the table",
                 );
             }
         }
