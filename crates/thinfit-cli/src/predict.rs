@@ -37,7 +37,8 @@ pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
     while let Some(block) = reader.next_block(BLOCK)? {
         let x = block.as_ref().subcols(0, model.dim());
         extrapolation.count(&model, x);
-        let y = pool.install(|| evaluate(args, &model, x))?;
+        let y = pool.install(|| evaluate(args, &model, x));
+        let y = y.map_err(|error| in_table(error, rows))?;
         writer.rows(beside(block.as_ref(), &kept, y).as_ref())?;
         rows += x.nrows();
         progress.rows(rows);
@@ -51,6 +52,24 @@ pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
         extrapolation.warn(&model);
     }
     Ok(writer.finish()?)
+}
+
+/// The error with its row counted from the first row of the table, `before` of which are in earlier blocks.
+fn in_table(error: thinfit::Error, before: usize) -> thinfit::Error {
+    match error {
+        thinfit::Error::NotFinite {
+            what,
+            row,
+            column,
+            value,
+        } => thinfit::Error::NotFinite {
+            what,
+            row: before + row,
+            column,
+            value,
+        },
+        error => error,
+    }
 }
 
 /// Columns of a block beside `y`.
