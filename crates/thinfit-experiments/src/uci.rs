@@ -65,7 +65,7 @@ pub enum UciError {
         /// The file.
         file: &'static str,
         /// The cause.
-        source: thinfit_table::Error,
+        source: Box<thinfit_table::Error>,
     },
     /// A file holds another table.
     #[error("{path}: expected {expected}, found {found}; download the file again")]
@@ -244,7 +244,12 @@ fn table(folder: &Path, measured: Measured) -> Result<Vec<Vec<f64>>, UciError> {
         ..Options::default()
     };
     let table = Reader::open(&path, &options).and_then(|mut reader| reader.read());
-    let x = table.map_err(|source| UciError::Table { file, source })?.x;
+    let x = table
+        .map_err(|source| UciError::Table {
+            file,
+            source: Box::new(source),
+        })?
+        .x;
     if (x.nrows(), x.ncols()) != shape {
         return Err(UciError::Format {
             path,
