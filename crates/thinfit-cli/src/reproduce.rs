@@ -278,7 +278,7 @@ impl Forecast {
         });
         let left = self.left.iter().map(|job| self.expected(job));
         let sum: Option<f64> = running.chain(left).sum();
-        sum.map(|sum| sum / self.workers as f64)
+        sum.map(|sum| sum.max(0.0) / self.workers as f64)
     }
 }
 
