@@ -377,6 +377,9 @@ pub struct ReproduceArgs {
     /// Only list the fits and which of them are done.
     #[arg(long)]
     pub list: bool,
+    /// Fit nothing; only report what is recorded.
+    #[arg(long, conflicts_with = "list")]
+    pub report: bool,
     /// Show no progress.
     #[arg(short, long)]
     pub quiet: bool,

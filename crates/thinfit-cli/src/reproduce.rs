@@ -2,15 +2,19 @@
 
 use std::collections::HashMap;
 use std::io::Write;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use thinfit::file::write_whole;
 use thinfit::{Activation, Control, Lambda};
 use thinfit_experiments::{
-    Cell, Choice, Column, Error, Event, Job, Ledger, Method, Plan, Record, Settings, What,
+    Cell, Choice, Column, Error, Event, Figure1, Job, Ledger, Method, Outcome, Plan, Record,
+    Report, Settings, What, page, time,
 };
 
 use crate::args::ReproduceArgs;
+use crate::draw::save;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::progress::Progress;
@@ -18,48 +22,69 @@ use crate::settings;
 
 /// Plans, does what is missing, reports; tells whether it was interrupted.
 pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> {
-    let cells = cells(args)?;
+    let whats = whats(args)?;
     let changes = serde_json::to_value(settings::changes(&args.set)?)?;
     let changes = changes.as_object().cloned().unwrap_or_default();
     let settings = Settings::new(&args.preset, changes)?;
     let plan = Plan {
-        cells,
+        cells: cells(args, &whats)?,
         seeds: (args.seeds.first..=args.seeds.last).collect(),
         lambda: lambda(&args.lambda)?,
     };
     let jobs = plan.jobs(&settings);
     let ledger = Ledger::open(&args.out)?;
-    let mut missing = Vec::new();
-    for job in &jobs {
-        if !ledger.has(job)? {
-            missing.push(job.clone());
-        }
-    }
     if args.list {
         for job in &jobs {
-            let state = match ledger.get(job) {
-                Some(record) => outcome(&record),
-                None => "missing".into(),
-            };
+            let state = ledger.get(job).map_or("missing".into(), |r| outcome(&r));
             writeln!(out, "{job}: {state}")?;
         }
         return Ok(false);
     }
-
     let progress = Progress::new(args.quiet);
+    if ledger.damaged() > 0 {
+        progress.note(format!(
+            "{}: {} lines are damaged and left out; their fits count as missing",
+            ledger.path().display(),
+            ledger.damaged()
+        ));
+    }
+    let ended = match args.report {
+        true => Outcome::default(),
+        false => fit(args, &jobs, &ledger, &settings, &progress)?,
+    };
+    progress.finish();
+    let report = Report::new(&whats, &plan, &settings, &ledger);
+    write_report(out, &args.out, &report)?;
+    if ended.failed > 0 && !ended.stopped {
+        return Err(Failure::new(format!(
+            "{} fits failed, see above; the same command tries them again",
+            ended.failed
+        )));
+    }
+    Ok(ended.stopped)
+}
+
+/// Does the jobs that are not recorded.
+fn fit(
+    args: &ReproduceArgs,
+    jobs: &[Job],
+    ledger: &Ledger,
+    settings: &Settings,
+    progress: &Progress,
+) -> Result<Outcome, Failure> {
+    let mut missing = Vec::new();
+    for job in jobs {
+        if !ledger.has(job)? {
+            missing.push(job.clone());
+        }
+    }
     progress.note(format!(
         "{} fits, {} of them done before; records in {}",
         jobs.len(),
         jobs.len() - missing.len(),
         ledger.path().display()
     ));
-    if ledger.damaged() > 0 {
-        progress.note(format!(
-            "{} lines of the records are damaged and left out",
-            ledger.damaged()
-        ));
-    }
-    let missing = without_missing_data(missing, &progress);
+    let missing = with_data(missing, progress);
     interrupt::listen()?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let workers = if args.jobs == 0 { cores } else { args.jobs };
@@ -88,25 +113,74 @@ pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> 
             false => Control::Continue,
         }
     };
-    let outcome = thinfit_experiments::run(&missing, &ledger, &settings, workers, &observe)?;
-    progress.finish();
-    if outcome.failed > 0 && !outcome.stopped {
-        return Err(Failure::new(format!(
-            "{} of {} fits failed, see above; the same command tries them again",
-            outcome.failed,
-            missing.len()
-        )));
+    Ok(thinfit_experiments::run(
+        &missing, ledger, settings, workers, &observe,
+    )?)
+}
+
+/// Writes all that is known in every form, and says where.
+fn write_report(out: &mut impl Write, folder: &Path, report: &Report) -> Result<(), Failure> {
+    let figure = report
+        .whats
+        .contains(&What::Figure1)
+        .then(|| Figure1::read(report, folder));
+    let figure = figure.filter(|figure| !figure.is_empty());
+    if let Some(figure) = &figure {
+        writeln!(
+            out,
+            "part of |b| within 0.1 of the lines on which the function's Fourier transform lies:\n"
+        )?;
+        let columns: Vec<Column> = What::Figure1.columns().collect();
+        write!(out, "{:<16}", "")?;
+        for column in &columns {
+            write!(out, "{:>10}", column.problem())?;
+        }
+        writeln!(out)?;
+        for method in Figure1::METHODS {
+            write!(out, "{:<16}", method.label())?;
+            for &column in &columns {
+                let share = figure.share(method, column);
+                let text = share.map_or("-".into(), |share| format!("{:.1} %", 100.0 * share));
+                write!(out, "{text:>10}")?;
+            }
+            writeln!(out)?;
+        }
+        writeln!(out)?;
     }
-    Ok(outcome.stopped)
+    let (cells, filled) = report.count();
+    writeln!(out, "{filled} of {cells} cells have a number")?;
+    let files = [
+        ("results.csv", report.csv()),
+        ("results.md", report.markdown()),
+        ("results.html", page(report, figure.as_ref())),
+    ];
+    for (name, text) in files {
+        let path = folder.join(name);
+        write_whole(&path, text.as_bytes())?;
+        writeln!(out, "wrote {}", path.display())?;
+    }
+    if let Some(figure) = &figure {
+        save(out, folder, "figure1", &figure.canvas())?;
+    }
+    Ok(())
+}
+
+/// The tables that were asked for.
+fn whats(args: &ReproduceArgs) -> Result<Vec<What>, Failure> {
+    let mut whats = Vec::new();
+    for word in &args.what {
+        whats.extend(What::matching(word).map_err(|error| Failure::new(error.to_string()))?);
+    }
+    Ok(What::ALL
+        .into_iter()
+        .filter(|what| whats.contains(what))
+        .collect())
 }
 
 /// The cells that the options leave.
-fn cells(args: &ReproduceArgs) -> Result<Vec<Cell>, Failure> {
+fn cells(args: &ReproduceArgs, whats: &[What]) -> Result<Vec<Cell>, Failure> {
     let wrong = |error: &dyn std::error::Error| Failure::new(error.to_string());
-    let (mut whats, mut columns) = (Vec::new(), Vec::new());
-    for word in &args.what {
-        whats.extend(What::matching(word).map_err(|error| wrong(&error))?);
-    }
+    let mut columns = Vec::new();
     for word in &args.columns {
         columns.extend(Column::matching(word).map_err(|error| wrong(&error))?);
     }
@@ -120,15 +194,16 @@ fn cells(args: &ReproduceArgs) -> Result<Vec<Cell>, Failure> {
         args.activations.is_empty()
             || name.is_none_or(|name| args.activations.iter().any(|given| given == name))
     };
-    let mut cells: Vec<Cell> = Vec::new();
-    for cell in whats.iter().flat_map(|what| what.cells()) {
-        let wanted = (columns.is_empty() || columns.contains(&cell.column))
+    let wanted = |cell: &Cell| {
+        (columns.is_empty() || columns.contains(&cell.column))
             && (methods.is_empty() || methods.contains(&cell.method))
-            && activation(cell.activation);
-        if wanted && !cells.contains(&cell) {
-            cells.push(cell);
-        }
-    }
+            && activation(cell.activation)
+    };
+    let cells: Vec<Cell> = whats
+        .iter()
+        .flat_map(|what| what.cells())
+        .filter(wanted)
+        .collect();
     if cells.is_empty() {
         return Err(Failure::new(format!(
             "{} has no cell with these columns, methods and activations; leave one of the options out, or name other tables",
@@ -152,7 +227,7 @@ fn lambda(text: &str) -> Result<Choice, Failure> {
 }
 
 /// The jobs whose data are there; says once for each data set that is not how to get it.
-fn without_missing_data(jobs: Vec<Job>, progress: &Progress) -> Vec<Job> {
+fn with_data(jobs: Vec<Job>, progress: &Progress) -> Vec<Job> {
     let mut known: HashMap<Column, bool> = HashMap::new();
     let mut there = |job: &Job| {
         *known
@@ -174,15 +249,6 @@ fn outcome(record: &Record) -> String {
         (Some(mse), _) => format!("{mse:.3e} in {}", time(record.seconds)),
         (None, Some(failure)) => format!("no result: {failure}"),
         (None, None) => "no result".into(),
-    }
-}
-
-/// Seconds, as one would say them.
-fn time(seconds: f64) -> String {
-    match seconds {
-        s if s < 100.0 => format!("{s:.1} s"),
-        s if s < 6000.0 => format!("{:.0} min", s / 60.0),
-        s => format!("{:.1} h", s / 3600.0),
     }
 }
 

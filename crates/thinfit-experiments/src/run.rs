@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::{COMMIT, Error, Job, Ledger, Method, Record, Sample, Settings};
+use crate::{COMMIT, Error, Features, Job, Ledger, Method, Record, Sample, Settings};
 use serde::{Deserialize, Serialize};
 use thinfit::{Control, Dataset, Mat, State};
 
@@ -29,7 +29,7 @@ pub enum Event<'a> {
 }
 
 /// How a call ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Jobs that could not be done.
     pub failed: usize,
@@ -66,7 +66,7 @@ pub fn run(
             false => Control::Continue,
         }
     };
-    let states = ledger.path().with_file_name("states");
+    let folder = ledger.path().parent().unwrap_or(Path::new("."));
     let work = || -> Result<(), Error> {
         while let Some(chain) = chains.get(next.fetch_add(1, Ordering::Relaxed)) {
             for (i, job) in chain.iter().enumerate() {
@@ -80,7 +80,7 @@ pub fn run(
                     job,
                     heir: chain.get(i + 1).copied(),
                     settings,
-                    states: &states,
+                    folder,
                 };
                 match bench.record(&|part| tell(Event::Moved(job, part))) {
                     Ok(Some(record)) => {
@@ -161,7 +161,7 @@ struct Bench<'a> {
     /// The job that goes on from the end of this one.
     heir: Option<&'a Job>,
     settings: &'a Settings,
-    states: &'a Path,
+    folder: &'a Path,
 }
 
 /// What a fit gave.
@@ -243,6 +243,7 @@ impl Bench<'_> {
             return Ok(None);
         }
         let seconds = start.elapsed().as_secs_f64();
+        self.keep_features(model.network().ok())?;
         let lambda = model.network().ok().map(|network| network.record.lambda);
         Ok(Some(Fitted {
             predicted: model.predict(test.x.as_ref())?,
@@ -299,26 +300,38 @@ impl Bench<'_> {
             let trouble = trouble.into_inner().unwrap_or_else(PoisonError::into_inner);
             return trouble.map_or(Ok(None), Err);
         }
+        let seconds = seconds();
+        self.keep_features(Some(&model))?;
         Ok(Some(Fitted {
             predicted: model.predict(test.x.as_ref())?,
             validation_mse: model.record.validation_mse.first().copied(),
             lambda: Some(model.record.lambda),
             parameters: Some(model.parameters()),
-            seconds: seconds(),
+            seconds,
             config: serde_json::to_value(&config).unwrap_or_default(),
         }))
     }
 
+    /// Keeps the features of a network of two inputs, for Figure 1.
+    fn keep_features(&self, model: Option<&thinfit::Model>) -> Result<(), Error> {
+        match model.filter(|_| self.job.column.dim() == 2) {
+            Some(model) => Features::of(model).save(&Features::path(self.folder, self.job)),
+            None => Ok(()),
+        }
+    }
+
     /// Where the state of a job is saved.
     fn state_of(&self, job: &Job) -> PathBuf {
-        self.states.join(format!("{}.json", job.slug()))
+        self.folder
+            .join("states")
+            .join(format!("{}.json", job.slug()))
     }
 
     /// Removes what the job leaves behind when it is in the ledger.
     fn tidy(&self) {
         // A state that stays is no harm but for its size.
         let _ = std::fs::remove_file(self.state_of(self.job));
-        let _ = std::fs::remove_dir(self.states);
+        let _ = std::fs::remove_dir(self.folder.join("states"));
     }
 }
 
