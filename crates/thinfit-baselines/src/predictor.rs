@@ -2,9 +2,8 @@
 
 use crate::KernelModel;
 use crate::kernel_model;
-use serde::Deserialize;
 use std::path::Path;
-use thinfit::file::read_whole;
+use thinfit::file::{format, read_whole};
 use thinfit::{Deviation, Error, Mat, MatRef, Model, Result};
 
 /// A fitted function of any method.
@@ -151,15 +150,10 @@ impl Predictor {
     /// # Errors
     /// A file that cannot be read, and all errors of [`Model::from_json`].
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        #[derive(Deserialize)]
-        struct Header {
-            format: String,
-        }
         let path = path.as_ref();
         let bytes = read_whole(path)?;
         let text = String::from_utf8_lossy(&bytes);
-        let kernel = serde_json::from_str::<Header>(&text)
-            .is_ok_and(|header| header.format.starts_with(kernel_model::FAMILY));
+        let kernel = format(&text).is_some_and(|format| format.starts_with(kernel_model::FAMILY));
         if kernel {
             KernelModel::from_json(&text, path).map(Predictor::Kernel)
         } else {
@@ -209,7 +203,10 @@ mod tests {
         }
         for (text, expected) in [
             ("{\"format\": \"thinfit-kernel/9\"}", "update thinfit"),
-            ("{\"format\": \"else/1\"}", "give a file written by `save`"),
+            (
+                "{\"format\": \"else/1\"}",
+                "give a model that thinfit wrote",
+            ),
             ("{\"format\": \"thinfit-ker", "ends too early"),
         ] {
             std::fs::write(&path, text).unwrap();

@@ -68,6 +68,9 @@ pub struct TableArgs {
     /// Which array of an .npz file, or variable of a .mat file [default: all of them, side by side].
     #[arg(long, value_name = "NAME", help_heading = "Table")]
     pub array: Option<String>,
+    /// A comma stands before the decimals, as in 1,5.
+    #[arg(long, help_heading = "Table")]
+    pub decimal_comma: bool,
     /// Rows that lack a value [default: an error].
     #[arg(long, value_enum, help_heading = "Table")]
     pub missing: Option<Missing>,
@@ -92,17 +95,17 @@ pub struct FitArgs {
     /// Table with one sample a row: CSV, TSV, NPY, NPZ, MAT, Parquet; `-` reads standard input.
     #[arg(value_name = "DATA")]
     pub data: Option<PathBuf>,
-    /// Columns to learn.
-    #[arg(short, long, value_name = "COL,…", value_delimiter = ',')]
+    /// Columns to learn. Names may hold commas where the option is repeated instead.
+    #[arg(short, long, value_name = "COL,…")]
     pub target: Vec<String>,
     /// Where the model goes [default: model.json].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Columns to learn from [default: all but the targets].
-    #[arg(long, value_name = "COL,…", value_delimiter = ',')]
+    #[arg(long, value_name = "COL,…")]
     pub inputs: Vec<String>,
     /// Columns to leave out.
-    #[arg(long, value_name = "COL,…", value_delimiter = ',')]
+    #[arg(long, value_name = "COL,…")]
     pub drop: Vec<String>,
     /// Column of sample weights; a weight of 2 counts as the row twice.
     #[arg(long, value_name = "COL")]
@@ -117,18 +120,38 @@ pub struct FitArgs {
     #[arg(long, value_parser = PossibleValuesParser::new(thinfit::Activation::ALL.map(thinfit::Activation::name)), help_heading = "Method")]
     pub activation: Option<String>,
     /// Number of hidden neurons.
-    #[arg(long, value_name = "N", help_heading = "Method")]
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        help_heading = "Method"
+    )]
     pub width: Option<usize>,
-    /// Strength of the regulariser; `auto` tries six values, for noisy data.
-    #[arg(long, value_name = "auto|X", help_heading = "Method")]
+    /// Strength of the regulariser; `auto` tries six values on the validation rows, which helps most noisy data, not all.
+    #[arg(
+        long,
+        value_name = "auto|X",
+        allow_negative_numbers = true,
+        help_heading = "Method"
+    )]
     pub lambda: Option<String>,
     /// Seed of everything random; the same seed gives the same model.
-    #[arg(long, value_name = "N", help_heading = "Method")]
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        help_heading = "Method"
+    )]
     pub seed: Option<u64>,
     /// Threads; 0 takes all cores. It never changes the model.
-    #[arg(long, value_name = "N", help_heading = "Method")]
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        help_heading = "Method"
+    )]
     pub threads: Option<usize>,
-    /// Any other setting, as in a configuration file.
+    /// Any other setting, as in a configuration file; the README lists them.
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Method")]
     pub set: Vec<String>,
     /// Options and settings from a TOML file; what is given here wins.
@@ -167,6 +190,9 @@ pub struct PredictArgs {
     /// Where the predictions go, as CSV [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Columns of the table to write before the predictions, such as a number of the row.
+    #[arg(long, value_name = "COL,…")]
+    pub keep: Vec<String>,
     /// Add the partial derivatives, as columns d(y)/d(x).
     #[arg(long)]
     pub gradient: bool,
@@ -210,7 +236,7 @@ pub struct ScoreArgs {
     /// Table with the model's inputs and the true values; `-` reads standard input.
     pub data: PathBuf,
     /// Columns of the true values, in the order of the model's outputs [default: their names].
-    #[arg(short, long, value_name = "COL,…", value_delimiter = ',')]
+    #[arg(short, long, value_name = "COL,…")]
     pub target: Vec<String>,
     /// Print the result as one JSON object.
     #[arg(long)]
@@ -246,7 +272,7 @@ pub struct PlotArgs {
     #[arg(long, value_name = "DIR", default_value = "thinfit-plots")]
     pub out: PathBuf,
     /// Columns of the true values, in the order of the model's outputs [default: their names].
-    #[arg(short, long, value_name = "COL,…", value_delimiter = ',')]
+    #[arg(short, long, value_name = "COL,…")]
     pub target: Vec<String>,
     /// How the table is read.
     #[command(flatten)]

@@ -9,6 +9,7 @@ mod data;
 mod demo;
 mod draw;
 mod export;
+mod extrapolation;
 mod failure;
 mod figure;
 mod fit;

@@ -135,7 +135,7 @@ fn describe(at: &thinfit::Progress<'_>) -> String {
         Phase::Train(Leaf::Parameters) => "generator",
         Phase::Train(Leaf::Latents) => "refinement",
         Phase::Train(Leaf::Weights) => "features",
-        Phase::Polish => "polish",
+        Phase::Polish => "polish of candidates",
     };
     format!(
         "{phase} {}/{}  loss {:.1e}  validation {:.1e}",
