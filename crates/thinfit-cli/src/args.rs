@@ -41,6 +41,8 @@ pub enum Command {
     Data(DataArgs),
     /// Learn a built-in problem, compare with the paper, and draw the fit.
     Demo(DemoArgs),
+    /// Run the experiments of the paper and set our numbers beside the published ones.
+    Reproduce(ReproduceArgs),
     /// Write a script that completes commands in a shell.
     #[command(
         after_help = "Example:\n  thinfit completions bash > ~/.local/share/bash-completion/completions/thinfit"
@@ -355,6 +357,77 @@ pub struct DemoArgs {
     /// Show no progress.
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// Options of `thinfit reproduce`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  thinfit reproduce table1 --methods kernel-ridge,shrimp --seeds 2\n  \
+    thinfit reproduce table1 table2 --columns f3,h3 --methods gft,gft-r\n  \
+    thinfit reproduce figure1 --preset fast\n\n\
+    Every fit is recorded when it is done. The same command again does only what is missing, and Ctrl-C loses\n\
+    nothing that is done."
+)]
+pub struct ReproduceArgs {
+    /// Which tables or figures: table1 to table6, figure1, all.
+    #[arg(value_name = "WHAT", required = true)]
+    pub what: Vec<String>,
+    /// Columns, such as f1-5, or all of a problem, such as f1 [default: all of the tables].
+    #[arg(long, value_name = "COL,…", value_delimiter = ',')]
+    pub columns: Vec<String>,
+    /// Methods, such as gft-r or shrimp [default: all of the tables].
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub methods: Vec<String>,
+    /// Activations, where a method has a choice [default: all of the tables].
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',',
+        value_parser = PossibleValuesParser::new(thinfit::Activation::ALL.map(thinfit::Activation::name)))]
+    pub activations: Vec<String>,
+    /// Seeds: how many, from 1, or from which to which, such as 4-5.
+    #[arg(long, value_name = "K|A-B", default_value = "5", value_parser = seeds)]
+    pub seeds: Seeds,
+    /// Strength of the regulariser: as the paper selected it, by validation in every fit, or a number.
+    #[arg(long, value_name = "paper|auto|X", default_value = "paper")]
+    pub lambda: String,
+    /// Settings of F-Opt, GFT and GFT-r.
+    #[arg(long, value_parser = PossibleValuesParser::new(["fast", "paper"]), default_value = "paper")]
+    pub preset: String,
+    /// Any other setting of the methods that have it, as in a configuration file.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Folder for records and reports; made if it is not there.
+    #[arg(long, value_name = "DIR", default_value = "thinfit-runs")]
+    pub out: PathBuf,
+    /// Fits at a time, one thread each; 0 takes all cores.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub jobs: usize,
+    /// Only list the fits and which of them are done.
+    #[arg(long)]
+    pub list: bool,
+    /// Fit nothing; only report what is recorded.
+    #[arg(long, conflicts_with = "list")]
+    pub report: bool,
+    /// Show no progress.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Seeds from the first to the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seeds {
+    /// The first.
+    pub first: u64,
+    /// The last.
+    pub last: u64,
+}
+
+fn seeds(text: &str) -> Result<Seeds, String> {
+    let (first, last) = text.split_once('-').unwrap_or(("1", text));
+    match (first.parse(), last.parse()) {
+        (Ok(first), Ok(last)) if first <= last && last - first < 1_000_000 => {
+            Ok(Seeds { first, last })
+        }
+        _ => Err("expected a number of seeds such as 5, or a range such as 4-5".into()),
+    }
 }
 
 #[cfg(test)]

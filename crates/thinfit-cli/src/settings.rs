@@ -116,9 +116,7 @@ pub fn resolve(args: &mut FitArgs) -> Result<(Config, bool), Failure> {
     if let Some(lambda) = &args.lambda {
         given.insert("lambda".into(), lambda_value(lambda)?);
     }
-    for setting in &args.set {
-        lay(&mut given, assignment(setting)?);
-    }
+    lay(&mut given, changes(&args.set)?);
     let any = args.preset.is_some() || given.keys().any(|key| key != "threads");
     let preset = Config::preset(args.preset.as_deref().unwrap_or("fast"))?;
     let mut table = Table::try_from(&preset)
@@ -131,6 +129,15 @@ pub fn resolve(args: &mut FitArgs) -> Result<(Config, bool), Failure> {
     })?;
     config.check()?;
     Ok((config, any))
+}
+
+/// Settings given one by one as KEY=VALUE.
+pub fn changes(settings: &[String]) -> Result<Table, Failure> {
+    let mut table = Table::new();
+    for setting in settings {
+        lay(&mut table, assignment(setting)?);
+    }
+    Ok(table)
 }
 
 /// Reads a table as a `T`; the error names the key.
