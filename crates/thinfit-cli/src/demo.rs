@@ -9,11 +9,10 @@ use thinfit_baselines::KernelRidge;
 use thinfit_experiments::functions::input_names;
 use thinfit_experiments::published::{self, Activation, Method, Setting};
 use thinfit_experiments::{Problem, Split};
+use thinfit_plot::{Canvas, Features, Series};
 
 use crate::args::DemoArgs;
-use crate::canvas::Canvas;
 use crate::failure::Failure;
-use crate::plot::{self, Features, Series};
 use crate::progress::Progress;
 
 const PROBLEM: Problem = Problem::F3;
@@ -195,13 +194,15 @@ fn write_pictures(
                 / SAMPLES as f64
         })
         .collect();
-    let features = plot::features(Features {
+    let features = thinfit_plot::features(Features {
         title: "Features learned for Friedman-1",
         w: &hidden,
         magnitude: b.col_as_slice(0),
-        slope: &slope,
+        importance: &slope,
+        measure: "mean |∂f/∂x| on the training points, of the total",
         inputs: &input_names(DIM),
         unit: "cycles per unit of the input",
+        support: &[],
     });
     let series = [
         Series {
@@ -214,7 +215,7 @@ fn write_pictures(
         },
     ];
     let title = format!("Friedman-1 learned from {SAMPLES} points");
-    let fit = plot::fit(&title, "y", truth, &series);
+    let fit = thinfit_plot::fit(&title, "y", truth, &series);
     for (name, canvas) in [("features", features), ("fit", fit)] {
         let (svg, png) = save(&canvas, folder, name)?;
         writeln!(out, "wrote {}\nwrote {}", svg.display(), png.display())?;

@@ -3,11 +3,8 @@
 //! 0: done. 2: an error, described on standard error.
 
 mod args;
-mod axis;
-mod canvas;
 mod demo;
 mod failure;
-mod plot;
 mod progress;
 
 use std::io::Write;

@@ -1,6 +1,6 @@
-//! The nine test functions of the paper: formulas, settings and samples.
+//! Test functions: formulas, settings and samples. Nine are the paper's, two have known sensitivity indices.
 //!
-//! Inputs are uniform on the cube `[0, 1]^d`, outputs carry no noise. Every function reads its first few inputs only, except
+//! Inputs are uniform on the cube `[0, 1]^d`, those of `ishigami` on `[-π, π]^d`; outputs carry no noise. Every function reads its first few inputs only, except
 //! $h_1$ and $h_2$, which read all; the others are there to be ignored. Indices in the formulas start at one.
 //!
 //! | name | formula | inputs read | settings $(d, M)$ |
@@ -13,6 +13,10 @@
 //! | `h2` | $\sqrt{\lVert x - \frac12\rVert_1}$ | all | (20, 1000) |
 //! | `h3` | $\sqrt{f_3(x)}$ | 5 | (5, 500) |
 //! | `g1`, `g2`, `g3` | $g(A_i^T x)$, $g(x) = \sin(4\pi x_1^2 + 1) + \cos(4\pi(x_2^4 + x_2))$ | 2 | (2, 2000) |
+//! | `ishigami` | $\sin x_1 + 7 \sin^2 x_2 + 0.1\, x_3^4 \sin x_1$ on $[-\pi, \pi]^d$ | 3 | (5, 1000) |
+//! | `sobol-g` | $\prod_k (\lvert 4 x_k - 2\rvert + a_k)/(1 + a_k)$, $a = (0, 1, 4.5, 9, 99, 99, 99, 99)$ | 8 | (8, 1000) |
+//!
+//! The last two are not in the paper; [`Problem::indices`] has their sensitivity indices.
 //!
 //! Two formulas differ from the text of the paper, because the published numbers were made with these. The text has
 //! $\lVert x\rVert_2^2$ in $h_1$, kept here as `h1-text`; the errors of Table 2 fit the fourth power. The text has
@@ -28,7 +32,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 
-/// One of the paper's test functions; see the table in the [module documentation](self).
+/// A test function; see the table in the [module documentation](self).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Problem {
     /// Polynomial with two products.
@@ -51,7 +55,14 @@ pub enum Problem {
     G2,
     /// The same, sheared.
     G3,
+    /// Ishigami function on its own box: a strong interaction, and an input that acts through it alone.
+    Ishigami,
+    /// Sobol's g-function: a product with kinks, two strong inputs, two weak ones and four that hardly act.
+    SobolG,
 }
+
+/// The numbers $a_k$ of the g-function; the larger, the less input $k$ does.
+const SOBOL_G: [f64; 8] = [0.0, 1.0, 4.5, 9.0, 99.0, 99.0, 99.0, 99.0];
 
 /// Which of the two independent samples of a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,6 +82,17 @@ pub struct Sample {
     pub y: Mat<f64>,
 }
 
+/// Variance-based sensitivity indices of a function, one per input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Indices {
+    /// Variance over the domain.
+    pub variance: f64,
+    /// First-order Sobol' indices.
+    pub first: Vec<f64>,
+    /// Total indices.
+    pub total: Vec<f64>,
+}
+
 /// A function was asked for in fewer dimensions than its formula reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem} reads {needed} inputs, but {got} were asked for; choose d >= {needed}")]
@@ -86,13 +108,13 @@ pub struct TooFewInputs {
 /// No function has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no test function `{0}`; expected one of f1, f2, f3, h1, h1-text, h2, h3, g1, g2, g3"
+    "there is no test function `{0}`; expected one of f1, f2, f3, h1, h1-text, h2, h3, g1, g2, g3, ishigami, sobol-g"
 )]
 pub struct UnknownProblem(pub String);
 
 impl Problem {
-    /// Every function, in the order of the paper.
-    pub const ALL: [Problem; 10] = [
+    /// Every function, the paper's first and in its order.
+    pub const ALL: [Problem; 12] = [
         Problem::F1,
         Problem::F2,
         Problem::F3,
@@ -103,6 +125,8 @@ impl Problem {
         Problem::G1,
         Problem::G2,
         Problem::G3,
+        Problem::Ishigami,
+        Problem::SobolG,
     ];
 
     /// Short name, as in the tables and on the command line.
@@ -118,6 +142,8 @@ impl Problem {
             Problem::G1 => "g1",
             Problem::G2 => "g2",
             Problem::G3 => "g3",
+            Problem::Ishigami => "ishigami",
+            Problem::SobolG => "sobol-g",
         }
     }
 
@@ -125,7 +151,7 @@ impl Problem {
     pub fn formula(self) -> &'static str {
         match self {
             Problem::F1 => "x4² + x2 x3 + x1 x2 + x4",
-            Problem::F2 => "sin x1 + 7 sin² x2 + 0.1 x3⁴ sin x1",
+            Problem::F2 | Problem::Ishigami => "sin x1 + 7 sin² x2 + 0.1 x3⁴ sin x1",
             Problem::F3 => "10 sin(π x1 x2) + 20 (x3 − ½)² + 10 x4 + 5 x5",
             Problem::H1 => "sin(Σ x) + ‖x‖⁴",
             Problem::H1Text => "sin(Σ x) + ‖x‖²",
@@ -134,10 +160,11 @@ impl Problem {
             Problem::G1 => "sin(4π x1² + 1) + cos(4π (x2⁴ + x2))",
             Problem::G2 => "g1 after a rotation by −π/4",
             Problem::G3 => "g1 after the shear [[1, 0.3], [0.3, 1]]",
+            Problem::SobolG => "Π (|4x − 2| + a)/(1 + a)",
         }
     }
 
-    /// The pairs (inputs $d$, training points $M$) that the paper reports; as many fresh points make the test.
+    /// The pairs (inputs $d$, training points $M$) that the paper reports, or that we do; as many fresh points make the test.
     pub fn settings(self) -> &'static [(usize, usize)] {
         match self {
             Problem::F1 => &[(5, 300), (10, 500)],
@@ -147,6 +174,8 @@ impl Problem {
             Problem::H2 => &[(20, 1000)],
             Problem::H3 => &[(5, 500)],
             Problem::G1 | Problem::G2 | Problem::G3 => &[(2, 2000)],
+            Problem::Ishigami => &[(5, 1000)],
+            Problem::SobolG => &[(8, 1000)],
         }
     }
 
@@ -154,11 +183,55 @@ impl Problem {
     pub fn inputs_read(self) -> usize {
         match self {
             Problem::F1 => 4,
-            Problem::F2 => 3,
+            Problem::F2 | Problem::Ishigami => 3,
             Problem::F3 | Problem::H3 => 5,
             Problem::H1 | Problem::H1Text | Problem::H2 => 1,
             Problem::G1 | Problem::G2 | Problem::G3 => 2,
+            Problem::SobolG => SOBOL_G.len(),
         }
+    }
+
+    /// The interval that every input is drawn from.
+    pub fn interval(self) -> [f64; 2] {
+        match self {
+            Problem::Ishigami => [-PI, PI],
+            _ => [0.0, 1.0],
+        }
+    }
+
+    /// Sensitivity indices over the whole domain in `dim` inputs, where they are known.
+    ///
+    /// Ishigami, with $a = 7$, $b = 0.1$: $V_1 = \frac12 (1 + b\pi^4/5)^2$, $V_2 = a^2/8$, $V_{13} = 8 b^2\pi^8/225$.
+    /// The g-function: $V_k = \frac13 (1 + a_k)^{-2}$, $1 + V = \prod_k (1 + V_k)$, and the total part of input $k$ is
+    /// $V_k \prod_{i \ne k} (1 + V_i)$.
+    pub fn indices(self, dim: usize) -> Option<Indices> {
+        let (mut first, mut total) = (vec![0.0; dim], vec![0.0; dim]);
+        let variance = match self {
+            Problem::Ishigami => {
+                let (alone, second) = (0.5 * (1.0 + 0.02 * PI.powi(4)).powi(2), 49.0 / 8.0);
+                let together = 0.08 * PI.powi(8) / 225.0;
+                first[..2].copy_from_slice(&[alone, second]);
+                total[..3].copy_from_slice(&[alone + together, second, together]);
+                alone + second + together
+            }
+            Problem::SobolG => {
+                let part = |a: f64| (1.0 + a).powi(-2) / 3.0;
+                let product: f64 = SOBOL_G.iter().map(|&a| 1.0 + part(a)).product();
+                for (k, &a) in SOBOL_G.iter().enumerate() {
+                    first[k] = part(a);
+                    total[k] = part(a) * product / (1.0 + part(a));
+                }
+                product - 1.0
+            }
+            _ => return None,
+        };
+        let parts = [&mut first, &mut total];
+        parts.into_iter().flatten().for_each(|v| *v /= variance);
+        Some(Indices {
+            variance,
+            first,
+            total,
+        })
     }
 
     /// The value at `x`.
@@ -175,7 +248,7 @@ impl Problem {
         );
         match self {
             Problem::F1 => x[3] * x[3] + x[1] * x[2] + x[0] * x[1] + x[3],
-            Problem::F2 => {
+            Problem::F2 | Problem::Ishigami => {
                 let (first, second) = (x[0].sin(), x[1].sin());
                 first + 7.0 * second * second + 0.1 * x[2].powi(4) * first
             }
@@ -188,13 +261,18 @@ impl Problem {
             Problem::G1 => two_waves(x[0], x[1]),
             Problem::G2 => two_waves(FRAC_1_SQRT_2 * (x[0] + x[1]), FRAC_1_SQRT_2 * (x[1] - x[0])),
             Problem::G3 => two_waves(x[0] + 0.3 * x[1], 0.3 * x[0] + x[1]),
+            Problem::SobolG => SOBOL_G
+                .iter()
+                .zip(x)
+                .map(|(a, x)| ((4.0 * x - 2.0).abs() + a) / (1.0 + a))
+                .product(),
         }
     }
 
-    /// Draws `samples` points uniformly from the cube `[0, 1]^d` and evaluates the function there.
+    /// Draws `samples` points uniformly, every input from [`interval`](Problem::interval), and evaluates the function there.
     ///
     /// The two splits of a seed are independent, and the points of a longer sample begin with those of a shorter one.
-    /// Points depend on the seed, the split and `dim` only, not on the function.
+    /// Points depend on the seed, the split, `dim` and the interval only, not on the function.
     ///
     /// # Errors
     ///
@@ -221,9 +299,10 @@ impl Problem {
         let mut x = Mat::zeros(samples, dim);
         let mut y = Mat::zeros(samples, 1);
         let mut point = vec![0.0; dim];
+        let [low, high] = self.interval();
         for i in 0..samples {
             for (k, value) in point.iter_mut().enumerate() {
-                *value = rng.random();
+                *value = low + (high - low) * rng.random::<f64>();
                 x[(i, k)] = *value;
             }
             y[(i, 0)] = self.evaluate(&point);
@@ -323,6 +402,42 @@ mod tests {
             Problem::G3.evaluate(&[1.0, 0.0]),
             1f64.sin() + (4.0 * PI * (0.3f64.powi(4) + 0.3)).cos(),
         );
+        // at the centre every factor but the first is a/(1 + a), and that one is 0; at a corner (2 + a)/(1 + a)
+        close(Problem::SobolG.evaluate(&[0.5; 8]), 0.0);
+        close(
+            Problem::SobolG.evaluate(&[1.0; 8]),
+            2.0 * 1.5 * (6.5 / 5.5) * 1.1 * 1.01f64.powi(4),
+        );
+    }
+
+    #[test]
+    fn indices_are_the_published_ones_and_belong_to_the_variance() {
+        let ishigami = Problem::Ishigami.indices(4).unwrap();
+        let rounded = |v: &[f64]| {
+            v.iter()
+                .map(|v| (v * 1e4).round() / 1e4)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(rounded(&ishigami.first), [0.3139, 0.4424, 0.0, 0.0]);
+        assert_eq!(rounded(&ishigami.total), [0.5576, 0.4424, 0.2437, 0.0]);
+        let g = Problem::SobolG.indices(8).unwrap();
+        assert_eq!(rounded(&g.first[..3]), [0.7162, 0.1790, 0.0237]);
+        assert_eq!(rounded(&g.total[..3]), [0.7871, 0.2422, 0.0343]);
+        for (problem, indices) in [(Problem::Ishigami, ishigami), (Problem::SobolG, g)] {
+            let y = problem.sample(8, 40_000, 7, Split::Test).unwrap().y;
+            let mean = y.sum() / 40_000.0;
+            let variance = y
+                .col_as_slice(0)
+                .iter()
+                .map(|v| (v - mean).powi(2))
+                .sum::<f64>()
+                / 40_000.0;
+            assert!(
+                (variance / indices.variance - 1.0).abs() < 0.03,
+                "{problem}: {variance}"
+            );
+        }
+        assert_eq!(Problem::F3.indices(5), None);
     }
 
     #[test]

@@ -7,4 +7,4 @@
 pub mod functions;
 pub mod published;
 
-pub use functions::{Problem, Sample, Split, TooFewInputs};
+pub use functions::{Indices, Problem, Sample, Split, TooFewInputs};

@@ -1,0 +1,143 @@
+//! How much of the variance of the prediction each input explains, as bars.
+
+use crate::canvas::{Anchor, Canvas, Type};
+use crate::number::short;
+use crate::panel::{BELOW, EDGE, Head, Panel, key};
+use crate::scale::Scale;
+use crate::style::{AXIS, BLUE, LIGHT, NOTE, NUMBER, TEXT};
+use crate::text::{elide, width};
+
+/// More bars than this are not read.
+const MOST: usize = 20;
+const STEP: f64 = 18.0;
+/// Names may take this much.
+const NAME: f64 = 150.0;
+
+/// Sensitivity indices of the inputs, in the order in which they are to be shown: the largest first.
+#[derive(Clone, Copy, Debug)]
+pub struct Importance<'a> {
+    /// The title.
+    pub title: &'a str,
+    /// Names of the inputs.
+    pub inputs: &'a [String],
+    /// First-order Sobol index of each input: the share of the variance that it explains alone.
+    pub first: &'a [f64],
+    /// Total Sobol index of each input: its share with all that it does together with others.
+    pub total: &'a [f64],
+}
+
+/// Draws a bar for each input: the first-order index in a dark shade upon the total index in a light one.
+///
+/// Of more than twenty inputs the rest is summed up in one line. Estimates below zero are drawn as zero.
+pub fn importance(importance: Importance<'_>) -> Canvas {
+    let Importance {
+        title,
+        inputs,
+        first,
+        total,
+    } = importance;
+    let bars: Vec<(&str, [f64; 2])> = inputs
+        .iter()
+        .zip(first.iter().zip(total))
+        .map(|(name, (&first, &total))| (name.as_str(), [first, total]))
+        .collect();
+    let (shown, rest) = bars.split_at(bars.len().min(MOST));
+    let names: Vec<String> = shown
+        .iter()
+        .map(|(name, _)| elide(name, TEXT, NAME))
+        .collect();
+    let widest = names
+        .iter()
+        .map(|name| width(name, TEXT))
+        .fold(40.0, f64::max);
+
+    let head = Head {
+        title,
+        notes: vec![],
+    };
+    let top = head.height() + 18.0;
+    let left = (EDGE + widest + 8.0).ceil();
+    let foot = if rest.is_empty() { 0.0 } else { 16.0 };
+    let panel = Panel {
+        corner: (left, top),
+        size: (250.0, STEP * shown.len().max(1) as f64 + 6.0),
+        across: Scale::from_zero(shown.iter().flat_map(|(_, indices)| *indices)),
+        up: Scale::around([]),
+    };
+    let (right, bottom) = panel.end();
+    // To the right there is room for the number of the longest bar.
+    let mut canvas = Canvas::new(right + 50.0, bottom + BELOW + foot + 4.0);
+    head.draw(&mut canvas);
+    let entries = [("first order", BLUE), ("total", LIGHT)];
+    key(&mut canvas, (right, top - 7.0), panel.size.0, &entries);
+    panel.axis_across(&mut canvas, true);
+    if shown.is_empty() {
+        panel.nothing(&mut canvas);
+    }
+    let flush = Type {
+        anchor: Anchor::End,
+        ..TEXT
+    };
+    for (index, (name, (_, [first, total]))) in names.iter().zip(shown).enumerate() {
+        let y = top + 3.0 + STEP * index as f64;
+        let end = |value: f64| panel.place(value, f64::NAN).0 - left;
+        canvas.rectangle((left, y + 3.0), (end(*total), STEP - 6.0), LIGHT);
+        canvas.rectangle((left, y + 3.0), (end(*first), STEP - 6.0), BLUE);
+        let baseline = y + 0.5 * STEP + 3.8;
+        canvas.text((left - 7.0, baseline), name, flush);
+        let (number, longest) = match [first, total].map(|value| value.is_finite()) {
+            [_, true] => (short_index(*total), end(*total).max(end(*first))),
+            _ => ("undefined".into(), 0.0),
+        };
+        canvas.text((left + longest + 5.0, baseline), number, NUMBER);
+    }
+    canvas.line(&[(left, top), (left, bottom)], AXIS);
+    panel.titles(&mut canvas, ["", "share of the variance", ""]);
+    if !rest.is_empty() {
+        let most = rest
+            .iter()
+            .map(|(_, [_, total])| *total)
+            .fold(0.0, f64::max);
+        let text = format!(
+            "and {} more, each with a total of at most {}",
+            rest.len(),
+            short(most)
+        );
+        let room = canvas.width - 2.0 * EDGE;
+        let at = canvas.width - EDGE - width(&elide(&text, NOTE, room), NOTE);
+        canvas.text((at, bottom + BELOW + 8.0), elide(&text, NOTE, room), NOTE);
+    }
+    canvas
+}
+
+/// An index to three decimals; estimates that are off the scale of indices as they come.
+fn short_index(value: f64) -> String {
+    if value.abs() < 10.0 {
+        format!("{value:.3}").replace('-', "−")
+    } else {
+        short(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_inputs_the_rest_is_summed_up() {
+        let inputs: Vec<String> = (1..=60).map(|k| format!("input {k}")).collect();
+        let total: Vec<f64> = (0..60).map(|k| 0.5 * 0.8f64.powi(k)).collect();
+        let first: Vec<f64> = total.iter().map(|total| 0.7 * total).collect();
+        let svg = importance(Importance {
+            title: "Importance",
+            inputs: &inputs,
+            first: &first,
+            total: &total,
+        })
+        .to_svg();
+        assert!(svg.contains("and 40 more, each with a total of at most 0.00576"));
+        // The background, two keys and two bars for each shown input.
+        assert_eq!(svg.matches("<rect").count(), 3 + 2 * MOST);
+        assert!(svg.contains(">input 20<") && !svg.contains(">input 21<"));
+    }
+}

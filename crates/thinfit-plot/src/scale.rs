@@ -1,0 +1,268 @@
+//! Scales: how the values along an axis spread over it, and which of them get a tick.
+//!
+//! A scale is never empty, whatever the values: not for none, for one, nor for the largest and smallest that there are.
+
+use crate::number::{power_of_ten, scientific};
+
+/// Larger values are moved to the end of their scale: sums of them may not be finite.
+const LARGEST: f64 = 1e300;
+const SMALLEST: f64 = 1e-300;
+
+/// An interval and how values spread over it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    low: f64,
+    high: f64,
+    logarithmic: bool,
+}
+
+/// A value at which an axis is marked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tick {
+    /// Its position, from 0 to 1.
+    pub position: f64,
+    /// What is written there.
+    pub label: String,
+}
+
+impl Scale {
+    /// A linear scale over the finite ones of the values, with a margin.
+    pub fn around(values: impl IntoIterator<Item = f64>) -> Self {
+        let (low, high) = extent(values).unwrap_or((0.0, 1.0));
+        let (low, high) = (low.max(-LARGEST), high.min(LARGEST));
+        let size = high.abs().max(low.abs());
+        // Of a smaller range, ticks would need more digits than there is room for: it counts as one value.
+        let margin = if high - low > 1e-9 * size {
+            0.05 * (high - low)
+        } else {
+            0.5 * size.max(SMALLEST)
+        };
+        Scale {
+            low: low - margin,
+            high: high + margin,
+            logarithmic: false,
+        }
+    }
+
+    /// A linear scale with zero in the middle.
+    pub fn symmetric(values: impl IntoIterator<Item = f64>) -> Self {
+        Scale::around(values.into_iter().flat_map(|value| [value, -value]))
+    }
+
+    /// A linear scale that begins at zero.
+    pub fn from_zero(values: impl IntoIterator<Item = f64>) -> Self {
+        let scale = Scale::around(values.into_iter().map(|value| value.max(0.0)).chain([0.0]));
+        Scale { low: 0.0, ..scale }
+    }
+
+    /// A logarithmic scale over the positive ones of the values, of a decade at least.
+    pub fn logarithmic(values: impl IntoIterator<Item = f64>) -> Self {
+        let (low, high) =
+            extent(values.into_iter().filter(|&value| value > 0.0)).unwrap_or((0.1, 1.0));
+        let decades =
+            [low, high].map(|value| value.log10().clamp(SMALLEST.log10(), LARGEST.log10()));
+        let middle = 0.5 * (decades[0] + decades[1]);
+        let half = (0.53 * (decades[1] - decades[0])).max(0.5);
+        Scale {
+            low: 10f64.powf((middle - half).max(-305.0)),
+            high: 10f64.powf((middle + half).min(305.0)),
+            logarithmic: true,
+        }
+    }
+
+    /// The position of a value: 0 at the lower end, 1 at the upper; values beyond an end lie on it.
+    ///
+    /// What is not finite has none, nor on a logarithmic scale zero and what is less: NaN.
+    pub fn position(&self, value: f64) -> f64 {
+        if !value.is_finite() || (self.logarithmic && value <= 0.0) {
+            return f64::NAN;
+        }
+        let position = if self.logarithmic {
+            let [low, high] = self.decades();
+            (value.log10() - low) / (high - low)
+        } else {
+            (0.5 * value - 0.5 * self.low) / (0.5 * self.high - 0.5 * self.low)
+        };
+        position.clamp(0.0, 1.0)
+    }
+
+    fn decades(&self) -> [f64; 2] {
+        [self.low, self.high].map(f64::log10)
+    }
+
+    /// About `count` round values on the scale.
+    pub fn ticks(&self, count: usize) -> Vec<Tick> {
+        if self.logarithmic {
+            return self.logarithmic_ticks(count);
+        }
+        let step = round_step((self.high / count as f64) - (self.low / count as f64));
+        // Ends that are round but for the last bits get their ticks.
+        let first = (self.low / step - 1e-6).ceil() as i64;
+        let last = (self.high / step + 1e-6).floor() as i64;
+        // A label needs the digits of the step, and a power of ten where those would be many.
+        let exponent = (1.0001 * step).log10().floor() as i32;
+        let largest = self.low.abs().max(self.high.abs());
+        (first..=last)
+            .map(|index| {
+                let value = index as f64 * step;
+                let label = if (1e-3..1e5).contains(&largest) {
+                    format!("{value:.*}", (-exponent).max(0) as usize).replace('-', "−")
+                } else {
+                    let digits = (largest.log10().floor() as i32 - exponent).max(0);
+                    scientific(value, digits as usize)
+                };
+                let position = self.position(value);
+                Tick { position, label }
+            })
+            .collect()
+    }
+
+    /// Every decade, every few of them, or 1, 2 and 5 of each, whichever gives about `count`.
+    fn logarithmic_ticks(&self, count: usize) -> Vec<Tick> {
+        let [low, high] = self.decades();
+        let (first, last) = (low.ceil() as i32, high.floor() as i32);
+        let tick = |digit: i32, power: i32| Tick {
+            position: (f64::from(digit).log10() + f64::from(power) - low) / (high - low),
+            label: match digit {
+                1 => power_of_ten(power),
+                _ => format!("{digit}·{}", power_of_ten(power)),
+            },
+        };
+        if last <= first && count > 2 {
+            let each =
+                (first - 1..=last).flat_map(|power| [1, 2, 5].map(|digit| tick(digit, power)));
+            return each
+                .filter(|tick| (0.0..=1.0).contains(&tick.position))
+                .collect();
+        }
+        let stride = ((last - first + 1) as usize).div_ceil(count.max(1)).max(1);
+        // Multiples of the stride, so that 10⁰ is among them where it is on the scale.
+        (first..=last)
+            .filter(|power| power.rem_euclid(stride as i32) == 0)
+            .map(|power| tick(1, power))
+            .collect()
+    }
+
+    /// Positions of small ticks between the labelled ones: on a logarithmic scale where there is room for them.
+    pub fn minor_ticks(&self) -> Vec<f64> {
+        let [low, high] = self.decades();
+        if !self.logarithmic || high - low > 9.0 {
+            return Vec::new();
+        }
+        (low.floor() as i32..=high.floor() as i32)
+            .flat_map(|power| (2..10).map(move |digit| f64::from(power) + f64::from(digit).log10()))
+            .map(|value| (value - low) / (high - low))
+            .filter(|position| (0.0..=1.0).contains(position))
+            .collect()
+    }
+}
+
+/// The smallest and the largest of the finite values.
+fn extent(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
+    values
+        .into_iter()
+        .filter(|value| value.is_finite())
+        .fold(None, |extent, value| match extent {
+            None => Some((value, value)),
+            Some((low, high)) => Some((f64::min(low, value), f64::max(high, value))),
+        })
+}
+
+/// A step near the wanted one, of 1, 2 or 5 times a power of ten.
+fn round_step(wanted: f64) -> f64 {
+    let power = 10f64.powf(wanted.log10().floor());
+    match wanted / power {
+        digit if digit < 1.5 => power,
+        digit if digit < 3.5 => 2.0 * power,
+        digit if digit < 7.5 => 5.0 * power,
+        _ => 10.0 * power,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(scale: Scale) -> Vec<String> {
+        scale.ticks(5).into_iter().map(|tick| tick.label).collect()
+    }
+
+    #[test]
+    fn ticks_are_round_and_carry_the_digits_of_their_step() {
+        assert_eq!(
+            labels(Scale::around([0.0, 1.0])),
+            ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]
+        );
+        assert_eq!(
+            labels(Scale::around([-30.0, 30.0])),
+            ["−30", "−20", "−10", "0", "10", "20", "30"]
+        );
+        assert_eq!(
+            labels(Scale::symmetric([2e-4])),
+            ["−2·10⁻⁴", "−1·10⁻⁴", "0", "1·10⁻⁴", "2·10⁻⁴"]
+        );
+    }
+
+    #[test]
+    fn logarithmic_ticks_are_decades_or_their_parts() {
+        assert_eq!(
+            labels(Scale::logarithmic([3e-4, 2.0])),
+            ["10⁻³", "10⁻²", "10⁻¹", "10⁰"]
+        );
+        assert_eq!(
+            labels(Scale::logarithmic([1e-9, 1.0])),
+            ["10⁻⁸", "10⁻⁶", "10⁻⁴", "10⁻²", "10⁰"]
+        );
+        assert_eq!(
+            labels(Scale::logarithmic([0.3, 0.5])),
+            ["2·10⁻¹", "5·10⁻¹", "10⁰"]
+        );
+        assert_eq!(Scale::logarithmic([1.0, 100.0]).minor_ticks().len(), 18);
+        assert!(Scale::around([1.0, 100.0]).minor_ticks().is_empty());
+    }
+
+    #[test]
+    fn positions_run_from_zero_to_one() {
+        let linear = Scale::from_zero([10.0]);
+        assert_eq!(linear.position(0.0), 0.0);
+        assert_eq!(linear.position(-1.0), 0.0);
+        let decades = Scale::logarithmic([1e-3, 1e1]);
+        assert!((decades.position(1e-1) - 0.5).abs() < 1e-12);
+        assert!(decades.position(0.0).is_nan());
+        assert_eq!(Scale::symmetric([3.0, -7.0]).position(0.0), 0.5);
+    }
+
+    #[test]
+    fn scales_of_odd_data_are_not_empty() {
+        for values in [
+            vec![],
+            vec![f64::NAN],
+            vec![2.0, 2.0],
+            vec![0.0],
+            vec![-0.0],
+            vec![f64::MAX, f64::MIN],
+            vec![f64::MAX],
+            vec![5e-324],
+            vec![1e-300, 1e300],
+            vec![1e15, 1e15 + 0.125],
+            vec![1e9, 1e9 + 2.0],
+        ] {
+            for scale in [
+                Scale::around(values.clone()),
+                Scale::symmetric(values.clone()),
+                Scale::from_zero(values.clone()),
+                Scale::logarithmic(values.clone()),
+            ] {
+                assert!(scale.low < scale.high, "{values:?} {scale:?}");
+                for count in 1..8 {
+                    let ticks = scale.ticks(count);
+                    assert!(ticks.len() <= 2 * count + 4, "{values:?} {ticks:?}");
+                    assert!(
+                        ticks.iter().all(|t| (0.0..=1.0).contains(&t.position)),
+                        "{values:?} {ticks:?}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Text in DejaVu Sans, which is compiled in: the length of a line, cutting it to the room there is, and its outline.
+
+use std::sync::LazyLock;
+
+use tiny_skia::{Path, PathBuilder};
+use ttf_parser::{Face, OutlineBuilder};
+
+use crate::canvas::Type;
+
+static REGULAR: LazyLock<Face<'static>> = LazyLock::new(|| parse(dejavu::sans::regular()));
+static BOLD: LazyLock<Face<'static>> = LazyLock::new(|| parse(dejavu::sans::bold()));
+
+fn parse(font: &'static [u8]) -> Face<'static> {
+    Face::parse(font, 0).expect("the font is part of the program and is read by its tests")
+}
+
+/// The font of a text, and the factor from its units to lengths.
+pub fn face(set: Type) -> (&'static Face<'static>, f64) {
+    let face: &Face<'_> = if set.bold { &BOLD } else { &REGULAR };
+    (face, set.size / f64::from(face.units_per_em()))
+}
+
+/// The length of a line of text; another font of the viewer may need a little more or less.
+pub fn width(text: &str, set: Type) -> f64 {
+    let (face, scale) = face(set);
+    scale * text.chars().map(|c| advance(face, c)).sum::<f64>()
+}
+
+/// The text, cut at an ellipsis where it is longer than `room`.
+pub fn elide(text: &str, set: Type, room: f64) -> String {
+    const ELLIPSIS: char = '…';
+    let (face, scale) = face(set);
+    let ellipsis = scale * advance(face, ELLIPSIS);
+    let (mut end, mut cut) = (0.0, 0);
+    for (index, character) in text.char_indices() {
+        if end + ellipsis <= room {
+            cut = index;
+        }
+        end += scale * advance(face, character);
+        if end > room {
+            return format!("{}{ELLIPSIS}", text[..cut].trim_end());
+        }
+    }
+    text.into()
+}
+
+/// The outline of a text in font units, `y` up, and its length.
+pub fn outline(face: &Face<'_>, text: &str) -> (Option<Path>, f32) {
+    let mut pencil = Pencil {
+        path: PathBuilder::new(),
+        start: 0.0,
+    };
+    for character in text.chars() {
+        let glyph = face.glyph_index(character).unwrap_or_default();
+        face.outline_glyph(glyph, &mut pencil);
+        pencil.start += advance(face, character) as f32;
+    }
+    (pencil.path.finish(), pencil.start)
+}
+
+fn advance(face: &Face<'_>, character: char) -> f64 {
+    let glyph = face.glyph_index(character).unwrap_or_default();
+    f64::from(face.glyph_hor_advance(glyph).unwrap_or(0))
+}
+
+struct Pencil {
+    path: PathBuilder,
+    start: f32,
+}
+
+impl OutlineBuilder for Pencil {
+    fn move_to(&mut self, x: f32, y: f32) {
+        self.path.move_to(self.start + x, y);
+    }
+    fn line_to(&mut self, x: f32, y: f32) {
+        self.path.line_to(self.start + x, y);
+    }
+    fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
+        self.path.quad_to(self.start + x1, y1, self.start + x, y);
+    }
+    fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
+        let start = self.start;
+        self.path
+            .cubic_to(start + x1, y1, start + x2, y2, start + x, y);
+    }
+    fn close(&mut self) {
+        self.path.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::style::{HEADING, TEXT};
+
+    #[test]
+    fn long_names_end_in_an_ellipsis_and_short_ones_stay() {
+        let room = width("temperat", TEXT);
+        assert_eq!(elide("temperat", TEXT, room), "temperat");
+        assert_eq!(elide("temperature", TEXT, room), "temper…");
+        assert_eq!(elide("two words", TEXT, width("two w", TEXT)), "two…");
+        assert_eq!(elide("é", TEXT, 0.0), "…");
+        assert_eq!(elide("", TEXT, -1.0), "");
+    }
+
+    #[test]
+    fn bold_text_is_longer() {
+        assert!(width("weight", HEADING) > width("weight", TEXT));
+    }
+}

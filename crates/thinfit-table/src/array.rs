@@ -1,0 +1,304 @@
+//! Arrays: numbers of one type at equal distances in a file or in memory, and several arrays side by side as a source of
+//! rows. NPY, NPZ and MAT files differ in how they describe an array; from there on they are the same.
+
+use crate::error::{malformed, show, unread};
+use crate::names::{check_columns, list, named};
+use crate::reader::{Seekable, Source};
+use crate::{Position, Result};
+use std::io::SeekFrom;
+use std::path::{Path, PathBuf};
+
+/// Bytes that are read at a time.
+const CHUNK: usize = 1 << 20;
+
+/// A number as it is stored.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Number {
+    /// Bytes of one.
+    pub size: usize,
+    /// The value of that many bytes; true if the most significant byte is the first.
+    decode: fn(&[u8], bool) -> f64,
+}
+
+/// The decoder of a type.
+macro_rules! number {
+    ($type:ty) => {
+        Number {
+            size: size_of::<$type>(),
+            decode: |bytes, big| {
+                let mut ordered = [0; size_of::<$type>()];
+                ordered.copy_from_slice(bytes);
+                if big {
+                    ordered.reverse();
+                }
+                <$type>::from_le_bytes(ordered) as f64
+            },
+        }
+    };
+}
+
+impl Number {
+    /// The type of NumPy's letter (`f`, `i`, `u`, or `b` for bool) and size; none if it is not a real number.
+    pub fn new(letter: char, size: usize) -> Option<Self> {
+        Some(match (letter, size) {
+            ('f', 8) => number!(f64),
+            ('f', 4) => number!(f32),
+            ('i', 8) => number!(i64),
+            ('i', 4) => number!(i32),
+            ('i', 2) => number!(i16),
+            ('i', 1) => number!(i8),
+            ('u', 8) => number!(u64),
+            ('u', 4) => number!(u32),
+            ('u', 2) => number!(u16),
+            ('u' | 'b', 1) => number!(u8),
+            _ => return None,
+        })
+    }
+}
+
+/// How numbers lie in a stream of bytes: m rows of k columns.
+#[derive(Debug, Clone)]
+pub(crate) struct Layout {
+    pub number: Number,
+    pub big_endian: bool,
+    /// Whether columns are contiguous, rather than rows.
+    pub by_columns: bool,
+    pub rows: u64,
+    pub columns: u64,
+}
+
+impl Layout {
+    /// Bytes of all numbers; none if that is beyond any file.
+    pub fn size(&self) -> Option<u64> {
+        let numbers = self.rows.checked_mul(self.columns)?;
+        numbers.checked_mul(self.number.size as u64)
+    }
+
+    /// Rows and columns of a shape: numbers in a row are a column; none for other than one or two dimensions.
+    pub fn matrix(shape: &[u64]) -> Option<(u64, u64)> {
+        match *shape {
+            [rows] => Some((rows, 1)),
+            [rows, columns] => Some((rows, columns)),
+            _ => None,
+        }
+    }
+}
+
+/// An array that can be read from.
+pub(crate) struct Array {
+    /// None in a file of one array.
+    name: Option<String>,
+    layout: Layout,
+    /// Where the numbers begin.
+    start: u64,
+    input: Box<dyn Seekable>,
+}
+
+impl Array {
+    /// The array whose numbers are from `start` on in `input`.
+    pub fn new(
+        path: &Path,
+        name: Option<String>,
+        layout: Layout,
+        start: u64,
+        mut input: Box<dyn Seekable>,
+    ) -> Result<Self> {
+        let length = input.seek(SeekFrom::End(0));
+        let there = length.map_err(|error| unread(path, error))? - start;
+        if layout.size().is_none_or(|size| size > there) {
+            return Err(malformed(
+                path,
+                format!("an array of {} × {} numbers", layout.rows, layout.columns),
+                format!("{there} bytes of numbers"),
+                "the file is cut off or damaged; copy or save it again",
+            ));
+        }
+        check_columns(path, layout.columns)?;
+        if layout.rows == 0 || layout.columns == 0 {
+            let found = format!("an array of {} × {}", layout.rows, layout.columns);
+            return Err(malformed(path, "rows", found, "give a file with rows"));
+        }
+        Ok(Array {
+            name,
+            layout,
+            start,
+            input,
+        })
+    }
+
+    /// The number of columns, which was checked.
+    fn width(&self) -> usize {
+        self.layout.columns as usize
+    }
+
+    /// Numbers `first..first + bytes.len() / size` in the order of storage.
+    fn load(&mut self, first: u64, bytes: &mut [u8]) -> std::io::Result<()> {
+        let offset = first * self.layout.number.size as u64;
+        self.input.seek(SeekFrom::Start(self.start + offset))?;
+        self.input.read_exact(bytes)
+    }
+
+    /// Copies `rows` rows from `first` on of `columns` (column here, column of `out`) to `out`, rows of `width` numbers.
+    fn read(
+        &mut self,
+        first: u64,
+        rows: usize,
+        columns: &[(usize, usize)],
+        out: &mut [f64],
+        width: usize,
+    ) -> std::io::Result<()> {
+        let Number { size, decode } = self.layout.number;
+        let big = self.layout.big_endian;
+        // What is read at a time: rows, or pieces of one column.
+        let unit = if self.layout.by_columns {
+            size
+        } else {
+            size * self.width()
+        };
+        let step = (CHUNK / unit).clamp(1, rows.max(1));
+        let mut bytes = vec![0; step * unit];
+        for row in (0..rows).step_by(step) {
+            let count = step.min(rows - row);
+            let bytes = &mut bytes[..count * unit];
+            let out = &mut out[row * width..];
+            if self.layout.by_columns {
+                for (from, to) in columns {
+                    let place = *from as u64 * self.layout.rows + first + row as u64;
+                    self.load(place, bytes)?;
+                    let values = bytes.chunks_exact(size).map(|b| decode(b, big));
+                    let out = out.iter_mut().skip(*to).step_by(width);
+                    out.zip(values).for_each(|(out, v)| *out = v);
+                }
+            } else {
+                self.load((first + row as u64) * self.layout.columns, bytes)?;
+                for (values, out) in bytes.chunks_exact(unit).zip(out.chunks_exact_mut(width)) {
+                    for (from, to) in columns {
+                        out[*to] = decode(&values[from * size..][..size], big);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Arrays of as many rows, side by side.
+pub(crate) struct Arrays {
+    path: PathBuf,
+    arrays: Vec<Array>,
+    names: Vec<String>,
+    rows: u64,
+    /// Rows read so far, and those read before the last block.
+    next: u64,
+    before: u64,
+}
+
+impl Arrays {
+    /// The columns of `arrays`, at least one and of as many rows.
+    pub fn new(path: &Path, arrays: Vec<Array>) -> Result<Self> {
+        check_columns(path, arrays.iter().map(|a| a.layout.columns).sum())?;
+        let mut names = Vec::new();
+        for array in &arrays {
+            names.extend((1..=array.width()).map(|j| match &array.name {
+                None => String::new(),
+                Some(name) if array.width() == 1 => name.clone(),
+                Some(name) => format!("{name}{j}"),
+            }));
+        }
+        Ok(Arrays {
+            path: path.into(),
+            names: named(path, names)?,
+            rows: arrays[0].layout.rows,
+            arrays,
+            next: 0,
+            before: 0,
+        })
+    }
+}
+
+impl Source for Arrays {
+    fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn read(&mut self, columns: &[usize], rows: usize, out: &mut Vec<f64>) -> Result<usize> {
+        let rows = (self.rows - self.next).min(rows as u64) as usize;
+        let (start, width) = (out.len(), columns.len());
+        out.resize(start + rows * width, 0.0);
+        let mut offset = 0;
+        for array in &mut self.arrays {
+            let range = offset..offset + array.width();
+            let chosen: Vec<_> = columns
+                .iter()
+                .enumerate()
+                .filter(|(_, column)| range.contains(column))
+                .map(|(slot, column)| (column - offset, slot))
+                .collect();
+            offset = range.end;
+            if !chosen.is_empty() {
+                array
+                    .read(self.next, rows, &chosen, &mut out[start..], width)
+                    .map_err(|error| unread(&self.path, error))?;
+            }
+        }
+        self.before = self.next;
+        self.next += rows as u64;
+        Ok(rows)
+    }
+
+    fn position(&self, row: usize) -> Position {
+        Position::Row(self.before + row as u64 + 1)
+    }
+}
+
+/// An array of a file of several, before its numbers are read.
+pub(crate) struct Listed {
+    pub name: String,
+    pub shape: Vec<u64>,
+    /// How its numbers lie, or why they cannot be used.
+    pub layout: std::result::Result<Layout, String>,
+}
+
+impl Listed {
+    fn describe(&self) -> String {
+        let shape: Vec<_> = self.shape.iter().map(u64::to_string).collect();
+        let name = show(self.name.as_bytes());
+        match &self.layout {
+            Ok(_) => format!("{name} ({})", shape.join(" × ")),
+            Err(why) => format!("{name} ({why})"),
+        }
+    }
+}
+
+/// Which of the arrays make the table: the one asked for, or all if they have as many rows. Single numbers and what is not
+/// an array of numbers do not count.
+pub(crate) fn choose(path: &Path, listed: &[Listed], wanted: Option<&str>) -> Result<Vec<usize>> {
+    let there = || list(listed.iter().map(Listed::describe));
+    if let Some(wanted) = wanted {
+        let place = listed.iter().position(|array| array.name == wanted);
+        let usable = place.filter(|at| listed[*at].layout.is_ok());
+        return usable.map(|at| vec![at]).ok_or_else(|| {
+            let expected = format!("an array `{}` of numbers", show(wanted.as_bytes()));
+            malformed(path, expected, there(), "name another one with --array")
+        });
+    }
+    let shape = |at: &usize| match &listed[*at].layout {
+        Ok(layout) => (layout.rows, layout.columns),
+        Err(_) => (0, 0),
+    };
+    let numeric: Vec<_> = (0..listed.len())
+        .filter(|at| listed[*at].layout.is_ok())
+        .collect();
+    let mut chosen = numeric.clone();
+    chosen.retain(|at| shape(at) != (1, 1));
+    if chosen.is_empty() {
+        chosen = numeric;
+    }
+    let rows = chosen.first().map(|at| shape(at).0);
+    if chosen.is_empty() || chosen.iter().any(|at| Some(shape(at).0) != rows) {
+        let expected = "one array of numbers, or several with as many rows";
+        let advice = "name one with --array, or save those of the table alone";
+        return Err(malformed(path, expected, there(), advice));
+    }
+    Ok(chosen)
+}

@@ -1,0 +1,165 @@
+//! The dialect of a text: what separates its fields and whether its first record is a header, detected from the first
+//! records where the user does not say.
+
+use crate::error::malformed;
+use crate::records::{Fields, Records, unquote};
+use crate::text::number;
+use crate::{Options, Result};
+use std::path::Path;
+use std::str::FromStr;
+
+/// Bytes at the start of a text that the dialect is detected from.
+pub(crate) const SAMPLE: usize = 1 << 16;
+/// Records that are looked at.
+const RECORDS: usize = 100;
+
+/// What separates fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delimiter {
+    /// One byte, for instance `,`.
+    Byte(u8),
+    /// Any number of spaces and tabs.
+    Blanks,
+}
+
+impl Delimiter {
+    /// In order of preference: a tab is hardly ever part of a field, a blank often.
+    const ALL: [Delimiter; 4] = [
+        Delimiter::Byte(b'\t'),
+        Delimiter::Byte(b';'),
+        Delimiter::Byte(b','),
+        Delimiter::Blanks,
+    ];
+
+    /// The two bytes (or twice the one) that end a field.
+    pub(crate) fn bytes(self) -> [u8; 2] {
+        match self {
+            Delimiter::Byte(byte) => [byte; 2],
+            Delimiter::Blanks => *b" \t",
+        }
+    }
+
+    /// Whether `byte` means nothing around a field.
+    pub(crate) fn pads(self, byte: u8) -> bool {
+        matches!(byte, b' ' | b'\t' | b'\r') && self != Delimiter::Byte(byte)
+    }
+}
+
+impl FromStr for Delimiter {
+    type Err = String;
+
+    /// `tab`, `blanks`, or the character itself.
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "tab" | "\\t" | "\t" => Ok(Delimiter::Byte(b'\t')),
+            "blanks" | "blank" | "space" | " " => Ok(Delimiter::Blanks),
+            _ => match text.as_bytes() {
+                // The others are parts of numbers, or quotes and comments.
+                [byte] if byte.is_ascii_punctuation() && !b"\"#+-.".contains(byte) => {
+                    Ok(Delimiter::Byte(*byte))
+                }
+                _ => Err("expected one of `,` `;` `tab` `blanks`, or another character that is no part of a number".into()),
+            },
+        }
+    }
+}
+
+/// How a text is to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Dialect {
+    pub delimiter: Delimiter,
+    pub header: bool,
+}
+
+impl Dialect {
+    /// The dialect of a text that starts with `sample`, which is all of it if it is shorter than [`SAMPLE`].
+    pub fn detect(path: &Path, sample: &[u8], options: &Options) -> Result<Self> {
+        let returns = sample.contains(&b'\r') && !sample.contains(&b'\n');
+        if returns && sample.iter().filter(|b| **b == b'\r').count() > 1 {
+            let advice = "convert them, for instance with `tr '\\r' '\\n'`";
+            let found = "carriage returns alone";
+            return Err(malformed(path, "lines that end with a line feed", found, advice));
+        }
+        let delimiter = options.delimiter.unwrap_or_else(|| {
+            // Ties go to the first, `max_by_key` would give them to the last.
+            let agreeing = |d: &Delimiter| agreeing(&first(path, sample, *d));
+            let best = Delimiter::ALL.iter().rev().max_by_key(|d| agreeing(d));
+            *best
+                .filter(|d| agreeing(d) > 0)
+                .unwrap_or(&Delimiter::Byte(b','))
+        });
+        let header = match options.header {
+            Some(header) => header,
+            None => is_header(path, &first(path, sample, delimiter))?,
+        };
+        Ok(Dialect { delimiter, header })
+    }
+}
+
+/// The kind of a field, as far as the header is concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Field {
+    Number,
+    Missing,
+    Text,
+}
+
+/// The kinds of the fields of the first records.
+fn first(path: &Path, sample: &[u8], delimiter: Delimiter) -> Vec<Vec<Field>> {
+    let whole = sample.len() < SAMPLE;
+    let mut records = Records::new(path, sample.into(), Box::new(std::io::empty()));
+    let mut kinds = Vec::new();
+    while kinds.len() < RECORDS
+        && let Ok(Some((_, record))) = records.next(delimiter)
+    {
+        let fields = Fields::new(record, delimiter);
+        kinds.push(
+            fields
+                .map(|field| match number(&unquote(field)) {
+                    None => Field::Text,
+                    Some(value) if value.is_nan() => Field::Missing,
+                    Some(_) => Field::Number,
+                })
+                .collect(),
+        );
+    }
+    // The sample may end within a record.
+    if !whole && kinds.len() < RECORDS && kinds.len() > 1 {
+        kinds.pop();
+    }
+    kinds
+}
+
+/// The number of records with as many fields as the first, if these are several.
+fn agreeing(records: &[Vec<Field>]) -> usize {
+    let fields = records.first().map_or(0, Vec::len);
+    if fields < 2 {
+        return 0;
+    }
+    records.iter().filter(|r| r.len() == fields).count()
+}
+
+/// Whether the first record is a header: some field is text, or none is a number.
+fn is_header(path: &Path, records: &[Vec<Field>]) -> Result<bool> {
+    let Some(head) = records.first() else {
+        return Ok(false);
+    };
+    let (numbers, texts) = (head.contains(&Field::Number), head.contains(&Field::Text));
+    if !numbers || !texts {
+        return Ok(texts);
+    }
+    // Numbers and text: a header if some text stands above a number; else it may as well be the first row.
+    let above = |row: &Vec<Field>| {
+        let mut pairs = head.iter().zip(row);
+        pairs.any(|(head, below)| *head == Field::Text && *below == Field::Number)
+    };
+    if records.len() == 1 || records[1..].iter().any(above) {
+        return Ok(true);
+    }
+    Err(malformed(
+        path,
+        "names or numbers in the first line",
+        "both",
+        "pass --header yes if it holds names, --header no if it is the first row",
+    ))
+}

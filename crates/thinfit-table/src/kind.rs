@@ -1,0 +1,89 @@
+//! The kind of a file, by its first bytes and then by its extension.
+
+use crate::Result;
+use crate::error::malformed;
+use std::path::Path;
+
+/// How the bytes of a file are to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Text,
+    Npy,
+    Npz,
+    Mat,
+    Parquet,
+}
+
+/// Kinds by first bytes, and by extension.
+const KNOWN: [(Kind, &[u8], &str, &str); 4] = [
+    (Kind::Npy, b"\x93NUMPY", "npy", "an NPY file"),
+    (Kind::Npz, b"PK", "npz", "an NPZ file"),
+    (Kind::Mat, b"MATLAB 5.0", "mat", "a MAT file of version 5"),
+    (Kind::Parquet, b"PAR1", "parquet", "a Parquet file"),
+];
+
+/// Files that users have and that are no tables for us: first bytes, what they are, what to do.
+const FOREIGN: [(&[u8], &str, &str); 8] = [
+    (
+        b"MATLAB 7.3",
+        "a MAT file of version 7.3",
+        "save it in MATLAB with `save(…, '-v7')`",
+    ),
+    (
+        b"\x89HDF",
+        "an HDF5 file",
+        "save it as CSV or NPY, or in MATLAB with `save(…, '-v7')`",
+    ),
+    (b"\x1f\x8b", "a gzip archive", "unpack it with `gunzip`"),
+    (
+        b"\xd0\xcf\x11\xe0",
+        "an old Excel file",
+        "save the sheet as CSV",
+    ),
+    (
+        b"\x80\x02}",
+        "a Python pickle",
+        "save it with `numpy.save` or as CSV",
+    ),
+    (
+        b"\x80\x04\x95",
+        "a Python pickle",
+        "save it with `numpy.save` or as CSV",
+    ),
+    (b"\xff\xfe", "UTF-16 text", "save it as UTF-8"),
+    (b"\xfe\xff", "UTF-16 text", "save it as UTF-8"),
+];
+
+/// The kind of a file that begins with `head`.
+pub(crate) fn kind(path: &Path, head: &[u8]) -> Result<Kind> {
+    const TABLE: &str = "a table";
+    if head.is_empty() {
+        return Err(malformed(
+            path,
+            TABLE,
+            "an empty file",
+            "give a file with rows",
+        ));
+    }
+    if let Some((_, what, advice)) = FOREIGN.iter().find(|(magic, ..)| head.starts_with(magic)) {
+        return Err(malformed(path, TABLE, *what, *advice));
+    }
+    if let Some((kind, ..)) = KNOWN.iter().find(|(_, magic, ..)| head.starts_with(magic)) {
+        return Ok(*kind);
+    }
+    let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+    if let Some((_, _, _, name)) = KNOWN.iter().find(|known| extension == known.2) {
+        let expected = format!("{name}, as its extension says");
+        return Err(malformed(
+            path,
+            expected,
+            "other content",
+            "correct the extension, or save it again",
+        ));
+    }
+    if head.contains(&0) {
+        let advice = "give text in UTF-8, or an NPY, NPZ, MAT or Parquet file";
+        return Err(malformed(path, TABLE, "binary content", advice));
+    }
+    Ok(Kind::Text)
+}

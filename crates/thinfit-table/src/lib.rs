@@ -1,0 +1,50 @@
+//! Numeric tables in files, whole or in blocks of rows: rows are samples, columns have names.
+//!
+//! [`Reader`] reads text (comma, semicolon, tab or blanks between fields), NPY, NPZ, MAT (version 5, what MATLAB saves
+//! with `-v7`) and, with the feature `parquet`, Parquet; the content tells which, then the extension. [`Writer`] writes
+//! CSV. Numbers are read and written to the last bit.
+//!
+//! - **Text**: UTF-8, with or without a header, fields quoted or not. Lines that are blank or start with `#` are left out.
+//!   The first line is a header unless all of its fields are numbers or missing. Without one the columns are `c1`, `c2`, …
+//! - **NPY**: one or two dimensions, real numbers of every width, bool, either order of axes and of bytes. The columns are
+//!   `c1`, `c2`, …
+//! - **NPZ and MAT**: all arrays of one or two dimensions, side by side, if they have as many rows; else name one in
+//!   [`Options::array`]. The columns of `X` are `X1`, `X2`, …; an array of one column keeps its name.
+//! - **Parquet**: columns of numbers and bool; null is missing.
+//!
+//! A missing value is an empty field, `NA`, `N/A`, `#N/A`, `nan`, `null`, `none` or `?` in any case, a null, or NaN in an
+//! array.
+//!
+//! ```
+//! use std::path::Path;
+//! use thinfit_table::{Options, Reader};
+//!
+//! let text = "name;x;y\nfirst;1;2.5\nsecond;3;4e-3\n";
+//! let mut reader = Reader::from_bytes(Path::new("points.csv"), text.into(), &Options::default())?;
+//! let y = reader.column("y")?;
+//! reader.select(&[y, 1]);
+//! let table = reader.read()?;
+//! assert_eq!(table.names, ["y", "x"]);
+//! assert_eq!(table.x[(1, 0)], 0.004);
+//! # Ok::<(), thinfit_table::Error>(())
+//! ```
+
+mod array;
+mod dialect;
+mod error;
+mod kind;
+mod mat;
+mod names;
+mod npy;
+mod npz;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod reader;
+mod records;
+mod text;
+mod writer;
+
+pub use dialect::Delimiter;
+pub use error::{Error, Place, Position, Result};
+pub use reader::{Missing, Options, Reader, Table};
+pub use writer::Writer;

@@ -1,0 +1,243 @@
+//! MAT, version 5: what MATLAB saves with `-v6` and `-v7`, SciPy and Octave alike. A header of 128 bytes, then elements:
+//! type, number of bytes, content. An element is a variable, or a variable compressed by zlib. A variable has elements for
+//! its flags, shape, name and numbers. Variables that are not real arrays are listed, not read.
+
+use crate::Result;
+use crate::array::{Array, Arrays, Layout, Listed, Number, choose};
+use crate::error::malformed;
+use crate::reader::Seekable;
+use flate2::read::ZlibDecoder;
+use std::io::{Cursor, Read, SeekFrom};
+use std::path::Path;
+
+/// Types of elements.
+const MATRIX: u32 = 14;
+const COMPRESSED: u32 = 15;
+/// Bytes that the shape or the name of a variable may have.
+const LONGEST: u32 = 1 << 12;
+
+/// What is wrong, in words that follow `found`.
+type Flawed<T> = std::result::Result<T, String>;
+
+/// Opens a MAT file and reads the variables that make the table.
+pub(crate) fn open(
+    path: &Path,
+    mut input: Box<dyn Seekable>,
+    wanted: Option<&str>,
+) -> Result<Arrays> {
+    let damaged = |why: String| {
+        let advice = "copy it again, or save it again with `save(…, '-v7')`";
+        malformed(path, "a MAT file of version 5", why, advice)
+    };
+    let (listed, places, big) = list(&mut input).map_err(damaged)?;
+    if listed.is_empty() {
+        return Err(damaged("no variables".into()));
+    }
+    let mut arrays = Vec::new();
+    for at in choose(path, &listed, wanted)? {
+        let numbers = numbers(&mut input, places[at], big).map_err(damaged)?;
+        let Listed { name, layout, .. } = &listed[at];
+        let layout = layout.clone().map_err(damaged)?;
+        let input = Box::new(Cursor::new(numbers));
+        arrays.push(Array::new(path, Some(name.clone()), layout, 0, input)?);
+    }
+    Arrays::new(path, arrays)
+}
+
+/// The named variables of a file, where their elements begin, and whether its numbers are big endian.
+fn list(input: &mut Box<dyn Seekable>) -> Flawed<(Vec<Listed>, Vec<u64>, bool)> {
+    let length = seek(input, SeekFrom::End(0))?;
+    seek(input, SeekFrom::Start(0))?;
+    let header = bytes(input, 128)?;
+    let big = match &header[124..] {
+        [0, 1, b'I', b'M'] => false,
+        [1, 0, b'M', b'I'] => true,
+        _ => return Err("another version".into()),
+    };
+    let (mut listed, mut places) = (Vec::new(), Vec::new());
+    let mut place = 128;
+    // Less than a tag at the end is padding.
+    while place + 8 <= length {
+        seek(input, SeekFrom::Start(place))?;
+        let size = u64::from(Tag::read(input, big)?.size);
+        if place + 8 + size > length {
+            return Err("a file that is cut off".into());
+        }
+        if let Some((_, variable)) = variable(input, place, big)?
+            && !variable.name.is_empty()
+        {
+            listed.push(variable);
+            places.push(place);
+        }
+        place += 8 + size;
+    }
+    Ok((listed, places, big))
+}
+
+/// The bytes of the numbers of the variable at `place`.
+fn numbers(input: &mut Box<dyn Seekable>, place: u64, big: bool) -> Flawed<Vec<u8>> {
+    let Some((mut rest, Listed { layout, .. })) = variable(input, place, big)? else {
+        return Err("no variable".into());
+    };
+    let (size, mut numbers) = (layout?.size().unwrap_or(u64::MAX), Vec::new());
+    // No more than there should be, whatever the element unpacks to.
+    let read = rest.by_ref().take(size).read_to_end(&mut numbers);
+    read.map_err(|error| error.to_string())?;
+    Ok(numbers)
+}
+
+/// The variable at `place` and a stream of its numbers; none if the element is not a variable.
+fn variable(
+    input: &mut Box<dyn Seekable>,
+    place: u64,
+    big: bool,
+) -> Flawed<Option<(Box<dyn Read + '_>, Listed)>> {
+    seek(input, SeekFrom::Start(place))?;
+    let outer = Tag::read(input, big)?;
+    let content = input.take(outer.size.into());
+    let mut content: Box<dyn Read + '_> = match outer.kind {
+        MATRIX => Box::new(content),
+        COMPRESSED => {
+            let mut content = ZlibDecoder::new(content);
+            if Tag::read(&mut content, big)?.kind != MATRIX {
+                return Ok(None);
+            }
+            Box::new(content)
+        }
+        _ => return Ok(None),
+    };
+    let word = |bytes: &[u8]| -> u32 {
+        let bytes = bytes.iter().take(4);
+        let join = |sum, byte: &u8| sum << 8 | u32::from(*byte);
+        if big {
+            bytes.fold(0, join)
+        } else {
+            bytes.rev().fold(0, join)
+        }
+    };
+    let flags = word(&element(&mut content, big)?);
+    let (class, complex) = (flags & 0xff, flags & 0x800 != 0);
+    let other = match class {
+        6..=15 => None,
+        1 => Some("a cell array"),
+        2 => Some("a structure"),
+        4 => Some("text"),
+        5 => Some("a sparse matrix"),
+        _ => Some("an object"),
+    };
+    // Objects go on in another way.
+    let (shape, name) = if matches!(class, 1..=15) {
+        let shape = element(&mut content, big)?;
+        let shape = shape.chunks_exact(4).map(|size| u64::from(word(size)));
+        let shape: Vec<_> = shape.collect();
+        let name = element(&mut content, big)?;
+        (shape, String::from_utf8_lossy(&name).into_owned())
+    } else {
+        (Vec::new(), "?".to_owned())
+    };
+    let layout = match other {
+        Some(other) => Err(other.to_owned()),
+        None if complex => Err("complex numbers".into()),
+        None => match Layout::matrix(&shape) {
+            None => Err(format!("{} axes", shape.len())),
+            Some((rows, columns)) => {
+                let tag = Tag::read(&mut content, big)?;
+                if let Some(short) = tag.short {
+                    content = Box::new(Cursor::new(short).take(tag.size.into()));
+                }
+                let number = number(tag.kind);
+                number
+                    .map(|number| Layout {
+                        number,
+                        big_endian: big,
+                        by_columns: true,
+                        rows,
+                        columns,
+                    })
+                    .ok_or_else(|| format!("numbers of type {}", tag.kind))
+            }
+        },
+    };
+    let listed = Listed {
+        name,
+        shape,
+        layout,
+    };
+    Ok(Some((content, listed)))
+}
+
+/// Numbers of this type of element. MATLAB stores what is integer in fewer bytes than the variable has.
+fn number(kind: u32) -> Option<Number> {
+    match kind {
+        1 => Number::new('i', 1),
+        2 => Number::new('u', 1),
+        3 => Number::new('i', 2),
+        4 => Number::new('u', 2),
+        5 => Number::new('i', 4),
+        6 => Number::new('u', 4),
+        7 => Number::new('f', 4),
+        9 => Number::new('f', 8),
+        12 => Number::new('i', 8),
+        13 => Number::new('u', 8),
+        _ => None,
+    }
+}
+
+/// The start of an element.
+struct Tag {
+    kind: u32,
+    size: u32,
+    /// The content, where it is so short that it is part of the tag.
+    short: Option<[u8; 4]>,
+}
+
+impl Tag {
+    fn read(input: &mut impl Read, big: bool) -> Flawed<Self> {
+        let mut bytes = [[0; 4]; 2];
+        let read = input.read_exact(bytes.as_flattened_mut());
+        read.map_err(|_| "a variable that is cut off or damaged".to_owned())?;
+        let word = if big {
+            u32::from_be_bytes
+        } else {
+            u32::from_le_bytes
+        };
+        let [first, second] = bytes;
+        Ok(match word(first) {
+            packed if packed >> 16 != 0 => Tag {
+                kind: packed & 0xffff,
+                size: (packed >> 16).min(4),
+                short: Some(second),
+            },
+            kind => Tag {
+                kind,
+                size: word(second),
+                short: None,
+            },
+        })
+    }
+}
+
+/// The content of a short element; content and padding are multiples of eight bytes.
+fn element(input: &mut impl Read, big: bool) -> Flawed<Vec<u8>> {
+    let tag = Tag::read(input, big)?;
+    if let Some(short) = tag.short {
+        return Ok(short[..tag.size as usize].to_vec());
+    }
+    if tag.size > LONGEST {
+        return Err(format!("a shape or name of {} bytes", tag.size));
+    }
+    let mut content = bytes(input, tag.size.next_multiple_of(8) as usize)?;
+    content.truncate(tag.size as usize);
+    Ok(content)
+}
+
+fn bytes(input: &mut impl Read, count: usize) -> Flawed<Vec<u8>> {
+    let mut bytes = vec![0; count];
+    let read = input.read_exact(&mut bytes);
+    read.map(|()| bytes)
+        .map_err(|_| "a variable that is cut off or damaged".into())
+}
+
+fn seek(input: &mut Box<dyn Seekable>, to: SeekFrom) -> Flawed<u64> {
+    input.seek(to).map_err(|error| error.to_string())
+}

@@ -1,0 +1,76 @@
+//! Names of columns: made where there are none, distinct, and suggested where one is misspelt.
+
+use crate::Result;
+use crate::error::{malformed, show};
+use std::collections::HashSet;
+use std::path::Path;
+
+/// Columns that a table may have.
+const MOST_COLUMNS: usize = 1 << 20;
+/// Names in a message.
+const MOST_SHOWN: usize = 12;
+
+/// Distinct names of columns, those without one named `c1`, `c2`, … by place.
+pub(crate) fn named(path: &Path, names: Vec<String>) -> Result<Vec<String>> {
+    let name = |(j, name): (usize, String)| {
+        if name.is_empty() {
+            format!("c{}", j + 1)
+        } else {
+            name
+        }
+    };
+    check_columns(path, names.len() as u64)?;
+    let names: Vec<_> = names.into_iter().enumerate().map(name).collect();
+    let mut known = HashSet::new();
+    if let Some(twice) = names.iter().find(|name| !known.insert(name.as_str())) {
+        let found = format!("`{}` twice", show(twice.as_bytes()));
+        return Err(malformed(path, "distinct names of columns", found, "rename one of them"));
+    }
+    Ok(names)
+}
+
+/// Refuses numbers of columns whose names alone would fill the memory.
+pub(crate) fn check_columns(path: &Path, columns: u64) -> Result<()> {
+    if columns > MOST_COLUMNS as u64 {
+        let expected = format!("at most {MOST_COLUMNS} columns");
+        let advice = "transpose it, or split it into several files";
+        return Err(malformed(path, expected, columns.to_string(), advice));
+    }
+    Ok(())
+}
+
+/// What to do where `name` is not among `names`.
+pub(crate) fn suggest(names: &[String], name: &str) -> String {
+    let near = |known: &&String| distance(known, name) <= name.chars().count().div_ceil(3);
+    let nearest = names.iter().filter(near);
+    match nearest.min_by_key(|known| distance(known, name)) {
+        Some(nearest) => format!("did you mean `{}`?", show(nearest.as_bytes())),
+        None => format!("it has {}", list(names.iter().map(|n| show(n.as_bytes())))),
+    }
+}
+
+/// The first of some words, and how many more there are.
+pub(crate) fn list(words: impl ExactSizeIterator<Item = String>) -> String {
+    let more = words.len().saturating_sub(MOST_SHOWN);
+    let mut some: Vec<_> = words.take(MOST_SHOWN).collect();
+    if more > 0 {
+        some.push(format!("and {more} more"));
+    }
+    some.join(", ")
+}
+
+/// Insertions, deletions and changes of a character that lead from one text to the other, letter case aside.
+fn distance(one: &str, other: &str) -> usize {
+    let (one, other) = (one.to_lowercase(), other.to_lowercase());
+    let width = other.chars().count();
+    let mut row: Vec<usize> = (0..=width).collect();
+    for (i, a) in one.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, b) in other.chars().enumerate() {
+            let change = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[width]
+}

@@ -1,0 +1,54 @@
+//! NPZ: a ZIP archive of NPY files, one for each array.
+
+use crate::Result;
+use crate::array::{Array, Arrays, Listed, choose};
+use crate::error::malformed;
+use crate::npy::Header;
+use crate::reader::Seekable;
+use std::io::{Cursor, Read};
+use std::path::Path;
+use zip::ZipArchive;
+
+/// Opens an NPZ file and reads the arrays that make the table.
+pub(crate) fn open(path: &Path, input: Box<dyn Seekable>, wanted: Option<&str>) -> Result<Arrays> {
+    let damaged = |why: String| {
+        let advice = "copy it again, or save it again with `numpy.savez`; save a spreadsheet as CSV";
+        malformed(path, "an NPZ file", why, advice)
+    };
+    let mut archive = ZipArchive::new(input).map_err(|error| damaged(error.to_string()))?;
+    let (mut listed, mut places) = (Vec::new(), Vec::new());
+    for place in 0..archive.len() {
+        let entry = archive.by_index(place);
+        let mut entry = entry.map_err(|error| damaged(error.to_string()))?;
+        let name = entry.name().map_err(|error| damaged(error.to_string()))?;
+        let Some(name) = name.strip_suffix(".npy").map(str::to_owned) else {
+            continue;
+        };
+        let header = Header::read(&mut entry).map_err(damaged)?;
+        listed.push(Listed {
+            name,
+            shape: header.shape,
+            layout: header.layout,
+        });
+        places.push(place);
+    }
+    if listed.is_empty() {
+        return Err(damaged("a ZIP archive without arrays".into()));
+    }
+    let mut arrays = Vec::new();
+    for at in choose(path, &listed, wanted)? {
+        let entry = archive.by_index(places[at]);
+        let mut entry = entry.map_err(|error| damaged(error.to_string()))?;
+        Header::read(&mut entry).map_err(damaged)?;
+        let Listed { name, layout, .. } = &listed[at];
+        let layout = layout.clone().map_err(damaged)?;
+        let mut bytes = Vec::new();
+        // No more than there should be, whatever the archive unpacks to.
+        let size = layout.size().unwrap_or(u64::MAX);
+        let read = entry.by_ref().take(size).read_to_end(&mut bytes);
+        read.map_err(|error| damaged(error.to_string()))?;
+        let input = Box::new(Cursor::new(bytes));
+        arrays.push(Array::new(path, Some(name.clone()), layout, 0, input)?);
+    }
+    Arrays::new(path, arrays)
+}

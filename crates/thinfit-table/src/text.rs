@@ -1,0 +1,174 @@
+//! Text as a source of rows: fields become numbers here, and what is not a number becomes an error with its line.
+
+use crate::dialect::{Dialect, SAMPLE};
+use crate::error::{malformed, show};
+use crate::names::named;
+use crate::reader::Source;
+use crate::records::{Fields, Records, trim, unquote, utf8};
+use crate::{Error, Options, Place, Position, Result};
+use std::io::Read;
+use std::path::Path;
+
+/// What stands for a missing value, beside the empty field and NaN.
+const MISSING: [&[u8]; 6] = [b"na", b"n/a", b"#n/a", b"null", b"none", b"?"];
+
+/// A text whose header has been read.
+pub(crate) struct Text {
+    records: Records,
+    dialect: Dialect,
+    names: Vec<String>,
+    /// The line that says how many fields there are.
+    first: u64,
+    /// The record that was read to count the fields and is the first row.
+    pending: Option<(u64, Vec<u8>)>,
+    /// Lines of the rows of the last block.
+    lines: Vec<u64>,
+}
+
+impl Text {
+    /// The text `head` followed by what is left in `input`.
+    pub fn open(
+        path: &Path,
+        head: Vec<u8>,
+        input: Box<dyn Read + Send>,
+        options: &Options,
+    ) -> Result<Self> {
+        let dialect = Dialect::detect(path, &head[..head.len().min(SAMPLE)], options)?;
+        let mut records = Records::new(path, head, input);
+        let Some((first, record)) = records.next(dialect.delimiter)? else {
+            return Err(malformed(
+                path,
+                "a table",
+                "only blank lines and comments",
+                "give a file with rows",
+            ));
+        };
+        let fields = Fields::new(record, dialect.delimiter);
+        let (names, pending) = if dialect.header {
+            let names: Result<Vec<_>> = fields.map(|field| utf8(path, field)).collect();
+            (named(path, names?)?, None)
+        } else {
+            let names = fields.map(|_| String::new()).collect();
+            (named(path, names)?, Some((first, record.to_vec())))
+        };
+        Ok(Text {
+            records,
+            dialect,
+            names,
+            first,
+            pending,
+            lines: Vec::new(),
+        })
+    }
+}
+
+impl Source for Text {
+    fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn read(&mut self, columns: &[usize], rows: usize, out: &mut Vec<f64>) -> Result<usize> {
+        let mut slots = vec![None; self.names.len()];
+        for (slot, column) in columns.iter().enumerate() {
+            slots[*column] = Some(slot);
+        }
+        self.lines.clear();
+        while self.lines.len() < rows {
+            let pending = self.pending.take();
+            let (line, record) = match &pending {
+                Some((line, record)) => (*line, &record[..]),
+                None => match self.records.next(self.dialect.delimiter)? {
+                    Some(next) => next,
+                    None => break,
+                },
+            };
+            let row = out.len();
+            out.resize(row + columns.len(), 0.0);
+            let flaw = parse(record, &self.dialect, &slots, &mut out[row..]);
+            if let Err(flaw) = flaw {
+                let place = Place {
+                    path: self.records.path.clone(),
+                    position: Position::Line(line),
+                };
+                return Err(flaw.explain(place, &self.names, self.first));
+            }
+            self.lines.push(line);
+        }
+        Ok(self.lines.len())
+    }
+
+    fn position(&self, row: usize) -> Position {
+        Position::Line(self.lines[row])
+    }
+}
+
+/// Writes the fields of a record that have a slot to it.
+fn parse(
+    record: &[u8],
+    dialect: &Dialect,
+    slots: &[Option<usize>],
+    out: &mut [f64],
+) -> std::result::Result<(), Flaw> {
+    let mut count = 0;
+    for field in Fields::new(record, dialect.delimiter) {
+        if let Some(Some(slot)) = slots.get(count) {
+            out[*slot] = number(field)
+                .or_else(|| number(&unquote(field)))
+                .ok_or_else(|| Flaw::NotANumber {
+                    column: count,
+                    text: unquote(field).into(),
+                })?;
+        }
+        count += 1;
+    }
+    if count == slots.len() {
+        Ok(())
+    } else {
+        Err(Flaw::Ragged { fields: count })
+    }
+}
+
+/// The number of a field, correctly rounded; NaN if it is missing, none if it is text.
+pub(crate) fn number(field: &[u8]) -> Option<f64> {
+    let parsed = std::str::from_utf8(field).ok()?.parse().ok();
+    parsed.or_else(|| {
+        let field = trim(field, crate::Delimiter::Blanks);
+        let missing =
+            field.is_empty() || MISSING.iter().any(|text| field.eq_ignore_ascii_case(text));
+        missing.then_some(f64::NAN)
+    })
+}
+
+/// What is wrong with a record.
+enum Flaw {
+    NotANumber { column: usize, text: Vec<u8> },
+    Ragged { fields: usize },
+}
+
+impl Flaw {
+    fn explain(self, place: Place, names: &[String], first: u64) -> Error {
+        match self {
+            Flaw::Ragged { fields } => Error::Row {
+                place,
+                expected: format!("{} fields as in line {first}", names.len()),
+                found: fields.to_string(),
+                advice: "complete or remove the line, or say with --delimiter what separates the fields",
+            },
+            Flaw::NotANumber { column, text } => {
+                let name = show(names[column].as_bytes());
+                let point: Vec<u8> = text.iter().filter(|b| **b != b',').copied().collect();
+                let advice = if point.len() < text.len() && number(&point).is_some() {
+                    "write numbers with a decimal point and without separators of thousands".into()
+                } else {
+                    format!("correct it, or leave the column out with --drop {name}")
+                };
+                Error::Value {
+                    place,
+                    problem: format!("is `{}`, not a number", show(&text)),
+                    column: name,
+                    advice,
+                }
+            }
+        }
+    }
+}

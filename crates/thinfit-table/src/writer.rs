@@ -1,0 +1,151 @@
+//! A table that is written: CSV, numbers in the shortest form that reads back to the same bits.
+
+use crate::{Error, Result};
+use faer::MatRef;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bytes that are collected before they are written.
+const CHUNK: usize = 1 << 16;
+
+/// Writes CSV to a file or any other place. A file has a temporary name until [`Writer::finish`]; without it, nothing is
+/// left.
+pub struct Writer<'a> {
+    /// What stands for the place in errors.
+    path: PathBuf,
+    output: Output<'a>,
+    buffer: Vec<u8>,
+}
+
+/// Where bytes go.
+enum Output<'a> {
+    /// A file, and its name until it is complete.
+    File(File, PathBuf),
+    Other(Box<dyn Write + 'a>),
+}
+
+impl Writer<'static> {
+    /// Writes to the file `path`.
+    ///
+    /// # Errors
+    /// A file that cannot be created beside it.
+    pub fn create(path: &Path) -> Result<Self> {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let mut partial = path.as_os_str().to_owned();
+        // Several threads may write one file at a time; the last to rename wins.
+        partial.push(format!(
+            ".{}-{}.partial",
+            std::process::id(),
+            COUNT.fetch_add(1, Ordering::Relaxed)
+        ));
+        let file = File::create(&partial).map_err(|source| unwritten(path, source))?;
+        Ok(Writer {
+            path: path.into(),
+            output: Output::File(file, partial.into()),
+            buffer: Vec::with_capacity(2 * CHUNK),
+        })
+    }
+}
+
+impl<'a> Writer<'a> {
+    /// Writes to `output`, named `name` in errors, for instance `standard output`.
+    pub fn new(name: &str, output: impl Write + 'a) -> Self {
+        Writer {
+            path: name.into(),
+            output: Output::Other(Box::new(output)),
+            buffer: Vec::with_capacity(2 * CHUNK),
+        }
+    }
+
+    /// Writes a line of names, quoted where needed.
+    ///
+    /// # Errors
+    /// A write that fails.
+    pub fn names(&mut self, names: &[impl AsRef<str>]) -> Result<()> {
+        for (j, name) in names.iter().map(AsRef::as_ref).enumerate() {
+            if j > 0 {
+                self.buffer.push(b',');
+            }
+            let special = |c: char| ",;\"#".contains(c) || c.is_ascii_whitespace();
+            if name.is_empty() || name.contains(special) {
+                self.buffer.push(b'"');
+                self.buffer
+                    .extend_from_slice(name.replace('"', "\"\"").as_bytes());
+                self.buffer.push(b'"');
+            } else {
+                self.buffer.extend_from_slice(name.as_bytes());
+            }
+        }
+        self.buffer.push(b'\n');
+        self.flush(CHUNK)
+    }
+
+    /// Writes the rows of `x` (m × k).
+    ///
+    /// # Errors
+    /// A write that fails.
+    pub fn rows(&mut self, x: MatRef<'_, f64>) -> Result<()> {
+        let mut digits = zmij::Buffer::new();
+        for row in x.row_iter() {
+            for (j, value) in row.iter().enumerate() {
+                if j > 0 {
+                    self.buffer.push(b',');
+                }
+                let text = digits.format(*value);
+                let text = text.strip_suffix(".0").unwrap_or(text);
+                self.buffer.extend_from_slice(text.as_bytes());
+            }
+            self.buffer.push(b'\n');
+            self.flush(CHUNK)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is left and gives the file its name.
+    ///
+    /// # Errors
+    /// A write that fails; then no file is left.
+    pub fn finish(mut self) -> Result<()> {
+        self.flush(0)?;
+        let finished = match &mut self.output {
+            Output::File(file, partial) => file
+                .sync_all()
+                .and_then(|()| std::fs::rename(partial, &self.path)),
+            Output::Other(output) => output.flush(),
+        };
+        finished.map_err(|source| unwritten(&self.path, source))
+    }
+
+    /// Writes the buffer if it holds more than `least` bytes.
+    fn flush(&mut self, least: usize) -> Result<()> {
+        if self.buffer.len() > least {
+            let written = match &mut self.output {
+                Output::File(file, _) => file.write_all(&self.buffer),
+                Output::Other(output) => output.write_all(&self.buffer),
+            };
+            written.map_err(|source| unwritten(&self.path, source))?;
+            self.buffer.clear();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Writer<'_> {
+    fn drop(&mut self) {
+        if let Output::File(_, partial) = &self.output {
+            // After `finish` it is not there, which is no error.
+            let _ = std::fs::remove_file(partial);
+        }
+    }
+}
+
+/// The error of writing `path`.
+fn unwritten(path: &Path, source: std::io::Error) -> Error {
+    Error::Io {
+        action: "write",
+        path: path.into(),
+        source,
+    }
+}
