@@ -141,6 +141,43 @@ impl Model {
         let (low, high) = compute(py, threads, interval)?;
         Ok((array(py, low)?, array(py, high)?))
     }
+
+    fn sensitivity(&self, py: Python<'_>, output: usize, threads: usize) -> PyResult<Indices> {
+        let s = compute(py, threads, || self.0.sensitivity(output))?;
+        let rows = s.second.row_iter();
+        Ok(Indices {
+            second: rows.map(|row| row.iter().copied().collect()).collect(),
+            mean: s.mean,
+            variance: s.variance,
+            first: s.first,
+            total: s.total,
+            derivative: s.derivative,
+            closed_form: s.closed_form,
+        })
+    }
+
+    fn effect(
+        &self,
+        py: Python<'_>,
+        output: usize,
+        input: usize,
+        at: Vec<f64>,
+        threads: usize,
+    ) -> PyResult<Vec<f64>> {
+        compute(py, threads, || self.0.effect(output, input, &at))
+    }
+}
+
+/// [`thinfit::Sensitivity`] as a dict.
+#[derive(IntoPyObject)]
+struct Indices {
+    mean: f64,
+    variance: f64,
+    first: Vec<f64>,
+    total: Vec<f64>,
+    second: Vec<Vec<f64>>,
+    derivative: Vec<f64>,
+    closed_form: bool,
 }
 
 /// Fits a network. `settings` is a JSON object that is merged over the preset; `progress(done, validation)` is called

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,9 +34,9 @@ class Model:
     def interval(
         self, x: NDArray[np.float64], level: float, threads: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
-    def sensitivity(self, output: int, threads: int) -> str: ...
+    def sensitivity(self, output: int, threads: int) -> dict[str, Any]: ...
     def effect(self, output: int, input: int, at: Sequence[float], threads: int) -> list[float]: ...
-    def onnx(self, precision: str) -> bytes: ...
+    def onnx(self, precision: str, path: str | os.PathLike[str] | None) -> bytes: ...
 
 def fit(
     x: NDArray[np.float64],

@@ -1,0 +1,14 @@
+"""The package and its stubs agree."""
+
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("mypy")
+
+
+def test_the_stub_of_the_native_module_is_complete():
+    command = [sys.executable, "-m", "mypy.stubtest", "thinfit._native", "--ignore-disjoint-bases"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
