@@ -1,4 +1,4 @@
-"""What Python costs: `fit` and `predict` beside the Rust library in interleaved pairs, and the memory of a large prediction.
+"""What Python costs: `fit` and `predict` beside the Rust library, in interleaved pairs, and memory of a prediction.
 
     python overhead.py fit|predict|memory [--rows 100000] [--pairs 20]
 
@@ -55,14 +55,18 @@ def pairs(what, rows, count):
 
 
 def memory(rows):
-    model = GFTRegressor(random_state=1, config=SHORT).fit(*(lambda x: (x, x[:, 0]))(np.random.default_rng(0).random((500, 10))))
-    x = np.random.default_rng(0).random((rows, 10))
+    rng = np.random.default_rng(0)
+    small = rng.random((500, 10))
+    model = GFTRegressor(random_state=1, config=SHORT).fit(small, small[:, 0])
+    x = rng.random((rows, 10))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     begin = time.perf_counter()
     model.predict(x)
     seconds = time.perf_counter() - begin
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(f"# input {x.nbytes / 2**20:.0f} MiB; peak before {before / 2**20:.0f}, after predict {peak / 2**20:.0f} MiB,")
+    print(
+        f"# input {x.nbytes / 2**20:.0f} MiB; peak before {before / 2**20:.0f}, after predict {peak / 2**20:.0f} MiB,"
+    )
     print(f"# {peak / x.nbytes:.3f} times the input for the whole process; {seconds:.1f} s")
 
 

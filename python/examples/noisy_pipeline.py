@@ -12,7 +12,9 @@ X = rng.lognormal(size=(300, 3))
 truth = np.sin(2 * np.log(X[:, 0])) + 0.5 * np.log(X[:, 1])
 y = truth + 0.3 * rng.standard_normal(len(X))
 
-network = GFTRegressor(random_state=0, config={"generate": {"steps": 300}, "refine": {"steps": 300}, "polish": {"steps": 0}})
+network = GFTRegressor(
+    random_state=0, config={"generate": {"steps": 300}, "refine": {"steps": 300}, "polish": {"steps": 0}}
+)
 search = GridSearchCV(
     make_pipeline(QuantileTransformer(n_quantiles=50), network),
     {"gftregressor__regularization": [0.0, 1e-3, 1e-2, 1e-1], "gftregressor__width": [10, 30]},

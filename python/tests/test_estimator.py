@@ -1,11 +1,10 @@
 """scikit-learn's own checks. Runs against the newest and the oldest scikit-learn that we support."""
 
 import pytest
+from conftest import quick
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from thinfit import GFTRegressor
-
-from conftest import quick
 
 
 def expected_failures(estimator):

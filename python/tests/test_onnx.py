@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from conftest import quick, samples
 
 onnxruntime = pytest.importorskip("onnxruntime")

@@ -15,11 +15,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from conftest import QUICK, quick, samples
 from sklearn.base import clone
 
 from thinfit import GFTRegressor
-
-from conftest import QUICK, quick, samples
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +98,7 @@ def test_a_prediction_does_not_depend_on_its_neighbours_or_on_threads(fitted):
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_frames_give_names_and_the_file_keeps_them(frame, tmp_path):
     x, y = samples()
-    x, y = frame(dict(zip(["a", "b", "c"], x.T))), frame({"force": y})
+    x, y = frame({"a": x[:, 0], "b": x[:, 1], "c": x[:, 2]}), frame({"force": y})
     model = quick().fit(x, y)
     assert list(model.feature_names_in_) == ["a", "b", "c"]
     assert (model.effect("a", [0.5]) == model.effect(0, [0.5])).all()
@@ -115,7 +114,11 @@ def test_pickle_joblib_and_files_keep_every_bit(fitted, tmp_path):
     x, _ = samples(50, seed=9)
     joblib.dump(fitted, tmp_path / "model.joblib")
     fitted.save(tmp_path / "model.json")
-    others = pickle.loads(pickle.dumps(fitted)), joblib.load(tmp_path / "model.joblib"), GFTRegressor.load(tmp_path / "model.json")
+    others = (
+        pickle.loads(pickle.dumps(fitted)),
+        joblib.load(tmp_path / "model.joblib"),
+        GFTRegressor.load(tmp_path / "model.json"),
+    )
     for other in others:
         assert (other.predict(x) == fitted.predict(x)).all()
         assert other._model.to_json() == fitted._model.to_json()

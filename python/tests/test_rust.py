@@ -5,10 +5,9 @@ import subprocess
 
 import numpy as np
 import pytest
+from conftest import quick, samples
 
 from thinfit import GFTRegressor
-
-from conftest import QUICK, quick, samples
 
 
 class Raw:

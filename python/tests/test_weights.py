@@ -1,7 +1,6 @@
 """Weights of samples, at hidden weights that do not depend on them."""
 
 import numpy as np
-
 from conftest import quick, samples
 
 # Drawn features, columns as they are, a fixed ridge: the output weights are all that is fitted.

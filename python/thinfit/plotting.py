@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,7 +59,7 @@ def plot_history(model: GFTRegressor, ax: Axes | None = None) -> Axes:
     for key, label in ("loss", "loss"), ("validation", "validation error"):
         values = [np.nan if check[key] is None else check[key] for check in model.history_]
         ax.plot(values, ".-", label=label)
-    for i, (before, after) in enumerate(zip(model.history_, model.history_[1:])):
+    for i, (before, after) in enumerate(pairwise(model.history_)):
         if before["leaf"] != after["leaf"]:
             ax.axvline(i + 0.5, color="0.7", linewidth=1)
     ax.set_xlabel("check")

@@ -27,8 +27,8 @@ Floats = NDArray[np.float64]
 class GFTRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     r"""Thin two-layer network with trained features.
 
-    The model is :math:`f(x) = \mathrm{Re} \sum_l b_l \Phi(\langle w_l, x\rangle)/n`. The hidden weights w are trained by
-    generative feature training, the output weights b solve a least squares problem exactly.
+    The model is :math:`f(x) = \mathrm{Re} \sum_l b_l \Phi(\langle w_l, x\rangle)/n`. The hidden weights w are trained
+    by generative feature training, the output weights b solve a least squares problem exactly.
 
     Parameters
     ----------
@@ -143,26 +143,24 @@ class GFTRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ig
         """
         outputs = _names(y)
         # The library finds values that are not finite, and says where.
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_all_finite=False, ensure_min_samples=2
-        )
+        checks = {"dtype": np.float64, "multi_output": True, "y_numeric": True, "ensure_min_samples": 2}
+        x, f = validate_data(self, X, y, ensure_all_finite=False, **checks)
+        weights = None
         if sample_weight is not None:
-            sample_weight = np.ascontiguousarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
-        flat = y.ndim == 1
-        y = np.asarray(y, np.float64).reshape(len(y), -1)
+            weights = np.ascontiguousarray(_check_sample_weight(sample_weight, x, dtype=np.float64))
         names = getattr(self, "feature_names_in_", None)
         with _progress(self.verbose) as progress:
             model = _native.fit(
-                _contiguous(X),
-                _contiguous(y),
-                sample_weight,
+                _contiguous(x),
+                _contiguous(np.asarray(f, np.float64).reshape(len(f), -1)),
+                weights,
                 (None if names is None else list(names), outputs),
                 self.preset,
                 json.dumps(self._settings(), default=_plain),
                 _threads(self.n_jobs),
                 progress,
             )
-        return self._learn(model, flat)
+        return self._learn(model, f.ndim == 1)
 
     def predict(self, X: ArrayLike, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
         """Predict the outputs.
@@ -271,7 +269,7 @@ class GFTRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ig
     @property
     def feature_importances_(self) -> Floats:
         """Total Sobol' indices, averaged over the outputs and scaled to the sum 1 (zeros for a constant)."""
-        total = np.atleast_2d(self.sobol_indices().total).mean(axis=0)
+        total: Floats = np.atleast_2d(self.sobol_indices().total).mean(axis=0)
         return total / (total.sum() or 1.0)
 
     def effect(self, feature: int | str, at: ArrayLike) -> Floats:
@@ -519,7 +517,7 @@ def _plain(value: Any) -> Any:
 
 def _names(y: Any) -> list[str] | None:
     """Names of the outputs, where a frame or a series has some."""
-    names = list(y.columns) if hasattr(y, "columns") else [getattr(y, "name", None)]
+    names: list[Any] = list(y.columns) if hasattr(y, "columns") else [getattr(y, "name", None)]
     return names if all(isinstance(name, str) and name for name in names) else None
 
 
@@ -548,7 +546,7 @@ def _progress(verbose: bool) -> Iterator[Callable[[float, float], None] | None]:
         from tqdm.auto import tqdm
     except ImportError as error:
         raise ImportError("verbose=True needs tqdm; pip install thinfit[progress]") from error
-    with tqdm(total=100, unit="%", desc="fit", bar_format="{desc} {percentage:3.0f}% |{bar}| {elapsed} {postfix}") as bar:
+    with tqdm(total=100, desc="fit", bar_format="{desc} {percentage:3.0f}% |{bar}| {elapsed} {postfix}") as bar:
 
         def report(done: float, validation: float) -> None:
             bar.n = max(bar.n, round(100 * done))
