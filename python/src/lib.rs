@@ -8,6 +8,7 @@ use numpy::{
 };
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -15,7 +16,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use thinfit::{Config, Control, Dataset, Error, Mat, MatRef};
+use thinfit::file::write_whole;
+use thinfit::{Config, Control, Dataset, Error, Mat, MatRef, Precision};
 
 /// Time between two looks at signals (Ctrl-C) and two reports of progress.
 const POLL: Duration = Duration::from_millis(100);
@@ -165,6 +167,28 @@ impl Model {
         threads: usize,
     ) -> PyResult<Vec<f64>> {
         compute(py, threads, || self.0.effect(output, input, &at))
+    }
+
+    /// The ONNX graph, also written to `path`.
+    fn onnx<'py>(
+        &self,
+        py: Python<'py>,
+        precision: &str,
+        path: Option<PathBuf>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let precision = match precision {
+            "float64" => Precision::F64,
+            "float32" => Precision::F32,
+            _ => {
+                let text = format!("precision: expected float64 or float32, found {precision}");
+                return Err(PyValueError::new_err(text));
+            }
+        };
+        let graph = compute(py, 1, || Ok(thinfit_export::onnx(&self.0, precision)))?;
+        if let Some(path) = path {
+            write_whole(&path, &graph).map_err(raise)?;
+        }
+        Ok(PyBytes::new(py, &graph))
     }
 }
 

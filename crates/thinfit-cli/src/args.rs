@@ -2,33 +2,319 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Learn thin two-layer networks from little data.
 ///
+/// A network with one hidden layer of about a hundred neurons is fitted to the rows of a table, its output weights exactly.
 /// Without a command, runs the demo.
 #[derive(Debug, Parser)]
-#[command(name = "thinfit", version, args_conflicts_with_subcommands = true)]
+#[command(
+    name = "thinfit",
+    version,
+    after_help = "Start with:\n  thinfit data f3 --rows 500 -o train.csv\n  thinfit fit train.csv --target y\n\n\
+                  Exit codes: 0 done, 2 error, 130 interrupted (the best state so far is saved)."
+)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// Options of the demo, where no command is given.
-    #[command(flatten)]
-    pub demo: DemoArgs,
 }
 
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Learn Friedman-1 from 500 points, compare with the paper, and draw the fit.
+    /// Fit a network to a table.
+    Fit(Box<FitArgs>),
+    /// Predict the rows of a table.
+    Predict(PredictArgs),
+    /// Measure the error of a model on a table.
+    Score(ScoreArgs),
+    /// Tell what a model is, how good it was, and which inputs matter.
+    Inspect(InspectArgs),
+    /// Draw a model and its fit to a table.
+    Plot(PlotArgs),
+    /// Write a model as ONNX, C, Python or LaTeX.
+    Export(ExportArgs),
+    /// Write samples of a built-in problem to a table.
+    Data(DataArgs),
+    /// Learn a built-in problem, compare with the paper, and draw the fit.
     Demo(DemoArgs),
+    /// Write a script that completes commands in a shell.
+    #[command(
+        after_help = "Example:\n  thinfit completions bash > ~/.local/share/bash-completion/completions/thinfit"
+    )]
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+/// How a table is read.
+#[derive(Args, Clone, Debug, Default)]
+pub struct TableArgs {
+    /// Character between fields of a text file [default: found out].
+    #[arg(long, value_name = "CHAR", value_parser = PossibleValuesParser::new([",", ";", "tab", "blank"]), help_heading = "Table")]
+    pub delimiter: Option<String>,
+    /// The first line holds names [default: found out].
+    #[arg(long, overrides_with = "no_header", help_heading = "Table")]
+    pub header: bool,
+    /// The first line holds numbers; columns are named c1, c2, …
+    #[arg(long, help_heading = "Table")]
+    pub no_header: bool,
+    /// Which array of an .npz file, or variable of a .mat file [default: all of them, side by side].
+    #[arg(long, value_name = "NAME", help_heading = "Table")]
+    pub array: Option<String>,
+}
+
+/// What to do with a row that lacks a value.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Missing {
+    /// Leave the row out.
+    Drop,
+    /// Put the mean of the column there.
+    Mean,
+}
+
+/// Options of `thinfit fit`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  thinfit fit train.csv --target y\n  \
+    thinfit fit lab.tsv --target flow,pressure --drop id --lambda auto -o pump.json\n  \
+    thinfit fit train.csv --target y --preset paper --checkpoint fit.state\n  \
+    thinfit fit train.csv --target y --config fit.toml --set polish.steps=50")]
+pub struct FitArgs {
+    /// Table with one sample a row: CSV, TSV, NPY, NPZ, MAT, Parquet; `-` reads standard input.
+    #[arg(value_name = "DATA")]
+    pub data: Option<PathBuf>,
+    /// Columns to learn.
+    #[arg(short, long, value_name = "COL,…", value_delimiter = ',')]
+    pub target: Vec<String>,
+    /// Where the model goes [default: model.json].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Columns to learn from [default: all but the targets].
+    #[arg(long, value_name = "COL,…", value_delimiter = ',')]
+    pub inputs: Vec<String>,
+    /// Columns to leave out.
+    #[arg(long, value_name = "COL,…", value_delimiter = ',')]
+    pub drop: Vec<String>,
+    /// Column of sample weights; a weight of 2 counts as the row twice.
+    #[arg(long, value_name = "COL")]
+    pub weights: Option<String>,
+    /// Rows that lack a value [default: an error].
+    #[arg(long, value_enum)]
+    pub missing: Option<Missing>,
+
+    /// Settings to start from [default: fast].
+    #[arg(long, value_parser = PossibleValuesParser::new(["fast", "paper"]), help_heading = "Method")]
+    pub preset: Option<String>,
+    /// How the hidden weights are found.
+    #[arg(long, value_parser = PossibleValuesParser::new(["random", "f-opt", "gft", "gft-r"]), help_heading = "Method")]
+    pub method: Option<String>,
+    /// Activation of the hidden neurons.
+    #[arg(long, value_parser = PossibleValuesParser::new(thinfit::Activation::ALL.map(thinfit::Activation::name)), help_heading = "Method")]
+    pub activation: Option<String>,
+    /// Number of hidden neurons.
+    #[arg(long, value_name = "N", help_heading = "Method")]
+    pub width: Option<usize>,
+    /// Strength of the regulariser; `auto` tries six values, for noisy data.
+    #[arg(long, value_name = "auto|X", help_heading = "Method")]
+    pub lambda: Option<String>,
+    /// Seed of everything random; the same seed gives the same model.
+    #[arg(long, value_name = "N", help_heading = "Method")]
+    pub seed: Option<u64>,
+    /// Threads; 0 takes all cores. It never changes the model.
+    #[arg(long, value_name = "N", help_heading = "Method")]
+    pub threads: Option<usize>,
+    /// Any other setting, as in a configuration file.
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "Method")]
+    pub set: Vec<String>,
+    /// Options and settings from a TOML file; what is given here wins.
+    #[arg(long, value_name = "FILE", help_heading = "Method")]
+    pub config: Option<PathBuf>,
+
+    /// Save the state of the fit to this file every few seconds.
+    #[arg(long, value_name = "FILE", help_heading = "Running")]
+    pub checkpoint: Option<PathBuf>,
+    /// Go on from a saved state, to the same model as a fit that was never interrupted.
+    #[arg(long, value_name = "FILE", help_heading = "Running")]
+    pub resume: Option<PathBuf>,
+    /// Print the result as one JSON object.
+    #[arg(long, help_heading = "Running")]
+    pub json: bool,
+    /// Show no progress.
+    #[arg(short, long, help_heading = "Running")]
+    pub quiet: bool,
+    /// How the table is read.
+    #[command(flatten)]
+    pub table: TableArgs,
+}
+
+/// Options of `thinfit predict`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  thinfit predict model.json new.csv -o predicted.csv\n  \
+    thinfit predict model.json new.csv --std --interval 0.9 --gradient\n  \
+    cat new.csv | thinfit predict model.json - > predicted.csv"
+)]
+pub struct PredictArgs {
+    /// A model that `thinfit fit` wrote.
+    pub model: PathBuf,
+    /// Table with the model's inputs among its columns; `-` reads standard input.
+    pub data: PathBuf,
+    /// Where the predictions go, as CSV [default: standard output].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Add the partial derivatives, as columns d(y)/d(x).
+    #[arg(long)]
+    pub gradient: bool,
+    /// Add the standard deviation of a new observation, as columns y_std.
+    #[arg(long)]
+    pub std: bool,
+    /// Add bounds between which a new observation lies with this probability, as columns y_low and y_high.
+    #[arg(long, value_name = "LEVEL", value_parser = probability)]
+    pub interval: Option<f64>,
+    /// Threads; 0 takes all cores.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub threads: usize,
+    /// Show no progress.
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// How the table is read.
+    #[command(flatten)]
+    pub table: TableArgs,
+}
+
+fn probability(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(level) if level > 0.0 && level < 1.0 => Ok(level),
+        _ => Err("expected a number between 0 and 1, such as 0.9".into()),
+    }
+}
+
+/// Options of `thinfit score`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  thinfit score model.json test.csv --target y")]
+pub struct ScoreArgs {
+    /// A model that `thinfit fit` wrote.
+    pub model: PathBuf,
+    /// Table with the model's inputs and the true values; `-` reads standard input.
+    pub data: PathBuf,
+    /// Columns of the true values, in the order of the model's outputs [default: their names].
+    #[arg(short, long, value_name = "COL,…", value_delimiter = ',')]
+    pub target: Vec<String>,
+    /// Print the result as one JSON object.
+    #[arg(long)]
+    pub json: bool,
+    /// How the table is read.
+    #[command(flatten)]
+    pub table: TableArgs,
+}
+
+/// Options of `thinfit inspect`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  thinfit inspect model.json")]
+pub struct InspectArgs {
+    /// A model that `thinfit fit` wrote.
+    pub model: PathBuf,
+    /// How many features to list.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub features: usize,
+    /// Print everything as one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `thinfit plot`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  thinfit plot model.json test.csv --out figures")]
+pub struct PlotArgs {
+    /// A model that `thinfit fit` wrote.
+    pub model: PathBuf,
+    /// Table with inputs and true values, for predicted against true and for residuals.
+    pub data: Option<PathBuf>,
+    /// Folder for the pictures; made if it is not there.
+    #[arg(long, value_name = "DIR", default_value = "thinfit-plots")]
+    pub out: PathBuf,
+    /// Columns of the true values, in the order of the model's outputs [default: their names].
+    #[arg(short, long, value_name = "COL,…", value_delimiter = ',')]
+    pub target: Vec<String>,
+    /// How the table is read.
+    #[command(flatten)]
+    pub table: TableArgs,
+}
+
+/// What a model can be written as.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Language {
+    /// A graph for onnxruntime and others.
+    Onnx,
+    /// One C99 file with a header, without dependencies.
+    C,
+    /// One Python function, without dependencies.
+    Python,
+    /// The formula.
+    Latex,
+}
+
+/// Options of `thinfit export`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  thinfit export model.json --to c -o pump.c\n  thinfit export model.json --to latex"
+)]
+pub struct ExportArgs {
+    /// A model that `thinfit fit` wrote.
+    pub model: PathBuf,
+    /// What to write.
+    #[arg(long, value_enum)]
+    pub to: Language,
+    /// Where it goes [default: the model's name with .onnx, .c (and .h), .py or .tex].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Single precision (ONNX only).
+    #[arg(long)]
+    pub f32: bool,
+    /// Significant digits (LaTeX only).
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=17))]
+    pub digits: u8,
+}
+
+/// Options of `thinfit data`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  thinfit data f3 --rows 500 --seed 1 -o train.csv")]
+pub struct DataArgs {
+    /// The problem.
+    #[arg(value_parser = PossibleValuesParser::new(crate::data::names()))]
+    pub problem: String,
+    /// Number of samples [default: as in the paper].
+    #[arg(long, value_name = "M")]
+    pub rows: Option<usize>,
+    /// Number of inputs [default: as in the paper].
+    #[arg(long, value_name = "D")]
+    pub inputs: Option<usize>,
+    /// Seed of the samples.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Standard deviation of noise that is added, as a fraction of that of the values.
+    #[arg(long, value_name = "X", default_value_t = 0.0)]
+    pub noise: f64,
+    /// Write the test sample of this seed instead of the training sample.
+    #[arg(long)]
+    pub test: bool,
+    /// Where the table goes, as CSV [default: standard output].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// Options of `thinfit demo`.
 #[derive(Args, Debug)]
+#[command(after_help = "Example:\n  thinfit demo g1")]
 pub struct DemoArgs {
-    /// Folder for the pictures; made if it is not there.
+    /// The problem.
+    #[arg(value_parser = PossibleValuesParser::new(crate::data::names()), default_value = "f3")]
+    pub problem: String,
+    /// Folder for the pictures and the model; made if it is not there.
     #[arg(long, value_name = "DIR", default_value = "thinfit-demo")]
     pub out: PathBuf,
     /// Seed of the data and of the fit; the same seed gives the same numbers.
@@ -51,11 +337,10 @@ mod tests {
     }
 
     #[test]
-    fn options_reach_the_demo_with_and_without_its_name() {
-        let named = Cli::try_parse_from(["thinfit", "demo", "--seed", "3", "-q"]).unwrap();
-        assert!(matches!(named.command, Some(Command::Demo(args)) if args.seed == 3 && args.quiet));
-        let bare = Cli::try_parse_from(["thinfit", "--out", "here"]).unwrap();
-        assert!(bare.command.is_none());
-        assert_eq!(bare.demo.out, PathBuf::from("here"));
+    fn every_command_has_an_example() {
+        for command in Cli::command().get_subcommands_mut() {
+            let help = command.render_long_help().to_string();
+            assert!(help.contains("thinfit "), "{help}");
+        }
     }
 }

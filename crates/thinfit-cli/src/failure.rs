@@ -45,6 +45,32 @@ impl From<thinfit::Error> for Failure {
     }
 }
 
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        Failure::from(io::Error::from(error))
+    }
+}
+
+impl From<thinfit_table::Error> for Failure {
+    fn from(error: thinfit_table::Error) -> Self {
+        match error {
+            // Results go to standard output, whose reader may have seen enough.
+            thinfit_table::Error::Io { source, .. }
+                if source.kind() == io::ErrorKind::BrokenPipe =>
+            {
+                Failure::ReaderGone
+            }
+            error => Failure::new(error.to_string()),
+        }
+    }
+}
+
+impl From<thinfit_experiments::functions::UnknownProblem> for Failure {
+    fn from(error: thinfit_experiments::functions::UnknownProblem) -> Self {
+        Failure::new(error.to_string())
+    }
+}
+
 impl From<thinfit_baselines::Error> for Failure {
     fn from(error: thinfit_baselines::Error) -> Self {
         Failure::new(format!("kernel ridge: {error}"))

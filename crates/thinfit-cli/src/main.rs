@@ -1,33 +1,62 @@
-//! The `thinfit` program: parses the command line, runs the command, and turns the outcome into an exit code.
+//! The program `thinfit`: parses, dispatches, prints errors and sets the exit code.
 //!
-//! 0: done. 2: an error, described on standard error.
+//! Results go to standard output, everything else to standard error. Exit codes: 0 done, 2 error, 130 interrupted.
 
 mod args;
+mod checkpoint;
+mod columns;
+mod data;
 mod demo;
+mod draw;
+mod export;
 mod failure;
+mod fit;
+mod inspect;
+mod interrupt;
+mod predict;
 mod progress;
+mod score;
+mod settings;
 
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use crate::args::{Cli, Command};
 use crate::failure::Failure;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let mut out = std::io::stdout().lock();
-    let outcome = match cli.command {
-        Some(Command::Demo(args)) => demo::run(&args, &mut out),
-        None => demo::run(&cli.demo, &mut out),
-    };
-    match outcome.and_then(|()| Ok(out.flush()?)) {
-        Ok(()) | Err(Failure::ReaderGone) => ExitCode::SUCCESS,
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let outcome = dispatch(Cli::parse(), &mut out);
+    match outcome.and_then(|interrupted| Ok(out.flush().map(|()| interrupted)?)) {
+        Ok(true) => ExitCode::from(interrupt::CODE),
+        Ok(false) | Err(Failure::ReaderGone) => ExitCode::SUCCESS,
         Err(failure) => {
             // Where standard error is gone as well, the exit code has to do.
             let _ = writeln!(std::io::stderr(), "error: {failure}");
             ExitCode::from(2)
         }
     }
+}
+
+/// Runs a command; tells whether it was interrupted.
+fn dispatch(cli: Cli, out: &mut impl Write) -> Result<bool, Failure> {
+    let Some(command) = cli.command else {
+        return dispatch(Cli::parse_from(["thinfit", "demo"]), out);
+    };
+    match command {
+        Command::Fit(args) => return fit::run(*args, out),
+        Command::Predict(args) => predict::run(&args, out)?,
+        Command::Score(args) => score::run(&args, out)?,
+        Command::Inspect(args) => inspect::run(&args, out)?,
+        Command::Plot(args) => draw::run(&args, out)?,
+        Command::Export(args) => export::run(&args, out)?,
+        Command::Data(args) => data::run(&args, out)?,
+        Command::Demo(args) => demo::run(&args, out)?,
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "thinfit", out);
+        }
+    }
+    Ok(false)
 }

@@ -2,14 +2,18 @@
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use thinfit::{Leaf, Phase};
 
 /// Progress of one piece of work, with the time it will still take. Any thread may report.
 pub struct Progress {
     start: Instant,
     place: Place,
+    /// How far each of the runs of a fit is.
+    runs: Mutex<Vec<f64>>,
 }
 
 /// Where progress goes.
@@ -40,6 +44,27 @@ impl Progress {
         Progress {
             start: Instant::now(),
             place,
+            runs: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// For work whose end is not known, shown on a terminal only.
+    pub fn counting(quiet: bool) -> Self {
+        let progress = Progress::new(quiet);
+        match progress.place {
+            Place::Bar(_) => Progress {
+                place: Place::Bar(ProgressBar::new_spinner()),
+                ..progress
+            },
+            _ => Progress::new(true),
+        }
+    }
+
+    /// Says how many rows are done.
+    pub fn rows(&self, rows: usize) {
+        if let Place::Bar(bar) = &self.place {
+            bar.set_message(format!("{rows} rows"));
+            bar.tick();
         }
     }
 
@@ -52,8 +77,22 @@ impl Progress {
         }
     }
 
+    /// Says where a fit stands.
+    pub fn fit(&self, at: &thinfit::Progress<'_>) {
+        if matches!(self.place, Place::Silent) {
+            return;
+        }
+        let done = {
+            let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+            runs.resize(at.runs, 0.0);
+            runs[at.run] = at.done;
+            runs.iter().sum::<f64>() / at.runs as f64
+        };
+        self.step(done, || describe(at));
+    }
+
     /// Says how far the work is, from 0 to 1, and where it stands.
-    pub fn step(&self, done: f64, text: impl FnOnce() -> String) {
+    fn step(&self, done: f64, text: impl FnOnce() -> String) {
         let done = done.clamp(0.0, 1.0);
         let text = || {
             let left = self.start.elapsed().as_secs_f64() * (1.0 - done) / done.max(1e-3);
@@ -80,6 +119,20 @@ impl Progress {
             bar.finish_and_clear();
         }
     }
+}
+
+/// What a fit is at, in a few words.
+fn describe(at: &thinfit::Progress<'_>) -> String {
+    let phase = match at.phase {
+        Phase::Train(Leaf::Parameters) => "generator",
+        Phase::Train(Leaf::Latents) => "refinement",
+        Phase::Train(Leaf::Weights) => "features",
+        Phase::Polish => "polish",
+    };
+    format!(
+        "{phase} {}/{}  loss {:.1e}  validation {:.1e}",
+        at.step, at.steps, at.loss, at.validation
+    )
 }
 
 /// A line on standard error. That no one reads it is no reason to fail.

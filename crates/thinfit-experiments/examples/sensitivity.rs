@@ -1,8 +1,9 @@
 //! Sensitivity indices of fitted models beside the analytic ones, as CSV.
 //!
 //! `cargo run --release -p thinfit-experiments --example sensitivity -- [--seeds K] [--samples M] [PROBLEM...]` fits
-//! `ishigami` and `sobol-g` (or those named) with the `fast` preset for K seeds, five unless said. `closed` is the model's
-//! own answer over its exact box; `test_mse` is the error of the fit relative to the variance, on fresh points.
+//! `ishigami` and `sobol-g` (or those named) with the `fast` preset for K seeds, five unless said. Columns: `test_mse` is
+//! the error of the fit on fresh points relative to the variance, `cancellation` the size of the output weights relative
+//! to the standard deviation of f, and the differences are model minus function.
 
 use std::io::Write;
 use std::time::Instant;
@@ -26,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = std::io::stdout();
     writeln!(
         out,
-        "problem,d,samples,seed,test_mse,fit_seconds,indices_seconds,closed_form,input,first,analytic,difference,total,analytic,difference"
+        "problem,d,samples,seed,test_mse,cancellation,fit_seconds,indices_seconds,closed_form,input,first,analytic,difference,total,analytic,difference"
     )?;
     for problem in problems {
         let (d, m) = problem.settings()[0];
@@ -53,10 +54,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let start = Instant::now();
             let found = model.sensitivity_on(0, &vec![problem.interval(); d])?;
             let seconds = start.elapsed().as_secs_f64();
+            let cancellation = model.magnitudes().sum() / found.variance.sqrt();
             for j in 0..d {
                 writeln!(
                     out,
-                    "{problem},{d},{m},{seed},{error:.2e},{fitted:.1},{seconds:.3},{},x{},{:.6},{:.6},{:.1e},{:.6},{:.6},{:.1e}",
+                    "{problem},{d},{m},{seed},{error:.2e},{cancellation:.1e},{fitted:.1},{seconds:.3},{},x{},{:.6},{:.6},{:.1e},{:.6},{:.6},{:.1e}",
                     found.closed_form,
                     j + 1,
                     found.first[j],

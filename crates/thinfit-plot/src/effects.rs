@@ -3,7 +3,8 @@
 use crate::canvas::{Canvas, Pen};
 use crate::panel::{EDGE, Grid, Head, Labels, Panel, left_room};
 use crate::scale::Scale;
-use crate::style::{BEHIND, BLUE, INK};
+use crate::style::{BEHIND, BLUE, INK, UPWARDS};
+use crate::text::elide;
 
 /// More panels than this are not read.
 const MOST: usize = 24;
@@ -94,6 +95,7 @@ pub fn effects(effects: Effects<'_>) -> Canvas {
         let labels = Labels {
             below: true,
             left: column == 0,
+            overhang: 6.0,
         };
         panel.frame(&mut canvas, labels);
         // Where all effects are far from zero, its line would lie on the frame.
@@ -101,12 +103,13 @@ pub fn effects(effects: Effects<'_>) -> Canvas {
             panel.level(&mut canvas, 0.0, zero);
         }
         draw_effect(&mut canvas, &panel, effect);
-        let beside = match column {
-            0 => format!("effect on {quantity}"),
-            _ => String::new(),
-        };
-        panel.titles(&mut canvas, ["", effect.input, &beside]);
+        panel.titles(&mut canvas, ["", effect.input, ""]);
     }
+    // One label serves all rows.
+    let (top, height) = (grid.origin.1, bottom - grid.origin.1);
+    let label = elide(&format!("effect on {quantity}"), UPWARDS, height);
+    let at = (EDGE + 0.8 * UPWARDS.size, top + 0.5 * height);
+    canvas.text(at, label, UPWARDS);
     canvas
 }
 

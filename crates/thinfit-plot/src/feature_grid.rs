@@ -79,6 +79,7 @@ pub fn feature_grid(grid: FeatureGrid<'_>) -> Canvas {
         let labels = Labels {
             below: row + 1 == rows,
             left: column == 0,
+            overhang: 3.0,
         };
         panel.frame(&mut canvas, labels);
         draw_behind(

@@ -97,6 +97,7 @@ pub fn features(features: Features<'_>) -> Canvas {
             let labels = Labels {
                 below: row + 1 == side,
                 left: column == 0,
+                overhang: 3.0,
             };
             panel.frame(&mut canvas, labels);
             let support = if inputs.len() == 2 {

@@ -2,7 +2,7 @@
 
 use crate::canvas::{Anchor, Canvas, Type};
 use crate::number::short;
-use crate::panel::{BELOW, EDGE, Head, Panel, key};
+use crate::panel::{BELOW, EDGE, Head, Labels, Panel, key};
 use crate::scale::Scale;
 use crate::style::{AXIS, BLUE, LIGHT, NOTE, NUMBER, TEXT};
 use crate::text::{elide, width};
@@ -70,7 +70,7 @@ pub fn importance(importance: Importance<'_>) -> Canvas {
     head.draw(&mut canvas);
     let entries = [("first order", BLUE), ("total", LIGHT)];
     key(&mut canvas, (right, top - 7.0), panel.size.0, &entries);
-    panel.axis_across(&mut canvas, true);
+    panel.axis_across(&mut canvas, Labels::BOTH);
     if shown.is_empty() {
         panel.nothing(&mut canvas);
     }
@@ -103,9 +103,8 @@ pub fn importance(importance: Importance<'_>) -> Canvas {
             rest.len(),
             short(most)
         );
-        let room = canvas.width - 2.0 * EDGE;
-        let at = canvas.width - EDGE - width(&elide(&text, NOTE, room), NOTE);
-        canvas.text((at, bottom + BELOW + 8.0), elide(&text, NOTE, room), NOTE);
+        let text = elide(&text, NOTE, canvas.width - EDGE - left);
+        canvas.text((left, bottom + BELOW + 8.0), text, NOTE);
     }
     canvas
 }

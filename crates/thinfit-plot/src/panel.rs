@@ -13,8 +13,6 @@ pub const NUMBERS: f64 = 20.0;
 pub const BELOW: f64 = 38.0;
 /// Room above a panel for its heading.
 pub const ABOVE: f64 = 20.0;
-/// A number may stand out this much beyond the corner of its panel.
-const OVERHANG: f64 = 10.0;
 
 /// A rectangle of the canvas with a scale on each side.
 pub struct Panel {
@@ -35,6 +33,8 @@ pub struct Labels {
     pub below: bool,
     /// Numbers to the left of it.
     pub left: bool,
+    /// How far a number below may stand out beyond the corners; one that would meet a neighbour's is left out.
+    pub overhang: f64,
 }
 
 impl Labels {
@@ -42,6 +42,7 @@ impl Labels {
     pub const BOTH: Labels = Labels {
         below: true,
         left: true,
+        overhang: 12.0,
     };
 }
 
@@ -67,7 +68,7 @@ impl Panel {
             let y = bottom - self.size.1 * tick.position;
             canvas.line(&[(left, y), (right, y)], GRIDLINE);
         }
-        self.axis_across(canvas, labels.below);
+        self.axis_across(canvas, labels);
         let outline = [
             (left, top),
             (right, top),
@@ -88,21 +89,21 @@ impl Panel {
             canvas.line(&[(left - 4.0, y), (left, y)], AXIS);
             canvas.text((left - 6.5, y + 3.6), tick.label, flush);
         }
-        for position in self.up.minor_ticks() {
+        for position in self.up.minor_ticks(self.size.1) {
             let y = bottom - self.size.1 * position;
             canvas.line(&[(left - 2.2, y), (left, y)], AXIS);
         }
     }
 
-    /// Grid lines at the values of the lower side, with ticks and numbers where wanted.
-    pub fn axis_across(&self, canvas: &mut Canvas, numbers: bool) {
+    /// The lower side alone: grid lines, and ticks and numbers where wanted.
+    pub fn axis_across(&self, canvas: &mut Canvas, labels: Labels) {
         let ((left, top), (right, bottom)) = (self.corner, self.end());
-        let ticks = self.ticks_across();
+        let ticks = self.ticks_across(labels.overhang);
         for tick in &ticks {
             let x = left + self.size.0 * tick.position;
             canvas.line(&[(x, top), (x, bottom)], GRIDLINE);
         }
-        if !numbers {
+        if !labels.below {
             return;
         }
         canvas.line(&[(left, bottom), (right, bottom)], AXIS);
@@ -115,7 +116,7 @@ impl Panel {
             canvas.line(&[(x, bottom), (x, bottom + 4.0)], AXIS);
             canvas.text((x, bottom + 14.5), tick.label, centred);
         }
-        for position in self.across.minor_ticks() {
+        for position in self.across.minor_ticks(self.size.0) {
             let x = left + self.size.0 * position;
             canvas.line(&[(x, bottom), (x, bottom + 2.2)], AXIS);
         }
@@ -161,7 +162,7 @@ impl Panel {
     }
 
     /// Ticks of the lower side: as many as leave a gap between their labels.
-    fn ticks_across(&self) -> Vec<Tick> {
+    fn ticks_across(&self, overhang: f64) -> Vec<Tick> {
         let wanted = (self.size.0 / 55.0) as usize;
         let crowded = |ticks: &[Tick]| {
             ticks.windows(2).any(|pair| {
@@ -179,15 +180,19 @@ impl Panel {
         // What stands out too far at a corner would meet the numbers of the next panel, or the edge.
         ticks.retain(|tick| {
             let end = self.size.0 * tick.position.max(1.0 - tick.position);
-            end + 0.5 * width(&tick.label, NUMBER) <= self.size.0 + OVERHANG
+            end + 0.5 * width(&tick.label, NUMBER) <= self.size.0 + overhang
         });
         ticks
     }
 }
 
-/// Ticks of a side of this height.
+/// Ticks of a side of this height: three at least, where round numbers allow.
 fn ticks_up(scale: &Scale, height: f64) -> Vec<Tick> {
-    scale.ticks(((height / 36.0) as usize).clamp(2, 7))
+    let wanted = ((height / 36.0) as usize).clamp(2, 7);
+    (wanted..wanted + 3)
+        .map(|count| scale.ticks(count))
+        .find(|ticks| ticks.len() > 2)
+        .unwrap_or_else(|| scale.ticks(wanted))
 }
 
 /// How far the numbers on the left of a panel reach.
@@ -262,14 +267,19 @@ impl Head<'_> {
 
 /// Names of colours in one line that ends at `right` and takes at most `room`.
 pub fn key(canvas: &mut Canvas, (right, y): (f64, f64), room: f64, entries: &[(&str, Colour)]) {
-    let each = room / entries.len().max(1) as f64 - 26.0;
+    const SPACE: f64 = 26.0;
+    let widths = entries.iter().map(|(label, _)| width(label, NOTE) + SPACE);
+    let each = match widths.sum::<f64>() <= room {
+        true => room,
+        false => (room / entries.len() as f64 - SPACE).max(0.0),
+    };
     let mut x = right;
     for &(label, colour) in entries.iter().rev() {
-        let label = elide(label, NOTE, each.max(0.0));
+        let label = elide(label, NOTE, each);
         x -= width(&label, NOTE);
         canvas.text((x, y), label, NOTE);
         canvas.rectangle((x - 13.0, y - 8.0), (9.0, 9.0), colour);
-        x -= 26.0;
+        x -= SPACE;
     }
 }
 
@@ -286,7 +296,7 @@ mod tests {
                 across: Scale::symmetric([1.3]),
                 up: Scale::symmetric([1.3]),
             };
-            panel.ticks_across().len()
+            panel.ticks_across(12.0).len()
         };
         assert_eq!(ticks(400.0), 5);
         assert_eq!(ticks(130.0), 3);

@@ -87,8 +87,8 @@ fn draw_histogram(
         up,
     };
     let numbers_below = Labels {
-        below: true,
         left: false,
+        ..Labels::BOTH
     };
     panel.frame(canvas, numbers_below);
     let (left, bottom) = (panel.corner.0, panel.end().1);

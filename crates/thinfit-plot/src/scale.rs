@@ -32,7 +32,7 @@ impl Scale {
         let (low, high) = (low.max(-LARGEST), high.min(LARGEST));
         let size = high.abs().max(low.abs());
         // Of a smaller range, ticks would need more digits than there is room for: it counts as one value.
-        let margin = if high - low > 1e-9 * size {
+        let margin = if high - low > (1e-9 * size).max(SMALLEST) {
             0.05 * (high - low)
         } else {
             0.5 * size.max(SMALLEST)
@@ -143,14 +143,19 @@ impl Scale {
             .collect()
     }
 
-    /// Positions of small ticks between the labelled ones: on a logarithmic scale where there is room for them.
-    pub fn minor_ticks(&self) -> Vec<f64> {
+    /// Positions of small ticks on a logarithmic scale of this length: the digits of each decade, or the decades.
+    pub fn minor_ticks(&self, length: f64) -> Vec<f64> {
         let [low, high] = self.decades();
-        if !self.logarithmic || high - low > 9.0 {
+        let room = length / (high - low);
+        if !self.logarithmic || room < 4.0 {
             return Vec::new();
         }
+        let digits = if room < 24.0 { 1..2 } else { 2..10 };
         (low.floor() as i32..=high.floor() as i32)
-            .flat_map(|power| (2..10).map(move |digit| f64::from(power) + f64::from(digit).log10()))
+            .flat_map(|power| {
+                let digits = digits.clone();
+                digits.map(move |digit| f64::from(power) + f64::from(digit).log10())
+            })
             .map(|value| (value - low) / (high - low))
             .filter(|position| (0.0..=1.0).contains(position))
             .collect()
@@ -217,8 +222,12 @@ mod tests {
             labels(Scale::logarithmic([0.3, 0.5])),
             ["2·10⁻¹", "5·10⁻¹", "10⁰"]
         );
-        assert_eq!(Scale::logarithmic([1.0, 100.0]).minor_ticks().len(), 18);
-        assert!(Scale::around([1.0, 100.0]).minor_ticks().is_empty());
+        let decades = Scale::logarithmic([1.0, 100.0]);
+        assert_eq!(
+            [100.0, 40.0, 4.0].map(|room| decades.minor_ticks(room).len()),
+            [18, 3, 0]
+        );
+        assert!(Scale::around([1.0, 100.0]).minor_ticks(100.0).is_empty());
     }
 
     #[test]

@@ -270,35 +270,35 @@ impl Listed {
     }
 }
 
-/// Which of the arrays make the table: the one asked for, or all if they have as many rows. Single numbers and what is not
-/// an array of numbers do not count.
+/// Which of the arrays make the table: those asked for (names with commas between them), or all. They must have as many
+/// rows. Unless asked for, single numbers and what is not an array of numbers do not count.
 pub(crate) fn choose(path: &Path, listed: &[Listed], wanted: Option<&str>) -> Result<Vec<usize>> {
-    let there = || list(listed.iter().map(Listed::describe));
-    if let Some(wanted) = wanted {
-        let place = listed.iter().position(|array| array.name == wanted);
-        let usable = place.filter(|at| listed[*at].layout.is_ok());
-        return usable.map(|at| vec![at]).ok_or_else(|| {
-            let expected = format!("an array `{}` of numbers", show(wanted.as_bytes()));
-            malformed(path, expected, there(), "name another one with --array")
-        });
-    }
-    let shape = |at: &usize| match &listed[*at].layout {
-        Ok(layout) => (layout.rows, layout.columns),
-        Err(_) => (0, 0),
+    let other = |expected: &str| {
+        let there = list(listed.iter().map(Listed::describe));
+        let advice = "name the arrays of the table, for instance --array X,y";
+        malformed(path, expected, there, advice)
     };
-    let numeric: Vec<_> = (0..listed.len())
-        .filter(|at| listed[*at].layout.is_ok())
-        .collect();
-    let mut chosen = numeric.clone();
-    chosen.retain(|at| shape(at) != (1, 1));
-    if chosen.is_empty() {
-        chosen = numeric;
-    }
-    let rows = chosen.first().map(|at| shape(at).0);
-    if chosen.is_empty() || chosen.iter().any(|at| Some(shape(at).0) != rows) {
-        let expected = "one array of numbers, or several with as many rows";
-        let advice = "name one with --array, or save those of the table alone";
-        return Err(malformed(path, expected, there(), advice));
+    let shape = |at: &usize| match &listed[*at].layout {
+        Ok(layout) => Some((layout.rows, layout.columns)),
+        Err(_) => None,
+    };
+    let chosen = if let Some(wanted) = wanted {
+        let find = |name: &str| {
+            let named = (0..listed.len()).find(|at| listed[*at].name == name);
+            let numeric = named.filter(|at| shape(at).is_some());
+            numeric
+                .ok_or_else(|| other(&format!("an array `{}` of numbers", show(name.as_bytes()))))
+        };
+        wanted.split(',').map(find).collect::<Result<Vec<_>>>()?
+    } else {
+        let numeric = (0..listed.len()).filter(|at| shape(at).is_some());
+        let (single, several): (Vec<_>, Vec<_>) = numeric.partition(|at| shape(at) == Some((1, 1)));
+        if several.is_empty() { single } else { several }
+    };
+    let mut rows = chosen.iter().map(|at| shape(at).map(|shape| shape.0));
+    let first = rows.next();
+    if first.is_none() || rows.any(|rows| Some(rows) != first) {
+        return Err(other("arrays of numbers with as many rows"));
     }
     Ok(chosen)
 }

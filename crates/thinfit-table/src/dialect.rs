@@ -2,7 +2,7 @@
 //! records where the user does not say.
 
 use crate::error::malformed;
-use crate::records::{Fields, Records, unquote};
+use crate::records::{Fields, Records};
 use crate::text::number;
 use crate::{Options, Result};
 use std::path::Path;
@@ -78,7 +78,12 @@ impl Dialect {
         if returns && sample.iter().filter(|b| **b == b'\r').count() > 1 {
             let advice = "convert them, for instance with `tr '\\r' '\\n'`";
             let found = "carriage returns alone";
-            return Err(malformed(path, "lines that end with a line feed", found, advice));
+            return Err(malformed(
+                path,
+                "lines that end with a line feed",
+                found,
+                advice,
+            ));
         }
         let delimiter = options.delimiter.unwrap_or_else(|| {
             // Ties go to the first, `max_by_key` would give them to the last.
@@ -108,14 +113,14 @@ enum Field {
 fn first(path: &Path, sample: &[u8], delimiter: Delimiter) -> Vec<Vec<Field>> {
     let whole = sample.len() < SAMPLE;
     let mut records = Records::new(path, sample.into(), Box::new(std::io::empty()));
-    let mut kinds = Vec::new();
+    let mut kinds: Vec<Vec<Field>> = Vec::new();
     while kinds.len() < RECORDS
         && let Ok(Some((_, record))) = records.next(delimiter)
     {
         let fields = Fields::new(record, delimiter);
         kinds.push(
             fields
-                .map(|field| match number(&unquote(field)) {
+                .map(|field| match number(field) {
                     None => Field::Text,
                     Some(value) if value.is_nan() => Field::Missing,
                     Some(_) => Field::Number,
@@ -123,20 +128,29 @@ fn first(path: &Path, sample: &[u8], delimiter: Delimiter) -> Vec<Vec<Field>> {
                 .collect(),
         );
     }
-    // The sample may end within a record.
-    if !whole && kinds.len() < RECORDS && kinds.len() > 1 {
-        kinds.pop();
+    // The sample may end within a record, and within a field of it.
+    if !whole && kinds.len() < RECORDS {
+        let last = kinds.pop();
+        if let (Some(mut first), true) = (last, kinds.is_empty()) {
+            first.pop();
+            kinds.push(first);
+        }
     }
     kinds
 }
 
-/// The number of records with as many fields as the first, if these are several.
+/// The number of records with as many fields as the first, if these are several. Names with blanks in them are several
+/// fields, too: without a number in the first record, most others must agree.
 fn agreeing(records: &[Vec<Field>]) -> usize {
-    let fields = records.first().map_or(0, Vec::len);
-    if fields < 2 {
+    let Some(first) = records.first().filter(|first| first.len() > 1) else {
         return 0;
+    };
+    let count = records.iter().filter(|r| r.len() == first.len()).count();
+    if first.contains(&Field::Number) || 2 * count > records.len() {
+        count
+    } else {
+        0
     }
-    records.iter().filter(|r| r.len() == fields).count()
 }
 
 /// Whether the first record is a header: some field is text, or none is a number.
@@ -153,7 +167,7 @@ fn is_header(path: &Path, records: &[Vec<Field>]) -> Result<bool> {
         let mut pairs = head.iter().zip(row);
         pairs.any(|(head, below)| *head == Field::Text && *below == Field::Number)
     };
-    if records.len() == 1 || records[1..].iter().any(above) {
+    if records.iter().any(above) {
         return Ok(true);
     }
     Err(malformed(

@@ -8,8 +8,8 @@
 //!   The first line is a header unless all of its fields are numbers or missing. Without one the columns are `c1`, `c2`, …
 //! - **NPY**: one or two dimensions, real numbers of every width, bool, either order of axes and of bytes. The columns are
 //!   `c1`, `c2`, …
-//! - **NPZ and MAT**: all arrays of one or two dimensions, side by side, if they have as many rows; else name one in
-//!   [`Options::array`]. The columns of `X` are `X1`, `X2`, …; an array of one column keeps its name.
+//! - **NPZ and MAT**: all arrays of one or two dimensions, side by side, if they have as many rows; else name those to
+//!   take in [`Options::array`]. The columns of `X` are `X1`, `X2`, …; an array of one column keeps its name.
 //! - **Parquet**: columns of numbers and bool; null is missing.
 //!
 //! A missing value is an empty field, `NA`, `N/A`, `#N/A`, `nan`, `null`, `none` or `?` in any case, a null, or NaN in an

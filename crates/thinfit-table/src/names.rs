@@ -24,7 +24,12 @@ pub(crate) fn named(path: &Path, names: Vec<String>) -> Result<Vec<String>> {
     let mut known = HashSet::new();
     if let Some(twice) = names.iter().find(|name| !known.insert(name.as_str())) {
         let found = format!("`{}` twice", show(twice.as_bytes()));
-        return Err(malformed(path, "distinct names of columns", found, "rename one of them"));
+        return Err(malformed(
+            path,
+            "distinct names of columns",
+            found,
+            "rename one of them",
+        ));
     }
     Ok(names)
 }

@@ -31,7 +31,12 @@ pub(crate) fn open(path: &Path, mut input: Box<dyn Seekable>) -> Result<Arrays> 
         .map_err(damaged)?;
     let layout = header.layout.map_err(|why| {
         let advice = "save `array.astype(float)`, with a row for each sample";
-        malformed(path, "an array of numbers with one or two axes", why, advice)
+        malformed(
+            path,
+            "an array of numbers with one or two axes",
+            why,
+            advice,
+        )
     })?;
     let start = input.stream_position();
     let start = start.map_err(|error| damaged(error.to_string()))?;
@@ -97,7 +102,11 @@ fn parse(text: &[u8]) -> Option<Header> {
             "shape" => {
                 let (inner, rest) = value.strip_prefix('(')?.split_once(')')?;
                 let sizes = inner.split(',').map(str::trim).filter(|s| !s.is_empty());
-                shape = Some(sizes.map(|s| s.parse().ok()).collect::<Option<Vec<u64>>>()?);
+                shape = Some(
+                    sizes
+                        .map(|s| s.parse().ok())
+                        .collect::<Option<Vec<u64>>>()?,
+                );
                 rest
             }
             _ => return None,

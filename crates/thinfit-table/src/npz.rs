@@ -12,7 +12,8 @@ use zip::ZipArchive;
 /// Opens an NPZ file and reads the arrays that make the table.
 pub(crate) fn open(path: &Path, input: Box<dyn Seekable>, wanted: Option<&str>) -> Result<Arrays> {
     let damaged = |why: String| {
-        let advice = "copy it again, or save it again with `numpy.savez`; save a spreadsheet as CSV";
+        let advice =
+            "copy it again, or save it again with `numpy.savez`; save a spreadsheet as CSV";
         malformed(path, "an NPZ file", why, advice)
     };
     let mut archive = ZipArchive::new(input).map_err(|error| damaged(error.to_string()))?;

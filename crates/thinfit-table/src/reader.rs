@@ -1,10 +1,16 @@
 //! A table that is read: which columns, in what blocks, and what becomes of missing values. Where rows come from is the
 //! business of a [`Source`].
 
+use crate::dialect::SAMPLE;
 use crate::error::{malformed, show, unread};
 use crate::kind::{Kind, kind};
 use crate::names::suggest;
-use crate::{Delimiter, Error, Place, Position, Result, dialect};
+#[cfg(feature = "parquet")]
+use crate::parquet::Parquet;
+use crate::text::Text;
+use crate::{Delimiter, Error, Place, Position, Result, mat, npy, npz};
+#[cfg(feature = "parquet")]
+use bytes::Bytes;
 use faer::Mat;
 use std::collections::HashSet;
 use std::fs::File;
@@ -35,7 +41,7 @@ pub struct Options {
     pub header: Option<bool>,
     /// What becomes of missing values.
     pub missing: Missing,
-    /// The array of an NPZ file or the variable of a MAT file; all of them, side by side, if none.
+    /// The array of an NPZ file or variable of a MAT file, or several with commas between them; all if none.
     pub array: Option<String>,
 }
 
@@ -67,21 +73,42 @@ pub(crate) trait Source: Send {
 pub(crate) trait Seekable: Read + Seek + Send {}
 impl<T: Read + Seek + Send> Seekable for T {}
 
-/// Where bytes come from.
-enum Input {
+/// What follows the first bytes of a table.
+enum Rest {
+    Nothing,
+    /// The file, whole again after a seek.
     File(File),
-    Bytes(Vec<u8>),
     Stream(Box<dyn Read + Send>),
 }
 
-impl Input {
-    fn reader(&mut self) -> &mut dyn Read {
+impl Rest {
+    /// The rest alone, to be read in order.
+    fn stream(self) -> Box<dyn Read + Send> {
         match self {
-            Input::File(file) => file,
-            Input::Stream(stream) => stream,
-            Input::Bytes(_) => unreachable!("bytes are taken whole"),
+            Rest::Nothing => Box::new(std::io::empty()),
+            Rest::File(file) => Box::new(file),
+            Rest::Stream(stream) => stream,
         }
     }
+
+    /// All bytes, `head` and the rest, to be read from any place.
+    fn seekable(self, path: &Path, head: Vec<u8>) -> Result<Box<dyn Seekable>> {
+        match self {
+            Rest::Nothing => Ok(Box::new(Cursor::new(head))),
+            Rest::File(file) => Ok(Box::new(file)),
+            Rest::Stream(_) => Err(streamed(path)),
+        }
+    }
+}
+
+/// The error of a stream that is not text.
+fn streamed(path: &Path) -> Error {
+    malformed(
+        path,
+        "text from a stream",
+        "another kind of file",
+        "write it to a file first",
+    )
 }
 
 /// A table whose names are known and whose rows are to be read.
@@ -104,20 +131,27 @@ impl Reader {
     /// A file that cannot be read, that is not a table, or whose columns cannot be named.
     pub fn open(path: &Path, options: &Options) -> Result<Self> {
         if path == Path::new("-") {
-            let stream = Box::new(std::io::stdin());
-            return Reader::new(Path::new("standard input"), Input::Stream(stream), options);
+            let path = Path::new("standard input");
+            let head = head(path, &mut std::io::stdin())?;
+            return Reader::new(
+                path,
+                head,
+                Rest::Stream(Box::new(std::io::stdin())),
+                options,
+            );
         }
         let metadata = std::fs::metadata(path).map_err(|error| unread(path, error))?;
         if metadata.is_dir() {
             return Err(malformed(path, "a file", "a folder", "give a file in it"));
         }
-        let file = File::open(path).map_err(|error| unread(path, error))?;
-        let input = if metadata.is_file() {
-            Input::File(file)
+        let mut file = File::open(path).map_err(|error| unread(path, error))?;
+        let head = head(path, &mut file)?;
+        let rest = if metadata.is_file() {
+            Rest::File(file)
         } else {
-            Input::Stream(Box::new(file))
+            Rest::Stream(Box::new(file))
         };
-        Reader::new(path, input, options)
+        Reader::new(path, head, rest, options)
     }
 
     /// Opens a table that is in memory; `name` stands for it in errors, and its extension counts.
@@ -125,48 +159,24 @@ impl Reader {
     /// # Errors
     /// As [`Reader::open`].
     pub fn from_bytes(name: &Path, bytes: Vec<u8>, options: &Options) -> Result<Self> {
-        Reader::new(name, Input::Bytes(bytes), options)
+        Reader::new(name, bytes, Rest::Nothing, options)
     }
 
-    fn new(path: &Path, mut input: Input, options: &Options) -> Result<Self> {
-        let head = match &mut input {
-            Input::Bytes(bytes) => std::mem::take(bytes),
-            input => {
-                let mut head = Vec::new();
-                let mut start = input.reader().take(dialect::SAMPLE as u64);
-                start
-                    .read_to_end(&mut head)
-                    .map_err(|error| unread(path, error))?;
-                head
-            }
-        };
-        let source: Box<dyn Source> = match (kind(path, &head)?, input) {
-            (Kind::Text, Input::Bytes(_)) => {
-                let rest = Box::new(std::io::empty());
-                Box::new(crate::text::Text::open(path, head, rest, options)?)
-            }
-            (Kind::Text, Input::File(file)) => {
-                let rest = Box::new(file);
-                Box::new(crate::text::Text::open(path, head, rest, options)?)
-            }
-            (Kind::Text, Input::Stream(rest)) => {
-                Box::new(crate::text::Text::open(path, head, rest, options)?)
-            }
-            (_, Input::Stream(_)) => {
-                let advice = "write it to a file first";
-                return Err(malformed(path, "text from a stream", "another kind of file", advice));
-            }
+    fn new(path: &Path, head: Vec<u8>, rest: Rest, options: &Options) -> Result<Self> {
+        let array = options.array.as_deref();
+        let source: Box<dyn Source> = match kind(path, &head)? {
+            Kind::Text => Box::new(Text::open(path, head, rest.stream(), options)?),
+            Kind::Npy => Box::new(npy::open(path, rest.seekable(path, head)?)?),
+            Kind::Npz => Box::new(npz::open(path, rest.seekable(path, head)?, array)?),
+            Kind::Mat => Box::new(mat::open(path, rest.seekable(path, head)?, array)?),
             #[cfg(feature = "parquet")]
-            (Kind::Parquet, Input::Bytes(_)) => {
-                let chunks = bytes::Bytes::from(head);
-                Box::new(crate::parquet::Parquet::open(path, chunks)?)
-            }
-            #[cfg(feature = "parquet")]
-            (Kind::Parquet, Input::File(file)) => {
-                Box::new(crate::parquet::Parquet::open(path, file)?)
-            }
+            Kind::Parquet => Box::new(match rest {
+                Rest::Nothing => Parquet::open(path, Bytes::from(head))?,
+                Rest::File(file) => Parquet::open(path, file)?,
+                Rest::Stream(_) => return Err(streamed(path)),
+            }),
             #[cfg(not(feature = "parquet"))]
-            (Kind::Parquet, _) => {
+            Kind::Parquet => {
                 return Err(malformed(
                     path,
                     "another kind of file",
@@ -174,8 +184,6 @@ impl Reader {
                     "install with `cargo install thinfit-cli --features parquet`, use a released binary, or convert to CSV",
                 ));
             }
-            (kind, Input::Bytes(_)) => arrays(path, kind, Box::new(Cursor::new(head)), options)?,
-            (kind, Input::File(file)) => arrays(path, kind, Box::new(file), options)?,
         };
         Ok(Reader {
             path: path.into(),
@@ -305,12 +313,15 @@ impl Reader {
                 let values = &self.values[at..at + k];
                 if let Some(odd) = values.iter().position(|v| !v.is_finite()) {
                     if let Some(infinite) = values.iter().position(|v| v.is_infinite()) {
-                        return Err(self.flaw(row, infinite, "is infinite", ""));
+                        return Err(self.flaw(row, infinite, "is infinite", |leave_out| {
+                            format!("correct it, or {leave_out}")
+                        }));
                     }
                     match self.missing {
                         Missing::Refuse => {
-                            let ways = ", or pass --missing drop or --missing mean";
-                            return Err(self.flaw(row, odd, "is missing", ways));
+                            return Err(self.flaw(row, odd, "is missing", |leave_out| {
+                                format!("{leave_out}, or pass --missing drop or --missing mean")
+                            }));
                         }
                         Missing::Drop => {
                             self.dropped += 1;
@@ -358,17 +369,22 @@ impl Reader {
         Ok(filled)
     }
 
-    /// The error of a value in the last block.
-    fn flaw(&self, row: usize, column: usize, problem: &str, more: &str) -> Error {
+    /// The error of a value in the last block. The advice includes leaving the column out.
+    fn flaw(
+        &self,
+        row: usize,
+        column: usize,
+        problem: &str,
+        advice: impl Fn(String) -> String,
+    ) -> Error {
         let column = show(self.names()[self.columns[column]].as_bytes());
-        let advice = format!("correct it, leave the column out with --drop {column}{more}");
         Error::Value {
             place: Place {
                 path: self.path.clone(),
                 position: self.source.position(row),
             },
             problem: problem.into(),
-            advice,
+            advice: advice(format!("leave the column out with --drop {column}")),
             column,
         }
     }
@@ -387,18 +403,10 @@ impl Reader {
     }
 }
 
-/// The arrays of a file of this kind, side by side.
-fn arrays(
-    path: &Path,
-    kind: Kind,
-    input: Box<dyn Seekable>,
-    options: &Options,
-) -> Result<Box<dyn Source>> {
-    let wanted = options.array.as_deref();
-    Ok(Box::new(match kind {
-        Kind::Npy => crate::npy::open(path, input)?,
-        Kind::Npz => crate::npz::open(path, input, wanted)?,
-        Kind::Mat => crate::mat::open(path, input, wanted)?,
-        Kind::Text | Kind::Parquet => unreachable!("these are no arrays"),
-    }))
+/// The first bytes of a table.
+fn head(path: &Path, input: &mut impl Read) -> Result<Vec<u8>> {
+    let mut head = Vec::new();
+    let read = input.take(SAMPLE as u64).read_to_end(&mut head);
+    read.map_err(|error| unread(path, error))?;
+    Ok(head)
 }

@@ -5,7 +5,7 @@ use crate::error::{malformed, show};
 use crate::names::named;
 use crate::reader::Source;
 use crate::records::{Fields, Records, trim, unquote, utf8};
-use crate::{Error, Options, Place, Position, Result};
+use crate::{Delimiter, Error, Options, Place, Position, Result};
 use std::io::Read;
 use std::path::Path;
 
@@ -112,12 +112,10 @@ fn parse(
     let mut count = 0;
     for field in Fields::new(record, dialect.delimiter) {
         if let Some(Some(slot)) = slots.get(count) {
-            out[*slot] = number(field)
-                .or_else(|| number(&unquote(field)))
-                .ok_or_else(|| Flaw::NotANumber {
-                    column: count,
-                    text: unquote(field).into(),
-                })?;
+            out[*slot] = number(field).ok_or_else(|| Flaw::NotANumber {
+                column: count,
+                text: unquote(field).into(),
+            })?;
         }
         count += 1;
     }
@@ -130,12 +128,15 @@ fn parse(
 
 /// The number of a field, correctly rounded; NaN if it is missing, none if it is text.
 pub(crate) fn number(field: &[u8]) -> Option<f64> {
-    let parsed = std::str::from_utf8(field).ok()?.parse().ok();
-    parsed.or_else(|| {
-        let field = trim(field, crate::Delimiter::Blanks);
-        let missing =
-            field.is_empty() || MISSING.iter().any(|text| field.eq_ignore_ascii_case(text));
-        missing.then_some(f64::NAN)
+    let parse = |field: &[u8]| str::from_utf8(field).ok()?.parse().ok();
+    parse(field).or_else(|| {
+        let content = unquote(field);
+        let content = trim(&content, Delimiter::Blanks);
+        let missing = |text: &&[u8]| content.eq_ignore_ascii_case(text);
+        if content.is_empty() || MISSING.iter().any(missing) {
+            return Some(f64::NAN);
+        }
+        parse(content)
     })
 }
 

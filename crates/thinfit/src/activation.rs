@@ -73,17 +73,6 @@ impl Activation {
         }
     }
 
-    /// The name as it stands in configuration files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Activation::Fourier => "fourier",
-            Activation::Cosine => "cosine",
-            Activation::Sigmoid => "sigmoid",
-            Activation::Tanh => "tanh",
-            Activation::Relu => "relu",
-        }
-    }
-
     /// Φ′/n and Φ″/n of a *real* activation from its planes: `phi` = Φ/n and, for the cosine, `sine` = sin(πt)/n.
     #[inline(always)]
     pub(crate) fn slopes(self, phi: f64, sine: f64, n: f64) -> (f64, f64) {

@@ -47,3 +47,25 @@ fn error(points: usize, z: &[u64]) -> f64 {
         })
         .sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means_of_smooth_functions_are_far_better_than_random() {
+        for dim in [1, 4, 10, 20] {
+            let x = lattice(1 << 14, dim);
+            let value = |i: usize| (0..dim).map(|j| 1.0 + (x[(i, j)].exp() - 1.0) / dim as f64);
+            let mean = (0..x.nrows())
+                .map(|i| value(i).product::<f64>())
+                .sum::<f64>()
+                / x.nrows() as f64;
+            let exact = (1.0 + (1f64.exp() - 2.0) / dim as f64).powi(dim as i32);
+            let random = 0.01 * exact / 128.0;
+            assert!((mean - exact).abs() < random, "{dim}: {mean} {exact}");
+            let seen = |j: usize| x.col_as_slice(j).iter().sum::<f64>() / x.nrows() as f64;
+            assert!((0..dim).all(|j| (seen(j) - 0.5).abs() < 1e-12));
+        }
+    }
+}

@@ -10,7 +10,11 @@ const KAPPA: f64 = 1e-10;
 /// Predictions (rows × c) at the rows of `x` by the least squares fit to `data`, columns of order one.
 pub(crate) fn linear_fit(data: &Dataset, x: MatRef<'_, f64>) -> Mat<f64> {
     let (m, d) = (data.samples(), data.dim());
-    let root = |i: usize| data.weights.as_ref().map_or(1.0, |weights| weights[i].sqrt());
+    let root = |i: usize| {
+        data.weights
+            .as_ref()
+            .map_or(1.0, |weights| weights[i].sqrt())
+    };
     let entry = |x: MatRef<'_, f64>, i: usize, j: usize| if j < d { x[(i, j)] } else { 1.0 };
     let tau = KAPPA * (m as f64).sqrt();
     let stacked = Mat::from_fn(m + d + 1, d + 1, |i, j| match i.checked_sub(m) {

@@ -5,8 +5,9 @@
 
 use crate::config::Config;
 use crate::data::{Scaler, check_finite};
-use crate::features::{column_mut, conjugate, features, pad};
+use crate::features::{column_mut, features, pad};
 use crate::file::{read_whole, write_whole};
+use crate::predict::Evaluator;
 use crate::train::Check;
 use crate::uncertainty::{Uncertainty, quantile, spread};
 use crate::variation::slopes;
@@ -182,30 +183,32 @@ impl Model {
         })
     }
 
-    /// f at the rows of `x` (m × d): m × c.
+    /// The network in the form in which it is evaluated.
+    pub fn evaluator(&self) -> Evaluator {
+        Evaluator::new(
+            self.activation,
+            (&self.hidden, &self.output),
+            (&self.input_scaler, &self.output_scaler),
+        )
+    }
+
+    /// f at the rows of `x` (m × d): m × c. A row's result has the same bits whatever rows are beside it.
     ///
     /// # Errors
     /// A number of columns other than d, or values that are not finite.
     pub fn predict(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
-        let c = self.outputs.len();
-        let mut b = self.b();
-        conjugate(self.activation, b.as_mut());
-        self.by_blocks(x, c, |e, mut out| {
-            matmul(
-                out.rb_mut(),
-                Accum::Replace,
-                e.subcols(0, b.nrows()),
-                b.as_ref(),
-                1.0,
-                Par::Seq,
-            );
-            for o in 0..c {
-                let (shift, scale) = (self.output_scaler.shift[o], self.output_scaler.scale[o]);
-                column_mut(out.rb_mut(), o)
-                    .iter_mut()
-                    .for_each(|v| *v = shift + scale * *v);
-            }
-        })
+        self.check_columns(x)?;
+        let evaluator = self.evaluator();
+        let mut out = Mat::zeros(x.nrows(), self.outputs.len());
+        let usable = out
+            .as_mut()
+            .par_row_chunks_mut(BLOCK)
+            .zip_eq(0..x.nrows().div_ceil(BLOCK))
+            .all(|(out, block)| evaluator.evaluate(x.subrows(block * BLOCK, out.nrows()), out));
+        if !usable {
+            check_finite("x", x)?;
+        }
+        Ok(out)
     }
 
     /// The partial derivatives ∂f_o/∂x_j of output `o` at the rows of `x` (m × d): m × d.
@@ -309,14 +312,7 @@ impl Model {
         columns: usize,
         write: impl Fn(MatRef<'_, f64>, MatMut<'_, f64>) + Sync,
     ) -> Result<Mat<f64>> {
-        if x.ncols() != self.dim() {
-            let expected = format!("{} columns ({})", self.dim(), self.inputs.join(", "));
-            return Err(Error::Shape {
-                what: "x",
-                expected,
-                found: format!("{} columns", x.ncols()),
-            });
-        }
+        self.check_columns(x)?;
         check_finite("x", x)?;
         let w = self.w();
         let mut out = Mat::zeros(x.nrows(), columns);
@@ -332,6 +328,17 @@ impl Model {
                 write(e.as_ref(), out);
             });
         Ok(out)
+    }
+
+    fn check_columns(&self, x: MatRef<'_, f64>) -> Result<()> {
+        if x.ncols() == self.dim() {
+            return Ok(());
+        }
+        Err(Error::Shape {
+            what: "x",
+            expected: format!("{} columns ({})", self.dim(), self.inputs.join(", ")),
+            found: format!("{} columns", x.ncols()),
+        })
     }
 
     fn w(&self) -> Mat<f64> {
@@ -420,7 +427,7 @@ impl Model {
             s.shift.len() == columns
                 && s.scale.len() == columns
                 && s.shift.iter().all(|v| v.is_finite())
-                && s.scale.iter().all(|v| v.is_finite() && *v != 0.0)
+                && s.scale.iter().all(|v| v.is_normal())
         };
         let table = |rows: &[Vec<f64>], count: usize, len: usize| {
             rows.len() == count

@@ -351,7 +351,7 @@ fn a_constant_model_and_a_constant_input_have_zero_indices() {
             (s.variance, &s.first, &s.total),
             (0.0, &vec![0.0; 3], &vec![0.0; 3])
         );
-        assert!(s.mean.is_finite() && s.second == Mat::zeros(3, 3));
+        assert!(s.mean.is_finite() && s.second == Mat::<f64>::zeros(3, 3));
 
         let s = model
             .sensitivity_on(0, &[[-0.5, 0.5], [0.2, 0.2], [0.0, 1.0]])

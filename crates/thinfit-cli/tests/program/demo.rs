@@ -1,28 +1,6 @@
-//! The program as its users meet it: exit codes, what it prints where, and the files it leaves.
+//! `thinfit demo`.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-/// An empty folder of its own for each test.
-fn folder(name: &str) -> PathBuf {
-    let folder =
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).expect("the folder for test files can be written to");
-    folder
-}
-
-fn thinfit(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_thinfit"))
-        .args(arguments)
-        .current_dir(folder)
-        .output()
-        .expect("the program was built for this test")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
+use super::*;
 
 #[test]
 fn without_arguments_it_runs_the_demo_and_draws_the_same_every_time() {
@@ -71,7 +49,7 @@ fn without_arguments_it_runs_the_demo_and_draws_the_same_every_time() {
 fn a_folder_that_cannot_be_made_is_an_error_before_the_fit() {
     let folder = folder("blocked");
     std::fs::write(folder.join("file"), "in the way").unwrap();
-    let output = thinfit(&folder, &["--out", "file/below"]);
+    let output = thinfit(&folder, &["demo", "--out", "file/below"]);
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(text(&output.stdout), "");
     let message = text(&output.stderr);

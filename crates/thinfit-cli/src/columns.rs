@@ -1,0 +1,135 @@
+//! The columns of a user's table: which are inputs, which are targets, and where a model's inputs stand.
+
+use std::path::Path;
+
+use thinfit::{Dataset, Mat, Model};
+use thinfit_table::{Delimiter, Missing, Options, Reader};
+
+use crate::args::{self, FitArgs, TableArgs};
+use crate::failure::Failure;
+
+/// Opens a table.
+pub fn open(path: &Path, args: &TableArgs, missing: Missing) -> Result<Reader, Failure> {
+    let options = Options {
+        delimiter: args.delimiter.as_deref().map(|name| match name {
+            "blank" => Delimiter::Blanks,
+            "tab" => Delimiter::Byte(b'\t'),
+            byte => Delimiter::Byte(byte.as_bytes()[0]),
+        }),
+        header: match (args.header, args.no_header) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            _ => None,
+        },
+        missing,
+        array: args.array.clone(),
+    };
+    Ok(Reader::open(path, &options)?)
+}
+
+/// Places of the named columns.
+fn find(reader: &Reader, wanted: &[String]) -> Result<Vec<usize>, Failure> {
+    let places = wanted.iter().map(|name| reader.column(name));
+    Ok(places.collect::<Result<_, _>>()?)
+}
+
+/// Whether the names are those that a table without names gets.
+fn nameless(names: &[String]) -> bool {
+    (1..).zip(names).all(|(j, name)| *name == format!("c{j}"))
+}
+
+/// Reads these columns only; each may have one part to play.
+fn select(reader: &mut Reader, columns: &[usize]) -> Result<(), Failure> {
+    for (place, j) in columns.iter().enumerate() {
+        if columns[..place].contains(j) {
+            return Err(Failure::new(format!(
+                "column `{}` is named twice; it can be one input, one target or the weights",
+                reader.names()[*j]
+            )));
+        }
+    }
+    reader.select(columns);
+    Ok(())
+}
+
+/// At most twenty names.
+fn listed(names: &[String]) -> String {
+    const MOST: usize = 20;
+    let shown = names[..names.len().min(MOST)].join(", ");
+    match names.len().checked_sub(MOST) {
+        Some(more) if more > 0 => format!("{shown} and {more} more"),
+        _ => shown,
+    }
+}
+
+/// The samples that a fit was asked to learn from, and how many rows were left out.
+pub fn samples(args: &FitArgs, path: &Path) -> Result<(Dataset, usize), Failure> {
+    let missing = match args.missing {
+        None => Missing::Refuse,
+        Some(args::Missing::Drop) => Missing::Drop,
+        Some(args::Missing::Mean) => Missing::Mean,
+    };
+    let mut reader = open(path, &args.table, missing)?;
+    if args.target.is_empty() {
+        return Err(Failure::new(format!(
+            "which column is to be learned? give --target COL; {} has {}",
+            path.display(),
+            listed(reader.names())
+        )));
+    }
+    let targets = find(&reader, &args.target)?;
+    let weights = find(&reader, args.weights.as_slice())?;
+    let dropped = find(&reader, &args.drop)?;
+    let taken = |j: &usize| targets.contains(j) || weights.contains(j) || dropped.contains(j);
+    let inputs = if args.inputs.is_empty() {
+        (0..reader.names().len()).filter(|j| !taken(j)).collect()
+    } else {
+        find(&reader, &args.inputs)?
+    };
+    let (d, c) = (inputs.len(), targets.len());
+    let names: Vec<String> = reader.names().to_vec();
+    let pick = |columns: &[usize]| columns.iter().map(|&j| names[j].clone()).collect();
+    let chosen: Vec<usize> = inputs
+        .iter()
+        .chain(&targets)
+        .chain(&weights)
+        .copied()
+        .collect();
+    select(&mut reader, &chosen)?;
+    let table = reader.read()?;
+    let part = |from: usize, columns: usize| -> Mat<f64> {
+        table.x.as_ref().subcols(from, columns).to_owned()
+    };
+    let data = Dataset::new(part(0, d), part(d, c))?.with_names(pick(&inputs), pick(&targets))?;
+    let data = match weights.as_slice() {
+        [] => data,
+        _ => data.with_weights(table.x.col_as_slice(d + c).to_vec())?,
+    };
+    Ok((data, table.dropped))
+}
+
+/// Lets `reader` give the model's inputs, then `targets`, in this order, whatever the order in the file.
+///
+/// Columns are matched by name; those of a table without names by place, if there are as many.
+pub fn match_inputs(reader: &mut Reader, model: &Model, targets: &[String]) -> Result<(), Failure> {
+    let wanted: Vec<String> = model.inputs.iter().chain(targets).cloned().collect();
+    let places = if nameless(reader.names()) && reader.names().len() == wanted.len() {
+        (0..wanted.len()).collect()
+    } else {
+        find(reader, &wanted)?
+    };
+    select(reader, &places)
+}
+
+/// The columns of true values: as named by the user, or as the model names its outputs.
+pub fn targets(given: &[String], model: &Model) -> Result<Vec<String>, Failure> {
+    match given.len() {
+        0 => Ok(model.outputs.clone()),
+        count if count == model.outputs.len() => Ok(given.to_vec()),
+        count => Err(Failure::new(format!(
+            "--target: expected {} columns, one for each output of the model ({}), found {count}",
+            model.outputs.len(),
+            model.outputs.join(", ")
+        ))),
+    }
+}

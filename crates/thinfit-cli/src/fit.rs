@@ -1,0 +1,243 @@
+//! `thinfit fit`: from a table to a model, with a word on how good it is.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use serde::Serialize;
+use thinfit::{Control, Model, State};
+
+use crate::args::FitArgs;
+use crate::checkpoint::Checkpoint;
+use crate::columns;
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::progress::Progress;
+use crate::settings;
+
+/// Everything that `--json` prints.
+#[derive(Serialize)]
+struct Summary<'a> {
+    model: &'a Path,
+    samples: usize,
+    dropped: usize,
+    inputs: &'a [String],
+    outputs: &'a [String],
+    width: usize,
+    parameters: usize,
+    lambda: f64,
+    seconds: f64,
+    interrupted: bool,
+    validation: Validation<'a>,
+}
+
+/// Errors on the rows that trained nothing, per output.
+#[derive(Serialize)]
+struct Validation<'a> {
+    rows: usize,
+    mse: &'a [f64],
+    r2: Vec<f64>,
+    linear_mse: &'a [f64],
+    mean_mse: &'a [f64],
+}
+
+/// Fits and saves; tells whether the fit was interrupted.
+pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
+    let (config, given) = settings::resolve(&mut args)?;
+    let path = args.data.clone().ok_or_else(|| {
+        Failure::new("which table? give a file, as in `thinfit fit train.csv --target y`")
+    })?;
+    let output = args
+        .output
+        .clone()
+        .unwrap_or_else(|| PathBuf::from("model.json"));
+    check_folder(&output)?;
+    let (data, dropped) = columns::samples(&args, &path)?;
+    let state = match &args.resume {
+        None => None,
+        Some(file) => {
+            let state = State::load(file)?;
+            if given
+                && *state.config()
+                    != (thinfit::Config {
+                        threads: 0,
+                        ..config.clone()
+                    })
+            {
+                return Err(Failure::new(format!(
+                    "{}: this state belongs to a fit with other settings; give the same ones, or only --resume",
+                    file.display()
+                )));
+            }
+            Some(state.on_threads(config.threads))
+        }
+    };
+
+    let progress = Progress::new(args.quiet);
+    progress.note(format!(
+        "learning {} from {} inputs, {} samples",
+        data.outputs.join(", "),
+        data.dim(),
+        data.samples()
+    ));
+    interrupt::listen()?;
+    let checkpoint = args.checkpoint.or(args.resume).map(Checkpoint::new);
+    let unsaved = Mutex::new(None);
+    let start = Instant::now();
+    let observe = |at: &thinfit::Progress<'_>| {
+        progress.fit(at);
+        let stop = interrupt::asked();
+        let saved = match &checkpoint {
+            None => Ok(()),
+            Some(checkpoint) if stop => checkpoint.save(at),
+            Some(checkpoint) => checkpoint.offer(at),
+        };
+        if let Err(error) = saved {
+            // Hours of work should not end because a disk is full for a while.
+            let mut unsaved = unsaved.lock().unwrap_or_else(PoisonError::into_inner);
+            unsaved.get_or_insert(error);
+        }
+        if stop {
+            Control::Stop
+        } else {
+            Control::Continue
+        }
+    };
+    let model = match state {
+        None => thinfit::fit(&data, &config, &observe),
+        Some(state) => thinfit::resume(&data, state, &observe),
+    }?;
+    progress.finish();
+    if let Some(error) = unsaved.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        progress.note(format!(
+            "warning: the state could not always be saved: {error}"
+        ));
+    }
+    model.save(&output)?;
+
+    let record = &model.record;
+    let result = Summary {
+        model: &output,
+        samples: record.samples,
+        dropped,
+        inputs: &model.inputs,
+        outputs: &model.outputs,
+        width: model.width(),
+        parameters: model.parameters(),
+        lambda: record.lambda,
+        seconds: start.elapsed().as_secs_f64(),
+        interrupted: record.stopped,
+        validation: Validation {
+            rows: record.validation_samples,
+            mse: &record.validation_mse,
+            r2: (0..model.outputs.len())
+                .map(|o| explained(record.validation_mse[o], record.validation_variance[o]))
+                .collect(),
+            linear_mse: &record.validation_linear,
+            mean_mse: &record.validation_variance,
+        },
+    };
+    if args.json {
+        serde_json::to_writer(&mut *out, &result)?;
+        writeln!(out)?;
+    } else {
+        write_report(out, &model, &result, &path)?;
+    }
+    Ok(record.stopped)
+}
+
+/// A model that cannot be written should not cost the time of a fit.
+fn check_folder(output: &Path) -> Result<(), Failure> {
+    let folder = match output.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    if output.is_dir() || !folder.is_dir() {
+        let found = if output.is_dir() {
+            "a folder"
+        } else {
+            "no such folder"
+        };
+        return Err(Failure::new(format!(
+            "{}: expected a file to write the model to, found {found}; give another one with -o FILE",
+            output.display()
+        )));
+    }
+    Ok(())
+}
+
+/// r² = 1 − mse/variance, 0 where there is nothing to explain.
+pub fn explained(mse: f64, variance: f64) -> f64 {
+    if variance > 0.0 {
+        1.0 - mse / variance
+    } else {
+        0.0
+    }
+}
+
+fn write_report(
+    out: &mut impl Write,
+    model: &Model,
+    result: &Summary<'_>,
+    data: &Path,
+) -> Result<(), Failure> {
+    let (record, validation) = (&model.record, &result.validation);
+    let dropped = match result.dropped {
+        0 => String::new(),
+        rows => format!(" ({rows} rows with missing values left out)"),
+    };
+    writeln!(
+        out,
+        "{} {} in {:.1} s from {} samples{dropped}: {} {} neurons, {} parameters\n",
+        if record.stopped {
+            "interrupted; best fit of"
+        } else {
+            "fitted"
+        },
+        model.outputs.join(", "),
+        result.seconds,
+        record.samples,
+        model.width(),
+        model.activation().name(),
+        result.parameters,
+    )?;
+    writeln!(
+        out,
+        "on {} rows that trained no neuron (they chose between candidates):\n",
+        validation.rows
+    )?;
+    writeln!(out, "{:<24}{:>12}{:>14}", "", "rmse", "r²")?;
+    for (o, name) in model.outputs.iter().enumerate() {
+        let label = |text: &str| match model.outputs.len() {
+            1 => text.to_owned(),
+            _ => format!("{name}: {text}"),
+        };
+        let rows = [
+            ("this model", validation.mse[o]),
+            ("linear fit", validation.linear_mse[o]),
+            ("predicting the mean", validation.mean_mse[o]),
+        ];
+        for (text, mse) in rows {
+            let r2 = explained(mse, validation.mean_mse[o]);
+            writeln!(out, "{:<24}{:>12.3e}{:>14.9}", label(text), mse.sqrt(), r2)?;
+        }
+    }
+    let worse = (0..model.outputs.len())
+        .filter(|&o| validation.mse[o] >= validation.linear_mse[o])
+        .map(|o| model.outputs[o].as_str())
+        .collect::<Vec<_>>();
+    if !worse.is_empty() {
+        writeln!(
+            out,
+            "\nno better than a linear fit for {}: with noisy or few samples try --lambda auto or a smaller --width",
+            worse.join(", ")
+        )?;
+    }
+    let file = result.model.display();
+    writeln!(out, "\nwrote {file}\n\nnext:")?;
+    writeln!(out, "  thinfit inspect {file}")?;
+    writeln!(out, "  thinfit plot {file} {}", data.display())?;
+    writeln!(out, "  thinfit predict {file} NEW.csv -o predicted.csv")?;
+    Ok(())
+}

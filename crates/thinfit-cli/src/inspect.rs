@@ -1,0 +1,220 @@
+//! `thinfit inspect`: what a model is, how good it was when it was made, and which inputs matter.
+
+use std::io::Write;
+use std::path::Path;
+
+use serde::Serialize;
+use thinfit::{Model, Sensitivity};
+
+use crate::args::InspectArgs;
+use crate::failure::Failure;
+use crate::fit::explained;
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report<'a> {
+    model: &'a Path,
+    activation: &'static str,
+    width: usize,
+    parameters: usize,
+    inputs: &'a [String],
+    domain: &'a [[f64; 2]],
+    outputs: Vec<Output<'a>>,
+    record: &'a thinfit::Record,
+}
+
+/// One output: accuracy, sensitivities and largest features.
+#[derive(Serialize)]
+struct Output<'a> {
+    name: &'a str,
+    validation_rmse: f64,
+    validation_r2: f64,
+    /// Mean of f over the domain.
+    mean: f64,
+    /// Variance of f over the domain.
+    variance: f64,
+    /// Whether the indices are exact integrals of the model, not estimates by sampling.
+    closed_form: bool,
+    importance: Vec<Importance<'a>>,
+    features: Vec<Feature>,
+}
+
+/// How much one input matters for one output.
+#[derive(Serialize)]
+struct Importance<'a> {
+    input: &'a str,
+    first_order: f64,
+    total: f64,
+    mean_squared_derivative: f64,
+}
+
+/// One neuron: hidden weights in the units of the data and |b|/n in the units of the output.
+#[derive(Serialize)]
+struct Feature {
+    magnitude: f64,
+    weights: Vec<f64>,
+}
+
+/// Reads, integrates and prints.
+pub fn run(args: &InspectArgs, out: &mut impl Write) -> Result<(), Failure> {
+    let model = Model::load(&args.model)?;
+    let mut outputs = Vec::new();
+    for o in 0..model.outputs.len() {
+        outputs.push(output(&model, o, args.features)?);
+    }
+    let report = Report {
+        model: &args.model,
+        activation: model.activation().name(),
+        width: model.width(),
+        parameters: model.parameters(),
+        inputs: &model.inputs,
+        domain: &model.domain,
+        outputs,
+        record: &model.record,
+    };
+    if args.json {
+        serde_json::to_writer(&mut *out, &report)?;
+        writeln!(out)?;
+        return Ok(());
+    }
+    write_report(out, &report)
+}
+
+fn output(model: &Model, o: usize, count: usize) -> Result<Output<'_>, Failure> {
+    let Sensitivity {
+        mean,
+        variance,
+        first,
+        total,
+        derivative,
+        closed_form,
+        ..
+    } = model.sensitivity(o)?;
+    let mut importance: Vec<Importance<'_>> = (0..model.dim())
+        .map(|j| Importance {
+            input: &model.inputs[j],
+            first_order: first[j],
+            total: total[j],
+            mean_squared_derivative: derivative[j],
+        })
+        .collect();
+    importance.sort_by(|a, b| b.total.total_cmp(&a.total));
+    let (w, b) = (model.hidden(), model.magnitudes());
+    let mut features: Vec<Feature> = (0..model.width())
+        .map(|l| Feature {
+            magnitude: b[(l, o)],
+            weights: w.row(l).iter().copied().collect(),
+        })
+        .collect();
+    features.sort_by(|a, b| b.magnitude.total_cmp(&a.magnitude));
+    features.truncate(count);
+    let (mse, spread) = (
+        model.record.validation_mse[o],
+        model.record.validation_variance[o],
+    );
+    Ok(Output {
+        name: &model.outputs[o],
+        validation_rmse: mse.sqrt(),
+        validation_r2: explained(mse, spread),
+        mean,
+        variance,
+        closed_form,
+        importance,
+        features,
+    })
+}
+
+fn write_report(out: &mut impl Write, report: &Report<'_>) -> Result<(), Failure> {
+    let record = report.record;
+    writeln!(
+        out,
+        "{}: {} {} neurons, {} parameters; {} inputs, {} outputs",
+        report.model.display(),
+        report.width,
+        report.activation,
+        report.parameters,
+        report.inputs.len(),
+        report.outputs.len(),
+    )?;
+    let polish = match record.polish_steps {
+        None | Some(0) => String::new(),
+        Some(steps) => format!(", {steps} polish steps"),
+    };
+    let start = match record.start_scale {
+        None => String::new(),
+        Some(scale) => format!(" from random features of scale {scale}"),
+    };
+    writeln!(
+        out,
+        "made by thinfit {} from {} samples: {}{start}{polish}, lambda {}, ridge {:.1e}, seed {}{}\n",
+        record.version,
+        record.samples,
+        record.config.method.name(),
+        record.lambda,
+        record.ridge,
+        record.config.seed,
+        if record.stopped { " (interrupted)" } else { "" },
+    )?;
+    for output in &report.outputs {
+        writeln!(
+            out,
+            "{}: rmse {:.3e}, r² {:.9} on {} validation rows; over the domain mean {:.4e}, deviation {:.4e}\n",
+            output.name,
+            output.validation_rmse,
+            output.validation_r2,
+            record.validation_samples,
+            output.mean,
+            output.variance.sqrt(),
+        )?;
+        let widest = output
+            .importance
+            .iter()
+            .map(|i| i.input.chars().count())
+            .max();
+        let column = widest.unwrap_or(0).clamp(8, 40) + 2;
+        writeln!(
+            out,
+            "  {:<column$}{:>12}{:>12}{:>16}   range",
+            "input", "Sobol first", "Sobol total", "mean (∂f/∂x)²"
+        )?;
+        for line in &output.importance {
+            let j = report.inputs.iter().position(|name| name == line.input);
+            let [low, high] = j.map_or([f64::NAN; 2], |j| report.domain[j]);
+            writeln!(
+                out,
+                "  {:<column$}{:>12.6}{:>12.6}{:>16.4e}   {low:.4} to {high:.4}",
+                line.input, line.first_order, line.total, line.mean_squared_derivative
+            )?;
+        }
+        let how = if output.closed_form {
+            "integrated in closed form"
+        } else {
+            "estimated by sampling"
+        };
+        writeln!(out, "  ({how} over the ranges of the samples)\n")?;
+        writeln!(
+            out,
+            "  largest features, |b|/n and weights per unit of each input:"
+        )?;
+        for feature in &output.features {
+            let weights: Vec<String> = feature.weights.iter().map(|w| format!("{w:.3}")).collect();
+            writeln!(
+                out,
+                "  {:>10.3e}   ({})",
+                feature.magnitude,
+                shorten(&weights)
+            )?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// At most ten numbers.
+fn shorten(weights: &[String]) -> String {
+    const MOST: usize = 10;
+    match weights.len() > MOST {
+        true => format!("{}, …", weights[..MOST].join(", ")),
+        false => weights.join(", "),
+    }
+}

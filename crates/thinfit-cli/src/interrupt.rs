@@ -1,0 +1,31 @@
+//! Ctrl-C: the first one asks the work to end and keep what it has, the second ends the program.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::failure::Failure;
+
+/// Exit code of an interrupted program, as shells expect it.
+pub const CODE: u8 = 130;
+
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// Listens from now on.
+pub fn listen() -> Result<(), Failure> {
+    ctrlc::set_handler(|| {
+        if ASKED.swap(true, Ordering::Relaxed) {
+            std::process::exit(i32::from(CODE));
+        }
+        // That no one reads it is no reason to fail.
+        let _ = writeln!(
+            std::io::stderr(),
+            "\nstopping, and saving the best so far; once more to quit at once"
+        );
+    })
+    .map_err(|error| Failure::new(format!("cannot listen for Ctrl-C: {error}")))
+}
+
+/// Whether the user asked to stop.
+pub fn asked() -> bool {
+    ASKED.load(Ordering::Relaxed)
+}

@@ -1,0 +1,98 @@
+//! `thinfit predict`: a stream of rows in, a stream of predictions out.
+
+use std::io::Write;
+
+use thinfit::{Mat, MatRef, Model};
+use thinfit_table::{Missing, Writer};
+
+use crate::args::PredictArgs;
+use crate::columns::{match_inputs, open};
+use crate::failure::Failure;
+use crate::progress::Progress;
+
+/// Rows in memory at a time.
+const BLOCK: usize = 1 << 15;
+
+/// Reads, predicts and writes block by block.
+pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
+    let model = Model::load(&args.model)?;
+    let mut reader = open(&args.data, &args.table, Missing::Refuse)?;
+    match_inputs(&mut reader, &model, &[])?;
+    let pool = pool(args.threads)?;
+    let mut writer = match &args.output {
+        Some(path) => Writer::create(path)?,
+        None => Writer::new("standard output", out),
+    };
+    let (progress, mut rows) = (Progress::counting(args.quiet), 0);
+    writer.names(&names(args, &model))?;
+    while let Some(x) = reader.next_block(BLOCK)? {
+        let y = pool.install(|| evaluate(args, &model, x.as_ref()))?;
+        writer.rows(y.as_ref())?;
+        rows += x.nrows();
+        progress.rows(rows);
+    }
+    progress.finish();
+    Ok(writer.finish()?)
+}
+
+/// Threads to predict on; 0 takes all cores.
+fn pool(threads: usize) -> Result<rayon::ThreadPool, Failure> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .map_err(|error| {
+            Failure::new(format!(
+                "--threads {threads}: expected a number of threads that can be started ({error})"
+            ))
+        })
+}
+
+/// Names of the columns written, in the order of [`evaluate`].
+fn names(args: &PredictArgs, model: &Model) -> Vec<String> {
+    let mut names = Vec::new();
+    for output in &model.outputs {
+        names.push(output.clone());
+        if args.std {
+            names.push(format!("{output}_std"));
+        }
+        if args.interval.is_some() {
+            names.push(format!("{output}_low"));
+            names.push(format!("{output}_high"));
+        }
+        if args.gradient {
+            let partial = |input| format!("d({output})/d({input})");
+            names.extend(model.inputs.iter().map(partial));
+        }
+    }
+    names
+}
+
+/// What was asked for at the rows of `x`, output by output.
+fn evaluate(args: &PredictArgs, model: &Model, x: MatRef<'_, f64>) -> thinfit::Result<Mat<f64>> {
+    let f = model.predict(x)?;
+    let deviation = match args.std {
+        true => Some(model.deviation(x)?.observation),
+        false => None,
+    };
+    let bounds = match args.interval {
+        Some(level) => Some(model.interval(x, level)?),
+        None => None,
+    };
+    let mut columns: Vec<Vec<f64>> = Vec::new();
+    for o in 0..model.outputs.len() {
+        let mut push = |a: &Mat<f64>, j: usize| columns.push(a.col_as_slice(j).to_vec());
+        push(&f, o);
+        if let Some(deviation) = &deviation {
+            push(deviation, o);
+        }
+        if let Some((low, high)) = &bounds {
+            push(low, o);
+            push(high, o);
+        }
+        if args.gradient {
+            let slope = model.gradient(x, o)?;
+            (0..model.dim()).for_each(|j| push(&slope, j));
+        }
+    }
+    Ok(Mat::from_fn(x.nrows(), columns.len(), |i, j| columns[j][i]))
+}

@@ -1,0 +1,114 @@
+//! `thinfit score`: the error of a model on a table, in one pass.
+
+use std::io::Write;
+use std::path::Path;
+
+use serde::Serialize;
+use thinfit::Model;
+use thinfit_table::Missing;
+
+use crate::args::ScoreArgs;
+use crate::columns::{match_inputs, open, targets};
+use crate::failure::Failure;
+use crate::fit::explained;
+
+/// Rows in memory at a time.
+const BLOCK: usize = 1 << 15;
+
+/// Errors of one output.
+#[derive(Serialize)]
+struct Score {
+    output: String,
+    mse: f64,
+    rmse: f64,
+    mae: f64,
+    r2: f64,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Scores<'a> {
+    model: &'a Path,
+    data: &'a Path,
+    rows: usize,
+    scores: Vec<Score>,
+}
+
+/// Sums over the rows of one output.
+#[derive(Clone, Default)]
+struct Sums {
+    squares: f64,
+    magnitudes: f64,
+    /// Mean and sum of squared deviations of the true values, updated row by row.
+    mean: f64,
+    deviations: f64,
+}
+
+impl Sums {
+    fn add(&mut self, rows: usize, truth: f64, predicted: f64) {
+        let error = truth - predicted;
+        self.squares += error * error;
+        self.magnitudes += error.abs();
+        let from_mean = truth - self.mean;
+        self.mean += from_mean / rows as f64;
+        self.deviations += from_mean * (truth - self.mean);
+    }
+}
+
+/// Measures and prints.
+pub fn run(args: &ScoreArgs, out: &mut impl Write) -> Result<(), Failure> {
+    let model = Model::load(&args.model)?;
+    let targets = targets(&args.target, &model)?;
+    let mut reader = open(&args.data, &args.table, Missing::Refuse)?;
+    match_inputs(&mut reader, &model, &targets)?;
+    let (d, mut rows, mut sums) = (model.dim(), 0, vec![Sums::default(); targets.len()]);
+    while let Some(block) = reader.next_block(BLOCK)? {
+        let f = model.predict(block.as_ref().subcols(0, d))?;
+        for i in 0..block.nrows() {
+            rows += 1;
+            for (o, sums) in sums.iter_mut().enumerate() {
+                sums.add(rows, block[(i, d + o)], f[(i, o)]);
+            }
+        }
+    }
+    if rows == 0 {
+        return Err(Failure::new(format!(
+            "{}: expected rows to score, found none",
+            args.data.display()
+        )));
+    }
+    let scores = sums.iter().zip(targets).map(|(sums, output)| {
+        let mse = sums.squares / rows as f64;
+        Score {
+            output,
+            mse,
+            rmse: mse.sqrt(),
+            mae: sums.magnitudes / rows as f64,
+            r2: explained(mse, sums.deviations / rows as f64),
+        }
+    });
+    let result = Scores {
+        model: &args.model,
+        data: &args.data,
+        rows,
+        scores: scores.collect(),
+    };
+    if args.json {
+        serde_json::to_writer(&mut *out, &result)?;
+        writeln!(out)?;
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "{:<16}{:>12}{:>12}{:>12}{:>14}{:>10}",
+        "output", "mse", "rmse", "mae", "r²", "rows"
+    )?;
+    for score in &result.scores {
+        writeln!(
+            out,
+            "{:<16}{:>12.4e}{:>12.4e}{:>12.4e}{:>14.9}{:>10}",
+            score.output, score.mse, score.rmse, score.mae, score.r2, rows
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,229 @@
+//! What a fit was asked to do: the preset, then the configuration file, then the command line, each over the one before.
+//!
+//! All three are TOML tables that are laid over each other and read as one [`Config`], so that an option means the same
+//! wherever it is written.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use thinfit::Config;
+use toml::{Table, Value};
+
+use crate::args::{FitArgs, Missing};
+use crate::failure::Failure;
+
+/// The options in a configuration file that are not settings of the fit itself.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Options {
+    data: Option<PathBuf>,
+    target: Columns,
+    output: Option<PathBuf>,
+    inputs: Columns,
+    drop: Columns,
+    weights: Option<String>,
+    missing: Option<String>,
+    preset: Option<String>,
+    checkpoint: Option<PathBuf>,
+    resume: Option<PathBuf>,
+    json: bool,
+    quiet: bool,
+    delimiter: Option<String>,
+    header: Option<bool>,
+    array: Option<String>,
+}
+
+const OPTIONS: [&str; 15] = [
+    "data",
+    "target",
+    "output",
+    "inputs",
+    "drop",
+    "weights",
+    "missing",
+    "preset",
+    "checkpoint",
+    "resume",
+    "json",
+    "quiet",
+    "delimiter",
+    "header",
+    "array",
+];
+
+/// One column or several.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Columns {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Default for Columns {
+    fn default() -> Self {
+        Columns::Several(Vec::new())
+    }
+}
+
+impl Columns {
+    /// Fills what the command line left open.
+    fn under(self, given: &mut Vec<String>) {
+        if given.is_empty() {
+            *given = match self {
+                Columns::One(name) => vec![name],
+                Columns::Several(names) => names,
+            };
+        }
+    }
+}
+
+/// Completes `args` from its configuration file and returns the settings of the fit, and whether any were given.
+pub fn resolve(args: &mut FitArgs) -> Result<(Config, bool), Failure> {
+    let mut given = match &args.config {
+        Some(path) => read(path)?,
+        None => Table::new(),
+    };
+    let mut options = Table::new();
+    for key in OPTIONS {
+        if let Some(value) = given.remove(key) {
+            options.insert(key.into(), value);
+        }
+    }
+    complete(args, options)?;
+    for (key, value) in [("method", &args.method), ("activation", &args.activation)] {
+        if let Some(value) = value {
+            given.insert(key.into(), Value::String(value.clone()));
+        }
+    }
+    let numbers = [
+        ("width", args.width.map(|v| v as u64)),
+        ("seed", args.seed),
+        ("threads", args.threads.map(|v| v as u64)),
+    ];
+    for (key, value) in numbers {
+        if let Some(value) = value {
+            let value = i64::try_from(value).map_err(|_| {
+                Failure::new(format!(
+                    "--{key}: expected a number below 2^63, found {value}"
+                ))
+            })?;
+            given.insert(key.into(), Value::Integer(value));
+        }
+    }
+    if let Some(lambda) = &args.lambda {
+        given.insert("lambda".into(), lambda_value(lambda)?);
+    }
+    for setting in &args.set {
+        lay(&mut given, assignment(setting)?);
+    }
+    let any = args.preset.is_some() || given.keys().any(|key| key != "threads");
+    let preset = Config::preset(args.preset.as_deref().unwrap_or("fast"))?;
+    let mut table = Table::try_from(&preset)
+        .map_err(|error| Failure::new(format!("the preset cannot be written as TOML: {error}")))?;
+    lay(&mut table, given);
+    let config: Config = table.try_into().map_err(|error: toml::de::Error| {
+        Failure::new(format!(
+            "settings of the fit: {}; the README lists the settings",
+            error.message()
+        ))
+    })?;
+    config.check()?;
+    Ok((config, any))
+}
+
+fn read(path: &Path) -> Result<Table, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Failure::new(format!(
+            "cannot read the configuration {}: {error}",
+            path.display()
+        ))
+    })?;
+    text.parse().map_err(|error: toml::de::Error| {
+        Failure::new(format!(
+            "{}: expected TOML such as `width = 100`, found: {error}",
+            path.display()
+        ))
+    })
+}
+
+/// Takes from the file what the command line left open.
+fn complete(args: &mut FitArgs, options: Table) -> Result<(), Failure> {
+    let Some(path) = args.config.clone() else {
+        return Ok(());
+    };
+    let wrong = |message: String| Failure::new(format!("{}: {message}", path.display()));
+    let file: Options = options
+        .try_into()
+        .map_err(|error: toml::de::Error| wrong(error.message().to_owned()))?;
+    file.target.under(&mut args.target);
+    file.inputs.under(&mut args.inputs);
+    file.drop.under(&mut args.drop);
+    if args.missing.is_none() {
+        args.missing = match file.missing.as_deref() {
+            None => None,
+            Some("drop") => Some(Missing::Drop),
+            Some("mean") => Some(Missing::Mean),
+            Some(other) => {
+                return Err(wrong(format!(
+                    "`missing`: expected \"drop\" or \"mean\", found \"{other}\""
+                )));
+            }
+        };
+    }
+    fn fill<T>(given: &mut Option<T>, file: Option<T>) {
+        if given.is_none() {
+            *given = file;
+        }
+    }
+    fill(&mut args.data, file.data);
+    fill(&mut args.output, file.output);
+    fill(&mut args.weights, file.weights);
+    fill(&mut args.preset, file.preset);
+    fill(&mut args.checkpoint, file.checkpoint);
+    fill(&mut args.resume, file.resume);
+    fill(&mut args.table.delimiter, file.delimiter);
+    fill(&mut args.table.array, file.array);
+    args.json |= file.json;
+    args.quiet |= file.quiet;
+    if !(args.table.header || args.table.no_header) {
+        args.table.header = file.header == Some(true);
+        args.table.no_header = file.header == Some(false);
+    }
+    Ok(())
+}
+
+fn lambda_value(text: &str) -> Result<Value, Failure> {
+    if text == "auto" {
+        return Ok(Value::String(text.into()));
+    }
+    text.parse().map(Value::Float).map_err(|_| {
+        Failure::new(format!(
+            "--lambda: expected `auto` or a number such as 1e-3, found `{text}`"
+        ))
+    })
+}
+
+/// `key=value` as TOML; a value that TOML does not know is taken as text.
+fn assignment(text: &str) -> Result<Table, Failure> {
+    let wrong = || {
+        Failure::new(format!(
+            "--set: expected KEY=VALUE such as polish.steps=50, found `{text}`"
+        ))
+    };
+    let (key, value) = text.split_once('=').ok_or_else(wrong)?;
+    let plain = format!("{key} = {value}").parse();
+    let quoted = || format!("{key} = '{value}'").parse();
+    plain.or_else(|_| quoted()).map_err(|_| wrong())
+}
+
+/// Lays `over` on `under`: tables key by key, anything else replaced.
+fn lay(under: &mut Table, over: Table) {
+    for (key, value) in over {
+        match (under.get_mut(&key), value) {
+            (Some(Value::Table(under)), Value::Table(over)) => lay(under, over),
+            (_, value) => {
+                under.insert(key, value);
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! `thinfit export`.
+
+use super::*;
+
+#[test]
+fn every_language_is_a_file() {
+    let folder = fitted("export");
+    for (language, file, words) in [
+        ("onnx", "model.onnx", "thinfit"),
+        ("c", "model.c", "#include"),
+        ("python", "model.py", "def model("),
+        ("latex", "model.tex", "\\cos"),
+    ] {
+        let printed = succeed(&folder, &["export", "model.json", "--to", language]);
+        assert!(printed.contains(file), "{printed}");
+        let content = text(&std::fs::read(folder.join(file)).unwrap());
+        assert!(content.contains(words), "`{words}` is missing in {file}");
+    }
+    assert!(folder.join("model.h").exists());
+    succeed(
+        &folder,
+        &["export", "model.json", "--to", "c", "-o", "pump.c"],
+    );
+    assert!(read(&folder, "pump.c").contains("pump("));
+    fail(
+        &folder,
+        &["export", "absent.json", "--to", "c"],
+        &["absent.json"],
+    );
+    fail(
+        &folder,
+        &["export", "model.json", "--to", "c", "-o", "no/such/m.c"],
+        &["no/such/m.c"],
+    );
+}
+
+#[test]
+fn the_python_function_gives_the_predictions() {
+    let folder = fitted("export-python");
+    succeed(&folder, &["export", "model.json", "--to", "python"]);
+    let script = "import model\nprint(repr(model.model(0.25, 0.5)))";
+    let Ok(output) = Command::new("python3")
+        .args(["-c", script])
+        .current_dir(&folder)
+        .output()
+    else {
+        eprintln!("skipped: there is no python3");
+        return;
+    };
+    let found: f64 = text(&output.stdout).trim().parse().unwrap();
+    let x = Mat::from_fn(1, 2, |_, j| [0.25, 0.5][j]);
+    let expected = fitted_by_the_library().predict(x.as_ref()).unwrap()[(0, 0)];
+    assert!((found - expected).abs() < 1e-11, "{found} {expected}");
+}

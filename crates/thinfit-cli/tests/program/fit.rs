@@ -1,0 +1,252 @@
+//! `thinfit fit`, `score` and the settings.
+
+use super::*;
+
+#[test]
+fn a_fit_is_that_of_the_library_to_the_last_bit() {
+    let folder = fitted("fit-bits");
+    assert_eq!(
+        read(&folder, "model.json"),
+        fitted_by_the_library().to_json()
+    );
+}
+
+#[test]
+fn a_fit_ends_by_saying_how_good_it_is_and_what_to_do_next() {
+    let folder = folder("fit-report");
+    write(&folder, "train.csv", csv(80));
+    let report = succeed(
+        &folder,
+        &with_short(&[
+            "fit",
+            "train.csv",
+            "--target",
+            "y",
+            "--inputs",
+            "a,b",
+            "-o",
+            "m.json",
+        ]),
+    );
+    for words in [
+        "80 samples",
+        "8 rows that trained no neuron",
+        "this model",
+        "linear fit",
+        "predicting the mean",
+        "wrote m.json",
+        "thinfit inspect m.json",
+        "thinfit predict m.json",
+    ] {
+        assert!(report.contains(words), "`{words}` is missing in\n{report}");
+    }
+    assert_eq!(files(&folder), ["m.json", "train.csv"]);
+}
+
+#[test]
+fn json_is_one_object_and_nothing_else() {
+    let folder = folder("fit-json");
+    write(&folder, "train.csv", csv(60));
+    let fit = with_short(&["fit", "train.csv", "--target=y", "--drop=name", "--json"]);
+    let output = thinfit(&folder, &fit);
+    assert_eq!(text(&output.stderr), "");
+    let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(result["model"], "model.json");
+    assert_eq!(result["samples"], 60);
+    assert!(result["validation"]["mse"][0].as_f64().unwrap() >= 0.0);
+    let score = succeed(&folder, &["score", "model.json", "train.csv", "--json"]);
+    let score: serde_json::Value = serde_json::from_str(&score).unwrap();
+    assert_eq!(score["rows"], 60);
+}
+
+#[test]
+fn score_equals_the_error_of_the_library() {
+    let folder = fitted("score");
+    let (x, y) = points(80);
+    let error = fitted_by_the_library().predict(x.as_ref()).unwrap() - &y;
+    let mse = error.squared_norm_l2() / 80.0;
+    let score = succeed(
+        &folder,
+        &[
+            "score",
+            "model.json",
+            "train.csv",
+            "--target",
+            "y",
+            "--json",
+        ],
+    );
+    let score: serde_json::Value = serde_json::from_str(&score).unwrap();
+    let found = score["scores"][0]["mse"].as_f64().unwrap();
+    assert!((found - mse).abs() <= 1e-12 * mse, "{found} {mse}");
+    let mean = y.col_as_slice(0).iter().sum::<f64>() / 80.0;
+    let variance = y
+        .col_as_slice(0)
+        .iter()
+        .map(|v| (v - mean).powi(2))
+        .sum::<f64>()
+        / 80.0;
+    let r2 = score["scores"][0]["r2"].as_f64().unwrap();
+    assert!((r2 - (1.0 - mse / variance)).abs() < 1e-12);
+    let table = succeed(&folder, &["score", "model.json", "train.csv"]);
+    assert!(table.contains("rmse") && table.contains("80"), "{table}");
+}
+
+#[test]
+fn the_command_line_wins_over_the_file_and_the_file_over_the_preset() {
+    let folder = folder("settings");
+    write(&folder, "train.csv", csv(60));
+    write(
+        &folder,
+        "fit.toml",
+        "data = 'train.csv'\ntarget = 'y'\ndrop = ['name']\noutput = 'from-file.json'\nquiet = true\n\
+         width = 9\nseed = 3\nmethod = 'f-opt'\nlambda = 1e-3\n[direct]\nsteps = 30\n[polish]\nsteps = 0\n",
+    );
+    succeed(
+        &folder,
+        &[
+            "fit",
+            "--config",
+            "fit.toml",
+            "--width",
+            "7",
+            "--set",
+            "direct.rate=0.01",
+        ],
+    );
+    let config = Model::load(folder.join("from-file.json"))
+        .unwrap()
+        .record
+        .config;
+    assert_eq!((config.width, config.seed, config.direct.steps), (7, 3, 30));
+    assert_eq!((config.direct.rate, config.scale), (0.01, 0.05));
+    assert_eq!(config.method, thinfit::Method::Direct);
+}
+
+#[test]
+fn a_fit_of_the_paper_preset_predicts_the_same_after_loading() {
+    let folder = folder("paper");
+    write(&folder, "train.csv", csv(60));
+    let few = [
+        "--set=generate.steps=3",
+        "--set=refine.steps=3",
+        "--set=generator.hidden=[32]",
+        "-q",
+    ];
+    let fit = [
+        "fit",
+        "train.csv",
+        "--target=y",
+        "--drop=name",
+        "--preset=paper",
+    ];
+    succeed(&folder, &[&fit[..], &few].concat());
+    let mut config = Config::paper();
+    config.generate.steps = 3;
+    config.refine.steps = 3;
+    config.generator.hidden = vec![32];
+    let (x, y) = points(60);
+    let data = Dataset::new(x.clone(), y).unwrap();
+    let model = thinfit::fit(&data, &config, &|_| Control::Continue).unwrap();
+    let loaded = Model::load(folder.join("model.json")).unwrap();
+    assert_eq!(
+        loaded.predict(x.as_ref()).unwrap(),
+        model.predict(x.as_ref()).unwrap()
+    );
+}
+
+#[test]
+fn weights_count_rows() {
+    let folder = folder("weights");
+    let (x, y) = points(60);
+    let row = |i: usize| format!("{},{},{},{}\n", x[(i, 0)], x[(i, 1)], y[(i, 0)], 1 + i % 2);
+    write(
+        &folder,
+        "w.csv",
+        format!("a,b,y,w\n{}", (0..60).map(row).collect::<String>()),
+    );
+    succeed(
+        &folder,
+        &with_short(&["fit", "w.csv", "--target=y", "--weights=w"]),
+    );
+    let model = Model::load(folder.join("model.json")).unwrap();
+    assert_eq!(model.inputs, ["a", "b"]);
+}
+
+#[test]
+fn several_targets_share_a_model() {
+    let folder = folder("targets");
+    write(&folder, "train.csv", csv(80));
+    succeed(
+        &folder,
+        &with_short(&["fit", "train.csv", "--target=y,b", "--inputs=a"]),
+    );
+    let predicted = succeed(&folder, &["predict", "model.json", "train.csv"]);
+    assert!(predicted.starts_with("y,b\n"), "{predicted}");
+    let score = succeed(&folder, &["score", "model.json", "train.csv"]);
+    assert_eq!(score.lines().count(), 3, "{score}");
+}
+
+#[test]
+fn wrong_options_are_errors_that_say_what_to_do() {
+    let folder = folder("fit-errors");
+    write(&folder, "train.csv", csv(40));
+    write(&folder, "bad.toml", "width = 'many'\n");
+    write(&folder, "typo.toml", "widht = 10\n");
+    write(&folder, "broken.toml", "width = = 3\n");
+    let fit = ["fit", "train.csv", "--target", "y", "--drop", "name"];
+    let with = |more: &[&'static str]| [&fit[..], more].concat();
+    fail(
+        &folder,
+        &["fit", "train.csv"],
+        &["--target", "a, name, b, y"],
+    );
+    fail(&folder, &["fit", "--target", "y"], &["which table"]);
+    fail(
+        &folder,
+        &["fit", "train.csv", "--target", "z"],
+        &["`z`", "a, name, b, y"],
+    );
+    fail(
+        &folder,
+        &["fit", "none.csv", "--target", "y"],
+        &["none.csv"],
+    );
+    fail(
+        &folder,
+        &["fit", "train.csv", "--target", "y"],
+        &["train.csv:2", "`name`", "--drop"],
+    );
+    fail(&folder, &with(&["--inputs", "a,y"]), &["`y`", "twice"]);
+    fail(&folder, &with(&["--weights", "y"]), &["`y`", "twice"]);
+    fail(&folder, &with(&["--config", "bad.toml"]), &["width"]);
+    fail(&folder, &with(&["--config", "typo.toml"]), &["widht"]);
+    fail(
+        &folder,
+        &with(&["--config", "broken.toml"]),
+        &["broken.toml"],
+    );
+    fail(
+        &folder,
+        &with(&["--config", "absent.toml"]),
+        &["absent.toml"],
+    );
+    fail(&folder, &with(&["--lambda", "much"]), &["auto"]);
+    fail(&folder, &with(&["--width", "0"]), &["width", "1 to 10000"]);
+    fail(&folder, &with(&["--set", "polish"]), &["KEY=VALUE"]);
+    fail(&folder, &with(&["--set", "polish.stepps=3"]), &["stepps"]);
+    fail(
+        &folder,
+        &with(&["-o", "no/such/folder/m.json"]),
+        &["no/such/folder", "-o"],
+    );
+    fail(
+        &folder,
+        &with(&["--resume", "absent.state"]),
+        &["absent.state"],
+    );
+    let output = thinfit(&folder, &with(&["--method", "magic"]));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("gft-r"));
+    assert_eq!(thinfit(&folder, &["fitt"]).status.code(), Some(2));
+}

@@ -1,0 +1,135 @@
+//! Every format of a table, and `thinfit data`.
+
+use super::*;
+
+/// Bytes of an NPY file of 8-byte numbers, row by row.
+fn npy(rows: usize, columns: usize, value: impl Fn(usize, usize) -> f64) -> Vec<u8> {
+    let mut header =
+        format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
+    while (10 + header.len() + 1) % 64 != 0 {
+        header.push(' ');
+    }
+    header.push('\n');
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    for i in 0..rows {
+        for j in 0..columns {
+            bytes.extend(value(i, j).to_le_bytes());
+        }
+    }
+    bytes
+}
+
+#[test]
+fn every_format_gives_the_same_model() {
+    let folder = fitted("formats");
+    let (x, y) = points(80);
+    let value = |i: usize, j: usize| if j < 2 { x[(i, j)] } else { y[(i, 0)] };
+    let rows = |between: &str| {
+        let line = |i| {
+            format!(
+                "{}\n",
+                [0, 1, 2].map(|j| value(i, j).to_string()).join(between)
+            )
+        };
+        (0..80).map(line).collect::<String>()
+    };
+    write(&folder, "tab.tsv", format!("a\tb\ty\n{}", rows("\t")));
+    write(
+        &folder,
+        "semi.csv",
+        format!(
+            "\u{feff}\"a\";\"b\";\"y\"\r\n{}",
+            rows(";").replace('\n', "\r\n")
+        ),
+    );
+    write(
+        &folder,
+        "blank.txt",
+        format!("# three columns\n  a b y\n{}", rows("   ")),
+    );
+    write(&folder, "bare.csv", rows(","));
+    write(&folder, "array.npy", npy(80, 3, value));
+    let f = |model: &str| {
+        let model = Model::load(folder.join(model)).unwrap();
+        model.predict(x.as_ref()).unwrap()
+    };
+    let expected = f("model.json");
+    for (file, target) in [
+        ("tab.tsv", "y"),
+        ("semi.csv", "y"),
+        ("blank.txt", "y"),
+        ("bare.csv", "c3"),
+        ("array.npy", "c3"),
+    ] {
+        succeed(
+            &folder,
+            &with_short(&["fit", file, "--target", target, "-o", "other.json"]),
+        );
+        assert_eq!(f("other.json"), expected, "{file}");
+        succeed(&folder, &["score", "other.json", file]);
+    }
+}
+
+#[test]
+fn the_way_out_of_a_missing_value_works() {
+    let folder = folder("missing");
+    let (x, y) = points(60);
+    let line = |i: usize| match i {
+        7 => format!("{},,{}\n", x[(i, 0)], y[(i, 0)]),
+        _ => format!("{},{},{}\n", x[(i, 0)], x[(i, 1)], y[(i, 0)]),
+    };
+    write(
+        &folder,
+        "gap.csv",
+        format!("a,b,y\n{}", (0..60).map(line).collect::<String>()),
+    );
+    let fit = with_short(&["fit", "gap.csv", "--target=y"]);
+    fail(&folder, &fit, &["gap.csv:9", "`b`", "--missing"]);
+    let report = succeed(&folder, &[&fit[..], &["--missing=drop"]].concat());
+    assert!(
+        report.contains("59 samples") && report.contains("1 row"),
+        "{report}"
+    );
+    let report = succeed(&folder, &[&fit[..], &["--missing=mean"]].concat());
+    assert!(report.contains("60 samples"), "{report}");
+}
+
+#[test]
+fn data_are_the_built_in_problems() {
+    let folder = folder("data");
+    let printed = succeed(&folder, &["data", "f3", "--rows", "7", "--seed", "4"]);
+    succeed(
+        &folder,
+        &["data", "f3", "--rows", "7", "--seed", "4", "-o", "f3.csv"],
+    );
+    assert_eq!(read(&folder, "f3.csv"), printed);
+    let (names, rows) = numbers(&printed);
+    assert_eq!(names, ["x1", "x2", "x3", "x4", "x5", "y"]);
+    assert_eq!(rows.len(), 7);
+    let x = &rows[3];
+    let pi = std::f64::consts::PI;
+    let y =
+        10.0 * (pi * x[0] * x[1]).sin() + 20.0 * (x[2] - 0.5).powi(2) + 10.0 * x[3] + 5.0 * x[4];
+    assert!((x[5] - y).abs() < 1e-12);
+    let test = succeed(
+        &folder,
+        &["data", "f3", "--rows", "7", "--seed", "4", "--test"],
+    );
+    assert_ne!(test, printed);
+    fail(
+        &folder,
+        &["data", "f3", "--inputs", "3"],
+        &["reads 5 inputs"],
+    );
+    assert!(text(&thinfit(&folder, &["data", "f9"]).stderr).contains("f1"));
+}
+
+#[test]
+fn every_shell_gets_completions() {
+    let folder = folder("completions");
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        assert!(succeed(&folder, &["completions", shell]).contains("inspect"));
+    }
+}

@@ -1,0 +1,39 @@
+//! `thinfit inspect`.
+
+use super::*;
+
+#[test]
+fn inspect_tells_what_the_model_is_and_which_inputs_matter() {
+    let folder = fitted("inspect");
+    let report = succeed(&folder, &["inspect", "model.json"]);
+    for words in [
+        "12 fourier neurons",
+        "80 samples",
+        "gft-r",
+        "Sobol",
+        "closed form",
+        "largest features",
+    ] {
+        assert!(report.contains(words), "`{words}` is missing in\n{report}");
+    }
+    let object = succeed(
+        &folder,
+        &["inspect", "model.json", "--json", "--features", "3"],
+    );
+    let object: serde_json::Value = serde_json::from_str(&object).unwrap();
+    let output = &object["outputs"][0];
+    assert_eq!(output["features"].as_array().unwrap().len(), 3);
+    let model = fitted_by_the_library();
+    let sensitivity = model.sensitivity(0).unwrap();
+    let index = |name: &str| {
+        let lines = output["importance"].as_array().unwrap();
+        let line = lines.iter().find(|line| line["input"] == name).unwrap();
+        line["total"].as_f64().unwrap()
+    };
+    assert_eq!([index("a"), index("b")], sensitivity.total[..]);
+    fail(
+        &folder,
+        &["inspect", "train.csv"],
+        &["train.csv", "not JSON"],
+    );
+}

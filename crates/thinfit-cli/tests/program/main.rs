@@ -1,0 +1,169 @@
+//! The program as its users meet it: exit codes, what it prints where, and the files it leaves.
+
+mod demo;
+mod export;
+mod fit;
+mod input;
+mod inspect;
+mod interruption;
+mod plot;
+mod predict;
+mod walk;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use thinfit::{Config, Control, Dataset, Mat, Model, Schedule};
+
+/// An empty folder of its own for each test.
+fn folder(name: &str) -> PathBuf {
+    let folder =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("the folder for test files can be written to");
+    folder
+}
+
+/// The program, to be run in a folder.
+fn program(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_thinfit"));
+    command.args(arguments).current_dir(folder);
+    command
+}
+
+fn thinfit(folder: &Path, arguments: &[&str]) -> Output {
+    program(folder, arguments)
+        .output()
+        .expect("the program was built for this test")
+}
+
+/// What the program prints to standard output; it must succeed.
+fn succeed(folder: &Path, arguments: &[&str]) -> String {
+    let output = thinfit(folder, arguments);
+    let code = output.status.code();
+    assert_eq!(code, Some(0), "{arguments:?}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// What the program complains of; it must fail with code 2, print no result and say all the `words`.
+fn fail(folder: &Path, arguments: &[&str], words: &[&str]) -> String {
+    let before = files(folder);
+    let output = thinfit(folder, arguments);
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+    assert_eq!(text(&output.stdout), "", "{arguments:?}");
+    for word in words {
+        assert!(message.contains(word), "`{word}` is missing in: {message}");
+    }
+    assert!(!message.contains("panicked"), "{message}");
+    assert_eq!(files(folder), before, "{arguments:?} left a file");
+    message
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Names of the files in a folder, sorted.
+fn files(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+fn write(folder: &Path, name: &str, content: impl AsRef<[u8]>) {
+    std::fs::write(folder.join(name), content).unwrap();
+}
+
+fn read(folder: &Path, name: &str) -> String {
+    std::fs::read_to_string(folder.join(name)).unwrap()
+}
+
+/// Settings that make a fit short.
+const SHORT: [&str; 8] = [
+    "--width=12",
+    "--set=generate.steps=60",
+    "--set=refine.steps=60",
+    "--set=direct.steps=60",
+    "--set=check_every=20",
+    "--set=polish.steps=3",
+    "--set=generator.hidden=[16,16]",
+    "--quiet",
+];
+
+/// The same settings for the library.
+fn short() -> Config {
+    let schedule = Schedule {
+        steps: 60,
+        rate: 1e-3,
+    };
+    let mut config = Config {
+        width: 12,
+        generate: schedule,
+        refine: schedule,
+        direct: schedule,
+        check_every: 20,
+        ..Config::fast()
+    };
+    config.polish.steps = 3;
+    config.generator.hidden = vec![16, 16];
+    config
+}
+
+/// `arguments`, then those of a short fit.
+fn with_short<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+    [arguments, &SHORT].concat()
+}
+
+/// Samples of a smooth function of two inputs, with a column of names in between.
+fn points(rows: usize) -> (Mat<f64>, Mat<f64>) {
+    let x = Mat::from_fn(rows, 2, |i, j| {
+        ((i * (37 + 16 * j) + 5) % 101) as f64 / 101.0
+    });
+    let y = Mat::from_fn(rows, 1, |i, _| (3.0 * x[(i, 0)]).sin() + x[(i, 1)].powi(2));
+    (x, y)
+}
+
+/// The points as CSV with columns a, name, b, y.
+fn csv(rows: usize) -> String {
+    let (x, y) = points(rows);
+    let lines = (0..rows).map(|i| format!("{},point {i},{},{}\n", x[(i, 0)], x[(i, 1)], y[(i, 0)]));
+    format!("a,name,b,y\n{}", lines.collect::<String>())
+}
+
+/// A folder with train.csv and a model.json that was fitted to it.
+fn fitted(name: &str) -> PathBuf {
+    let folder = folder(name);
+    write(&folder, "train.csv", csv(80));
+    succeed(
+        &folder,
+        &with_short(&["fit", "train.csv", "--target", "y", "--drop", "name"]),
+    );
+    folder
+}
+
+/// What the library makes of the same data.
+fn fitted_by_the_library() -> Model {
+    let (x, y) = points(80);
+    let data = Dataset::new(x, y)
+        .unwrap()
+        .with_names(vec!["a".into(), "b".into()], vec!["y".into()])
+        .unwrap();
+    thinfit::fit(&data, &short(), &|_| Control::Continue).unwrap()
+}
+
+/// The numbers of a CSV text with a header.
+fn numbers(text: &str) -> (Vec<String>, Vec<Vec<f64>>) {
+    let mut lines = text.lines();
+    let names = lines
+        .next()
+        .unwrap()
+        .split(',')
+        .map(str::to_owned)
+        .collect();
+    let row = |line: &str| line.split(',').map(|v| v.parse().unwrap()).collect();
+    (names, lines.map(row).collect())
+}

@@ -1,0 +1,194 @@
+//! `thinfit predict`.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use super::*;
+
+#[test]
+fn predictions_are_those_of_the_library_to_the_last_bit() {
+    let folder = fitted("predict-bits");
+    let model = fitted_by_the_library();
+    let (x, _) = points(80);
+    let f = model.predict(x.as_ref()).unwrap();
+    let printed = succeed(&folder, &["predict", "model.json", "train.csv"]);
+    let (names, rows) = numbers(&printed);
+    assert_eq!(names, ["y"]);
+    assert_eq!(
+        rows.iter().flatten().copied().collect::<Vec<_>>(),
+        f.col_as_slice(0)
+    );
+    assert_eq!(
+        succeed(
+            &folder,
+            &["predict", "model.json", "train.csv", "-o", "out.csv"]
+        ),
+        ""
+    );
+    assert_eq!(read(&folder, "out.csv"), printed);
+    let one = succeed(
+        &folder,
+        &["predict", "model.json", "train.csv", "--threads", "1"],
+    );
+    assert_eq!(one, printed);
+}
+
+#[test]
+fn derivatives_deviations_and_bounds_are_columns() {
+    let folder = fitted("predict-more");
+    let model = fitted_by_the_library();
+    let (x, _) = points(80);
+    let printed = succeed(
+        &folder,
+        &[
+            "predict",
+            "model.json",
+            "train.csv",
+            "--gradient",
+            "--std",
+            "--interval",
+            "0.9",
+        ],
+    );
+    let (names, rows) = numbers(&printed);
+    assert_eq!(
+        names,
+        ["y", "y_std", "y_low", "y_high", "d(y)/d(a)", "d(y)/d(b)"]
+    );
+    let slope = model.gradient(x.as_ref(), 0).unwrap();
+    let deviation = model.deviation(x.as_ref()).unwrap().observation;
+    let (low, high) = model.interval(x.as_ref(), 0.9).unwrap();
+    for (i, row) in rows.iter().enumerate() {
+        let rest = [
+            deviation[(i, 0)],
+            low[(i, 0)],
+            high[(i, 0)],
+            slope[(i, 0)],
+            slope[(i, 1)],
+        ];
+        assert_eq!(row[1..], rest);
+    }
+}
+
+#[test]
+fn columns_are_matched_by_name_or_without_names_by_place() {
+    let folder = fitted("predict-columns");
+    let (x, _) = points(80);
+    let expected = succeed(&folder, &["predict", "model.json", "train.csv"]);
+    let line = |i: usize| format!("{};{};text\n", x[(i, 1)], x[(i, 0)]);
+    write(
+        &folder,
+        "swapped.csv",
+        format!("b;a;c\n{}", (0..80).map(line).collect::<String>()),
+    );
+    assert_eq!(
+        succeed(&folder, &["predict", "model.json", "swapped.csv"]),
+        expected
+    );
+    let line = |i: usize| format!("{} {}\n", x[(i, 0)], x[(i, 1)]);
+    write(&folder, "bare.txt", (0..80).map(line).collect::<String>());
+    assert_eq!(
+        succeed(&folder, &["predict", "model.json", "bare.txt"]),
+        expected
+    );
+    write(&folder, "less.csv", "a,c\n1,2\n");
+    fail(
+        &folder,
+        &["predict", "model.json", "less.csv"],
+        &["less.csv", "`b`"],
+    );
+}
+
+#[test]
+fn standard_input_is_a_file_too() {
+    let folder = fitted("predict-stdin");
+    let expected = succeed(&folder, &["predict", "model.json", "train.csv"]);
+    let mut child = program(&folder, &["predict", "model.json", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input
+        .write_all(read(&folder, "train.csv").as_bytes())
+        .unwrap();
+    drop(input);
+    assert_eq!(text(&child.wait_with_output().unwrap().stdout), expected);
+}
+
+#[test]
+fn bad_rows_and_bad_models_leave_no_file() {
+    let folder = fitted("predict-errors");
+    write(&folder, "text.csv", "a,b\n1,2\n1,two\n");
+    write(&folder, "gap.csv", "a,b\n1,2\n,2\n");
+    write(&folder, "ragged.csv", "a,b\n1,2\n1\n");
+    write(&folder, "cut.json", &read(&folder, "model.json")[..300]);
+    write(&folder, "other.json", "{\"format\": \"thinfit/9\"}");
+    write(&folder, "note.json", "not a model");
+    let predict = |model, data| ["predict", model, data, "-o", "out.csv"];
+    fail(
+        &folder,
+        &predict("model.json", "text.csv"),
+        &["text.csv:3", "`b`", "two"],
+    );
+    fail(
+        &folder,
+        &predict("model.json", "gap.csv"),
+        &["gap.csv:3", "`a`"],
+    );
+    fail(
+        &folder,
+        &predict("model.json", "ragged.csv"),
+        &["ragged.csv:3"],
+    );
+    fail(
+        &folder,
+        &predict("model.json", "absent.csv"),
+        &["absent.csv"],
+    );
+    fail(
+        &folder,
+        &predict("cut.json", "train.csv"),
+        &["cut.json", "ends too early"],
+    );
+    fail(
+        &folder,
+        &predict("other.json", "train.csv"),
+        &["other.json", "thinfit/9", "update"],
+    );
+    fail(
+        &folder,
+        &predict("note.json", "train.csv"),
+        &["note.json", "not JSON"],
+    );
+    fail(
+        &folder,
+        &["predict", "model.json", "train.csv", "--interval", "1.5"],
+        &["between 0 and 1"],
+    );
+    fail(
+        &folder,
+        &["score", "model.json", "train.csv", "--target", "z"],
+        &["`z`"],
+    );
+    fail(
+        &folder,
+        &["score", "model.json", "train.csv", "--target", "y,a"],
+        &["expected 1"],
+    );
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_error() {
+    let folder = fitted("predict-pipe");
+    succeed(
+        &folder,
+        &["data", "f3", "--rows", "200000", "-o", "many.csv"],
+    );
+    let mut child = program(&folder, &["data", "f3", "--rows", "200000"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    assert!(child.wait().unwrap().success());
+}

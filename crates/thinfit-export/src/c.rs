@@ -1,0 +1,311 @@
+//! A network as C99 without dependencies: one source file and its header, for C and for C++.
+//!
+//! Rows are taken in blocks whose loops a compiler turns into vector instructions by itself. Cosine and exponential are
+//! polynomials after an exact reduction of the argument, so that no library function stands in those loops.
+
+use crate::name::{identifier, listed};
+use std::fmt::Write;
+use thinfit::{Evaluator, Feature, Model};
+
+/// A source file and its header.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CSource {
+    /// The identifier in use: the files are to be called `name.h` and `name.c`.
+    pub name: String,
+    /// Declarations of `name` and `name_gradient`.
+    pub header: String,
+    /// Their definitions; includes `name.h`.
+    pub source: String,
+}
+
+/// Products that are summed in one pass over a block: as many as there are registers for.
+const PRODUCTS: usize = 8;
+
+/// Functions `void name(const double *x, double *y, size_t rows)`, from rows × d to rows × c numbers, row-major, and
+/// `name_gradient`, to rows × c × d; `name` is made an [`identifier`].
+pub fn c(model: &Model, name: &str) -> CSource {
+    let (name, network) = (identifier(name), model.evaluator());
+    CSource {
+        header: header(model, &name),
+        source: source(&network, &name),
+        name,
+    }
+}
+
+fn header(model: &Model, name: &str) -> String {
+    let (d, c) = (model.dim(), model.outputs.len());
+    let guard = name.to_uppercase();
+    format!(
+        "/* {name}: a thin two-layer network of {neurons} neurons ({activation}), fitted to {samples} samples by
+   thinfit {version}.
+
+   inputs:  {inputs}
+   outputs: {outputs}
+
+   Results are those of thinfit up to rounding. Do not compile with -ffast-math; -O3 makes it fast, and so does the
+   instruction set of your machine (-march=native). */
+#ifndef {guard}_H
+#define {guard}_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern \"C\" {{
+#endif
+
+/* Numbers in a row of x and in a row of y. */
+enum {{ {guard}_INPUTS = {d}, {guard}_OUTPUTS = {c} }};
+
+/* y[r][o] = f_o(x[r]) for the given number of rows: x is rows * {d} numbers, y rows * {c}, row by row. */
+void {name}(const double *x, double *y, size_t rows);
+
+/* g[r][o][j] = df_o/dx_j at x[r]: g is rows * {c} * {d} numbers. */
+void {name}_gradient(const double *x, double *g, size_t rows);
+
+#ifdef __cplusplus
+}}
+#endif
+
+#endif
+",
+        neurons = model.width(),
+        activation = model.activation().name(),
+        samples = model.record.samples,
+        version = model.record.version,
+        inputs = listed(&model.inputs),
+        outputs = listed(&model.outputs),
+    )
+}
+
+fn source(network: &Evaluator, name: &str) -> String {
+    let (d, c, n) = (
+        network.inputs.len(),
+        network.outputs.len(),
+        network.neurons().len(),
+    );
+    let planes = if network.feature == Feature::Pair {
+        2
+    } else {
+        1
+    };
+    // A block and its gradient should stay in the nearest cache.
+    let block = (2048 / (d * c)).clamp(8, 64).next_power_of_two();
+    let mut text = format!(
+        "#include \"{name}.h\"\n{includes}
+#ifdef __FAST_MATH__
+#error \"this file rounds by adding a large number, which -ffast-math takes out\"
+#endif
+
+enum {{ BLOCK = {block}, INPUTS = {d}, NEURONS = {n}, OUTPUTS = {c}, PLANES = {planes} }};
+
+",
+        includes = match network.feature {
+            Feature::Sigmoid | Feature::Tanh => "#include <stdint.h>\n#include <string.h>\n",
+            _ => "",
+        },
+    );
+    let inputs: Vec<&[f64]> = network.inputs.iter().map(|v| &v[..]).collect();
+    let outputs: Vec<&[f64]> = network.outputs.iter().map(|v| &v[..]).collect();
+    let (hidden, output): (Vec<&[f64]>, Vec<&[f64]>) = network.neurons().unzip();
+    for (what, name, columns, rows) in [
+        ("shift and factor of every input", "inputs", "2", inputs),
+        (
+            "bias, shift and scale of every output",
+            "outputs",
+            "3",
+            outputs,
+        ),
+        (
+            "offset and weights of every neuron",
+            "hidden",
+            "1 + INPUTS",
+            hidden,
+        ),
+        (
+            "output weights of every neuron",
+            "weights",
+            "PLANES * OUTPUTS",
+            output,
+        ),
+    ] {
+        table(&mut text, what, name, columns, &rows);
+    }
+    text.push_str(feature(network.feature));
+    text.push_str(&products(d));
+    text.push_str(&functions(name, planes));
+    text
+}
+
+fn table(text: &mut String, what: &str, name: &str, columns: &str, rows: &[&[f64]]) {
+    let count = match name {
+        "inputs" => "INPUTS",
+        "outputs" => "OUTPUTS",
+        _ => "NEURONS",
+    };
+    let _ = writeln!(
+        text,
+        "/* {what} */\nstatic const double {name}[{count}][{columns}] = {{"
+    );
+    for row in rows {
+        let row: Vec<String> = row.iter().map(|v| format!("{v:?}")).collect();
+        let _ = writeln!(text, "    {{{}}},", row.join(", "));
+    }
+    text.push_str("};\n\n");
+}
+
+/// Φ and Φ′ of every plane.
+fn feature(feature: Feature) -> &'static str {
+    match feature {
+        Feature::Cosine => concat!(
+            include_str!("cosine.c"),
+            "
+#define VALUE_0(t) cosine(t)
+#define SLOPE_0(t) (6.283185307179586 * cosine((t) + 0.25))
+"
+        ),
+        Feature::Pair => concat!(
+            include_str!("cosine.c"),
+            "
+#define VALUE_0(t) cosine(t)
+#define SLOPE_0(t) (6.283185307179586 * cosine((t) + 0.25))
+#define VALUE_1(t) cosine((t) - 0.25)
+#define SLOPE_1(t) (6.283185307179586 * cosine(t))
+"
+        ),
+        Feature::Sigmoid => concat!(
+            include_str!("exponential.c"),
+            "
+static double sigmoid(double t) { return 1.0 / (1.0 + exponential(-t)); }
+
+#define VALUE_0(t) sigmoid(t)
+#define SLOPE_0(t) (sigmoid(t) * sigmoid(-(t)))
+"
+        ),
+        Feature::Tanh => concat!(
+            include_str!("exponential.c"),
+            "
+/* to 3e-16, absolute */
+static double tangent(double t) { return 1.0 - 2.0 / (exponential(2.0 * t) + 1.0); }
+
+#define VALUE_0(t) tangent(t)
+#define SLOPE_0(t) (1.0 - tangent(t) * tangent(t))
+"
+        ),
+        Feature::Relu => {
+            "
+#define VALUE_0(t) ((t) > 0.0 ? (t) : 0.0)
+#define SLOPE_0(t) ((t) > 0.0 ? 1.0 : 0.0)
+"
+        }
+    }
+}
+
+/// t = offset + ⟨w, x⟩ for a block, a few inputs per pass, in the order of the inputs.
+fn products(d: usize) -> String {
+    let mut text = String::from(
+        "
+/* t[k] = w[0] + sum over j of w[1 + j] * x[j][k] */
+static void products(const double *w, double x[INPUTS][BLOCK], double t[BLOCK])
+{
+    int k;
+",
+    );
+    for start in (0..d).step_by(PRODUCTS) {
+        let first = if start == 0 { "w[0]" } else { "t[k]" };
+        let terms: String = (start..d.min(start + PRODUCTS))
+            .map(|j| format!(" + w[{}] * x[{j}][k]", j + 1))
+            .collect();
+        let _ = writeln!(
+            text,
+            "    for (k = 0; k < BLOCK; k++)\n        t[k] = {first}{terms};"
+        );
+    }
+    text.push_str("}\n");
+    text
+}
+
+fn functions(name: &str, planes: usize) -> String {
+    let sums: String = (0..planes)
+        .map(|p| {
+            format!(
+                "
+            for (k = 0; k < BLOCK; k++)
+                phi[k] = VALUE_{p}(t[k]);
+            for (o = 0; o < OUTPUTS; o++)
+                for (k = 0; k < BLOCK; k++)
+                    sum[o][k] += weights[l][{p} * OUTPUTS + o] * phi[k];"
+            )
+        })
+        .collect();
+    let slopes: String = (0..planes)
+        .map(|p| {
+            format!(
+                "
+            for (k = 0; k < BLOCK; k++)
+                phi[k] = SLOPE_{p}(t[k]);
+            for (o = 0; o < OUTPUTS; o++)
+                for (j = 0; j < INPUTS; j++)
+                    for (k = 0; k < BLOCK; k++)
+                        sum[o][j][k] += weights[l][{p} * OUTPUTS + o] * hidden[l][1 + j] * phi[k];"
+            )
+        })
+        .collect();
+    format!(
+        "
+/* The next rows, scaled and turned into columns; rows that are not there are zero. */
+static void load(const double *x, size_t rows, double scaled[INPUTS][BLOCK])
+{{
+    size_t j, k;
+    for (j = 0; j < INPUTS; j++)
+        for (k = 0; k < BLOCK; k++)
+            scaled[j][k] = k < rows ? (x[k * INPUTS + j] - inputs[j][0]) * inputs[j][1] : 0.0;
+}}
+
+void {name}(const double *x, double *y, size_t rows)
+{{
+    double scaled[INPUTS][BLOCK], t[BLOCK], phi[BLOCK], sum[OUTPUTS][BLOCK];
+    int o, k, l;
+    while (rows > 0) {{
+        const int count = rows < BLOCK ? (int)rows : BLOCK;
+        load(x, rows, scaled);
+        for (o = 0; o < OUTPUTS; o++)
+            for (k = 0; k < BLOCK; k++)
+                sum[o][k] = outputs[o][0];
+        for (l = 0; l < NEURONS; l++) {{
+            products(hidden[l], scaled, t);{sums}
+        }}
+        for (k = 0; k < count; k++)
+            for (o = 0; o < OUTPUTS; o++)
+                y[k * OUTPUTS + o] = outputs[o][1] + outputs[o][2] * sum[o][k];
+        x += count * INPUTS;
+        y += count * OUTPUTS;
+        rows -= (size_t)count;
+    }}
+}}
+
+void {name}_gradient(const double *x, double *g, size_t rows)
+{{
+    double scaled[INPUTS][BLOCK], t[BLOCK], phi[BLOCK], sum[OUTPUTS][INPUTS][BLOCK];
+    int o, j, k, l;
+    while (rows > 0) {{
+        const int count = rows < BLOCK ? (int)rows : BLOCK;
+        load(x, rows, scaled);
+        for (o = 0; o < OUTPUTS; o++)
+            for (j = 0; j < INPUTS; j++)
+                for (k = 0; k < BLOCK; k++)
+                    sum[o][j][k] = 0.0;
+        for (l = 0; l < NEURONS; l++) {{
+            products(hidden[l], scaled, t);{slopes}
+        }}
+        for (k = 0; k < count; k++)
+            for (o = 0; o < OUTPUTS; o++)
+                for (j = 0; j < INPUTS; j++)
+                    g[(k * OUTPUTS + o) * INPUTS + j] = outputs[o][2] * inputs[j][1] * sum[o][j][k];
+        x += count * INPUTS;
+        g += count * OUTPUTS * INPUTS;
+        rows -= (size_t)count;
+    }}
+}}
+"
+    )
+}

@@ -1,0 +1,154 @@
+//! A network as a formula for a paper: terms by falling size of their weights, with as many digits as asked for.
+
+use std::f64::consts::TAU;
+use std::fmt::Write;
+use thinfit::{Evaluator, Feature, Model};
+
+/// Products in one line of a formula.
+const PER_LINE: usize = 5;
+
+/// A fragment of LaTeX (`amsmath`) with one formula per output and an explanation of its symbols; numbers have `digits`
+/// significant digits.
+///
+/// Fourier features stand as amplitude and phase, A cos 2π(θ + ⟨w, u⟩), in the scaled inputs u.
+pub fn latex(model: &Model, digits: usize) -> String {
+    let network = model.evaluator();
+    let number = |value: f64| number(value, digits);
+    let mut text = format!(
+        "% {} neurons, activation {}, fitted to {} samples by thinfit {}; needs amsmath\n",
+        model.width(),
+        model.activation().name(),
+        model.record.samples,
+        model.record.version,
+    );
+    text.push_str("\\begingroup\\allowdisplaybreaks\n");
+    for (o, output) in model.outputs.iter().enumerate() {
+        let _ = writeln!(text, "\\begin{{align*}}\n\\text{{{}}}", escaped(output));
+        let [bias, shift, scale] = network.outputs[o];
+        let _ = write!(text, "={{}}& {}", number(scale.mul_add(bias, shift)));
+        for (amplitude, offset, w) in terms(&network, o) {
+            let sign = if amplitude < 0.0 { '-' } else { '+' };
+            let _ = write!(
+                text,
+                " \\\\\n&{sign} {} {}\\bigl({}",
+                number(amplitude.abs()),
+                function(network.feature),
+                number(offset),
+            );
+            for (j, w) in w.iter().enumerate() {
+                if j > 0 && j % PER_LINE == 0 {
+                    text.push_str(" \\\\\n&\\qquad");
+                }
+                let sign = if *w < 0.0 { '-' } else { '+' };
+                let _ = write!(text, " {sign} {}\\,u_{{{}}}", number(w.abs()), j + 1);
+            }
+            text.push_str("\\bigr)");
+        }
+        text.push_str("\n\\end{align*}\n");
+    }
+    text.push_str("\\endgroup\nwith the scaled inputs\n\\begin{align*}\n");
+    let inputs: Vec<String> = (model.inputs.iter().zip(&model.input_scaler.shift))
+        .zip(&model.input_scaler.scale)
+        .enumerate()
+        .map(|(j, ((name, &shift), &scale))| {
+            let sign = if shift < 0.0 { '+' } else { '-' };
+            format!(
+                "u_{{{}}} &= (\\text{{{}}} {sign} {}) / {}",
+                j + 1,
+                escaped(name),
+                number(shift.abs()),
+                number(scale),
+            )
+        })
+        .collect();
+    let _ = write!(text, "{}\n\\end{{align*}}\n", inputs.join(", \\\\\n"));
+    text.push_str(match network.feature {
+        Feature::Sigmoid => "and $\\sigma(t) = 1/(1 + e^{-t})$.\n",
+        Feature::Relu => "and $(t)_+ = \\max(t, 0)$.\n",
+        _ => "",
+    });
+    text
+}
+
+/// (weight, offset, w) of every neuron for output `o`, in the units of the output, the largest weight first.
+fn terms(network: &Evaluator, o: usize) -> Vec<(f64, f64, &[f64])> {
+    let (c, scale) = (network.outputs.len(), network.outputs[o][2]);
+    let mut terms: Vec<_> = network
+        .neurons()
+        .map(|(w, b)| match network.feature {
+            // A cos 2πt + B sin 2πt = |A + iB| cos 2π(t − arg(A + iB)/2π).
+            Feature::Pair => {
+                let (a, b) = (b[o], b[c + o]);
+                (scale * a.hypot(b), w[0] - b.atan2(a) / TAU, &w[1..])
+            }
+            _ => (scale * b[o], w[0], &w[1..]),
+        })
+        .collect();
+    terms.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
+    terms
+}
+
+fn function(feature: Feature) -> &'static str {
+    match feature {
+        Feature::Cosine | Feature::Pair => "\\cos 2\\pi",
+        Feature::Sigmoid => "\\sigma",
+        Feature::Tanh => "\\tanh",
+        Feature::Relu => "",
+    }
+}
+
+/// `value` with `digits` significant digits, as a decimal where that is short, otherwise with a power of ten.
+fn number(value: f64, digits: usize) -> String {
+    let digits = digits.clamp(1, 17);
+    let scientific = format!("{value:.*e}", digits - 1);
+    let (mantissa, exponent) = scientific
+        .split_once('e')
+        .expect("scientific notation has an exponent");
+    let exponent: i32 = exponent.parse().expect("an exponent is a small integer");
+    if value == 0.0 {
+        return "0".into();
+    }
+    if (-3..digits.max(4) as i32).contains(&exponent) {
+        let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
+        return format!("{value:.decimals$}");
+    }
+    format!("{mantissa} \\cdot 10^{{{exponent}}}")
+}
+
+/// Text in which LaTeX finds no commands.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '\\' => out.push_str("\\textbackslash{}"),
+            '~' => out.push_str("\\textasciitilde{}"),
+            '^' => out.push_str("\\textasciicircum{}"),
+            '&' | '%' | '$' | '#' | '_' | '{' | '}' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_the_digits_asked_for() {
+        for (value, digits, expected) in [
+            (0.0, 3, "0"),
+            (-0.5, 3, "-0.500"),
+            (1234.56, 3, "1235"),
+            (123456.0, 3, "1.23 \\cdot 10^{5}"),
+            (1.5e-7, 2, "1.5 \\cdot 10^{-7}"),
+            (0.00123456, 4, "0.001235"),
+        ] {
+            assert_eq!(number(value, digits), expected);
+        }
+    }
+}

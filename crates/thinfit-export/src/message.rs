@@ -1,0 +1,131 @@
+//! The messages of the ONNX format that a network needs, with the field numbers of `onnx.proto`.
+
+use prost::Message;
+
+/// Element type of 32-bit floats.
+pub(crate) const FLOAT: i32 = 1;
+/// Element type of 64-bit floats.
+pub(crate) const DOUBLE: i32 = 11;
+
+/// A file.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Model {
+    #[prost(int64, tag = "1")]
+    pub ir_version: i64,
+    #[prost(string, tag = "2")]
+    pub producer_name: String,
+    #[prost(string, tag = "3")]
+    pub producer_version: String,
+    #[prost(string, tag = "6")]
+    pub doc_string: String,
+    #[prost(message, optional, tag = "7")]
+    pub graph: Option<Graph>,
+    #[prost(message, repeated, tag = "8")]
+    pub opset_import: Vec<OperatorSet>,
+    #[prost(message, repeated, tag = "14")]
+    pub metadata_props: Vec<Entry>,
+}
+
+/// A version of the standard operators.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct OperatorSet {
+    #[prost(string, tag = "1")]
+    pub domain: String,
+    #[prost(int64, tag = "2")]
+    pub version: i64,
+}
+
+/// A remark.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Entry {
+    #[prost(string, tag = "1")]
+    pub key: String,
+    #[prost(string, tag = "2")]
+    pub value: String,
+}
+
+/// Operations in the order of their evaluation, and constants.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Graph {
+    #[prost(message, repeated, tag = "1")]
+    pub node: Vec<Node>,
+    #[prost(string, tag = "2")]
+    pub name: String,
+    #[prost(message, repeated, tag = "5")]
+    pub initializer: Vec<Tensor>,
+    #[prost(string, tag = "10")]
+    pub doc_string: String,
+    #[prost(message, repeated, tag = "11")]
+    pub input: Vec<ValueInfo>,
+    #[prost(message, repeated, tag = "12")]
+    pub output: Vec<ValueInfo>,
+}
+
+/// An operation.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Node {
+    #[prost(string, repeated, tag = "1")]
+    pub input: Vec<String>,
+    #[prost(string, repeated, tag = "2")]
+    pub output: Vec<String>,
+    #[prost(string, tag = "3")]
+    pub name: String,
+    #[prost(string, tag = "4")]
+    pub op_type: String,
+}
+
+/// A constant, row-major and little-endian.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Tensor {
+    #[prost(int64, repeated, tag = "1")]
+    pub dims: Vec<i64>,
+    #[prost(int32, tag = "2")]
+    pub data_type: i32,
+    #[prost(string, tag = "8")]
+    pub name: String,
+    #[prost(bytes = "vec", tag = "9")]
+    pub raw_data: Vec<u8>,
+}
+
+/// An input or output of the graph.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct ValueInfo {
+    #[prost(string, tag = "1")]
+    pub name: String,
+    #[prost(message, optional, tag = "2")]
+    pub r#type: Option<Type>,
+    #[prost(string, tag = "3")]
+    pub doc_string: String,
+}
+
+/// A type; of the kinds there are, only tensors.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Type {
+    #[prost(message, optional, tag = "1")]
+    pub tensor_type: Option<TensorType>,
+}
+
+/// Element type and shape.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct TensorType {
+    #[prost(int32, tag = "1")]
+    pub elem_type: i32,
+    #[prost(message, optional, tag = "2")]
+    pub shape: Option<Shape>,
+}
+
+/// A shape.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Shape {
+    #[prost(message, repeated, tag = "1")]
+    pub dim: Vec<Dimension>,
+}
+
+/// A length: a number, or a name where any number will do.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Dimension {
+    #[prost(int64, optional, tag = "1")]
+    pub dim_value: Option<i64>,
+    #[prost(string, optional, tag = "2")]
+    pub dim_param: Option<String>,
+}

@@ -1,0 +1,187 @@
+//! A network as an ONNX graph: one matrix product into the neurons, the activation, one product out of them.
+
+use crate::message::{
+    DOUBLE, Dimension, Entry, FLOAT, Graph, Model, Node, OperatorSet, Shape, Tensor, TensorType,
+    Type, ValueInfo,
+};
+use prost::Message;
+use std::f64::consts::TAU;
+use thinfit::{Evaluator, Feature, Precision};
+
+/// Version of the file format, and of the operators: those of 2022, which every runtime of today reads.
+const VERSIONS: (i64, i64) = (8, 17);
+
+/// The bytes of an ONNX file: input `x` of shape \[N, d\], output `y` of shape \[N, c\], both of the given precision.
+///
+/// Column names are in the documentation strings and, as `inputs` and `outputs`, one per line, in the metadata.
+pub fn onnx(model: &thinfit::Model, precision: Precision) -> Vec<u8> {
+    let value = |name: &str, columns: &[String], what| ValueInfo {
+        name: name.into(),
+        doc_string: format!("{what}, one row per sample: {}", columns.join(", ")),
+        r#type: Some(Type {
+            tensor_type: Some(TensorType {
+                elem_type: element(precision),
+                shape: Some(Shape {
+                    dim: vec![
+                        Dimension {
+                            dim_param: Some("N".into()),
+                            ..Dimension::default()
+                        },
+                        Dimension {
+                            dim_value: Some(columns.len() as i64),
+                            ..Dimension::default()
+                        },
+                    ],
+                }),
+            }),
+        }),
+    };
+    let entry = |key: &str, value: String| Entry {
+        key: key.into(),
+        value,
+    };
+    let graph = Graph {
+        name: "thinfit".into(),
+        input: vec![value("x", &model.inputs, "inputs")],
+        output: vec![value("y", &model.outputs, "outputs")],
+        ..Steps::of(&model.evaluator(), precision).graph
+    };
+    let description = format!(
+        "{} of {} by a network of {} neurons, activation {}, fitted to {} samples",
+        model.outputs.join(", "),
+        model.inputs.join(", "),
+        model.width(),
+        model.activation().name(),
+        model.record.samples,
+    );
+    Model {
+        ir_version: VERSIONS.0,
+        producer_name: "thinfit".into(),
+        producer_version: model.record.version.clone(),
+        doc_string: description,
+        graph: Some(graph),
+        opset_import: vec![OperatorSet {
+            domain: String::new(),
+            version: VERSIONS.1,
+        }],
+        metadata_props: vec![
+            entry("inputs", model.inputs.join("\n")),
+            entry("outputs", model.outputs.join("\n")),
+            entry("activation", model.activation().name().into()),
+        ],
+    }
+    .encode_to_vec()
+}
+
+fn element(precision: Precision) -> i32 {
+    match precision {
+        Precision::F32 => FLOAT,
+        Precision::F64 => DOUBLE,
+    }
+}
+
+/// A graph in the making.
+struct Steps {
+    precision: Precision,
+    graph: Graph,
+}
+
+impl Steps {
+    fn of(network: &Evaluator, precision: Precision) -> Self {
+        let mut steps = Steps {
+            precision,
+            graph: Graph::default(),
+        };
+        let (d, n) = (network.inputs.len(), network.neurons().len());
+        let c = network.outputs.len();
+        let shift = || network.inputs.iter().map(|input| input[0]);
+        steps.constant("shift", &[d], shift());
+        steps.node("Sub", &["x", "shift"], "moved");
+        let mut moved = "moved";
+        if precision == Precision::F32 {
+            // What single precision drops of the shifts: columns far from zero would lose their digits without it.
+            steps.constant("rest", &[d], shift().map(|v| v - f64::from(v as f32)));
+            steps.node("Sub", &["moved", "rest"], "centred");
+            moved = "centred";
+        }
+        steps.constant("factor", &[d], network.inputs.iter().map(|input| input[1]));
+        steps.node("Mul", &[moved, "factor"], "scaled");
+        let hidden = (1..=d).flat_map(|j| network.neurons().map(move |(w, _)| w[j]));
+        steps.constant("hidden", &[d, n], hidden);
+        steps.constant("offset", &[n], network.neurons().map(|(w, _)| w[0]));
+        steps.node("Gemm", &["scaled", "hidden", "offset"], "t");
+        let planes = steps.features(network.feature);
+        let mut sum = "bias".to_owned();
+        steps.constant("bias", &[c], network.outputs.iter().map(|output| output[0]));
+        for (p, plane) in planes.iter().enumerate() {
+            let (name, next) = (format!("output_{plane}"), format!("sum_{plane}"));
+            let output = network.neurons();
+            let output = output.flat_map(|(_, b)| b[p * c..][..c].iter().copied());
+            steps.constant(&name, &[n, c], output);
+            steps.node("Gemm", &[plane, &name, &sum], &next);
+            sum = next;
+        }
+        steps.constant(
+            "scale",
+            &[c],
+            network.outputs.iter().map(|output| output[2]),
+        );
+        steps.constant("mean", &[c], network.outputs.iter().map(|output| output[1]));
+        steps.node("Mul", &[&sum, "scale"], "stretched");
+        steps.node("Add", &["stretched", "mean"], "y");
+        steps
+    }
+
+    /// From `t` to the planes of the features, whose names it returns.
+    fn features(&mut self, feature: Feature) -> &'static [&'static str] {
+        if matches!(feature, Feature::Cosine | Feature::Pair) {
+            self.constant("turn", &[], [TAU].into_iter());
+            self.node("Mul", &["t", "turn"], "angle");
+        }
+        match feature {
+            Feature::Cosine => {
+                self.node("Cos", &["angle"], "cos");
+                &["cos"]
+            }
+            Feature::Pair => {
+                self.node("Cos", &["angle"], "cos");
+                self.node("Sin", &["angle"], "sin");
+                &["cos", "sin"]
+            }
+            Feature::Sigmoid => {
+                self.node("Sigmoid", &["t"], "sigmoid");
+                &["sigmoid"]
+            }
+            Feature::Tanh => {
+                self.node("Tanh", &["t"], "tanh");
+                &["tanh"]
+            }
+            Feature::Relu => {
+                self.node("Relu", &["t"], "relu");
+                &["relu"]
+            }
+        }
+    }
+
+    fn node(&mut self, operator: &str, inputs: &[&str], output: &str) {
+        self.graph.node.push(Node {
+            input: inputs.iter().map(|&input| input.into()).collect(),
+            output: vec![output.into()],
+            name: output.into(),
+            op_type: operator.into(),
+        });
+    }
+
+    fn constant(&mut self, name: &str, dims: &[usize], values: impl Iterator<Item = f64>) {
+        let raw_data = match self.precision {
+            Precision::F32 => values.flat_map(|v| (v as f32).to_le_bytes()).collect(),
+            Precision::F64 => values.flat_map(f64::to_le_bytes).collect(),
+        };
+        self.graph.initializer.push(Tensor {
+            dims: dims.iter().map(|&dim| dim as i64).collect(),
+            data_type: element(self.precision),
+            name: name.into(),
+            raw_data,
+        });
+    }
+}

@@ -1,0 +1,337 @@
+//! Every export of every kind of network, evaluated and compared with `predict`.
+
+use crate::message::{DOUBLE, Graph, Tensor};
+use prost::Message;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use thinfit::{Activation, Config, Control, Dataset, Mat, Method, Model, Polish, Precision, fit};
+
+/// Rows of every comparison: more than a block of any export, and not a multiple of it.
+const ROWS: usize = 301;
+
+fn points(rows: usize) -> Mat<f64> {
+    Mat::from_fn(rows, 3, |i, j| {
+        let uniform = ((i + 1) as f64 * [0.618_034, 0.754_877, 0.569_840][j]).fract();
+        [uniform, 1e6 + 40.0 * uniform, 1e-3 * (uniform - 0.5)][j]
+    })
+}
+
+/// A polished network of three inputs, far from zero or small, with names that no language likes.
+fn model(activation: Activation, outputs: usize) -> Model {
+    let x = points(90);
+    let y = Mat::from_fn(90, outputs, |i, o| {
+        let u = [x[(i, 0)], (x[(i, 1)] - 1e6) / 40.0, 1e3 * x[(i, 2)]];
+        -7.0 + 100.0 * (3.0 * u[0] + u[1] * u[2] + o as f64).sin()
+    });
+    let config = Config {
+        method: Method::Random,
+        width: 25,
+        activation,
+        polish: Polish {
+            steps: 5,
+            ..Config::fast().polish
+        },
+        ..Config::fast()
+    };
+    let inputs = ["x1", "*/ ??/ \"\"\"\\", "a_%{b"].map(String::from);
+    let outputs = (0..outputs).map(|o| format!("y^{o} $")).collect();
+    let data = Dataset::new(x, y).unwrap();
+    let data = data.with_names(inputs.to_vec(), outputs).unwrap();
+    fit(&data, &config, &|_| Control::Continue).unwrap()
+}
+
+fn models() -> Vec<(String, Model)> {
+    let mut models = Vec::new();
+    for activation in Activation::ALL {
+        for outputs in [1, 3] {
+            let name = format!("{}_{outputs}", activation.name());
+            models.push((name, model(activation, outputs)));
+        }
+    }
+    models
+}
+
+/// Σ|b|/n, the largest of the outputs'.
+fn size(model: &Model) -> f64 {
+    let magnitudes = model.magnitudes();
+    let sums = magnitudes.col_iter().map(|column| column.iter().sum());
+    sums.fold(0.0, f64::max)
+}
+
+fn row_major(a: &Mat<f64>) -> Vec<f64> {
+    a.row_iter().flat_map(|row| row.iter().copied()).collect()
+}
+
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    let distances = a.iter().zip(b).map(|(a, b)| (a - b).abs());
+    distances.fold(
+        0.0,
+        |worst, v| if v > worst || v.is_nan() { v } else { worst },
+    )
+}
+
+/// A folder that is gone at the end of the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("thinfit-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Runs a command; none, with a remark, where there is no such program.
+fn run(program: &str, arguments: &[&str], folder: &Path) -> Option<String> {
+    let mut command = Command::new(program);
+    match command.args(arguments).current_dir(folder).output() {
+        Err(error) => {
+            eprintln!("SKIPPED: cannot run `{program}`: {error}");
+            None
+        }
+        Ok(output) => {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{program} {arguments:?}: {errors}");
+            assert_eq!(errors, "", "warnings of {program}");
+            Some(String::from_utf8(output.stdout).unwrap())
+        }
+    }
+}
+
+/// A row-major matrix of the little interpreter below.
+#[derive(Clone)]
+struct Value {
+    columns: usize,
+    numbers: Vec<f64>,
+}
+
+/// Evaluates a graph in double precision.
+fn interpret(graph: &Graph, x: Value) -> Value {
+    let constant = |tensor: &Tensor| Value {
+        columns: tensor.dims.last().map_or(1, |&dim| dim as usize),
+        numbers: match tensor.data_type {
+            DOUBLE => tensor
+                .raw_data
+                .chunks_exact(8)
+                .map(|b| f64::from_le_bytes(b.try_into().unwrap()))
+                .collect(),
+            _ => tensor
+                .raw_data
+                .chunks_exact(4)
+                .map(|b| f32::from_le_bytes(b.try_into().unwrap()).into())
+                .collect(),
+        },
+    };
+    let mut values: HashMap<&str, Value> = graph
+        .initializer
+        .iter()
+        .map(|t| (t.name.as_str(), constant(t)))
+        .collect();
+    values.insert("x", x);
+    for node in &graph.node {
+        let input = |i: usize| &values[node.input[i].as_str()];
+        let map = |f: &dyn Fn(f64) -> f64| Value {
+            numbers: input(0).numbers.iter().map(|&v| f(v)).collect(),
+            ..*input(0)
+        };
+        let zip = |f: &dyn Fn(f64, f64) -> f64| {
+            let (a, b) = (input(0), &input(1).numbers);
+            let numbers = a
+                .numbers
+                .iter()
+                .enumerate()
+                .map(|(i, &v)| f(v, b[i % b.len()]));
+            Value {
+                columns: a.columns,
+                numbers: numbers.collect(),
+            }
+        };
+        let value = match node.op_type.as_str() {
+            "Sub" => zip(&|a, b| a - b),
+            "Mul" => zip(&|a, b| a * b),
+            "Add" => zip(&|a, b| a + b),
+            "Cos" => map(&f64::cos),
+            "Sin" => map(&f64::sin),
+            "Tanh" => map(&f64::tanh),
+            "Sigmoid" => map(&|t| 1.0 / (1.0 + (-t).exp())),
+            "Relu" => map(&|t| t.max(0.0)),
+            "Gemm" => {
+                let (a, b, c) = (input(0), input(1), &input(2).numbers);
+                let mut numbers = Vec::new();
+                for row in a.numbers.chunks_exact(a.columns) {
+                    for o in 0..b.columns {
+                        let products = row
+                            .iter()
+                            .enumerate()
+                            .map(|(l, v)| v * b.numbers[l * b.columns + o]);
+                        let added = c[numbers.len() % c.len()];
+                        numbers.push(added + products.sum::<f64>());
+                    }
+                }
+                Value {
+                    columns: b.columns,
+                    numbers,
+                }
+            }
+            other => panic!("operator {other}"),
+        };
+        values.insert(&node.output[0], value);
+    }
+    values["y"].clone()
+}
+
+#[test]
+fn onnx_graphs_give_the_predictions() {
+    let x = points(ROWS);
+    for (name, model) in models() {
+        let f = model.predict(x.as_ref()).unwrap();
+        let sum = size(&model);
+        for (precision, bound) in [(Precision::F64, 2e-14), (Precision::F32, 1e-5)] {
+            let file = crate::message::Model::decode(&crate::onnx(&model, precision)[..]).unwrap();
+            assert_eq!(file.metadata_props[0].value, model.inputs.join("\n"));
+            let value = Value {
+                columns: 3,
+                numbers: row_major(&x),
+            };
+            let y = interpret(&file.graph.unwrap(), value);
+            let worst = distance(&y.numbers, &row_major(&f));
+            assert!(
+                worst < bound * sum,
+                "{name} {precision:?}: {worst:e} of {sum:e}"
+            );
+        }
+    }
+}
+
+#[test]
+fn c_compiles_without_warnings_and_gives_the_predictions_and_gradients() {
+    let (folder, x) = (Folder::new("c"), points(ROWS));
+    for (name, model) in models() {
+        let crate::CSource {
+            name,
+            header,
+            source,
+        } = crate::c(&model, &name);
+        let c = model.outputs.len();
+        let numbers = row_major(&x)
+            .iter()
+            .map(|v| format!("{v:?}"))
+            .collect::<Vec<_>>()
+            .join(",");
+        let program = format!(
+            "#include <stdio.h>
+#include \"{name}.h\"
+static const double x[] = {{{numbers}}};
+static double y[{ROWS} * {c}], g[{ROWS} * {c} * 3];
+int main(void)
+{{
+    size_t i;
+    {name}(x, y, {ROWS});
+    {name}_gradient(x, g, {ROWS});
+    for (i = 0; i < sizeof y / sizeof *y; i++)
+        printf(\"%.17g\\n\", y[i]);
+    for (i = 0; i < sizeof g / sizeof *g; i++)
+        printf(\"%.17g\\n\", g[i]);
+    return 0;
+}}
+"
+        );
+        let main = format!("{name}_main.c");
+        for (file, text) in [
+            (format!("{name}.h"), header),
+            (format!("{name}.c"), source),
+            (main.clone(), program),
+        ] {
+            std::fs::write(folder.0.join(file), text).unwrap();
+        }
+        let unit = format!("{name}.c");
+        let strict = ["-Wall", "-Wextra", "-pedantic", "-O2"];
+        let mut compile = strict.to_vec();
+        compile.extend(["-std=c99", &unit, &main, "-o", &name]);
+        if run("cc", &compile, &folder.0).is_none() {
+            return;
+        }
+        let mut compile = strict.to_vec();
+        compile.extend(["-x", "c++", "-std=c++11", "-c", &unit, "-o", "unit.o"]);
+        run("c++", &compile, &folder.0);
+        let program = folder.0.join(&name);
+        let printed = run(program.to_str().unwrap(), &[], &folder.0).unwrap();
+        let values: Vec<f64> = printed.lines().map(|line| line.parse().unwrap()).collect();
+        let f = model.predict(x.as_ref()).unwrap();
+        let sum = size(&model);
+        let worst = distance(&values[..ROWS * c], &row_major(&f));
+        assert!(worst < 2e-14 * sum, "{name}: {worst:e} of {sum:e}");
+        for o in 0..c {
+            let slopes = model.gradient(x.as_ref(), o).unwrap();
+            for j in 0..3 {
+                let ours: Vec<f64> = (0..ROWS)
+                    .map(|i| values[ROWS * c + (i * c + o) * 3 + j])
+                    .collect();
+                let expected: Vec<f64> = slopes.col(j).iter().copied().collect();
+                let weights = model
+                    .hidden()
+                    .col(j)
+                    .iter()
+                    .fold(0.0, |a: f64, w| a.max(w.abs()));
+                let worst = distance(&ours, &expected);
+                assert!(worst < 2e-13 * sum * weights, "{name} {o} {j}: {worst:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn python_gives_the_predictions() {
+    let (folder, x) = (Folder::new("python"), points(20));
+    for (name, model) in models() {
+        let mut program = crate::python(&model, &name);
+        for row in x.row_iter() {
+            let row: Vec<String> = row.iter().map(|v| format!("{v:?}")).collect();
+            program += &format!(
+                "y = {name}({})\nprint(*(y if isinstance(y, tuple) else [y]))\n",
+                row.join(", ")
+            );
+        }
+        let file = format!("{name}.py");
+        std::fs::write(folder.0.join(&file), program).unwrap();
+        let Some(printed) = run("python3", &[&file], &folder.0) else {
+            return;
+        };
+        let values: Vec<f64> = printed
+            .split_whitespace()
+            .map(|v| v.parse().unwrap())
+            .collect();
+        let f = model.predict(x.as_ref()).unwrap();
+        let sum = size(&model);
+        let worst = distance(&values, &row_major(&f));
+        assert!(worst < 2e-14 * sum, "{name}: {worst:e} of {sum:e}");
+    }
+}
+
+#[test]
+fn latex_is_balanced_and_sorted() {
+    for (name, model) in models() {
+        let text = crate::latex(&model, 4);
+        let mut depth = 0;
+        let plain = text.replace("\\{", "").replace("\\}", "");
+        for c in plain.chars() {
+            depth += i32::from(c == '{') - i32::from(c == '}');
+            assert!(depth >= 0, "{name}");
+        }
+        assert_eq!(depth, 0, "{name}");
+        let count = |what: &str| text.matches(what).count();
+        assert_eq!(count("\\begin{align*}"), 1 + model.outputs.len());
+        assert_eq!(count("\\begin{"), count("\\end{"));
+        assert_eq!(count("\\bigl("), 25 * model.outputs.len());
+        assert_eq!(count("\\bigl("), count("\\bigr)"));
+        assert!(text.contains("a\\_\\%\\{b") && text.is_ascii(), "{name}");
+    }
+}

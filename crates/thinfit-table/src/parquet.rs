@@ -1,0 +1,230 @@
+//! Parquet: columns of numbers in groups of rows. Read through the column readers of the `parquet` crate alone, which
+//! spares building Arrow.
+
+use crate::error::{malformed, show};
+use crate::names::{check_columns, named};
+use crate::reader::Source;
+use crate::{Error, Place, Position, Result};
+use parquet::basic::{ConvertedType, LogicalType, Type};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::DataType;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
+use parquet::schema::types::ColumnDescriptor;
+use std::path::{Path, PathBuf};
+
+/// How the numbers of a column are to be taken.
+#[derive(Debug, Clone, Copy)]
+struct Meaning {
+    unsigned: bool,
+    /// What numbers are divided by: a power of ten for decimals.
+    divisor: f64,
+    /// The definition level of a value that is there.
+    present: i16,
+}
+
+/// A Parquet file whose columns are known.
+pub(crate) struct Parquet {
+    path: PathBuf,
+    file: Box<dyn FileReader>,
+    names: Vec<String>,
+    /// How each column is to be taken, or what it holds instead of numbers.
+    meanings: Vec<std::result::Result<Meaning, &'static str>>,
+    /// The group of rows to be opened next.
+    group: usize,
+    /// Columns of the open group, as they were selected, and the rows left in it.
+    open: Vec<ColumnReader>,
+    left: usize,
+    /// Rows read so far, and those read before the last block.
+    next: u64,
+    before: u64,
+}
+
+impl Parquet {
+    pub fn open(path: &Path, input: impl ChunkReader + 'static) -> Result<Self> {
+        let file = SerializedFileReader::new(input).map_err(|error| damaged(path, &error))?;
+        let schema = file.metadata().file_metadata().schema_descr_ptr();
+        check_columns(path, schema.num_columns() as u64)?;
+        let columns = schema.columns().iter();
+        if columns.len() == 0 {
+            return Err(malformed(
+                path,
+                "columns",
+                "none",
+                "give a file with columns",
+            ));
+        }
+        Ok(Parquet {
+            path: path.into(),
+            names: named(path, columns.clone().map(|c| c.path().string()).collect())?,
+            meanings: columns.map(|column| meaning(column)).collect(),
+            file: Box::new(file),
+            group: 0,
+            open: Vec::new(),
+            left: 0,
+            next: 0,
+            before: 0,
+        })
+    }
+
+    /// Opens the next group of rows; false if there is none.
+    fn advance(&mut self, columns: &[usize]) -> std::result::Result<bool, ParquetError> {
+        if self.group == self.file.num_row_groups() {
+            return Ok(false);
+        }
+        let group = self.file.get_row_group(self.group)?;
+        let rows = group.metadata().num_rows();
+        self.left = usize::try_from(rows)
+            .map_err(|_| ParquetError::General(format!("a group of {rows} rows")))?;
+        let open = columns.iter().map(|c| group.get_column_reader(*c));
+        self.open = open.collect::<std::result::Result<_, _>>()?;
+        self.group += 1;
+        Ok(true)
+    }
+}
+
+impl Source for Parquet {
+    fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn read(&mut self, columns: &[usize], rows: usize, out: &mut Vec<f64>) -> Result<usize> {
+        let mut meanings = Vec::new();
+        for column in columns {
+            meanings.push(self.meanings[*column].map_err(|what| {
+                let name = show(self.names[*column].as_bytes());
+                Error::Value {
+                    place: Place {
+                        path: self.path.clone(),
+                        position: Position::Row(1),
+                    },
+                    problem: format!("is {what}, not a number"),
+                    advice: format!("leave the column out with --drop {name}"),
+                    column: name,
+                }
+            })?);
+        }
+        self.before = self.next;
+        let (k, mut read) = (columns.len(), 0);
+        while read < rows {
+            if self.left == 0 {
+                match self.advance(columns) {
+                    Ok(true) => continue,
+                    Ok(false) => break,
+                    Err(error) => return Err(damaged(&self.path, &error)),
+                }
+            }
+            // Few enough that a file which lies about its rows takes no memory.
+            let count = self.left.min(rows - read).min(1 << 16);
+            let start = out.len();
+            for (j, (column, meaning)) in self.open.iter_mut().zip(&meanings).enumerate() {
+                let values = take(column, *meaning, count);
+                let values = values.map_err(|error| damaged(&self.path, &error))?;
+                out.resize(start + count * k, 0.0);
+                let slots = out[start..].iter_mut().skip(j).step_by(k);
+                slots.zip(values).for_each(|(out, value)| *out = value);
+            }
+            self.left -= count;
+            read += count;
+        }
+        self.next += read as u64;
+        Ok(read)
+    }
+
+    fn position(&self, row: usize) -> Position {
+        Position::Row(self.before + row as u64 + 1)
+    }
+}
+
+fn damaged(path: &Path, error: &ParquetError) -> Error {
+    let found = show(error.to_string().as_bytes());
+    let advice =
+        "copy or save it again, plainly or compressed by Snappy or Zstandard; or convert it to CSV";
+    malformed(path, "a Parquet file", found, advice)
+}
+
+/// How the numbers of a column are to be taken, or what it holds instead.
+fn meaning(column: &ColumnDescriptor) -> std::result::Result<Meaning, &'static str> {
+    use ConvertedType as C;
+    use LogicalType as L;
+    if column.max_rep_level() > 0 {
+        return Err("a list");
+    }
+    if !matches!(
+        column.physical_type(),
+        Type::BOOLEAN | Type::INT32 | Type::INT64 | Type::FLOAT | Type::DOUBLE
+    ) {
+        return Err("text or bytes");
+    }
+    let (logical, converted) = (column.logical_type_ref(), column.converted_type());
+    let unsigned = matches!(logical, Some(L::Integer(kind)) if !kind.is_signed)
+        || matches!(converted, C::UINT_8 | C::UINT_16 | C::UINT_32 | C::UINT_64);
+    let decimal = matches!(logical, Some(L::Decimal(_))) || converted == C::DECIMAL;
+    let integer = matches!(converted, C::INT_8 | C::INT_16 | C::INT_32 | C::INT_64)
+        || matches!(logical, Some(L::Integer(_)));
+    let plain = matches!(logical, None | Some(L::Unknown)) && converted == C::NONE;
+    if !(unsigned || decimal || integer || plain) {
+        return Err("a date or time");
+    }
+    Ok(Meaning {
+        unsigned,
+        divisor: if decimal {
+            10f64.powi(column.type_scale())
+        } else {
+            1.0
+        },
+        present: column.max_def_level(),
+    })
+}
+
+/// The next `count` values of a column, NaN for null.
+fn take(
+    column: &mut ColumnReader,
+    meaning: Meaning,
+    count: usize,
+) -> std::result::Result<Vec<f64>, ParquetError> {
+    let Meaning {
+        unsigned, divisor, ..
+    } = meaning;
+    match column {
+        ColumnReader::BoolColumnReader(c) => convert(c, meaning, count, |v| f64::from(u8::from(v))),
+        ColumnReader::Int32ColumnReader(c) if unsigned => {
+            convert(c, meaning, count, |v| f64::from(v as u32))
+        }
+        ColumnReader::Int32ColumnReader(c) => {
+            convert(c, meaning, count, |v| f64::from(v) / divisor)
+        }
+        ColumnReader::Int64ColumnReader(c) if unsigned => {
+            convert(c, meaning, count, |v| v as u64 as f64)
+        }
+        ColumnReader::Int64ColumnReader(c) => convert(c, meaning, count, |v| v as f64 / divisor),
+        ColumnReader::FloatColumnReader(c) => convert(c, meaning, count, f64::from),
+        ColumnReader::DoubleColumnReader(c) => convert(c, meaning, count, |v| v),
+        _ => Err(ParquetError::General("a column of another type".into())),
+    }
+}
+
+fn convert<T: DataType>(
+    column: &mut ColumnReaderImpl<T>,
+    meaning: Meaning,
+    count: usize,
+    value: impl Fn(T::T) -> f64,
+) -> std::result::Result<Vec<f64>, ParquetError> {
+    let (mut levels, mut values) = (Vec::new(), Vec::new());
+    let mut rows = 0;
+    while rows < count {
+        let (read, ..) = column.read_records(count - rows, Some(&mut levels), None, &mut values)?;
+        if read == 0 {
+            return Err(ParquetError::General("a column that is cut off".into()));
+        }
+        rows += read;
+    }
+    let mut values = values.into_iter().map(value);
+    if meaning.present == 0 {
+        return Ok(values.collect());
+    }
+    let present = levels.into_iter().map(|level| level == meaning.present);
+    Ok(present
+        .map(|there| there.then(|| values.next()).flatten().unwrap_or(f64::NAN))
+        .collect())
+}

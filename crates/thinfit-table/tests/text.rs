@@ -1,0 +1,343 @@
+//! Text: dialects, headers, missing values, and what the errors say.
+
+#![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
+
+use faer::Mat;
+use std::path::Path;
+use thinfit_table::{Delimiter, Missing, Options, Reader, Result, Table};
+
+fn open_with(text: impl Into<Vec<u8>>, options: &Options) -> Result<Reader> {
+    Reader::from_bytes(Path::new("train.csv"), text.into(), options)
+}
+
+fn read_with(text: impl Into<Vec<u8>>, options: &Options) -> Result<Table> {
+    open_with(text, options)?.read()
+}
+
+fn read(text: impl Into<Vec<u8>>) -> Result<Table> {
+    read_with(text, &Options::default())
+}
+
+fn missing(missing: Missing) -> Options {
+    Options {
+        missing,
+        ..Options::default()
+    }
+}
+
+/// The rows of a table.
+fn rows(x: &Mat<f64>) -> Vec<Vec<f64>> {
+    x.row_iter()
+        .map(|row| row.iter().copied().collect())
+        .collect()
+}
+
+#[track_caller]
+fn error(text: impl Into<Vec<u8>>) -> String {
+    read(text).unwrap_err().to_string()
+}
+
+#[test]
+fn every_delimiter_is_detected_with_and_without_a_header() {
+    for separator in [",", ";", "\t", " ", "   ", " , ", " \t "] {
+        for header in [true, false] {
+            for end in ["\n", "\r\n", "\n\n\n", ""] {
+                let mut lines = vec![["1", "-2.5", "3e-2"], ["4", ".5", "+6"]];
+                if header {
+                    lines.insert(0, ["a", "b", "c"]);
+                }
+                let line_end = if end == "\r\n" { "\r\n" } else { "\n" };
+                let lines: Vec<_> = lines.iter().map(|l| l.join(separator)).collect();
+                let text = lines.join(line_end) + end;
+                let table = read(text.clone()).unwrap();
+                let names = if header {
+                    ["a", "b", "c"]
+                } else {
+                    ["c1", "c2", "c3"]
+                };
+                assert_eq!(table.names, names, "{text:?}");
+                assert_eq!(
+                    rows(&table.x),
+                    [[1.0, -2.5, 0.03], [4.0, 0.5, 6.0]],
+                    "{text:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn byte_order_mark_comments_and_blank_lines_are_left_out() {
+    let text = "\u{feff}# made \"today\n\n  # more\n a , b \n1,2\n   \n# between\n3,4\n\n";
+    let table = read(text).unwrap();
+    assert_eq!(table.names, ["a", "b"]);
+    assert_eq!(rows(&table.x), [[1.0, 2.0], [3.0, 4.0]]);
+}
+
+#[test]
+fn quoted_fields_may_hold_delimiters_quotes_and_line_ends() {
+    let text = "\"a, \"\"b\"\"\",\"two\nlines\",5\" pipe\r\n\"1\",\" 2 \",3\r\n4,5,6";
+    let table = read(text).unwrap();
+    assert_eq!(table.names, ["a, \"b\"", "two\nlines", "5\" pipe"]);
+    assert_eq!(rows(&table.x), [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]);
+    let message = error("\"a\nb\",c\n1,2\n3,x\n");
+    assert!(message.starts_with("train.csv:4: column `c`"), "{message}");
+}
+
+#[test]
+fn one_column_needs_no_delimiter() {
+    assert_eq!(rows(&read("1\n2\n").unwrap().x), [[1.0], [2.0]]);
+    assert_eq!(read("y\n1\n").unwrap().names, ["y"]);
+    // Names with blanks are names of one column where the rows have one field.
+    assert_eq!(read("my y\n1\n2\n").unwrap().names, ["my y"]);
+}
+
+#[test]
+fn what_the_user_says_overrides_what_is_detected() {
+    let options = Options {
+        delimiter: Some("|".parse().unwrap()),
+        header: Some(true),
+        ..Options::default()
+    };
+    let table = read_with("1990|1991\n1|2\n", &options).unwrap();
+    assert_eq!(table.names, ["1990", "1991"]);
+    let options = Options {
+        header: Some(false),
+        ..Options::default()
+    };
+    let mut reader = open_with("18,ford\n15,buick\n", &options).unwrap();
+    reader.select(&[0]);
+    assert_eq!(rows(&reader.read().unwrap().x), [[18.0], [15.0]]);
+    assert_eq!("tab".parse(), Ok(Delimiter::Byte(b'\t')));
+    assert_eq!(" ".parse(), Ok(Delimiter::Blanks));
+    assert!("-".parse::<Delimiter>().is_err());
+}
+
+#[test]
+fn a_first_line_of_names_and_numbers_is_a_header_only_if_the_rows_say_so() {
+    assert_eq!(
+        read("land,1990\n1,2\n3,4\n").unwrap().names,
+        ["land", "1990"]
+    );
+    let message = error("18,ford\n15,buick\n");
+    assert!(message.contains("--header yes"), "{message}");
+    // Missing values are values.
+    assert_eq!(
+        read_with("1,NA\n3,4\n", &missing(Missing::Drop))
+            .unwrap()
+            .names,
+        ["c1", "c2"]
+    );
+}
+
+#[test]
+fn columns_are_selected_in_any_order_and_the_others_may_be_text() {
+    let mut reader =
+        open_with("name,x,y\nfirst,1,2\n\"la,st\",3,4\n", &Options::default()).unwrap();
+    let columns = ["y", "x"].map(|name| reader.column(name).unwrap());
+    reader.select(&columns);
+    let table = reader.read().unwrap();
+    assert_eq!(table.names, ["y", "x"]);
+    assert_eq!(rows(&table.x), [[2.0, 1.0], [4.0, 3.0]]);
+    assert_eq!(
+        reader.column("nmae").unwrap_err().to_string(),
+        "train.csv has no column `nmae`; did you mean `name`?"
+    );
+    assert_eq!(
+        reader.column("weight").unwrap_err().to_string(),
+        "train.csv has no column `weight`; it has name, x, y"
+    );
+}
+
+#[test]
+fn missing_values_are_refused_dropped_or_filled() {
+    let text = "a,b\n1,2\n,4\n5,NA\n3,nan\n7,#N/A\n9,null\n#N/A,?\n2,6\n";
+    assert_eq!(
+        error(text),
+        "train.csv:3: column `a` is missing; leave the column out with --drop a, or pass --missing drop or \
+         --missing mean"
+    );
+    let dropped = read_with(text, &missing(Missing::Drop)).unwrap();
+    assert_eq!(rows(&dropped.x), [[1.0, 2.0], [2.0, 6.0]]);
+    assert_eq!((dropped.dropped, dropped.filled), (6, 0));
+    let filled = read_with(text, &missing(Missing::Mean)).unwrap();
+    assert_eq!((filled.dropped, filled.filled), (0, 7));
+    let expected = [1.0, 4.5, 5.0, 3.0, 7.0, 9.0, 4.5, 2.0];
+    assert!(
+        rows(&filled.x)
+            .iter()
+            .zip(expected)
+            .all(|(row, a)| (row[0] - a).abs() < 1e-15)
+    );
+    assert_eq!(rows(&filled.x)[2][1], 4.0);
+    let message = read_with("a,b\n1,\n2,\n", &missing(Missing::Mean)).unwrap_err();
+    assert!(message.to_string().contains("--drop b"), "{message}");
+    let message = read_with("a,b\n1,\n2,\n", &missing(Missing::Drop)).unwrap_err();
+    assert!(message.to_string().contains("each of 2"), "{message}");
+    // A row of delimiters alone is a row.
+    assert_eq!(
+        read_with("1\t2\n\t\n3\t4\n", &missing(Missing::Drop))
+            .unwrap()
+            .dropped,
+        1
+    );
+}
+
+#[test]
+fn means_of_large_numbers_do_not_overflow() {
+    let table = read_with("1e308,1\n1e308,1\n1.5e308,1\n,1\n", &missing(Missing::Mean)).unwrap();
+    assert!((table.x[(3, 0)] / 1e308 - 3.5 / 3.0).abs() < 1e-12);
+}
+
+#[test]
+fn blocks_are_the_table_cut_into_pieces() {
+    let text: String = (0..10).map(|i| format!("{i},{}\n", i * i)).collect();
+    let whole = rows(&read(text.clone()).unwrap().x);
+    for size in [1, 3, 5, 10, 11] {
+        let mut reader = open_with(text.clone(), &Options::default()).unwrap();
+        let mut pieces = Vec::new();
+        while let Some(block) = reader.next_block(size).unwrap() {
+            assert_eq!(block.nrows(), size.min(10 - pieces.len()));
+            pieces.extend(rows(&block));
+        }
+        assert_eq!(pieces, whole);
+        assert!(reader.next_block(size).unwrap().is_none());
+    }
+    // Dropped rows do not shorten a block.
+    let mut reader = open_with("1\nNA\n3\nNA\n5\n6\n", &missing(Missing::Drop)).unwrap();
+    assert_eq!(
+        rows(&reader.next_block(3).unwrap().unwrap()),
+        [[1.0], [3.0], [5.0]]
+    );
+    assert_eq!(reader.dropped(), 2);
+    assert_eq!(rows(&reader.next_block(3).unwrap().unwrap()), [[6.0]]);
+    let mut reader = open_with("1\n", &missing(Missing::Mean)).unwrap();
+    let message = reader.next_block(3).unwrap_err().to_string();
+    assert!(message.contains("--missing drop"), "{message}");
+}
+
+#[test]
+fn errors_say_where_what_and_how_to_go_on() {
+    let cases: [(&[u8], &str); 15] = [
+        (
+            b"a,age\n1,2\n3,x\xfcy\x07\n",
+            "train.csv:3: column `age` is `x\u{fffd}y\\u{7}`, not a number; correct it, or leave the column out with --drop age",
+        ),
+        (
+            b"a;b\n1,5;2\n",
+            "train.csv:2: column `a` is `1,5`, not a number; write numbers with a decimal point and without separators of \
+             thousands",
+        ),
+        (
+            b"# head\na,b,c\n1,2,3\n1,2\n",
+            "train.csv:4: expected 3 fields as in line 2, found 2; complete or remove the line, or say with --delimiter what \
+             separates the fields",
+        ),
+        (
+            b"1 2 3\n4 5 6\n1 2 3 4\n",
+            "train.csv:3: expected 3 fields as in line 1, found 4; complete or remove the line, or say with --delimiter what \
+             separates the fields",
+        ),
+        (
+            b"a,b\n1,inf\n",
+            "train.csv:2: column `b` is infinite; correct it, or leave the column out with --drop b",
+        ),
+        (
+            b"a,b\n1,1e999\n",
+            "train.csv:2: column `b` is infinite; correct it, or leave the column out with --drop b",
+        ),
+        (
+            b"a,b,a\n1,2,3\n",
+            "train.csv: expected distinct names of columns, found `a` twice; rename one of them",
+        ),
+        (
+            b"",
+            "train.csv: expected a table, found an empty file; give a file with rows",
+        ),
+        (
+            b"# nothing\n\n",
+            "train.csv: expected a table, found only blank lines and comments; give a file with rows",
+        ),
+        (
+            b"a,b\n",
+            "train.csv: expected rows, found none; give a file with rows below the header",
+        ),
+        (
+            b"gr\xfcn,b\n1,2\n",
+            "train.csv: expected text in UTF-8, found the name `gr\u{fffd}n`; save it as UTF-8, for instance with `iconv -f \
+             latin1 -t utf-8`",
+        ),
+        (
+            b"\xff\xfea\0\n\0",
+            "train.csv: expected a table, found UTF-16 text; save it as UTF-8",
+        ),
+        (
+            b"a,b\n1,\"2\n3,4\n",
+            "train.csv:2: expected a row, found a quote that is not closed; close or remove the quote",
+        ),
+        (
+            b"1,2\r3,4\r5,6",
+            "train.csv: expected lines that end with a line feed, found carriage returns alone; convert them, for instance \
+             with `tr '\\r' '\\n'`",
+        ),
+        (
+            b"\x1f\x8b\x08",
+            "train.csv: expected a table, found a gzip archive; unpack it with `gunzip`",
+        ),
+    ];
+    for (text, message) in cases {
+        assert_eq!(error(text), message);
+    }
+}
+
+#[test]
+fn lines_longer_than_the_sample_are_read() {
+    let wide = |value: &str| vec![value; 20_000].join(",") + "\n";
+    // Cut at the end of the sample, the last field may be a lone sign.
+    for value in ["-1e-5", "-12e-55", "-1.5", "1"] {
+        let table = read(wide(value) + &wide("2")).unwrap();
+        assert_eq!((table.x.nrows(), table.x.ncols()), (2, 20_000));
+        assert_eq!(table.x[(0, 19_999)], value.parse::<f64>().unwrap());
+    }
+}
+
+#[test]
+fn long_texts_are_shortened_in_messages() {
+    let message = error(format!("a\n1\n{}\n", "é".repeat(1000)));
+    assert!(
+        message.contains(&format!("`{}…`", "é".repeat(40))),
+        "{message}"
+    );
+}
+
+#[test]
+fn files_that_cannot_be_opened_say_why() {
+    let folder = std::env::temp_dir();
+    let message = |path: &Path| {
+        Reader::open(path, &Options::default())
+            .err()
+            .unwrap()
+            .to_string()
+    };
+    assert!(message(&folder).ends_with("expected a file, found a folder; give a file in it"));
+    let absent = folder.join("there-is-no-such-file.csv");
+    assert!(message(&absent).starts_with(&format!("cannot read {}: ", absent.display())));
+}
+
+#[test]
+fn numbers_are_read_to_the_last_bit() {
+    for text in [
+        "0.1",
+        "2.2250738585072014e-308",
+        "4.9406564584124654e-324",
+        "9007199254740993",
+        "1.7976931348623157e308",
+        "0.500000000000000166533453693773481063544750213623046875",
+    ] {
+        let expected: f64 = text.parse().unwrap();
+        assert_eq!(
+            read(format!("{text}\n")).unwrap().x[(0, 0)].to_bits(),
+            expected.to_bits()
+        );
+    }
+}
