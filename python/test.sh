@@ -33,8 +33,8 @@ wheel=$(echo dist/*.whl)
 environment .venv-test python3
 run .venv-test/bin/pip install -q --upgrade "$wheel[test]"
 run .venv-test/bin/pip install -q --force-reinstall --no-deps "$wheel"
-run cargo build --release --locked -p thinfit --example raw
-export THINFIT_RAW=${CARGO_TARGET_DIR:-$PWD/../target}/release/examples/raw
+run cargo build --release --locked -p thinfit-cli
+export THINFIT=${CARGO_TARGET_DIR:-$PWD/../target}/release/thinfit
 run .venv-test/bin/pytest -q "$@"
 run .venv-test/bin/pytest -q --doctest-modules -p no:cacheprovider --pyargs thinfit
 run .venv-test/bin/python -m mypy -p thinfit

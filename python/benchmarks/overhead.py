@@ -6,10 +6,11 @@
 """
 
 import argparse
+import json
 import os
 import resource
 import statistics
-import sys
+import subprocess
 import tempfile
 import time
 from pathlib import Path
@@ -18,20 +19,33 @@ import numpy as np
 
 from thinfit import GFTRegressor
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-
 # Few steps, no polish: ten steps say as much about the overhead as a thousand.
 SHORT = {"generate": {"steps": 5}, "refine": {"steps": 5}, "check_every": 5}
 
 
-def pairs(what, rows, count):
-    from test_rust import Raw
+class Raw:
+    """The example `raw`: the library without Python, on arrays in raw files."""
 
+    def __init__(self, folder, x, y, config):
+        x.tofile(folder / "x.bin")
+        y.tofile(folder / "y.bin")
+        (folder / "config.json").write_text(json.dumps(config))
+        arguments = [folder / "x.bin", folder / "y.bin", *x.shape, folder / "config.json"]
+        command = [os.environ["THINFIT_RAW"], *map(str, arguments)]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def ask(self, *words):
+        print(*words, file=self.process.stdin, flush=True)
+        return float(self.process.stdout.readline())
+
+
+def pairs(what, rows, count):
     x = np.random.default_rng(0).random((rows, 10))
     y = np.sin(x @ np.arange(10))
     small = GFTRegressor(random_state=1, config=SHORT).fit(x[:500], y[:500])
     config = small.record_["config"]
-    with tempfile.TemporaryDirectory() as folder, Raw(os.environ["THINFIT_RAW"], Path(folder), x, y, config) as raw:
+    with tempfile.TemporaryDirectory() as folder:
+        raw = Raw(Path(folder), x, y, config)
         small.save(Path(folder) / "model.json")
         raw.ask("load", Path(folder) / "model.json")
         model = small if what == "predict" else GFTRegressor(random_state=1, config=SHORT)
@@ -39,13 +53,14 @@ def pairs(what, rows, count):
         for i in range(count + 1):
             for side in (ours, theirs) if i % 2 else (theirs, ours):
                 if side is theirs:
-                    seconds = float(raw.ask(what))
+                    seconds = raw.ask(what)
                 else:
                     begin = time.perf_counter()
                     model.predict(x) if what == "predict" else model.fit(x, y)
                     seconds = time.perf_counter() - begin
                 if i > 0:  # the first pair warms up
                     side.append(seconds)
+        raw.process.communicate()
     ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
     print("python_s,rust_s,ratio")
     for a, b, ratio in zip(ours, theirs, ratios, strict=True):

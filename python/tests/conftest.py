@@ -1,8 +1,6 @@
 """What the tests share: small data, a quick network, the command line's program."""
 
 import os
-import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,12 +24,12 @@ def samples(rows=120, dim=3, outputs=None, seed=0):
 
 
 @pytest.fixture
-def rust():
-    """The program that calls the Rust library on raw arrays, built by test.sh."""
-    path = os.environ.get("THINFIT_RAW") or shutil.which("thinfit-raw")
+def program():
+    """The command line's program, built by test.sh."""
+    path = os.environ.get("THINFIT")
     if path is None:
-        pytest.skip("THINFIT_RAW does not name the example `raw` of the crate thinfit")
-    return Path(path)
+        pytest.skip("THINFIT does not name the program `thinfit`")
+    return path
 
 
 def pytest_addoption(parser):

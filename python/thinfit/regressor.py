@@ -420,7 +420,8 @@ class GFTRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ig
         config = json.loads(model.record)["config"]
         parameters = {name: config.pop(key) for key, name in _FIELDS.items()}
         estimator = cls(**parameters, config=_difference(config, json.loads(_native.preset("fast"))) or None)
-        if model.inputs != [f"x{j + 1}" for j in range(len(model.inputs))]:
+        # Tables without names have x1, x2, … here and in Rust, c1, c2, … on the command line.
+        if all(model.inputs != [f"{letter}{j + 1}" for j in range(len(model.inputs))] for letter in "xc"):
             estimator.feature_names_in_ = np.array(model.inputs, dtype=object)
         estimator.n_features_in_ = len(model.inputs)
         return estimator._learn(model, len(model.outputs) == 1)
