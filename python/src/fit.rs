@@ -126,11 +126,14 @@ impl Watch {
 
 /// The preset with the settings merged into it, object by object.
 fn configure(preset: &str, settings: &str) -> PyResult<Config> {
+    // An object with a key of its own replaces the other: it is another variant (`absolute` for `relative`), or wrong.
     fn merge(base: &mut Value, over: Value) {
         match (base, over) {
-            (Value::Object(base), Value::Object(over)) => {
+            (Value::Object(base), Value::Object(over))
+                if over.keys().all(|key| base.contains_key(key)) =>
+            {
                 for (key, value) in over {
-                    merge(base.entry(key).or_insert(Value::Null), value);
+                    merge(&mut base[&key], value);
                 }
             }
             (base, over) => *base = over,
