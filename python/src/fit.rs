@@ -141,6 +141,8 @@ fn configure(preset: &str, settings: &str) -> PyResult<Config> {
     }
     let wrong = |error: serde_json::Error| PyValueError::new_err(format!("config: {error}"));
     let mut config = serde_json::to_value(Config::preset(preset).map_err(raise)?).map_err(wrong)?;
+    // Not written with the others; threads are those of the pool.
+    config["threads"] = 0.into();
     merge(&mut config, serde_json::from_str(settings).map_err(wrong)?);
     let config: Config = serde_json::from_value(config).map_err(wrong)?;
     config.check().map_err(raise)?;

@@ -458,8 +458,9 @@ class GFTRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ig
             seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         given = {key: getattr(self, name) for key, name in _FIELDS.items()} | {"seed": seed}
         config = dict(self.config or {})
-        for key in given.keys() & config.keys():
-            raise ValueError(f"config has `{key}`, which is the parameter `{_FIELDS[key]}`; give it there")
+        for key, name in (_FIELDS | {"threads": "n_jobs"}).items():
+            if key in config:
+                raise ValueError(f"config has `{key}`, which is the parameter `{name}`; give it there")
         return config | given
 
     def _learn(self, model: _native.Model, flat: bool) -> Self:
