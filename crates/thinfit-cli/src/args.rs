@@ -66,6 +66,9 @@ pub struct TableArgs {
     /// Which array of an .npz file, or variable of a .mat file [default: all of them, side by side].
     #[arg(long, value_name = "NAME", help_heading = "Table")]
     pub array: Option<String>,
+    /// Rows that lack a value [default: an error].
+    #[arg(long, value_enum, help_heading = "Table")]
+    pub missing: Option<Missing>,
 }
 
 /// What to do with a row that lacks a value.
@@ -102,10 +105,6 @@ pub struct FitArgs {
     /// Column of sample weights; a weight of 2 counts as the row twice.
     #[arg(long, value_name = "COL")]
     pub weights: Option<String>,
-    /// Rows that lack a value [default: an error].
-    #[arg(long, value_enum)]
-    pub missing: Option<Missing>,
-
     /// Settings to start from [default: fast].
     #[arg(long, value_parser = PossibleValuesParser::new(["fast", "paper"]), help_heading = "Method")]
     pub preset: Option<String>,
@@ -134,7 +133,7 @@ pub struct FitArgs {
     #[arg(long, value_name = "FILE", help_heading = "Method")]
     pub config: Option<PathBuf>,
 
-    /// Save the state of the fit to this file every few seconds.
+    /// Save the state of the fit to this file often.
     #[arg(long, value_name = "FILE", help_heading = "Running")]
     pub checkpoint: Option<PathBuf>,
     /// Go on from a saved state, to the same model as a fit that was never interrupted.
@@ -275,8 +274,8 @@ pub struct ExportArgs {
     /// Single precision (ONNX only).
     #[arg(long)]
     pub f32: bool,
-    /// Significant digits (LaTeX only).
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=17))]
+    /// Significant digits (LaTeX only). Terms cancel, so a formula of few digits is one to look at, not to compute with.
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u8).range(1..=17))]
     pub digits: u8,
 }
 

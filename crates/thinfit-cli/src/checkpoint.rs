@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use thinfit::Progress;
 
 /// The shortest time between two saves.
-const PAUSE: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_millis(500);
 /// Saving takes at most one part in so many of the time.
 const SHARE: u32 = 20;
 

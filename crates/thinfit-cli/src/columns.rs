@@ -9,7 +9,7 @@ use crate::args::{self, FitArgs, TableArgs};
 use crate::failure::Failure;
 
 /// Opens a table.
-pub fn open(path: &Path, args: &TableArgs, missing: Missing) -> Result<Reader, Failure> {
+pub fn open(path: &Path, args: &TableArgs) -> Result<Reader, Failure> {
     let options = Options {
         delimiter: args.delimiter.as_deref().map(|name| match name {
             "blank" => Delimiter::Blanks,
@@ -21,7 +21,11 @@ pub fn open(path: &Path, args: &TableArgs, missing: Missing) -> Result<Reader, F
             (_, true) => Some(false),
             _ => None,
         },
-        missing,
+        missing: match args.missing {
+            None => Missing::Refuse,
+            Some(args::Missing::Drop) => Missing::Drop,
+            Some(args::Missing::Mean) => Missing::Mean,
+        },
         array: args.array.clone(),
     };
     Ok(Reader::open(path, &options)?)
@@ -64,12 +68,7 @@ fn listed(names: &[String]) -> String {
 
 /// The samples that a fit was asked to learn from, and how many rows were left out.
 pub fn samples(args: &FitArgs, path: &Path) -> Result<(Dataset, usize), Failure> {
-    let missing = match args.missing {
-        None => Missing::Refuse,
-        Some(args::Missing::Drop) => Missing::Drop,
-        Some(args::Missing::Mean) => Missing::Mean,
-    };
-    let mut reader = open(path, &args.table, missing)?;
+    let mut reader = open(path, &args.table)?;
     if args.target.is_empty() {
         return Err(Failure::new(format!(
             "which column is to be learned? give --target COL; {} has {}",

@@ -9,7 +9,6 @@ use thinfit_plot::{
     Canvas, Effect, Effects, Features, Importance, Learning, Prediction, effects, features,
     importance, learning, prediction, residuals,
 };
-use thinfit_table::Missing;
 
 use crate::args::PlotArgs;
 use crate::columns::{match_inputs, open, targets};
@@ -30,7 +29,7 @@ pub fn run(args: &PlotArgs, out: &mut impl Write) -> Result<(), Failure> {
     let table = match &args.data {
         None => None,
         Some(path) => {
-            let mut reader = open(path, &args.table, Missing::Refuse)?;
+            let mut reader = open(path, &args.table)?;
             match_inputs(&mut reader, &model, &targets(&args.target, &model)?)?;
             Some(reader.read()?.x)
         }

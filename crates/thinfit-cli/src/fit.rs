@@ -12,6 +12,7 @@ use crate::args::FitArgs;
 use crate::checkpoint::Checkpoint;
 use crate::columns;
 use crate::failure::Failure;
+use crate::figure::figure;
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::settings;
@@ -52,7 +53,10 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
         .output
         .clone()
         .unwrap_or_else(|| PathBuf::from("model.json"));
-    check_folder(&output)?;
+    check_folder(&output, "-o")?;
+    if let Some(path) = &args.checkpoint {
+        check_folder(path, "--checkpoint")?;
+    }
     let (data, dropped) = columns::samples(&args, &path)?;
     let state = match &args.resume {
         None => None,
@@ -147,8 +151,8 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
     Ok(record.stopped)
 }
 
-/// A model that cannot be written should not cost the time of a fit.
-fn check_folder(output: &Path) -> Result<(), Failure> {
+/// A file that cannot be written should not cost the time of a fit.
+fn check_folder(output: &Path, option: &str) -> Result<(), Failure> {
     let folder = match output.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
@@ -160,7 +164,7 @@ fn check_folder(output: &Path) -> Result<(), Failure> {
             "no such folder"
         };
         return Err(Failure::new(format!(
-            "{}: expected a file to write the model to, found {found}; give another one with -o FILE",
+            "{}: expected a file to write to, found {found}; give another one with {option} FILE",
             output.display()
         )));
     }
@@ -220,7 +224,13 @@ fn write_report(
         ];
         for (text, mse) in rows {
             let r2 = explained(mse, validation.mean_mse[o]);
-            writeln!(out, "{:<24}{:>12.3e}{:>14.9}", label(text), mse.sqrt(), r2)?;
+            writeln!(
+                out,
+                "{:<24}{:>12}{:>14.9}",
+                label(text),
+                figure(mse.sqrt()),
+                r2
+            )?;
         }
     }
     let worse = (0..model.outputs.len())
@@ -237,7 +247,11 @@ fn write_report(
     let file = result.model.display();
     writeln!(out, "\nwrote {file}\n\nnext:")?;
     writeln!(out, "  thinfit inspect {file}")?;
-    writeln!(out, "  thinfit plot {file} {}", data.display())?;
+    let data = match data == Path::new("-") {
+        true => "DATA.csv".into(),
+        false => data.display().to_string(),
+    };
+    writeln!(out, "  thinfit plot {file} {data}")?;
     writeln!(out, "  thinfit predict {file} NEW.csv -o predicted.csv")?;
     Ok(())
 }

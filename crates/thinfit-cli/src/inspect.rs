@@ -8,6 +8,7 @@ use thinfit::{Model, Sensitivity};
 
 use crate::args::InspectArgs;
 use crate::failure::Failure;
+use crate::figure::figure;
 use crate::fit::explained;
 
 /// What `--json` prints.
@@ -128,13 +129,13 @@ fn write_report(out: &mut impl Write, report: &Report<'_>) -> Result<(), Failure
     let record = report.record;
     writeln!(
         out,
-        "{}: {} {} neurons, {} parameters; {} inputs, {} outputs",
+        "{}: {} {} neurons, {} parameters; {}, {}",
         report.model.display(),
         report.width,
         report.activation,
         report.parameters,
-        report.inputs.len(),
-        report.outputs.len(),
+        counted(report.inputs.len(), "input"),
+        counted(report.outputs.len(), "output"),
     )?;
     let polish = match record.polish_steps {
         None | Some(0) => String::new(),
@@ -158,13 +159,13 @@ fn write_report(out: &mut impl Write, report: &Report<'_>) -> Result<(), Failure
     for output in &report.outputs {
         writeln!(
             out,
-            "{}: rmse {:.3e}, r² {:.9} on {} validation rows; over the domain mean {:.4e}, deviation {:.4e}\n",
+            "{}: rmse {}, r² {:.9} on {} validation rows; over the domain mean {}, deviation {}\n",
             output.name,
-            output.validation_rmse,
+            figure(output.validation_rmse),
             output.validation_r2,
             record.validation_samples,
-            output.mean,
-            output.variance.sqrt(),
+            figure(output.mean),
+            figure(output.variance.sqrt()),
         )?;
         let widest = output
             .importance
@@ -174,7 +175,7 @@ fn write_report(out: &mut impl Write, report: &Report<'_>) -> Result<(), Failure
         let column = widest.unwrap_or(0).clamp(8, 40) + 2;
         writeln!(
             out,
-            "  {:<column$}{:>12}{:>12}{:>16}   range",
+            "  {:<column$}{:>13}{:>13}{:>16}   range",
             "input", "Sobol first", "Sobol total", "mean (∂f/∂x)²"
         )?;
         for line in &output.importance {
@@ -182,8 +183,13 @@ fn write_report(out: &mut impl Write, report: &Report<'_>) -> Result<(), Failure
             let [low, high] = j.map_or([f64::NAN; 2], |j| report.domain[j]);
             writeln!(
                 out,
-                "  {:<column$}{:>12.6}{:>12.6}{:>16.4e}   {low:.4} to {high:.4}",
-                line.input, line.first_order, line.total, line.mean_squared_derivative
+                "  {:<column$}{:>13.6}{:>13.6}{:>16}   {} to {}",
+                line.input,
+                line.first_order,
+                line.total,
+                figure(line.mean_squared_derivative),
+                figure(low),
+                figure(high)
             )?;
         }
         let how = if output.closed_form {
@@ -197,17 +203,22 @@ fn write_report(out: &mut impl Write, report: &Report<'_>) -> Result<(), Failure
             "  largest features, |b|/n and weights per unit of each input:"
         )?;
         for feature in &output.features {
-            let weights: Vec<String> = feature.weights.iter().map(|w| format!("{w:.3}")).collect();
+            let weights: Vec<String> = feature.weights.iter().map(|w| figure(*w)).collect();
             writeln!(
                 out,
-                "  {:>10.3e}   ({})",
-                feature.magnitude,
+                "  {:>10}   ({})",
+                figure(feature.magnitude),
                 shorten(&weights)
             )?;
         }
         writeln!(out)?;
     }
     Ok(())
+}
+
+/// A number with its noun.
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// At most ten numbers.

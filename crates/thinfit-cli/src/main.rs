@@ -10,6 +10,7 @@ mod demo;
 mod draw;
 mod export;
 mod failure;
+mod figure;
 mod fit;
 mod inspect;
 mod interrupt;

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use thinfit::{Mat, MatRef, Model};
-use thinfit_table::{Missing, Writer};
+use thinfit_table::Writer;
 
 use crate::args::PredictArgs;
 use crate::columns::{match_inputs, open};
@@ -16,7 +16,7 @@ const BLOCK: usize = 1 << 15;
 /// Reads, predicts and writes block by block.
 pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
     let model = Model::load(&args.model)?;
-    let mut reader = open(&args.data, &args.table, Missing::Refuse)?;
+    let mut reader = open(&args.data, &args.table)?;
     match_inputs(&mut reader, &model, &[])?;
     let pool = pool(args.threads)?;
     let mut writer = match &args.output {
@@ -32,6 +32,10 @@ pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
         progress.rows(rows);
     }
     progress.finish();
+    if reader.dropped() > 0 {
+        let rows = reader.dropped();
+        Progress::new(args.quiet).note(format!("left out {rows} rows with missing values"));
+    }
     Ok(writer.finish()?)
 }
 

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use serde::Serialize;
 use thinfit::Model;
-use thinfit_table::Missing;
 
 use crate::args::ScoreArgs;
 use crate::columns::{match_inputs, open, targets};
 use crate::failure::Failure;
+use crate::figure::figure;
 use crate::fit::explained;
 
 /// Rows in memory at a time.
@@ -59,7 +59,7 @@ impl Sums {
 pub fn run(args: &ScoreArgs, out: &mut impl Write) -> Result<(), Failure> {
     let model = Model::load(&args.model)?;
     let targets = targets(&args.target, &model)?;
-    let mut reader = open(&args.data, &args.table, Missing::Refuse)?;
+    let mut reader = open(&args.data, &args.table)?;
     match_inputs(&mut reader, &model, &targets)?;
     let (d, mut rows, mut sums) = (model.dim(), 0, vec![Sums::default(); targets.len()]);
     while let Some(block) = reader.next_block(BLOCK)? {
@@ -106,8 +106,13 @@ pub fn run(args: &ScoreArgs, out: &mut impl Write) -> Result<(), Failure> {
     for score in &result.scores {
         writeln!(
             out,
-            "{:<16}{:>12.4e}{:>12.4e}{:>12.4e}{:>14.9}{:>10}",
-            score.output, score.mse, score.rmse, score.mae, score.r2, rows
+            "{:<16}{:>12}{:>12}{:>12}{:>14.9}{:>10}",
+            score.output,
+            figure(score.mse),
+            figure(score.rmse),
+            figure(score.mae),
+            score.r2,
+            rows
         )?;
     }
     Ok(())

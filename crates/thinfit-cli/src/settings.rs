@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use thinfit::Config;
 use toml::{Table, Value};
 
@@ -121,14 +122,24 @@ pub fn resolve(args: &mut FitArgs) -> Result<(Config, bool), Failure> {
     let mut table = Table::try_from(&preset)
         .map_err(|error| Failure::new(format!("the preset cannot be written as TOML: {error}")))?;
     lay(&mut table, given);
-    let config: Config = table.try_into().map_err(|error: toml::de::Error| {
+    let config: Config = named(table).map_err(|problem| {
         Failure::new(format!(
-            "settings of the fit: {}; the README lists the settings",
-            error.message()
+            "settings of the fit: {problem}; the README lists the settings"
         ))
     })?;
     config.check()?;
     Ok((config, any))
+}
+
+/// Reads a table as a `T`; the error names the key.
+fn named<T: DeserializeOwned>(table: Table) -> Result<T, String> {
+    serde_path_to_error::deserialize(table).map_err(|error| {
+        let message = error.inner().message();
+        match error.path().to_string().as_str() {
+            "." => message.to_owned(),
+            key => format!("`{key}`: {message}"),
+        }
+    })
 }
 
 fn read(path: &Path) -> Result<Table, Failure> {
@@ -152,14 +163,12 @@ fn complete(args: &mut FitArgs, options: Table) -> Result<(), Failure> {
         return Ok(());
     };
     let wrong = |message: String| Failure::new(format!("{}: {message}", path.display()));
-    let file: Options = options
-        .try_into()
-        .map_err(|error: toml::de::Error| wrong(error.message().to_owned()))?;
+    let file: Options = named(options).map_err(wrong)?;
     file.target.under(&mut args.target);
     file.inputs.under(&mut args.inputs);
     file.drop.under(&mut args.drop);
-    if args.missing.is_none() {
-        args.missing = match file.missing.as_deref() {
+    if args.table.missing.is_none() {
+        args.table.missing = match file.missing.as_deref() {
             None => None,
             Some("drop") => Some(Missing::Drop),
             Some("mean") => Some(Missing::Mean),

@@ -106,15 +106,27 @@ impl Steps {
         }
         steps.constant("factor", &[d], network.inputs.iter().map(|input| input[1]));
         steps.node("Mul", &[moved, "factor"], "scaled");
-        let hidden = (1..=d).flat_map(|j| network.neurons().map(move |(w, _)| w[j]));
-        steps.constant("hidden", &[d, n], hidden);
-        steps.constant("offset", &[n], network.neurons().map(|(w, _)| w[0]));
+        // Runtimes take angles; a product with 2π of its own would be a pass over all neurons.
+        let unit = match network.feature {
+            Feature::Cosine | Feature::Pair => TAU,
+            Feature::Sigmoid | Feature::Tanh | Feature::Relu => 1.0,
+        };
+        let weights = |j: usize| network.neurons().map(move |(w, _)| unit * w[j]);
+        steps.constant("hidden", &[d, n], (1..=d).flat_map(weights));
+        steps.constant("offset", &[n], weights(0));
         steps.node("Gemm", &["scaled", "hidden", "offset"], "t");
-        let planes = steps.features(network.feature);
         let mut sum = "bias".to_owned();
         steps.constant("bias", &[c], network.outputs.iter().map(|output| output[0]));
+        let planes: &[&str] = match network.feature {
+            Feature::Cosine => &["Cos"],
+            Feature::Pair => &["Cos", "Sin"],
+            Feature::Sigmoid => &["Sigmoid"],
+            Feature::Tanh => &["Tanh"],
+            Feature::Relu => &["Relu"],
+        };
         for (p, plane) in planes.iter().enumerate() {
             let (name, next) = (format!("output_{plane}"), format!("sum_{plane}"));
+            steps.node(plane, &["t"], plane);
             let output = network.neurons();
             let output = output.flat_map(|(_, b)| b[p * c..][..c].iter().copied());
             steps.constant(&name, &[n, c], output);
@@ -130,37 +142,6 @@ impl Steps {
         steps.node("Mul", &[&sum, "scale"], "stretched");
         steps.node("Add", &["stretched", "mean"], "y");
         steps
-    }
-
-    /// From `t` to the planes of the features, whose names it returns.
-    fn features(&mut self, feature: Feature) -> &'static [&'static str] {
-        if matches!(feature, Feature::Cosine | Feature::Pair) {
-            self.constant("turn", &[], [TAU].into_iter());
-            self.node("Mul", &["t", "turn"], "angle");
-        }
-        match feature {
-            Feature::Cosine => {
-                self.node("Cos", &["angle"], "cos");
-                &["cos"]
-            }
-            Feature::Pair => {
-                self.node("Cos", &["angle"], "cos");
-                self.node("Sin", &["angle"], "sin");
-                &["cos", "sin"]
-            }
-            Feature::Sigmoid => {
-                self.node("Sigmoid", &["t"], "sigmoid");
-                &["sigmoid"]
-            }
-            Feature::Tanh => {
-                self.node("Tanh", &["t"], "tanh");
-                &["tanh"]
-            }
-            Feature::Relu => {
-                self.node("Relu", &["t"], "relu");
-                &["relu"]
-            }
-        }
     }
 
     fn node(&mut self, operator: &str, inputs: &[&str], output: &str) {

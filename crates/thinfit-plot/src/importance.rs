@@ -89,7 +89,9 @@ pub fn importance(importance: Importance<'_>) -> Canvas {
             [_, true] => (short_index(*total), end(*total).max(end(*first))),
             _ => ("undefined".into(), 0.0),
         };
-        canvas.text((left + longest + 5.0, baseline), number, NUMBER);
+        let x = left + longest + 5.0;
+        let number = elide(&number, NUMBER, canvas.width - 4.0 - x);
+        canvas.text((x, baseline), number, NUMBER);
     }
     canvas.line(&[(left, top), (left, bottom)], AXIS);
     panel.titles(&mut canvas, ["", "share of the variance", ""]);

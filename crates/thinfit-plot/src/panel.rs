@@ -13,6 +13,8 @@ pub const NUMBERS: f64 = 20.0;
 pub const BELOW: f64 = 38.0;
 /// Room above a panel for its heading.
 pub const ABOVE: f64 = 20.0;
+/// Ticks are about this far apart, on both sides, so that equal sides have equal ticks.
+const TICK: f64 = 48.0;
 
 /// A rectangle of the canvas with a scale on each side.
 pub struct Panel {
@@ -163,7 +165,7 @@ impl Panel {
 
     /// Ticks of the lower side: as many as leave a gap between their labels.
     fn ticks_across(&self, overhang: f64) -> Vec<Tick> {
-        let wanted = (self.size.0 / 55.0) as usize;
+        let wanted = (self.size.0 / TICK) as usize;
         let crowded = |ticks: &[Tick]| {
             ticks.windows(2).any(|pair| {
                 let distance = self.size.0 * (pair[1].position - pair[0].position);
@@ -188,7 +190,7 @@ impl Panel {
 
 /// Ticks of a side of this height: three at least, where round numbers allow.
 fn ticks_up(scale: &Scale, height: f64) -> Vec<Tick> {
-    let wanted = ((height / 36.0) as usize).clamp(2, 7);
+    let wanted = ((height / TICK) as usize).clamp(2, 7);
     (wanted..wanted + 3)
         .map(|count| scale.ticks(count))
         .find(|ticks| ticks.len() > 2)

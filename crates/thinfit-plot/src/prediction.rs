@@ -101,7 +101,9 @@ pub fn draw_prediction(
     panel.frame(canvas, Labels::BOTH);
     let note = scatter(canvas, panel, pairs);
     let ((left, top), (right, bottom)) = (panel.corner, panel.end());
-    canvas.line(&[(left, bottom), (right, top)], REFERENCE);
+    if !pairs.is_empty() {
+        canvas.line(&[(left, bottom), (right, top)], REFERENCE);
+    }
     let [below, beside] = ["true", "predicted"].map(|which| format!("{which} {quantity}"));
     panel.titles(canvas, [heading, &below, &beside]);
     note

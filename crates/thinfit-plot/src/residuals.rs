@@ -39,7 +39,7 @@ pub fn residuals(prediction: Prediction<'_>) -> Canvas {
         across: Scale::around(pairs.iter().map(|(_, p)| *p)),
         up,
     };
-    let beside = (scattered.end().0 + 18.0, top);
+    let beside = (scattered.end().0 + 28.0, top);
     let mut canvas = Canvas::new(beside.0 + 200.0 + EDGE + 8.0, top + HEIGHT + BELOW + 4.0);
     scattered.frame(&mut canvas, Labels::BOTH);
     let points: Vec<(f64, f64)> = pairs.iter().map(|&(t, p)| (p, p - t)).collect();

@@ -225,7 +225,7 @@ mod tests {
         let decades = Scale::logarithmic([1.0, 100.0]);
         assert_eq!(
             [100.0, 40.0, 4.0].map(|room| decades.minor_ticks(room).len()),
-            [18, 3, 0]
+            [17, 3, 0]
         );
         assert!(Scale::around([1.0, 100.0]).minor_ticks(100.0).is_empty());
     }

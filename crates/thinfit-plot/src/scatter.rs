@@ -2,6 +2,8 @@
 //!
 //! The density loses no point, however far off, and the picture stays small.
 
+use std::collections::BTreeMap;
+
 use crate::canvas::{Canvas, Colour};
 use crate::number;
 use crate::panel::Panel;
@@ -28,7 +30,10 @@ pub fn scatter(canvas: &mut Canvas, panel: &Panel, points: &[(f64, f64)]) -> Str
         }
         _ => {
             let largest = density(canvas, panel, &placed);
-            return format!("darker: more points, {} at most", number::count(largest));
+            return format!(
+                "darker: more points, at most {} in a square",
+                number::count(largest)
+            );
         }
     }
     String::new()
@@ -37,21 +42,18 @@ pub fn scatter(canvas: &mut Canvas, panel: &Panel, points: &[(f64, f64)]) -> Str
 /// Draws the number of points in each square on a logarithmic scale of shades; returns the largest.
 fn density(canvas: &mut Canvas, panel: &Panel, placed: &[(f64, f64)]) -> usize {
     const DARK: Colour = Colour::new(0, 34, 74);
-    let (width, height) = panel.size;
-    let side = (width * height / MOST as f64).sqrt().ceil().max(2.0);
-    let columns = (width / side).ceil() as usize;
-    let rows = (height / side).ceil() as usize;
-    let mut counts = vec![0usize; rows * columns];
-    for (x, y) in placed {
-        let column = ((x - panel.corner.0) / side) as usize;
-        let row = ((y - panel.corner.1) / side) as usize;
-        counts[row.min(rows - 1) * columns + column.min(columns - 1)] += 1;
+    let mut side = 3.0;
+    let mut squares = squares(panel, placed, side);
+    // The smallest squares of which there are not too many; whole pixels leave no seams.
+    while squares.len() > MOST {
+        side += 1.0;
+        squares = self::squares(panel, placed, side);
     }
-    let largest = counts.iter().copied().max().unwrap_or(0);
+    let largest = squares.values().copied().max().unwrap_or(0);
     let end = panel.end();
-    for (index, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-        let x = panel.corner.0 + side * (index % columns) as f64;
-        let y = panel.corner.1 + side * (index / columns) as f64;
+    for ((row, column), count) in squares {
+        let x = panel.corner.0 + side * column as f64;
+        let y = panel.corner.1 + side * row as f64;
         let part = (count as f64).ln() / (largest as f64).ln().max(1e-9);
         let fill = if part < 0.5 {
             LIGHT.mix(BLUE, 2.0 * part)
@@ -62,6 +64,18 @@ fn density(canvas: &mut Canvas, panel: &Panel, placed: &[(f64, f64)]) -> usize {
         canvas.rectangle((x, y), size, fill);
     }
     largest
+}
+
+/// How many points lie in each square that has any, by row and column.
+fn squares(panel: &Panel, placed: &[(f64, f64)], side: f64) -> BTreeMap<(usize, usize), usize> {
+    let mut squares = BTreeMap::new();
+    for (x, y) in placed {
+        // A point on the right or lower edge belongs to the last square.
+        let column = ((x - panel.corner.0).min(panel.size.0 - 0.5) / side) as usize;
+        let row = ((y - panel.corner.1).min(panel.size.1 - 0.5) / side) as usize;
+        *squares.entry((row, column)).or_insert(0) += 1;
+    }
+    squares
 }
 
 #[cfg(test)]

@@ -46,7 +46,9 @@ pub(crate) fn check_columns(path: &Path, columns: u64) -> Result<()> {
 
 /// What to do where `name` is not among `names`.
 pub(crate) fn suggest(names: &[String], name: &str) -> String {
-    let near = |known: &&String| distance(known, name) <= name.chars().count().div_ceil(3);
+    let length = name.chars().count();
+    let near =
+        |known: &&String| (..length.min(length.div_ceil(3) + 1)).contains(&distance(known, name));
     let nearest = names.iter().filter(near);
     match nearest.min_by_key(|known| distance(known, name)) {
         Some(nearest) => format!("did you mean `{}`?", show(nearest.as_bytes())),

@@ -99,7 +99,7 @@ impl Source for Parquet {
                         position: Position::Row(1),
                     },
                     problem: format!("is {what}, not a number"),
-                    advice: format!("leave the column out with --drop {name}"),
+                    advice: format!("leave the column out of the fit with --drop {name}"),
                     column: name,
                 }
             })?);

@@ -320,7 +320,7 @@ impl Reader {
                     match self.missing {
                         Missing::Refuse => {
                             return Err(self.flaw(row, odd, "is missing", |leave_out| {
-                                format!("{leave_out}, or pass --missing drop or --missing mean")
+                                format!("fill it in, pass --missing drop or --missing mean, or {leave_out}")
                             }));
                         }
                         Missing::Drop => {
@@ -354,7 +354,7 @@ impl Reader {
                     &self.path,
                     format!("values in column `{name}`"),
                     "none",
-                    format!("leave the column out with --drop {name}"),
+                    format!("leave the column out of the fit with --drop {name}"),
                 ));
             }
             // Divided first: a sum of large numbers may overflow.
@@ -384,7 +384,9 @@ impl Reader {
                 position: self.source.position(row),
             },
             problem: problem.into(),
-            advice: advice(format!("leave the column out with --drop {column}")),
+            advice: advice(format!(
+                "leave the column out of the fit with --drop {column}"
+            )),
             column,
         }
     }

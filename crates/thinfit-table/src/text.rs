@@ -161,7 +161,7 @@ impl Flaw {
                 let advice = if point.len() < text.len() && number(&point).is_some() {
                     "write numbers with a decimal point and without separators of thousands".into()
                 } else {
-                    format!("correct it, or leave the column out with --drop {name}")
+                    format!("correct it, or leave the column out of the fit with --drop {name}")
                 };
                 Error::Value {
                     place,

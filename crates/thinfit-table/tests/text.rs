@@ -154,8 +154,8 @@ fn missing_values_are_refused_dropped_or_filled() {
     let text = "a,b\n1,2\n,4\n5,NA\n3,nan\n7,#N/A\n9,null\n#N/A,?\n2,6\n";
     assert_eq!(
         error(text),
-        "train.csv:3: column `a` is missing; leave the column out with --drop a, or pass --missing drop or \
-         --missing mean"
+        "train.csv:3: column `a` is missing; fill it in, pass --missing drop or --missing mean, or leave the column out of \
+         the fit with --drop a"
     );
     let dropped = read_with(text, &missing(Missing::Drop)).unwrap();
     assert_eq!(rows(&dropped.x), [[1.0, 2.0], [2.0, 6.0]]);
@@ -221,7 +221,7 @@ fn errors_say_where_what_and_how_to_go_on() {
     let cases: [(&[u8], &str); 15] = [
         (
             b"a,age\n1,2\n3,x\xfcy\x07\n",
-            "train.csv:3: column `age` is `x\u{fffd}y\\u{7}`, not a number; correct it, or leave the column out with --drop age",
+            "train.csv:3: column `age` is `x\u{fffd}y\\u{7}`, not a number; correct it, or leave the column out of the fit with --drop age",
         ),
         (
             b"a;b\n1,5;2\n",
@@ -240,11 +240,11 @@ fn errors_say_where_what_and_how_to_go_on() {
         ),
         (
             b"a,b\n1,inf\n",
-            "train.csv:2: column `b` is infinite; correct it, or leave the column out with --drop b",
+            "train.csv:2: column `b` is infinite; correct it, or leave the column out of the fit with --drop b",
         ),
         (
             b"a,b\n1,1e999\n",
-            "train.csv:2: column `b` is infinite; correct it, or leave the column out with --drop b",
+            "train.csv:2: column `b` is infinite; correct it, or leave the column out of the fit with --drop b",
         ),
         (
             b"a,b,a\n1,2,3\n",
@@ -322,6 +322,30 @@ fn files_that_cannot_be_opened_say_why() {
     assert!(message(&folder).ends_with("expected a file, found a folder; give a file in it"));
     let absent = folder.join("there-is-no-such-file.csv");
     assert!(message(&absent).starts_with(&format!("cannot read {}: ", absent.display())));
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_give_text_and_nothing_else() {
+    let path = std::env::temp_dir().join(format!("thinfit-pipe-{}", std::process::id()));
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.unwrap().success());
+    let long: String = (0..100_000).map(|i| format!("{i},{}\n", 2 * i)).collect();
+    let through = |bytes: &[u8]| {
+        std::thread::scope(|scope| {
+            // A reader that refuses early leaves the writer with an error, which is right.
+            scope.spawn(|| drop(std::fs::write(&path, bytes)));
+            Reader::open(&path, &Options::default()).and_then(|mut reader| reader.read())
+        })
+    };
+    let table = through(long.as_bytes()).unwrap();
+    assert_eq!(
+        (table.x.nrows(), table.x[(99_999, 1)]),
+        (100_000, 199_998.0)
+    );
+    let message = through(b"\x93NUMPY\x01\0").unwrap_err().to_string();
+    assert!(message.ends_with("write it to a file first"), "{message}");
+    std::fs::remove_file(&path).unwrap();
 }
 
 #[test]

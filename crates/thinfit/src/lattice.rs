@@ -20,7 +20,7 @@ pub(crate) fn lattice(points: usize, dim: usize) -> Mat<f64> {
             .collect()
     };
     // Odd multipliers give every coordinate all N values; these step through the odd numbers by the golden ratio.
-    let candidates = (1..=CANDIDATES).map(|k| (k * (points as f64 * 0.618) as u64) % n | 1);
+    let candidates = (1..=CANDIDATES).map(|k| (k * (points as f64 * 0.618) as u64 % n) | 1);
     let worst = |g: &u64| error(points, &coordinates(*g));
     let best = candidates.min_by(|a, b| worst(a).total_cmp(&worst(b)));
     let z = coordinates(best.expect("there are candidates"));
@@ -56,11 +56,9 @@ mod tests {
     fn means_of_smooth_functions_are_far_better_than_random() {
         for dim in [1, 4, 10, 20] {
             let x = lattice(1 << 14, dim);
-            let value = |i: usize| (0..dim).map(|j| 1.0 + (x[(i, j)].exp() - 1.0) / dim as f64);
-            let mean = (0..x.nrows())
-                .map(|i| value(i).product::<f64>())
-                .sum::<f64>()
-                / x.nrows() as f64;
+            let factor = |x: f64| 1.0 + (x.exp() - 1.0) / dim as f64;
+            let value = |i: usize| (0..dim).map(|j| factor(x[(i, j)])).product::<f64>();
+            let mean = (0..x.nrows()).map(value).sum::<f64>() / x.nrows() as f64;
             let exact = (1.0 + (1f64.exp() - 2.0) / dim as f64).powi(dim as i32);
             let random = 0.01 * exact / 128.0;
             assert!((mean - exact).abs() < random, "{dim}: {mean} {exact}");

@@ -94,6 +94,19 @@ pub struct Deviation {
     pub observation: Mat<f64>,
 }
 
+/// The result, unless it has a value that is not finite: inputs or weights whose products overflow make such values.
+fn check_result(out: Mat<f64>) -> Result<Mat<f64>> {
+    let bad = |column: faer::ColRef<'_, f64>| column.iter().position(|v| !v.is_finite());
+    match out.col_iter().filter_map(bad).min() {
+        None => Ok(out),
+        Some(row) => Err(Error::Data {
+            what: "x",
+            problem: format!("the network overflows at row {row}"),
+            advice: "give rows near those that it was fitted to, or fit it again",
+        }),
+    }
+}
+
 /// The parts of a fitted network, in scaled units.
 pub(crate) struct Network {
     pub activation: Activation,
@@ -195,7 +208,7 @@ impl Model {
     /// f at the rows of `x` (m × d): m × c. A row's result has the same bits whatever rows are beside it.
     ///
     /// # Errors
-    /// A number of columns other than d, or values that are not finite.
+    /// A number of columns other than d, values that are not finite, or values so large that the result is not.
     pub fn predict(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
         self.check_columns(x)?;
         let evaluator = self.evaluator();
@@ -208,7 +221,7 @@ impl Model {
         if !usable {
             check_finite("x", x)?;
         }
-        Ok(out)
+        check_result(out)
     }
 
     /// The partial derivatives ∂f_o/∂x_j of output `o` at the rows of `x` (m × d): m × d.
@@ -259,8 +272,8 @@ impl Model {
             })
         };
         Ok(Deviation {
-            model: of(0.0),
-            observation: of(1.0),
+            model: check_result(of(0.0))?,
+            observation: check_result(of(1.0))?,
         })
     }
 
@@ -292,7 +305,7 @@ impl Model {
                 middle[(i, o)] + sign * half[o] * deviation[(i, o)]
             })
         };
-        Ok((bound(-1.0), bound(1.0)))
+        Ok((check_result(bound(-1.0))?, check_result(bound(1.0))?))
     }
 
     /// e(x) M e(x)ᵀ per row.
@@ -327,7 +340,7 @@ impl Model {
                 features(self.activation, x.as_ref(), w.as_ref(), e.as_mut());
                 write(e.as_ref(), out);
             });
-        Ok(out)
+        check_result(out)
     }
 
     fn check_columns(&self, x: MatRef<'_, f64>) -> Result<()> {

@@ -227,6 +227,13 @@ impl Evaluator {
             let rest = add_products::<4>(rest, &mut t);
             let rest = add_products::<2>(rest, &mut t);
             add_products::<1>(rest, &mut t);
+            // One output, one plane: no need to keep the values of the feature.
+            if let ([sum], &[b]) = (&mut *sums, b) {
+                for k in 0..LANES {
+                    sum[k] = planes(t[k])[0].mul_add(b, sum[k]);
+                }
+                continue;
+            }
             let mut phi = [[0.0; LANES]; P];
             for k in 0..LANES {
                 let planes = planes(t[k]);
@@ -262,6 +269,8 @@ fn add_products<'a, const J: usize>(
     while let (Some((w_group, w_rest)), Some((x_group, x_rest))) =
         (w.split_first_chunk::<J>(), x.split_first_chunk::<J>())
     {
+        // By value: loaded once, not for every vector.
+        let w_group = *w_group;
         for k in 0..LANES {
             for j in 0..J {
                 t[k] = x_group[j][k].mul_add(w_group[j], t[k]);

@@ -233,6 +233,8 @@ fn spread(points: MatRef<'_, f64>, domain: &[[f64; 2]]) -> Mat<f64> {
     })
 }
 
+/// The mean, by differences from the first value, so that equal values have none from it.
 fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
+    let from = values[0];
+    from + values.iter().map(|v| v - from).sum::<f64>() / values.len() as f64
 }

@@ -5,8 +5,8 @@
 //! f(x) = const + Re Σ_l a_l exp(i Σ_j ω_lj (x_j − c_j)),  E exp(i ω_j (x_j − c_j)) = sinc θ_j,  θ_j = ω_j h_j,
 //!
 //! so every second moment is a sum over pairs of waves of products of sincs (`docs/method.md`, section 8). The sums
-//! lose (Σ|a|)²/Var f of their digits, and a polished model leaves none of 16. They are made of numbers of 32 digits
-//! therefore, sines included. This file knows two activations, Fourier and the cosine, and no other way to integrate.
+//! lose (Σ|a|)²/Var f of their digits, and a model of strong cancellation leaves none of 16. So they are made of numbers of
+//! 32 digits, sines included. This file knows two activations, Fourier and the cosine, and no other way to integrate.
 
 use crate::{Activation, Model};
 use faer::fx128;
@@ -24,6 +24,8 @@ pub(crate) struct Waves {
     frequency: Vec<Vec<fx128>>,
     /// θ = ω h, n × d.
     angle: Vec<Vec<fx128>>,
+    /// sinc θ, n × d.
+    factor: Vec<Vec<fx128>>,
     /// Π_k sinc θ_lk over all inputs k but i and j: n times d × d.
     others: Vec<Vec<fx128>>,
     /// c.
@@ -87,10 +89,13 @@ impl Waves {
                 turned([size * real(output[l][o]), size * real(imaginary)], phase)
             })
             .collect();
-        let others = angle
+        let factor: Vec<Vec<fx128>> = angle
             .iter()
-            .map(|angle| {
-                let factor: Vec<fx128> = angle.iter().map(|&angle| sinc(angle)).collect();
+            .map(|angle| angle.iter().map(|&angle| sinc(angle)).collect())
+            .collect();
+        let others = factor
+            .iter()
+            .map(|factor| {
                 let without = |i: usize, j: usize| {
                     (0..d)
                         .filter(|&k| k != i && k != j)
@@ -104,6 +109,7 @@ impl Waves {
             amplitude,
             frequency,
             angle,
+            factor,
             others,
             centre,
         })
@@ -124,23 +130,18 @@ impl Waves {
     /// All moments; the variance and its parts have rounding errors of about d (ε Σ|a|)², ε that of a double.
     pub(crate) fn moments(&self) -> Moments {
         let (n, d) = (self.amplitude.len(), self.centre.len());
-        let factor: Vec<Vec<fx128>> = self
-            .angle
-            .iter()
-            .map(|angle| angle.iter().map(|&angle| sinc(angle)).collect())
-            .collect();
         // Collected by wave and added in their order: the same sums for any number of threads.
         let rows: Vec<Sums> = (0..n)
             .into_par_iter()
             .map(|l| {
                 let mut sums = Sums::new(d);
-                (0..=l).for_each(|k| self.add_pair(&factor, l, k, &mut sums));
+                (0..=l).for_each(|k| self.add_pair(l, k, &mut sums));
                 sums
             })
             .collect();
         let sums = rows.iter().fold(Sums::new(d), Sums::plus);
         let mean = (0..n).fold(self.constant, |sum, l| {
-            let product = factor[l].iter().fold(fx128::ONE, |a, &b| a * b);
+            let product = self.factor[l].iter().fold(fx128::ONE, |a, &b| a * b);
             sum + self.amplitude[l][0] * product
         });
         let rounded = |values: &[fx128]| values.iter().map(|v| v.0).collect::<Vec<f64>>();
@@ -154,17 +155,17 @@ impl Waves {
         }
     }
 
-    /// Adds the terms of waves l and k ≤ l to all sums, those of k and l with them; `factor` holds sinc θ (n × d).
+    /// Adds the terms of waves l and k ≤ l to all sums, those of k and l with them.
     ///
     /// A pair makes two waves, of the sums of the angles and of their differences.
-    fn add_pair(&self, factor: &[Vec<fx128>], l: usize, k: usize, sums: &mut Sums) {
+    fn add_pair(&self, l: usize, k: usize, sums: &mut Sums) {
         let d = self.centre.len();
         let ([x, y], [u, v]) = (self.amplitude[l], self.amplitude[k]);
         let count = real(if k < l { 1.0 } else { 0.5 });
         for (sign, weight) in [(1.0, x * u - y * v), (-1.0, x * u + y * v)] {
             let weight = weight * count;
             // g = E of the joint factor, p = product of the means, r = their difference: the covariance.
-            let apart = |j: usize| factor[l][j] * factor[k][j];
+            let apart = |j: usize| self.factor[l][j] * self.factor[k][j];
             let joint = |j: usize| sinc(self.angle[l][j] + real(sign) * self.angle[k][j]);
             let p: Vec<fx128> = (0..d).map(apart).collect();
             let g: Vec<fx128> = (0..d).map(joint).collect();
@@ -183,12 +184,11 @@ impl Waves {
                 let squared = self.frequency[l][j] * self.frequency[k][j] * before[d];
                 sums.derivative[j] -= real(sign) * squared;
             }
-            for i in 0..d {
-                let row = weight * r[i];
-                for j in 0..=i {
+            for (i, row) in sums.parts.iter_mut().enumerate() {
+                for (j, part) in row[..=i].iter_mut().enumerate() {
                     let others = self.others[l][i * d + j] * self.others[k][i * d + j];
-                    let both = if j < i { row * r[j] } else { row };
-                    sums.parts[i][j] += both * others;
+                    let partner = if j < i { r[j] } else { fx128::ONE };
+                    *part += weight * r[i] * partner * others;
                 }
             }
         }

@@ -206,16 +206,22 @@ fn waves_have_the_indices_of_a_tensor_quadrature() {
 #[test]
 fn other_activations_are_close_to_a_tensor_quadrature() {
     for (activation, size, tolerance) in [
-        (Activation::Sigmoid, 4.0, 3e-4),
-        (Activation::Tanh, 2.0, 3e-4),
+        (Activation::Sigmoid, 4.0, 1e-3),
+        (Activation::Tanh, 1.5, 1e-3),
         (Activation::Relu, 1.0, 3e-3),
     ] {
         for (d, q) in [(1, 60), (2, 60), (3, 30), (4, 14)] {
             for seed in 0..3 {
                 let model = random(activation, 7, d, size, seed);
-                let found = model.sensitivity(0).unwrap();
-                let off = difference(&found, &of_model(&model, q));
-                println!("{activation:?} {d}: {off:e}");
+                let (mut found, exact) = (model.sensitivity(0).unwrap(), of_model(&model, q));
+                if activation == Activation::Relu {
+                    // Its slope jumps, and the quadrature knows where only to 1/q.
+                    for (found, exact) in found.derivative.iter_mut().zip(&exact.derivative) {
+                        assert!((*found / exact - 1.0).abs() < 2.0 / q as f64);
+                        *found = *exact;
+                    }
+                }
+                let off = difference(&found, &exact);
                 assert!(
                     !found.closed_form && off < tolerance,
                     "{activation:?} {d}: {off:e}"
@@ -259,23 +265,19 @@ fn differences(h: f64) -> (Model, Sensitivity) {
 
 #[test]
 fn cancellation_costs_no_digits_until_the_closed_form_gives_way() {
-    // Powers of two, so that w ± hv are symmetric after rounding, but for their last bit.
-    for bits in [2, 5, 8, 11, 14, 17, 20] {
-        let h = 0.5f64.powi(bits);
-        let (model, exact) = differences(h);
+    // Powers of two, so that w ± hv are symmetric after rounding too.
+    for bits in [2, 5, 8, 11, 14, 17, 20, 22] {
+        let (model, exact) = differences(0.5f64.powi(bits));
         let found = model.sensitivity(0).unwrap();
-        let magnitudes = model.magnitudes();
-        let cancelled = magnitudes.sum() / exact.variance.sqrt();
+        let cancelled = model.magnitudes().sum() / exact.variance.sqrt();
         let off = difference(&found, &exact);
-        println!("{bits}: {cancelled:e} {} {off:e}", found.closed_form);
-        // The rounding of the stored weights is a change of f by up to 2^-52/h.
-        let tolerance = if found.closed_form {
-            1e-9 + 1e-14 / (h * h)
-        } else {
-            0.1
+        let tolerance = match bits {
+            i32::MIN..=14 => 1e-13,
+            15..=20 => 1e-8,
+            _ => 0.02,
         };
-        assert!(off < tolerance, "h = {h:e}: {off:e}");
-        assert!(found.closed_form == (cancelled < 7e11) || (cancelled > 4e11 && cancelled < 2e12));
+        assert!(off < tolerance, "{cancelled:e}: {off:e}");
+        assert_eq!(found.closed_form, cancelled < 8e11);
     }
 }
 
@@ -529,10 +531,9 @@ fn a_fit_of_ishigami_knows_which_inputs_matter() {
     .unwrap();
     let s = model.sensitivity_on(0, &[[-PI, PI]; 4]).unwrap();
     let (first, total) = ([0.3139, 0.4424, 0.0, 0.0], [0.5576, 0.4424, 0.2437, 0.0]);
-    println!("{s:?} {:?}", model.record.validation_mse);
     for j in 0..4 {
-        assert!((s.first[j] - first[j]).abs() < 5e-3, "{:?}", s.first);
-        assert!((s.total[j] - total[j]).abs() < 5e-3, "{:?}", s.total);
+        assert!((s.first[j] - first[j]).abs() < 1e-3, "{:?}", s.first);
+        assert!((s.total[j] - total[j]).abs() < 1e-3, "{:?}", s.total);
     }
-    assert!((s.second[(0, 2)] - 0.2437).abs() < 5e-3 && s.closed_form);
+    assert!((s.second[(0, 2)] - 0.2437).abs() < 1e-3 && s.closed_form);
 }

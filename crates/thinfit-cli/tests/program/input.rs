@@ -51,6 +51,11 @@ fn every_format_gives_the_same_model() {
     );
     write(&folder, "bare.csv", rows(","));
     write(&folder, "array.npy", npy(80, 3, value));
+    // The same points, written by numpy.savez and scipy.io.savemat.
+    for file in ["points.npz", "points.mat"] {
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+        std::fs::copy(data.join(file), folder.join(file)).unwrap();
+    }
     let f = |model: &str| {
         let model = Model::load(folder.join(model)).unwrap();
         model.predict(x.as_ref()).unwrap()
@@ -62,6 +67,8 @@ fn every_format_gives_the_same_model() {
         ("blank.txt", "y"),
         ("bare.csv", "c3"),
         ("array.npy", "c3"),
+        ("points.npz", "y"),
+        ("points.mat", "y"),
     ] {
         succeed(
             &folder,
@@ -70,6 +77,19 @@ fn every_format_gives_the_same_model() {
         assert_eq!(f("other.json"), expected, "{file}");
         succeed(&folder, &["score", "other.json", file]);
     }
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn a_build_without_parquet_says_how_to_get_it() {
+    let folder = folder("parquet");
+    write(&folder, "points.parquet", b"PAR1 and so on");
+    let fit = ["fit", "points.parquet", "--target=y"];
+    fail(
+        &folder,
+        &fit,
+        &["points.parquet", "--features parquet", "CSV"],
+    );
 }
 
 #[test]

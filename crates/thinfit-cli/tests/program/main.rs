@@ -1,5 +1,7 @@
 //! The program as its users meet it: exit codes, what it prints where, and the files it leaves.
 
+#![allow(clippy::unwrap_used)]
+
 mod demo;
 mod export;
 mod fit;

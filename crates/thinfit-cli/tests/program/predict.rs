@@ -179,6 +179,29 @@ fn bad_rows_and_bad_models_leave_no_file() {
 }
 
 #[test]
+fn rows_with_missing_values_can_be_left_out() {
+    let folder = fitted("predict-missing");
+    write(&folder, "gap.csv", "a,b\n0.1,0.2\n,0.2\n0.3,0.4\n");
+    let output = thinfit(
+        &folder,
+        &["predict", "model.json", "gap.csv", "--missing=drop"],
+    );
+    assert_eq!(text(&output.stdout).lines().count(), 3);
+    assert!(text(&output.stderr).contains("left out 1 row"));
+    fail(
+        &folder,
+        &[
+            "predict",
+            "model.json",
+            "gap.csv",
+            "--missing=mean",
+            "-o=o.csv",
+        ],
+        &["--missing drop"],
+    );
+}
+
+#[test]
 fn a_reader_that_leaves_early_is_no_error() {
     let folder = fitted("predict-pipe");
     succeed(

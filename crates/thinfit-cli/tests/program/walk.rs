@@ -28,16 +28,9 @@ fn steps(readme: &str) -> Vec<Step> {
 
 /// Words with every number replaced by `#`: figures differ between kinds of processors, words do not.
 fn shape(line: &str) -> String {
-    let word = |word: &str| {
-        let bare = word.trim_matches(|c: char| "(),;:%s".contains(c));
-        if bare.parse::<f64>().is_ok() {
-            word.replace(bare, "#")
-        } else {
-            word.to_owned()
-        }
-    };
-    line.split_whitespace()
-        .map(word)
+    line.split(|c: char| c.is_whitespace() || ",;:()".contains(c))
+        .filter(|word| !word.is_empty())
+        .map(|word| word.parse::<f64>().map_or(word, |_| "#"))
         .collect::<Vec<_>>()
         .join(" ")
 }
