@@ -53,6 +53,11 @@ fn numbers(path: &str) -> std::io::Result<Vec<f64>> {
 
 fn bytes(f: &Mat<f64>) -> Vec<u8> {
     (0..f.nrows())
-        .flat_map(|i| f.row(i).iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<_>>())
+        .flat_map(|i| {
+            f.row(i)
+                .iter()
+                .flat_map(|v| v.to_le_bytes())
+                .collect::<Vec<_>>()
+        })
         .collect()
 }
