@@ -54,8 +54,8 @@ pub enum Command {
 /// How a table is read.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TableArgs {
-    /// Character between fields of a text file [default: found out].
-    #[arg(long, value_name = "CHAR", value_parser = PossibleValuesParser::new([",", ";", "tab", "blank"]), help_heading = "Table")]
+    /// Character between fields of a text file, `tab` or `blanks` [default: found out].
+    #[arg(long, value_name = "CHAR", help_heading = "Table")]
     pub delimiter: Option<String>,
     /// The first line holds names [default: found out].
     #[arg(long, overrides_with = "no_header", help_heading = "Table")]
@@ -175,14 +175,21 @@ pub struct PredictArgs {
     #[arg(long, value_name = "LEVEL", value_parser = probability)]
     pub interval: Option<f64>,
     /// Threads; 0 takes all cores.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub threads: usize,
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=4096))]
+    pub threads: u16,
     /// Show no progress.
     #[arg(short, long)]
     pub quiet: bool,
     /// How the table is read.
     #[command(flatten)]
     pub table: TableArgs,
+}
+
+fn fraction(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(level) if (0.0..=1e6).contains(&level) => Ok(level),
+        _ => Err("expected a number of at least 0, such as 0.1".into()),
+    }
 }
 
 fn probability(text: &str) -> Result<f64, String> {
@@ -287,16 +294,16 @@ pub struct DataArgs {
     #[arg(value_parser = PossibleValuesParser::new(crate::data::names()))]
     pub problem: String,
     /// Number of samples [default: as in the paper].
-    #[arg(long, value_name = "M")]
-    pub rows: Option<usize>,
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    pub rows: Option<u32>,
     /// Number of inputs [default: as in the paper].
-    #[arg(long, value_name = "D")]
-    pub inputs: Option<usize>,
+    #[arg(long, value_name = "D", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub inputs: Option<u16>,
     /// Seed of the samples.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
     /// Standard deviation of noise that is added, as a fraction of that of the values.
-    #[arg(long, value_name = "X", default_value_t = 0.0)]
+    #[arg(long, value_name = "X", default_value_t = 0.0, value_parser = fraction)]
     pub noise: f64,
     /// Write the test sample of this seed instead of the training sample.
     #[arg(long)]

@@ -31,7 +31,7 @@ impl Checkpoint {
         }
     }
 
-    /// Saves if it is time; the first call always does, so that a file that cannot be written is known at once.
+    /// Saves if it is time; the first call always does.
     pub fn offer(&self, at: &Progress<'_>) -> thinfit::Result<()> {
         let Ok(mut last) = self.last.try_lock() else {
             return Ok(());
@@ -54,11 +54,12 @@ impl Checkpoint {
 
     fn write(&self, at: &Progress<'_>, last: &mut Option<Save>) -> thinfit::Result<()> {
         let start = Instant::now();
-        at.state().save(&self.path)?;
+        let saved = at.state().save(&self.path);
+        // A file that cannot be written now is tried again later, not at every step.
         *last = Some(Save {
             ended: Instant::now(),
             took: start.elapsed(),
         });
-        Ok(())
+        saved
     }
 }

@@ -3,19 +3,18 @@
 use std::path::Path;
 
 use thinfit::{Dataset, Mat, Model};
-use thinfit_table::{Delimiter, Missing, Options, Reader};
+use thinfit_table::{Missing, Options, Reader};
 
 use crate::args::{self, FitArgs, TableArgs};
 use crate::failure::Failure;
 
 /// Opens a table.
 pub fn open(path: &Path, args: &TableArgs) -> Result<Reader, Failure> {
+    let delimiter = args.delimiter.as_deref().map(str::parse).transpose();
+    let delimiter =
+        delimiter.map_err(|problem: String| Failure::new(format!("--delimiter: {problem}")))?;
     let options = Options {
-        delimiter: args.delimiter.as_deref().map(|name| match name {
-            "blank" => Delimiter::Blanks,
-            "tab" => Delimiter::Byte(b'\t'),
-            byte => Delimiter::Byte(byte.as_bytes()[0]),
-        }),
+        delimiter,
         header: match (args.header, args.no_header) {
             (true, _) => Some(true),
             (_, true) => Some(false),
@@ -109,13 +108,15 @@ pub fn samples(args: &FitArgs, path: &Path) -> Result<(Dataset, usize), Failure>
 
 /// Lets `reader` give the model's inputs, then `targets`, in this order, whatever the order in the file.
 ///
-/// Columns are matched by name; those of a table without names by place, if there are as many.
+/// Columns are matched by name. Where that fails, those of a table without names are matched by place, if there are as
+/// many.
 pub fn match_inputs(reader: &mut Reader, model: &Model, targets: &[String]) -> Result<(), Failure> {
     let wanted: Vec<String> = model.inputs.iter().chain(targets).cloned().collect();
-    let places = if nameless(reader.names()) && reader.names().len() == wanted.len() {
-        (0..wanted.len()).collect()
-    } else {
-        find(reader, &wanted)?
+    let places = match find(reader, &wanted) {
+        Err(_) if nameless(reader.names()) && reader.names().len() == wanted.len() => {
+            (0..wanted.len()).collect()
+        }
+        found => found?,
     };
     select(reader, &places)
 }

@@ -19,7 +19,10 @@ pub fn names() -> Vec<&'static str> {
 pub fn run(args: &DataArgs, out: &mut impl Write) -> Result<(), Failure> {
     let problem: Problem = args.problem.parse()?;
     let (dim, rows) = problem.settings()[0];
-    let (dim, rows) = (args.inputs.unwrap_or(dim), args.rows.unwrap_or(rows));
+    let (dim, rows) = (
+        args.inputs.map_or(dim, usize::from),
+        args.rows.map_or(rows, |rows| rows as usize),
+    );
     let split = if args.test { Split::Test } else { Split::Train };
     let sample = problem.sample(dim, rows, args.seed, split)?;
     let y = sample.y.col_as_slice(0);

@@ -42,7 +42,7 @@ pub fn run(args: &PlotArgs, out: &mut impl Write) -> Result<(), Failure> {
     for o in 0..c {
         let name = |picture: &str| match c {
             1 => picture.to_owned(),
-            _ => format!("{picture}-{}", file_name(&model.outputs[o])),
+            _ => format!("{picture}-{}-{}", o + 1, file_name(&model.outputs[o])),
         };
         let sensitivity = model.sensitivity(o)?;
         save(

@@ -1,7 +1,7 @@
 //! `thinfit export`: a model in another language.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use thinfit::{Model, Precision};
 
@@ -40,7 +40,14 @@ pub fn run(args: &ExportArgs, out: &mut impl Write) -> Result<(), Failure> {
         }
         Language::C => {
             let code = thinfit_export::c(&model, &name);
-            let header: PathBuf = path.with_extension("h");
+            // The source includes the header by the name of the function.
+            let header = path.with_file_name(format!("{}.h", code.name));
+            if header == path {
+                return Err(Failure::new(format!(
+                    "{}: expected a name for the source, found that of the header; give one that ends in .c",
+                    path.display()
+                )));
+            }
             write(&path, code.source.as_bytes())?;
             write(&header, code.header.as_bytes())
         }

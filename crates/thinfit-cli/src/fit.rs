@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use serde::Serialize;
@@ -14,6 +14,7 @@ use crate::columns;
 use crate::failure::Failure;
 use crate::figure::figure;
 use crate::interrupt;
+use crate::output::check_output;
 use crate::progress::Progress;
 use crate::settings;
 
@@ -53,9 +54,9 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
         .output
         .clone()
         .unwrap_or_else(|| PathBuf::from("model.json"));
-    check_folder(&output, "-o")?;
-    if let Some(path) = &args.checkpoint {
-        check_folder(path, "--checkpoint")?;
+    check_output(&output, "-o", &[&path])?;
+    if let Some(state) = &args.checkpoint {
+        check_output(state, "--checkpoint", &[&path, &output])?;
     }
     let (data, dropped) = columns::samples(&args, &path)?;
     let state = match &args.resume {
@@ -87,7 +88,7 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
     ));
     interrupt::listen()?;
     let checkpoint = args.checkpoint.or(args.resume).map(Checkpoint::new);
-    let unsaved = Mutex::new(None);
+    let warned = AtomicBool::new(false);
     let start = Instant::now();
     let observe = |at: &thinfit::Progress<'_>| {
         progress.fit(at);
@@ -99,8 +100,12 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
         };
         if let Err(error) = saved {
             // Hours of work should not end because a disk is full for a while.
-            let mut unsaved = unsaved.lock().unwrap_or_else(PoisonError::into_inner);
-            unsaved.get_or_insert(error);
+            if !warned.swap(true, Ordering::Relaxed) {
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "warning: the state is not saved: {error}"
+                );
+            }
         }
         if stop {
             Control::Stop
@@ -113,11 +118,6 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
         Some(state) => thinfit::resume(&data, state, &observe),
     }?;
     progress.finish();
-    if let Some(error) = unsaved.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        progress.note(format!(
-            "warning: the state could not always be saved: {error}"
-        ));
-    }
     model.save(&output)?;
 
     let record = &model.record;
@@ -149,26 +149,6 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
         write_report(out, &model, &result, &path)?;
     }
     Ok(record.stopped)
-}
-
-/// A file that cannot be written should not cost the time of a fit.
-fn check_folder(output: &Path, option: &str) -> Result<(), Failure> {
-    let folder = match output.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
-    if output.is_dir() || !folder.is_dir() {
-        let found = if output.is_dir() {
-            "a folder"
-        } else {
-            "no such folder"
-        };
-        return Err(Failure::new(format!(
-            "{}: expected a file to write to, found {found}; give another one with {option} FILE",
-            output.display()
-        )));
-    }
-    Ok(())
 }
 
 /// r² = 1 − mse/variance, 0 where there is nothing to explain.

@@ -14,6 +14,7 @@ mod figure;
 mod fit;
 mod inspect;
 mod interrupt;
+mod output;
 mod predict;
 mod progress;
 mod score;
@@ -56,7 +57,10 @@ fn dispatch(cli: Cli, out: &mut impl Write) -> Result<bool, Failure> {
         Command::Data(args) => data::run(&args, out)?,
         Command::Demo(args) => demo::run(&args, out)?,
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "thinfit", out);
+            // Into memory first: the generator panics where a reader is gone.
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "thinfit", &mut script);
+            out.write_all(&script)?;
         }
     }
     Ok(false)

@@ -8,6 +8,7 @@ use thinfit_table::Writer;
 use crate::args::PredictArgs;
 use crate::columns::{match_inputs, open};
 use crate::failure::Failure;
+use crate::output::check_output;
 use crate::progress::Progress;
 
 /// Rows in memory at a time.
@@ -19,6 +20,9 @@ pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
     let mut reader = open(&args.data, &args.table)?;
     match_inputs(&mut reader, &model, &[])?;
     let pool = pool(args.threads)?;
+    if let Some(output) = &args.output {
+        check_output(output, "-o", &[&args.model, &args.data])?;
+    }
     let mut writer = match &args.output {
         Some(path) => Writer::create(path)?,
         None => Writer::new("standard output", out),
@@ -40,9 +44,9 @@ pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
 }
 
 /// Threads to predict on; 0 takes all cores.
-fn pool(threads: usize) -> Result<rayon::ThreadPool, Failure> {
+fn pool(threads: u16) -> Result<rayon::ThreadPool, Failure> {
     rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
+        .num_threads(usize::from(threads))
         .build()
         .map_err(|error| {
             Failure::new(format!(

@@ -229,7 +229,8 @@ fn assignment(text: &str) -> Result<Table, Failure> {
 fn lay(under: &mut Table, over: Table) {
     for (key, value) in over {
         match (under.get_mut(&key), value) {
-            (Some(Value::Table(under)), Value::Table(over)) => lay(under, over),
+            // The ridge is a choice between two keys; the new choice replaces the old.
+            (Some(Value::Table(under)), Value::Table(over)) if key != "ridge" => lay(under, over),
             (_, value) => {
                 under.insert(key, value);
             }

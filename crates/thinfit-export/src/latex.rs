@@ -42,7 +42,10 @@ pub fn latex(model: &Model, digits: usize) -> String {
                 let sign = if *w < 0.0 { '-' } else { '+' };
                 let _ = write!(text, " {sign} {}\\,u_{{{}}}", number(w.abs()), j + 1);
             }
-            text.push_str("\\bigr)");
+            text.push_str(match network.feature {
+                Feature::Relu => "\\bigr)_+",
+                _ => "\\bigr)",
+            });
         }
         text.push_str("\n\\end{align*}\n");
     }

@@ -174,6 +174,6 @@ fn is_header(path: &Path, records: &[Vec<Field>]) -> Result<bool> {
         path,
         "names or numbers in the first line",
         "both",
-        "pass --header yes if it holds names, --header no if it is the first row",
+        "pass --header if it holds names, --no-header if it is the first row",
     ))
 }

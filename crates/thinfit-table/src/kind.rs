@@ -68,7 +68,10 @@ pub(crate) fn kind(path: &Path, head: &[u8]) -> Result<Kind> {
     if let Some((_, what, advice)) = FOREIGN.iter().find(|(magic, ..)| head.starts_with(magic)) {
         return Err(malformed(path, TABLE, *what, *advice));
     }
-    if let Some((kind, ..)) = KNOWN.iter().find(|(_, magic, ..)| head.starts_with(magic)) {
+    // A text may begin with `PK` or `PAR1` as well, but has no such bytes.
+    let binary = head.iter().any(|byte| *byte < b'\t');
+    let known = KNOWN.iter().find(|(_, magic, ..)| head.starts_with(magic));
+    if let Some((kind, ..)) = known.filter(|(kind, ..)| binary || *kind == Kind::Mat) {
         return Ok(*kind);
     }
     let extension = path.extension().unwrap_or_default().to_ascii_lowercase();

@@ -6,7 +6,7 @@
 //!
 //! - **Text**: UTF-8, with or without a header, fields quoted or not. Lines that are blank or start with `#` are left out.
 //!   The first line is a header unless all of its fields are numbers or missing. Without one the columns are `c1`, `c2`, …
-//! - **NPY**: one or two dimensions, real numbers of every width, bool, either order of axes and of bytes. The columns are
+//! - **NPY**: one or two dimensions, real numbers (but no half precision), bool, either order of axes and of bytes. The columns are
 //!   `c1`, `c2`, …
 //! - **NPZ and MAT**: all arrays of one or two dimensions, side by side, if they have as many rows; else name those to
 //!   take in [`Options::array`]. The columns of `X` are `X1`, `X2`, …; an array of one column keeps its name.

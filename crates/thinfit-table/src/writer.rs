@@ -33,6 +33,13 @@ impl Writer<'static> {
     /// A file that cannot be created beside it.
     pub fn create(path: &Path) -> Result<Self> {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
+        // A link stays and the file it names is replaced; a pipe or a device is written to as it is.
+        let place = std::fs::canonicalize(path);
+        let path = place.as_deref().unwrap_or(path);
+        if std::fs::metadata(path).is_ok_and(|file| !file.is_file() && !file.is_dir()) {
+            let file = File::create(path).map_err(|source| unwritten(path, source))?;
+            return Ok(Writer::new(&path.to_string_lossy(), file));
+        }
         let mut partial = path.as_os_str().to_owned();
         // Several threads may write one file at a time; the last to rename wins.
         partial.push(format!(

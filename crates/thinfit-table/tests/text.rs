@@ -120,7 +120,7 @@ fn a_first_line_of_names_and_numbers_is_a_header_only_if_the_rows_say_so() {
         ["land", "1990"]
     );
     let message = error("18,ford\n15,buick\n");
-    assert!(message.contains("--header yes"), "{message}");
+    assert!(message.contains("--header if"), "{message}");
     // Missing values are values.
     assert_eq!(
         read_with("1,NA\n3,4\n", &missing(Missing::Drop))
@@ -363,5 +363,14 @@ fn numbers_are_read_to_the_last_bit() {
             read(format!("{text}\n")).unwrap().x[(0, 0)].to_bits(),
             expected.to_bits()
         );
+    }
+}
+
+#[test]
+fn names_that_look_like_other_files_are_names() {
+    for text in ["PK,x\n1,2\n", "PAR1,PAR2\n3,4\n"] {
+        let mut reader =
+            Reader::from_bytes(Path::new("a.csv"), text.into(), &Options::default()).unwrap();
+        assert_eq!(reader.read().unwrap().x.ncols(), 2);
     }
 }

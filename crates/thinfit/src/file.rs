@@ -20,6 +20,17 @@ pub(crate) fn read_whole(path: &Path) -> Result<Vec<u8>> {
 /// A file that cannot be written; what was at `path` is still there then.
 pub fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let failed = |source| Error::Io {
+        action: "write",
+        path: path.into(),
+        source,
+    };
+    // A link stays and the file it names is replaced; a pipe or a device is written to as it is.
+    let place = std::fs::canonicalize(path);
+    let path = place.as_deref().unwrap_or(path);
+    if std::fs::metadata(path).is_ok_and(|file| !file.is_file() && !file.is_dir()) {
+        return std::fs::write(path, content).map_err(failed);
+    }
     let mut partial = path.as_os_str().to_owned();
     // Several threads may write one file at a time; the last to rename wins.
     partial.push(format!(
@@ -33,10 +44,6 @@ pub fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
     written.map_err(|source| {
         // What is left of it is of no use; that it may not be there is no second error.
         let _ = std::fs::remove_file(&partial);
-        Error::Io {
-            action: "write",
-            path: path.into(),
-            source,
-        }
+        failed(source)
     })
 }

@@ -1,15 +1,19 @@
 //! The linear fit y ≈ Xβ + β₀: what a model has to beat before it is worth its name.
 
-use crate::data::Dataset;
+use crate::data::{Dataset, Scaler};
 use crate::householder::Qr;
 use faer::{Mat, MatRef};
 
 /// Ridge relative to √m: decides between solutions where columns depend on each other, and is not felt elsewhere.
 const KAPPA: f64 = 1e-10;
 
-/// Predictions (rows × c) at the rows of `x` by the least squares fit to `data`, columns of order one.
+/// Predictions (rows × c) at the rows of `x` by the least squares fit to `data`.
 pub(crate) fn linear_fit(data: &Dataset, x: MatRef<'_, f64>) -> Mat<f64> {
     let (m, d) = (data.samples(), data.dim());
+    // The ridge is meant for columns of order one.
+    let scaler = Scaler::to_standard(data.x.as_ref());
+    let (train, x) = (scaler.apply(data.x.as_ref()), scaler.apply(x));
+    let x = x.as_ref();
     let root = |i: usize| {
         data.weights
             .as_ref()
@@ -18,7 +22,7 @@ pub(crate) fn linear_fit(data: &Dataset, x: MatRef<'_, f64>) -> Mat<f64> {
     let entry = |x: MatRef<'_, f64>, i: usize, j: usize| if j < d { x[(i, j)] } else { 1.0 };
     let tau = KAPPA * (m as f64).sqrt();
     let stacked = Mat::from_fn(m + d + 1, d + 1, |i, j| match i.checked_sub(m) {
-        None => root(i) * entry(data.x.as_ref(), i, j),
+        None => root(i) * entry(train.as_ref(), i, j),
         Some(k) => f64::from(u8::from(k == j)) * tau,
     });
     let mut beta = Mat::from_fn(m + d + 1, data.y.ncols(), |i, o| {

@@ -490,6 +490,16 @@ impl Model {
                 "output weights that do not fit the width and the outputs",
             ),
             (uncertain, "a covariance that does not fit the width"),
+            (
+                [
+                    &self.record.validation_mse,
+                    &self.record.validation_variance,
+                    &self.record.validation_linear,
+                ]
+                .iter()
+                .all(|errors| errors.len() == c),
+                "a record that does not fit the outputs",
+            ),
         ];
         checks
             .iter()

@@ -1,5 +1,7 @@
 //! Damaged model and state files: an error or finite numbers, never a panic. THINFIT_FUZZ=N tries N damages.
 
+#![allow(clippy::unwrap_used)]
+
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::path::Path;

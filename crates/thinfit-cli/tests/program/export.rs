@@ -22,6 +22,17 @@ fn every_language_is_a_file() {
         &["export", "model.json", "--to", "c", "-o", "pump.c"],
     );
     assert!(read(&folder, "pump.c").contains("pump("));
+    succeed(
+        &folder,
+        &["export", "model.json", "--to", "c", "-o", "my-model.c"],
+    );
+    assert!(read(&folder, "my-model.c").contains("#include \"my_model.h\""));
+    assert!(folder.join("my_model.h").exists());
+    fail(
+        &folder,
+        &["export", "model.json", "--to", "c", "-o", "pump.h"],
+        &["pump.h", ".c"],
+    );
     fail(
         &folder,
         &["export", "absent.json", "--to", "c"],

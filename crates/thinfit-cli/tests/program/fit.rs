@@ -112,6 +112,8 @@ fn the_command_line_wins_over_the_file_and_the_file_over_the_preset() {
             "7",
             "--set",
             "direct.rate=0.01",
+            "--set",
+            "ridge.absolute=1e-6",
         ],
     );
     let config = Model::load(folder.join("from-file.json"))
@@ -121,6 +123,7 @@ fn the_command_line_wins_over_the_file_and_the_file_over_the_preset() {
     assert_eq!((config.width, config.seed, config.direct.steps), (7, 3, 30));
     assert_eq!((config.direct.rate, config.scale), (0.01, 0.05));
     assert_eq!(config.method, thinfit::Method::Direct);
+    assert_eq!(config.ridge, thinfit::Ridge::Absolute(1e-6));
 }
 
 #[test]
@@ -194,6 +197,7 @@ fn wrong_options_are_errors_that_say_what_to_do() {
     write(&folder, "bad.toml", "width = 'many'\n");
     write(&folder, "typo.toml", "widht = 10\n");
     write(&folder, "broken.toml", "width = = 3\n");
+    write(&folder, "dots.toml", "delimiter = '...'\n");
     let fit = ["fit", "train.csv", "--target", "y", "--drop", "name"];
     let with = |more: &[&'static str]| [&fit[..], more].concat();
     fail(
@@ -240,6 +244,17 @@ fn wrong_options_are_errors_that_say_what_to_do() {
         &with(&["-o", "no/such/folder/m.json"]),
         &["no/such/folder", "-o"],
     );
+    fail(
+        &folder,
+        &with(&["-o", "train.csv"]),
+        &["train.csv", "something else"],
+    );
+    fail(
+        &folder,
+        &with(&["--checkpoint", "model.json", "-o", "./model.json"]),
+        &["something else"],
+    );
+    fail(&folder, &with(&["--config", "dots.toml"]), &["--delimiter"]);
     fail(
         &folder,
         &with(&["--resume", "absent.state"]),

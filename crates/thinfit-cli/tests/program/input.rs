@@ -75,15 +75,34 @@ fn every_format_gives_the_same_model() {
             &with_short(&["fit", file, "--target", target, "-o", "other.json"]),
         );
         assert_eq!(f("other.json"), expected, "{file}");
-        succeed(&folder, &["score", "other.json", file]);
+        let mse = |model: &str| {
+            let score = succeed(&folder, &["score", model, file, "--json"]);
+            let score: serde_json::Value = serde_json::from_str(&score).unwrap();
+            score["scores"][0]["mse"].as_f64().unwrap()
+        };
+        let error = f("other.json") - &y;
+        let expected = error.squared_norm_l2() / 80.0;
+        assert!((mse("other.json") - expected).abs() <= 1e-9 * expected);
     }
+}
+
+#[test]
+fn a_table_without_names_may_have_its_target_first() {
+    let folder = folder("target-first");
+    let (x, y) = points(80);
+    let line = |i: usize| format!("{},{},{}\n", y[(i, 0)], x[(i, 0)], x[(i, 1)]);
+    write(&folder, "bare.csv", (0..80).map(line).collect::<String>());
+    succeed(&folder, &with_short(&["fit", "bare.csv", "--target", "c1"]));
+    let score = succeed(&folder, &["score", "model.json", "bare.csv", "--json"]);
+    let score: serde_json::Value = serde_json::from_str(&score).unwrap();
+    assert!(score["scores"][0]["r2"].as_f64().unwrap() > 0.9, "{score}");
 }
 
 #[cfg(not(feature = "parquet"))]
 #[test]
 fn a_build_without_parquet_says_how_to_get_it() {
     let folder = folder("parquet");
-    write(&folder, "points.parquet", b"PAR1 and so on");
+    write(&folder, "points.parquet", b"PAR1\0 and so on");
     let fit = ["fit", "points.parquet", "--target=y"];
     fail(
         &folder,

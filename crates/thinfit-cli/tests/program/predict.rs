@@ -204,11 +204,13 @@ fn rows_with_missing_values_can_be_left_out() {
 #[test]
 fn a_reader_that_leaves_early_is_no_error() {
     let folder = fitted("predict-pipe");
-    succeed(
-        &folder,
-        &["data", "f3", "--rows", "200000", "-o", "many.csv"],
-    );
-    let mut child = program(&folder, &["data", "f3", "--rows", "200000"])
+    let many = |rows: usize| {
+        (0..rows)
+            .map(|i| format!("0.{i},0.5\n"))
+            .collect::<String>()
+    };
+    write(&folder, "many.csv", format!("a,b\n{}", many(100_000)));
+    let mut child = program(&folder, &["predict", "model.json", "many.csv"])
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
