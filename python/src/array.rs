@@ -7,7 +7,7 @@ use thinfit::{Mat, MatRef};
 
 /// The array as a matrix, without a copy.
 pub fn view<'a>(x: &'a PyReadonlyArray2<'_, f64>) -> PyResult<MatRef<'a, f64>> {
-    let [rows, columns] = x.dims();
+    let (rows, columns) = x.as_array().dim();
     let values = x.as_slice().map_err(layout)?;
     Ok(if x.is_c_contiguous() {
         MatRef::from_row_major_slice(values, rows, columns)
