@@ -58,7 +58,7 @@ pub fn run(args: &DemoArgs, out: &mut impl Write) -> Result<(), Failure> {
     let predicted = predicted.col_as_slice(0);
 
     let start = Instant::now();
-    let kernel = KernelRidge::default().fit(train.x.as_ref(), train.y.as_ref())?;
+    let kernel = KernelRidge::default().fit(&data, args.seed, &|_| Control::Continue)?;
     let kernel_seconds = start.elapsed().as_secs_f64();
     let kernel = kernel.predict(test.x.as_ref())?;
     let kernel = kernel.col_as_slice(0);

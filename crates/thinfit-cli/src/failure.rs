@@ -71,12 +71,6 @@ impl From<thinfit_experiments::functions::UnknownProblem> for Failure {
     }
 }
 
-impl From<thinfit_baselines::Error> for Failure {
-    fn from(error: thinfit_baselines::Error) -> Self {
-        Failure::new(format!("kernel ridge: {error}"))
-    }
-}
-
 impl From<thinfit_experiments::TooFewInputs> for Failure {
     fn from(error: thinfit_experiments::TooFewInputs) -> Self {
         Failure::new(error.to_string())

@@ -150,10 +150,10 @@ fn write_report(out: &mut impl Write, report: &Report<'_>) -> Result<(), Failure
         "made by thinfit {} from {} samples: {}{start}{polish}, lambda {}, ridge {:.1e}, seed {}{}\n",
         record.version,
         record.samples,
-        record.config.method.name(),
+        record.method,
         record.lambda,
         record.ridge,
-        record.config.seed,
+        record.seed,
         if record.stopped { " (interrupted)" } else { "" },
     )?;
     for output in &report.outputs {

@@ -1,5 +1,6 @@
 //! Kernel ridge on the paper's functions: errors in the range that the published row and our own runs give.
 
+use thinfit::{Control, Dataset};
 use thinfit_baselines::KernelRidge;
 use thinfit_experiments::published::{self, Method, Setting};
 use thinfit_experiments::{Problem, Split};
@@ -14,10 +15,11 @@ fn error(problem: Problem, dim: usize, samples: usize) -> f64 {
         let test = problem
             .sample(dim, samples, seed, Split::Test)
             .expect("f1 and f3 read at most five inputs");
+        let data = Dataset::new(train.x, train.y).expect("finite points of matching sizes");
         let fitted = KernelRidge::default()
-            .fit(train.x.as_ref(), train.y.as_ref())
+            .fit(&data, 0, &|_| Control::Continue)
             .expect("finite points of matching sizes");
-        assert_eq!(fitted.raised(), 0);
+        assert_eq!(fitted.record.raised, 0);
         (fitted
             .predict(test.x.as_ref())
             .expect("finite points of matching sizes")

@@ -11,12 +11,12 @@ const BETA1: f64 = 0.9;
 const BETA2: f64 = 0.999;
 const EPSILON: f64 = 1e-8;
 
-/// The moments of Adam for one leaf.
+/// The moments of Adam for one leaf, a flat slice of f32 or f64.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Adam<T> {
-    pub first: Vec<T>,
-    pub second: Vec<T>,
-    pub steps: i32,
+pub struct Adam<T> {
+    pub(crate) first: Vec<T>,
+    pub(crate) second: Vec<T>,
+    pub(crate) steps: i32,
 }
 
 /// The coefficients of one step, the same for every entry of a leaf.
@@ -27,6 +27,7 @@ pub(crate) struct Stride<T> {
 }
 
 impl<T: Real> Adam<T> {
+    /// Moments of zero for a leaf of `len` numbers.
     pub fn new(len: usize) -> Self {
         Adam {
             first: vec![T::ZERO; len],
@@ -36,7 +37,7 @@ impl<T: Real> Adam<T> {
     }
 
     /// Counts one step and returns its coefficients.
-    pub fn stride(&mut self, rate: f64) -> Stride<T> {
+    pub(crate) fn stride(&mut self, rate: f64) -> Stride<T> {
         self.steps += 1;
         let rate = rate / (1.0 - BETA1.powi(self.steps));
         Stride {

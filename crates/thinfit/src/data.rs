@@ -51,8 +51,11 @@ impl Dataset {
         Ok(data)
     }
 
-    /// Refuses what no fit can use.
-    pub(crate) fn check(&self) -> Result<()> {
+    /// Refuses what no fit can use; the fields are public and may have changed since [`Dataset::new`].
+    ///
+    /// # Errors
+    /// As [`Dataset::new`].
+    pub fn check(&self) -> Result<()> {
         let (m, d, c) = (self.x.nrows(), self.x.ncols(), self.y.ncols());
         let advice = "give at least one row, one input and one output";
         for (what, found) in [("samples", m), ("inputs", d), ("outputs", c)] {
@@ -132,8 +135,13 @@ impl Dataset {
         self.x.ncols()
     }
 
+    /// Smallest and largest value of each input (d).
+    pub fn domain(&self) -> Vec<[f64; 2]> {
+        self.x.col_iter().map(|x| range(x.iter())).collect()
+    }
+
     /// The given rows, in the given order.
-    pub(crate) fn rows(&self, rows: &[usize]) -> Dataset {
+    pub fn rows(&self, rows: &[usize]) -> Dataset {
         Dataset {
             x: Mat::from_fn(rows.len(), self.dim(), |i, j| self.x[(rows[i], j)]),
             y: Mat::from_fn(rows.len(), self.y.ncols(), |i, j| self.y[(rows[i], j)]),
@@ -149,7 +157,10 @@ impl Dataset {
     /// Shuffles the rows and cuts off the last `fraction` of them for validation: (training, validation).
     ///
     /// Both parts have at least one row, and rows of weight zero go to training, where they count for nothing.
-    pub(crate) fn split(&self, fraction: f64, seed: u64) -> Result<(Dataset, Dataset)> {
+    ///
+    /// # Errors
+    /// Fewer than four samples of positive weight.
+    pub fn split(&self, fraction: f64, seed: u64) -> Result<(Dataset, Dataset)> {
         let advice = "a fit needs rows to train on and rows to validate on";
         let mut order: Vec<usize> = (0..self.samples()).collect();
         let mut rng = stream(seed, Purpose::Split, 0);
@@ -185,7 +196,10 @@ const MAX_VALIDATION: usize = 10_000;
 const MIN_SAMPLES: usize = 4;
 
 /// Finds the first value, row by row, that is not finite or is too large to square.
-pub(crate) fn check_finite(what: &'static str, a: MatRef<'_, f64>) -> Result<()> {
+///
+/// # Errors
+/// Such a value, with its place in the table `what`.
+pub fn check_finite(what: &'static str, a: MatRef<'_, f64>) -> Result<()> {
     // Most tables are fine, which is seen fastest in the order of memory.
     let by_columns = a.row_stride().unsigned_abs() <= a.col_stride().unsigned_abs();
     let along = if by_columns { a } else { a.transpose() };
@@ -239,6 +253,17 @@ pub enum Scaling {
     Box,
     /// Inputs and outputs to mean 0 and standard deviation 1.
     Standard,
+}
+
+impl Scaling {
+    /// The maps of the inputs `x` (m × d) and of the outputs `y` (m × c).
+    pub fn scalers(self, x: MatRef<'_, f64>, y: MatRef<'_, f64>) -> (Scaler, Scaler) {
+        match self {
+            Scaling::None => (Scaler::identity(x.ncols()), Scaler::identity(y.ncols())),
+            Scaling::Box => (Scaler::to_box(x), Scaler::to_standard(y)),
+            Scaling::Standard => (Scaler::to_standard(x), Scaler::to_standard(y)),
+        }
+    }
 }
 
 /// An affine map per column, v ↦ (v − shift)/scale.

@@ -120,7 +120,7 @@ impl<F: FnMut()> WithSimd for Work<F> {
 /// `work` and all it calls must be `#[inline(always)]`, or it is compiled for the narrowest set, where every
 /// `mul_add` is a library call. It is called as `FnMut`: the `FnOnce` shim of a closure is never inlined.
 #[inline(always)]
-pub(crate) fn vectorised(work: impl FnMut()) {
+pub fn vectorised(work: impl FnMut()) {
     Arch::new().dispatch(Work(work));
 }
 

@@ -71,6 +71,19 @@ pub(crate) fn features(
     }
 }
 
+/// The planes of all features at the rows of `x` (m × d) for `w` (n × d, or n × (d + 1) with biases).
+///
+/// \[cos 2πt | sin 2πt\]/n for Fourier; \[Φ/n | 1\] otherwise, for the cosine followed by its sines over n.
+///
+/// # Panics
+/// Where the columns of `w` do not fit those of `x`.
+pub fn planes(activation: Activation, x: MatRef<'_, f64>, w: &Mat<f64>) -> Mat<f64> {
+    let mut e = Mat::zeros(x.nrows(), activation.planes(w.nrows()));
+    let x = pad(activation, x);
+    features(activation, x.as_ref(), w.as_ref(), e.as_mut());
+    e
+}
+
 /// t_k = ⟨w_l, x_k⟩ for all rows k, summed over the inputs in their order.
 fn inner_products(x: MatRef<'_, f64>, w: MatRef<'_, f64>, l: usize, t: &mut [f64]) {
     vectorised(

@@ -1,12 +1,17 @@
-//! Files that are read and written whole.
+//! Files that are read and written whole, and JSON whose first field says its format and version.
 
 use crate::{Error, Result};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// All bytes of a file.
-pub(crate) fn read_whole(path: &Path) -> Result<Vec<u8>> {
+///
+/// # Errors
+/// A file that cannot be read.
+pub fn read_whole(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|source| Error::Io {
         action: "read",
         path: path.into(),
@@ -46,4 +51,55 @@ pub fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
         let _ = std::fs::remove_file(&partial);
         failed(source)
     })
+}
+
+/// Reads JSON text whose field `format` is `family/version`; `name` stands for the text in errors.
+///
+/// `flaw` tells what does not fit together in what was read.
+///
+/// # Errors
+/// Text that is not JSON, is cut off, is of another family or version, or has a flaw.
+pub fn parse<T: DeserializeOwned>(
+    text: &str,
+    name: &Path,
+    format: &str,
+    flaw: impl Fn(&T) -> Option<&'static str>,
+) -> Result<T> {
+    /// The field that says whether the rest can be read.
+    #[derive(Deserialize)]
+    struct Header {
+        format: String,
+    }
+    let (save, again) = ("give a file written by `save`", "fit the model again");
+    let wrong = |found: String, advice| Error::Format {
+        path: name.into(),
+        expected: format!("a model of format `{format}`"),
+        found,
+        advice,
+    };
+    let header = serde_json::from_str::<Header>(text).map_err(|error| {
+        if error.is_eof() {
+            let found = format!("a file that ends too early ({error})");
+            wrong(found, "copy or write the file again")
+        } else if error.is_syntax() {
+            wrong(format!("text that is not JSON ({error})"), save)
+        } else {
+            wrong("JSON without a format".into(), save)
+        }
+    })?;
+    if header.format != format {
+        let family = |format: &str| format.split('/').next().map(str::to_owned);
+        let advice = if family(&header.format) == family(format) {
+            "update thinfit, or fit the model again"
+        } else {
+            save
+        };
+        return Err(wrong(format!("format `{}`", header.format), advice));
+    }
+    let read: T = serde_json::from_str(text)
+        .map_err(|error| wrong(format!("parts that cannot be read ({error})"), again))?;
+    match flaw(&read) {
+        None => Ok(read),
+        Some(flaw) => Err(wrong(flaw.into(), again)),
+    }
 }

@@ -5,20 +5,20 @@
 //! features where the configuration has such starts.
 
 use crate::config::{Config, Lambda, Method, Start};
-use crate::data::{Dataset, Scaler, Scaling, range};
-use crate::features::{features, pad};
-use crate::linear::linear_fit;
-use crate::model::{Model, Network, Record};
+use crate::data::{Dataset, Scaler};
+use crate::features::planes;
+use crate::model::{Model, Network};
 use crate::orthogonal::{self, Orthogonal};
 use crate::output::KAPPAS;
 use crate::race::{self, Candidate, Race};
 use crate::random::{Purpose, stream};
+use crate::record::Record;
 use crate::rows::{self, Rows};
 use crate::state::{Control, Phase, Progress, State, fingerprint};
 use crate::train::{Check, Leaf, Parts, RunState, TrainingStep, new_step, phases, train};
 use crate::uncertainty::{Uncertainty, calibrate, spread};
-use crate::{Activation, Error, Form, Result, Ridge};
-use faer::{Mat, MatRef};
+use crate::{Error, Form, Result, Ridge};
+use faer::Mat;
 use rand::RngExt;
 use rand_distr::StandardNormal;
 use rayon::prelude::*;
@@ -145,11 +145,7 @@ struct Fit {
 impl Fit {
     fn new(data: &Dataset, state: State) -> Result<Self> {
         let (x, y) = (data.x.as_ref(), data.y.as_ref());
-        let scalers = match state.config.scaling {
-            Scaling::None => (Scaler::identity(x.ncols()), Scaler::identity(y.ncols())),
-            Scaling::Box => (Scaler::to_box(x), Scaler::to_standard(y)),
-            Scaling::Standard => (Scaler::to_standard(x), Scaler::to_standard(y)),
-        };
+        let scalers = state.config.scaling.scalers(x, y);
         let all = Dataset {
             x: scalers.0.apply(x),
             y: scalers.1.apply(y),
@@ -167,7 +163,7 @@ impl Fit {
             fingerprint,
             board: Mutex::new(runs),
             stop: AtomicBool::new(false),
-            domain: x.col_iter().map(|column| range(column.iter())).collect(),
+            domain: data.domain(),
             scalers,
             all,
             train,
@@ -450,13 +446,12 @@ impl Fit {
     /// The model of the chosen run: output weights, noise and calibration.
     fn finish(self, best: Features) -> Result<Model> {
         let activation = self.config.activation;
-        let c = self.train.y.ncols();
         let held_out = self.factor(&self.train, &best.w, best.form)?;
         let tau = held_out.tau(best.ridge);
         let b = held_out.coefficients(tau);
         let e = planes(activation, self.validation.x.as_ref(), &best.w);
         let fitted = rows::fitted(activation, e.as_ref(), b.as_ref());
-        let residual = &self.validation.y - fitted;
+        let residual = &self.validation.y - &fitted;
         let spread = spread(e.as_ref(), held_out.covariance(tau).as_ref());
         let (noise, scores) = calibrate(
             residual.as_ref(),
@@ -485,33 +480,11 @@ impl Fit {
             .flat_map(|i| (0..=i).map(move |j| (i, j)))
             .map(|at| covariance[at])
             .collect();
-        let mean = |value: &dyn Fn(usize) -> f64| {
-            let weights = self.validation.weights.as_deref();
-            let (mut sum, mut total) = (0.0, 0.0);
-            for i in 0..self.validation.samples() {
-                let weight = weights.map_or(1.0, |weights| weights[i]);
-                sum += weight * value(i);
-                total += weight;
-            }
-            sum / total
-        };
-        // Mean squares in the units of the data; a linear fit may overflow where inputs are used as they are.
-        let squares = |error: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
-            let unit = |o: usize| self.scalers.1.scale[o].powi(2);
-            (0..c)
-                .map(|o| (mean(&|i| error(i, o).powi(2)) * unit(o)).min(f64::MAX))
-                .collect()
-        };
-        let y = &self.validation.y;
-        let averages: Vec<f64> = (0..c).map(|o| mean(&|i| y[(i, o)])).collect();
-        let linear = linear_fit(&self.train, self.validation.x.as_ref());
         let record = Record {
+            method: self.config.method.name().into(),
+            seed: self.config.seed,
             version: env!("CARGO_PKG_VERSION").into(),
             samples: self.all.samples(),
-            validation_mse: squares(&|i, o| residual[(i, o)]),
-            validation_variance: squares(&|i, o| y[(i, o)] - averages[o]),
-            validation_linear: squares(&|i, o| y[(i, o)] - linear[(i, o)]),
-            validation_samples: self.validation.samples(),
             lambda: best.lambda,
             start_scale: best.scale,
             form: best.form,
@@ -520,15 +493,18 @@ impl Fit {
             polish_steps: best.polish_steps,
             stopped: best.stopped,
             history: best.history,
-            config: Config {
+            config: Some(Config {
                 threads: 0,
                 ..self.config
-            },
+            }),
+            ..Record::default()
         };
+        let scale = &self.scalers.1.scale;
+        let record = record.validated(&self.train, &self.validation, fitted.as_ref(), scale);
         let network = Network {
             activation,
-            w: best.w,
-            b,
+            hidden: best.w,
+            output: b,
         };
         let uncertainty = Uncertainty {
             covariance: lower,
@@ -540,7 +516,7 @@ impl Fit {
             (self.all.inputs, self.all.outputs),
             self.domain,
             self.scalers,
-            uncertainty,
+            Some(uncertainty),
             record,
         ))
     }
@@ -557,15 +533,3 @@ const FACTOR_ROWS: usize = 4096;
 
 /// Entries of the largest Jacobian that the polish may form (512 MiB).
 const POLISH_ENTRIES: usize = 64 << 20;
-
-/// Planes of all rows of `x` (m × d).
-fn planes(activation: Activation, x: MatRef<'_, f64>, w: &Mat<f64>) -> Mat<f64> {
-    let mut e = Mat::zeros(x.nrows(), activation.planes(w.nrows()));
-    features(
-        activation,
-        pad(activation, x).as_ref(),
-        w.as_ref(),
-        e.as_mut(),
-    );
-    e
-}

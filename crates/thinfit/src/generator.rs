@@ -27,7 +27,7 @@ pub enum Precision {
 }
 
 /// f32 or f64.
-pub(crate) trait Real:
+pub trait Real:
     RealField
     + Copy
     + Add<Output = Self>
@@ -37,9 +37,13 @@ pub(crate) trait Real:
     + Serialize
     + DeserializeOwned
 {
+    /// 0.
     const ZERO: Self;
+    /// The nearest number of this type.
     fn of(value: f64) -> Self;
+    /// The same number as f64.
     fn wide(self) -> f64;
+    /// √self.
     fn root(self) -> Self;
 }
 
@@ -86,10 +90,10 @@ enum Part {
 }
 
 /// A ReLU network with parameters θ and room for a fixed number of latents.
-pub(crate) struct Generator<T> {
+pub struct Generator<T> {
     /// Units of every layer, input and output included.
     sizes: Vec<usize>,
-    pub theta: Vec<T>,
+    pub(crate) theta: Vec<T>,
     gradient: Vec<T>,
     parts: Vec<Part>,
     chunks: Vec<Chunk<T>>,
@@ -128,6 +132,11 @@ impl<T: Real> Generator<T> {
             parts: parts.collect(),
             chunks: chunks.collect(),
         }
+    }
+
+    /// The number of parameters, the length of θ.
+    pub fn parameters(&self) -> usize {
+        self.theta.len()
     }
 
     /// Draws every weight and bias from U(−1/√fan_in, 1/√fan_in).

@@ -23,6 +23,7 @@ mod polish;
 mod predict;
 mod race;
 mod random;
+mod record;
 mod ridge;
 mod rows;
 mod sensitivity;
@@ -34,18 +35,27 @@ mod uncertainty;
 mod variation;
 mod waves;
 
+/// The pieces that training is made of, for methods that combine them otherwise.
+pub mod parts {
+    pub use crate::adam::Adam;
+    pub use crate::features::planes;
+    pub use crate::generator::{Generator, Real};
+    pub use crate::objective::Joint;
+}
+
 pub use activation::Activation;
 pub use config::{Config, GeneratorConfig, Keep, Lambda, Method, Polish, Schedule, Start};
-pub use data::{Dataset, Scaler, Scaling};
+pub use data::{Dataset, Scaler, Scaling, check_finite};
 pub use error::{Error, Result};
 pub use faer::{Mat, MatRef};
 pub use fit::{fit, resume};
 pub use generator::Precision;
 pub use laps::{Laps, Part};
-pub use model::{Deviation, Model, Record};
+pub use model::{Deviation, Model, Network};
 pub use objective::Loss;
 pub use output::OutputWeights;
 pub use predict::{Evaluator, Feature};
+pub use record::Record;
 pub use ridge::Ridge;
 pub use rows::Form;
 pub use sensitivity::Sensitivity;

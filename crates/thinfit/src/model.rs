@@ -3,15 +3,14 @@
 //! f(x) = shift + scale · Re Σ_l b_l Φ(⟨w_l, x′⟩)/n with x′ the scaled inputs. The file format is JSON with a
 //! version in its first field; a thin network is small, and every language reads it.
 
-use crate::config::Config;
 use crate::data::{Scaler, check_finite};
 use crate::features::{column_mut, features, pad};
-use crate::file::{read_whole, write_whole};
+use crate::file::{parse, read_whole, write_whole};
 use crate::predict::Evaluator;
-use crate::train::Check;
+use crate::record::Record;
 use crate::uncertainty::{Uncertainty, quantile, spread};
 use crate::variation::slopes;
-use crate::{Activation, Error, Form, Result};
+use crate::{Activation, Dataset, Error, Result};
 use faer::linalg::matmul::matmul;
 use faer::reborrow::ReborrowMut;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -44,45 +43,10 @@ pub struct Model {
     /// Output weights in scaled outputs, as planes: rows of c numbers. Fourier: n real, then n imaginary parts;
     /// otherwise n weights, then the output bias.
     output: Vec<Vec<f64>>,
-    uncertainty: Uncertainty,
+    /// None where another method than a fit of this crate made the network.
+    uncertainty: Option<Uncertainty>,
     /// How the model was made.
     pub record: Record,
-}
-
-/// How a model was made and how good it was then.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Record {
-    /// The configuration of the fit.
-    pub config: Config,
-    /// Version of the library.
-    pub version: String,
-    /// Samples given to the fit, validation rows included.
-    pub samples: usize,
-    /// Mean squared error on the validation rows per output, in the units of the data.
-    pub validation_mse: Vec<f64>,
-    /// Variance of the outputs on the validation rows: the error of predicting their mean.
-    pub validation_variance: Vec<f64>,
-    /// Mean squared error on the validation rows of a linear fit to the training rows.
-    pub validation_linear: Vec<f64>,
-    /// Number of validation rows.
-    pub validation_samples: usize,
-    /// λ in use.
-    pub lambda: f64,
-    /// Standard deviation that random hidden weights started from; none if a generator made them.
-    pub start_scale: Option<f64>,
-    /// Least squares problem of the output weights.
-    pub form: Form,
-    /// Ridge of the output weights, ε = τ².
-    pub ridge: f64,
-    /// Training steps whose ridge had to be raised because a pivot failed.
-    pub raised: usize,
-    /// Steps of the polish whose result was kept, 0 if it changed nothing; none if it did not run, because it was
-    /// not asked for or because its Jacobian would have been too large.
-    pub polish_steps: Option<usize>,
-    /// Whether the fit was stopped before its end.
-    pub stopped: bool,
-    /// The learning curve of the run that was chosen.
-    pub history: Vec<Check>,
 }
 
 /// Standard deviations at some points, in the units of the outputs (rows × c each).
@@ -107,13 +71,16 @@ fn check_result(out: Mat<f64>) -> Result<Mat<f64>> {
     }
 }
 
-/// The parts of a fitted network, in scaled units.
-pub(crate) struct Network {
+/// A two-layer network g(x′) = Re Σ_l b_l Φ(⟨w_l, x′⟩)/n in scaled units, whoever made it.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// Activation Φ.
     pub activation: Activation,
-    /// n × d′.
-    pub w: Mat<f64>,
-    /// k × c planes.
-    pub b: Mat<f64>,
+    /// Hidden weights w, n × d, or n × (d + 1) with biases (the bias last).
+    pub hidden: Mat<f64>,
+    /// Output weights b as planes. Fourier: n real, then n imaginary parts (2n × c); otherwise n weights, then the
+    /// output bias ((n + 1) × c).
+    pub output: Mat<f64>,
 }
 
 impl Model {
@@ -122,7 +89,7 @@ impl Model {
         (inputs, outputs): (Vec<String>, Vec<String>),
         domain: Vec<[f64; 2]>,
         (input_scaler, output_scaler): (Scaler, Scaler),
-        uncertainty: Uncertainty,
+        uncertainty: Option<Uncertainty>,
         record: Record,
     ) -> Self {
         let rows = |a: &Mat<f64>| {
@@ -138,10 +105,34 @@ impl Model {
             domain,
             input_scaler,
             output_scaler,
-            hidden: rows(&network.w),
-            output: rows(&network.b),
+            hidden: rows(&network.hidden),
+            output: rows(&network.output),
             uncertainty,
             record,
+        }
+    }
+
+    /// The model of a network that another method made for `data`, scaled by (input, output) scalers.
+    ///
+    /// It predicts, saves and exports as any other; it knows no standard deviations and no intervals.
+    ///
+    /// # Errors
+    /// Weights or scalers that do not fit each other or the columns of the data, or that are not finite.
+    pub fn from_network(
+        network: Network,
+        data: &Dataset,
+        scalers: (Scaler, Scaler),
+        record: Record,
+    ) -> Result<Self> {
+        let names = (data.inputs.clone(), data.outputs.clone());
+        let model = Model::new(network, names, data.domain(), scalers, None, record);
+        match model.flaw() {
+            None => Ok(model),
+            Some(found) => Err(Error::Shape {
+                what: "network",
+                expected: "finite weights that fit the data".into(),
+                found: found.into(),
+            }),
         }
     }
 
@@ -262,9 +253,9 @@ impl Model {
     /// Standard deviations of f and of a new observation at the rows of `x` (m × d).
     ///
     /// # Errors
-    /// As [`Model::predict`].
+    /// As [`Model::predict`], or a model without uncertainty (see [`Model::from_network`]).
     pub fn deviation(&self, x: MatRef<'_, f64>) -> Result<Deviation> {
-        let (uncertainty, variance) = (&self.uncertainty, self.variance(x)?);
+        let (uncertainty, variance) = (self.uncertainty()?, self.variance(x)?);
         let of = |added: f64| {
             Mat::from_fn(x.nrows(), self.outputs.len(), |i, o| {
                 self.output_scaler.scale[o]
@@ -295,7 +286,7 @@ impl Model {
         let middle = self.predict(x)?;
         let deviation = self.deviation(x)?.observation;
         let half: Vec<f64> = self
-            .uncertainty
+            .uncertainty()?
             .scores
             .iter()
             .map(|scores| quantile(scores, level))
@@ -308,9 +299,17 @@ impl Model {
         Ok((check_result(bound(-1.0))?, check_result(bound(1.0))?))
     }
 
+    fn uncertainty(&self) -> Result<&Uncertainty> {
+        self.uncertainty.as_ref().ok_or_else(|| Error::Data {
+            what: "uncertainty",
+            problem: format!("a network made by `{}` has none", self.record.method),
+            advice: "fit the data with a method of thinfit itself",
+        })
+    }
+
     /// e(x) M e(x)ᵀ per row.
     fn variance(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
-        let (uncertainty, k) = (&self.uncertainty, self.activation.columns(self.width()));
+        let (uncertainty, k) = (self.uncertainty()?, self.activation.columns(self.width()));
         let entry = |i: usize, j: usize| uncertainty.covariance[i * (i + 1) / 2 + j];
         let covariance = Mat::from_fn(k, k, |i, j| if i >= j { entry(i, j) } else { entry(j, i) });
         self.by_blocks(x, 1, |e, out| {
@@ -374,66 +373,11 @@ impl Model {
     /// # Errors
     /// Text that is not JSON, is cut off, is of a newer version, or whose parts do not fit together.
     pub fn from_json(text: &str, name: &Path) -> Result<Self> {
-        let wrong = |found: String, advice| {
-            Err(Error::Format {
-                path: name.into(),
-                expected: format!("a model of format `{FORMAT}`"),
-                found,
-                advice,
-            })
-        };
-        /// The field that says whether the rest can be read.
-        #[derive(Deserialize)]
-        struct Header {
-            format: String,
-        }
-        match serde_json::from_str::<Header>(text) {
-            Err(error) if error.is_eof() => {
-                return wrong(
-                    format!("a file that ends too early ({error})"),
-                    "copy or write the file again",
-                );
-            }
-            Err(error) if error.is_syntax() => {
-                return wrong(
-                    format!("text that is not JSON ({error})"),
-                    "give a file written by `save`",
-                );
-            }
-            Err(_) => {
-                return wrong(
-                    "JSON without a format".into(),
-                    "give a file written by `save`",
-                );
-            }
-            Ok(header) if header.format == FORMAT => {}
-            Ok(header) if header.format.starts_with("thinfit/") => {
-                return wrong(
-                    format!("format `{}`", header.format),
-                    "update thinfit, or fit the model again",
-                );
-            }
-            Ok(header) => {
-                return wrong(
-                    format!("format `{}`", header.format),
-                    "give a file written by `save`",
-                );
-            }
-        }
-        match serde_json::from_str::<Model>(text) {
-            Err(error) => wrong(
-                format!("parts that cannot be read ({error})"),
-                "fit the model again",
-            ),
-            Ok(model) => match model.flaw() {
-                None => Ok(model),
-                Some(flaw) => wrong(flaw, "fit the model again"),
-            },
-        }
+        parse(text, name, FORMAT, Model::flaw)
     }
 
     /// What is wrong with a model that was read, if anything.
-    fn flaw(&self) -> Option<String> {
+    fn flaw(&self) -> Option<&'static str> {
         let (n, d, c) = (self.width(), self.dim(), self.outputs.len());
         let k = self.activation.columns(n);
         let scaler = |s: &Scaler, columns| {
@@ -448,8 +392,7 @@ impl Model {
                     .iter()
                     .all(|row| row.len() == len && row.iter().all(|v| v.is_finite()))
         };
-        let u = &self.uncertainty;
-        let uncertain = {
+        let uncertain = self.uncertainty.as_ref().is_none_or(|u| {
             u.covariance.len() == k * (k + 1) / 2
                 && u.noise.len() == c
                 && u.noise.iter().all(|v| *v >= 0.0)
@@ -462,7 +405,7 @@ impl Model {
                     .chain(&u.noise)
                     .chain(u.scores.iter().flatten())
                     .all(|v| v.is_finite())
-        };
+        });
         let checks = [
             (n > 0 && d > 0 && c > 0, "no neurons, inputs or outputs"),
             (
@@ -501,10 +444,7 @@ impl Model {
                 "a record that does not fit the outputs",
             ),
         ];
-        checks
-            .iter()
-            .find(|check| !check.0)
-            .map(|check| check.1.to_owned())
+        checks.iter().find(|check| !check.0).map(|check| check.1)
     }
 
     /// Writes the model to a file: under a temporary name first, so that no half a file is ever left.

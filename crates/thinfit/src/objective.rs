@@ -23,6 +23,10 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 use std::time::Instant;
 
+mod joint;
+
+pub use joint::Joint;
+
 /// Rows per block: 256 rows of 200 planes are 400 KiB, which a second-level cache holds.
 const BLOCK: usize = 256;
 /// Most groups of rows; each has its own Gram matrix.
@@ -107,6 +111,15 @@ impl Group {
             w,
             self.e.as_mut().subrows_mut(at, len),
         );
+    }
+
+    /// Computes the planes of all rows where they are kept.
+    fn prepare(&mut self, w: MatRef<'_, f64>) {
+        if self.keep {
+            for (start, len) in self.blocks() {
+                self.fill(start, len, w);
+            }
+        }
     }
 
     /// First sweep: gram += EᵀDE (lower half), rhs += EᵀDy.
@@ -388,6 +401,16 @@ impl Objective {
     /// The objective at w, with b solved, and its gradient in `dw` (n × d′).
     pub fn gradient(&mut self, w: MatRef<'_, f64>, mut dw: MatMut<'_, f64>) -> Result<Loss> {
         self.solve(w)?;
+        let loss = self.residuals(w);
+        let mut clock = Instant::now();
+        self.normal.solve(self.v.as_mut());
+        self.laps.lap(Part::Solve, &mut clock);
+        self.sweep(w, dw.as_mut());
+        Ok(loss)
+    }
+
+    /// The objective at w and b, and its gradient in b at fixed w, which is left in v.
+    fn residuals(&mut self, w: MatRef<'_, f64>) -> Loss {
         let mut clock = Instant::now();
         let mixed = self.mixed.as_ref();
         let (groups, regulariser, b) = (&mut self.groups, &mut self.regulariser, self.b.as_ref());
@@ -422,9 +445,13 @@ impl Objective {
             loss.total += r.lambda * loss.variation;
         }
         self.laps.lap(Part::Residuals, &mut clock);
-        self.normal.solve(self.v.as_mut());
-        self.laps.lap(Part::Solve, &mut clock);
-        mix(activation, self.v.as_ref(), self.mixed.as_mut());
+        loss
+    }
+
+    /// The gradient in w at residuals, b and v as they stand.
+    fn sweep(&mut self, w: MatRef<'_, f64>, mut dw: MatMut<'_, f64>) {
+        let mut clock = Instant::now();
+        mix(self.activation, self.v.as_ref(), self.mixed.as_mut());
         let (b, v, mixed, omega) = (
             self.b.as_ref(),
             self.v.as_ref(),
@@ -444,7 +471,6 @@ impl Objective {
             }
         }
         self.laps.lap(Part::Sweep, &mut clock);
-        Ok(loss)
     }
 }
 
@@ -472,12 +498,7 @@ impl Holdout {
         mix(self.activation, b, self.mixed.as_mut());
         let mixed = self.mixed.as_ref();
         self.groups.par_iter_mut().for_each(|rows| {
-            for (start, len) in rows.blocks() {
-                rows.fill(start, len, w);
-                if !rows.keep {
-                    break;
-                }
-            }
+            rows.prepare(w);
             rows.residuals(w, mixed, false);
         });
         self.groups.iter().map(|rows| rows.loss).sum::<f64>() / self.omega

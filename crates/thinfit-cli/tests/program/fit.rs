@@ -119,7 +119,8 @@ fn the_command_line_wins_over_the_file_and_the_file_over_the_preset() {
     let config = Model::load(folder.join("from-file.json"))
         .unwrap()
         .record
-        .config;
+        .config
+        .unwrap();
     assert_eq!((config.width, config.seed, config.direct.steps), (7, 3, 30));
     assert_eq!((config.direct.rate, config.scale), (0.01, 0.05));
     assert_eq!(config.method, thinfit::Method::Direct);

@@ -1,0 +1,256 @@
+//! ANOVA-boosted random Fourier features (Potts and Weidensager 2025): first find the sets of inputs that act together,
+//! then prune features on these sets alone.
+//!
+//! A regularised fit f(x) = Σ_u Σ_l b_{u,l} e^{i⟨ω_{u,l}, x_u⟩} over sets u of inputs gives every set a sensitivity: the
+//! share in the variance of its ANOVA term, for independent inputs Σ_l b_l Π_{j∈u} (e^{iω_lj x_j} − mean of the same).
+//! Sets above a threshold are kept, and unions of them are tried, up to sets of q inputs. What remains, without the
+//! sets that lie in others, goes to [SHRIMP](crate::Shrimp) with complex features.
+
+use crate::Observer;
+use crate::fourier::{Density, complex, frequencies, waves};
+use crate::least_squares::ridge;
+use crate::problem::{Problem, require};
+use crate::random::{Purpose, stream};
+use crate::shrimp::{Shrimp, Variant};
+use faer::{Mat, MatRef, c64};
+use serde::{Deserialize, Serialize};
+use thinfit::{Control, Dataset, Model, Result, Scaling};
+
+/// Settings of ANOVA boosting and of the pruning after it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AnovaRff {
+    /// Most inputs of a set, q; 2.
+    pub order: usize,
+    /// Frequencies for each training row; 5.
+    pub features_per_sample: usize,
+    /// Share of the variance above which a set is kept; 0.003.
+    pub threshold: f64,
+    /// Ridge of the fits that measure sensitivities; 0.1.
+    pub ridge: f64,
+    /// Density of the entries of frequencies, of scale 1/q; normal.
+    pub density: Density,
+    /// Fraction of the columns that a pruning drops; 0.25.
+    pub prune: f64,
+    /// Scaling of the columns; none.
+    pub scaling: Scaling,
+}
+
+impl Default for AnovaRff {
+    fn default() -> Self {
+        AnovaRff {
+            order: 2,
+            features_per_sample: 5,
+            threshold: 0.003,
+            ridge: 0.1,
+            density: Density::Normal,
+            prune: 0.25,
+            scaling: Scaling::None,
+        }
+    }
+}
+
+impl AnovaRff {
+    /// The name of the method.
+    pub const NAME: &str = "anova-rff";
+
+    /// Fits `data`; see [`crate::Method::fit`]. It is too quick to be stopped on the way.
+    ///
+    /// # Errors
+    /// As [`crate::Method::fit`].
+    pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Model> {
+        let problem = Problem::new(data, self.scaling, seed)?;
+        let sets = self.index_sets(&problem.train, seed)?;
+        let shrimp = Shrimp {
+            features: self.features(&problem.train),
+            prune: self.prune,
+            variant: Variant::Complex,
+            ..Shrimp::default()
+        };
+        let omega = self.draw(&sets, &problem.train, seed, 0);
+        let (_, features) = shrimp.prune(&problem, omega)?;
+        let mut record = problem.record(Self::NAME, self, seed);
+        record.stopped = observe(1.0) == Control::Stop;
+        shrimp.finish(problem, features, record)
+    }
+
+    /// The sets of inputs that act together, counted from 0, none inside another.
+    ///
+    /// # Errors
+    /// Settings out of range, or numbers that left the finite range.
+    pub fn index_sets(&self, data: &Dataset, seed: u64) -> Result<Vec<Vec<usize>>> {
+        let (q, epsilon) = (self.order, self.threshold);
+        let expected = "from 1 to the number of inputs";
+        require((1..=data.dim()).contains(&q), "order", expected, q)?;
+        let expected = "at least 1";
+        require(
+            self.features_per_sample > 0,
+            "features_per_sample",
+            expected,
+            0,
+        )?;
+        require(
+            (0.0..1.0).contains(&epsilon),
+            "threshold",
+            "from 0 to 1",
+            epsilon,
+        )?;
+        require(self.ridge > 0.0, "ridge", "a positive number", self.ridge)?;
+        let mut sets: Vec<Vec<usize>> = (0..data.dim()).map(|j| vec![j]).collect();
+        for size in 1..=q {
+            let shares = self.sensitivities(&sets, data, seed, size as u64)?;
+            let largest = shares.iter().copied().fold(0.0, f64::max);
+            let kept = |share: f64| share > epsilon || share == largest;
+            sets = sets
+                .into_iter()
+                .zip(shares)
+                .filter(|set| kept(set.1))
+                .map(|set| set.0)
+                .collect();
+            if size < q {
+                let unions: Vec<Vec<usize>> = sets
+                    .iter()
+                    .flat_map(|u| sets.iter().map(|v| union(u, v)))
+                    .filter(|u| u.len() <= size + 1)
+                    .collect();
+                sets.extend(unions);
+                sets.sort();
+                sets.dedup();
+            }
+        }
+        let inside = |u: &[usize], v: &[usize]| u != v && u.iter().all(|j| v.contains(j));
+        let maximal = sets.iter().filter(|u| !sets.iter().any(|v| inside(u, v)));
+        Ok(maximal.cloned().collect())
+    }
+
+    fn features(&self, data: &Dataset) -> usize {
+        self.features_per_sample * data.samples()
+    }
+
+    /// As many frequencies on each set, set after set; `place` tells draws apart.
+    fn draw(&self, sets: &[Vec<usize>], data: &Dataset, seed: u64, place: u64) -> Mat<f64> {
+        let each = self.features(data).div_ceil(sets.len());
+        let sets: Vec<&[usize]> = sets
+            .iter()
+            .flat_map(|set| vec![set.as_slice(); each])
+            .collect();
+        let mut rng = stream(seed, Purpose::Frequencies, place);
+        let scale = 1.0 / self.order as f64;
+        frequencies(&sets, data.dim(), self.density, scale, &mut rng)
+    }
+
+    /// The share of each set in the variance of a regularised fit.
+    fn sensitivities(
+        &self,
+        sets: &[Vec<usize>],
+        data: &Dataset,
+        seed: u64,
+        place: u64,
+    ) -> Result<Vec<f64>> {
+        let omega = self.draw(sets, data, seed, place);
+        let each = omega.nrows() / sets.len();
+        // A last column of frequency zero takes up the mean.
+        let mut a = waves(data.x.as_ref(), omega.as_ref());
+        a.resize_with(data.samples(), omega.nrows() + 1, |_, _| c64::new(1.0, 0.0));
+        let b = ridge(a.as_ref(), complex(data.y.as_ref()).as_ref(), self.ridge)?;
+        let variance = |(i, set): (usize, &Vec<usize>)| {
+            let rows = i * each..(i + 1) * each;
+            let omega = omega.as_ref().subrows(rows.start, each);
+            variance(
+                set,
+                data.x.as_ref(),
+                omega,
+                b.as_ref().subrows(rows.start, each),
+            )
+        };
+        let variances: Vec<f64> = sets.iter().enumerate().map(variance).collect();
+        let total: f64 = variances.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        Ok(variances.iter().map(|variance| variance / total).collect())
+    }
+}
+
+/// The variance over the samples of the ANOVA term of `set`, summed over outputs.
+fn variance(set: &[usize], x: MatRef<'_, f64>, omega: MatRef<'_, f64>, b: MatRef<'_, c64>) -> f64 {
+    let (m, one) = (x.nrows(), c64::new(1.0, 0.0));
+    let mut products = Mat::from_fn(m, omega.nrows(), |_, _| one);
+    for &j in set {
+        let factors = waves(x.subcols(j, 1), omega.subcols(j, 1));
+        for l in 0..omega.nrows() {
+            let column = factors.col_as_slice(l);
+            let mean = column.iter().sum::<c64>() / m as f64;
+            for (product, factor) in products.col_as_slice_mut(l).iter_mut().zip(column) {
+                *product *= factor - mean;
+            }
+        }
+    }
+    let term = crate::least_squares::times(products.as_ref(), b);
+    (0..b.ncols())
+        .map(|o| {
+            let column = term.col_as_slice(o);
+            let mean = column.iter().sum::<c64>() / m as f64;
+            column.iter().map(|t| (t - mean).norm_sqr()).sum::<f64>() / (m - 1) as f64
+        })
+        .sum()
+}
+
+/// u ∪ v, sorted.
+fn union(u: &[usize], v: &[usize]) -> Vec<usize> {
+    let mut both = [u, v].concat();
+    both.sort_unstable();
+    both.dedup();
+    both
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::RngExt;
+
+    fn sample(m: usize, d: usize, low: f64, high: f64, f: impl Fn(&[f64]) -> f64) -> Dataset {
+        let mut rng = stream(5, Purpose::Points, 0);
+        let x = Mat::from_fn(m, d, |_, _| low + (high - low) * rng.random::<f64>());
+        let row = |i: usize| x.row(i).iter().copied().collect::<Vec<_>>();
+        let y = Mat::from_fn(m, 1, |i, _| f(&row(i)));
+        Dataset::new(x, y).unwrap()
+    }
+
+    #[test]
+    fn finds_the_sets_of_the_published_functions() {
+        use std::f64::consts::PI;
+        let f1 = |x: &[f64]| x[3] * x[3] + x[1] * x[2] + x[0] * x[1] + x[3];
+        let f2 =
+            |x: &[f64]| x[0].sin() + 7.0 * x[1].sin().powi(2) + 0.1 * x[2].powi(4) * x[0].sin();
+        let f3 = |x: &[f64]| {
+            10.0 * (PI * x[0] * x[1]).sin() + 20.0 * (x[2] - 0.5).powi(2) + 10.0 * x[3] + 5.0 * x[4]
+        };
+        let sets = |data: &Dataset, threshold| {
+            let method = AnovaRff {
+                threshold,
+                ..AnovaRff::default()
+            };
+            method.index_sets(data, 1).unwrap()
+        };
+        let expected = [vec![0, 1], vec![1, 2], vec![3]];
+        assert_eq!(sets(&sample(300, 8, 0.0, 1.0, f1), 0.003), expected);
+        assert_eq!(
+            sets(&sample(300, 5, -PI, PI, f2), 0.005),
+            [vec![0, 2], vec![1]]
+        );
+        let expected = [vec![0, 1], vec![2], vec![3], vec![4]];
+        assert_eq!(sets(&sample(300, 7, 0.0, 1.0, f3), 0.003), expected);
+    }
+
+    #[test]
+    fn a_product_and_a_square_are_learnt_on_their_sets() {
+        let f = |x: &[f64]| x[0] * x[1] + x[3] * x[3];
+        let data = sample(150, 6, 0.0, 1.0, f);
+        let method = AnovaRff::default();
+        let model = method.fit(&data, 1, &|_| Control::Continue).unwrap();
+        let test = sample(400, 6, 0.0, 1.0, f);
+        let error = model.predict(test.x.as_ref()).unwrap() - &test.y;
+        let square = error.squared_norm_l2() / 400.0;
+        assert!(square < 1e-6, "{square:e}");
+        let hidden = model.hidden();
+        assert!((0..model.width()).all(|l| hidden[(l, 2)] == 0.0 && hidden[(l, 5)] == 0.0));
+    }
+}

@@ -1,0 +1,193 @@
+//! ARFF (Kammonen et al. 2020): adaptive random Fourier features, whose frequencies walk at random.
+//!
+//! f(x) = Re Σ_l β_l e^{i⟨ω_l, x⟩} with (SᴴS + λmI)β = Sᴴy. All frequencies propose a step ω′ = ω + δξ, ξ ~ N(0, I); β′
+//! is solved at the proposals together, and frequency l accepts with probability min(1, (|β′_l|/|β_l|)^γ). The walk
+//! drives the magnitudes |β_l| towards each other. The validation rows keep the best iterate, and choose δ and λ where
+//! several are given.
+
+use crate::Observer;
+use crate::fourier::{complex, network, waves};
+use crate::least_squares::ridge;
+use crate::problem::{Problem, require};
+use crate::random::{Purpose, stream};
+use faer::{Mat, MatRef, c64};
+use rand::RngExt;
+use rand_distr::StandardNormal;
+use serde::{Deserialize, Serialize};
+use thinfit::{Control, Dataset, Form, Model, Network, Result, Scaling};
+
+/// Settings of ARFF.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Arff {
+    /// Number of frequencies; 100.
+    pub width: usize,
+    /// Rounds; after each, β is solved at the accepted frequencies; 100.
+    pub rounds: usize,
+    /// Steps of the walk in a round; 10.
+    pub steps: usize,
+    /// Sizes δ of a step to choose from; 0.1, 0.5 and 2.
+    pub deltas: Vec<f64>,
+    /// Ridges λ to choose from; 1e-8 and 1e-6.
+    pub ridges: Vec<f64>,
+    /// Exponent γ of the acceptance; 3d − 2 if none.
+    pub gamma: Option<f64>,
+    /// Scaling of the columns; none.
+    pub scaling: Scaling,
+}
+
+impl Default for Arff {
+    fn default() -> Self {
+        Arff {
+            width: 100,
+            rounds: 100,
+            steps: 10,
+            deltas: vec![0.1, 0.5, 2.0],
+            ridges: vec![1e-8, 1e-6],
+            gamma: None,
+            scaling: Scaling::None,
+        }
+    }
+}
+
+/// The best iterate so far: validation error, frequencies and λ.
+struct Best {
+    error: f64,
+    omega: Mat<f64>,
+    lambda: f64,
+}
+
+impl Arff {
+    /// The name of the method.
+    pub const NAME: &str = "arff";
+
+    /// Fits `data`; see [`crate::Method::fit`].
+    ///
+    /// # Errors
+    /// As [`crate::Method::fit`].
+    pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Model> {
+        require(self.width > 0, "width", "at least 1", self.width)?;
+        for (field, values) in [("deltas", &self.deltas), ("ridges", &self.ridges)] {
+            let right = !values.is_empty() && values.iter().all(|v| *v > 0.0 && v.is_finite());
+            let expected = "positive numbers, at least one";
+            require(right, field, expected, format!("{values:?}"))?;
+        }
+        let problem = Problem::new(data, self.scaling, seed)?;
+        let mut rng = stream(seed, Purpose::Frequencies, 0);
+        let omega = Mat::from_fn(self.width, data.dim(), |_, _| {
+            rng.sample::<f64, _>(StandardNormal)
+        });
+        let grid: Vec<(f64, f64)> = self
+            .deltas
+            .iter()
+            .flat_map(|&delta| self.ridges.iter().map(move |&lambda| (delta, lambda)))
+            .collect();
+        let (mut best, mut stopped) = (None, false);
+        for (i, &(delta, lambda)) in grid.iter().enumerate() {
+            let share = |done: f64| observe((i as f64 + done) / grid.len() as f64);
+            let mut rng = stream(seed, Purpose::Walk, i as u64);
+            let start = omega.clone();
+            stopped = self.walk(
+                &problem,
+                start,
+                (delta, lambda),
+                &mut rng,
+                &mut best,
+                &share,
+            )?;
+            if stopped {
+                break;
+            }
+        }
+        let best = best.expect("the start is an iterate");
+        let fit = |rows: &Dataset| -> Result<Network> {
+            let b = coefficients(rows, best.omega.as_ref(), best.lambda)?;
+            Ok(network(best.omega.as_ref(), b.as_ref()))
+        };
+        let (held_out, network) = (fit(&problem.train)?, fit(&problem.all)?);
+        let mut record = problem.record(Self::NAME, self, seed);
+        (record.form, record.ridge, record.stopped) = (Form::Complex, best.lambda, stopped);
+        problem.model(network, &held_out, record)
+    }
+
+    /// Walks from `omega`, noting the best iterate; whether it was stopped.
+    fn walk(
+        &self,
+        problem: &Problem<'_>,
+        mut omega: Mat<f64>,
+        (delta, lambda): (f64, f64),
+        rng: &mut rand_chacha::ChaCha8Rng,
+        best: &mut Option<Best>,
+        observe: &Observer<'_>,
+    ) -> Result<bool> {
+        let (n, d) = (omega.nrows(), omega.ncols());
+        let gamma = self.gamma.unwrap_or(3.0 * d as f64 - 2.0);
+        let size = |b: &Mat<c64>, l: usize| b.row(l).norm_l2();
+        for round in 0..=self.rounds {
+            let b = coefficients(&problem.train, omega.as_ref(), lambda)?;
+            let error = problem.validate(&network(omega.as_ref(), b.as_ref()))?;
+            if best.as_ref().is_none_or(|best| error < best.error) {
+                *best = Some(Best {
+                    error,
+                    omega: omega.clone(),
+                    lambda,
+                });
+            }
+            if observe((round + 1) as f64 / (self.rounds + 1) as f64) == Control::Stop {
+                return Ok(true);
+            }
+            if round == self.rounds {
+                break;
+            }
+            let mut sizes: Vec<f64> = (0..n).map(|l| size(&b, l)).collect();
+            for _ in 0..self.steps {
+                let proposal = Mat::from_fn(n, d, |l, j| {
+                    omega[(l, j)] + delta * rng.sample::<f64, _>(StandardNormal)
+                });
+                let b = coefficients(&problem.train, proposal.as_ref(), lambda)?;
+                for l in 0..n {
+                    let proposed = size(&b, l);
+                    // A feature without weight has nothing to lose.
+                    let accepted =
+                        sizes[l] == 0.0 || (proposed / sizes[l]).powf(gamma) > rng.random();
+                    if accepted {
+                        sizes[l] = proposed;
+                        (0..d).for_each(|j| omega[(l, j)] = proposal[(l, j)]);
+                    }
+                }
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// β of given frequencies, n × c.
+fn coefficients(rows: &Dataset, omega: MatRef<'_, f64>, lambda: f64) -> Result<Mat<c64>> {
+    let (s, y) = (waves(rows.x.as_ref(), omega), complex(rows.y.as_ref()));
+    ridge(s.as_ref(), y.as_ref(), lambda)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_walk_finds_a_high_frequency_that_the_start_lacks() {
+        let x = Mat::from_fn(200, 1, |i, _| i as f64 / 200.0);
+        let y = Mat::from_fn(200, 1, |i, _| (40.0 * x[(i, 0)]).cos());
+        let data = Dataset::new(x, y).unwrap();
+        let error = |rounds| {
+            let method = Arff {
+                width: 10,
+                rounds,
+                deltas: vec![3.0],
+                ridges: vec![1e-6],
+                ..Arff::default()
+            };
+            let model = method.fit(&data, 1, &|_| Control::Continue).unwrap();
+            model.record.validation_mse[0]
+        };
+        let (start, end) = (error(0), error(40));
+        assert!(start > 0.1 && end < 1e-3 * start, "{start:e} {end:e}");
+    }
+}

@@ -1,0 +1,179 @@
+//! Fourier features e^{i⟨ω, x⟩} in the convention of the random-feature papers: no factor 2π in the phase, no 1/n.
+//!
+//! Dimensions: `m` samples, `d` inputs, `n` frequencies, `c` outputs. This file draws frequencies ω (n × d) that act on
+//! few inputs each, evaluates their features and turns coefficients into a network of thinfit, whose features are
+//! e^{2πi⟨w, x⟩}/n: w = ω/(2π), and Re(b e^{it}) with b = a − ic is a cos t + c sin t.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatRef, Par, c64};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Cauchy, Distribution, StandardNormal};
+use serde::{Deserialize, Serialize};
+use std::f64::consts::PI;
+use thinfit::{Activation, Network, elementary};
+
+/// The density ρ that the entries of frequencies are drawn from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Density {
+    /// Normal.
+    #[default]
+    Normal,
+    /// Cauchy: heavy tails, for functions that are not smooth.
+    Cauchy,
+}
+
+impl Density {
+    fn draw(self, scale: f64, rng: &mut ChaCha8Rng) -> f64 {
+        match self {
+            Density::Normal => scale * rng.sample::<f64, _>(StandardNormal),
+            Density::Cauchy => {
+                let cauchy = Cauchy::new(0.0, 1.0).expect("a scale of one is positive");
+                scale * cauchy.sample(rng)
+            }
+        }
+    }
+}
+
+/// All subsets of `q` of the inputs 0…d−1, none if there are more than `most`.
+pub(crate) fn subsets(d: usize, q: usize, most: usize) -> Option<Vec<Vec<usize>>> {
+    let mut count = 1usize;
+    for i in 0..q.min(d - q) {
+        // Before the last factor a product of consecutive binomials, so that the division is exact.
+        count = count.checked_mul(d - i)? / (i + 1);
+        if count > most {
+            return None;
+        }
+    }
+    let (mut sets, mut set) = (Vec::with_capacity(count), (0..q).collect::<Vec<_>>());
+    loop {
+        sets.push(set.clone());
+        // The last entry that can still grow; those behind it follow it.
+        let Some(i) = (0..q).rev().find(|&i| set[i] < d - q + i) else {
+            return Some(sets);
+        };
+        set[i] += 1;
+        for k in i + 1..q {
+            set[k] = set[k - 1] + 1;
+        }
+    }
+}
+
+/// `q` different inputs of 0…d−1, drawn at random.
+pub(crate) fn random_subset(d: usize, q: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
+    let mut inputs: Vec<usize> = (0..d).collect();
+    for i in 0..q {
+        inputs.swap(i, rng.random_range(i..d));
+    }
+    inputs.truncate(q);
+    inputs
+}
+
+/// One frequency for each set of inputs (n × d): entries of the density there, zero elsewhere.
+pub(crate) fn frequencies(
+    sets: &[&[usize]],
+    d: usize,
+    density: Density,
+    scale: f64,
+    rng: &mut ChaCha8Rng,
+) -> Mat<f64> {
+    let mut omega = Mat::zeros(sets.len(), d);
+    for (l, set) in sets.iter().enumerate() {
+        for &j in *set {
+            omega[(l, j)] = density.draw(scale, rng);
+        }
+    }
+    omega
+}
+
+/// \[cos⟨ω_l, x_k⟩ | sin⟨ω_l, x_k⟩\] · `scale`, m × 2n.
+pub(crate) fn cosines_and_sines(
+    x: MatRef<'_, f64>,
+    omega: MatRef<'_, f64>,
+    scale: f64,
+) -> Mat<f64> {
+    let n = omega.nrows();
+    let mut planes = Mat::zeros(x.nrows(), 2 * n);
+    let (mut cos, sin) = planes.as_mut().split_at_col_mut(n);
+    let turns = 1.0 / (2.0 * PI);
+    matmul(
+        cos.as_mut(),
+        Accum::Replace,
+        x,
+        omega.transpose(),
+        turns,
+        Par::Seq,
+    );
+    for (cos, sin) in cos.col_iter_mut().zip(sin.col_iter_mut()) {
+        let contiguous = "a matrix of its own has contiguous columns";
+        let cos = cos.try_as_col_major_mut().expect(contiguous);
+        let sin = sin.try_as_col_major_mut().expect(contiguous);
+        elementary::sincos_2pi_in_place(cos.as_slice_mut(), sin.as_slice_mut(), scale);
+    }
+    planes
+}
+
+/// e^{i⟨ω_l, x_k⟩}, m × n.
+pub(crate) fn waves(x: MatRef<'_, f64>, omega: MatRef<'_, f64>) -> Mat<c64> {
+    let (planes, n) = (cosines_and_sines(x, omega, 1.0), omega.nrows());
+    Mat::from_fn(x.nrows(), n, |k, l| {
+        c64::new(planes[(k, l)], planes[(k, n + l)])
+    })
+}
+
+/// Real numbers as complex ones.
+pub(crate) fn complex(a: MatRef<'_, f64>) -> Mat<c64> {
+    Mat::from_fn(a.nrows(), a.ncols(), |i, j| c64::new(a[(i, j)], 0.0))
+}
+
+/// The network f(x) = Re Σ_l b_l e^{i⟨ω_l, x⟩} for b (n × c).
+pub(crate) fn network(omega: MatRef<'_, f64>, b: MatRef<'_, c64>) -> Network {
+    let (n, width) = (omega.nrows(), omega.nrows() as f64);
+    Network {
+        activation: Activation::Fourier,
+        hidden: Mat::from_fn(n, omega.ncols(), |l, j| omega[(l, j)] / (2.0 * PI)),
+        output: Mat::from_fn(2 * n, b.ncols(), |l, o| {
+            width
+                * if l < n {
+                    b[(l, o)].re
+                } else {
+                    b[(l - n, o)].im
+                }
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subsets_are_all_there_in_order_or_too_many() {
+        let pairs = subsets(4, 2, 10).unwrap();
+        assert_eq!(pairs, [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]);
+        assert_eq!(subsets(5, 5, 10).unwrap(), [[0, 1, 2, 3, 4]]);
+        assert_eq!(subsets(20, 3, 1140).unwrap().len(), 1140);
+        assert!(subsets(20, 3, 1139).is_none() && subsets(400, 60, 10_000).is_none());
+    }
+
+    #[test]
+    fn a_network_has_the_values_of_its_waves() {
+        let x = Mat::from_fn(5, 2, |i, j| (i as f64 - 0.7 * j as f64).sin());
+        let omega = Mat::from_fn(3, 2, |l, j| 2.0 * l as f64 - j as f64);
+        let b = Mat::from_fn(3, 1, |l, _| c64::new(l as f64, 1.0 - l as f64));
+        let data = thinfit::Dataset::new(x.clone(), Mat::zeros(5, 1)).unwrap();
+        let scalers = thinfit::Scaling::None.scalers(x.as_ref(), data.y.as_ref());
+        let network = network(omega.as_ref(), b.as_ref());
+        let record = thinfit::Record::default();
+        let model = thinfit::Model::from_network(network, &data, scalers, record).unwrap();
+        let (f, expected) = (
+            model.predict(x.as_ref()).unwrap(),
+            waves(x.as_ref(), omega.as_ref()) * b,
+        );
+        for i in 0..5 {
+            assert!((f[(i, 0)] - expected[(i, 0)].re).abs() < 1e-13);
+        }
+        assert!(model.interval(x.as_ref(), 0.9).is_err());
+    }
+}

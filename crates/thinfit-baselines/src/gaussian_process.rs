@@ -1,0 +1,499 @@
+//! Gaussian process regression with a length scale per input (ARD), chosen by the marginal likelihood.
+//!
+//! The outputs are y = μ + f(x) + noise, f a process with covariance s² k(x, x′), the noise of variance s² g. Per output
+//! the constant μ and the signal variance s² that maximise the likelihood have closed forms, with C = K + gI:
+//!
+//! ```text
+//! μ = 1ᵀC⁻¹y / 1ᵀC⁻¹1      s² = (y − μ)ᵀα / m      α = C⁻¹(y − μ)
+//! ln p = −½ Σ_outputs (m ln 2πs² + ln |C| + m)
+//! ```
+//!
+//! so that only the lengths ℓ and g, which all outputs share, are searched, by L-BFGS in their logarithms from several
+//! starts. With Δ_k the differences in input k and k′ = ∂k/∂q (q as in `kernel.rs`), and μ, s² at their optimum,
+//!
+//! ```text
+//! −∂ ln p/∂ ln ℓ_k = ½ Σ_ab V_ab (−2k′_ab) Δ_k,ab²/ℓ_k²     −∂ ln p/∂ ln g = ½ g tr V     V = Σ_outputs (C⁻¹ − ααᵀ/s²)
+//! ```
+//!
+//! One value with its gradient costs a factor, an inverse (m³ together) and O(m² d). Inputs are scaled to a box of side one,
+//! outputs to variance one. Sums over pairs use differences of the inputs, never a product form: at g = 1e-12 entries
+//! of C⁻¹ reach 1e12, and what is lost to cancellation would be lost of the gradient.
+
+use crate::cholesky::{cholesky, inverse, solve, with_ridge};
+use crate::kernel_model::{Expansion, check_data};
+use crate::lbfgs::Lbfgs;
+use crate::problem::require;
+use crate::random::{Purpose, stream};
+use crate::{Error, Kernel, KernelModel, KernelRecord, Observer, Result, Shape};
+use faer::{Mat, Par};
+use rand::RngExt;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::f64::consts::PI;
+use thinfit::elementary::vectorised;
+use thinfit::{Control, Dataset, Scaling};
+
+/// Lengths that are tried, in multiples of the range of an input.
+const LENGTHS: [f64; 2] = [1e-2, 1e3];
+/// The largest noise variance that is tried, in multiples of the signal variance.
+const MOST_NOISE: f64 = 1e3;
+
+/// Samples from which a factor is faster on several threads.
+const ALONE: usize = 400;
+
+/// Settings of Gaussian process regression.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct GaussianProcess {
+    /// Gaussian or Matérn 5/2. Default: Gaussian.
+    pub kernel: Shape,
+    /// Starts of the search; the first is fixed, the others are random. Default: 4.
+    pub starts: usize,
+    /// Most iterations of a search. Default: 200.
+    pub iterations: usize,
+    /// The least noise variance, in multiples of the signal variance. Default: 1e-12.
+    pub least_noise: f64,
+}
+
+impl Default for GaussianProcess {
+    fn default() -> Self {
+        GaussianProcess {
+            kernel: Shape::Gaussian,
+            starts: 4,
+            iterations: 200,
+            least_noise: 1e-12,
+        }
+    }
+}
+
+/// Likelihood and what comes with it, at some lengths and noise.
+struct Evidence {
+    /// −ln p, in scaled outputs.
+    value: f64,
+    /// Its derivatives in ln ℓ_1 … ln ℓ_d, ln g.
+    gradient: Vec<f64>,
+    mean: Vec<f64>,
+    signal: Vec<f64>,
+    /// m × c.
+    alpha: Mat<f64>,
+    /// Mean squared leave-one-out errors, α_i/(C⁻¹)_ii, with the mean held.
+    leave_one_out: Vec<f64>,
+    kernel: Kernel,
+    ridge: f64,
+}
+
+impl GaussianProcess {
+    /// The name of the method.
+    pub const NAME: &str = "gaussian-process";
+
+    /// Finds lengths and noise, then the coefficients.
+    ///
+    /// # Errors
+    /// Data or settings that cannot be used, or a likelihood that is finite at no start.
+    pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<KernelModel> {
+        check_data(data)?;
+        self.check()?;
+        let scalers = Scaling::Box.scalers(data.x.as_ref(), data.y.as_ref());
+        let (x, y) = (
+            scalers.0.apply(data.x.as_ref()),
+            scalers.1.apply(data.y.as_ref()),
+        );
+        let (m, d) = (data.samples(), data.dim());
+        let objective = |par: Par| {
+            let (kernel, x, y) = (self.kernel, &x, &y);
+            move |log: &[f64]| {
+                let evidence = evidence(kernel, x, y, log, par)?;
+                Some((evidence.value, evidence.gradient))
+            }
+        };
+        // Several searches go side by side, a single one may use all threads: factors have the same bits either way.
+        let all = if m < ALONE { Par::Seq } else { Par::rayon(0) };
+        let mut bounds = vec![LENGTHS.map(f64::ln); d];
+        bounds.push([self.least_noise, MOST_NOISE].map(f64::ln));
+        let mut searches: Vec<Lbfgs> = self
+            .start_points(d, seed)
+            .into_par_iter()
+            .map(|start| Lbfgs::new(start, bounds.clone(), &objective(Par::Seq)))
+            .collect();
+        let mut stopped = false;
+        for iteration in 0..self.iterations {
+            let mut open: Vec<&mut Lbfgs> =
+                searches.iter_mut().filter(|search| !search.done).collect();
+            match open.as_mut_slice() {
+                [] => break,
+                [search] => search.step(&objective(all)),
+                _ => open
+                    .par_iter_mut()
+                    .for_each(|search| search.step(&objective(Par::Seq))),
+            }
+            if observe(iteration as f64 / self.iterations as f64) == Control::Stop {
+                stopped = true;
+                break;
+            }
+        }
+        let best = searches
+            .iter()
+            .min_by(|a, b| a.value.total_cmp(&b.value))
+            .and_then(|best| evidence(self.kernel, &x, &y, &best.x, all))
+            .ok_or_else(|| Error::Data {
+                what: "x",
+                problem: "the likelihood is finite at no start".into(),
+                advice: "look for columns of extreme size",
+            })?;
+        observe(1.0);
+        let scale = &scalers.1.scale;
+        let record = KernelRecord {
+            method: Self::NAME.into(),
+            settings: serde_json::to_value(self).expect("settings are finite numbers"),
+            seed,
+            version: env!("CARGO_PKG_VERSION").into(),
+            samples: m,
+            ridge: best.ridge,
+            raised: 0,
+            chosen_by: "likelihood".into(),
+            validation_mse: Some(
+                best.leave_one_out
+                    .iter()
+                    .zip(scale)
+                    .map(|(mse, s)| mse * s * s)
+                    .collect(),
+            ),
+            log_likelihood: Some(
+                -best.value - m as f64 * scale.iter().map(|s| s.ln()).sum::<f64>(),
+            ),
+            stopped,
+        };
+        let expansion = Expansion {
+            kernel: best.kernel,
+            mean: best.mean,
+            points: x,
+            alpha: best.alpha,
+            signal: Some(best.signal),
+        };
+        KernelModel::new(data, scalers, expansion, record)
+    }
+
+    /// Logarithms of lengths and noise to start from.
+    fn start_points(&self, d: usize, seed: u64) -> Vec<Vec<f64>> {
+        let mut rng = stream(seed, Purpose::Starts, 0);
+        // Distances in the box grow with the root of d.
+        let middle = (0.5 * (d as f64).sqrt()).ln();
+        let noise = |exponent: f64| (10f64.powf(exponent)).max(self.least_noise).ln();
+        (0..self.starts)
+            .map(|start| {
+                let mut log = vec![middle; d];
+                let mut exponent = -4.0;
+                if start > 0 {
+                    log.iter_mut()
+                        .for_each(|v| *v += rng.random_range(-1.5..1.5));
+                    exponent = rng.random_range(-9.0..-1.0);
+                }
+                log.push(noise(exponent));
+                log
+            })
+            .collect()
+    }
+
+    fn check(&self) -> Result<()> {
+        let (shape, noise) = (self.kernel, self.least_noise);
+        require(
+            !matches!(shape, Shape::Additive(_)),
+            "kernel",
+            "`gaussian` or `matern52`",
+            format!("{shape:?}"),
+        )?;
+        require(self.starts > 0, "starts", "at least 1", self.starts)?;
+        require(
+            (1e-15..=1.0).contains(&noise),
+            "least_noise",
+            "a number from 1e-15 to 1",
+            noise,
+        )
+    }
+}
+
+/// The likelihood at `log` = (ln ℓ, ln g) and all that comes with it; none where C cannot be factorised.
+fn evidence(shape: Shape, x: &Mat<f64>, y: &Mat<f64>, log: &[f64], par: Par) -> Option<Evidence> {
+    let (m, d, c) = (x.nrows(), x.ncols(), y.ncols());
+    let kernel = Kernel {
+        shape,
+        lengths: log[..d].iter().map(|v| v.exp()).collect(),
+    };
+    let noise = log[d].exp();
+    // The jitter is below what rounding does to the eigenvalues of K.
+    let ridge = noise + m as f64 * f64::EPSILON;
+    let gram = kernel.gram(x.as_ref());
+    let l = cholesky(with_ridge(&gram, ridge), par)?;
+
+    let ones = Mat::from_fn(m, 1, |_, _| 1.0);
+    let pull = solve(l.as_ref(), ones.as_ref());
+    let total: f64 = pull.col_as_slice(0).iter().sum();
+    let mean: Vec<f64> = (0..c)
+        .map(|o| {
+            let terms = pull.col_as_slice(0).iter().zip(y.col_as_slice(o));
+            terms.map(|(p, y)| p * y).sum::<f64>() / total
+        })
+        .collect();
+    let centred = Mat::from_fn(m, c, |i, o| y[(i, o)] - mean[o]);
+    let alpha = solve(l.as_ref(), centred.as_ref());
+    // An output without any spread leaves a variance of zero, whose logarithm is none.
+    let signal: Vec<f64> = (0..c)
+        .map(|o| {
+            ((0..m).map(|i| centred[(i, o)] * alpha[(i, o)]).sum::<f64>() / m as f64).max(1e-200)
+        })
+        .collect();
+    let determinant = 2.0 * (0..m).map(|i| l[(i, i)].ln()).sum::<f64>();
+    let value = signal
+        .iter()
+        .map(|s| 0.5 * (m as f64 * ((2.0 * PI * s).ln() + 1.0) + determinant))
+        .sum::<f64>();
+    if !value.is_finite() {
+        return None;
+    }
+
+    // V and then V · (−2k′) below the diagonal, in place of C⁻¹.
+    let mut v = inverse(l.as_ref(), par);
+    let slopes = kernel.slopes(gram, x);
+    let (mut leave_one_out, mut trace) = (vec![0.0; c], 0.0);
+    let mut gradient = vec![0.0; d + 1];
+    for j in 0..m {
+        let column = &mut v.col_as_slice_mut(j)[j..];
+        let diagonal = column[0];
+        for (o, error) in leave_one_out.iter_mut().enumerate() {
+            *error += (alpha[(j, o)] / diagonal).powi(2) / m as f64;
+        }
+        column.iter_mut().for_each(|v| *v *= c as f64);
+        for (o, signal) in signal.iter().enumerate() {
+            let factor = alpha[(j, o)] / signal;
+            let alpha = &alpha.col_as_slice(o)[j..];
+            column
+                .iter_mut()
+                .zip(alpha)
+                .for_each(|(v, a)| *v -= factor * a);
+        }
+        trace += column[0];
+        let below = &mut column[1..];
+        let slopes = &slopes.col_as_slice(j)[j + 1..];
+        below
+            .iter_mut()
+            .zip(slopes)
+            .for_each(|(v, slope)| *v *= slope);
+        for (k, length) in kernel.lengths.iter().enumerate() {
+            let x_k = x.col_as_slice(k);
+            gradient[k] += weighted_squares(below, &x_k[j + 1..], x_k[j], 1.0 / length);
+        }
+    }
+    gradient[d] = 0.5 * noise * trace;
+    Some(Evidence {
+        value,
+        gradient,
+        mean,
+        signal,
+        alpha,
+        leave_one_out,
+        kernel,
+        ridge,
+    })
+}
+
+/// Σ_i w_i ((x_i − point) · inverse)², in eight lanes.
+fn weighted_squares(w: &[f64], x: &[f64], point: f64, inverse: f64) -> f64 {
+    let mut lanes = [0.0f64; 8];
+    vectorised(
+        #[inline(always)]
+        || {
+            let (w8, w) = w.as_chunks::<8>();
+            let (x8, x) = x.as_chunks::<8>();
+            let mut sums = [0.0f64; 8];
+            for (w, x) in w8.iter().zip(x8) {
+                for ((sum, w), x) in sums.iter_mut().zip(w).zip(x) {
+                    let t = (x - point) * inverse;
+                    *sum = (w * t).mul_add(t, *sum);
+                }
+            }
+            for ((sum, w), x) in sums.iter_mut().zip(w).zip(x) {
+                let t = (x - point) * inverse;
+                *sum = (w * t).mul_add(t, *sum);
+            }
+            lanes = sums;
+        },
+    );
+    lanes.iter().sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::tests::random;
+
+    fn smooth(x: &Mat<f64>) -> Mat<f64> {
+        Mat::from_fn(x.nrows(), 1, |i, _| {
+            7.0 + (3.0 * x[(i, 0)]).sin() + x[(i, 0)] * x[(i, 1)]
+        })
+    }
+
+    fn fit(settings: &GaussianProcess, x: &Mat<f64>, y: &Mat<f64>) -> KernelModel {
+        let data = Dataset::new(x.clone(), y.clone()).unwrap();
+        settings.fit(&data, 0, &|_| Control::Continue).unwrap()
+    }
+
+    #[test]
+    fn gradients_agree_with_central_differences() {
+        let (x, y) = (random(37, 3, 1), random(37, 2, 2));
+        for shape in [Shape::Gaussian, Shape::Matern52] {
+            let at = [0.4f64.ln(), 0.0, 2f64.ln(), 1e-3f64.ln()];
+            let exact = evidence(shape, &x, &y, &at, Par::Seq).unwrap().gradient;
+            for (k, exact) in exact.into_iter().enumerate() {
+                let shifted = |h: f64| {
+                    let mut at = at;
+                    at[k] += h;
+                    evidence(shape, &x, &y, &at, Par::Seq).unwrap().value
+                };
+                let difference = (shifted(1e-5) - shifted(-1e-5)) / 2e-5;
+                assert!(
+                    (difference - exact).abs() < 1e-6 * exact.abs().max(1.0),
+                    "{shape:?} {k}: {difference} {exact}"
+                );
+            }
+        }
+    }
+
+    /// −ln p of N(μ, s²C) written with the plain inverse and determinant of the 3 × 3 matrix.
+    #[test]
+    fn the_value_is_the_density_of_the_outputs() {
+        let (x, y) = (random(3, 1, 1), random(3, 1, 2));
+        let result = evidence(
+            Shape::Gaussian,
+            &x,
+            &y,
+            &[0.5f64.ln(), 0.1f64.ln()],
+            Par::Seq,
+        )
+        .unwrap();
+        let (s, mu) = (result.signal[0], result.mean[0]);
+        let covariance = Mat::from_fn(3, 3, |i, j| {
+            let k = (-0.5 * ((x[(i, 0)] - x[(j, 0)]) / 0.5).powi(2)).exp();
+            s * (k + if i == j { 0.1 } else { 0.0 })
+        });
+        let minor = |i: usize, j: usize| {
+            let at = |r: usize, c: usize| covariance[((i + r) % 3, (j + c) % 3)];
+            at(1, 1) * at(2, 2) - at(1, 2) * at(2, 1)
+        };
+        let determinant: f64 = (0..3).map(|j| covariance[(0, j)] * minor(0, j)).sum();
+        let form: f64 = (0..9)
+            .map(|ij| {
+                (y[(ij / 3, 0)] - mu) * minor(ij / 3, ij % 3) / determinant * (y[(ij % 3, 0)] - mu)
+            })
+            .sum();
+        let expected = 0.5 * (form + determinant.ln() + 3.0 * (2.0 * PI).ln());
+        assert!(
+            (result.value - expected).abs() < 1e-10,
+            "{} {expected}",
+            result.value
+        );
+    }
+
+    #[test]
+    fn a_smooth_function_is_learnt_and_an_idle_input_ignored() {
+        let x = random(80, 3, 3);
+        let model = fit(&GaussianProcess::default(), &x, &smooth(&x));
+        let fresh = random(200, 3, 4);
+        let error = model.predict(fresh.as_ref()).unwrap() - smooth(&fresh);
+        assert!(error.norm_max() < 1e-4, "{}", error.norm_max());
+        let lengths = &model.kernel().lengths;
+        assert!(lengths[2] > 20.0 * lengths[0], "{lengths:?}");
+        let mse = model.record.validation_mse.as_ref().unwrap()[0];
+        assert!(mse < 1e-9, "{mse}");
+    }
+
+    #[test]
+    fn noise_is_found_and_deviations_cover_new_observations() {
+        let x = random(150, 2, 5);
+        let noise = |rows, seed| random(rows, 12, seed);
+        let noisy = |x: &Mat<f64>, seed| {
+            let draws = noise(x.nrows(), seed);
+            // Twelve uniform numbers less six have variance one.
+            let mut y = smooth(x);
+            (0..x.nrows())
+                .for_each(|i| y[(i, 0)] += 0.2 * (draws.row(i).iter().sum::<f64>() - 6.0));
+            y
+        };
+        for kernel in [Shape::Gaussian, Shape::Matern52] {
+            let settings = GaussianProcess {
+                kernel,
+                starts: 2,
+                ..GaussianProcess::default()
+            };
+            let model = fit(&settings, &x, &noisy(&x, 6));
+            let fresh = random(500, 2, 7);
+            let (f, y) = (model.predict(fresh.as_ref()).unwrap(), noisy(&fresh, 8));
+            let deviation = model.deviation(fresh.as_ref()).unwrap();
+            let inside = (0..500)
+                .filter(|&i| (f[(i, 0)] - y[(i, 0)]).abs() < 1.645 * deviation.observation[(i, 0)])
+                .count();
+            assert!((420..480).contains(&inside), "{kernel:?} {inside}");
+            assert!((0..500).all(|i| deviation.model[(i, 0)] < deviation.observation[(i, 0)]));
+            // The same factor is made again from the file.
+            let read = KernelModel::from_json(&model.to_json(), "m".as_ref()).unwrap();
+            assert_eq!(
+                read.deviation(fresh.as_ref()).unwrap().model,
+                deviation.model
+            );
+        }
+    }
+
+    #[test]
+    fn odd_data_give_a_model() {
+        let settings = GaussianProcess {
+            starts: 2,
+            iterations: 20,
+            ..GaussianProcess::default()
+        };
+        let x = random(12, 2, 1);
+        for (x, y) in [
+            (x.clone(), Mat::from_fn(12, 1, |_, _| 4.0)),
+            (Mat::from_fn(12, 2, |_, _| 1.0), random(12, 1, 2)),
+            (Mat::from_fn(12, 2, |i, j| x[(i / 3, j)]), random(12, 2, 3)),
+            (random(1, 1, 4), random(1, 1, 5)),
+        ] {
+            let model = fit(&settings, &x, &y);
+            assert!(model.predict(x.as_ref()).unwrap().is_all_finite());
+            assert!(
+                model
+                    .deviation(x.as_ref())
+                    .unwrap()
+                    .observation
+                    .is_all_finite()
+            );
+        }
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_bits_and_a_stop_a_model() {
+        let data = Dataset::new(random(50, 2, 1), random(50, 1, 2)).unwrap();
+        let settings = GaussianProcess::default();
+        let fit = |control| settings.fit(&data, 3, &|_| control).unwrap();
+        let first = fit(Control::Continue).to_json();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(1)
+            .build()
+            .unwrap();
+        let data_of_one = || {
+            settings
+                .fit(&data, 3, &|_| Control::Continue)
+                .unwrap()
+                .to_json()
+        };
+        assert_eq!(pool.install(data_of_one), first);
+        assert!(fit(Control::Stop).record.stopped);
+        let wrong = GaussianProcess {
+            kernel: Shape::Additive(2),
+            ..settings.clone()
+        };
+        let error = wrong
+            .fit(&data, 0, &|_| Control::Continue)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("config field `kernel`"), "{error}");
+    }
+}

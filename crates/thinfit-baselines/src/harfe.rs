@@ -1,0 +1,245 @@
+//! HARFE (Saha, Schaeffer and Tran 2023): hard thresholding pursuit over sparse random sine features.
+//!
+//! f(x) = Σ_l c_l sin(⟨ω_l, x⟩ + φ_l) with q non-zero entries in each ω_l and columns of norm one; of N features, s are
+//! chosen for min |A c − y|² + λ|c|². An iteration takes a step c + μ(Aᵀ(y − A c) − λc), keeps the s largest entries in
+//! magnitude and solves for them exactly. (The published code compares signed entries where its text says magnitudes;
+//! here it is magnitudes.)
+
+use crate::Observer;
+use crate::fourier::random_subset;
+use crate::least_squares::{lower, solve, times};
+use crate::problem::{Problem, require};
+use crate::random::{Purpose, stream};
+use faer::Mat;
+use rand::RngExt;
+use rand_distr::StandardNormal;
+use serde::{Deserialize, Serialize};
+use std::f64::consts::PI;
+use thinfit::parts::planes;
+use thinfit::{Activation, Control, Dataset, Model, Network, Result, Scaling};
+
+/// Change of the coefficients at which the iteration ends.
+const CHANGE: f64 = 1e-5;
+
+/// Settings of HARFE.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Harfe {
+    /// Features for each row, N/m; 10.
+    pub features_per_sample: usize,
+    /// Chosen features for each row, s/m; 0.15.
+    pub support_per_sample: f64,
+    /// Inputs that a feature acts on, q, at most all; 2.
+    pub order: usize,
+    /// Mean of the entries of ω; 0.
+    pub mean: f64,
+    /// Standard deviation of the entries of ω; 1.
+    pub deviation: f64,
+    /// Step μ; 0.1.
+    pub step: f64,
+    /// Ridge λ; 1e-4.
+    pub ridge: f64,
+    /// Relative residual |A c − y|/|y| that is good enough; 5e-3.
+    pub tolerance: f64,
+    /// Iterations at most; 200.
+    pub iterations: usize,
+    /// Scaling of the columns; none.
+    pub scaling: Scaling,
+}
+
+impl Default for Harfe {
+    fn default() -> Self {
+        Harfe {
+            features_per_sample: 10,
+            support_per_sample: 0.15,
+            order: 2,
+            mean: 0.0,
+            deviation: 1.0,
+            step: 0.1,
+            ridge: 1e-4,
+            tolerance: 5e-3,
+            iterations: 200,
+            scaling: Scaling::None,
+        }
+    }
+}
+
+impl Harfe {
+    /// The name of the method.
+    pub const NAME: &str = "harfe";
+
+    /// Fits `data`; see [`crate::Method::fit`].
+    ///
+    /// # Errors
+    /// As [`crate::Method::fit`].
+    pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Model> {
+        let expected = "at least 1";
+        require(
+            self.features_per_sample > 0,
+            "features_per_sample",
+            expected,
+            0,
+        )?;
+        require(self.order > 0, "order", expected, 0)?;
+        require(self.iterations > 0, "iterations", expected, 0)?;
+        for (field, value) in [
+            ("support_per_sample", self.support_per_sample),
+            ("deviation", self.deviation),
+            ("step", self.step),
+            ("ridge", self.ridge),
+        ] {
+            require(
+                value > 0.0 && value.is_finite(),
+                field,
+                "a positive number",
+                value,
+            )?;
+        }
+        let problem = Problem::new(data, self.scaling, seed)?;
+        let (held_out, first) = self.pursue(&problem.train, seed, &|done| observe(0.5 * done))?;
+        let (network, second) =
+            self.pursue(&problem.all, seed, &|done| observe(0.5 + 0.5 * done))?;
+        let mut record = problem.record(Self::NAME, self, seed);
+        (record.ridge, record.stopped) = (self.ridge, first || second);
+        problem.model(network, &held_out, record)
+    }
+
+    /// The network of the features chosen for some rows, and whether it was stopped.
+    fn pursue(&self, rows: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<(Network, bool)> {
+        let (m, n, y) = (
+            rows.samples(),
+            self.features_per_sample * rows.samples(),
+            &rows.y,
+        );
+        let hidden = self.draw(n, rows.dim(), seed);
+        let mut a = planes(Activation::Cosine, rows.x.as_ref(), &hidden);
+        a.truncate(m, n);
+        let norms: Vec<f64> = (0..n)
+            .map(|l| {
+                let column = a.col_as_slice_mut(l);
+                let norm = column
+                    .iter()
+                    .map(|v| v * v)
+                    .sum::<f64>()
+                    .sqrt()
+                    .max(f64::MIN_POSITIVE);
+                column.iter_mut().for_each(|v| *v /= norm);
+                norm
+            })
+            .collect();
+        let size = ((self.support_per_sample * m as f64) as usize).clamp(1, n);
+        let (mut c, mut residual) = (Mat::<f64>::zeros(n, y.ncols()), y.clone());
+        let (mut support, mut stopped) = (Vec::new(), false);
+        for iteration in 0..self.iterations {
+            let ascent = times(a.transpose(), residual.as_ref());
+            let moved = Mat::from_fn(n, y.ncols(), |l, o| {
+                c[(l, o)] + self.step * (ascent[(l, o)] - self.ridge * c[(l, o)])
+            });
+            let magnitudes: Vec<f64> = (0..n).map(|l| moved.row(l).norm_l2()).collect();
+            let mut order: Vec<usize> = (0..n).collect();
+            order.sort_by(|&k, &l| magnitudes[l].total_cmp(&magnitudes[k]).then(k.cmp(&l)));
+            order.truncate(size);
+            order.sort_unstable();
+            support = order;
+            let chosen = Mat::from_fn(m, size, |i, j| a[(i, support[j])]);
+            let gram = lower(chosen.transpose(), chosen.as_ref());
+            let rhs = times(chosen.transpose(), y.as_ref());
+            let solved = solve(gram.as_ref(), self.ridge, rhs.as_ref())?;
+            residual = y - times(chosen.as_ref(), solved.as_ref());
+            let mut next = Mat::zeros(n, y.ncols());
+            for (j, &l) in support.iter().enumerate() {
+                (0..y.ncols()).for_each(|o| next[(l, o)] = solved[(j, o)]);
+            }
+            let change = (&next - &c).norm_l2();
+            c = next;
+            stopped = observe((iteration + 1) as f64 / self.iterations as f64) == Control::Stop;
+            let exact = residual.norm_l2() <= self.tolerance * y.norm_l2();
+            if exact || change <= CHANGE || stopped {
+                break;
+            }
+        }
+        // A column is Φ/(its norm), and the planes are Φ/n with the width of all features, not of those chosen.
+        let network = Network {
+            activation: Activation::Cosine,
+            hidden: Mat::from_fn(size, hidden.ncols(), |j, k| hidden[(support[j], k)]),
+            output: Mat::from_fn(size + 1, y.ncols(), |j, o| match support.get(j) {
+                Some(&l) => c[(l, o)] / norms[l] * size as f64 / n as f64,
+                None => 0.0,
+            }),
+        };
+        Ok((network, stopped))
+    }
+
+    /// Weights and biases (n × (d + 1)) of cos(π(⟨w, x⟩ + β)) = sin(⟨ω, x⟩ + φ): w = ω/π, β = φ/π − ½.
+    fn draw(&self, n: usize, d: usize, seed: u64) -> Mat<f64> {
+        let mut rng = stream(seed, Purpose::Frequencies, 0);
+        let mut hidden = Mat::zeros(n, d + 1);
+        for l in 0..n {
+            for j in random_subset(d, self.order.min(d), &mut rng) {
+                let normal: f64 = rng.sample(StandardNormal);
+                hidden[(l, j)] = (self.mean + self.deviation * normal) / PI;
+            }
+            hidden[(l, d)] = 2.0 * rng.random::<f64>() - 0.5;
+        }
+        hidden
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_combination_of_its_own_features_is_found_exactly() {
+        let x = Mat::from_fn(100, 4, |i, j| (1.7 * (i * (j + 2)) as f64).sin());
+        let method = Harfe {
+            features_per_sample: 2,
+            support_per_sample: 0.08,
+            ridge: 1e-10,
+            tolerance: 1e-10,
+            ..Harfe::default()
+        };
+        let hidden = method.draw(200, 4, 7);
+        let wave = |i: usize, l: usize| {
+            let t: f64 = (0..4).map(|j| hidden[(l, j)] * x[(i, j)]).sum();
+            (PI * (t + hidden[(l, 4)])).cos()
+        };
+        let y = Mat::from_fn(100, 1, |i, _| 3.0 * wave(i, 11) - 2.0 * wave(i, 150));
+        let data = Dataset::new(x, y).unwrap();
+        let (network, _) = method.pursue(&data, 7, &|_| Control::Continue).unwrap();
+        let scalers = Scaling::None.scalers(data.x.as_ref(), data.y.as_ref());
+        let record = thinfit::Record::default();
+        let model = Model::from_network(network, &data, scalers, record).unwrap();
+        let error = model.predict(data.x.as_ref()).unwrap() - &data.y;
+        assert!(
+            model.width() == 8 && error.norm_max() < 1e-6,
+            "{}",
+            error.norm_max()
+        );
+    }
+
+    #[test]
+    fn friedman_is_learnt_as_well_as_published() {
+        use rand::RngExt;
+        // The published example: noise U(0, 1) on 200 rows, N = 2000, s = 200, mean −1; mean squared error 0.55.
+        let mut rng = stream(3, Purpose::Points, 0);
+        let x = Mat::from_fn(1200, 10, |_, _| rng.random::<f64>());
+        let f = |i: usize| {
+            let x = |j: usize| x[(i, j)];
+            10.0 * (PI * x(0) * x(1)).sin() + 20.0 * (x(2) - 0.5).powi(2) + 10.0 * x(3) + 5.0 * x(4)
+        };
+        let y = Mat::from_fn(200, 1, |i, _| f(i) + rng.random::<f64>());
+        let data = Dataset::new(x.as_ref().subrows(0, 200).to_owned(), y).unwrap();
+        let method = Harfe {
+            support_per_sample: 1.0,
+            mean: -1.0,
+            ridge: 1e-3,
+            ..Harfe::default()
+        };
+        let model = method.fit(&data, 1, &|_| Control::Continue).unwrap();
+        let f = Mat::from_fn(1000, 1, |i, _| f(200 + i));
+        let error = model.predict(x.as_ref().subrows(200, 1000)).unwrap() - f;
+        let square = error.squared_norm_l2() / 1000.0;
+        assert!(square > 0.1 && square < 2.0, "{square}");
+    }
+}

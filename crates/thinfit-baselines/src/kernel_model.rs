@@ -1,0 +1,499 @@
+//! A fitted kernel expansion: what kernel ridge regression, SALSA and the Gaussian process predict with.
+//!
+//! f_o(x) = shift_o + scale_o · (mean_o + Σ_i α_io k(x′, x′_i)) with x′ the scaled inputs, i = 1 … m the training points
+//! and o = 1 … c the outputs, which share the kernel. The file is JSON with a version in its first field.
+//!
+//! Only a Gaussian process has standard deviations. With C = K + gI, per output with signal variance s²,
+//!
+//! ```text
+//! var f(x) = s² (k(x, x) − kᵀC⁻¹k + (1 − 1ᵀC⁻¹k)² / 1ᵀC⁻¹1)        k = (k(x′, x′_i))_i
+//! ```
+//!
+//! whose last term is the uncertainty of the constant mean; a new observation adds s² g. The factor of C is not in the
+//! file: it would be m times as large as the rest, and is made from the points when it is first needed.
+
+use crate::cholesky::{cholesky, solve, with_ridge};
+use crate::{Error, Kernel, Result, Shape};
+use faer::linalg::matmul::matmul;
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::sync::OnceLock;
+use thinfit::file::{parse, read_whole, write_whole};
+use thinfit::{Dataset, Deviation, Scaler, check_finite};
+
+/// Name of the file format.
+pub(crate) const FAMILY: &str = "thinfit-kernel/";
+/// Name and version of the file format.
+const FORMAT: &str = "thinfit-kernel/1";
+/// Rows that are predicted at a time; a block of kernel values then stays in the cache for a thousand points.
+const BLOCK: usize = 128;
+/// More samples than this are refused: the kernel matrix alone would pass 3 GB.
+pub(crate) const MAX_SAMPLES: usize = 20_000;
+
+/// A fitted kernel expansion with its scaling, column names and the record of its making.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct KernelModel {
+    format: String,
+    /// Names of the inputs.
+    pub inputs: Vec<String>,
+    /// Names of the outputs.
+    pub outputs: Vec<String>,
+    /// Smallest and largest value of each input among the samples, in the units of the data.
+    pub domain: Vec<[f64; 2]>,
+    /// Scaling of the inputs.
+    pub input_scaler: Scaler,
+    /// Scaling of the outputs.
+    pub output_scaler: Scaler,
+    kernel: Kernel,
+    /// Constant of each output, in scaled outputs.
+    mean: Vec<f64>,
+    /// Training points in scaled inputs: m rows of d numbers.
+    points: Vec<Vec<f64>>,
+    /// α in scaled outputs: m rows of c numbers.
+    coefficients: Vec<Vec<f64>>,
+    /// Signal variance s² of each output, in scaled outputs; none but for a Gaussian process.
+    signal: Option<Vec<f64>>,
+    /// How the model was made.
+    pub record: KernelRecord,
+    /// The factor of K + ridge · I, once it was needed.
+    #[serde(skip)]
+    factor: OnceLock<Option<Mat<f64>>>,
+}
+
+/// How a kernel model was made and how good it was then.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KernelRecord {
+    /// Name of the method.
+    pub method: String,
+    /// Its settings, as the method's struct is written.
+    pub settings: serde_json::Value,
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// Version of the library.
+    pub version: String,
+    /// Samples given to the fit.
+    pub samples: usize,
+    /// What was added to the diagonal of the kernel matrix: λ, or the noise variance over the signal variance.
+    pub ridge: f64,
+    /// How often the ridge had to be raised before the matrix could be factorised.
+    pub raised: u32,
+    /// What chose the settings: `none`, `leave-one-out`, `folds`, `likelihood`.
+    pub chosen_by: String,
+    /// Mean squared error per output of the leave-one-out or fold predictions with the chosen settings, in the units of
+    /// the data; none where there were none.
+    pub validation_mse: Option<Vec<f64>>,
+    /// Logarithm of the marginal likelihood of the outputs in the units of the data, all outputs together; none but for
+    /// a Gaussian process.
+    pub log_likelihood: Option<f64>,
+    /// Whether the fit was stopped before its end.
+    pub stopped: bool,
+}
+
+/// The parts of an expansion, in scaled units.
+pub(crate) struct Expansion {
+    pub kernel: Kernel,
+    pub mean: Vec<f64>,
+    /// m × d.
+    pub points: Mat<f64>,
+    /// m × c.
+    pub alpha: Mat<f64>,
+    pub signal: Option<Vec<f64>>,
+}
+
+/// Refuses data that no kernel method here can use.
+pub(crate) fn check_data(data: &Dataset) -> Result<()> {
+    data.check()?;
+    let m = data.samples();
+    let refuse = |what, problem, advice| {
+        Err(Error::Data {
+            what,
+            problem,
+            advice,
+        })
+    };
+    if m > MAX_SAMPLES {
+        let problem = format!("{m} rows, and a kernel method takes at most {MAX_SAMPLES}");
+        return refuse("x", problem, "fit a network, or a part of the rows");
+    }
+    if data.weights.is_some() {
+        let problem = "kernel methods count every row once".into();
+        return refuse("weights", problem, "drop the weights, or fit a network");
+    }
+    Ok(())
+}
+
+impl KernelModel {
+    /// # Errors
+    /// Coefficients that left the range of `f64`.
+    pub(crate) fn new(
+        data: &Dataset,
+        (input_scaler, output_scaler): (Scaler, Scaler),
+        expansion: Expansion,
+        record: KernelRecord,
+    ) -> Result<Self> {
+        if !expansion.alpha.is_all_finite() {
+            return Err(Error::Data {
+                what: "y",
+                problem: "a coefficient leaves the range of f64".into(),
+                advice: "rescale the columns to unit variance",
+            });
+        }
+        let rows = |a: &Mat<f64>| {
+            (0..a.nrows())
+                .map(|i| a.row(i).iter().copied().collect())
+                .collect()
+        };
+        Ok(KernelModel {
+            format: FORMAT.into(),
+            inputs: data.inputs.clone(),
+            outputs: data.outputs.clone(),
+            domain: data.domain(),
+            input_scaler,
+            output_scaler,
+            points: rows(&expansion.points),
+            coefficients: rows(&expansion.alpha),
+            kernel: expansion.kernel,
+            mean: expansion.mean,
+            signal: expansion.signal,
+            record,
+            factor: OnceLock::new(),
+        })
+    }
+
+    /// Number of inputs, d.
+    pub fn dim(&self) -> usize {
+        self.inputs.len()
+    }
+
+    /// The kernel, with lengths in scaled inputs.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// The coefficients α (m × c), in scaled outputs.
+    pub fn coefficients(&self) -> Mat<f64> {
+        to_mat(&self.coefficients, self.outputs.len())
+    }
+
+    /// Real numbers that prediction needs: the points, their coefficients, the lengths and the means.
+    pub fn parameters(&self) -> usize {
+        let (d, c) = (self.dim(), self.outputs.len());
+        self.points.len() * (d + c) + d + c
+    }
+
+    /// f at the rows of `x` (n × d): n × c.
+    ///
+    /// # Errors
+    /// A number of columns other than d, or values that are not finite.
+    pub fn predict(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        let (c, alpha) = (self.outputs.len(), self.coefficients());
+        let values = self.by_blocks(x, c, |k, mut out| {
+            matmul(
+                out.as_mut(),
+                Accum::Replace,
+                k,
+                alpha.as_ref(),
+                1.0,
+                Par::Seq,
+            );
+            for o in 0..c {
+                let (shift, scale) = (self.output_scaler.shift[o], self.output_scaler.scale[o]);
+                for i in 0..out.nrows() {
+                    out[(i, o)] = shift + scale * (self.mean[o] + out[(i, o)]);
+                }
+            }
+        })?;
+        if values.is_all_finite() {
+            Ok(values)
+        } else {
+            Err(Error::Data {
+                what: "y",
+                problem: "a predicted value leaves the range of f64".into(),
+                advice: "rescale the columns to unit variance",
+            })
+        }
+    }
+
+    /// Standard deviations of f and of a new observation at the rows of `x` (n × d); see the head of this file.
+    ///
+    /// # Errors
+    /// As [`KernelModel::predict`], or a method that has none.
+    pub fn deviation(&self, x: MatRef<'_, f64>) -> Result<Deviation> {
+        let none = |problem: String| Error::Data {
+            what: "deviation",
+            problem,
+            advice: "fit a Gaussian process or a thin network",
+        };
+        let Some(signal) = &self.signal else {
+            let problem = format!(
+                "the method `{}` has no standard deviations",
+                self.record.method
+            );
+            return Err(none(problem));
+        };
+        let l = self
+            .factor
+            .get_or_init(|| {
+                let gram = self.kernel.gram(self.points().as_ref());
+                cholesky(with_ridge(&gram, self.record.ridge), Par::Seq)
+            })
+            .as_ref()
+            .ok_or_else(|| none("the kernel matrix cannot be factorised".into()))?;
+        let ones = Mat::from_fn(l.nrows(), 1, |_, _| 1.0);
+        let pull = solve(l.as_ref(), ones.as_ref());
+        let total: f64 = pull.col_as_slice(0).iter().sum();
+        let variance = self.by_blocks(x, 1, |k, mut out| {
+            let mean = k * &pull;
+            let mut v = k.transpose().to_owned();
+            solve_lower_triangular_in_place(l.as_ref(), v.as_mut(), Par::Seq);
+            for i in 0..out.nrows() {
+                let explained = v.col(i).squared_norm_l2();
+                let of_mean = (1.0 - mean[(i, 0)]).powi(2) / total;
+                // Rounding may take more than there is.
+                out[(i, 0)] = (self.kernel.diagonal() - explained).max(0.0) + of_mean;
+            }
+        })?;
+        let of = |added: f64| {
+            Mat::from_fn(x.nrows(), self.outputs.len(), |i, o| {
+                self.output_scaler.scale[o] * (signal[o] * (variance[(i, 0)] + added)).sqrt()
+            })
+        };
+        Ok(Deviation {
+            model: of(0.0),
+            observation: of(self.record.ridge),
+        })
+    }
+
+    /// Evaluates `write(kernel values, rows of the result)` over blocks of rows; the result is n × `columns`.
+    fn by_blocks(
+        &self,
+        x: MatRef<'_, f64>,
+        columns: usize,
+        write: impl Fn(MatRef<'_, f64>, MatMut<'_, f64>) + Sync,
+    ) -> Result<Mat<f64>> {
+        if x.ncols() != self.dim() {
+            let expected = format!("{} columns ({})", self.dim(), self.inputs.join(", "));
+            return Err(Error::Shape {
+                what: "x",
+                expected,
+                found: format!("{} columns", x.ncols()),
+            });
+        }
+        check_finite("x", x)?;
+        let points = self.points();
+        let mut out = Mat::zeros(x.nrows(), columns);
+        let blocks = x.nrows().div_ceil(BLOCK);
+        out.as_mut()
+            .par_row_chunks_mut(BLOCK)
+            .zip_eq(0..blocks)
+            .for_each(|(out, block)| {
+                let x = self
+                    .input_scaler
+                    .apply(x.subrows(block * BLOCK, out.nrows()));
+                write(self.kernel.cross(x.as_ref(), points.as_ref()).as_ref(), out);
+            });
+        Ok(out)
+    }
+
+    fn points(&self) -> Mat<f64> {
+        to_mat(&self.points, self.dim())
+    }
+
+    /// The model as JSON text.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("a model holds only strings and finite numbers")
+    }
+
+    /// Reads a model from JSON text; `name` stands for it in errors.
+    ///
+    /// # Errors
+    /// Text that is not JSON, is cut off, is of a newer version, or whose parts do not fit together.
+    pub fn from_json(text: &str, name: &Path) -> Result<Self> {
+        parse(text, name, FORMAT, KernelModel::flaw)
+    }
+
+    /// What is wrong with a model that was read, if anything.
+    fn flaw(&self) -> Option<&'static str> {
+        let (m, d, c) = (self.points.len(), self.dim(), self.outputs.len());
+        let finite =
+            |values: &[f64], count| values.len() == count && values.iter().all(|v| v.is_finite());
+        let scaler = |s: &Scaler, columns| {
+            finite(&s.shift, columns)
+                && finite(&s.scale, columns)
+                && s.scale.iter().all(|v| *v != 0.0)
+        };
+        let table = |rows: &[Vec<f64>], columns| {
+            rows.len() == m && rows.iter().all(|row| finite(row, columns))
+        };
+        let order = match self.kernel.shape {
+            Shape::Additive(order) => (1..=d).contains(&order),
+            _ => true,
+        };
+        let lengths = &self.kernel.lengths;
+        let checks = [
+            (m > 0 && d > 0 && c > 0, "no points, inputs or outputs"),
+            (
+                self.domain.len() == d && self.domain.iter().all(|r| finite(r, 2) && r[0] <= r[1]),
+                "ranges that do not fit the inputs",
+            ),
+            (
+                scaler(&self.input_scaler, d),
+                "an input scaling that does not fit the inputs",
+            ),
+            (
+                scaler(&self.output_scaler, c),
+                "an output scaling that does not fit the outputs",
+            ),
+            (
+                finite(lengths, d) && lengths.iter().all(|v| *v > 1e-300) && order,
+                "a kernel that does not fit the inputs",
+            ),
+            (table(&self.points, d), "points that do not fit the inputs"),
+            (
+                table(&self.coefficients, c) && finite(&self.mean, c),
+                "coefficients that do not fit the points and the outputs",
+            ),
+            (
+                self.signal
+                    .as_ref()
+                    .is_none_or(|s| finite(s, c) && s.iter().all(|v| *v >= 0.0))
+                    && self.record.ridge >= 0.0
+                    && self.record.ridge.is_finite(),
+                "variances that do not fit the outputs",
+            ),
+        ];
+        checks.iter().find(|check| !check.0).map(|check| check.1)
+    }
+
+    /// Writes the model to a file: under a temporary name first, so that no half a file is ever left.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        write_whole(path.as_ref(), self.to_json().as_bytes())
+    }
+
+    /// Reads a model from a file.
+    ///
+    /// # Errors
+    /// A file that cannot be read, and all errors of [`KernelModel::from_json`].
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        KernelModel::from_json(&String::from_utf8_lossy(&read_whole(path)?), path)
+    }
+}
+
+fn to_mat(rows: &[Vec<f64>], columns: usize) -> Mat<f64> {
+    Mat::from_fn(rows.len(), columns, |i, j| rows[i][j])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::KernelRidge;
+    use crate::kernel::tests::{plain, random};
+    use thinfit::Control;
+
+    fn model() -> KernelModel {
+        let data = Dataset::new(random(40, 3, 3), random(40, 2, 4)).unwrap();
+        let settings = KernelRidge {
+            scaling: thinfit::Scaling::Standard,
+            ..KernelRidge::default()
+        };
+        settings.fit(&data, 0, &|_| Control::Continue).unwrap()
+    }
+
+    #[test]
+    fn predictions_are_the_kernel_times_the_coefficients_across_blocks() {
+        let (model, fresh) = (model(), random(2 * BLOCK + 5, 3, 5));
+        let values = model.predict(fresh.as_ref()).unwrap();
+        let scaled = model.input_scaler.apply(fresh.as_ref());
+        for i in 0..fresh.nrows() {
+            let x: Vec<f64> = scaled.row(i).iter().copied().collect();
+            for o in 0..2 {
+                let sum: f64 = (0..40)
+                    .map(|j| model.coefficients[j][o] * plain(&model.kernel, &x, &model.points[j]))
+                    .sum();
+                let expected = model.output_scaler.shift[o] + model.output_scaler.scale[o] * sum;
+                assert!((values[(i, o)] - expected).abs() < 1e-9 * (1.0 + expected.abs()));
+            }
+        }
+        assert_eq!(model.predict(Mat::zeros(0, 3).as_ref()).unwrap().nrows(), 0);
+    }
+
+    #[test]
+    fn a_model_comes_back_from_its_file_to_the_last_bit() {
+        let (model, fresh) = (model(), random(30, 3, 6));
+        let path = std::env::temp_dir().join(format!("thinfit-kernel-{}.json", std::process::id()));
+        model.save(&path).unwrap();
+        let read = KernelModel::load(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let (before, after) = (model.predict(fresh.as_ref()), read.predict(fresh.as_ref()));
+        assert_eq!(before.unwrap(), after.unwrap());
+        assert_eq!(read.to_json(), model.to_json());
+        assert!(
+            KernelModel::load(&path)
+                .unwrap_err()
+                .to_string()
+                .starts_with("cannot read")
+        );
+    }
+
+    #[test]
+    fn files_that_are_no_model_are_refused_with_the_reason() {
+        let text = model().to_json();
+        let read = |text: &str| {
+            KernelModel::from_json(text, Path::new("m.json"))
+                .unwrap_err()
+                .to_string()
+        };
+        assert!(read(&text[..text.len() / 2]).contains("ends too early"));
+        assert!(read("x1,x2").contains("not JSON"));
+        assert!(read("{}").contains("JSON without a format"));
+        assert!(read(&text.replace("kernel/1", "kernel/2")).contains("update thinfit"));
+        assert!(
+            read(&text.replace("thinfit-kernel/1", "thinfit/1")).contains("format `thinfit/1`")
+        );
+        let spoil = |field: &str, value: serde_json::Value| {
+            let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
+            *json.pointer_mut(field).unwrap() = value;
+            read(&json.to_string())
+        };
+        assert!(spoil("/points/3", serde_json::json!([1.0])).contains("points that do not fit"));
+        assert!(spoil("/kernel/lengths/0", 0.0.into()).contains("kernel that does not fit"));
+        assert!(spoil("/kernel/shape", serde_json::json!({"additive": 9})).contains("kernel that"));
+        assert!(spoil("/mean", serde_json::json!([])).contains("coefficients that do not fit"));
+        assert!(spoil("/input_scaler/scale/0", 0.0.into()).contains("input scaling"));
+        assert!(spoil("/points/0/0", serde_json::Value::Null).contains("cannot be read"));
+    }
+
+    #[test]
+    fn wrong_columns_and_missing_deviations_are_errors() {
+        let model = model();
+        let error = model
+            .predict(random(3, 5, 0).as_ref())
+            .unwrap_err()
+            .to_string();
+        assert_eq!(error, "x: expected 3 columns (x1, x2, x3), found 5 columns");
+        let mut spoiled = random(3, 3, 0);
+        spoiled[(2, 1)] = f64::NAN;
+        assert!(
+            model
+                .predict(spoiled.as_ref())
+                .unwrap_err()
+                .to_string()
+                .contains("row 2, column 1")
+        );
+        let error = model
+            .deviation(random(3, 3, 0).as_ref())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("`kernel-ridge` has no standard deviations"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,115 @@
+//! All methods behind one name each.
+
+use crate::{
+    AnovaRff, Arff, FullySampled, GaussianProcess, Harfe, KernelRidge, NoisyGradients,
+    PlainNetwork, Predictor, RandomFourier, Salsa, Shrimp, Swim,
+};
+use serde::{Deserialize, Serialize};
+use thinfit::{Control, Dataset, Result};
+
+/// What hears of the progress of a fit, as a fraction from 0 to 1, and may stop it.
+pub type Observer<'a> = dyn Fn(f64) -> Control + 'a;
+
+/// A method with its settings; in a file, its settings and a field `method` with its name, which for kernel ridge
+/// regression is `kernel-ridge` with and without a choice.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "method", rename_all = "kebab-case")]
+#[allow(missing_docs)] // Each variant is the struct of its name.
+pub enum Method {
+    Shrimp(Shrimp),
+    Harfe(Harfe),
+    AnovaRff(AnovaRff),
+    Swim(Swim),
+    Arff(Arff),
+    Rff(RandomFourier),
+    Plain(PlainNetwork),
+    NoisyGradients(NoisyGradients),
+    FullySampled(FullySampled),
+    KernelRidge(KernelRidge),
+    Salsa(Salsa),
+    GaussianProcess(GaussianProcess),
+}
+
+impl Method {
+    /// The names of all methods.
+    pub const ALL: [&str; 13] = [
+        Shrimp::NAME,
+        Harfe::NAME,
+        AnovaRff::NAME,
+        Swim::NAME,
+        Arff::NAME,
+        RandomFourier::NAME,
+        PlainNetwork::NAME,
+        NoisyGradients::NAME,
+        FullySampled::NAME,
+        KernelRidge::NAMES[0],
+        KernelRidge::NAMES[1],
+        Salsa::NAME,
+        GaussianProcess::NAME,
+    ];
+
+    /// The method of this name with its default settings.
+    pub fn named(name: &str) -> Option<Method> {
+        if name == KernelRidge::NAMES[1] {
+            return Some(Method::KernelRidge(KernelRidge::validated()));
+        }
+        serde_json::from_value(serde_json::json!({ "method": name })).ok()
+    }
+
+    /// The name as it stands in files and on the command line.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Method::Shrimp(_) => Shrimp::NAME,
+            Method::Harfe(_) => Harfe::NAME,
+            Method::AnovaRff(_) => AnovaRff::NAME,
+            Method::Swim(_) => Swim::NAME,
+            Method::Arff(_) => Arff::NAME,
+            Method::Rff(_) => RandomFourier::NAME,
+            Method::Plain(_) => PlainNetwork::NAME,
+            Method::NoisyGradients(_) => NoisyGradients::NAME,
+            Method::FullySampled(_) => FullySampled::NAME,
+            Method::KernelRidge(method) => method.name(),
+            Method::Salsa(_) => Salsa::NAME,
+            Method::GaussianProcess(_) => GaussianProcess::NAME,
+        }
+    }
+
+    /// Fits `data`. The same seed gives the same result, for any number of threads.
+    ///
+    /// A fit that `observe` stops returns the best that it has.
+    ///
+    /// # Errors
+    /// Settings out of range, data that no fit can use or that have weights, or numbers that left the finite range.
+    pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Predictor> {
+        match self {
+            Method::Shrimp(method) => method.fit(data, seed, observe).map(Predictor::from),
+            Method::Harfe(method) => method.fit(data, seed, observe).map(Predictor::from),
+            Method::AnovaRff(method) => method.fit(data, seed, observe).map(Predictor::from),
+            Method::Swim(method) => method.fit(data, seed, observe).map(Predictor::from),
+            Method::Arff(method) => method.fit(data, seed, observe).map(Predictor::from),
+            Method::Rff(method) => method.fit(data, seed, observe).map(Predictor::from),
+            Method::Plain(method) => method.fit(data, seed, observe).map(Predictor::from),
+            Method::NoisyGradients(method) => method.fit(data, seed, observe).map(Predictor::from),
+            Method::FullySampled(method) => method.fit(data, seed, observe).map(Predictor::from),
+            Method::KernelRidge(method) => method.fit(data, seed, observe).map(Predictor::from),
+            Method::Salsa(method) => method.fit(data, seed, observe).map(Predictor::from),
+            Method::GaussianProcess(method) => method.fit(data, seed, observe).map(Predictor::from),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_stands_for_its_method_and_settings_survive_a_file() {
+        for name in Method::ALL {
+            let method = Method::named(name).unwrap();
+            assert_eq!(method.name(), name);
+            let text = serde_json::to_string(&method).unwrap();
+            assert_eq!(serde_json::from_str::<Method>(&text).unwrap(), method);
+        }
+        assert!(Method::named("magic").is_none());
+    }
+}

@@ -1,0 +1,106 @@
+//! The plain Fourier network moved by noisy gradients instead of Adam: an ablation of the paper (its appendix B).
+//!
+//! θ ← θ − ρ∇L(θ) + αZ with Z ~ N(0, I) and α = 0.1ρ, on all rows at once; the last iterate counts. The paper states
+//! neither ρ nor the number of steps.
+
+use crate::Observer;
+use crate::plain_network::{Layers, choose_lambda};
+use crate::problem::{Problem, require};
+use crate::random::{Purpose, stream};
+use rand::RngExt;
+use rand_distr::StandardNormal;
+use serde::{Deserialize, Serialize};
+use thinfit::{Activation, Dataset, Lambda, Model, Result, Scaling};
+
+/// Settings of gradient descent with noise.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NoisyGradients {
+    /// Number of neurons; 100.
+    pub width: usize,
+    /// Strength λ of the total variation, a number or `auto`; 0.
+    pub lambda: Lambda,
+    /// Steps; 100,000.
+    pub steps: usize,
+    /// Learning rate ρ; 1e-3.
+    pub rate: f64,
+    /// Standard deviation α of the noise, relative to ρ; 0.1.
+    pub noise: f64,
+    /// Scaling of the columns; none.
+    pub scaling: Scaling,
+}
+
+impl Default for NoisyGradients {
+    fn default() -> Self {
+        NoisyGradients {
+            width: 100,
+            lambda: Lambda::Fixed(0.0),
+            steps: 100_000,
+            rate: 1e-3,
+            noise: 0.1,
+            scaling: Scaling::None,
+        }
+    }
+}
+
+impl NoisyGradients {
+    /// The name of the method.
+    pub const NAME: &str = "noisy-gradients";
+
+    /// Fits `data`; see [`crate::Method::fit`]. A fit that is stopped keeps its last iterate.
+    ///
+    /// # Errors
+    /// As [`crate::Method::fit`].
+    pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Model> {
+        let (rate, noise) = (self.rate, self.rate * self.noise);
+        require(rate > 0.0, "rate", "a positive number", rate)?;
+        require(noise >= 0.0, "noise", "a number of at least 0", self.noise)?;
+        let problem = Problem::new(data, self.scaling, seed)?;
+        let record = problem.record(Self::NAME, self, seed);
+        choose_lambda(
+            problem,
+            self.lambda,
+            record,
+            observe,
+            &|problem, lambda, observe| {
+                let mut layers =
+                    Layers::new(problem, Activation::Fourier, self.width, lambda, seed)?;
+                let stopped =
+                    layers.descend(self.steps, observe, &mut |step, theta, gradient| {
+                        let mut rng = stream(seed, Purpose::Noise, step);
+                        for (theta, gradient) in theta.iter_mut().zip(gradient) {
+                            *theta +=
+                                noise * rng.sample::<f64, _>(StandardNormal) - rate * gradient;
+                        }
+                    })?;
+                Ok((layers.network(), stopped))
+            },
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use faer::Mat;
+    use thinfit::Control;
+
+    #[test]
+    fn descends_and_the_noise_matters() {
+        let x = Mat::from_fn(60, 1, |i, _| i as f64 / 60.0);
+        let y = Mat::from_fn(60, 1, |i, _| (3.0 * x[(i, 0)]).sin());
+        let data = Dataset::new(x, y).unwrap();
+        let error = |noise| {
+            let method = NoisyGradients {
+                width: 20,
+                steps: 2000,
+                noise,
+                rate: 2e-3,
+                ..NoisyGradients::default()
+            };
+            let model = method.fit(&data, 1, &|_| Control::Continue).unwrap();
+            model.record.validation_mse[0] / model.record.validation_variance[0]
+        };
+        assert!(error(0.0) < 0.1 && error(0.1) < 0.1 && error(0.0) != error(0.1));
+    }
+}

@@ -1,0 +1,323 @@
+//! The plain two-layer network: Adam moves both layers together, nothing is solved for.
+//!
+//! f(x) = Re Σ_l b_l Φ(⟨w_l, x⟩) without the factor 1/n, and with an output bias where Φ has biases. The loss is
+//! mean_k |f(x_k) − y_k|² + λ · mean_j ‖∇f(p_j)‖₁ over points p_j drawn afresh in every step, on all rows at once. Both
+//! layers start uniform in ±1/√(inputs of the layer). The last iterate counts, as in the paper.
+
+use crate::Observer;
+use crate::problem::{Problem, require};
+use crate::random::{Purpose, stream};
+use faer::{Mat, MatMut, MatRef};
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+use thinfit::parts::{Adam, Joint};
+use thinfit::{
+    Activation, Control, Dataset, Error, Lambda, Model, Network, Result, Scaling, Variation,
+};
+
+/// Fewest points at which the variation is sampled.
+const POINTS: usize = 1000;
+
+/// Settings of the plain network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PlainNetwork {
+    /// Activation; Fourier.
+    pub activation: Activation,
+    /// Number of neurons; 100.
+    pub width: usize,
+    /// Strength λ of the total variation, a number or `auto`: the best of the grid by validation; 0.
+    pub lambda: Lambda,
+    /// Steps of Adam; 100,000.
+    pub steps: usize,
+    /// Learning rate; 1e-3.
+    pub rate: f64,
+    /// Scaling of the columns; none.
+    pub scaling: Scaling,
+}
+
+impl Default for PlainNetwork {
+    fn default() -> Self {
+        PlainNetwork {
+            activation: Activation::Fourier,
+            width: 100,
+            lambda: Lambda::Fixed(0.0),
+            steps: 100_000,
+            rate: 1e-3,
+            scaling: Scaling::None,
+        }
+    }
+}
+
+impl PlainNetwork {
+    /// The name of the method.
+    pub const NAME: &str = "plain";
+
+    /// Fits `data`; see [`crate::Method::fit`]. A fit that is stopped keeps its last iterate.
+    ///
+    /// # Errors
+    /// As [`crate::Method::fit`].
+    pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Model> {
+        require(self.rate > 0.0, "rate", "a positive number", self.rate)?;
+        let problem = Problem::new(data, self.scaling, seed)?;
+        let record = problem.record(Self::NAME, self, seed);
+        choose_lambda(
+            problem,
+            self.lambda,
+            record,
+            observe,
+            &|problem, lambda, observe| {
+                let mut layers = Layers::new(problem, self.activation, self.width, lambda, seed)?;
+                let mut adam = Adam::new(layers.theta.len());
+                let stopped = layers.descend(self.steps, observe, &mut |_, theta, gradient| {
+                    adam.update(self.rate, theta, gradient);
+                })?;
+                Ok((layers.network(), stopped))
+            },
+        )
+    }
+}
+
+/// Trains for a λ: the network, and whether it was stopped.
+pub(crate) type Train<'a> =
+    dyn Fn(&Problem<'_>, f64, &Observer<'_>) -> Result<(Network, bool)> + 'a;
+
+/// The model of the λ with the least validation error.
+pub(crate) fn choose_lambda(
+    problem: Problem<'_>,
+    lambda: Lambda,
+    mut record: thinfit::Record,
+    observe: &Observer<'_>,
+    train: &Train<'_>,
+) -> Result<Model> {
+    let lambdas = match lambda {
+        Lambda::Fixed(lambda) => vec![lambda],
+        Lambda::Auto => Lambda::GRID.to_vec(),
+    };
+    let mut best = None::<(f64, Network)>;
+    for (i, &lambda) in lambdas.iter().enumerate() {
+        let share = |done: f64| observe((i as f64 + done) / lambdas.len() as f64);
+        let (network, stopped) = train(&problem, lambda, &share)?;
+        let error = problem.validate(&network)?;
+        if best.as_ref().is_none_or(|(least, _)| error < *least) {
+            best = Some((error, network));
+            record.lambda = lambda;
+        }
+        record.stopped |= stopped;
+        if stopped {
+            break;
+        }
+    }
+    let (_, network) = best.expect("there is at least one lambda");
+    problem.model(network.clone(), &network, record)
+}
+
+/// Moves the parameters by their gradient: (step, θ, dθ).
+pub(crate) type Update<'a> = dyn FnMut(u64, &mut [f64], &[f64]) + 'a;
+
+/// Both layers as one leaf θ = (w, b), column by column, with the objective that they minimise.
+pub(crate) struct Layers {
+    activation: Activation,
+    n: usize,
+    /// Columns of w and of b.
+    columns: (usize, usize),
+    seed: u64,
+    pub theta: Vec<f64>,
+    gradient: Vec<f64>,
+    /// n·b: thinfit divides the sum over the neurons by their number, this network does not.
+    b: Mat<f64>,
+    db: Mat<f64>,
+    joint: Joint,
+}
+
+impl Layers {
+    pub fn new(
+        problem: &Problem<'_>,
+        activation: Activation,
+        n: usize,
+        lambda: f64,
+        seed: u64,
+    ) -> Result<Self> {
+        require(n > 0, "width", "at least 1", n)?;
+        let expected = "a number of at least 0";
+        require(
+            lambda >= 0.0 && lambda.is_finite(),
+            "lambda",
+            expected,
+            lambda,
+        )?;
+        let train = &problem.train;
+        let (d, c) = (train.dim(), train.y.ncols());
+        let (dim, k) = (activation.weights(d), activation.columns(n));
+        let mut rng = stream(seed, Purpose::Parameters, 0);
+        let theta: Vec<f64> = (0..n * dim + k * c)
+            .map(|i| {
+                let inputs = if i < n * dim { d } else { n };
+                (2.0 * rng.random::<f64>() - 1.0) / (inputs as f64).sqrt()
+            })
+            .collect();
+        let points = POINTS.max(train.samples());
+        let joint = Joint::new(train, activation, n);
+        Ok(Layers {
+            activation,
+            n,
+            columns: (dim, c),
+            seed,
+            gradient: vec![0.0; theta.len()],
+            theta,
+            b: Mat::zeros(k, c),
+            db: Mat::zeros(k, c),
+            joint: joint.regularised(lambda, Variation::Anisotropic, points, train.x.as_ref()),
+        })
+    }
+
+    /// What a row of b is multiplied by in thinfit's convention.
+    fn factor(&self, row: usize) -> f64 {
+        let bias = self.activation.has_bias() && row == self.n;
+        if bias { 1.0 } else { self.n as f64 }
+    }
+
+    /// Steps until the end or until `observe` stops, which is returned.
+    pub fn descend(
+        &mut self,
+        steps: usize,
+        observe: &Observer<'_>,
+        update: &mut Update<'_>,
+    ) -> Result<bool> {
+        for step in 0..steps as u64 {
+            let loss = self.evaluate(step);
+            if !loss.is_finite() {
+                return Err(Error::Diverged {
+                    what: "the loss",
+                    step: step as usize,
+                    advice: "lower the learning rate or scale the data",
+                });
+            }
+            update(step, &mut self.theta, &self.gradient);
+            if observe((step + 1) as f64 / steps as f64) == Control::Stop {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The loss at θ with the points of a step; leaves its gradient behind.
+    fn evaluate(&mut self, step: u64) -> f64 {
+        let (n, (dim, c)) = (self.n, self.columns);
+        let k = self.b.nrows();
+        self.joint
+            .scatter(&mut stream(self.seed, Purpose::Points, step));
+        for o in 0..c {
+            for l in 0..k {
+                self.b[(l, o)] = self.factor(l) * self.theta[n * dim + o * k + l];
+            }
+        }
+        let w = MatRef::from_column_major_slice(&self.theta[..n * dim], n, dim);
+        let dw = MatMut::from_column_major_slice_mut(&mut self.gradient[..n * dim], n, dim);
+        let loss = self
+            .joint
+            .gradient(w, self.b.as_ref(), dw, self.db.as_mut());
+        for o in 0..c {
+            for l in 0..k {
+                self.gradient[n * dim + o * k + l] = self.factor(l) * self.db[(l, o)];
+            }
+        }
+        loss.total
+    }
+
+    /// The network as it stands.
+    pub fn network(&self) -> Network {
+        let (n, (dim, c)) = (self.n, self.columns);
+        let (w, b) = self.theta.split_at(n * dim);
+        let k = self.b.nrows();
+        Network {
+            activation: self.activation,
+            hidden: MatRef::from_column_major_slice(w, n, dim).to_owned(),
+            output: Mat::from_fn(k, c, |l, o| self.factor(l) * b[o * k + l]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    fn wave(m: usize) -> Dataset {
+        let x = Mat::from_fn(m, 2, |i, j| ((i * (7 + 12 * j)) % 97) as f64 / 97.0);
+        let y = Mat::from_fn(m, 1, |i, _| (3.0 * x[(i, 0)]).sin() + x[(i, 1)]);
+        Dataset::new(x, y).unwrap()
+    }
+
+    #[test]
+    fn gradient_agrees_with_central_differences() {
+        let data = wave(40);
+        for activation in [Activation::Fourier, Activation::Sigmoid, Activation::Relu] {
+            for lambda in [0.0, 0.1] {
+                let problem = Problem::new(&data, Scaling::None, 1).unwrap();
+                let mut layers = Layers::new(&problem, activation, 6, lambda, 1).unwrap();
+                layers.evaluate(0);
+                let (gradient, h) = (layers.gradient.clone(), 1e-6);
+                for (i, exact) in gradient.iter().enumerate() {
+                    let mut at = |shift: f64| {
+                        let before = layers.theta[i];
+                        layers.theta[i] += shift;
+                        let loss = layers.evaluate(0);
+                        layers.theta[i] = before;
+                        loss
+                    };
+                    let numeric = (at(h) - at(-h)) / (2.0 * h);
+                    let error = (numeric - exact).abs();
+                    assert!(
+                        error < 1e-4,
+                        "{activation:?} {lambda} {i}: {numeric} {exact}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_activation_learns_a_wave_and_can_be_stopped() {
+        let data = wave(90);
+        for activation in [Activation::Fourier, Activation::Sigmoid, Activation::Relu] {
+            let method = PlainNetwork {
+                activation,
+                width: 20,
+                steps: 3000,
+                rate: 1e-2,
+                ..PlainNetwork::default()
+            };
+            let model = method.fit(&data, 1, &|_| Control::Continue).unwrap();
+            let error = model.record.validation_mse[0];
+            assert!(
+                error < 1e-2 * model.record.validation_variance[0],
+                "{activation:?} {error:e}"
+            );
+            let count = Cell::new(0);
+            let stop = |_| {
+                count.set(count.get() + 1);
+                if count.get() < 10 {
+                    Control::Continue
+                } else {
+                    Control::Stop
+                }
+            };
+            let stopped = method.fit(&data, 1, &stop).unwrap();
+            assert!(stopped.record.stopped && count.get() == 10);
+        }
+    }
+
+    #[test]
+    fn auto_chooses_lambda_from_the_grid() {
+        let method = PlainNetwork {
+            width: 5,
+            steps: 200,
+            lambda: Lambda::Auto,
+            rate: 1e-2,
+            ..PlainNetwork::default()
+        };
+        let model = method.fit(&wave(40), 2, &|_| Control::Continue).unwrap();
+        assert!(Lambda::GRID.contains(&model.record.lambda));
+    }
+}

@@ -1,0 +1,235 @@
+//! What any method returns: a network or a sum of kernels, with what both can do under one name.
+
+use crate::KernelModel;
+use crate::kernel_model;
+use serde::Deserialize;
+use std::path::Path;
+use thinfit::file::read_whole;
+use thinfit::{Deviation, Error, Mat, MatRef, Model, Result};
+
+/// A fitted function of any method.
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)] // One of them at a time, a kilobyte beside the megabytes that it holds.
+pub enum Predictor {
+    /// A two-layer network.
+    Network(Model),
+    /// A sum of kernels over the samples.
+    Kernel(KernelModel),
+}
+
+impl From<Model> for Predictor {
+    fn from(model: Model) -> Self {
+        Predictor::Network(model)
+    }
+}
+
+impl From<KernelModel> for Predictor {
+    fn from(model: KernelModel) -> Self {
+        Predictor::Kernel(model)
+    }
+}
+
+impl Predictor {
+    /// f at the rows of `x` (m × d): m × c.
+    ///
+    /// # Errors
+    /// A number of columns other than d, values that are not finite, or values so large that the result is not.
+    pub fn predict(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        match self {
+            Predictor::Network(model) => model.predict(x),
+            Predictor::Kernel(model) => model.predict(x),
+        }
+    }
+
+    /// Standard deviations of f and of a new observation at the rows of `x` (m × d).
+    ///
+    /// # Errors
+    /// As [`Predictor::predict`], or a method that has none: only fits of thinfit itself and Gaussian processes do.
+    pub fn deviation(&self, x: MatRef<'_, f64>) -> Result<Deviation> {
+        match self {
+            Predictor::Network(model) => model.deviation(x),
+            Predictor::Kernel(model) => model.deviation(x),
+        }
+    }
+
+    /// The network, for what only a network has: features, derivatives, intervals, export.
+    ///
+    /// # Errors
+    /// A sum of kernels.
+    pub fn network(&self) -> Result<&Model> {
+        match self {
+            Predictor::Network(model) => Ok(model),
+            Predictor::Kernel(model) => Err(Error::Data {
+                what: "model",
+                problem: format!(
+                    "expected a network, found the sum of kernels that `{}` makes",
+                    model.record.method
+                ),
+                advice: "fit the data with a method whose result is a network, such as gft-r",
+            }),
+        }
+    }
+
+    /// Names of the inputs (d).
+    pub fn inputs(&self) -> &[String] {
+        match self {
+            Predictor::Network(model) => &model.inputs,
+            Predictor::Kernel(model) => &model.inputs,
+        }
+    }
+
+    /// Names of the outputs (c).
+    pub fn outputs(&self) -> &[String] {
+        match self {
+            Predictor::Network(model) => &model.outputs,
+            Predictor::Kernel(model) => &model.outputs,
+        }
+    }
+
+    /// Smallest and largest value of each input among the samples (d).
+    pub fn domain(&self) -> &[[f64; 2]] {
+        match self {
+            Predictor::Network(model) => &model.domain,
+            Predictor::Kernel(model) => &model.domain,
+        }
+    }
+
+    /// Real numbers that prediction needs.
+    pub fn parameters(&self) -> usize {
+        match self {
+            Predictor::Network(model) => model.parameters(),
+            Predictor::Kernel(model) => model.parameters(),
+        }
+    }
+
+    /// Name of the method.
+    pub fn method(&self) -> &str {
+        match self {
+            Predictor::Network(model) => &model.record.method,
+            Predictor::Kernel(model) => &model.record.method,
+        }
+    }
+
+    /// Samples given to the fit.
+    pub fn samples(&self) -> usize {
+        match self {
+            Predictor::Network(model) => model.record.samples,
+            Predictor::Kernel(model) => model.record.samples,
+        }
+    }
+
+    /// Whether the fit was stopped before its end.
+    pub fn stopped(&self) -> bool {
+        match self {
+            Predictor::Network(model) => model.record.stopped,
+            Predictor::Kernel(model) => model.record.stopped,
+        }
+    }
+
+    /// Mean squared error per output on rows that the prediction there did not see, in the units of the data: on the
+    /// validation rows for a network, leave-one-out or fold by fold for kernels; none where nothing was held out.
+    pub fn validation_mse(&self) -> Option<&[f64]> {
+        match self {
+            Predictor::Network(model) => Some(&model.record.validation_mse),
+            Predictor::Kernel(model) => model.record.validation_mse.as_deref(),
+        }
+    }
+
+    /// Writes the model to a file: under a temporary name first, so that no half a file is ever left.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        match self {
+            Predictor::Network(model) => model.save(path),
+            Predictor::Kernel(model) => model.save(path),
+        }
+    }
+
+    /// Reads a model of either kind from a file; its field `format` says which it is.
+    ///
+    /// # Errors
+    /// A file that cannot be read, and all errors of [`Model::from_json`].
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        #[derive(Deserialize)]
+        struct Header {
+            format: String,
+        }
+        let path = path.as_ref();
+        let bytes = read_whole(path)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let kernel = serde_json::from_str::<Header>(&text)
+            .is_ok_and(|header| header.format.starts_with(kernel_model::FAMILY));
+        if kernel {
+            KernelModel::from_json(&text, path).map(Predictor::Kernel)
+        } else {
+            // Whatever is wrong with a file that is neither, the network's reader says so.
+            Model::from_json(&text, path).map(Predictor::Network)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{GaussianProcess, Method};
+    use thinfit::{Control, Dataset};
+
+    fn data() -> Dataset {
+        let x = Mat::from_fn(40, 2, |i, j| ((i * (7 + 4 * j)) % 41) as f64 / 41.0);
+        let y = Mat::from_fn(40, 1, |i, _| (2.0 * x[(i, 0)]).sin() + x[(i, 1)]);
+        Dataset::new(x, y).unwrap()
+    }
+
+    fn fit(name: &str) -> Predictor {
+        let method = Method::named(name).unwrap();
+        method.fit(&data(), 3, &|_| Control::Continue).unwrap()
+    }
+
+    #[test]
+    fn a_file_gives_back_the_kind_that_was_saved() {
+        let folder = std::env::temp_dir().join(format!("thinfit-predictor-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("model.json");
+        let x = data().x;
+        for name in ["rff", "kernel-ridge-validated"] {
+            let fitted = fit(name);
+            fitted.save(&path).unwrap();
+            let read = Predictor::load(&path).unwrap();
+            assert_eq!((read.method(), read.samples()), (name, 40));
+            assert_eq!(
+                (read.inputs(), read.outputs()),
+                (fitted.inputs(), fitted.outputs())
+            );
+            assert_eq!(read.domain(), fitted.domain());
+            assert_eq!(read.parameters(), fitted.parameters());
+            assert!(read.validation_mse().unwrap()[0] < 1e-3 && !read.stopped());
+            let values = |model: &Predictor| model.predict(x.as_ref()).unwrap();
+            assert_eq!(values(&read), values(&fitted));
+        }
+        for (text, expected) in [
+            ("{\"format\": \"thinfit-kernel/9\"}", "update thinfit"),
+            ("{\"format\": \"else/1\"}", "give a file written by `save`"),
+            ("{\"format\": \"thinfit-ker", "ends too early"),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let error = Predictor::load(&path).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn kernels_are_no_network_and_only_a_process_has_deviations() {
+        let x = data().x;
+        assert!(fit("rff").network().is_ok());
+        let error = fit("kernel-ridge").network().unwrap_err().to_string();
+        assert!(
+            error.contains("kernel-ridge") && error.contains("gft-r"),
+            "{error}"
+        );
+        assert!(fit("kernel-ridge").deviation(x.as_ref()).is_err());
+        assert!(fit("rff").deviation(x.as_ref()).is_err());
+        assert!(fit(GaussianProcess::NAME).deviation(x.as_ref()).is_ok());
+    }
+}

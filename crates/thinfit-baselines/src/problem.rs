@@ -1,0 +1,99 @@
+//! The samples of a fit as every method here sees them: scaled, split, and turned back into a model at the end.
+
+use serde::Serialize;
+use thinfit::{Dataset, Error, Mat, Model, Network, Record, Result, Scaler, Scaling};
+
+/// Fraction of the rows that choose between candidates, as in the papers.
+const VALIDATION: f64 = 0.1;
+
+/// Samples in scaled units.
+pub(crate) struct Problem<'a> {
+    data: &'a Dataset,
+    scalers: (Scaler, Scaler),
+    /// All rows.
+    pub all: Dataset,
+    /// The rows that a method fits.
+    pub train: Dataset,
+    /// The rows that choose.
+    pub validation: Dataset,
+}
+
+impl<'a> Problem<'a> {
+    /// Scales and splits `data`; sample weights are refused, because none of the methods knows them.
+    pub fn new(data: &'a Dataset, scaling: Scaling, seed: u64) -> Result<Self> {
+        data.check()?;
+        if data.weights.is_some() {
+            return Err(Error::Data {
+                what: "weights",
+                problem: "the methods to compare with have no sample weights".into(),
+                advice: "leave the weights out, or repeat rows",
+            });
+        }
+        let scalers = scaling.scalers(data.x.as_ref(), data.y.as_ref());
+        let all = Dataset {
+            x: scalers.0.apply(data.x.as_ref()),
+            y: scalers.1.apply(data.y.as_ref()),
+            ..data.clone()
+        };
+        let (train, validation) = all.split(VALIDATION, seed)?;
+        Ok(Problem {
+            data,
+            scalers,
+            all,
+            train,
+            validation,
+        })
+    }
+
+    /// The empty record of a method.
+    pub fn record(&self, name: &str, settings: &impl Serialize, seed: u64) -> Record {
+        let settings = serde_json::to_value(settings).expect("settings are numbers and names");
+        Record::of(name, settings, seed, self.data.samples())
+    }
+
+    /// Mean squared error of a network on the validation rows, in scaled outputs; infinite if it is not a number.
+    pub fn validate(&self, network: &Network) -> Result<f64> {
+        let error = self.predict(network)? - &self.validation.y;
+        let square = error.squared_norm_l2() / self.validation.samples() as f64;
+        Ok(if square.is_nan() {
+            f64::INFINITY
+        } else {
+            square
+        })
+    }
+
+    /// Values on the validation rows, in scaled outputs.
+    fn predict(&self, network: &Network) -> Result<Mat<f64>> {
+        let unscaled = (
+            Scaler::identity(self.all.dim()),
+            Scaler::identity(self.all.y.ncols()),
+        );
+        let model = Model::from_network(network.clone(), &self.all, unscaled, Record::default())?;
+        model.predict(self.validation.x.as_ref())
+    }
+
+    /// The model of `network`, with the validation error of `held_out`, which never saw the validation rows.
+    pub fn model(self, network: Network, held_out: &Network, record: Record) -> Result<Model> {
+        let predicted = self.predict(held_out)?;
+        let scale = &self.scalers.1.scale;
+        let record = record.validated(&self.train, &self.validation, predicted.as_ref(), scale);
+        Model::from_network(network, self.data, self.scalers, record)
+    }
+}
+
+/// Refuses a setting that is out of range.
+pub(crate) fn require(
+    holds: bool,
+    field: &'static str,
+    expected: &'static str,
+    found: impl ToString,
+) -> Result<()> {
+    match holds {
+        true => Ok(()),
+        false => Err(Error::Config {
+            field,
+            expected,
+            found: found.to_string(),
+        }),
+    }
+}

@@ -1,0 +1,108 @@
+//! Plain random Fourier features: f(x) = Re Σ_l b_l e^{2πi⟨w_l, x⟩}/n with w ~ N(0, σ²I) that nobody trains.
+//!
+//! The ridge of each σ is chosen by leave-one-out errors, which cost nothing for a linear fit; σ by the validation
+//! rows. The output weights are then solved on all rows.
+
+use crate::Observer;
+use crate::problem::{Problem, require};
+use crate::random::{Purpose, stream};
+use faer::Mat;
+use rand::RngExt;
+use rand_distr::StandardNormal;
+use serde::{Deserialize, Serialize};
+use thinfit::{Activation, Control, Dataset, Form, Model, Network, OutputWeights, Result, Scaling};
+
+/// Settings of plain random Fourier features.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RandomFourier {
+    /// Number of features n; 100.
+    pub width: usize,
+    /// Standard deviations σ to choose from, in turns per unit of the (scaled) inputs; 0.003 to 3.
+    pub scales: Vec<f64>,
+    /// Scaling of the columns; none.
+    pub scaling: Scaling,
+}
+
+impl Default for RandomFourier {
+    fn default() -> Self {
+        RandomFourier {
+            width: 100,
+            scales: vec![0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0],
+            scaling: Scaling::None,
+        }
+    }
+}
+
+impl RandomFourier {
+    /// The name of the method.
+    pub const NAME: &str = "rff";
+
+    /// Fits `data`; see [`crate::Method::fit`].
+    ///
+    /// # Errors
+    /// As [`crate::Method::fit`].
+    pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Model> {
+        let scales = &self.scales;
+        require(self.width > 0, "width", "at least 1", self.width)?;
+        require(
+            !scales.is_empty() && scales.iter().all(|s| *s > 0.0 && s.is_finite()),
+            "scales",
+            "positive numbers, at least one",
+            format!("{scales:?}"),
+        )?;
+        let problem = Problem::new(data, self.scaling, seed)?;
+        let mut rng = stream(seed, Purpose::Frequencies, 0);
+        let draw = Mat::from_fn(self.width, data.dim(), |_, _| {
+            rng.sample::<f64, _>(StandardNormal)
+        });
+        let solve = |rows: &Dataset, scale: f64| -> Result<(Network, f64)> {
+            let hidden = &draw * faer::Scale(scale);
+            let activation = Activation::Fourier;
+            let solved = OutputWeights::solve(rows, activation, Form::Real, hidden.as_ref(), None)?;
+            let network = Network {
+                activation,
+                hidden,
+                output: solved.weights,
+            };
+            Ok((network, solved.ridge))
+        };
+        let mut best = (f64::INFINITY, scales[0]);
+        let mut stopped = false;
+        for (i, &scale) in scales.iter().enumerate() {
+            let error = problem.validate(&solve(&problem.train, scale)?.0)?;
+            if error < best.0 {
+                best = (error, scale);
+            }
+            stopped = observe((i + 1) as f64 / scales.len() as f64) == Control::Stop;
+            if stopped {
+                break;
+            }
+        }
+        let held_out = solve(&problem.train, best.1)?.0;
+        let (network, ridge) = solve(&problem.all, best.1)?;
+        let mut record = problem.record(Self::NAME, self, seed);
+        (record.ridge, record.start_scale) = (ridge, Some(best.1));
+        (record.form, record.stopped) = (Form::Real, stopped);
+        problem.model(network, &held_out, record)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_wave_is_found_to_many_digits_and_the_file_keeps_it() {
+        let x = Mat::from_fn(200, 2, |i, j| ((i * (7 + 12 * j)) % 199) as f64 / 199.0);
+        let y = Mat::from_fn(200, 1, |i, _| 3.0 + (2.0 * x[(i, 0)] - x[(i, 1)]).sin());
+        let data = Dataset::new(x.clone(), y.clone()).unwrap();
+        let method = RandomFourier::default();
+        let model = method.fit(&data, 1, &|_| Control::Continue).unwrap();
+        assert!((model.predict(x.as_ref()).unwrap() - y).norm_max() < 1e-7);
+        assert!(model.record.validation_mse[0] < 1e-12);
+        let read = Model::from_json(&model.to_json(), "m".as_ref()).unwrap();
+        assert_eq!(read, model);
+        assert_eq!(read.record.method, "rff");
+    }
+}

@@ -1,0 +1,334 @@
+//! The six measured data sets of the paper's Table 3, cut, scaled and padded as its code does.
+//!
+//! | name | file | output | inputs (columns from 0) | noise columns | training / test rows |
+//! |---|---|---|---|---|---|
+//! | `propulsion` | `propulsion.txt` | ln of column 1 | 2–7, 9–17 | | 200 / 200 |
+//! | `galaxy` | `lrgReg.mat` | Y over its standard deviation | all 20 | | first 2000 / last 2000 |
+//! | `airfoil` | `airfoil.txt` | 5 | 0–4 | 36 | 750 / 750 |
+//! | `ccpp` | `ccpp.mat` | `YTrain` | all 4 | 55 | 2000 / 2000 |
+//! | `telemonit` | `telemonitoring.txt`, rows whose column 2 is 0 | 5 | 1, 3, 4, 6–21 | | 1000 / 867 |
+//! | `skillcraft` | `skillcraft.txt` | 15 | 1–14, 16–19 | | 1700 / 1600 |
+//!
+//! A seed shuffles the rows; the first go to training, the next to the test. Inputs and output are standardised by mean and
+//! standard deviation (of the population) of the training rows, and noise columns, N(0, 1) and independent between training
+//! and test, follow. Galaxy is taken as it is: no shuffle, no standardisation. A column that is constant in the
+//! training rows becomes zero.
+//!
+//! The files are not part of this repository. [`Measured::read`] looks for them in the folder that the variable `THINFIT_DATA` names.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use crate::Sample;
+use faer::Mat;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::StandardNormal;
+use thinfit_table::{Options, Reader};
+
+/// The variable that names the folder with the files.
+pub const VARIABLE: &str = "THINFIT_DATA";
+
+/// One of the data sets; see the table in the [module documentation](self).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Measured {
+    /// Decay of a naval propulsion plant.
+    Propulsion,
+    /// Spectra of galaxies.
+    Galaxy,
+    /// Noise of an airfoil.
+    Airfoil,
+    /// Output of a combined cycle power plant.
+    Ccpp,
+    /// Voices of patients with Parkinson's disease.
+    Telemonit,
+    /// Players of a strategy game.
+    Skillcraft,
+}
+
+/// Why a data set could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum UciError {
+    /// Nobody said where the files are.
+    #[error(
+        "the variable {VARIABLE} is not set; download {file} from the UCI repository (or with the code of SALSA), put it into a \
+         folder and set {VARIABLE} to that folder"
+    )]
+    NoFolder {
+        /// The file that is needed.
+        file: &'static str,
+    },
+    /// A file cannot be read.
+    #[error("{source}; put {file} into the folder that {VARIABLE} names, or download it again")]
+    Table {
+        /// The file.
+        file: &'static str,
+        /// The cause.
+        source: Box<thinfit_table::Error>,
+    },
+    /// A file holds another table.
+    #[error("{path}: expected {expected}, found {found}; download the file again")]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What should be there.
+        expected: String,
+        /// What is there.
+        found: String,
+    },
+}
+
+/// No data set has this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "there is no data set `{0}`; expected one of propulsion, galaxy, airfoil, ccpp, telemonit, skillcraft"
+)]
+pub struct UnknownMeasured(pub String);
+
+/// How a data set is cut.
+struct Layout {
+    file: &'static str,
+    /// Rows and columns of the whole table, the output last where it was a table of its own.
+    shape: (usize, usize),
+    /// Column of the output; the columns in `skipped` are no inputs either.
+    output: usize,
+    skipped: &'static [usize],
+    noise: usize,
+    train: usize,
+    test: usize,
+}
+
+impl Measured {
+    /// Every data set, in the order of the paper.
+    pub const ALL: [Measured; 6] = [
+        Measured::Propulsion,
+        Measured::Galaxy,
+        Measured::Airfoil,
+        Measured::Ccpp,
+        Measured::Telemonit,
+        Measured::Skillcraft,
+    ];
+
+    /// Short name, as in the tables and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Measured::Propulsion => "propulsion",
+            Measured::Galaxy => "galaxy",
+            Measured::Airfoil => "airfoil",
+            Measured::Ccpp => "ccpp",
+            Measured::Telemonit => "telemonit",
+            Measured::Skillcraft => "skillcraft",
+        }
+    }
+
+    fn layout(self) -> Layout {
+        let cut = |file, shape, output, skipped, (noise, train, test)| Layout {
+            file,
+            shape,
+            output,
+            skipped,
+            noise,
+            train,
+            test,
+        };
+        match self {
+            Measured::Propulsion => cut("propulsion.txt", (11934, 18), 1, &[0, 8], (0, 200, 200)),
+            Measured::Galaxy => cut("lrgReg.mat", (4000, 21), 20, &[], (0, 2000, 2000)),
+            Measured::Airfoil => cut("airfoil.txt", (1503, 6), 5, &[], (36, 750, 750)),
+            Measured::Ccpp => cut("ccpp.mat", (7000, 5), 4, &[], (55, 2000, 2000)),
+            Measured::Telemonit => {
+                cut("telemonitoring.txt", (5875, 22), 5, &[0, 2], (0, 1000, 867))
+            }
+            Measured::Skillcraft => cut("skillcraft.txt", (3338, 20), 15, &[0], (0, 1700, 1600)),
+        }
+    }
+
+    /// Number of inputs, noise columns included.
+    pub fn dim(self) -> usize {
+        let layout = self.layout();
+        layout.shape.1 - 1 - layout.skipped.len() + layout.noise
+    }
+
+    /// Training and test rows of the split of `seed`, from the folder that [`VARIABLE`] names.
+    ///
+    /// # Errors
+    /// No folder, or a file that cannot be read or is not the expected table.
+    pub fn read(self, seed: u64) -> Result<(Sample, Sample), UciError> {
+        let file = self.layout().file;
+        let folder = std::env::var_os(VARIABLE).ok_or(UciError::NoFolder { file })?;
+        self.read_from(Path::new(&folder), seed)
+    }
+
+    /// Training and test rows of the split of `seed`, from the files in `folder`.
+    ///
+    /// # Errors
+    /// A file that cannot be read or is not the expected table.
+    pub fn read_from(self, folder: &Path, seed: u64) -> Result<(Sample, Sample), UciError> {
+        let layout = self.layout();
+        let mut table = table(folder, self)?;
+        let y = layout.output;
+        match self {
+            Measured::Propulsion => table.iter_mut().for_each(|row| row[y] = row[y].ln()),
+            Measured::Telemonit => table.retain(|row| row[2] == 0.0),
+            Measured::Galaxy => {
+                let (_, deviation) = moments(table.iter().map(|row| row[y]));
+                table.iter_mut().for_each(|row| row[y] /= deviation);
+            }
+            _ => {}
+        }
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(3);
+        if self != Measured::Galaxy {
+            for i in (1..table.len()).rev() {
+                table.swap(i, rng.random_range(0..=i));
+            }
+            standardise(&mut table, layout.train);
+        }
+        let inputs: Vec<usize> = (0..layout.shape.1)
+            .filter(|k| *k != y && !layout.skipped.contains(k))
+            .collect();
+        let mut sample = |start: usize, rows: usize| Sample {
+            y: Mat::from_fn(rows, 1, |i, _| table[start + i][y]),
+            x: Mat::from_fn(rows, inputs.len() + layout.noise, |i, k| {
+                match inputs.get(k) {
+                    Some(&column) => table[start + i][column],
+                    None => rng.sample(StandardNormal),
+                }
+            }),
+        };
+        Ok((sample(0, layout.train), sample(layout.train, layout.test)))
+    }
+}
+
+/// Mean 0 and standard deviation 1 of every column in the first `train` rows.
+fn standardise(table: &mut [Vec<f64>], train: usize) {
+    for k in 0..table[0].len() {
+        let (mean, deviation) = moments(table[..train].iter().map(|row| row[k]));
+        let constant = deviation <= 1e-12 * mean.abs();
+        for row in &mut *table {
+            row[k] = if constant {
+                0.0
+            } else {
+                (row[k] - mean) / deviation
+            };
+        }
+    }
+}
+
+/// Mean and standard deviation of the population.
+fn moments(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+    let count = values.clone().count() as f64;
+    let mean = values.clone().sum::<f64>() / count;
+    let variance = values.map(|v| (v - mean) * (v - mean)).sum::<f64>() / count;
+    (mean, variance.sqrt())
+}
+
+/// All rows of a file.
+fn table(folder: &Path, measured: Measured) -> Result<Vec<Vec<f64>>, UciError> {
+    let Layout { file, shape, .. } = measured.layout();
+    let path = folder.join(file);
+    let arrays = match measured {
+        Measured::Galaxy => Some("X,Y"),
+        Measured::Ccpp => Some("XTrain,YTrain"),
+        _ => None,
+    };
+    let options = Options {
+        header: Some(false),
+        array: arrays.map(String::from),
+        ..Options::default()
+    };
+    let table = Reader::open(&path, &options).and_then(|mut reader| reader.read());
+    let x = table
+        .map_err(|source| UciError::Table {
+            file,
+            source: Box::new(source),
+        })?
+        .x;
+    if (x.nrows(), x.ncols()) != shape {
+        return Err(UciError::Format {
+            path,
+            expected: format!("{} rows of {} numbers", shape.0, shape.1),
+            found: format!("{} rows of {}", x.nrows(), x.ncols()),
+        });
+    }
+    let row = |i: usize| x.row(i).iter().copied().collect();
+    Ok((0..x.nrows()).map(row).collect())
+}
+
+impl fmt::Display for Measured {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name())
+    }
+}
+
+impl FromStr for Measured {
+    type Err = UnknownMeasured;
+
+    fn from_str(name: &str) -> Result<Self, UnknownMeasured> {
+        Measured::ALL
+            .into_iter()
+            .find(|measured| measured.name() == name)
+            .ok_or_else(|| UnknownMeasured(name.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether the files are there; says so if not.
+    fn available() -> bool {
+        let there = std::env::var_os(VARIABLE).is_some();
+        if !there {
+            eprintln!("SKIPPED: {VARIABLE} is not set, so nothing is tested on measured data");
+        }
+        there
+    }
+
+    #[test]
+    fn every_split_has_its_shape_and_training_rows_are_standardised() {
+        if !available() {
+            return;
+        }
+        let dims = [15, 20, 41, 59, 19, 18];
+        for (measured, dim) in Measured::ALL.into_iter().zip(dims) {
+            assert_eq!(
+                (measured.dim(), measured.name().parse()),
+                (dim, Ok(measured))
+            );
+            let (train, test) = measured.read(0).unwrap();
+            let layout = measured.layout();
+            assert_eq!((train.x.nrows(), train.x.ncols()), (layout.train, dim));
+            assert_eq!((test.x.nrows(), test.y.nrows()), (layout.test, layout.test));
+            assert!(train.x.is_all_finite() && test.x.is_all_finite() && test.y.is_all_finite());
+            let (mean, deviation) = moments(train.y.col_as_slice(0).iter().copied());
+            if measured == Measured::Galaxy {
+                assert!(
+                    (mean + 1.54).abs() < 0.02 && (deviation - 0.99).abs() < 0.02,
+                    "{mean} {deviation}"
+                );
+                assert_eq!(measured.read(1).unwrap().0.y, train.y);
+            } else {
+                assert!(mean.abs() < 1e-9 && (deviation - 1.0).abs() < 1e-9);
+                assert_ne!(measured.read(1).unwrap().0.y, train.y);
+                assert_eq!(measured.read(0).unwrap().1.x, test.x);
+            }
+        }
+    }
+
+    #[test]
+    fn missing_files_and_folders_are_named_with_the_way_out() {
+        let error = Measured::Airfoil
+            .read_from(Path::new("/nowhere"), 0)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("/nowhere/airfoil.txt") && error.contains(VARIABLE),
+            "{error}"
+        );
+        let error = UciError::NoFolder { file: "ccpp.mat" }.to_string();
+        assert!(error.contains("download ccpp.mat"), "{error}");
+        assert!("mnist".parse::<Measured>().is_err());
+    }
+}
