@@ -1,4 +1,4 @@
-//! A fitted network as a Python object.
+//! A fitted model as a Python object.
 
 use crate::array::{array, flat, view};
 use crate::compute::{bug, compute, raise};
@@ -9,25 +9,24 @@ use pyo3::types::PyBytes;
 use std::path::{Path, PathBuf};
 use thinfit::Precision;
 use thinfit::file::write_whole;
+use thinfit_baselines::Predictor;
 
-/// A fitted network.
+/// A fitted network, or a fitted sum of kernels, which can only predict.
 #[pyclass(frozen, module = "thinfit._native")]
-pub struct Model(pub thinfit::Model);
+pub struct Model(pub Predictor);
 
 #[pymethods]
 impl Model {
     #[new]
     fn new(text: &str) -> PyResult<Self> {
-        thinfit::Model::from_json(text, Path::new("model"))
-            .map(Model)
-            .map_err(raise)
+        let read = Predictor::from_json(text, Path::new("model"));
+        read.map(Model).map_err(raise)
     }
 
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        py.detach(|| thinfit::Model::load(path))
-            .map(Model)
-            .map_err(raise)
+        let read = py.detach(|| Predictor::load(path));
+        read.map(Model).map_err(raise)
     }
 
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
@@ -43,45 +42,54 @@ impl Model {
         (self.0.to_json(),)
     }
 
+    /// Name of the method.
     #[getter]
-    fn activation(&self) -> &'static str {
-        self.0.activation().name()
+    fn method(&self) -> &str {
+        self.0.method()
     }
 
     #[getter]
-    fn inputs(&self) -> Vec<String> {
-        self.0.inputs.clone()
+    fn inputs(&self) -> &[String] {
+        self.0.inputs()
     }
 
     #[getter]
-    fn outputs(&self) -> Vec<String> {
-        self.0.outputs.clone()
+    fn outputs(&self) -> &[String] {
+        self.0.outputs()
     }
 
     #[getter]
     fn domain(&self) -> Vec<[f64; 2]> {
-        self.0.domain.clone()
+        self.0.domain().to_vec()
     }
 
     /// The record of the fit as JSON.
     #[getter]
     fn record(&self) -> PyResult<String> {
-        serde_json::to_string(&self.0.record).map_err(|error| bug(&error.to_string()))
+        let record = match &self.0 {
+            Predictor::Network(model) => serde_json::to_string(&model.record),
+            Predictor::Kernel(model) => serde_json::to_string(&model.record),
+        };
+        record.map_err(|error| bug(&error.to_string()))
+    }
+
+    #[getter]
+    fn activation(&self) -> PyResult<&'static str> {
+        Ok(self.network()?.activation().name())
     }
 
     /// Shift and scale of the inputs, then of the outputs.
     #[getter]
-    fn scalers(&self) -> [[Vec<f64>; 2]; 2] {
-        [&self.0.input_scaler, &self.0.output_scaler].map(|s| [s.shift.clone(), s.scale.clone()])
+    fn scalers(&self) -> PyResult<[[Vec<f64>; 2]; 2]> {
+        let model = self.network()?;
+        Ok([&model.input_scaler, &model.output_scaler].map(|s| [s.shift.clone(), s.scale.clone()]))
     }
 
     /// Hidden and output weights as they are in the file.
     #[getter]
-    fn weights(&self) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
-        (
-            self.0.scaled_hidden().to_vec(),
-            self.0.scaled_output().to_vec(),
-        )
+    fn weights(&self) -> PyResult<[&[Vec<f64>]; 2]> {
+        let model = self.network()?;
+        Ok([model.scaled_hidden(), model.scaled_output()])
     }
 
     fn predict<'py>(
@@ -102,7 +110,8 @@ impl Model {
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let x = view(&x)?;
-        let gradient = || self.0.gradient(x, output).map(flat);
+        let model = self.network()?;
+        let gradient = || model.gradient(x, output).map(flat);
         array(py, compute(py, threads, gradient)?)
     }
 
@@ -127,13 +136,15 @@ impl Model {
         threads: usize,
     ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>)> {
         let x = view(&x)?;
-        let interval = || self.0.interval(x, level).map(|(a, b)| (flat(a), flat(b)));
+        let model = self.network()?;
+        let interval = || model.interval(x, level).map(|(a, b)| (flat(a), flat(b)));
         let (low, high) = compute(py, threads, interval)?;
         Ok((array(py, low)?, array(py, high)?))
     }
 
     fn sensitivity(&self, py: Python<'_>, output: usize, threads: usize) -> PyResult<Indices> {
-        let s = compute(py, threads, || self.0.sensitivity(output))?;
+        let model = self.network()?;
+        let s = compute(py, threads, || model.sensitivity(output))?;
         let rows = s.second.row_iter();
         Ok(Indices {
             second: rows.map(|row| row.iter().copied().collect()).collect(),
@@ -154,7 +165,8 @@ impl Model {
         at: Vec<f64>,
         threads: usize,
     ) -> PyResult<Vec<f64>> {
-        compute(py, threads, || self.0.effect(output, input, &at))
+        let model = self.network()?;
+        compute(py, threads, || model.effect(output, input, &at))
     }
 
     /// The ONNX graph, also written to `path`.
@@ -172,11 +184,18 @@ impl Model {
                 return Err(PyValueError::new_err(text));
             }
         };
-        let graph = compute(py, 1, || Ok(thinfit_export::onnx(&self.0, precision)))?;
+        let model = self.network()?;
+        let graph = compute(py, 1, || Ok(thinfit_export::onnx(model, precision)))?;
         if let Some(path) = path {
             write_whole(&path, &graph).map_err(raise)?;
         }
         Ok(PyBytes::new(py, &graph))
+    }
+}
+
+impl Model {
+    fn network(&self) -> PyResult<&thinfit::Model> {
+        self.0.network().map_err(raise)
     }
 }
 

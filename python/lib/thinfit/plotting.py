@@ -10,10 +10,11 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from .regressor import GFTRegressor
+    from .base import NetworkRegressor
+    from .gft import GFTRegressor
 
 
-def plot_features(model: GFTRegressor, ax: Axes | None = None) -> Axes:
+def plot_features(model: NetworkRegressor, ax: Axes | None = None) -> Axes:
     """Hidden weights as points in the plane of the two inputs with the largest weights; area and colour are the size of
     the output weight. One input: weight against size."""
     ax = _axes(ax)
@@ -34,7 +35,7 @@ def plot_features(model: GFTRegressor, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def plot_effects(model: GFTRegressor, ax: Axes | None = None) -> Axes:
+def plot_effects(model: NetworkRegressor, ax: Axes | None = None) -> Axes:
     """Main effects over the range of each input, centred, as lines from 0 (lowest value) to 1 (highest)."""
     ax = _axes(ax)
     at = np.linspace(0, 1, 101)
