@@ -125,7 +125,7 @@ impl Arff {
         let size = |b: &Mat<c64>, l: usize| b.row(l).norm_l2();
         for round in 0..=self.rounds {
             let b = coefficients(&problem.train, omega.as_ref(), lambda)?;
-            let error = problem.validate(&network(omega.as_ref(), b.as_ref()))?;
+            let error = problem.validate(&network(omega.as_ref(), b.as_ref()));
             if best.as_ref().is_none_or(|best| error < best.error) {
                 *best = Some(Best {
                     error,

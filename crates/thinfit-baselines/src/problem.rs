@@ -1,7 +1,7 @@
 //! The samples of a fit as every method here sees them: scaled, split, and turned back into a model at the end.
 
 use serde::Serialize;
-use thinfit::{Dataset, Error, Mat, Model, Network, Record, Result, Scaler, Scaling};
+use thinfit::{Dataset, Error, Model, Network, Record, Result, Scaler, Scaling};
 
 /// Fraction of the rows that choose between candidates, as in the papers.
 const VALIDATION: f64 = 0.1;
@@ -52,29 +52,19 @@ impl<'a> Problem<'a> {
     }
 
     /// Mean squared error of a network on the validation rows, in scaled outputs; infinite if it is not a number.
-    pub fn validate(&self, network: &Network) -> Result<f64> {
-        let error = self.predict(network)? - &self.validation.y;
+    pub fn validate(&self, network: &Network) -> f64 {
+        let error = network.values(self.validation.x.as_ref()) - &self.validation.y;
         let square = error.squared_norm_l2() / self.validation.samples() as f64;
-        Ok(if square.is_nan() {
+        if square.is_nan() {
             f64::INFINITY
         } else {
             square
-        })
-    }
-
-    /// Values on the validation rows, in scaled outputs.
-    fn predict(&self, network: &Network) -> Result<Mat<f64>> {
-        let unscaled = (
-            Scaler::identity(self.all.dim()),
-            Scaler::identity(self.all.y.ncols()),
-        );
-        let model = Model::from_network(network.clone(), &self.all, unscaled, Record::default())?;
-        model.predict(self.validation.x.as_ref())
+        }
     }
 
     /// The model of `network`, with the validation error of `held_out`, which never saw the validation rows.
     pub fn model(self, network: Network, held_out: &Network, record: Record) -> Result<Model> {
-        let predicted = self.predict(held_out)?;
+        let predicted = held_out.values(self.validation.x.as_ref());
         let scale = &self.scalers.1.scale;
         let record = record.validated(&self.train, &self.validation, predicted.as_ref(), scale);
         Model::from_network(network, self.data, self.scalers, record)

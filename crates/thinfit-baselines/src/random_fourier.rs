@@ -70,7 +70,7 @@ impl RandomFourier {
         let mut best = (f64::INFINITY, scales[0]);
         let mut stopped = false;
         for (i, &scale) in scales.iter().enumerate() {
-            let error = problem.validate(&solve(&problem.train, scale)?.0)?;
+            let error = problem.validate(&solve(&problem.train, scale)?.0);
             if error < best.0 {
                 best = (error, scale);
             }

@@ -4,10 +4,11 @@
 //! version in its first field; a thin network is small, and every language reads it.
 
 use crate::data::{Scaler, check_finite};
-use crate::features::{column_mut, features, pad};
+use crate::features::{column_mut, features, pad, planes};
 use crate::file::{parse, read_whole, write_whole};
 use crate::predict::Evaluator;
 use crate::record::Record;
+use crate::rows::fitted;
 use crate::uncertainty::{Uncertainty, quantile, spread};
 use crate::variation::slopes;
 use crate::{Activation, Dataset, Error, Result};
@@ -81,6 +82,17 @@ pub struct Network {
     /// Output weights b as planes. Fourier: n real, then n imaginary parts (2n × c); otherwise n weights, then the
     /// output bias ((n + 1) × c).
     pub output: Mat<f64>,
+}
+
+impl Network {
+    /// g at the rows of x′ (m × d): m × c, not finite where products overflow.
+    ///
+    /// # Panics
+    /// Where the hidden weights do not fit the columns of x′.
+    pub fn values(&self, x: MatRef<'_, f64>) -> Mat<f64> {
+        let e = planes(self.activation, x, &self.hidden);
+        fitted(self.activation, e.as_ref(), self.output.as_ref())
+    }
 }
 
 impl Model {
