@@ -10,8 +10,8 @@ from thinfit import GFTRegressor
 
 def main():
     X = np.random.default_rng(0).random((150, 2))
-    y = np.exp(-8 * ((X - 0.5) ** 2).sum(axis=1))
-    network = GFTRegressor(width=16, random_state=0, config={"direct": {"steps": 300}, "polish": {"steps": 3}})
+    y = np.exp(-4 * ((X - 0.5) ** 2).sum(axis=1))
+    network = GFTRegressor(width=20, random_state=0, config={"direct": {"steps": 300}})
     grid = {"method": ["random", "f-opt"], "activation": ["fourier", "tanh"]}
     search = GridSearchCV(network, grid, cv=3, scoring="neg_root_mean_squared_error")
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):

@@ -125,6 +125,13 @@ pub fn preset(name: &str) -> PyResult<String> {
     serde_json::to_string(&config).map_err(|error| bug(&error.to_string()))
 }
 
+/// The settings of a method that thinfit is compared with as JSON, if there is one of this name.
+#[pyfunction]
+pub fn baseline(name: &str) -> PyResult<Option<String>> {
+    let settings = Method::named(name).map(|method| serde_json::to_string(&method));
+    settings.transpose().map_err(wrong)
+}
+
 /// What the thread of a fit and the interpreter's thread tell each other.
 #[derive(Default)]
 struct Watch {

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::fit::{fit_baseline, fit_network, preset};
+    use super::fit::{baseline, fit_baseline, fit_network, preset};
     #[pymodule_export]
     use super::model::Model;
 }

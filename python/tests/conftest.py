@@ -13,8 +13,8 @@ import thinfit
 # Settings with which a fit takes a fraction of a second.
 QUICK = {"generate": {"steps": 100}, "refine": {"steps": 100}, "direct": {"steps": 100}, "polish": {"steps": 2}}
 
-# The only trace of the hidden weights is the seed: drawn features, columns as they are, a fixed ridge.
-FIXED = {"scaling": "none", "ridge": {"absolute": 1e-6}, "polish": {"steps": 0}, "scale": 1.0}
+# Drawn features, columns as they are, a fixed ridge: the output weights are all that is fitted.
+FIXED = {"scaling": "none", "ridge": {"absolute": 1e-6}, "polish": {"steps": 0}, "scale": 0.1}
 
 
 def quick(**parameters):
@@ -36,7 +36,7 @@ BASELINES = [
     thinfit.RFFRegressor(width=20, scaling="standard", random_state=0),
     thinfit.SalsaRegressor(random_state=0),
     thinfit.ShrimpRegressor(features=100, orders=(1, 2), scaling="standard", random_state=0),
-    thinfit.SwimRegressor(width=20, scaling="standard", random_state=0),
+    thinfit.SwimRegressor(width=40, activation="tanh", scaling="standard", random_state=0),
 ]
 
 

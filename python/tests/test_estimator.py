@@ -1,9 +1,10 @@
 """scikit-learn's own checks. Runs against the newest and the oldest scikit-learn that we support."""
 
 import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
 import thinfit
 from conftest import BASELINES, FIXED, quick
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 
 def expected_failures(estimator):
@@ -15,7 +16,7 @@ def expected_failures(estimator):
 
 
 NETWORKS = [quick(method=method) for method in ("gft-r", "gft", "f-opt", "random")]
-NETWORKS += [quick(activation="tanh"), quick(method="random", config=FIXED)]
+NETWORKS += [quick(activation="tanh"), quick(method="random", width=100, config=FIXED)]
 
 
 def test_every_estimator_is_checked():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from conftest import quick, samples
 
 onnxruntime = pytest.importorskip("onnxruntime")

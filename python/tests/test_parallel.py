@@ -6,10 +6,11 @@ import threading
 import joblib
 import numpy as np
 import pytest
-from conftest import quick, samples
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+
+from conftest import quick, samples
 
 GRID = {"gftregressor__width": [4, 12], "gftregressor__regularization": [0.0, 0.1]}
 

@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from conftest import QUICK, quick, samples
 from sklearn.base import clone
 
+from conftest import QUICK, quick, samples
 from thinfit import GFTRegressor
 
 

@@ -1,10 +1,8 @@
 """Weights of samples, at hidden weights that do not depend on them."""
 
 import numpy as np
-from conftest import quick, samples
 
-# Drawn features, columns as they are, a fixed ridge: the output weights are all that is fitted.
-FIXED = {"scaling": "none", "ridge": {"absolute": 1e-6}, "polish": {"steps": 0}, "scale": 1.0}
+from conftest import FIXED, quick, samples
 
 
 def test_weights_are_repeated_rows_at_fixed_hidden_weights():

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 import joblib
 import numpy as np
@@ -203,8 +203,15 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
         return y[:, 0] if self._flat else y
 
 
-class UncertainMixin:
-    """Standard deviations, for the estimators that have them."""
+@dataclass(kw_only=True, eq=False, repr=False)
+class UncertainRegressor(Regressor):
+    """Base of the estimators that have standard deviations."""
+
+    @overload
+    def predict(self, X: ArrayLike, return_std: Literal[False] = False) -> Floats: ...
+
+    @overload
+    def predict(self, X: ArrayLike, return_std: Literal[True]) -> tuple[Floats, Floats]: ...
 
     def predict(self, X: ArrayLike, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
         """Predict the outputs.
@@ -232,7 +239,6 @@ class UncertainMixin:
         >>> y.round(3), std.shape
         (array([0.25]), (1,))
         """
-        assert isinstance(self, Regressor)
         x, threads = self._inputs(X), _threads(self.n_jobs)
         y = self._shape(self._model.predict(x, threads))
         if return_std:

@@ -1,7 +1,7 @@
 """Methods to compare with, one estimator each. They have no sample weights.
 
-Parameters are the settings of the methods in Rust; `scaling` is "none", "box" (inputs to [-1/2, 1/2], outputs to mean 0 and
-variance 1) or "standard" (both to mean 0 and variance 1). `random_state`, `n_jobs` and `verbose` are those of
+Parameters are the settings of the methods in Rust; `scaling` is "none", "box" (inputs to [-1/2, 1/2], outputs to mean 0
+and variance 1) or "standard" (both to mean 0 and variance 1). `random_state`, `n_jobs` and `verbose` are those of
 :class:`thinfit.GFTRegressor`, and so are the learned attributes of those whose model is a two-layer network.
 """
 
@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .base import NetworkRegressor, RandomState, Regressor, UncertainMixin
+from .base import NetworkRegressor, RandomState, Regressor, UncertainRegressor
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -588,7 +588,7 @@ class SalsaRegressor(Regressor):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ARDGaussianProcessRegressor(UncertainMixin, Regressor):
+class ARDGaussianProcessRegressor(UncertainRegressor):
     """Gaussian process with a length for every input (ARD), by the marginal likelihood.
 
     Parameters

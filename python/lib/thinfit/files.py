@@ -8,7 +8,8 @@ from . import _native, baselines
 from .base import Regressor
 from .gft import GFTRegressor
 
-_BASELINES = [kind for kind in vars(baselines).values() if isinstance(kind, type) and issubclass(kind, Regressor)]
+_KINDS: list[type[Regressor]] = [GFTRegressor]
+_KINDS += (kind for kind in vars(baselines).values() if isinstance(kind, type) and issubclass(kind, Regressor))
 
 
 def load(path: str | os.PathLike[str]) -> Regressor:
@@ -35,7 +36,7 @@ def load(path: str | os.PathLike[str]) -> Regressor:
     KernelRidgeRegressor(bandwidth=(1.0,), regularization=(0.0001,))
     """
     model = _native.Model.load(path)
-    for kind in GFTRegressor, *_BASELINES:
+    for kind in _KINDS:
         if model.method in kind._methods:
             return kind._restore(model)
     raise ValueError(f"{path}: expected a model of a known method, found `{model.method}`; update thinfit")

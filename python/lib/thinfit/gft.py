@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _native, plotting
-from .base import Floats, NetworkRegressor, RandomState, UncertainMixin, _json, _progress, _table, _threads
+from .base import Floats, NetworkRegressor, RandomState, UncertainRegressor, _json, _progress, _table, _threads
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class GFTRegressor(UncertainMixin, NetworkRegressor):
+class GFTRegressor(UncertainRegressor, NetworkRegressor):
     r"""Thin two-layer network with trained features.
 
     The model is :math:`f(x) = \mathrm{Re} \sum_l b_l \Phi(\langle w_l, x\rangle)/n`. The hidden weights w are trained
