@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Builds the wheel, installs it in an environment of its own and runs all tests there; then installs the folder with the
-# oldest scikit-learn that we support and runs scikit-learn's checks against it. Needs cargo and Python 3.10 or newer.
+# All checks of the Python package. Builds the wheel, installs it in a fresh environment and runs the tests there, against
+# the newest scikit-learn; then installs the folder in another one, as users do, and runs scikit-learn's checks against the
+# oldest that we support. Needs cargo and Python 3.10 or newer. THINFIT may name the program `thinfit`, built from the
+# same sources; it is built where it is not given.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
@@ -10,40 +12,48 @@ run() {
     "$@"
 }
 
-# An environment $1, made by the interpreter $2 where it is missing.
-environment() {
-    if [ ! -x "$1/bin/python" ]; then
-        run "$2" -m venv "$1"
-    fi
+# The first of the given interpreters that is there and new enough.
+interpreter() {
+    for python in "$@"; do
+        if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
+            echo "$python"
+            return
+        fi
+    done
+    echo "error: the tests of the Python package need Python 3.10 or newer; install it from https://www.python.org" >&2
+    exit 1
 }
 
 export PIP_DISABLE_PIP_VERSION_CHECK=1 MPLBACKEND=Agg
-# The oldest Python that we support, if it is here.
-oldest=python3
-if python3.10 --version >/dev/null 2>&1; then
-    oldest=python3.10
+python=$(interpreter python3 python3.13 python3.12 python3.11 python3.10)
+if [ -z "${THINFIT:-}" ]; then
+    run cargo build --locked -p thinfit-cli
+    THINFIT=${CARGO_TARGET_DIR:-$PWD/../target}/debug/thinfit
 fi
+export THINFIT
 
-environment .venv-build python3
-run .venv-build/bin/pip install -q 'maturin>=1.16,<2'
+run "$python" -m venv .venv-build
+run .venv-build/bin/pip install -q 'maturin>=1.16,<2' 'ruff==0.17.*'
+run .venv-build/bin/ruff check .
+run .venv-build/bin/ruff format --check .
 rm -rf dist
 run .venv-build/bin/maturin build --release --locked --out dist
 wheel=$(echo dist/*.whl)
 
-environment .venv-test python3
-run .venv-test/bin/pip install -q --upgrade "$wheel[test]"
-run .venv-test/bin/pip install -q --force-reinstall --no-deps "$wheel"
-run cargo build --release --locked -p thinfit-cli
-export THINFIT=${CARGO_TARGET_DIR:-$PWD/../target}/release/thinfit
+run "$python" -m venv --clear .venv-test
+run .venv-test/bin/pip install -q "$wheel[test]"
+run .venv-test/bin/python -m mypy lib/thinfit
 run .venv-test/bin/pytest -q "$@"
-run .venv-test/bin/pytest -q --doctest-modules -p no:cacheprovider --pyargs thinfit
-run .venv-test/bin/python -m mypy -p thinfit
+run .venv-test/bin/pytest -q -p no:cacheprovider --doctest-modules --pyargs thinfit
 
-environment .venv-oldest "$oldest"
-old=('scikit-learn==1.6.0' pytest)
-if .venv-oldest/bin/python -c 'import sys; sys.exit(sys.version_info >= (3, 12))'; then
-    old+=('numpy==1.23.5')
+# Python 3.10 and 3.11 have wheels of the oldest scikit-learn and numpy.
+oldest=$(interpreter python3.10 python3.11 "$python")
+run "$oldest" -m venv --clear .venv-oldest
+run .venv-oldest/bin/pip install -q .
+run .venv-oldest/bin/python -W error::ImportWarning -c "$(sed -n '/^```python$/,/^```$/p' README.md | sed '1d;$d; s/model.json/dist\/model.json/')"
+versions=('scikit-learn==1.6.0' pytest)
+if "$oldest" -c 'import sys; sys.exit(sys.version_info >= (3, 12))'; then
+    versions+=('numpy==1.23.5')
 fi
-run .venv-oldest/bin/pip install -q "${old[@]}"
-run .venv-oldest/bin/pip install -q --force-reinstall --no-deps .
+run .venv-oldest/bin/pip install -q "${versions[@]}"
 run .venv-oldest/bin/pytest -q tests/test_estimator.py tests/test_weights.py

@@ -15,7 +15,8 @@ def test_example_runs(script, tmp_path):
     subprocess.run([sys.executable, "-W", "ignore", str(script)], check=True, timeout=300, cwd=tmp_path)
 
 
-def test_example_of_the_readme_is_short_and_works(tmp_path):
-    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+@pytest.mark.parametrize("readme", [ROOT / "README.md", ROOT.parent / "README.md"], ids=["python", "root"])
+def test_example_of_the_readme_is_short_and_works(readme, tmp_path):
+    (code,) = re.findall(r"```python\n(.*?)```", readme.read_text(), re.DOTALL)
     assert len(code.strip().splitlines()) <= 10
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300, cwd=tmp_path)

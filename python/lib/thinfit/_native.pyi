@@ -2,11 +2,14 @@
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["Model", "baseline", "fit_baseline", "fit_network", "preset"]
+
+@final
 class Model:
     def __new__(cls, text: str) -> Model: ...
     @staticmethod

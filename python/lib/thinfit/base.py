@@ -480,7 +480,7 @@ def _progress(verbose: bool) -> Iterator[Callable[[float, float | None], None] |
         from tqdm.auto import tqdm
     except ImportError as error:
         raise ImportError("verbose=True needs tqdm; pip install thinfit[progress]") from error
-    with tqdm(total=100, desc="fit", bar_format="{desc} {percentage:3.0f}% |{bar}| {elapsed} {postfix}") as bar:
+    with tqdm(total=100, desc="fit", bar_format="{desc} {percentage:3.0f}% |{bar}| {elapsed}{postfix}") as bar:
 
         def report(done: float, validation: float | None) -> None:
             bar.n = max(bar.n, round(100 * done))

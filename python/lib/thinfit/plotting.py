@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
     from .base import NetworkRegressor
     from .gft import GFTRegressor
+
+
+# What a phase moves, and what it is called.
+_PHASES = {"parameters": "generator", "latents": "refinement", "weights": "features", None: "polish"}
 
 
 def plot_features(model: NetworkRegressor, ax: Axes | None = None) -> Axes:
@@ -60,9 +64,12 @@ def plot_history(model: GFTRegressor, ax: Axes | None = None) -> Axes:
     for key, label in ("loss", "loss"), ("validation", "validation error"):
         values = [np.nan if check[key] is None else check[key] for check in model.history_]
         ax.plot(values, ".-", label=label)
-    for i, (before, after) in enumerate(pairwise(model.history_)):
-        if before["leaf"] != after["leaf"]:
-            ax.axvline(i + 0.5, color="0.7", linewidth=1)
+    start = 0
+    for leaf, checks in groupby(check["leaf"] for check in model.history_):
+        if start > 0:
+            ax.axvline(start - 0.5, color="0.7", linewidth=1)
+        ax.text(start, 1.01, _PHASES[leaf], transform=ax.get_xaxis_transform(), color="0.4", fontsize="small")
+        start += len(list(checks))
     ax.set_xlabel("check")
     ax.set_ylabel("mean squared error of scaled outputs")
     ax.legend()
