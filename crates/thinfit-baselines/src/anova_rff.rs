@@ -4,14 +4,15 @@
 //! A regularised fit f(x) = Σ_u Σ_l b_{u,l} e^{i⟨ω_{u,l}, x_u⟩} over sets u of inputs gives every set a sensitivity: the
 //! share in the variance of its ANOVA term, for independent inputs Σ_l b_l Π_{j∈u} (e^{iω_lj x_j} − mean of the same).
 //! Sets above a threshold are kept, and unions of them are tried, up to sets of q inputs. What remains, without the
-//! sets that lie in others, goes to [SHRIMP](crate::Shrimp) with complex features.
+//! sets that lie in others, goes to [SHRIMP](crate::Shrimp) with complex features. The paper takes the better of two
+//! densities; here the validation rows choose.
 
 use crate::Observer;
 use crate::fourier::{Density, complex, frequencies, waves};
 use crate::least_squares::ridge;
 use crate::problem::{Problem, require};
 use crate::random::{Purpose, stream};
-use crate::shrimp::{Shrimp, Variant};
+use crate::shrimp::{Features, Shrimp, Variant};
 use faer::{Mat, MatRef, c64};
 use serde::{Deserialize, Serialize};
 use thinfit::{Control, Dataset, Model, Result, Scaling};
@@ -24,12 +25,13 @@ pub struct AnovaRff {
     pub order: usize,
     /// Frequencies for each training row; 5.
     pub features_per_sample: usize,
-    /// Share of the variance above which a set is kept; 0.003.
-    pub threshold: f64,
+    /// Share of the variance above which a set is kept, by the number of its inputs, the last for all larger ones; 0.003
+    /// for one, 0.01 for more.
+    pub thresholds: Vec<f64>,
     /// Ridge of the fits that measure sensitivities; 0.1.
     pub ridge: f64,
-    /// Density of the entries of frequencies, of scale 1/q; normal.
-    pub density: Density,
+    /// Densities of the entries of frequencies, of scale 1/q, to choose from; normal and Cauchy.
+    pub densities: Vec<Density>,
     /// Fraction of the columns that a pruning drops; 0.25.
     pub prune: f64,
     /// Scaling of the columns; none.
@@ -41,9 +43,9 @@ impl Default for AnovaRff {
         AnovaRff {
             order: 2,
             features_per_sample: 5,
-            threshold: 0.003,
+            thresholds: vec![0.003, 0.01],
             ridge: 0.1,
-            density: Density::Normal,
+            densities: vec![Density::Normal, Density::Cauchy],
             prune: 0.25,
             scaling: Scaling::None,
         }
@@ -54,32 +56,56 @@ impl AnovaRff {
     /// The name of the method.
     pub const NAME: &str = "anova-rff";
 
-    /// Fits `data`; see [`crate::Method::fit`]. It is too quick to be stopped on the way.
+    /// Fits `data`; see [`crate::Method::fit`]. A fit that is stopped chooses from the densities that are done.
     ///
     /// # Errors
     /// As [`crate::Method::fit`].
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Model> {
+        let densities = &self.densities;
+        require(
+            !densities.is_empty(),
+            "densities",
+            "at least one of normal and cauchy",
+            "none",
+        )?;
         let problem = Problem::new(data, self.scaling, seed)?;
-        let sets = self.index_sets(&problem.train, seed)?;
+        let train = &problem.train;
         let shrimp = Shrimp {
-            features: self.features(&problem.train),
+            features: self.features(train),
             prune: self.prune,
             variant: Variant::Complex,
             ..Shrimp::default()
         };
-        let omega = self.draw(&sets, &problem.train, seed, 0);
-        let (_, features) = shrimp.prune(&problem, omega)?;
+        let (mut best, mut stopped) = (None::<(f64, Features)>, false);
+        for (i, &density) in densities.iter().enumerate() {
+            let sets = self.index_sets(train, density, seed)?;
+            let omega = self.draw(&sets, train, density, seed, 0);
+            let (error, kept) = shrimp.prune(&problem, omega)?;
+            if best.as_ref().is_none_or(|(least, _)| error < *least) {
+                best = Some((error, kept));
+            }
+            stopped = observe((i + 1) as f64 / densities.len() as f64) == Control::Stop;
+            if stopped {
+                break;
+            }
+        }
+        let (_, kept) = best.expect("there is at least one density");
         let mut record = problem.record(Self::NAME, self, seed);
-        record.stopped = observe(1.0) == Control::Stop;
-        shrimp.finish(problem, features, record)
+        record.stopped = stopped;
+        shrimp.finish(problem, kept, record)
     }
 
     /// The sets of inputs that act together, counted from 0, none inside another.
     ///
     /// # Errors
     /// Settings out of range, or numbers that left the finite range.
-    pub fn index_sets(&self, data: &Dataset, seed: u64) -> Result<Vec<Vec<usize>>> {
-        let (q, epsilon) = (self.order, self.threshold);
+    pub fn index_sets(
+        &self,
+        data: &Dataset,
+        density: Density,
+        seed: u64,
+    ) -> Result<Vec<Vec<usize>>> {
+        let (q, thresholds) = (self.order, &self.thresholds);
         let expected = "from 1 to the number of inputs";
         require((1..=data.dim()).contains(&q), "order", expected, q)?;
         let expected = "at least 1";
@@ -90,21 +116,24 @@ impl AnovaRff {
             0,
         )?;
         require(
-            (0.0..1.0).contains(&epsilon),
-            "threshold",
-            "from 0 to 1",
-            epsilon,
+            !thresholds.is_empty() && thresholds.iter().all(|t| (0.0..1.0).contains(t)),
+            "thresholds",
+            "numbers from 0 to 1, at least one",
+            format!("{thresholds:?}"),
         )?;
         require(self.ridge > 0.0, "ridge", "a positive number", self.ridge)?;
         let mut sets: Vec<Vec<usize>> = (0..data.dim()).map(|j| vec![j]).collect();
         for size in 1..=q {
-            let shares = self.sensitivities(&sets, data, seed, size as u64)?;
+            let shares = self.sensitivities(&sets, data, density, seed, size as u64)?;
             let largest = shares.iter().copied().fold(0.0, f64::max);
-            let kept = |share: f64| share > epsilon || share == largest;
+            let kept = |set: &[usize], share: f64| {
+                let epsilon = thresholds[set.len().min(thresholds.len()) - 1];
+                share > epsilon || share == largest
+            };
             sets = sets
                 .into_iter()
                 .zip(shares)
-                .filter(|set| kept(set.1))
+                .filter(|(set, share)| kept(set, *share))
                 .map(|set| set.0)
                 .collect();
             if size < q {
@@ -128,7 +157,14 @@ impl AnovaRff {
     }
 
     /// As many frequencies on each set, set after set; `place` tells draws apart.
-    fn draw(&self, sets: &[Vec<usize>], data: &Dataset, seed: u64, place: u64) -> Mat<f64> {
+    fn draw(
+        &self,
+        sets: &[Vec<usize>],
+        data: &Dataset,
+        density: Density,
+        seed: u64,
+        place: u64,
+    ) -> Mat<f64> {
         let each = self.features(data).div_ceil(sets.len());
         let sets: Vec<&[usize]> = sets
             .iter()
@@ -136,7 +172,7 @@ impl AnovaRff {
             .collect();
         let mut rng = stream(seed, Purpose::Frequencies, place);
         let scale = 1.0 / self.order as f64;
-        frequencies(&sets, data.dim(), self.density, scale, &mut rng)
+        frequencies(&sets, data.dim(), density, scale, &mut rng)
     }
 
     /// The share of each set in the variance of a regularised fit.
@@ -144,10 +180,11 @@ impl AnovaRff {
         &self,
         sets: &[Vec<usize>],
         data: &Dataset,
+        density: Density,
         seed: u64,
         place: u64,
     ) -> Result<Vec<f64>> {
-        let omega = self.draw(sets, data, seed, place);
+        let omega = self.draw(sets, data, density, seed, place);
         let each = omega.nrows() / sets.len();
         // A last column of frequency zero takes up the mean.
         let mut a = waves(data.x.as_ref(), omega.as_ref());
@@ -223,21 +260,44 @@ mod tests {
         let f3 = |x: &[f64]| {
             10.0 * (PI * x[0] * x[1]).sin() + 20.0 * (x[2] - 0.5).powi(2) + 10.0 * x[3] + 5.0 * x[4]
         };
-        let sets = |data: &Dataset, threshold| {
+        let sets = |data: &Dataset, density, thresholds: [f64; 2]| {
             let method = AnovaRff {
-                threshold,
+                thresholds: thresholds.to_vec(),
                 ..AnovaRff::default()
             };
-            method.index_sets(data, 1).unwrap()
+            method.index_sets(data, density, 1).unwrap()
         };
-        let expected = [vec![0, 1], vec![1, 2], vec![3]];
-        assert_eq!(sets(&sample(300, 8, 0.0, 1.0, f1), 0.003), expected);
-        assert_eq!(
-            sets(&sample(300, 5, -PI, PI, f2), 0.005),
-            [vec![0, 2], vec![1]]
+        let data = sample(300, 5, 0.0, 1.0, f1);
+        for density in [Density::Normal, Density::Cauchy] {
+            let found = sets(&data, density, [0.003, 0.01]);
+            assert_eq!(found, [vec![0, 1], vec![1, 2], vec![3]]);
+        }
+        let found = sets(&sample(500, 5, -PI, PI, f2), Density::Cauchy, [0.005, 0.05]);
+        assert_eq!(found, [vec![0, 2], vec![1]]);
+        let found = sets(
+            &sample(500, 10, 0.0, 1.0, f3),
+            Density::Cauchy,
+            [0.003, 0.05],
         );
-        let expected = [vec![0, 1], vec![2], vec![3], vec![4]];
-        assert_eq!(sets(&sample(300, 7, 0.0, 1.0, f3), 0.003), expected);
+        assert_eq!(found, [vec![0, 1], vec![2], vec![3], vec![4]]);
+    }
+
+    #[test]
+    fn sensitivities_are_the_shares_of_the_variance() {
+        // 2z₀ + 6z₁z₂ with z = x − ½: variances 4/12 and 36/144, shares 4/7 and 3/7.
+        let f = |x: &[f64]| 2.0 * (x[0] - 0.5) + 6.0 * (x[1] - 0.5) * (x[2] - 0.5);
+        let data = sample(400, 3, 0.0, 1.0, f);
+        let method = AnovaRff {
+            ridge: 1e-4,
+            ..AnovaRff::default()
+        };
+        // Sets that share no input: otherwise an effect of one input is spread over the features of all its sets.
+        let sets = [vec![0], vec![1, 2]];
+        let shares = method
+            .sensitivities(&sets, &data, Density::Cauchy, 1, 0)
+            .unwrap();
+        assert!((shares[0] - 4.0 / 7.0).abs() < 0.05, "{shares:?}");
+        assert!((shares[1] - 3.0 / 7.0).abs() < 0.05, "{shares:?}");
     }
 
     #[test]

@@ -178,7 +178,7 @@ mod tests {
         let data = Dataset::new(x, y).unwrap();
         let error = |rounds| {
             let method = Arff {
-                width: 10,
+                width: 20,
                 rounds,
                 deltas: vec![3.0],
                 ridges: vec![1e-6],
@@ -187,7 +187,32 @@ mod tests {
             let model = method.fit(&data, 1, &|_| Control::Continue).unwrap();
             model.record.validation_mse[0]
         };
-        let (start, end) = (error(0), error(40));
+        let (start, end) = (error(0), error(100));
         assert!(start > 0.1 && end < 1e-3 * start, "{start:e} {end:e}");
+    }
+
+    #[test]
+    fn without_rounds_it_is_the_ridge_fit_of_the_start() {
+        let x = Mat::from_fn(40, 2, |i, j| ((i * (7 + 4 * j)) % 41) as f64 / 41.0);
+        let y = Mat::from_fn(40, 1, |i, _| x[(i, 0)] * x[(i, 1)]);
+        let data = Dataset::new(x, y).unwrap();
+        let (lambda, width) = (1e-3, 12);
+        let method = Arff {
+            width,
+            rounds: 0,
+            ridges: vec![lambda],
+            ..Arff::default()
+        };
+        let model = method.fit(&data, 4, &|_| Control::Continue).unwrap();
+        // (SᴴS + λmI)β = Sᴴy at ω = 2πw, with β = b/n.
+        let omega = model.hidden() * faer::Scale(2.0 * std::f64::consts::PI);
+        let s = waves(data.x.as_ref(), omega.as_ref());
+        let b = model.scaled_output();
+        let beta = Mat::from_fn(width, 1, |l, _| {
+            c64::new(b[l][0], b[width + l][0]) * (1.0 / width as f64)
+        });
+        let residual = complex(data.y.as_ref()) - &s * &beta;
+        let gradient = s.adjoint() * residual - &beta * faer::Scale(c64::new(40.0 * lambda, 0.0));
+        assert!(gradient.norm_max() < 1e-10, "{:e}", gradient.norm_max());
     }
 }

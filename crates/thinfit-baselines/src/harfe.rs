@@ -195,6 +195,8 @@ mod tests {
         let method = Harfe {
             features_per_sample: 2,
             support_per_sample: 0.08,
+            // Fast waves, because slow ones are too alike for any pursuit.
+            deviation: 20.0,
             ridge: 1e-10,
             tolerance: 1e-10,
             ..Harfe::default()

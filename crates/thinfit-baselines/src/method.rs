@@ -7,8 +7,8 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use thinfit::{Control, Dataset, Result};
 
-/// What hears of the progress of a fit, as a fraction from 0 to 1, and may stop it.
-pub type Observer<'a> = dyn Fn(f64) -> Control + 'a;
+/// What hears of the progress of a fit, as a fraction from 0 to 1, and may stop it; from any thread.
+pub type Observer<'a> = dyn Fn(f64) -> Control + Sync + 'a;
 
 /// A method with its settings; in a file, its settings and a field `method` with its name, which for kernel ridge
 /// regression is `kernel-ridge` with and without a choice.
@@ -111,5 +111,45 @@ mod tests {
             assert_eq!(serde_json::from_str::<Method>(&text).unwrap(), method);
         }
         assert!(Method::named("magic").is_none());
+    }
+
+    #[test]
+    fn every_method_refuses_weights_and_gives_the_same_on_any_number_of_threads() {
+        let x = thinfit::Mat::from_fn(60, 3, |i, j| ((i * (7 + 4 * j)) % 61) as f64 / 61.0);
+        let y = thinfit::Mat::from_fn(60, 2, |i, o| (3.0 * x[(i, o)]).sin() + x[(i, 2)]);
+        let data = Dataset::new(x, y).unwrap();
+        let weighted = Dataset {
+            weights: Some(vec![1.0; 60]),
+            ..data.clone()
+        };
+        for name in Method::ALL {
+            let mut settings = serde_json::to_value(Method::named(name).unwrap()).unwrap();
+            for (key, value) in [
+                ("steps", 20),
+                ("features", 300),
+                ("rounds", 2),
+                ("starts", 2),
+            ] {
+                if let Some(setting) = settings.get_mut(key) {
+                    *setting = value.into();
+                }
+            }
+            if let Some(hidden) = settings.get_mut("hidden") {
+                *hidden = vec![16].into();
+            }
+            let method: Method = serde_json::from_value(settings).unwrap();
+            assert_eq!(method.name(), name);
+            let error = method.fit(&weighted, 1, &|_| Control::Continue);
+            assert!(error.unwrap_err().to_string().contains("weights"), "{name}");
+            let values = |threads: usize| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+                pool.build().unwrap().install(|| {
+                    let model = method.fit(&data, 1, &|_| Control::Continue).unwrap();
+                    assert_eq!((model.method(), model.stopped()), (name, false));
+                    model.predict(data.x.as_ref()).unwrap()
+                })
+            };
+            assert_eq!(values(1), values(3), "{name}");
+        }
     }
 }

@@ -103,4 +103,25 @@ mod tests {
         };
         assert!(error(0.0) < 0.1 && error(0.1) < 0.1 && error(0.0) != error(0.1));
     }
+
+    #[test]
+    fn a_step_adds_noise_of_its_standard_deviation() {
+        let x = Mat::from_fn(20, 3, |i, j| ((i * (j + 3)) % 7) as f64);
+        let y = Mat::from_fn(20, 1, |i, _| i as f64);
+        let data = Dataset::new(x, y).unwrap();
+        let hidden = |noise| {
+            let method = NoisyGradients {
+                width: 200,
+                steps: 1,
+                noise,
+                ..NoisyGradients::default()
+            };
+            let model = method.fit(&data, 1, &|_| Control::Continue).unwrap();
+            model.hidden()
+        };
+        let difference = hidden(0.1) - hidden(0.0);
+        // α = 0.1 · ρ = 1e-4.
+        let deviation = (difference.squared_norm_l2() / 600.0).sqrt();
+        assert!((deviation / 1e-4 - 1.0).abs() < 0.1, "{deviation:e}");
+    }
 }

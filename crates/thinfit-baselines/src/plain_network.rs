@@ -80,7 +80,7 @@ impl PlainNetwork {
 
 /// Trains for a λ: the network, and whether it was stopped.
 pub(crate) type Train<'a> =
-    dyn Fn(&Problem<'_>, f64, &Observer<'_>) -> Result<(Network, bool)> + 'a;
+    dyn Fn(&Problem<'_>, f64, &Observer<'_>) -> Result<(Network, bool)> + Sync + 'a;
 
 /// The model of the λ with the least validation error.
 pub(crate) fn choose_lambda(
@@ -97,7 +97,8 @@ pub(crate) fn choose_lambda(
     let mut best = None::<(f64, Network)>;
     for (i, &lambda) in lambdas.iter().enumerate() {
         let share = |done: f64| observe((i as f64 + done) / lambdas.len() as f64);
-        let (network, stopped) = train(&problem, lambda, &share)?;
+        // Inside the pool, because entering it at every step would be slow.
+        let (network, stopped) = rayon::scope(|_| train(&problem, lambda, &share))?;
         let error = problem.validate(&network);
         if best.as_ref().is_none_or(|(least, _)| error < *least) {
             best = Some((error, network));
@@ -241,7 +242,7 @@ impl Layers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::Cell;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     fn wave(m: usize) -> Dataset {
         let x = Mat::from_fn(m, 2, |i, j| ((i * (7 + 12 * j)) % 97) as f64 / 97.0);
@@ -257,7 +258,8 @@ mod tests {
                 let problem = Problem::new(&data, Scaling::None, 1).unwrap();
                 let mut layers = Layers::new(&problem, activation, 6, lambda, 1).unwrap();
                 layers.evaluate(0);
-                let (gradient, h) = (layers.gradient.clone(), 1e-6);
+                // So small a step that no point of the variation passes a kink of its absolute values.
+                let (gradient, h) = (layers.gradient.clone(), 1e-8);
                 for (i, exact) in gradient.iter().enumerate() {
                     let mut at = |shift: f64| {
                         let before = layers.theta[i];
@@ -269,7 +271,7 @@ mod tests {
                     let numeric = (at(h) - at(-h)) / (2.0 * h);
                     let error = (numeric - exact).abs();
                     assert!(
-                        error < 1e-4,
+                        error < 1e-5,
                         "{activation:?} {lambda} {i}: {numeric} {exact}"
                     );
                 }
@@ -294,17 +296,16 @@ mod tests {
                 error < 1e-2 * model.record.validation_variance[0],
                 "{activation:?} {error:e}"
             );
-            let count = Cell::new(0);
+            let count = AtomicUsize::new(0);
             let stop = |_| {
-                count.set(count.get() + 1);
-                if count.get() < 10 {
+                if count.fetch_add(1, Ordering::Relaxed) < 9 {
                     Control::Continue
                 } else {
                     Control::Stop
                 }
             };
             let stopped = method.fit(&data, 1, &stop).unwrap();
-            assert!(stopped.record.stopped && count.get() == 10);
+            assert!(stopped.record.stopped && count.into_inner() == 10);
         }
     }
 

@@ -12,7 +12,7 @@ use crate::Observer;
 use crate::fourier::{
     Density, complex, cosines_and_sines, frequencies, network, random_subset, subsets, waves,
 };
-use crate::least_squares::{lower, ridge, solve, times};
+use crate::least_squares::{lower, ridge, solve, times, truncated};
 use crate::lsqr::lsqr;
 use crate::problem::{Problem, require};
 use crate::random::{Purpose, stream};
@@ -20,6 +20,9 @@ use faer::{Mat, MatRef, c64};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use thinfit::{Control, Dataset, Form, Model, Network, Result, Scaling};
+
+/// Singular values below this times the largest count as zero in the last fit.
+const CUTOFF: f64 = 1e-15;
 
 /// Which features are pruned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -194,11 +197,13 @@ impl Features {
             .iter()
             .map(|&column| place(column) + column / n * used.len())
             .collect();
-        let coefficients = ridge(
-            column_subset(&planes, &columns).as_ref(),
-            rows.y.as_ref(),
-            l,
-        )?;
+        let (a, y) = (column_subset(&planes, &columns), rows.y.as_ref());
+        // As published, the ridge serves the pruning alone, where normal equations square the condition number.
+        let coefficients = if a.ncols() < a.nrows() {
+            truncated(a.as_ref(), y, CUTOFF)?
+        } else {
+            ridge(a.as_ref(), y, l)?
+        };
         let mut b = Mat::<c64>::zeros(used.len(), rows.y.ncols());
         for (i, &column) in columns.iter().enumerate() {
             for o in 0..b.ncols() {
@@ -383,14 +388,15 @@ mod tests {
         Dataset::new(x, y).unwrap()
     }
 
-    fn mean_error(method: &Shrimp, seeds: u64) -> f64 {
+    /// The median over seeds of the test error, since the errors of pruned fits scatter by decades.
+    fn median_error(method: &Shrimp, seeds: u64) -> f64 {
         let error = |seed| {
             let (train, test) = (pairs(140, seed), pairs(60, 100 + seed));
             let model = method.fit(&train, seed, &|_| Control::Continue).unwrap();
             let error = model.predict(test.x.as_ref()).unwrap() - &test.y;
             error.squared_norm_l2() / 60.0
         };
-        (0..seeds).map(error).sum::<f64>() / seeds as f64
+        quantile(&(0..seeds).map(error).collect::<Vec<_>>(), 0.5)
     }
 
     #[test]
@@ -400,10 +406,10 @@ mod tests {
             orders: vec![2],
             ..Shrimp::default()
         };
-        // Published: 9.2e-7 with pruning, 0.22 without, means of ten.
-        let pruned = mean_error(&method, 3);
-        assert!(pruned < 2e-5, "{pruned:e}");
-        let whole = mean_error(&Shrimp { steps: 0, ..method }, 3);
+        // Published: 9.2e-7 with pruning, 0.22 without, means of ten; the same steps in NumPy have a median of 1.5e-6.
+        let pruned = median_error(&method, 9);
+        assert!(pruned < 5e-6, "{pruned:e}");
+        let whole = median_error(&Shrimp { steps: 0, ..method }, 3);
         assert!(whole > 0.05 && whole < 1.0, "{whole:e}");
     }
 
@@ -415,8 +421,35 @@ mod tests {
             variant: Variant::Complex,
             ..Shrimp::default()
         };
-        let error = mean_error(&method, 2);
-        assert!(error < 1e-2, "{error:e}");
+        let error = median_error(&method, 3);
+        assert!(error < 1e-3, "{error:e}");
+    }
+
+    #[test]
+    fn a_combination_of_two_of_its_own_features_is_found_exactly() {
+        let method = Shrimp {
+            features: 200,
+            orders: vec![2],
+            ..Shrimp::default()
+        };
+        let mut rng = stream(3, Purpose::Frequencies, 2);
+        let sets = method.supports(10, 2, &mut rng);
+        let sets: Vec<&[usize]> = sets.iter().map(Vec::as_slice).collect();
+        let scale = 0.5f64.sqrt();
+        let omega = frequencies(&sets, 10, Density::Normal, scale, &mut rng);
+        let sample = |seed| {
+            let data = pairs(100, seed);
+            let planes = cosines_and_sines(data.x.as_ref(), omega.as_ref(), 1.0);
+            let n = omega.nrows();
+            let y = Mat::from_fn(100, 1, |i, _| {
+                2.0 * planes[(i, 11)] - 3.0 * planes[(i, n + 40)]
+            });
+            Dataset { y, ..data }
+        };
+        let (data, test) = (sample(1), sample(2));
+        let model = method.fit(&data, 3, &|_| Control::Continue).unwrap();
+        let error = model.predict(test.x.as_ref()).unwrap() - &test.y;
+        assert!(error.norm_max() < 1e-8, "{:e}", error.norm_max());
     }
 
     #[test]
