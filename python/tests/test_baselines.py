@@ -6,10 +6,10 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import BASELINES, quick, samples
 from sklearn.base import clone
 
 import thinfit
+from conftest import BASELINES, quick, samples
 from thinfit import _native
 from thinfit.base import NetworkRegressor
 

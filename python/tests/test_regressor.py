@@ -1,6 +1,7 @@
 """What a fitted network gives, in which shapes, and what is said when something is wrong."""
 
 import io
+import json
 import os
 import pickle
 import signal
@@ -18,7 +19,7 @@ import pytest
 from sklearn.base import clone
 
 from conftest import QUICK, quick, samples
-from thinfit import GFTRegressor
+from thinfit import GFTRegressor, _native
 
 
 @pytest.fixture(scope="module")
@@ -133,6 +134,12 @@ def test_a_clone_of_a_loaded_model_fits_in_the_same_way(preset, tmp_path):
     assert again._model.to_json() == model._model.to_json()
 
 
+def test_parameters_have_the_defaults_of_both_presets():
+    settings = GFTRegressor(random_state=1)._settings()
+    for preset in "fast", "paper":
+        assert settings.items() <= json.loads(_native.preset(preset)).items()
+
+
 def test_the_seed_decides():
     x, y = samples()
     one, same, other = (quick(random_state=seed).fit(x, y).predict(x) for seed in (1, 1, 2))
@@ -159,7 +166,7 @@ def test_lambda_is_chosen():
         ({"preset": "slow"}, "config field `preset`: expected `fast` or `paper`, found `slow`"),
         ({"width": 0}, "config field `width`: expected 1 to 10000, found 0"),
         ({"width": 2.5}, "`width`: invalid type: floating point `2.5`"),
-        ({"config": {"polish": {"stpes": 1}}}, "`polish`: unknown field `stpes`"),
+        ({"config": {"polish": {"stpes": 1}}}, "`polish.stpes`: unknown field `stpes`"),
         ({"config": {"width": 3}}, "config has `width`, which is the parameter `width`"),
         ({"config": {"seed": 3}}, "config has `seed`, which is the parameter `random_state`"),
         ({"n_jobs": 0}, "n_jobs"),

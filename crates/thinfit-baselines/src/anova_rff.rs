@@ -21,7 +21,7 @@ use thinfit::{Control, Dataset, Model, Result, Scaling};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AnovaRff {
-    /// Most inputs of a set, q; 2.
+    /// Most inputs of a set, q, at most all; 2.
     pub order: usize,
     /// Frequencies for each training row; 5.
     pub features_per_sample: usize,
@@ -105,10 +105,9 @@ impl AnovaRff {
         density: Density,
         seed: u64,
     ) -> Result<Vec<Vec<usize>>> {
-        let (q, thresholds) = (self.order, &self.thresholds);
-        let expected = "from 1 to the number of inputs";
-        require((1..=data.dim()).contains(&q), "order", expected, q)?;
+        let (q, thresholds) = (self.order.min(data.dim()), &self.thresholds);
         let expected = "at least 1";
+        require(q > 0, "order", expected, 0)?;
         require(
             self.features_per_sample > 0,
             "features_per_sample",

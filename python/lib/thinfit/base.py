@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
@@ -28,7 +27,6 @@ RandomState = int | np.random.RandomState | None
 Names = tuple[list[str] | None, list[str] | None]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Base of all estimators.
 
@@ -36,8 +34,8 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
     `lambda` is called `regularization`.
     """
 
-    n_jobs: int | None = None
-    verbose: bool = False
+    n_jobs: int | None
+    verbose: bool
 
     # Names of the methods that the estimator stands for, the first of them that of its settings.
     _methods: ClassVar[tuple[str, ...]] = ()
@@ -168,7 +166,7 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
     @classmethod
     def _own(cls) -> list[str]:
         """Names of the parameters that are settings of the method."""
-        return [field.name for field in fields(cls) if field.name not in ("random_state", "n_jobs", "verbose")]
+        return [name for name in cls._get_param_names() if name not in ("random_state", "n_jobs", "verbose")]
 
     def _seed(self) -> int:
         """The seed of a fit: an int as it is, otherwise a draw."""
@@ -203,7 +201,6 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
         return y[:, 0] if self._flat else y
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class UncertainRegressor(Regressor):
     """Base of the estimators that have standard deviations."""
 
@@ -246,7 +243,6 @@ class UncertainRegressor(Regressor):
         return y
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class NetworkRegressor(Regressor):
     """Base of the estimators whose model is a two-layer network: its parts, its derivatives, its pictures."""
 
@@ -300,7 +296,16 @@ class NetworkRegressor(Regressor):
 
     @property
     def feature_importances_(self) -> Floats:
-        """Total Sobol indices, averaged over the outputs and scaled to the sum 1; zeros for a constant."""
+        """Total Sobol indices, averaged over the outputs and scaled to the sum 1; zeros for a constant.
+
+        Examples
+        --------
+        >>> from thinfit import GFTRegressor
+        >>> X = np.random.default_rng(0).random((60, 2))
+        >>> model = GFTRegressor(width=4, random_state=0).fit(X, X[:, 0])
+        >>> model.feature_importances_.round(2) + 0.0
+        array([1., 0.])
+        """
         total: Floats = np.atleast_2d(self.sobol_indices().total).mean(axis=0)
         return total / (total.sum() or 1.0)
 

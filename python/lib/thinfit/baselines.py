@@ -68,6 +68,8 @@ class ShrimpRegressor(NetworkRegressor):
     variant: str = "real"
     scaling: str = "none"
     random_state: RandomState = None
+    n_jobs: int | None = None
+    verbose: bool = False
 
     _methods: ClassVar[tuple[str, ...]] = ("shrimp",)
 
@@ -85,7 +87,7 @@ class HarfeRegressor(NetworkRegressor):
     support_per_sample : float, default=0.15
         Chosen features for each sample.
     order : int, default=2
-        Inputs that a feature acts on.
+        Inputs that a feature acts on, at most all.
     mean : float, default=0.0
         Mean of the entries of frequencies.
     deviation : float, default=1.0
@@ -133,6 +135,8 @@ class HarfeRegressor(NetworkRegressor):
     iterations: int = 200
     scaling: str = "none"
     random_state: RandomState = None
+    n_jobs: int | None = None
+    verbose: bool = False
 
     _methods: ClassVar[tuple[str, ...]] = ("harfe",)
 
@@ -146,15 +150,15 @@ class AnovaRFFRegressor(NetworkRegressor):
     Parameters
     ----------
     order : int, default=2
-        Most inputs of a set.
+        Most inputs of a set, at most all.
     features_per_sample : int, default=5
         Frequencies for each training sample.
-    threshold : float, default=0.003
-        Share of the variance above which a set is kept.
+    thresholds : sequence of float, default=(0.003, 0.01)
+        Shares of the variance above which a set is kept, by the number of its inputs; the last for all larger ones.
     ridge : float, default=0.1
         Ridge of the fits that measure sensitivities.
-    density : {"normal", "cauchy"}, default="normal"
-        Density of the entries of frequencies.
+    densities : sequence of {"normal", "cauchy"}, default=("normal", "cauchy")
+        Densities of the entries of frequencies, to choose from.
     prune : float, default=0.25
         Fraction of the columns that a pruning drops.
     scaling : {"none", "box", "standard"}, default="none"
@@ -183,12 +187,14 @@ class AnovaRFFRegressor(NetworkRegressor):
 
     order: int = 2
     features_per_sample: int = 5
-    threshold: float = 0.003
+    thresholds: Sequence[float] = (0.003, 0.01)
     ridge: float = 0.1
-    density: str = "normal"
+    densities: Sequence[str] = ("normal", "cauchy")
     prune: float = 0.25
     scaling: str = "none"
     random_state: RandomState = None
+    n_jobs: int | None = None
+    verbose: bool = False
 
     _methods: ClassVar[tuple[str, ...]] = ("anova-rff",)
 
@@ -236,6 +242,8 @@ class SwimRegressor(NetworkRegressor):
     cutoff: float = 1e-8
     scaling: str = "none"
     random_state: RandomState = None
+    n_jobs: int | None = None
+    verbose: bool = False
 
     _methods: ClassVar[tuple[str, ...]] = ("swim",)
 
@@ -292,6 +300,8 @@ class ARFFRegressor(NetworkRegressor):
     gamma: float | None = None
     scaling: str = "none"
     random_state: RandomState = None
+    n_jobs: int | None = None
+    verbose: bool = False
 
     _methods: ClassVar[tuple[str, ...]] = ("arff",)
 
@@ -336,6 +346,8 @@ class RFFRegressor(NetworkRegressor):
     scales: Sequence[float] = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
     scaling: str = "none"
     random_state: RandomState = None
+    n_jobs: int | None = None
+    verbose: bool = False
 
     _methods: ClassVar[tuple[str, ...]] = ("rff",)
 
@@ -387,6 +399,8 @@ class PlainNetworkRegressor(NetworkRegressor):
     rate: float = 1e-3
     scaling: str = "none"
     random_state: RandomState = None
+    n_jobs: int | None = None
+    verbose: bool = False
 
     _methods: ClassVar[tuple[str, ...]] = ("plain",)
 
@@ -438,6 +452,8 @@ class NoisyGradientsRegressor(NetworkRegressor):
     noise: float = 0.1
     scaling: str = "none"
     random_state: RandomState = None
+    n_jobs: int | None = None
+    verbose: bool = False
 
     _methods: ClassVar[tuple[str, ...]] = ("noisy-gradients",)
 
@@ -493,6 +509,8 @@ class FullySampledRegressor(NetworkRegressor):
     rate: float = 1e-4
     scaling: str = "none"
     random_state: RandomState = None
+    n_jobs: int | None = None
+    verbose: bool = False
 
     _methods: ClassVar[tuple[str, ...]] = ("fully-sampled",)
 
@@ -535,6 +553,8 @@ class KernelRidgeRegressor(Regressor):
     regularization: float | Sequence[float] = 1e-4
     bandwidth: float | Sequence[float] = 1.0
     scaling: str = "none"
+    n_jobs: int | None = None
+    verbose: bool = False
 
     _methods: ClassVar[tuple[str, ...]] = ("kernel-ridge", "kernel-ridge-validated")
 
@@ -583,6 +603,8 @@ class SalsaRegressor(Regressor):
     regularization: tuple[float, float] = (1e-4, 100.0)
     patience: int = 3
     random_state: RandomState = None
+    n_jobs: int | None = None
+    verbose: bool = False
 
     _methods: ClassVar[tuple[str, ...]] = ("salsa",)
 
@@ -630,5 +652,7 @@ class ARDGaussianProcessRegressor(UncertainRegressor):
     iterations: int = 200
     least_noise: float = 1e-12
     random_state: RandomState = None
+    n_jobs: int | None = None
+    verbose: bool = False
 
     _methods: ClassVar[tuple[str, ...]] = ("gaussian-process",)

@@ -36,10 +36,12 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
         Number of hidden neurons, n.
     regularization : float or "auto", default=0.0
         Strength :math:`\lambda` of the regulariser, for noisy samples. "auto" chooses by validation, in six runs.
-    preset : {"fast", "paper"}, default="fast"
-        Settings of everything that has no parameter here.
     validation_fraction : float, default=0.1
         Fraction of the samples that choose between states and calibrate intervals.
+    preset : {"fast", "paper"}, default="fast"
+        Settings of everything that has no parameter here.
+    config : dict or None, default=None
+        Any other setting of the library, merged over the preset; ``{"polish": {"steps": 0}}`` for instance.
     random_state : int, RandomState instance or None, default=None
         An int is the seed of the fit, the same as in the Rust library and on the command line.
     n_jobs : int or None, default=None
@@ -48,8 +50,6 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
         from the number of cores, as in joblib.
     verbose : bool, default=False
         Whether `fit` shows a progress bar (needs tqdm).
-    config : dict or None, default=None
-        Any other setting of the library, merged over the preset; ``{"polish": {"steps": 0}}`` for instance.
 
     Attributes
     ----------
@@ -92,10 +92,12 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
     activation: str = "fourier"
     width: int = 100
     regularization: float | str = 0.0
-    preset: str = "fast"
     validation_fraction: float = 0.1
-    random_state: RandomState = None
+    preset: str = "fast"
     config: dict[str, Any] | None = None
+    random_state: RandomState = None
+    n_jobs: int | None = None
+    verbose: bool = False
 
     _methods: ClassVar[tuple[str, ...]] = ("gft-r", "gft", "f-opt", "random")
 
@@ -132,7 +134,7 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
         return self._learn(model, f.ndim == 1)
 
     def predict_interval(self, X: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
-        """Bounds between which a new observation lies with probability `level`.
+        """Bound a new observation from below and above, with probability `level`.
 
         Parameters
         ----------
