@@ -51,7 +51,7 @@ oldest=$(interpreter python3.10 python3.11 "$python")
 run "$oldest" -m venv --clear .venv-oldest
 run .venv-oldest/bin/pip install -q . pytest
 run .venv-oldest/bin/pytest -q tests/test_examples.py -k readme
-versions=('scikit-learn==1.6.0')
+versions=('scikit-learn==1.6.0' pandas)
 if "$oldest" -c 'import sys; sys.exit(sys.version_info >= (3, 12))'; then
     versions+=('numpy==1.23.5')
 fi

@@ -9,7 +9,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 from thinfit import GFTRegressor
 
-X, y = make_friedman1(n_samples=400, n_features=5, noise=0.5, random_state=0)
+X, y = make_friedman1(n_samples=300, n_features=5, noise=0.5, random_state=0)
 X_test, truth = make_friedman1(n_samples=2000, n_features=5, noise=0.0, random_state=1)
 observed = truth + 0.5 * np.random.default_rng(2).standard_normal(len(truth))
 

@@ -8,12 +8,12 @@ from sklearn.preprocessing import QuantileTransformer
 from thinfit import GFTRegressor
 
 rng = np.random.default_rng(0)
-X = rng.lognormal(size=(300, 3))
+X = rng.lognormal(size=(150, 3))
 truth = np.sin(2 * np.log(X[:, 0])) + 0.5 * np.log(X[:, 1])
-y = truth + 0.3 * rng.standard_normal(len(X))
+y = truth + 0.5 * rng.standard_normal(len(X))
 
 # A polish would only fit the noise.
-short = {"generate": {"steps": 300}, "refine": {"steps": 300}, "polish": {"steps": 0}}
+short = {"generate": {"steps": 300}, "refine": {"steps": 100}, "polish": {"steps": 0}}
 network = GFTRegressor(width=50, random_state=0, config=short)
 search = GridSearchCV(
     make_pipeline(QuantileTransformer(n_quantiles=50), network),
@@ -22,7 +22,9 @@ search = GridSearchCV(
     n_jobs=2,
 )
 search.fit(X, y)
+for parameters, score in zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True):
+    print(f"lambda {parameters['gftregressor__regularization']:<5}  R² {score:.3f}")
 error = np.sqrt(np.mean((search.predict(X) - truth) ** 2))
-print(f"best: {search.best_params_}, R² {search.best_score_:.3f}; error {error:.3f} where the noise is 0.3")
+print(f"error of the best {error:.3f}, where the noise is 0.5")
 
-assert search.best_score_ > 0.75 and error < 0.3
+assert error < 0.4
