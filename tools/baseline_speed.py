@@ -1,9 +1,11 @@
-"""Times kernel ridge, Gaussian process and SALSA beside scikit-learn and NumPy, in one run on the same points.
+"""Times SHRIMP, SALSA, kernel ridge and Gaussian process beside NumPy, SciPy and scikit-learn, in one run on the same points.
 
     cargo build --release -p thinfit-baselines --example speed
-    python tools/baseline_speed.py [--task TASK] [--json]
+    python tools/baseline_speed.py [--task TASK] [--rounds 5] [--out raw.jsonl]
 
-Points are numbers of splitmix64, values are Friedman's function; every task fits m points and predicts m others.
+Points are numbers of splitmix64, values are Friedman's function; every task fits m points and predicts m others. Both
+sides have warmed up and take turns: every round fits every task once here and once there. Each pair is a line of the
+raw record.
 """
 
 import argparse
@@ -12,6 +14,7 @@ import pathlib
 import subprocess
 import time
 import warnings
+from itertools import combinations
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -115,45 +118,102 @@ def salsa(x, y):
     return lambda z: scale * additive(z, x, h, order) @ alpha, {"order": order, "ridge": ridge}
 
 
-FITS = {"kernel-ridge": kernel_ridge, "validated": validated, "gaussian-process": gaussian_process, "salsa": salsa}
+def pruning_solve(a, y, ridge):
+    """Minimal norm by a ridge, on the smaller side."""
+    m, p = a.shape
+    gram = a.T @ a if p < m else a @ a.T
+    gram[np.diag_indices_from(gram)] += m * ridge
+    factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
+    return cho_solve(factor, a.T @ y) if p < m else a.T @ cho_solve(factor, y)
+
+
+def shrimp(x, y, features=10_000, order=2, prune=0.25, steps=100, ridge=1e-13):
+    rng = np.random.default_rng(1)
+    x, y = (lambda rows: (x[rows], y[rows]))(rng.permutation(len(x)))
+    d = x.shape[1]
+    sets = list(combinations(range(d), order))
+    omega = np.zeros((features // len(sets) * len(sets), d))
+    for i, row in enumerate(omega):
+        row[list(sets[i % len(sets)])] = rng.standard_normal(order) / np.sqrt(order)
+
+    def planes(x, omega, scale):
+        t = x @ omega.T
+        return np.hstack([np.cos(t), np.sin(t)]) * scale
+
+    scale = 1 / np.sqrt(len(omega))
+    a = np.asfortranarray(planes(x, omega, scale))
+    held, columns = len(x) // 10, np.arange(a.shape[1])
+    train, validation, best = a[held:], a[:held], (np.inf, columns)
+    for _ in range(steps + 1):
+        b = pruning_solve(train, y[held:], ridge)
+        best = min(best, (np.mean((validation @ b - y[:held]) ** 2), columns), key=lambda pair: pair[0])
+        keep = np.abs(b) > np.quantile(np.abs(b), prune)
+        if len(columns) == 1 or not keep.any():
+            break
+        train, validation, columns = train[:, keep], validation[:, keep], columns[keep]
+    columns = best[1]
+    b = np.zeros(a.shape[1])
+    b[columns] = np.linalg.lstsq(a[:, columns], y, rcond=1e-15)[0]
+    used = np.unique(columns % len(omega))
+    b = b.reshape(2, -1)[:, used].ravel()
+    return lambda z: planes(z, omega[used], scale) @ b, {}
+
+
+# Name, Python version, our method, sizes.
+TASKS = [
+    ("shrimp", shrimp, {"method": "shrimp", "orders": [2]}, [(500, 5), (1000, 10)]),
+    ("salsa", salsa, {"method": "salsa"}, [(500, 5), (1000, 10)]),
+    ("kernel-ridge", kernel_ridge, {"method": "kernel-ridge"}, [(500, 5), (2000, 20)]),
+    ("kernel-ridge-validated", validated, None, [(500, 5)]),
+    ("gaussian-process", gaussian_process, {"method": "gaussian-process"}, [(200, 10), (500, 5)]),
+]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--task", choices=FITS, help="only this one")
-    parser.add_argument("--json", action="store_true", help="print the raw record instead of a table")
+    parser.add_argument("--task", choices=[task[0] for task in TASKS], help="only this one")
+    parser.add_argument("--rounds", type=int, default=5, help="pairs of fits per task and size")
+    parser.add_argument("--out", type=pathlib.Path, help="where the raw record goes, line by line")
     args = parser.parse_args()
     warnings.filterwarnings("ignore")  # of scikit-learn, that lengths are at their bounds
     program = ROOT / "target/release/examples/speed"
-    output = subprocess.run([program] + ([args.task] if args.task else []), capture_output=True, text=True, check=True)
-    for line in output.stdout.splitlines():
-        ours = json.loads(line)
-        m, d = ours["samples"], ours["inputs"]
-        (x, y), (fresh, truth) = points(0, m, d), points(m, m, d)
-        theirs = {"fit": [], "predict": []}
-        for _ in range(1 if ours["task"] in ("gaussian-process", "salsa") else len(ours["fit"])):  # minutes otherwise
-            start = time.perf_counter()
-            predict, extra = FITS[ours["task"]](x, y)
-            theirs["fit"].append(time.perf_counter() - start)
-            start = time.perf_counter()
-            f = predict(fresh)
-            theirs["predict"].append(time.perf_counter() - start)
-        theirs["mse"] = float(np.mean((f - truth) ** 2))
-        if "model" in extra:
-            model = extra.pop("model")
-            # Our lengths and variances under their likelihood, whose mean is that of the outputs.
-            signal = ours["signal"][0]
-            kernel = gp_kernel(d, signal, np.array(ours["kernel"]["lengths"]), signal * ours["ridge"])
-            ours["their_log_likelihood"] = float(model.log_marginal_likelihood(kernel.theta))
-        theirs |= {key: float(value) for key, value in extra.items()}
-        if args.json:
-            print(json.dumps({"thinfit": ours, "python": theirs}))
-            continue
-        print(f"{ours['task']}, {m} samples, {d} inputs")
-        for name, side in ("thinfit", ours), ("python", theirs):
-            fit, predict = (np.median(side[key]) * 1e3 for key in ("fit", "predict"))
-            rest = {key: side[key] for key in ("log_likelihood", "their_log_likelihood") if side.get(key) is not None}
-            print(f"  {name:8} fit {fit:9.2f} ms   predict {predict:8.2f} ms   mse {side['mse']:.3e}   {rest or ''}")
+    record = args.out.open("w") if args.out else None
+    pairs = {}
+    for turn in range(args.rounds):
+        for task, fit, method, sizes in TASKS:
+            if args.task not in (None, task):
+                continue
+            for m, d in sizes:
+                command = [program, json.dumps(method) if method else task, str(m), str(d)]
+                ours = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+                theirs = python(fit, m, d, ours)
+                pairs.setdefault((task, m, d), []).append((ours, theirs))
+                line = {"task": task, "samples": m, "inputs": d, "round": turn, "thinfit": ours, "python": theirs}
+                if record:
+                    print(json.dumps(line), file=record, flush=True)
+    print(f"{'task':24}{'samples':>8}{'inputs':>8}{'fit, ms':>12}{'Python':>12}{'ratio':>8}   test errors")
+    for (task, m, d), runs in pairs.items():
+        ours, theirs = (np.median([run[side]["fit"] for run in runs]) for side in (0, 1))
+        ratio = np.median([theirs["fit"] / ours["fit"] for ours, theirs in runs])
+        errors = " ".join(f"{run['mse']:.3e}" for run in runs[0])
+        print(f"{task:24}{m:8}{d:8}{ours * 1e3:12.1f}{theirs * 1e3:12.1f}{ratio:8.1f}   {errors}")
+
+
+def python(fit, m, d, ours):
+    """One fit and one prediction in Python; adds to `ours` what its lengths are worth under their likelihood."""
+    (x, y), (fresh, truth) = points(0, m, d), points(m, m, d)
+    start = time.perf_counter()
+    predict, extra = fit(x, y)
+    between = time.perf_counter()
+    f = predict(fresh)
+    end = time.perf_counter()
+    if "model" in extra:
+        model, signal = extra.pop("model"), ours["signal"]
+        kernel = gp_kernel(d, signal, np.array(ours["lengths"]), signal * ours["ridge"])
+        # Their mean is that of the outputs, ours is fitted.
+        ours["their_log_likelihood"] = float(model.log_marginal_likelihood(kernel.theta))
+    result = {"fit": between - start, "predict": end - between, "mse": float(np.mean((f - truth) ** 2))}
+    return result | {key: float(value) for key, value in extra.items()}
 
 
 if __name__ == "__main__":

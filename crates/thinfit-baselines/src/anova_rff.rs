@@ -5,12 +5,13 @@
 //! share in the variance of its ANOVA term, for independent inputs Σ_l b_l Π_{j∈u} (e^{iω_lj x_j} − mean of the same).
 //! Sets above a threshold are kept, and unions of them are tried, up to sets of q inputs. What remains, without the
 //! sets that lie in others, goes to [SHRIMP](crate::Shrimp) with complex features. The paper takes the better of two
-//! densities; here the validation rows choose.
+//! densities; here the validation rows choose. The sets grow from single inputs (the published "ascent", for independent
+//! inputs), are measured on the training rows, without those that validate, and a constant is fitted along from the start.
 
 use crate::Observer;
 use crate::fourier::{Density, complex, frequencies, waves};
 use crate::least_squares::ridge;
-use crate::problem::{Problem, require};
+use crate::problem::{Problem, check_size, require};
 use crate::random::{Purpose, stream};
 use crate::shrimp::{Features, Shrimp, Variant};
 use faer::{Mat, MatRef, c64};
@@ -107,7 +108,7 @@ impl AnovaRff {
     ) -> Result<Vec<Vec<usize>>> {
         let (q, thresholds) = (self.order.min(data.dim()), &self.thresholds);
         let expected = "at least 1";
-        require(q > 0, "order", expected, 0)?;
+        require(self.order > 0, "order", expected, 0)?;
         require(
             self.features_per_sample > 0,
             "features_per_sample",
@@ -117,14 +118,21 @@ impl AnovaRff {
         require(
             !thresholds.is_empty() && thresholds.iter().all(|t| (0.0..1.0).contains(t)),
             "thresholds",
-            "numbers from 0 to 1, at least one",
+            "numbers from 0 to below 1, at least one",
             format!("{thresholds:?}"),
         )?;
-        require(self.ridge > 0.0, "ridge", "a positive number", self.ridge)?;
+        let positive = self.ridge > 0.0 && self.ridge.is_finite();
+        require(positive, "ridge", "a positive number", self.ridge)?;
+        let (m, features) = (data.samples(), self.features(data));
+        check_size(m, 4 * features, "lower features_per_sample")?;
         let mut sets: Vec<Vec<usize>> = (0..data.dim()).map(|j| vec![j]).collect();
         for size in 1..=q {
             let shares = self.sensitivities(&sets, data, density, seed, size as u64)?;
             let largest = shares.iter().copied().fold(0.0, f64::max);
+            // Where nothing varies, no set is better than another.
+            if largest == 0.0 {
+                break;
+            }
             let kept = |set: &[usize], share: f64| {
                 let epsilon = thresholds[set.len().min(thresholds.len()) - 1];
                 share > epsilon || share == largest
@@ -170,7 +178,7 @@ impl AnovaRff {
             .flat_map(|set| vec![set.as_slice(); each])
             .collect();
         let mut rng = stream(seed, Purpose::Frequencies, place);
-        let scale = 1.0 / self.order as f64;
+        let scale = 1.0 / self.order.min(data.dim()) as f64;
         frequencies(&sets, data.dim(), density, scale, &mut rng)
     }
 
@@ -224,7 +232,7 @@ fn variance(set: &[usize], x: MatRef<'_, f64>, omega: MatRef<'_, f64>, b: MatRef
         .map(|o| {
             let column = term.col_as_slice(o);
             let mean = column.iter().sum::<c64>() / m as f64;
-            column.iter().map(|t| (t - mean).norm_sqr()).sum::<f64>() / (m - 1) as f64
+            column.iter().map(|t| (t - mean).norm_sqr()).sum::<f64>() / (m - 1).max(1) as f64
         })
         .sum()
 }

@@ -22,13 +22,13 @@ use thinfit::{Control, Dataset, Form, Model, Network, Result, Scaling};
 pub struct Arff {
     /// Number of frequencies; 100.
     pub width: usize,
-    /// Rounds; after each, β is solved at the accepted frequencies; 100.
+    /// Rounds; after each, β is solved at the accepted frequencies; 50.
     pub rounds: usize,
     /// Steps of the walk in a round; 10.
     pub steps: usize,
     /// Sizes δ of a step to choose from; 0.1, 0.5 and 2.
     pub deltas: Vec<f64>,
-    /// Ridges λ to choose from; 1e-8 and 1e-6.
+    /// Ridges λ to choose from; 1e-8, 1e-5 and 1e-2.
     pub ridges: Vec<f64>,
     /// Exponent γ of the acceptance; 3d − 2 if none.
     pub gamma: Option<f64>,
@@ -40,10 +40,10 @@ impl Default for Arff {
     fn default() -> Self {
         Arff {
             width: 100,
-            rounds: 100,
+            rounds: 50,
             steps: 10,
             deltas: vec![0.1, 0.5, 2.0],
-            ridges: vec![1e-8, 1e-6],
+            ridges: vec![1e-8, 1e-5, 1e-2],
             gamma: None,
             scaling: Scaling::None,
         }
@@ -72,6 +72,9 @@ impl Arff {
             let expected = "positive numbers, at least one";
             require(right, field, expected, format!("{values:?}"))?;
         }
+        let gamma = self.gamma.is_none_or(|gamma| gamma >= 0.0);
+        let found = self.gamma.unwrap_or_default();
+        require(gamma, "gamma", "a number of at least 0", found)?;
         let problem = Problem::new(data, self.scaling, seed)?;
         let mut rng = stream(seed, Purpose::Frequencies, 0);
         let omega = Mat::from_fn(self.width, data.dim(), |_, _| {

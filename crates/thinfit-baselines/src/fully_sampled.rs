@@ -61,7 +61,8 @@ impl FullySampled {
     /// As [`crate::Method::fit`].
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Model> {
         require(self.width > 0, "width", "at least 1", self.width)?;
-        require(self.rate > 0.0, "rate", "a positive number", self.rate)?;
+        let positive = self.rate > 0.0 && self.rate.is_finite();
+        require(positive, "rate", "a positive number", self.rate)?;
         let layers = !self.hidden.is_empty() && !self.hidden.contains(&0);
         let expected = "layers of at least one unit";
         require(layers, "hidden", expected, format!("{:?}", self.hidden))?;

@@ -3,12 +3,12 @@
 //! f(x) = Σ_l c_l sin(⟨ω_l, x⟩ + φ_l) with q non-zero entries in each ω_l and columns of norm one; of N features, s are
 //! chosen for min |A c − y|² + λ|c|². An iteration takes a step c + μ(Aᵀ(y − A c) − λc), keeps the s largest entries in
 //! magnitude and solves for them exactly. (The published code compares signed entries where its text says magnitudes;
-//! here it is magnitudes.)
+//! here it is magnitudes.) Entries of ω are normal and phases uniform, one of the published modes.
 
 use crate::Observer;
 use crate::fourier::random_subset;
 use crate::least_squares::{lower, solve, times};
-use crate::problem::{Problem, require};
+use crate::problem::{Problem, check_size, require};
 use crate::random::{Purpose, stream};
 use faer::Mat;
 use rand::RngExt;
@@ -95,12 +95,17 @@ impl Harfe {
                 value,
             )?;
         }
+        let mean = self.mean.is_finite();
+        require(mean, "mean", "a finite number", self.mean)?;
         let problem = Problem::new(data, self.scaling, seed)?;
         let (held_out, first) = self.pursue(&problem.train, seed, &|done| observe(0.5 * done))?;
-        let (network, second) =
-            self.pursue(&problem.all, seed, &|done| observe(0.5 + 0.5 * done))?;
+        // What a stop leaves is the network of the training rows.
+        let (network, stopped) = match first {
+            true => (held_out.clone(), true),
+            false => self.pursue(&problem.all, seed, &|done| observe(0.5 + 0.5 * done))?,
+        };
         let mut record = problem.record(Self::NAME, self, seed);
-        (record.ridge, record.stopped) = (self.ridge, first || second);
+        (record.ridge, record.stopped) = (self.ridge, stopped);
         problem.model(network, &held_out, record)
     }
 
@@ -111,9 +116,12 @@ impl Harfe {
             self.features_per_sample * rows.samples(),
             &rows.y,
         );
+        check_size(m, 2 * n, "lower features_per_sample")?;
         let hidden = self.draw(n, rows.dim(), seed);
-        let mut a = planes(Activation::Cosine, rows.x.as_ref(), &hidden);
-        a.truncate(m, n);
+        // The derivatives, which come along, are not needed; the copy frees them.
+        let planes = planes(Activation::Cosine, rows.x.as_ref(), &hidden);
+        let mut a = planes.as_ref().subcols(0, n).to_owned();
+        drop(planes);
         let norms: Vec<f64> = (0..n)
             .map(|l| {
                 let column = a.col_as_slice_mut(l);

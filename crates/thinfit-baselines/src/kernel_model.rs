@@ -13,6 +13,7 @@
 //! file: it would be m times as large as the rest, and is made from the points when it is first needed.
 
 use crate::cholesky::{cholesky, solve, with_ridge};
+use crate::least_squares::times;
 use crate::{Error, Kernel, Result, Shape};
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
@@ -246,7 +247,7 @@ impl KernelModel {
         let pull = solve(l.as_ref(), ones.as_ref());
         let total: f64 = pull.col_as_slice(0).iter().sum();
         let variance = self.by_blocks(x, 1, |k, mut out| {
-            let mean = k * &pull;
+            let mean = times(k, pull.as_ref());
             let mut v = k.transpose().to_owned();
             solve_lower_triangular_in_place(l.as_ref(), v.as_mut(), Par::Seq);
             for i in 0..out.nrows() {
@@ -360,6 +361,11 @@ impl KernelModel {
                 self.signal
                     .as_ref()
                     .is_none_or(|s| finite(s, c) && s.iter().all(|v| *v >= 0.0))
+                    && self
+                        .record
+                        .validation_mse
+                        .as_ref()
+                        .is_none_or(|v| finite(v, c))
                     && self.record.ridge >= 0.0
                     && self.record.ridge.is_finite(),
                 "variances that do not fit the outputs",

@@ -15,6 +15,7 @@
 use crate::cholesky::{factor, solve};
 use crate::kernel::squares;
 use crate::kernel_model::{Expansion, check_data};
+use crate::least_squares::times;
 use crate::problem::require;
 use crate::{Error, Kernel, KernelModel, KernelRecord, Observer, Result, Shape};
 use faer::diag::Diag;
@@ -24,6 +25,9 @@ use faer::{Mat, MatRef, Par};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use thinfit::{Control, Dataset, Scaling};
+
+/// Numbers in the kernel matrices that are decomposed at a time: 1 GiB, four times as much with what comes along.
+const MEMORY: usize = 1 << 27;
 
 /// Settings of kernel ridge regression.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -80,8 +84,10 @@ impl KernelRidge {
     /// Data or settings that cannot be used, or points that are all equal.
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<KernelModel> {
         check_data(data)?;
-        check_positive("lambda", &self.lambda, 0.0)?;
-        check_positive("bandwidth", &self.bandwidth, f64::MIN_POSITIVE)?;
+        let lambda = "finite numbers of at least 0, at least one";
+        check_numbers("lambda", &self.lambda, 0.0, lambda)?;
+        let bandwidth = "positive numbers, at least one";
+        check_numbers("bandwidth", &self.bandwidth, f64::MIN_POSITIVE, bandwidth)?;
         let scalers = self.scaling.scalers(data.x.as_ref(), data.y.as_ref());
         let (x, y) = (
             scalers.0.apply(data.x.as_ref()),
@@ -102,7 +108,12 @@ impl KernelRidge {
         if self.chooses() {
             let mut least = f64::INFINITY;
             let mut tried = 0;
-            for group in self.bandwidth.chunks(rayon::current_num_threads()) {
+            // Each bandwidth takes four matrices of m × m; several at a time only where they fit.
+            let together = (MEMORY / (data.samples() * data.samples())).max(1);
+            for group in self
+                .bandwidth
+                .chunks(together.min(rayon::current_num_threads()))
+            {
                 let errors = group.par_iter().map(|&bandwidth| {
                     let gram = kernel(bandwidth).gram(x.as_ref());
                     leave_one_out(gram.as_ref(), y.as_ref(), &self.lambda)
@@ -181,16 +192,17 @@ fn leave_one_out(gram: MatRef<'_, f64>, y: MatRef<'_, f64>, lambdas: &[f64]) -> 
     }
     let s = s.column_vector();
     let squared = Mat::from_fn(m, m, |i, k| u[(i, k)] * u[(i, k)]);
-    let rotated = u.transpose() * y;
+    let rotated = times(u.transpose(), y);
     // Eigenvalues are known up to this only; below it, a ridge of zero would divide by their rounding errors.
     let floor = m as f64 * f64::EPSILON * s.iter().fold(0.0, |a: f64, v| a.max(*v));
     // All ridges at a time: the columns of each block belong to one λ.
     let shrink = |k: usize, l: usize| 1.0 / (s[k].max(0.0) + lambdas[l]).max(floor);
-    let diagonal = &squared * Mat::from_fn(m, lambdas.len(), shrink);
-    let alpha = &u
-        * Mat::from_fn(m, lambdas.len() * c, |k, at| {
-            shrink(k, at / c) * rotated[(k, at % c)]
-        });
+    let shrunk = Mat::from_fn(m, lambdas.len(), shrink);
+    let diagonal = times(squared.as_ref(), shrunk.as_ref());
+    let shrunk = Mat::from_fn(m, lambdas.len() * c, |k, at| {
+        shrink(k, at / c) * rotated[(k, at % c)]
+    });
+    let alpha = times(u.as_ref(), shrunk.as_ref());
     let error = |l: usize, o: usize| {
         let terms = (0..m).map(|i| (alpha[(i, l * c + o)] / diagonal[(i, l)]).powi(2));
         terms.sum::<f64>() / m as f64
@@ -235,12 +247,17 @@ fn median(squared: &mut [f64]) -> Option<f64> {
     Some(0.5 * (lower.sqrt() + upper.sqrt()))
 }
 
-fn check_positive(field: &'static str, values: &[f64], least: f64) -> Result<()> {
+fn check_numbers(
+    field: &'static str,
+    values: &[f64],
+    least: f64,
+    expected: &'static str,
+) -> Result<()> {
     let right = |v: &f64| *v >= least && v.is_finite();
     require(
         !values.is_empty() && values.iter().all(right),
         field,
-        "finite numbers, at least one, none negative",
+        expected,
         format!("{values:?}"),
     )
 }

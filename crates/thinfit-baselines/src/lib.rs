@@ -21,6 +21,23 @@
 //! | `kernel-ridge-validated` | [`KernelRidge::validated`] | kernels | bandwidth and ridge by leave-one-out |
 //! | `salsa` | [`Salsa`] | kernels | additive kernel of a validated order |
 //! | `gaussian-process` | [`GaussianProcess`] | kernels | a length per input by the marginal likelihood |
+//!
+//! None of them takes sample weights.
+//!
+//! # Examples
+//! ```
+//! use thinfit::{Control, Dataset, Mat};
+//! use thinfit_baselines::{Method, Shrimp};
+//! let x = Mat::from_fn(60, 2, |i, j| ((i * (7 + 4 * j)) % 61) as f64 / 61.0);
+//! let y = Mat::from_fn(60, 1, |i, _| (2.0 * x[(i, 0)]).sin() + x[(i, 1)]);
+//! let data = Dataset::new(x.clone(), y)?;
+//! for method in [Method::named("kernel-ridge").unwrap(), Method::Shrimp(Shrimp { features: 100, ..Shrimp::default() })] {
+//!     let model = method.fit(&data, 1, &|_| Control::Continue)?;
+//!     let error = model.predict(x.as_ref())? - &data.y;
+//!     assert!(error.norm_max() < 1e-2, "{}", method.name());
+//! }
+//! # Ok::<(), thinfit::Error>(())
+//! ```
 
 mod anova_rff;
 mod arff;

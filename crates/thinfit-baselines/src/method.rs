@@ -81,6 +81,11 @@ impl Method {
     /// # Errors
     /// Settings out of range, data that no fit can use or that have weights, or numbers that left the finite range.
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Predictor> {
+        // What is done cannot be stopped.
+        let observe = &|done: f64| match observe(done) {
+            Control::Stop if done < 1.0 => Control::Stop,
+            _ => Control::Continue,
+        };
         match self {
             Method::Shrimp(method) => method.fit(data, seed, observe).map(Predictor::from),
             Method::Harfe(method) => method.fit(data, seed, observe).map(Predictor::from),
@@ -113,6 +118,59 @@ mod tests {
         assert!(Method::named("magic").is_none());
     }
 
+    /// The method with settings that make a fit short.
+    fn quick(name: &str) -> Method {
+        let mut settings = serde_json::to_value(Method::named(name).unwrap()).unwrap();
+        for (key, value) in [
+            ("steps", 20),
+            ("features", 300),
+            ("rounds", 2),
+            ("starts", 2),
+        ] {
+            if let Some(setting) = settings.get_mut(key) {
+                *setting = value.into();
+            }
+        }
+        if let Some(hidden) = settings.get_mut("hidden") {
+            *hidden = vec![16].into();
+        }
+        serde_json::from_value(settings).unwrap()
+    }
+
+    #[test]
+    fn odd_data_give_finite_models_or_errors() {
+        fn mat(m: usize, d: usize, f: impl Fn(usize, usize) -> f64) -> thinfit::Mat<f64> {
+            thinfit::Mat::from_fn(m, d, f)
+        }
+        let wave = |i: usize, j: usize| ((i * (7 + 4 * j)) % 61) as f64 / 61.0;
+        let odd = [
+            ("four rows", mat(4, 2, wave), 1.0),
+            ("one input", mat(40, 1, wave), 1.0),
+            (
+                "a constant column",
+                mat(40, 2, |i, j| wave(i, j) * j as f64),
+                1.0,
+            ),
+            ("repeated rows", mat(40, 2, |i, j| wave(i % 3, j)), 1.0),
+            ("one point", mat(40, 2, |_, _| 0.5), 1.0),
+            ("a constant target", mat(40, 2, wave), 0.0),
+            ("large inputs", mat(40, 2, |i, j| 1e100 * wave(i, j)), 1.0),
+            ("small inputs", mat(40, 2, |i, j| 1e-100 * wave(i, j)), 1.0),
+            ("a large target", mat(40, 2, wave), 1e100),
+        ];
+        for name in Method::ALL {
+            for (what, x, size) in &odd {
+                let y = mat(x.nrows(), 1, |i, _| size * (5.0 * wave(i, 1)).sin());
+                let data = Dataset::new(x.clone(), y).unwrap();
+                let fitted = quick(name).fit(&data, 1, &|_| Control::Continue);
+                let predicted = fitted.and_then(|model| model.predict(x.as_ref()));
+                if let Ok(f) = predicted {
+                    assert!(f.is_all_finite(), "{name}, {what}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn every_method_refuses_weights_and_gives_the_same_on_any_number_of_threads() {
         let x = thinfit::Mat::from_fn(60, 3, |i, j| ((i * (7 + 4 * j)) % 61) as f64 / 61.0);
@@ -123,21 +181,7 @@ mod tests {
             ..data.clone()
         };
         for name in Method::ALL {
-            let mut settings = serde_json::to_value(Method::named(name).unwrap()).unwrap();
-            for (key, value) in [
-                ("steps", 20),
-                ("features", 300),
-                ("rounds", 2),
-                ("starts", 2),
-            ] {
-                if let Some(setting) = settings.get_mut(key) {
-                    *setting = value.into();
-                }
-            }
-            if let Some(hidden) = settings.get_mut("hidden") {
-                *hidden = vec![16].into();
-            }
-            let method: Method = serde_json::from_value(settings).unwrap();
+            let method = quick(name);
             assert_eq!(method.name(), name);
             let error = method.fit(&weighted, 1, &|_| Control::Continue);
             assert!(error.unwrap_err().to_string().contains("weights"), "{name}");

@@ -2,7 +2,8 @@
 //!
 //! f(x) = Re Σ_l b_l Φ(⟨w_l, x⟩) without the factor 1/n, and with an output bias where Φ has biases. The loss is
 //! mean_k |f(x_k) − y_k|² + λ · mean_j ‖∇f(p_j)‖₁ over points p_j drawn afresh in every step, on all rows at once. Both
-//! layers start uniform in ±1/√(inputs of the layer). The last iterate counts, as in the paper.
+//! layers start uniform in ±1/√(inputs of the layer). The last iterate counts, as in the paper; the numbers are double
+//! precision where the paper's are single.
 
 use crate::Observer;
 use crate::problem::{Problem, require};
@@ -58,7 +59,8 @@ impl PlainNetwork {
     /// # Errors
     /// As [`crate::Method::fit`].
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Model> {
-        require(self.rate > 0.0, "rate", "a positive number", self.rate)?;
+        let positive = self.rate > 0.0 && self.rate.is_finite();
+        require(positive, "rate", "a positive number", self.rate)?;
         let problem = Problem::new(data, self.scaling, seed)?;
         let record = problem.record(Self::NAME, self, seed);
         choose_lambda(
@@ -94,11 +96,22 @@ pub(crate) fn choose_lambda(
         Lambda::Fixed(lambda) => vec![lambda],
         Lambda::Auto => Lambda::GRID.to_vec(),
     };
-    let mut best = None::<(f64, Network)>;
+    for &lambda in &lambdas {
+        let right = lambda >= 0.0 && lambda.is_finite();
+        require(right, "lambda", "a number of at least 0", lambda)?;
+    }
+    let (mut best, mut diverged) = (None::<(f64, Network)>, None);
     for (i, &lambda) in lambdas.iter().enumerate() {
         let share = |done: f64| observe((i as f64 + done) / lambdas.len() as f64);
         // Inside the pool, because entering it at every step would be slow.
-        let (network, stopped) = rayon::scope(|_| train(&problem, lambda, &share))?;
+        let (network, stopped) = match rayon::scope(|_| train(&problem, lambda, &share)) {
+            // Another λ may do.
+            Err(error @ Error::Diverged { .. }) => {
+                diverged = Some(error);
+                continue;
+            }
+            trained => trained?,
+        };
         let error = problem.validate(&network);
         if best.as_ref().is_none_or(|(least, _)| error < *least) {
             best = Some((error, network));
@@ -109,7 +122,11 @@ pub(crate) fn choose_lambda(
             break;
         }
     }
-    let (_, network) = best.expect("there is at least one lambda");
+    let network = match (best, diverged) {
+        (Some((_, network)), _) => network,
+        (None, Some(error)) => return Err(error),
+        (None, None) => unreachable!("there is at least one lambda"),
+    };
     problem.model(network.clone(), &network, record)
 }
 
@@ -140,13 +157,6 @@ impl Layers {
         seed: u64,
     ) -> Result<Self> {
         require(n > 0, "width", "at least 1", n)?;
-        let expected = "a number of at least 0";
-        require(
-            lambda >= 0.0 && lambda.is_finite(),
-            "lambda",
-            expected,
-            lambda,
-        )?;
         let train = &problem.train;
         let (d, c) = (train.dim(), train.y.ncols());
         let (dim, k) = (activation.weights(d), activation.columns(n));

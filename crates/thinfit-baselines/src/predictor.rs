@@ -2,9 +2,8 @@
 
 use crate::KernelModel;
 use crate::kernel_model;
-use serde::Deserialize;
 use std::path::Path;
-use thinfit::file::read_whole;
+use thinfit::file::{format, read_whole};
 use thinfit::{Deviation, Error, Mat, MatRef, Model, Result};
 
 /// A fitted function of any method.
@@ -168,12 +167,7 @@ impl Predictor {
     /// # Errors
     /// All errors of [`Model::from_json`].
     pub fn from_json(text: &str, name: &Path) -> Result<Self> {
-        #[derive(Deserialize)]
-        struct Header {
-            format: String,
-        }
-        let kernel = serde_json::from_str::<Header>(text)
-            .is_ok_and(|header| header.format.starts_with(kernel_model::FAMILY));
+        let kernel = format(text).is_some_and(|format| format.starts_with(kernel_model::FAMILY));
         if kernel {
             KernelModel::from_json(text, name).map(Predictor::Kernel)
         } else {
@@ -223,7 +217,10 @@ mod tests {
         }
         for (text, expected) in [
             ("{\"format\": \"thinfit-kernel/9\"}", "update thinfit"),
-            ("{\"format\": \"else/1\"}", "give a file written by `save`"),
+            (
+                "{\"format\": \"else/1\"}",
+                "give a model that thinfit wrote",
+            ),
             ("{\"format\": \"thinfit-ker", "ends too early"),
         ] {
             std::fs::write(&path, text).unwrap();

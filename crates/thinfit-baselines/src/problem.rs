@@ -33,7 +33,9 @@ impl<'a> Problem<'a> {
         let all = Dataset {
             x: scalers.0.apply(data.x.as_ref()),
             y: scalers.1.apply(data.y.as_ref()),
-            ..data.clone()
+            weights: None,
+            inputs: data.inputs.clone(),
+            outputs: data.outputs.clone(),
         };
         let (train, validation) = all.split(VALIDATION, seed)?;
         Ok(Problem {
@@ -62,12 +64,27 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// The model of `network`, with the validation error of `held_out`, which never saw the validation rows.
+    /// The model of `network`, with the validation error of `held_out`, whose coefficients never saw the validation rows.
     pub fn model(self, network: Network, held_out: &Network, record: Record) -> Result<Model> {
         let predicted = held_out.values(self.validation.x.as_ref());
         let scale = &self.scalers.1.scale;
         let record = record.validated(&self.train, &self.validation, predicted.as_ref(), scale);
         Model::from_network(network, self.data, self.scalers, record)
+    }
+}
+
+/// Numbers in the largest matrix that a method may form: 4 GiB of them.
+const LARGEST: usize = 1 << 29;
+
+/// Refuses a matrix of so many numbers, which would end the program instead of the fit.
+pub(crate) fn check_size(rows: usize, columns: usize, advice: &'static str) -> Result<()> {
+    match rows.checked_mul(columns) {
+        Some(numbers) if numbers <= LARGEST => Ok(()),
+        _ => Err(Error::Data {
+            what: "x",
+            problem: format!("{rows} rows and {columns} features do not fit into memory"),
+            advice,
+        }),
     }
 }
 

@@ -67,22 +67,24 @@ impl RandomFourier {
             };
             Ok((network, solved.ridge))
         };
-        let mut best = (f64::INFINITY, scales[0]);
+        let mut best = (f64::INFINITY, scales[0], None);
         let mut stopped = false;
         for (i, &scale) in scales.iter().enumerate() {
-            let error = problem.validate(&solve(&problem.train, scale)?.0);
-            if error < best.0 {
-                best = (error, scale);
+            let (network, _) = solve(&problem.train, scale)?;
+            let error = problem.validate(&network);
+            if error < best.0 || best.2.is_none() {
+                best = (error, scale, Some(network));
             }
             stopped = observe((i + 1) as f64 / scales.len() as f64) == Control::Stop;
             if stopped {
                 break;
             }
         }
-        let held_out = solve(&problem.train, best.1)?.0;
-        let (network, ridge) = solve(&problem.all, best.1)?;
+        let (_, scale, held_out) = best;
+        let held_out = held_out.expect("there is at least one scale");
+        let (network, ridge) = solve(&problem.all, scale)?;
         let mut record = problem.record(Self::NAME, self, seed);
-        (record.ridge, record.start_scale) = (ridge, Some(best.1));
+        (record.ridge, record.start_scale) = (ridge, Some(scale));
         (record.form, record.stopped) = (Form::Real, stopped);
         problem.model(network, &held_out, record)
     }

@@ -12,7 +12,7 @@ use crate::Observer;
 use crate::fourier::{
     Density, complex, cosines_and_sines, frequencies, network, random_subset, subsets, waves,
 };
-use crate::least_squares::{lower, ridge, solve, times, truncated};
+use crate::least_squares::{lower, solve, times, truncated};
 use crate::lsqr::lsqr;
 use crate::problem::{Problem, require};
 use crate::random::{Purpose, stream};
@@ -31,7 +31,9 @@ pub enum Variant {
     /// Cosines and sines, each with its own coefficient; minimal norm; entries of ω from N(0, 1/q). As published.
     #[default]
     Real,
-    /// e^{i⟨ω, x⟩} with complex coefficients, by a hundred steps of LSQR, which regularise; entries of ω from N(0, 1/q²).
+    /// e^{i⟨ω, x⟩} with complex coefficients, by a hundred steps of LSQR, which regularise, without a ridge; entries of ω
+    /// from N(0, 1/q²). As Potts and Weidensager have it, but for the rows: these are shuffled, the unpruned fit is a
+    /// candidate too, and the last fit takes all of them.
     Complex,
 }
 
@@ -164,7 +166,7 @@ impl Shrimp {
         mut record: thinfit::Record,
     ) -> Result<Model> {
         let fit = |rows: &Dataset| match self.variant {
-            Variant::Real => features.fit_real(rows, self.ridge),
+            Variant::Real => features.fit_real(rows),
             Variant::Complex => Ok(features.fit_complex(rows)),
         };
         let (held_out, network) = (fit(&problem.train)?, fit(&problem.all)?);
@@ -183,7 +185,7 @@ pub(crate) struct Features {
 }
 
 impl Features {
-    fn fit_real(&self, rows: &Dataset, l: f64) -> Result<Network> {
+    fn fit_real(&self, rows: &Dataset) -> Result<Network> {
         let n = self.omega.nrows();
         let scale = 1.0 / (n as f64).sqrt();
         let mut used: Vec<usize> = self.columns.iter().map(|column| column % n).collect();
@@ -199,11 +201,7 @@ impl Features {
             .collect();
         let (a, y) = (column_subset(&planes, &columns), rows.y.as_ref());
         // As published, the ridge serves the pruning alone, where normal equations square the condition number.
-        let coefficients = if a.ncols() < a.nrows() {
-            truncated(a.as_ref(), y, CUTOFF)?
-        } else {
-            ridge(a.as_ref(), y, l)?
-        };
+        let coefficients = truncated(a.as_ref(), y, CUTOFF)?;
         let mut b = Mat::<c64>::zeros(used.len(), rows.y.ncols());
         for (i, &column) in columns.iter().enumerate() {
             for o in 0..b.ncols() {
@@ -375,6 +373,7 @@ fn quantile(values: &[f64], level: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::least_squares::ridge;
     use rand::RngExt;
 
     /// Σ_{i<j≤3} (2x_i − 1)(2x_j − 1) on `m` points of [−1, 1]^10.

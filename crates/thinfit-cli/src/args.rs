@@ -41,6 +41,8 @@ pub enum Command {
     Data(DataArgs),
     /// Learn a built-in problem, compare with the paper, and draw the fit.
     Demo(DemoArgs),
+    /// Run the experiments of the paper and set our numbers beside the published ones.
+    Reproduce(ReproduceArgs),
     /// Write a script that completes commands in a shell.
     #[command(
         after_help = "Example:\n  thinfit completions bash > ~/.local/share/bash-completion/completions/thinfit"
@@ -66,6 +68,9 @@ pub struct TableArgs {
     /// Which array of an .npz file, or variable of a .mat file [default: all of them, side by side].
     #[arg(long, value_name = "NAME", help_heading = "Table")]
     pub array: Option<String>,
+    /// A comma stands before the decimals, as in 1,5.
+    #[arg(long, help_heading = "Table")]
+    pub decimal_comma: bool,
     /// Rows that lack a value [default: an error].
     #[arg(long, value_enum, help_heading = "Table")]
     pub missing: Option<Missing>,
@@ -90,17 +95,17 @@ pub struct FitArgs {
     /// Table with one sample a row: CSV, TSV, NPY, NPZ, MAT, Parquet; `-` reads standard input.
     #[arg(value_name = "DATA")]
     pub data: Option<PathBuf>,
-    /// Columns to learn.
-    #[arg(short, long, value_name = "COL,…", value_delimiter = ',')]
+    /// Columns to learn. Names may hold commas where the option is repeated instead.
+    #[arg(short, long, value_name = "COL,…")]
     pub target: Vec<String>,
     /// Where the model goes [default: model.json].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Columns to learn from [default: all but the targets].
-    #[arg(long, value_name = "COL,…", value_delimiter = ',')]
+    #[arg(long, value_name = "COL,…")]
     pub inputs: Vec<String>,
     /// Columns to leave out.
-    #[arg(long, value_name = "COL,…", value_delimiter = ',')]
+    #[arg(long, value_name = "COL,…")]
     pub drop: Vec<String>,
     /// Column of sample weights; a weight of 2 counts as the row twice.
     #[arg(long, value_name = "COL")]
@@ -115,18 +120,38 @@ pub struct FitArgs {
     #[arg(long, value_parser = PossibleValuesParser::new(thinfit::Activation::ALL.map(thinfit::Activation::name)), help_heading = "Method")]
     pub activation: Option<String>,
     /// Number of hidden neurons.
-    #[arg(long, value_name = "N", help_heading = "Method")]
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        help_heading = "Method"
+    )]
     pub width: Option<usize>,
-    /// Strength of the regulariser; `auto` tries six values, for noisy data.
-    #[arg(long, value_name = "auto|X", help_heading = "Method")]
+    /// Strength of the regulariser; `auto` tries six values on the validation rows, which helps most noisy data, not all.
+    #[arg(
+        long,
+        value_name = "auto|X",
+        allow_negative_numbers = true,
+        help_heading = "Method"
+    )]
     pub lambda: Option<String>,
     /// Seed of everything random; the same seed gives the same model.
-    #[arg(long, value_name = "N", help_heading = "Method")]
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        help_heading = "Method"
+    )]
     pub seed: Option<u64>,
     /// Threads; 0 takes all cores. It never changes the model.
-    #[arg(long, value_name = "N", help_heading = "Method")]
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        help_heading = "Method"
+    )]
     pub threads: Option<usize>,
-    /// Any other setting, as in a configuration file.
+    /// Any other setting, as in a configuration file; the README lists them.
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Method")]
     pub set: Vec<String>,
     /// Options and settings from a TOML file; what is given here wins.
@@ -165,6 +190,9 @@ pub struct PredictArgs {
     /// Where the predictions go, as CSV [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Columns of the table to write before the predictions, such as a number of the row.
+    #[arg(long, value_name = "COL,…")]
+    pub keep: Vec<String>,
     /// Add the partial derivatives, as columns d(y)/d(x).
     #[arg(long)]
     pub gradient: bool,
@@ -208,7 +236,7 @@ pub struct ScoreArgs {
     /// Table with the model's inputs and the true values; `-` reads standard input.
     pub data: PathBuf,
     /// Columns of the true values, in the order of the model's outputs [default: their names].
-    #[arg(short, long, value_name = "COL,…", value_delimiter = ',')]
+    #[arg(short, long, value_name = "COL,…")]
     pub target: Vec<String>,
     /// Print the result as one JSON object.
     #[arg(long)]
@@ -244,7 +272,7 @@ pub struct PlotArgs {
     #[arg(long, value_name = "DIR", default_value = "thinfit-plots")]
     pub out: PathBuf,
     /// Columns of the true values, in the order of the model's outputs [default: their names].
-    #[arg(short, long, value_name = "COL,…", value_delimiter = ',')]
+    #[arg(short, long, value_name = "COL,…")]
     pub target: Vec<String>,
     /// How the table is read.
     #[command(flatten)]
@@ -329,6 +357,77 @@ pub struct DemoArgs {
     /// Show no progress.
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// Options of `thinfit reproduce`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  thinfit reproduce table1 --methods kernel-ridge,shrimp --seeds 2\n  \
+    thinfit reproduce table1 table2 --columns f3,h3 --methods gft,gft-r\n  \
+    thinfit reproduce figure1 --preset fast\n\n\
+    Every fit is recorded when it is done. The same command again does only what is missing, and Ctrl-C loses\n\
+    nothing that is done."
+)]
+pub struct ReproduceArgs {
+    /// Which tables or figures: table1 to table6, figure1, all.
+    #[arg(value_name = "WHAT", required = true)]
+    pub what: Vec<String>,
+    /// Columns, such as f1-5, or all of a problem, such as f1 [default: all of the tables].
+    #[arg(long, value_name = "COL,…", value_delimiter = ',')]
+    pub columns: Vec<String>,
+    /// Methods, such as gft-r or shrimp [default: all of the tables].
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub methods: Vec<String>,
+    /// Activations, where a method has a choice [default: all of the tables].
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',',
+        value_parser = PossibleValuesParser::new(thinfit::Activation::ALL.map(thinfit::Activation::name)))]
+    pub activations: Vec<String>,
+    /// Seeds: how many, from 1, or from which to which, such as 4-5.
+    #[arg(long, value_name = "K|A-B", default_value = "5", value_parser = seeds)]
+    pub seeds: Seeds,
+    /// Strength of the regulariser: as the paper selected it, by validation in every fit, or a number.
+    #[arg(long, value_name = "paper|auto|X", default_value = "paper")]
+    pub lambda: String,
+    /// Settings of F-Opt, GFT and GFT-r.
+    #[arg(long, value_parser = PossibleValuesParser::new(["fast", "paper"]), default_value = "paper")]
+    pub preset: String,
+    /// Any other setting of the methods that have it, as in a configuration file.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Folder for records and reports; made if it is not there.
+    #[arg(long, value_name = "DIR", default_value = "thinfit-runs")]
+    pub out: PathBuf,
+    /// Fits at a time, one thread each; 0 takes all cores.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub jobs: usize,
+    /// Only list the fits and which of them are done.
+    #[arg(long)]
+    pub list: bool,
+    /// Fit nothing; only report what is recorded.
+    #[arg(long, conflicts_with = "list")]
+    pub report: bool,
+    /// Show no progress.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Seeds from the first to the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seeds {
+    /// The first.
+    pub first: u64,
+    /// The last.
+    pub last: u64,
+}
+
+fn seeds(text: &str) -> Result<Seeds, String> {
+    let (first, last) = text.split_once('-').unwrap_or(("1", text));
+    match (first.parse(), last.parse()) {
+        (Ok(first), Ok(last)) if first <= last && last - first < 1_000_000 => {
+            Ok(Seeds { first, last })
+        }
+        _ => Err("expected a number of seeds such as 5, or a range such as 4-5".into()),
+    }
 }
 
 #[cfg(test)]

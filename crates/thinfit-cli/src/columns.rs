@@ -3,13 +3,15 @@
 use std::path::Path;
 
 use thinfit::{Dataset, Mat, Model};
-use thinfit_table::{Missing, Options, Reader};
+use thinfit_table::{Missing, Options, Reader, quoted};
 
 use crate::args::{self, FitArgs, TableArgs};
 use crate::failure::Failure;
 
 /// Opens a table.
-pub fn open(path: &Path, args: &TableArgs) -> Result<Reader, Failure> {
+///
+/// Where all columns are `needed`, errors do not advise to leave one out.
+pub fn open(path: &Path, args: &TableArgs, needed: bool) -> Result<Reader, Failure> {
     let delimiter = args.delimiter.as_deref().map(str::parse).transpose();
     let delimiter =
         delimiter.map_err(|problem: String| Failure::new(format!("--delimiter: {problem}")))?;
@@ -25,15 +27,71 @@ pub fn open(path: &Path, args: &TableArgs) -> Result<Reader, Failure> {
             Some(args::Missing::Drop) => Missing::Drop,
             Some(args::Missing::Mean) => Missing::Mean,
         },
+        decimal_comma: args.decimal_comma,
+        needed,
         array: args.array.clone(),
     };
     Ok(Reader::open(path, &options)?)
+}
+
+/// The options of [`open`], as they are typed.
+pub fn typed(args: &TableArgs) -> String {
+    let mut typed = String::new();
+    let given = [
+        ("delimiter", args.delimiter.as_deref()),
+        ("array", args.array.as_deref()),
+        (
+            "missing",
+            args.missing.map(|missing| match missing {
+                args::Missing::Drop => "drop",
+                args::Missing::Mean => "mean",
+            }),
+        ),
+    ];
+    for (option, value) in given {
+        typed += &value.map_or(String::new(), |value| {
+            format!(" --{option} {}", quoted(value))
+        });
+    }
+    let flags = [
+        ("header", args.header),
+        ("no-header", args.no_header),
+        ("decimal-comma", args.decimal_comma),
+    ];
+    for (flag, _) in flags.iter().filter(|(_, set)| *set) {
+        typed += &format!(" --{flag}");
+    }
+    typed
+}
+
+/// The names in the values of an option: each is the name of a column, or several with commas between them.
+pub fn names(reader: &Reader, given: &[String]) -> Vec<String> {
+    let split = |given: &String| match reader.names().contains(given) {
+        true => vec![given.clone()],
+        false => given.split(',').map(|name| name.trim().into()).collect(),
+    };
+    given.iter().flat_map(split).collect()
 }
 
 /// Places of the named columns.
 fn find(reader: &Reader, wanted: &[String]) -> Result<Vec<usize>, Failure> {
     let places = wanted.iter().map(|name| reader.column(name));
     Ok(places.collect::<Result<_, _>>()?)
+}
+
+/// Lets `reader` give these columns, too, after those that it gives; tells where in a block each stands.
+pub fn also(reader: &mut Reader, names: &[String]) -> Result<Vec<usize>, Failure> {
+    let mut columns = reader.selected().to_vec();
+    let mut places = Vec::new();
+    for column in find(reader, names)? {
+        let place = columns.iter().position(|known| *known == column);
+        places.push(place.unwrap_or(columns.len()));
+        if place.is_none() {
+            columns.push(column);
+        }
+    }
+    reader.select(&columns);
+    Ok(places)
 }
 
 /// Whether the names are those that a table without names gets.
@@ -67,7 +125,7 @@ fn listed(names: &[String]) -> String {
 
 /// The samples that a fit was asked to learn from, and how many rows were left out.
 pub fn samples(args: &FitArgs, path: &Path) -> Result<(Dataset, usize), Failure> {
-    let mut reader = open(path, &args.table)?;
+    let mut reader = open(path, &args.table, false)?;
     if args.target.is_empty() {
         return Err(Failure::new(format!(
             "which column is to be learned? give --target COL; {} has {}",
@@ -75,14 +133,14 @@ pub fn samples(args: &FitArgs, path: &Path) -> Result<(Dataset, usize), Failure>
             listed(reader.names())
         )));
     }
-    let targets = find(&reader, &args.target)?;
+    let targets = find(&reader, &names(&reader, &args.target))?;
     let weights = find(&reader, args.weights.as_slice())?;
-    let dropped = find(&reader, &args.drop)?;
+    let dropped = find(&reader, &names(&reader, &args.drop))?;
     let taken = |j: &usize| targets.contains(j) || weights.contains(j) || dropped.contains(j);
     let inputs = if args.inputs.is_empty() {
         (0..reader.names().len()).filter(|j| !taken(j)).collect()
     } else {
-        find(&reader, &args.inputs)?
+        find(&reader, &names(&reader, &args.inputs))?
     };
     let (d, c) = (inputs.len(), targets.len());
     let names: Vec<String> = reader.names().to_vec();
@@ -122,10 +180,11 @@ pub fn match_inputs(reader: &mut Reader, model: &Model, targets: &[String]) -> R
 }
 
 /// The columns of true values: as named by the user, or as the model names its outputs.
-pub fn targets(given: &[String], model: &Model) -> Result<Vec<String>, Failure> {
+pub fn targets(reader: &Reader, given: &[String], model: &Model) -> Result<Vec<String>, Failure> {
+    let given = names(reader, given);
     match given.len() {
         0 => Ok(model.outputs.clone()),
-        count if count == model.outputs.len() => Ok(given.to_vec()),
+        count if count == model.outputs.len() => Ok(given),
         count => Err(Failure::new(format!(
             "--target: expected {} columns, one for each output of the model ({}), found {count}",
             model.outputs.len(),

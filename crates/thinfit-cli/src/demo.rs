@@ -3,10 +3,10 @@
 use std::io::Write;
 use std::time::Instant;
 
-use thinfit::{Config, Control, Dataset, Model};
+use thinfit::{Activation, Config, Control, Dataset, Model};
 use thinfit_baselines::KernelRidge;
-use thinfit_experiments::published::{self, Activation, Method, Setting};
-use thinfit_experiments::{Problem, Split};
+use thinfit_experiments::published::{self, Setting};
+use thinfit_experiments::{Method, Problem, Split};
 use thinfit_plot::{Series, fit};
 
 use crate::args::DemoArgs;

@@ -29,8 +29,9 @@ pub fn run(args: &PlotArgs, out: &mut impl Write) -> Result<(), Failure> {
     let table = match &args.data {
         None => None,
         Some(path) => {
-            let mut reader = open(path, &args.table)?;
-            match_inputs(&mut reader, &model, &targets(&args.target, &model)?)?;
+            let mut reader = open(path, &args.table, true)?;
+            let targets = targets(&reader, &args.target, &model)?;
+            match_inputs(&mut reader, &model, &targets)?;
             Some(reader.read()?.x)
         }
     };
@@ -115,8 +116,10 @@ fn file_name(text: &str) -> String {
 /// Where the hidden weights lie, and which inputs matter.
 pub fn feature_picture(model: &Model, o: usize, sensitivity: &Sensitivity, title: &str) -> Canvas {
     let w = model.hidden();
+    // Inputs of different units compare by what happens over their ranges.
     let rows: Vec<f64> = (0..w.nrows())
-        .flat_map(|l| w.row(l).iter().copied())
+        .flat_map(|l| w.row(l).iter().copied().zip(&model.domain))
+        .map(|(w, [low, high])| w * (high - low))
         .collect();
     features(Features {
         title,
@@ -126,9 +129,9 @@ pub fn feature_picture(model: &Model, o: usize, sensitivity: &Sensitivity, title
         measure: "total Sobol index",
         inputs: &model.inputs,
         unit: match model.activation() {
-            Activation::Fourier => "cycles per unit of the input",
-            Activation::Cosine => "half cycles per unit of the input",
-            _ => "per unit of the input",
+            Activation::Fourier => "cycles over the range of the input",
+            Activation::Cosine => "half cycles over the range of the input",
+            _ => "change of the argument over the range of the input",
         },
         support: &[],
     })
@@ -179,7 +182,7 @@ fn effect_curves(
         })
         .collect();
     Ok(effects(Effects {
-        title: "Mean over the other inputs",
+        title: "Effect of each input, averaged over the others",
         quantity: &model.outputs[o],
         effects: &panels,
     }))

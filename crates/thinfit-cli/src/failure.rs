@@ -71,6 +71,12 @@ impl From<thinfit_experiments::functions::UnknownProblem> for Failure {
     }
 }
 
+impl From<thinfit_experiments::Error> for Failure {
+    fn from(error: thinfit_experiments::Error) -> Self {
+        Failure::new(error.to_string())
+    }
+}
+
 impl From<thinfit_experiments::TooFewInputs> for Failure {
     fn from(error: thinfit_experiments::TooFewInputs) -> Self {
         Failure::new(error.to_string())

@@ -13,6 +13,11 @@ pub fn figure(value: f64) -> String {
     format!("{value:.0$}", usize::try_from(decimals).unwrap_or(0))
 }
 
+/// A number with its noun.
+pub fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

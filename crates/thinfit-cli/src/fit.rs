@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use serde::Serialize;
-use thinfit::{Control, Model, State};
+use thinfit::{Control, Dataset, Model, State};
+use thinfit_table::quoted;
 
 use crate::args::FitArgs;
 use crate::checkpoint::Checkpoint;
 use crate::columns;
 use crate::failure::Failure;
-use crate::figure::figure;
+use crate::figure::{counted, figure};
 use crate::interrupt;
 use crate::output::check_output;
 use crate::progress::Progress;
@@ -71,7 +72,7 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
                     })
             {
                 return Err(Failure::new(format!(
-                    "{}: this state belongs to a fit with other settings; give the same ones, or only --resume",
+                    "{}: this state belongs to a fit with other settings; give the same ones, or none: the state holds them",
                     file.display()
                 )));
             }
@@ -87,7 +88,8 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
         data.samples()
     ));
     interrupt::listen()?;
-    let checkpoint = args.checkpoint.or(args.resume).map(Checkpoint::new);
+    let checkpoint = args.checkpoint.clone().or(args.resume.clone());
+    let checkpoint = checkpoint.map(Checkpoint::new);
     let warned = AtomicBool::new(false);
     let start = Instant::now();
     let observe = |at: &thinfit::Progress<'_>| {
@@ -146,7 +148,8 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
         serde_json::to_writer(&mut *out, &result)?;
         writeln!(out)?;
     } else {
-        write_report(out, &model, &result, &path)?;
+        write_report(out, &model, &result, &constant(&data))?;
+        write_next(out, &args, &path, &output, record.stopped)?;
     }
     Ok(record.stopped)
 }
@@ -164,12 +167,12 @@ fn write_report(
     out: &mut impl Write,
     model: &Model,
     result: &Summary<'_>,
-    data: &Path,
+    constant: &[&str],
 ) -> Result<(), Failure> {
     let (record, validation) = (&model.record, &result.validation);
     let dropped = match result.dropped {
         0 => String::new(),
-        rows => format!(" ({rows} rows with missing values left out)"),
+        rows => format!(" ({} with missing values left out)", counted(rows, "row")),
     };
     writeln!(
         out,
@@ -216,7 +219,14 @@ fn write_report(
     let worse = (0..model.outputs.len())
         .filter(|&o| validation.mse[o] >= validation.linear_mse[o])
         .map(|o| model.outputs[o].as_str())
+        .filter(|name| !constant.contains(name))
         .collect::<Vec<_>>();
+    for name in constant {
+        writeln!(
+            out,
+            "\n{name} has one value in all samples: there is nothing to learn"
+        )?;
+    }
     if !worse.is_empty() {
         writeln!(
             out,
@@ -224,14 +234,64 @@ fn write_report(
             worse.join(", ")
         )?;
     }
-    let file = result.model.display();
-    writeln!(out, "\nwrote {file}\n\nnext:")?;
-    writeln!(out, "  thinfit inspect {file}")?;
+    Ok(())
+}
+
+/// Outputs that have one value in all samples.
+fn constant(data: &Dataset) -> Vec<&str> {
+    let outputs = data.outputs.iter().enumerate();
+    let flat = |o: usize| data.y.col_as_slice(o).windows(2).all(|w| w[0] == w[1]);
+    let flat = outputs.filter(|(o, _)| flat(*o));
+    flat.map(|(_, name)| name.as_str()).collect()
+}
+
+/// What was written, and commands to go on with.
+fn write_next(
+    out: &mut impl Write,
+    args: &FitArgs,
+    data: &Path,
+    model: &Path,
+    stopped: bool,
+) -> Result<(), Failure> {
+    let file = quoted(&model.to_string_lossy());
+    writeln!(out, "\nwrote {}", model.display())?;
+    match (stopped, args.checkpoint.as_ref().or(args.resume.as_ref())) {
+        (true, Some(state)) => writeln!(out, "\nto go on:\n  {}", resuming(state))?,
+        (true, None) => writeln!(
+            out,
+            "\nit cannot go on; with --checkpoint FILE a fit that is stopped can"
+        )?,
+        (false, _) => {}
+    }
     let data = match data == Path::new("-") {
         true => "DATA.csv".into(),
-        false => data.display().to_string(),
+        false => quoted(&data.to_string_lossy()),
     };
-    writeln!(out, "  thinfit plot {file} {data}")?;
+    writeln!(out, "\nnext:\n  thinfit inspect {file}")?;
+    writeln!(
+        out,
+        "  thinfit plot {file} {data}{}",
+        columns::typed(&args.table)
+    )?;
     writeln!(out, "  thinfit predict {file} NEW.csv -o predicted.csv")?;
     Ok(())
+}
+
+/// The command that was given, but to go on from a saved state.
+fn resuming(state: &Path) -> String {
+    let mut words = vec!["thinfit".to_owned()];
+    let mut given = std::env::args_os().skip(1);
+    while let Some(word) = given.next() {
+        let word = word.to_string_lossy();
+        match word.split_once('=').map_or(&*word, |(option, _)| option) {
+            "--checkpoint" | "--resume" => {
+                if !word.contains('=') {
+                    given.next();
+                }
+            }
+            _ => words.push(quoted(&word)),
+        }
+    }
+    words.push(format!("--resume {}", quoted(&state.to_string_lossy())));
+    words.join(" ")
 }

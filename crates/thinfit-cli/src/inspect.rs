@@ -8,7 +8,7 @@ use thinfit::{Model, Sensitivity};
 
 use crate::args::InspectArgs;
 use crate::failure::Failure;
-use crate::figure::figure;
+use crate::figure::{counted, figure};
 use crate::fit::explained;
 
 /// What `--json` prints.
@@ -214,11 +214,6 @@ fn write_report(out: &mut impl Write, report: &Report<'_>) -> Result<(), Failure
         writeln!(out)?;
     }
     Ok(())
-}
-
-/// A number with its noun.
-fn counted(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// At most ten numbers.

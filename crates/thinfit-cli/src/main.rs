@@ -9,6 +9,7 @@ mod data;
 mod demo;
 mod draw;
 mod export;
+mod extrapolation;
 mod failure;
 mod figure;
 mod fit;
@@ -17,6 +18,7 @@ mod interrupt;
 mod output;
 mod predict;
 mod progress;
+mod reproduce;
 mod score;
 mod settings;
 
@@ -56,6 +58,7 @@ fn dispatch(cli: Cli, out: &mut impl Write) -> Result<bool, Failure> {
         Command::Export(args) => export::run(&args, out)?,
         Command::Data(args) => data::run(&args, out)?,
         Command::Demo(args) => demo::run(&args, out)?,
+        Command::Reproduce(args) => return reproduce::run(&args, out),
         Command::Completions { shell } => {
             // Into memory first: the generator panics where a reader is gone.
             let mut script = Vec::new();

@@ -6,8 +6,10 @@ use thinfit::{Mat, MatRef, Model};
 use thinfit_table::Writer;
 
 use crate::args::PredictArgs;
-use crate::columns::{match_inputs, open};
+use crate::columns::{self, also, match_inputs, open};
+use crate::extrapolation::Extrapolation;
 use crate::failure::Failure;
+use crate::figure::counted;
 use crate::output::check_output;
 use crate::progress::Progress;
 
@@ -17,8 +19,10 @@ const BLOCK: usize = 1 << 15;
 /// Reads, predicts and writes block by block.
 pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
     let model = Model::load(&args.model)?;
-    let mut reader = open(&args.data, &args.table)?;
+    let mut reader = open(&args.data, &args.table, true)?;
+    let keep = columns::names(&reader, &args.keep);
     match_inputs(&mut reader, &model, &[])?;
+    let kept = also(&mut reader, &keep)?;
     let pool = pool(args.threads)?;
     if let Some(output) = &args.output {
         check_output(output, "-o", &[&args.model, &args.data])?;
@@ -28,19 +32,55 @@ pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
         None => Writer::new("standard output", out),
     };
     let (progress, mut rows) = (Progress::counting(args.quiet), 0);
-    writer.names(&names(args, &model))?;
-    while let Some(x) = reader.next_block(BLOCK)? {
-        let y = pool.install(|| evaluate(args, &model, x.as_ref()))?;
-        writer.rows(y.as_ref())?;
+    let mut extrapolation = Extrapolation::of(&model);
+    writer.names(&[keep, names(args, &model)].concat())?;
+    while let Some(block) = reader.next_block(BLOCK)? {
+        let x = block.as_ref().subcols(0, model.dim());
+        extrapolation.count(&model, x);
+        let y = pool.install(|| evaluate(args, &model, x));
+        let y = y.map_err(|error| in_table(error, rows))?;
+        writer.rows(beside(block.as_ref(), &kept, y).as_ref())?;
         rows += x.nrows();
         progress.rows(rows);
     }
     progress.finish();
     if reader.dropped() > 0 {
-        let rows = reader.dropped();
-        Progress::new(args.quiet).note(format!("left out {rows} rows with missing values"));
+        let rows = counted(reader.dropped(), "row");
+        Progress::new(args.quiet).note(format!("left out {rows} with missing values"));
+    }
+    if !args.quiet {
+        extrapolation.warn(&model);
     }
     Ok(writer.finish()?)
+}
+
+/// The error with its row counted from the first row of the table, `before` of which are in earlier blocks.
+fn in_table(error: thinfit::Error, before: usize) -> thinfit::Error {
+    match error {
+        thinfit::Error::NotFinite {
+            what,
+            row,
+            column,
+            value,
+        } => thinfit::Error::NotFinite {
+            what,
+            row: before + row,
+            column,
+            value,
+        },
+        error => error,
+    }
+}
+
+/// Columns of a block beside `y`.
+fn beside(block: MatRef<'_, f64>, kept: &[usize], y: Mat<f64>) -> Mat<f64> {
+    match kept.len() {
+        0 => y,
+        k => Mat::from_fn(y.nrows(), k + y.ncols(), |i, j| match j < k {
+            true => block[(i, kept[j])],
+            false => y[(i, j - k)],
+        }),
+    }
 }
 
 /// Threads to predict on; 0 takes all cores.

@@ -91,6 +91,14 @@ impl Progress {
         self.step(done, || describe(at));
     }
 
+    /// Says how far the work is, from 0 to 1, where it stands and how long it will take; on a terminal only.
+    pub fn stand(&self, done: f64, text: impl FnOnce() -> String) {
+        if let Place::Bar(bar) = &self.place {
+            bar.set_position((done.clamp(0.0, 1.0) * STEPS as f64) as u64);
+            bar.set_message(text());
+        }
+    }
+
     /// Says how far the work is, from 0 to 1, and where it stands.
     fn step(&self, done: f64, text: impl FnOnce() -> String) {
         let done = done.clamp(0.0, 1.0);
@@ -127,7 +135,7 @@ fn describe(at: &thinfit::Progress<'_>) -> String {
         Phase::Train(Leaf::Parameters) => "generator",
         Phase::Train(Leaf::Latents) => "refinement",
         Phase::Train(Leaf::Weights) => "features",
-        Phase::Polish => "polish",
+        Phase::Polish => "polish of candidates",
     };
     format!(
         "{phase} {}/{}  loss {:.1e}  validation {:.1e}",

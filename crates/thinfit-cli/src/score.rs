@@ -8,6 +8,7 @@ use thinfit::Model;
 
 use crate::args::ScoreArgs;
 use crate::columns::{match_inputs, open, targets};
+use crate::extrapolation::Extrapolation;
 use crate::failure::Failure;
 use crate::figure::figure;
 use crate::fit::explained;
@@ -58,12 +59,15 @@ impl Sums {
 /// Measures and prints.
 pub fn run(args: &ScoreArgs, out: &mut impl Write) -> Result<(), Failure> {
     let model = Model::load(&args.model)?;
-    let targets = targets(&args.target, &model)?;
-    let mut reader = open(&args.data, &args.table)?;
+    let mut reader = open(&args.data, &args.table, true)?;
+    let targets = targets(&reader, &args.target, &model)?;
     match_inputs(&mut reader, &model, &targets)?;
+    let mut extrapolation = Extrapolation::of(&model);
     let (d, mut rows, mut sums) = (model.dim(), 0, vec![Sums::default(); targets.len()]);
     while let Some(block) = reader.next_block(BLOCK)? {
-        let f = model.predict(block.as_ref().subcols(0, d))?;
+        let x = block.as_ref().subcols(0, d);
+        extrapolation.count(&model, x);
+        let f = model.predict(x)?;
         for i in 0..block.nrows() {
             rows += 1;
             for (o, sums) in sums.iter_mut().enumerate() {
@@ -77,6 +81,7 @@ pub fn run(args: &ScoreArgs, out: &mut impl Write) -> Result<(), Failure> {
             args.data.display()
         )));
     }
+    extrapolation.warn(&model);
     let scores = sums.iter().zip(targets).map(|(sums, output)| {
         let mse = sums.squares / rows as f64;
         Score {

@@ -31,10 +31,11 @@ struct Options {
     quiet: bool,
     delimiter: Option<String>,
     header: Option<bool>,
+    decimal_comma: bool,
     array: Option<String>,
 }
 
-const OPTIONS: [&str; 15] = [
+const OPTIONS: [&str; 16] = [
     "data",
     "target",
     "output",
@@ -49,6 +50,7 @@ const OPTIONS: [&str; 15] = [
     "quiet",
     "delimiter",
     "header",
+    "decimal_comma",
     "array",
 ];
 
@@ -114,9 +116,7 @@ pub fn resolve(args: &mut FitArgs) -> Result<(Config, bool), Failure> {
     if let Some(lambda) = &args.lambda {
         given.insert("lambda".into(), lambda_value(lambda)?);
     }
-    for setting in &args.set {
-        lay(&mut given, assignment(setting)?);
-    }
+    lay(&mut given, changes(&args.set)?);
     let any = args.preset.is_some() || given.keys().any(|key| key != "threads");
     let preset = Config::preset(args.preset.as_deref().unwrap_or("fast"))?;
     let mut table = Table::try_from(&preset)
@@ -129,6 +129,15 @@ pub fn resolve(args: &mut FitArgs) -> Result<(Config, bool), Failure> {
     })?;
     config.check()?;
     Ok((config, any))
+}
+
+/// Settings given one by one as KEY=VALUE.
+pub fn changes(settings: &[String]) -> Result<Table, Failure> {
+    let mut table = Table::new();
+    for setting in settings {
+        lay(&mut table, assignment(setting)?);
+    }
+    Ok(table)
 }
 
 /// Reads a table as a `T`; the error names the key.
@@ -194,6 +203,7 @@ fn complete(args: &mut FitArgs, options: Table) -> Result<(), Failure> {
     fill(&mut args.table.array, file.array);
     args.json |= file.json;
     args.quiet |= file.quiet;
+    args.table.decimal_comma |= file.decimal_comma;
     if !(args.table.header || args.table.no_header) {
         args.table.header = file.header == Some(true);
         args.table.no_header = file.header == Some(false);
@@ -235,5 +245,36 @@ fn lay(under: &mut Table, over: Table) {
                 under.insert(key, value);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::{Cli, Command};
+
+    #[test]
+    fn the_file_in_the_readme_is_the_fast_preset() {
+        let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+        let readme = std::fs::read_to_string(readme).unwrap();
+        let (_, rest) = readme.split_once("```toml\n").unwrap();
+        let (file, _) = rest.split_once("```").unwrap();
+        let path = std::env::temp_dir().join(format!("thinfit-{}.toml", std::process::id()));
+        std::fs::write(&path, file).unwrap();
+        let config = format!("--config={}", path.display());
+        let Some(Command::Fit(mut args)) = Cli::parse_from(["thinfit", "fit", &config]).command
+        else {
+            panic!("`fit` is a command");
+        };
+        let (config, given) = resolve(&mut args).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(config, Config::fast());
+        assert_eq!(args.target, ["y"]);
+        assert!(given);
+        let keys = Table::try_from(Config::fast()).unwrap();
+        let missing: Vec<_> = keys.keys().filter(|key| !file.contains(*key)).collect();
+        assert!(missing.is_empty(), "{missing:?}");
     }
 }

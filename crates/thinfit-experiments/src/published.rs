@@ -6,43 +6,8 @@
 
 use std::sync::LazyLock;
 
-/// A method of the tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Method {
-    /// Generative feature training.
-    Gft,
-    /// Generative feature training, latents refined afterwards.
-    GftR,
-    /// Features optimised directly.
-    FOpt,
-    /// Kernel ridge regression, Gaussian kernel, median rule.
-    KernelRidge,
-    /// Both layers of a plain network trained together.
-    NeuralNet,
-    /// Features sampled from pairs of data points.
-    FullySampled,
-    /// Generator replaced by noisy gradients.
-    NoisyGradients,
-    /// Boosted random Fourier features.
-    AnovaRff,
-    /// Pruned sparse random features.
-    Shrimp,
-    /// Hard-thresholded sparse random features.
-    Harfe,
-    /// Shrunk additive kernels.
-    Salsa,
-}
-
-/// The non-linearity of a published cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Activation {
-    /// $e^{2\pi i t}$.
-    Fourier,
-    /// $1/(1+e^{-t})$.
-    Sigmoid,
-    /// $\max(t, 0)$.
-    Relu,
-}
+use crate::Method;
+use thinfit::Activation;
 
 /// One published error.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,30 +45,6 @@ pub struct Setting<'a> {
     pub samples: usize,
     /// Hidden neurons $N$; 100 in Tables 1, 2, 3 and 6, where methods without neurons stand too.
     pub width: usize,
-}
-
-impl Method {
-    const LABELS: [(Method, &'static str); 11] = [
-        (Method::Gft, "GFT"),
-        (Method::GftR, "GFT-r"),
-        (Method::FOpt, "F-Opt"),
-        (Method::KernelRidge, "kernel ridge reg"),
-        (Method::NeuralNet, "neural net"),
-        (Method::FullySampled, "Fully Sampled"),
-        (Method::NoisyGradients, "Noisy gradients"),
-        (Method::AnovaRff, "ANOVA-RFF"),
-        (Method::Shrimp, "SHRIMP"),
-        (Method::Harfe, "HARFE"),
-        (Method::Salsa, "SALSA"),
-    ];
-
-    /// The label of the paper's tables.
-    pub fn label(self) -> &'static str {
-        Method::LABELS
-            .iter()
-            .find(|(method, _)| *method == self)
-            .map_or("", |(_, label)| label)
-    }
 }
 
 /// Every published cell, in the order of the tables.
@@ -177,11 +118,10 @@ fn parse_line(line: &'static str) -> Result<Cell, &'static str> {
         problem,
         dim: dim.parse().map_err(|_| "d")?,
         samples: samples.parse().map_err(|_| "M")?,
-        method: Method::LABELS
-            .iter()
-            .find(|(_, label)| *label == method)
-            .ok_or("method")?
-            .0,
+        method: Method::ALL
+            .into_iter()
+            .find(|known| known.label() == method)
+            .ok_or("method")?,
         activation: match activation {
             "fourier" => Some(Activation::Fourier),
             "sigmoid" => Some(Activation::Sigmoid),

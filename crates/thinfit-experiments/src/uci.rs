@@ -150,6 +150,11 @@ impl Measured {
         layout.shape.1 - 1 - layout.skipped.len() + layout.noise
     }
 
+    /// Number of training rows.
+    pub fn samples(self) -> usize {
+        self.layout().train
+    }
+
     /// Training and test rows of the split of `seed`, from the folder that [`VARIABLE`] names.
     ///
     /// # Errors

@@ -2,8 +2,8 @@
 
 use thinfit::{Control, Dataset};
 use thinfit_baselines::KernelRidge;
-use thinfit_experiments::published::{self, Method, Setting};
-use thinfit_experiments::{Problem, Split};
+use thinfit_experiments::published::{self, Setting};
+use thinfit_experiments::{Method, Problem, Split};
 
 /// Mean over five seeds of the test error, with as many test points as training points.
 fn error(problem: Problem, dim: usize, samples: usize) -> f64 {

@@ -15,7 +15,8 @@ pub fn latex(model: &Model, digits: usize) -> String {
     let network = model.evaluator();
     let number = |value: f64| number(value, digits);
     let mut text = format!(
-        "% {} neurons, activation {}, fitted to {} samples by thinfit {}; needs amsmath\n",
+        "% {} neurons, activation {}, fitted to {} samples by thinfit {}; needs amsmath\n\
+         % Rounded to {digits} digits while large terms cancel: to be looked at. Compute with the JSON, C or Python file.\n",
         model.width(),
         model.activation().name(),
         model.record.samples,

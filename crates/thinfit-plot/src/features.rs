@@ -22,7 +22,7 @@ pub struct Features<'a> {
     pub w: &'a [f64],
     /// Magnitude of the output weight of each feature.
     pub magnitude: &'a [f64],
-    /// Importance of each input, on any scale; bars show its part of the sum.
+    /// Importance of each input, on any scale from 0.
     pub importance: &'a [f64],
     /// What the importance is, such as "mean |∂f/∂x| on the training points".
     pub measure: &'a str,
@@ -41,8 +41,8 @@ pub struct Features<'a> {
 pub fn features(features: Features<'_>) -> Canvas {
     let Features { w, inputs, .. } = features;
     let markers = Markers::new(w, features.magnitude, inputs.len());
-    let share = shares(features.importance, inputs.len());
-    let shown = largest(&share, INPUTS);
+    let size = sizes(features.importance, inputs.len());
+    let shown = largest(&size, INPUTS);
     let reach = markers.reach(&shown);
     let inside = markers.within(&shown, reach).count();
 
@@ -114,20 +114,20 @@ pub fn features(features: Features<'_>) -> Canvas {
                 true => format!("w along {}", inputs[k]),
                 false => String::new(),
             };
-            let left = up.map_or("weight |b|".into(), |k| name(labels.left, k));
+            let left = up.map_or("|b|/n".into(), |k| name(labels.left, k));
             panel.titles(&mut canvas, ["", &name(labels.below, across), &left]);
         }
     }
     if !inputs.is_empty() {
-        let named: Vec<(&str, f64)> = inputs.iter().map(String::as_str).zip(share).collect();
-        let bottom = draw_shares(&mut canvas, &named, features.measure, beside, room);
+        let named: Vec<(&str, f64)> = inputs.iter().map(String::as_str).zip(size).collect();
+        let bottom = draw_importance(&mut canvas, &named, features.measure, beside, room);
         draw_sizes(&mut canvas, &markers, (beside.0, bottom + 26.0));
     }
     canvas
 }
 
-/// One bar for each input with its share in per cent; returns where the bars end.
-fn draw_shares(
+/// One bar for each input with its importance; returns where the bars end.
+fn draw_importance(
     canvas: &mut Canvas,
     named: &[(&str, f64)],
     measure: &str,
@@ -137,13 +137,13 @@ fn draw_shares(
     canvas.text((left, top), "Importance of each input", HEADING);
     let measure = elide(measure, NOTE, room);
     canvas.text((left, top + 15.0), measure, NOTE);
-    let share: Vec<f64> = named.iter().map(|(_, share)| *share).collect();
-    let shown = largest(&share, BARS);
-    let longest = share.iter().copied().fold(0.0, f64::max);
+    let size: Vec<f64> = named.iter().map(|(_, size)| *size).collect();
+    let shown = largest(&size, BARS);
+    let longest = size.iter().copied().fold(0.0, f64::max);
     let step = (150.0 / shown.len().max(1) as f64).clamp(13.0, 22.0);
     let names: Vec<String> = shown
         .iter()
-        .map(|&index| elide(named[index].0, TEXT, 0.35 * room))
+        .map(|&index| elide(named[index].0, TEXT, 0.5 * room))
         .collect();
     let widest = names
         .iter()
@@ -158,7 +158,7 @@ fn draw_shares(
     let mut y = top + 24.0;
     for (index, name) in shown.iter().zip(names) {
         let part = if longest > 0.0 {
-            share[*index] / longest
+            size[*index] / longest
         } else {
             0.0
         };
@@ -166,7 +166,7 @@ fn draw_shares(
         let baseline = y + 0.5 * step + 3.8;
         canvas.rectangle((start, y + 2.0), (length.max(0.5), step - 4.0), BLUE);
         canvas.text((start - 7.0, baseline), name, flush);
-        let number = format!("{:.0} %", 100.0 * share[*index]);
+        let number = short(size[*index]);
         canvas.text((start + length + 5.0, baseline), number, NUMBER);
         y += step;
     }
@@ -186,7 +186,7 @@ fn draw_sizes(canvas: &mut Canvas, markers: &Markers<'_>, (left, y): (f64, f64))
     for part in [1.0, 0.25, 1.0 / 16.0] {
         markers.draw(canvas, (x, y + 18.0), part * largest, RADIUS);
         let label = match part {
-            1.0 => format!("|b| = {}", short(largest)),
+            1.0 => format!("|b|/n = {}", short(largest)),
             _ => short(part * largest),
         };
         canvas.text((x + RADIUS + 3.0, y + 21.8), label.as_str(), NOTE);
@@ -202,20 +202,18 @@ fn summary(markers: &Markers<'_>, inside: usize, unit: &str) -> String {
     format!("{} features w in {unit}{hidden}", count(markers.count))
 }
 
-/// Each input's part of the sum.
-fn shares(importance: &[f64], inputs: usize) -> Vec<f64> {
+/// The importance of each input, 0 where it is not known.
+fn sizes(importance: &[f64], inputs: usize) -> Vec<f64> {
     let size = |k: usize| importance.get(k).copied().filter(|v| v.is_finite());
-    let sizes: Vec<f64> = (0..inputs).map(|k| size(k).map_or(0.0, f64::abs)).collect();
-    let largest = sizes.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-    let total: f64 = sizes.iter().map(|size| size / largest).sum();
-    let scale = |size: &f64| size / largest / total.max(f64::MIN_POSITIVE);
-    sizes.iter().map(scale).collect()
+    (0..inputs)
+        .map(|k| size(k).map_or(0.0, |size| size.max(0.0)))
+        .collect()
 }
 
-/// The indices of the largest shares, in the order of the inputs.
-fn largest(share: &[f64], most: usize) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..share.len()).collect();
-    order.sort_by(|&a, &b| share[b].total_cmp(&share[a]));
+/// The indices of the largest, in the order of the inputs.
+fn largest(size: &[f64], most: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..size.len()).collect();
+    order.sort_by(|&a, &b| size[b].total_cmp(&size[a]));
     order.truncate(most);
     order.sort_unstable();
     order
@@ -240,10 +238,8 @@ mod tests {
     }
 
     #[test]
-    fn shares_add_up_and_follow_the_importance() {
-        assert_eq!(shares(&[1.0, 3.0], 2), [0.25, 0.75]);
-        assert_eq!(shares(&[0.0, f64::NAN], 3), [0.0, 0.0, 0.0]);
-        assert_eq!(shares(&[f64::MAX, f64::MAX], 2), [0.5, 0.5]);
+    fn the_most_important_are_shown() {
+        assert_eq!(sizes(&[1.0, -1e-9, f64::NAN], 4), [1.0, 0.0, 0.0, 0.0]);
         assert_eq!(largest(&[0.1, 0.4, 0.2, 0.3], 3), [1, 2, 3]);
     }
 

@@ -69,6 +69,7 @@ impl FromStr for Delimiter {
 pub(crate) struct Dialect {
     pub delimiter: Delimiter,
     pub header: bool,
+    pub decimal_comma: bool,
 }
 
 impl Dialect {
@@ -85,19 +86,58 @@ impl Dialect {
                 advice,
             ));
         }
-        let delimiter = options.delimiter.unwrap_or_else(|| {
-            // Ties go to the first, `max_by_key` would give them to the last.
-            let agreeing = |d: &Delimiter| agreeing(&first(path, sample, *d));
-            let best = Delimiter::ALL.iter().rev().max_by_key(|d| agreeing(d));
-            *best
-                .filter(|d| agreeing(d) > 0)
-                .unwrap_or(&Delimiter::Byte(b','))
-        });
-        let header = match options.header {
-            Some(header) => header,
-            None => is_header(path, &first(path, sample, delimiter))?,
+        let comma = Delimiter::Byte(b',');
+        if options.decimal_comma && options.delimiter == Some(comma) {
+            return Err(malformed(
+                path,
+                "another character than the decimal comma between fields",
+                "a comma for both",
+                "leave out --decimal-comma, or give another --delimiter",
+            ));
+        }
+        let mut dialect = Dialect {
+            delimiter: comma,
+            header: false,
+            decimal_comma: options.decimal_comma,
         };
-        Ok(Dialect { delimiter, header })
+        dialect.delimiter = options.delimiter.unwrap_or_else(|| {
+            // Ties go to the first, `max_by_key` would give them to the last.
+            let agreeing = |&delimiter: &Delimiter| {
+                agreeing(&first(
+                    path,
+                    sample,
+                    Dialect {
+                        delimiter,
+                        ..dialect
+                    },
+                ))
+            };
+            let possible = |d: &&Delimiter| !(options.decimal_comma && **d == comma);
+            let candidates = Delimiter::ALL.iter().rev().filter(possible);
+            let best = candidates.max_by_key(|d| agreeing(d));
+            let otherwise = if options.decimal_comma {
+                Delimiter::Byte(b';')
+            } else {
+                comma
+            };
+            best.copied()
+                .filter(|d| agreeing(d) > 0)
+                .unwrap_or(otherwise)
+        });
+        dialect.header = match options.header {
+            Some(header) => header,
+            None => is_header(path, &first(path, sample, dialect))?,
+        };
+        Ok(dialect)
+    }
+
+    /// The number of a field, as [`number`] reads it.
+    pub fn number(&self, field: &[u8]) -> Option<f64> {
+        if !self.decimal_comma {
+            return number(field);
+        }
+        let pointed = |byte: &u8| if *byte == b',' { b'.' } else { *byte };
+        number(&field.iter().map(pointed).collect::<Vec<_>>())
     }
 }
 
@@ -110,7 +150,8 @@ enum Field {
 }
 
 /// The kinds of the fields of the first records.
-fn first(path: &Path, sample: &[u8], delimiter: Delimiter) -> Vec<Vec<Field>> {
+fn first(path: &Path, sample: &[u8], dialect: Dialect) -> Vec<Vec<Field>> {
+    let delimiter = dialect.delimiter;
     let whole = sample.len() < SAMPLE;
     let mut records = Records::new(path, sample.into(), Box::new(std::io::empty()));
     let mut kinds: Vec<Vec<Field>> = Vec::new();
@@ -120,7 +161,7 @@ fn first(path: &Path, sample: &[u8], delimiter: Delimiter) -> Vec<Vec<Field>> {
         let fields = Fields::new(record, delimiter);
         kinds.push(
             fields
-                .map(|field| match number(field) {
+                .map(|field| match dialect.number(field) {
                     None => Field::Text,
                     Some(value) if value.is_nan() => Field::Missing,
                     Some(_) => Field::Number,

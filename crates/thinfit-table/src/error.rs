@@ -45,7 +45,7 @@ pub enum Error {
         advice: &'static str,
     },
     /// A value that no fit can use.
-    #[error("{place}: column `{column}` {problem}; {advice}")]
+    #[error("{place}: column `{column}` {problem}; {}", either(advice))]
     Value {
         /// Where.
         place: Place,
@@ -53,8 +53,8 @@ pub enum Error {
         column: String,
         /// What is wrong with the value, for instance ``is `abc`, not a number``.
         problem: String,
-        /// What to do.
-        advice: String,
+        /// What to do: one of these.
+        advice: Vec<String>,
     },
     /// A column that is asked for and is not there.
     #[error("{path} has no column `{name}`; {advice}")]
@@ -125,6 +125,32 @@ pub(crate) fn malformed(
         expected: expected.into(),
         found: found.into(),
         advice: advice.into(),
+    }
+}
+
+/// Ways out as one phrase: `a, b, or c`.
+fn either(ways: &[String]) -> String {
+    match ways {
+        [] => String::new(),
+        [way] => way.clone(),
+        [ways @ .., last] => format!("{}, or {last}", ways.join(", ")),
+    }
+}
+
+/// How to do without a column.
+pub(crate) fn leave_out(column: &str) -> String {
+    format!(
+        "leave the column out of the fit with --drop {}",
+        quoted(column)
+    )
+}
+
+/// A word as a shell takes it.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-+./:=@%,".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.into(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
     }
 }
 

@@ -23,7 +23,12 @@ const KNOWN: [(Kind, &[u8], &str, &str); 4] = [
 ];
 
 /// Files that users have and that are no tables for us: first bytes, what they are, what to do.
-const FOREIGN: [(&[u8], &str, &str); 8] = [
+const FOREIGN: [(&[u8], &str, &str); 9] = [
+    (
+        b"{\"format\":",
+        "JSON, as models are written",
+        "give the table; a model comes before it, as in `thinfit predict MODEL DATA`",
+    ),
     (
         b"MATLAB 7.3",
         "a MAT file of version 7.3",

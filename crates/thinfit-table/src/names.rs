@@ -50,7 +50,11 @@ pub(crate) fn suggest(names: &[String], name: &str) -> String {
     let near =
         |known: &&String| (..length.min(length.div_ceil(3) + 1)).contains(&distance(known, name));
     let nearest = names.iter().filter(near);
-    match nearest.min_by_key(|known| distance(known, name)) {
+    let nearest = nearest.min_by_key(|known| distance(known, name));
+    // `Yield` for `Yield (%)`.
+    let longer =
+        |known: &&String| length > 1 && known.to_lowercase().contains(&name.to_lowercase());
+    match nearest.or_else(|| names.iter().find(longer)) {
         Some(nearest) => format!("did you mean `{}`?", show(nearest.as_bytes())),
         None => format!("it has {}", list(names.iter().map(|n| show(n.as_bytes())))),
     }

@@ -1,7 +1,7 @@
 //! Parquet: columns of numbers in groups of rows. Read through the column readers of the `parquet` crate alone, which
 //! spares building Arrow.
 
-use crate::error::{malformed, show};
+use crate::error::{leave_out, malformed, show};
 use crate::names::{check_columns, named};
 use crate::reader::Source;
 use crate::{Error, Place, Position, Result};
@@ -99,7 +99,7 @@ impl Source for Parquet {
                         position: Position::Row(1),
                     },
                     problem: format!("is {what}, not a number"),
-                    advice: format!("leave the column out of the fit with --drop {name}"),
+                    advice: vec![leave_out(&name)],
                     column: name,
                 }
             })?);

@@ -2,7 +2,7 @@
 //! business of a [`Source`].
 
 use crate::dialect::SAMPLE;
-use crate::error::{malformed, show, unread};
+use crate::error::{leave_out, malformed, show, unread};
 use crate::kind::{Kind, kind};
 use crate::names::suggest;
 #[cfg(feature = "parquet")]
@@ -41,6 +41,10 @@ pub struct Options {
     pub header: Option<bool>,
     /// What becomes of missing values.
     pub missing: Missing,
+    /// Whether a comma stands before the decimals of a number in a text.
+    pub decimal_comma: bool,
+    /// Whether all columns that are selected are needed, so that errors do not advise to leave one out.
+    pub needed: bool,
     /// The array of an NPZ file or variable of a MAT file, or several with commas between them; all if none.
     pub array: Option<String>,
 }
@@ -116,6 +120,7 @@ pub struct Reader {
     path: PathBuf,
     source: Box<dyn Source>,
     missing: Missing,
+    needed: bool,
     columns: Vec<usize>,
     /// Complete rows of the current block.
     values: Vec<f64>,
@@ -190,6 +195,7 @@ impl Reader {
             columns: (0..source.names().len()).collect(),
             source,
             missing: options.missing,
+            needed: options.needed,
             values: Vec::new(),
             rows: 0,
             dropped: 0,
@@ -224,6 +230,11 @@ impl Reader {
         assert!(!columns.is_empty() && distinct.len() == columns.len());
         assert!(columns.iter().all(|c| *c < self.names().len()));
         self.columns = columns.to_vec();
+    }
+
+    /// The columns that are read, in this order, as places among [`Reader::names`]; all at first.
+    pub fn selected(&self) -> &[usize] {
+        &self.columns
     }
 
     /// Rows left out so far for missing values. Whoever writes a row for each row of the file should refuse them.
@@ -305,7 +316,8 @@ impl Reader {
         let mut kept = 0;
         while kept < rows {
             let wanted = rows - kept;
-            let read = self.source.read(&self.columns, wanted, &mut self.values)?;
+            let read = self.source.read(&self.columns, wanted, &mut self.values);
+            let read = read.map_err(|error| self.advise(error))?;
             self.rows += read;
             let start = kept;
             for row in 0..read {
@@ -313,15 +325,15 @@ impl Reader {
                 let values = &self.values[at..at + k];
                 if let Some(odd) = values.iter().position(|v| !v.is_finite()) {
                     if let Some(infinite) = values.iter().position(|v| v.is_infinite()) {
-                        return Err(self.flaw(row, infinite, "is infinite", |leave_out| {
-                            format!("correct it, or {leave_out}")
-                        }));
+                        return Err(self.flaw(row, infinite, "is infinite", &["correct it"]));
                     }
                     match self.missing {
                         Missing::Refuse => {
-                            return Err(self.flaw(row, odd, "is missing", |leave_out| {
-                                format!("fill it in, pass --missing drop or --missing mean, or {leave_out}")
-                            }));
+                            let ways = match self.needed {
+                                true => ["fill it in", "pass --missing drop"],
+                                false => ["fill it in", "pass --missing drop or --missing mean"],
+                            };
+                            return Err(self.flaw(row, odd, "is missing", &ways));
                         }
                         Missing::Drop => {
                             self.dropped += 1;
@@ -350,12 +362,12 @@ impl Reader {
             let present = column.len() - missing;
             if present == 0 {
                 let name = show(name.as_bytes());
-                return Err(malformed(
-                    &self.path,
-                    format!("values in column `{name}`"),
-                    "none",
-                    format!("leave the column out of the fit with --drop {name}"),
-                ));
+                let advice = match self.needed {
+                    true => "fill it in".into(),
+                    false => leave_out(&name),
+                };
+                let expected = format!("values in column `{name}`");
+                return Err(malformed(&self.path, expected, "none", advice));
             }
             // Divided first: a sum of large numbers may overflow.
             let mean = column.iter().filter(|v| !v.is_nan());
@@ -369,26 +381,30 @@ impl Reader {
         Ok(filled)
     }
 
-    /// The error of a value in the last block. The advice includes leaving the column out.
-    fn flaw(
-        &self,
-        row: usize,
-        column: usize,
-        problem: &str,
-        advice: impl Fn(String) -> String,
-    ) -> Error {
+    /// The error of a value in the last block.
+    fn flaw(&self, row: usize, column: usize, problem: &str, ways: &[&str]) -> Error {
         let column = show(self.names()[self.columns[column]].as_bytes());
-        Error::Value {
+        let ways = ways.iter().map(|way| String::from(*way));
+        self.advise(Error::Value {
             place: Place {
                 path: self.path.clone(),
                 position: self.source.position(row),
             },
             problem: problem.into(),
-            advice: advice(format!(
-                "leave the column out of the fit with --drop {column}"
-            )),
+            advice: ways.chain([leave_out(&column)]).collect(),
             column,
+        })
+    }
+
+    /// The error without the advice to leave out a column that is needed.
+    fn advise(&self, mut error: Error) -> Error {
+        if let (true, Error::Value { column, advice, .. }) = (self.needed, &mut error) {
+            advice.retain(|way| *way != leave_out(column));
+            if advice.is_empty() {
+                advice.push("the model needs numbers there".into());
+            }
         }
+        error
     }
 
     /// The error of a table without rows.
@@ -396,7 +412,10 @@ impl Reader {
         let (found, advice) = if self.dropped > 0 {
             (
                 format!("a missing value in each of {}", self.dropped),
-                "leave columns out with --drop, or pass --missing mean",
+                match self.needed {
+                    true => "give complete rows",
+                    false => "leave columns out with --drop, or pass --missing mean",
+                },
             )
         } else {
             ("none".into(), "give a file with rows below the header")

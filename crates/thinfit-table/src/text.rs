@@ -1,7 +1,7 @@
 //! Text as a source of rows: fields become numbers here, and what is not a number becomes an error with its line.
 
 use crate::dialect::{Dialect, SAMPLE};
-use crate::error::{malformed, show};
+use crate::error::{leave_out, malformed, show};
 use crate::names::named;
 use crate::reader::Source;
 use crate::records::{Fields, Records, trim, unquote, utf8};
@@ -112,7 +112,7 @@ fn parse(
     let mut count = 0;
     for field in Fields::new(record, dialect.delimiter) {
         if let Some(Some(slot)) = slots.get(count) {
-            out[*slot] = number(field).ok_or_else(|| Flaw::NotANumber {
+            out[*slot] = dialect.number(field).ok_or_else(|| Flaw::NotANumber {
                 column: count,
                 text: unquote(field).into(),
             })?;
@@ -157,11 +157,14 @@ impl Flaw {
             },
             Flaw::NotANumber { column, text } => {
                 let name = show(names[column].as_bytes());
-                let point: Vec<u8> = text.iter().filter(|b| **b != b',').copied().collect();
-                let advice = if point.len() < text.len() && number(&point).is_some() {
-                    "write numbers with a decimal point and without separators of thousands".into()
+                let digits: Vec<u8> = text.iter().filter(|b| **b != b',').copied().collect();
+                let advice = if digits.len() < text.len() && number(&digits).is_some() {
+                    vec![
+                        "pass --decimal-comma if a comma stands before the decimals".into(),
+                        "write numbers without separators of thousands".into(),
+                    ]
                 } else {
-                    format!("correct it, or leave the column out of the fit with --drop {name}")
+                    vec!["correct it".into(), leave_out(&name)]
                 };
                 Error::Value {
                     place,

@@ -77,12 +77,17 @@ fn options() -> impl Strategy<Value = Options> {
         Just(Missing::Mean)
     ];
     let array = prop_oneof![9 => Just(None), 1 => Just(Some("X".to_owned()))];
-    (missing, array, any::<Option<bool>>()).prop_map(|(missing, array, header)| Options {
-        missing,
-        array,
-        header,
-        delimiter: None,
-    })
+    let flags = any::<(Option<bool>, bool, bool)>();
+    (missing, array, flags).prop_map(
+        |(missing, array, (header, decimal_comma, needed))| Options {
+            missing,
+            array,
+            header,
+            delimiter: None,
+            decimal_comma,
+            needed,
+        },
+    )
 }
 
 /// A change of a file: where, how, and with what.

@@ -4,7 +4,7 @@
 
 use faer::Mat;
 use std::path::Path;
-use thinfit_table::{Delimiter, Missing, Options, Reader, Result, Table};
+use thinfit_table::{Delimiter, Missing, Options, Reader, Result, Table, quoted};
 
 fn open_with(text: impl Into<Vec<u8>>, options: &Options) -> Result<Reader> {
     Reader::from_bytes(Path::new("train.csv"), text.into(), options)
@@ -111,6 +111,47 @@ fn what_the_user_says_overrides_what_is_detected() {
     assert_eq!("tab".parse(), Ok(Delimiter::Byte(b'\t')));
     assert_eq!(" ".parse(), Ok(Delimiter::Blanks));
     assert!("-".parse::<Delimiter>().is_err());
+}
+
+#[test]
+fn a_decimal_comma_is_read_when_asked_for_and_named_when_not() {
+    let options = Options {
+        decimal_comma: true,
+        ..Options::default()
+    };
+    let text = "a;b\n1,5;-2,25e3\n3;4,0\n";
+    let table = read_with(text, &options).unwrap();
+    assert_eq!(rows(&table.x), [[1.5, -2250.0], [3.0, 4.0]]);
+    // A comma is no delimiter then, even if it is all there is.
+    assert_eq!(
+        rows(&read_with("1,5\n2,5\n", &options).unwrap().x),
+        [[1.5], [2.5]]
+    );
+    assert!(error(text).contains("--decimal-comma"));
+    let both = Options {
+        delimiter: Some(Delimiter::Byte(b',')),
+        ..options
+    };
+    let message = open_with(text, &both).err().unwrap().to_string();
+    assert!(message.contains("a comma for both"), "{message}");
+}
+
+#[test]
+fn columns_that_are_needed_are_not_to_be_left_out() {
+    let needed = Options {
+        needed: true,
+        ..Options::default()
+    };
+    let message = |text| read_with(text, &needed).unwrap_err().to_string();
+    assert!(message("a,b\n1,x\n").ends_with("correct it"));
+    assert!(message("a,b\n1,\n").ends_with("fill it in, or pass --missing drop"));
+}
+
+#[test]
+fn names_are_quoted_for_the_shell() {
+    assert!(error("a,Sample ID\n1,x7\n").ends_with("--drop 'Sample ID'"));
+    assert_eq!(quoted("it's"), r"'it'\''s'");
+    assert_eq!(quoted("runs/a-1.csv"), "runs/a-1.csv");
 }
 
 #[test]
@@ -225,8 +266,8 @@ fn errors_say_where_what_and_how_to_go_on() {
         ),
         (
             b"a;b\n1,5;2\n",
-            "train.csv:2: column `a` is `1,5`, not a number; write numbers with a decimal point and without separators of \
-             thousands",
+            "train.csv:2: column `a` is `1,5`, not a number; pass --decimal-comma if a comma stands before the decimals, or \
+             write numbers without separators of thousands",
         ),
         (
             b"# head\na,b,c\n1,2,3\n1,2\n",

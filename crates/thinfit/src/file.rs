@@ -7,6 +7,12 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// The field of our JSON files that says whether the rest can be read.
+#[derive(Deserialize)]
+pub(crate) struct Header {
+    pub format: String,
+}
+
 /// All bytes of a file.
 ///
 /// # Errors
@@ -53,6 +59,12 @@ pub fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
     })
 }
 
+/// The field `format` of JSON text, if it has one.
+pub fn format(text: &str) -> Option<String> {
+    let header = serde_json::from_str::<Header>(text);
+    header.ok().map(|header| header.format)
+}
+
 /// Reads JSON text whose field `format` is `family/version`; `name` stands for the text in errors.
 ///
 /// `flaw` tells what does not fit together in what was read.
@@ -65,12 +77,8 @@ pub fn parse<T: DeserializeOwned>(
     format: &str,
     flaw: impl Fn(&T) -> Option<&'static str>,
 ) -> Result<T> {
-    /// The field that says whether the rest can be read.
-    #[derive(Deserialize)]
-    struct Header {
-        format: String,
-    }
-    let (save, again) = ("give a file written by `save`", "fit the model again");
+    let again = "fit the model again";
+    let save = "give a model that thinfit wrote; on the command line it comes before the table";
     let wrong = |found: String, advice| Error::Format {
         path: name.into(),
         expected: format!("a model of format `{format}`"),

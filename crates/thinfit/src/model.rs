@@ -136,6 +136,13 @@ impl Model {
         scalers: (Scaler, Scaler),
         record: Record,
     ) -> Result<Self> {
+        if !(network.hidden.is_all_finite() && network.output.is_all_finite()) {
+            return Err(Error::Data {
+                what: "network",
+                problem: "a weight left the finite range".into(),
+                advice: "lower the learning rate or scale the data",
+            });
+        }
         let names = (data.inputs.clone(), data.outputs.clone());
         let model = Model::new(network, names, data.domain(), scalers, None, record);
         match model.flaw() {

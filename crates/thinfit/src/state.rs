@@ -2,7 +2,7 @@
 
 use crate::config::{Config, Method};
 use crate::data::Dataset;
-use crate::file::{read_whole, write_whole};
+use crate::file::{Header, read_whole, write_whole};
 use crate::train::{Leaf, RunState};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -95,15 +95,17 @@ impl State {
             path: path.into(),
             expected: format!("a checkpoint of format `{FORMAT}`"),
             found,
-            advice: "give a file written by a fit of this version, or start the fit afresh",
+            advice: "give the file that a fit of this version saved its state to, or start the fit afresh",
         };
-        let state: State =
-            serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
-        if state.format == FORMAT {
-            Ok(state)
-        } else {
-            Err(wrong(format!("format `{}`", state.format)))
+        match serde_json::from_slice::<Header>(&bytes) {
+            Ok(header) if header.format == FORMAT => {}
+            Ok(header) if header.format.starts_with("thinfit/") => {
+                return Err(wrong("a finished model".into()));
+            }
+            Ok(header) => return Err(wrong(format!("format `{}`", header.format))),
+            Err(error) => return Err(wrong(error.to_string())),
         }
+        serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))
     }
 
     /// The configuration of the fit.

@@ -93,17 +93,7 @@ impl Waves {
             .iter()
             .map(|angle| angle.iter().map(|&angle| sinc(angle)).collect())
             .collect();
-        let others = factor
-            .iter()
-            .map(|factor| {
-                let without = |i: usize, j: usize| {
-                    (0..d)
-                        .filter(|&k| k != i && k != j)
-                        .fold(fx128::ONE, |product, k| product * factor[k])
-                };
-                (0..d * d).map(|ij| without(ij / d, ij % d)).collect()
-            })
-            .collect();
+        let others = factor.iter().map(|factor| without_pairs(factor)).collect();
         Some(Waves {
             constant: real(outputs.shift[o]) + real(outputs.scale[o]) * constant,
             amplitude,
@@ -225,6 +215,25 @@ impl Sums {
     }
 }
 
+/// Π_k f_k over all k but i and j, d × d.
+fn without_pairs(f: &[fx128]) -> Vec<fx128> {
+    let d = f.len();
+    let mut after = vec![fx128::ONE; d + 1];
+    (0..d).rev().for_each(|k| after[k] = f[k] * after[k + 1]);
+    let (mut others, mut before) = (vec![fx128::ONE; d * d], fx128::ONE);
+    for i in 0..d {
+        others[i * d + i] = before * after[i + 1];
+        let mut inner = before;
+        for j in i + 1..d {
+            others[i * d + j] = inner * after[j + 1];
+            others[j * d + i] = others[i * d + j];
+            inner *= f[j];
+        }
+        before *= f[i];
+    }
+    others
+}
+
 fn real(value: f64) -> fx128 {
     fx128::from_f64(value)
 }
@@ -277,6 +286,17 @@ fn sinc(t: fx128) -> fx128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn products_leave_out_what_they_should() {
+        let f = [2.0, 3.0, 5.0, 7.0].map(real);
+        let others = without_pairs(&f);
+        for (i, j) in (0..16).map(|ij| (ij / 4, ij % 4)) {
+            let kept = (0..4).filter(|k| ![i, j].contains(k));
+            let product: f64 = kept.map(|k| f[k].0).product();
+            assert_eq!(others[4 * i + j].0, product, "{i}, {j}");
+        }
+    }
 
     #[test]
     fn sines_have_thirty_digits() {

@@ -266,3 +266,16 @@ fn wrong_options_are_errors_that_say_what_to_do() {
     assert!(text(&output.stderr).contains("gft-r"));
     assert_eq!(thinfit(&folder, &["fitt"]).status.code(), Some(2));
 }
+
+#[test]
+fn a_constant_target_is_named() {
+    let folder = folder("constant");
+    let lines: String = (0..40).map(|i| format!("{},2.5\n", i * 17 % 40)).collect();
+    write(&folder, "flat.csv", format!("x,y\n{lines}"));
+    let report = succeed(&folder, &with_short(&["fit", "flat.csv", "--target", "y"]));
+    assert!(
+        report.contains("y has one value in all samples"),
+        "{report}"
+    );
+    assert!(!report.contains("noisy"), "{report}");
+}

@@ -136,6 +136,63 @@ fn the_way_out_of_a_missing_value_works() {
 }
 
 #[test]
+fn names_with_blanks_and_commas_and_decimal_commas_are_read() {
+    let folder = folder("names");
+    let (x, y) = points(60);
+    let comma = |value: f64| format!("{value}").replace('.', ",");
+    let line = |i: usize| {
+        let missing = if i == 7 {
+            String::new()
+        } else {
+            comma(x[(i, 1)])
+        };
+        format!("{};S{i};{missing};{}\n", comma(x[(i, 0)]), comma(y[(i, 0)]))
+    };
+    let lines: String = (0..60).map(line).collect();
+    write(
+        &folder,
+        "my lab.csv",
+        format!("a;Sample ID;b, in K;Yield (%)\n{lines}"),
+    );
+    let fit = with_short(&["fit", "my lab.csv", "--target", "Yield (%)"]);
+    fail(&folder, &fit, &["--decimal-comma"]);
+    let fit = [&fit[..], &["--decimal-comma", "--missing=drop"]].concat();
+    fail(&folder, &fit, &["--drop 'Sample ID'"]);
+    fail(
+        &folder,
+        &[&fit[..], &["--drop", "Sample"]].concat(),
+        &["did you mean `Sample ID`?"],
+    );
+    let report = succeed(&folder, &[&fit[..], &["--drop", "Sample ID"]].concat());
+    // The next command works as it is printed.
+    let next = "thinfit plot model.json 'my lab.csv' --missing drop --decimal-comma";
+    assert!(report.contains(next), "{report}");
+    succeed(
+        &folder,
+        &[
+            "plot",
+            "model.json",
+            "my lab.csv",
+            "--missing",
+            "drop",
+            "--decimal-comma",
+        ],
+    );
+    let listed = ["--target= Yield (%) ", "--inputs=b, in K", "--inputs=a"];
+    succeed(
+        &folder,
+        &[
+            &with_short(&["fit", "my lab.csv"])[..],
+            &listed,
+            &fit[fit.len() - 2..],
+        ]
+        .concat(),
+    );
+    let model = Model::load(folder.join("model.json")).unwrap();
+    assert_eq!(model.inputs, ["b, in K", "a"]);
+}
+
+#[test]
 fn data_are_the_built_in_problems() {
     let folder = folder("data");
     let printed = succeed(&folder, &["data", "f3", "--rows", "7", "--seed", "4"]);

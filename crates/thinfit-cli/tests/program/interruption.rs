@@ -84,6 +84,17 @@ fn a_killed_fit_resumes_to_the_same_model() {
     fail(&folder, &resume("other.csv"), &["same data"]);
     let wider = [&resume("train.csv")[..], &["--width=31"]].concat();
     fail(&folder, &wider, &["other settings"]);
+    fail(
+        &folder,
+        &[
+            "fit",
+            "train.csv",
+            "--target=y",
+            "--drop=name",
+            "--resume=whole.json",
+        ],
+        &["a finished model"],
+    );
     write(&folder, "fit.state", "{");
     fail(&folder, &resume("train.csv"), &["fit.state"]);
 }
@@ -101,7 +112,13 @@ fn ctrl_c_saves_the_best_model_and_the_state() {
     assert!(signal.unwrap().success());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
-    assert!(text(&output.stdout).contains("interrupted"));
+    let report = text(&output.stdout);
+    assert!(report.contains("interrupted"), "{report}");
+    assert!(
+        report.contains("--target=y") && report.contains("--resume fit.state"),
+        "{report}"
+    );
+    assert!(!report.contains("--checkpoint"), "{report}");
     assert!(
         Model::load(folder.join("model.json"))
             .unwrap()

@@ -163,6 +163,19 @@ fn bad_rows_and_bad_models_leave_no_file() {
     );
     fail(
         &folder,
+        &predict("train.csv", "model.json"),
+        &["train.csv", "before the table"],
+    );
+    fail(
+        &folder,
+        &predict("model.json", "model.json"),
+        &["expected a table, found JSON"],
+    );
+    write(&folder, "text.csv", "a,b\n1,x\n");
+    let message = fail(&folder, &predict("model.json", "text.csv"), &["text.csv:2"]);
+    assert!(!message.contains("--drop"), "{message}");
+    fail(
+        &folder,
         &["predict", "model.json", "train.csv", "--interval", "1.5"],
         &["between 0 and 1"],
     );
@@ -199,6 +212,34 @@ fn rows_with_missing_values_can_be_left_out() {
         ],
         &["--missing drop"],
     );
+}
+
+#[test]
+fn columns_can_be_kept_and_extrapolation_is_told() {
+    let folder = fitted("predict-keep");
+    write(
+        &folder,
+        "new.csv",
+        "id,a,b\n7,0.1,0.2\n8,3.0,0.2\n9,0.3,0.4\n",
+    );
+    let output = thinfit(
+        &folder,
+        &["predict", "model.json", "new.csv", "--keep", "id, b"],
+    );
+    let (names, rows) = numbers(&text(&output.stdout));
+    assert_eq!(names, ["id", "b", "y"]);
+    let kept: Vec<&[f64]> = rows.iter().map(|row| &row[..2]).collect();
+    assert_eq!(kept, [[7.0, 0.2], [8.0, 0.2], [9.0, 0.4]]);
+    let warning = text(&output.stderr);
+    assert!(
+        warning.contains("1 of 3 rows") && warning.contains("a in 1"),
+        "{warning}"
+    );
+    let plain = succeed(&folder, &["predict", "model.json", "new.csv"]);
+    let predicted = |rows: &[Vec<f64>]| rows.iter().map(|r| r[r.len() - 1]).collect::<Vec<_>>();
+    assert_eq!(predicted(&numbers(&plain).1), predicted(&rows));
+    let quiet = thinfit(&folder, &["predict", "model.json", "new.csv", "--quiet"]);
+    assert_eq!(text(&quiet.stderr), "");
 }
 
 #[test]

@@ -1,0 +1,360 @@
+//! `thinfit reproduce`: does the fits of the paper's tables that are not recorded yet, and reports all that are.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use thinfit::file::write_whole;
+use thinfit::{Activation, Control, Lambda};
+use thinfit_experiments::{
+    Cell, Choice, Column, Error, Event, Figure1, Job, Ledger, Method, Outcome, Plan, Record,
+    Report, Settings, What, page, time,
+};
+
+use crate::args::ReproduceArgs;
+use crate::draw::save;
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::progress::Progress;
+use crate::settings;
+
+/// Plans, does what is missing, reports; tells whether it was interrupted.
+pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> {
+    let whats = whats(args)?;
+    let changes = serde_json::to_value(settings::changes(&args.set)?)?;
+    let changes = changes.as_object().cloned().unwrap_or_default();
+    let settings = Settings::new(&args.preset, changes)?;
+    let plan = Plan {
+        cells: cells(args, &whats)?,
+        seeds: (args.seeds.first..=args.seeds.last).collect(),
+        lambda: lambda(&args.lambda)?,
+    };
+    let jobs = plan.jobs(&settings);
+    let ledger = Ledger::open(&args.out)?;
+    if args.list {
+        for job in &jobs {
+            let state = ledger.get(job).map_or("missing".into(), |r| outcome(&r));
+            writeln!(out, "{job}: {state}")?;
+        }
+        return Ok(false);
+    }
+    let progress = Progress::new(args.quiet);
+    if ledger.damaged() > 0 {
+        progress.note(format!(
+            "{}: {} lines are damaged and left out; their fits count as missing",
+            ledger.path().display(),
+            ledger.damaged()
+        ));
+    }
+    let ended = match args.report {
+        true => Outcome::default(),
+        false => fit(args, &jobs, &ledger, &settings, &progress)?,
+    };
+    progress.finish();
+    let report = Report::new(&whats, &plan, &settings, &ledger);
+    write_report(out, &args.out, &report)?;
+    if ended.failed > 0 && !ended.stopped {
+        return Err(Failure::new(format!(
+            "{} fits failed, see above; the same command tries them again",
+            ended.failed
+        )));
+    }
+    Ok(ended.stopped)
+}
+
+/// Does the jobs that are not recorded.
+fn fit(
+    args: &ReproduceArgs,
+    jobs: &[Job],
+    ledger: &Ledger,
+    settings: &Settings,
+    progress: &Progress,
+) -> Result<Outcome, Failure> {
+    let mut missing = Vec::new();
+    for job in jobs {
+        if !ledger.has(job)? {
+            missing.push(job.clone());
+        }
+    }
+    progress.note(format!(
+        "{} fits, {} of them done before; records in {}",
+        jobs.len(),
+        jobs.len() - missing.len(),
+        ledger.path().display()
+    ));
+    let missing = with_data(missing, progress);
+    interrupt::listen()?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let workers = if args.jobs == 0 { cores } else { args.jobs };
+    let forecast = Mutex::new(Forecast::new(&ledger.records(), &missing, workers));
+    let observe = |event: Event<'_>| {
+        let mut forecast = forecast.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            Event::Started(job) => forecast.start(job),
+            Event::Moved(job, part) => {
+                if forecast.move_to(job, part) {
+                    progress.stand(forecast.done(), || forecast.to_string());
+                }
+            }
+            Event::Finished(record) => {
+                forecast.finish(&record.job, Some(record.seconds));
+                let (job, state) = (&record.job, outcome(record));
+                progress.note(format!("{job}: {state}  ({forecast})"));
+            }
+            Event::Failed(job, error) => {
+                forecast.finish(job, None);
+                progress.note(format!("{job}: failed: {error}"));
+            }
+        }
+        match interrupt::asked() {
+            true => Control::Stop,
+            false => Control::Continue,
+        }
+    };
+    Ok(thinfit_experiments::run(
+        &missing, ledger, settings, workers, &observe,
+    )?)
+}
+
+/// Writes all that is known in every form, and says where.
+fn write_report(out: &mut impl Write, folder: &Path, report: &Report) -> Result<(), Failure> {
+    let figure = report
+        .whats
+        .contains(&What::Figure1)
+        .then(|| Figure1::read(report, folder));
+    let figure = figure.filter(|figure| !figure.is_empty());
+    if let Some(figure) = &figure {
+        writeln!(
+            out,
+            "part of |b| within 0.1 of the lines on which the function's Fourier transform lies:\n"
+        )?;
+        let columns: Vec<Column> = What::Figure1.columns().collect();
+        write!(out, "{:<16}", "")?;
+        for column in &columns {
+            write!(out, "{:>10}", column.problem())?;
+        }
+        writeln!(out)?;
+        for method in Figure1::METHODS {
+            write!(out, "{:<16}", method.label())?;
+            for &column in &columns {
+                let share = figure.share(method, column);
+                let text = share.map_or("-".into(), |share| format!("{:.1} %", 100.0 * share));
+                write!(out, "{text:>10}")?;
+            }
+            writeln!(out)?;
+        }
+        writeln!(out)?;
+    }
+    let (cells, filled) = report.count();
+    writeln!(out, "{filled} of {cells} cells have a number")?;
+    let files = [
+        ("results.csv", report.csv()),
+        ("results.md", report.markdown()),
+        ("results.html", page(report, figure.as_ref())),
+    ];
+    for (name, text) in files {
+        let path = folder.join(name);
+        write_whole(&path, text.as_bytes())?;
+        writeln!(out, "wrote {}", path.display())?;
+    }
+    if let Some(figure) = &figure {
+        save(out, folder, "figure1", &figure.canvas())?;
+    }
+    Ok(())
+}
+
+/// The tables that were asked for.
+fn whats(args: &ReproduceArgs) -> Result<Vec<What>, Failure> {
+    let mut whats = Vec::new();
+    for word in &args.what {
+        whats.extend(What::matching(word).map_err(|error| Failure::new(error.to_string()))?);
+    }
+    Ok(What::ALL
+        .into_iter()
+        .filter(|what| whats.contains(what))
+        .collect())
+}
+
+/// The cells that the options leave.
+fn cells(args: &ReproduceArgs, whats: &[What]) -> Result<Vec<Cell>, Failure> {
+    let wrong = |error: &dyn std::error::Error| Failure::new(error.to_string());
+    let mut columns = Vec::new();
+    for word in &args.columns {
+        columns.extend(Column::matching(word).map_err(|error| wrong(&error))?);
+    }
+    let methods: Vec<Method> = args
+        .methods
+        .iter()
+        .map(|name| name.parse().map_err(|error| wrong(&error)))
+        .collect::<Result<_, _>>()?;
+    let activation = |activation: Option<Activation>| {
+        let name = activation.map(Activation::name);
+        args.activations.is_empty()
+            || name.is_none_or(|name| args.activations.iter().any(|given| given == name))
+    };
+    let wanted = |cell: &Cell| {
+        (columns.is_empty() || columns.contains(&cell.column))
+            && (methods.is_empty() || methods.contains(&cell.method))
+            && activation(cell.activation)
+    };
+    let cells: Vec<Cell> = whats
+        .iter()
+        .flat_map(|what| what.cells())
+        .filter(wanted)
+        .collect();
+    if cells.is_empty() {
+        return Err(Failure::new(format!(
+            "{} has no cell with these columns, methods and activations; leave one of the options out, or name other tables",
+            args.what.join(", ")
+        )));
+    }
+    Ok(cells)
+}
+
+fn lambda(text: &str) -> Result<Choice, Failure> {
+    match (text, text.parse()) {
+        ("paper", _) => Ok(Choice::Published),
+        ("auto", _) => Ok(Choice::Given(Lambda::Auto)),
+        (_, Ok(value)) if (0.0..f64::INFINITY).contains(&value) => {
+            Ok(Choice::Given(Lambda::Fixed(value)))
+        }
+        _ => Err(Failure::new(format!(
+            "--lambda: expected `paper`, `auto` or a number of at least 0 such as 1e-3, found `{text}`"
+        ))),
+    }
+}
+
+/// The jobs whose data are there; says once for each data set that is not how to get it.
+fn with_data(jobs: Vec<Job>, progress: &Progress) -> Vec<Job> {
+    let mut known: HashMap<Column, bool> = HashMap::new();
+    let mut there = |job: &Job| {
+        *known
+            .entry(job.column)
+            .or_insert_with(|| match job.column.draw(0) {
+                Err(error @ Error::Data(_)) => {
+                    progress.note(format!("left out: {}: {error}", job.column));
+                    false
+                }
+                _ => true,
+            })
+    };
+    jobs.into_iter().filter(|job| there(job)).collect()
+}
+
+/// What a record says, in a few words.
+fn outcome(record: &Record) -> String {
+    match (record.mse, &record.failure) {
+        (Some(mse), _) => format!("{mse:.3e} in {}", time(record.seconds)),
+        (None, Some(failure)) => format!("no result: {failure}"),
+        (None, None) => "no result".into(),
+    }
+}
+
+/// How long the jobs that are left will take, by those that were like them.
+struct Forecast {
+    workers: usize,
+    total: usize,
+    /// Sum and number of the seconds of finished jobs: alike in all but the seed, of the same method, and all.
+    seen: HashMap<String, (f64, usize)>,
+    left: Vec<Job>,
+    /// Jobs that run, since when and how far they are.
+    running: Vec<(Job, Instant, f64)>,
+    shown: Instant,
+}
+
+impl Forecast {
+    fn new(records: &[Record], jobs: &[Job], workers: usize) -> Self {
+        let mut forecast = Forecast {
+            workers,
+            total: jobs.len(),
+            seen: HashMap::new(),
+            left: jobs.to_vec(),
+            running: Vec::new(),
+            shown: Instant::now(),
+        };
+        for record in records {
+            forecast.learn(&record.job, record.seconds);
+        }
+        forecast
+    }
+
+    /// From the most alike to the least.
+    fn keys(job: &Job) -> [String; 3] {
+        let alike = Job {
+            seed: 0,
+            ..job.clone()
+        };
+        let method = format!("{} {}", job.method.name(), job.preset);
+        [alike.to_string(), method, String::new()]
+    }
+
+    fn learn(&mut self, job: &Job, seconds: f64) {
+        for key in Forecast::keys(job) {
+            let (sum, count) = self.seen.entry(key).or_default();
+            *sum += seconds;
+            *count += 1;
+        }
+    }
+
+    fn expected(&self, job: &Job) -> Option<f64> {
+        let seen = |key: &String| self.seen.get(key).map(|(sum, count)| sum / *count as f64);
+        Forecast::keys(job).iter().find_map(seen)
+    }
+
+    fn start(&mut self, job: &Job) {
+        self.left.retain(|other| other != job);
+        self.running.push((job.clone(), Instant::now(), 0.0));
+    }
+
+    /// Whether it is time to show it.
+    fn move_to(&mut self, job: &Job, part: f64) -> bool {
+        if let Some(running) = self.running.iter_mut().find(|(other, ..)| other == job) {
+            running.2 = part;
+        }
+        let due = self.shown.elapsed().as_millis() > 200;
+        if due {
+            self.shown = Instant::now();
+        }
+        due
+    }
+
+    fn finish(&mut self, job: &Job, seconds: Option<f64>) {
+        self.running.retain(|(other, ..)| other != job);
+        if let Some(seconds) = seconds {
+            self.learn(job, seconds);
+        }
+    }
+
+    /// Fraction of the jobs that are done.
+    fn done(&self) -> f64 {
+        let running: f64 = self.running.iter().map(|(.., part)| part).sum();
+        let finished = self.total - self.left.len() - self.running.len();
+        (finished as f64 + running) / self.total.max(1) as f64
+    }
+
+    /// Seconds until all is done, where anything alike was seen.
+    fn seconds_left(&self) -> Option<f64> {
+        let running = self.running.iter().map(|(job, since, part)| {
+            if *part > 0.02 {
+                return Some(since.elapsed().as_secs_f64() * (1.0 - part) / part);
+            }
+            self.expected(job)
+        });
+        let left = self.left.iter().map(|job| self.expected(job));
+        let sum: Option<f64> = running.chain(left).sum();
+        sum.map(|sum| sum.max(0.0) / self.workers as f64)
+    }
+}
+
+impl std::fmt::Display for Forecast {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let finished = self.total - self.left.len() - self.running.len();
+        write!(out, "{finished} of {} done", self.total)?;
+        match self.seconds_left() {
+            Some(seconds) => write!(out, ", {} left", time(seconds)),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! The report as one HTML page that needs nothing else: a matrix for each table, methods down and columns across.
+
+use std::fmt::Write;
+
+use crate::report::{
+    INTRODUCTION, figure, heading, lambda, notes, ratio, rows, seeds, time, title,
+};
+use crate::{COMMIT, Column, Entry, Figure1, Report, What};
+
+/// The page. `figure` stands in the section of Figure 1.
+pub fn page(report: &Report, figure1: Option<&Figure1>) -> String {
+    let (cells, filled) = report.count();
+    let mut out = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>thinfit: our numbers beside the published ones</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
+         <h1>Our numbers beside the published ones</h1>\n<p>{}</p>\n\
+         <p>{filled} of {cells} cells have a number of ours. Page written by commit {}.</p>\n{LEGEND}<nav>",
+        escape(INTRODUCTION),
+        escape(COMMIT),
+    );
+    for what in &report.whats {
+        let (name, _) = title(*what).split_once(':').unwrap_or((title(*what), ""));
+        // Writing to a string cannot fail.
+        let _ = write!(out, "<a href=\"#{what}\">{name}</a> ");
+    }
+    out.push_str("</nav>\n");
+    for &what in &report.whats {
+        let _ = writeln!(
+            out,
+            "<section id=\"{what}\">\n<h2>{}</h2>",
+            escape(title(what))
+        );
+        let notes = notes(what);
+        if !notes.is_empty() {
+            out.push_str("<ul>\n");
+            for note in notes {
+                let _ = writeln!(out, "<li>{}</li>", escape(note));
+            }
+            out.push_str("</ul>\n");
+        }
+        if let (What::Figure1, Some(figure)) = (what, figure1) {
+            let _ = writeln!(out, "<figure>{}</figure>", figure.canvas().to_svg());
+            shares(&mut out, figure);
+        }
+        matrix(&mut out, report, what);
+        out.push_str("</section>\n");
+    }
+    out.push_str("</body>\n</html>\n");
+    out
+}
+
+/// Methods down, columns across.
+fn matrix(out: &mut String, report: &Report, what: What) {
+    let columns: Vec<Column> = what.columns().collect();
+    out.push_str("<div class=\"scroll\"><table>\n<thead><tr><th>method</th>");
+    for &column in &columns {
+        let text = heading(column);
+        let (name, formula) = text.split_once(": ").unwrap_or((&text, ""));
+        let _ = write!(
+            out,
+            "<th>{}<small>{}</small></th>",
+            escape(name),
+            escape(formula)
+        );
+    }
+    out.push_str("</tr></thead>\n<tbody>\n");
+    for (method, activation) in rows(what) {
+        let activation_name = activation.map_or("", |activation| activation.name());
+        let _ = write!(
+            out,
+            "<tr><th>{}<small>{activation_name}</small></th>",
+            escape(method.label())
+        );
+        for &column in &columns {
+            let entry = report.of(what).find(|entry| {
+                let cell = &entry.cell;
+                (cell.method, cell.activation, cell.column) == (method, activation, column)
+            });
+            match entry {
+                Some(entry) => write_cell(out, entry),
+                None => out.push_str("<td class=\"none\"></td>"),
+            }
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody>\n</table></div>\n");
+}
+
+fn write_cell(out: &mut String, entry: &Entry) {
+    let ours = entry.ours.as_ref();
+    let mut class = vec![match entry.ratio() {
+        _ if ours.is_none() => "missing",
+        Some(ratio) if ratio > 3.0 => "worse",
+        Some(ratio) if ratio < 1.0 / 3.0 => "better",
+        _ => "alike",
+    }];
+    if entry.best {
+        class.push("best");
+    }
+    let _ = write!(out, "<td class=\"{}\">", class.join(" "));
+    match ours {
+        None => out.push_str("<b>missing</b>"),
+        Some(ours) => {
+            let mse = ours.mse.map_or("diverged".into(), figure);
+            let _ = write!(out, "<b>{mse}</b>");
+        }
+    }
+    if let Some(published) = entry.published {
+        let mark = if published.highlighted {
+            " class=\"bold\""
+        } else {
+            ""
+        };
+        let ratio = entry
+            .ratio()
+            .map_or(String::new(), |r| format!(" · ×{}", ratio(r)));
+        let _ = write!(
+            out,
+            "<small>paper <span{mark}>{}</span>{ratio}</small>",
+            figure(published.mse)
+        );
+    }
+    let mut facts = Vec::new();
+    let lambda = lambda(entry);
+    if !lambda.is_empty() {
+        facts.push(format!("λ {lambda}"));
+    }
+    if let Some(ours) = ours {
+        if let Some(spread) = ours.spread {
+            facts.push(format!("± {}", figure(spread)));
+        }
+        let plural = if ours.records.len() == 1 {
+            "seed"
+        } else {
+            "seeds"
+        };
+        facts.push(format!("{} {plural}", seeds(ours)));
+        facts.push(time(ours.seconds));
+    }
+    let _ = write!(out, "<small>{}</small></td>", escape(&facts.join(" · ")));
+}
+
+fn shares(out: &mut String, figure: &Figure1) {
+    out.push_str("<table class=\"shares\">\n<thead><tr><th>|b| within 0.1 of the lines</th>");
+    for column in What::Figure1.columns() {
+        let _ = write!(out, "<th>{}</th>", column.problem());
+    }
+    out.push_str("</tr></thead>\n<tbody>\n");
+    for method in Figure1::METHODS {
+        let _ = write!(out, "<tr><th>{}</th>", escape(method.label()));
+        for column in What::Figure1.columns() {
+            let share = figure.share(method, column);
+            let text = share.map_or("missing".into(), |share| format!("{:.1} %", 100.0 * share));
+            let class = if share.is_some() {
+                ""
+            } else {
+                " class=\"missing\""
+            };
+            let _ = write!(out, "<td{class}>{text}</td>");
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody>\n</table>\n");
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}
+
+const LEGEND: &str = "<p class=\"legend\"><span class=\"best\">best of the column</span> \
+    <span class=\"better\">below a third of the paper's</span> <span class=\"worse\">above three times the paper's</span> \
+    <span class=\"missing\">missing</span></p>\n";
+
+const STYLE: &str = "
+:root { color-scheme: light dark; --ink: #1b1f24; --soft: #5c6670; --line: #d9dee3; --paper: #fff; --best: #d8efdc;
+  --worse: #fbe3cf; --better: #dbe9fb; --head: #f4f6f8; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ec; --soft: #9aa4ae; --line: #363d45; --paper: #15191d;
+  --best: #1f4a2b; --worse: #55371b; --better: #1d3a5c; --head: #1e242a; } }
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 2rem auto;
+  max-width: 110rem; padding: 0 1.5rem; }
+h1, h2 { line-height: 1.2; } p, ul { max-width: 60rem; } nav a { margin-right: 1rem; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; }
+th, td { border: 1px solid var(--line); padding: .35rem .6rem; text-align: left; vertical-align: top; }
+thead th { background: var(--head); } tbody th { background: var(--head); font-weight: 600; white-space: nowrap; }
+.scroll tbody th { position: sticky; left: 0; }
+td b { font-weight: 500; } .best b { font-weight: 700; }
+small { display: block; color: var(--soft); font-weight: 400; white-space: nowrap; } th small { white-space: normal; }
+.bold { font-weight: 700; }
+.better { background: var(--better); } .worse { background: var(--worse); } .best { background: var(--best); }
+.missing, .missing b { color: var(--soft); font-weight: 400; } .none { background: var(--head); }
+.legend span { padding: .15rem .5rem; border: 1px solid var(--line); margin-right: .4rem; }
+figure { margin: 1rem 0; background: #fff; display: inline-block; padding: .5rem; }
+figure svg { max-width: 100%; height: auto; }
+";

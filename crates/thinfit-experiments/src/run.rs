@@ -1,0 +1,349 @@
+//! Does the jobs that are missing in a ledger, as many at a time as there are cores, one thread each.
+//!
+//! A fit of the core library saves its state now and then and when it is stopped, in `states/` beside the ledger, and goes
+//! on from there in the next call. GFT-r begins where GFT of the same seed and λ ends, and is done by the same worker.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use crate::{COMMIT, Error, Features, Job, Ledger, Method, Record, Sample, Settings};
+use serde::{Deserialize, Serialize};
+use thinfit::{Control, Dataset, Mat, State};
+
+/// Time between two saves of the state of a fit.
+const SAVE_EVERY: Duration = Duration::from_secs(300);
+
+/// What happens while jobs are done.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// A job begins.
+    Started(&'a Job),
+    /// A job is done to this part, from 0 to 1.
+    Moved(&'a Job, f64),
+    /// A job is done and in the ledger.
+    Finished(&'a Record),
+    /// A job could not be done; it will be tried again in the next call.
+    Failed(&'a Job, &'a Error),
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Jobs that could not be done.
+    pub failed: usize,
+    /// Whether the observer asked to stop before the end.
+    pub stopped: bool,
+}
+
+/// What hears of every event, from any thread, and may ask to stop.
+pub type Observer<'a> = dyn Fn(Event<'_>) -> Control + Sync + 'a;
+
+/// Does all jobs that are not in the ledger, on `workers` threads, with the settings that they were planned with.
+///
+/// # Errors
+/// A ledger that cannot be read or written. A fit that fails is an event, and others go on.
+pub fn run(
+    jobs: &[Job],
+    ledger: &Ledger,
+    settings: &Settings,
+    workers: usize,
+    observe: &Observer<'_>,
+) -> Result<Outcome, Error> {
+    let chains = chains(jobs);
+    let (next, failed, stopped) = (
+        AtomicUsize::new(0),
+        AtomicUsize::new(0),
+        AtomicBool::new(false),
+    );
+    let tell = |event: Event<'_>| {
+        if observe(event) == Control::Stop {
+            stopped.store(true, Ordering::Relaxed);
+        }
+        match stopped.load(Ordering::Relaxed) {
+            true => Control::Stop,
+            false => Control::Continue,
+        }
+    };
+    let folder = ledger.path().parent().unwrap_or(Path::new("."));
+    let work = || -> Result<(), Error> {
+        while let Some(chain) = chains.get(next.fetch_add(1, Ordering::Relaxed)) {
+            for (i, job) in chain.iter().enumerate() {
+                if stopped.load(Ordering::Relaxed) {
+                    return Ok(());
+                }
+                if ledger.has(job)? || tell(Event::Started(job)) == Control::Stop {
+                    continue;
+                }
+                let bench = Bench {
+                    job,
+                    heir: chain.get(i + 1).copied(),
+                    settings,
+                    folder,
+                };
+                match bench.record(&|part| tell(Event::Moved(job, part))) {
+                    Ok(Some(record)) => {
+                        ledger.add(&record)?;
+                        bench.tidy();
+                        tell(Event::Finished(&record));
+                    }
+                    Ok(None) => {}
+                    Err(error) => {
+                        failed.fetch_add(1, Ordering::Relaxed);
+                        tell(Event::Failed(job, &error));
+                    }
+                }
+            }
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..workers.max(1)).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_for_each(|worker| {
+            worker
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    })?;
+    Ok(Outcome {
+        failed: failed.into_inner(),
+        stopped: stopped.into_inner(),
+    })
+}
+
+/// Jobs that one worker should do one after the other: GFT and the GFT-r that goes on from it, or a job alone.
+fn chains(jobs: &[Job]) -> Vec<Vec<&Job>> {
+    let mut chains: Vec<Vec<&Job>> = Vec::new();
+    for job in jobs {
+        let before = Job {
+            method: Method::Gft,
+            ..job.clone()
+        };
+        let chain = match job.method {
+            Method::GftR => chains.iter_mut().find(|chain| *chain[0] == before),
+            _ => None,
+        };
+        match chain {
+            Some(chain) => chain.push(job),
+            None => chains.push(vec![job]),
+        }
+    }
+    chains
+}
+
+/// A fit that was interrupted.
+#[derive(Serialize, Deserialize)]
+struct Pause {
+    /// Seconds that it took so far.
+    seconds: f64,
+    state: State,
+}
+
+impl Pause {
+    fn save(&self, path: &Path) -> Result<(), Error> {
+        let text = serde_json::to_string(self).expect("a state holds texts and numbers");
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(|source| Error::io("write", folder, source))?;
+        }
+        Ok(thinfit::file::write_whole(path, text.as_bytes())?)
+    }
+
+    /// A state that cannot be read is as good as none: the fit begins again.
+    fn load(path: &Path) -> Option<Pause> {
+        serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+    }
+}
+
+/// A job being done.
+struct Bench<'a> {
+    job: &'a Job,
+    /// The job that goes on from the end of this one.
+    heir: Option<&'a Job>,
+    settings: &'a Settings,
+    folder: &'a Path,
+}
+
+/// What a fit gave.
+struct Fitted {
+    predicted: Mat<f64>,
+    validation_mse: Option<f64>,
+    lambda: Option<f64>,
+    parameters: Option<usize>,
+    seconds: f64,
+    config: serde_json::Value,
+}
+
+impl Bench<'_> {
+    /// Does the job; nothing if it was stopped.
+    fn record(&self, tell: &(dyn Fn(f64) -> Control + Sync)) -> Result<Option<Record>, Error> {
+        let (train, test) = self.job.column.draw(self.job.seed)?;
+        let start = Instant::now();
+        let fitted = self.fit(train, &test, tell);
+        let record = |fitted: Option<Fitted>, failure| {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH);
+            let (mse, fitted) = match fitted {
+                Some(fitted) => (Some(mean_square(&fitted.predicted, &test.y)), Some(fitted)),
+                None => (None, None),
+            };
+            Record {
+                job: self.job.clone(),
+                mse,
+                validation_mse: fitted.as_ref().and_then(|f| f.validation_mse),
+                selected_lambda: fitted.as_ref().and_then(|f| f.lambda),
+                parameters: fitted.as_ref().and_then(|f| f.parameters),
+                seconds: fitted
+                    .as_ref()
+                    .map_or(start.elapsed().as_secs_f64(), |f| f.seconds),
+                commit: COMMIT.into(),
+                finished: now.map_or(0, |now| now.as_secs()),
+                failure,
+                config: fitted.map_or(serde_json::Value::Null, |f| f.config),
+            }
+        };
+        match fitted {
+            Ok(None) => Ok(None),
+            Ok(fitted) => Ok(Some(record(fitted, None))),
+            // The same seed would diverge again: that is a result, too.
+            Err(error @ Error::Fit(thinfit::Error::Diverged { .. })) => {
+                Ok(Some(record(None, Some(error.to_string()))))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn fit(
+        &self,
+        train: Sample,
+        test: &Sample,
+        tell: &(dyn Fn(f64) -> Control + Sync),
+    ) -> Result<Option<Fitted>, Error> {
+        let data = Dataset::new(train.x, train.y)?;
+        match self.job.method.core() {
+            Some(method) => self.fit_core(method, &data, test, tell),
+            None => self.fit_baseline(&data, test, tell),
+        }
+    }
+
+    /// A fit of another method, in a pool of one thread: cores are filled by jobs.
+    fn fit_baseline(
+        &self,
+        data: &Dataset,
+        test: &Sample,
+        tell: &(dyn Fn(f64) -> Control + Sync),
+    ) -> Result<Option<Fitted>, Error> {
+        let method = self.settings.baseline(self.job)?;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+        let pool = pool.map_err(|error| Error::Settings {
+            problem: format!("no thread can be started: {error}"),
+        })?;
+        let start = Instant::now();
+        let model = pool.install(|| method.fit(data, self.job.seed, &|part| tell(part)))?;
+        if model.stopped() {
+            return Ok(None);
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        self.keep_features(model.network().ok())?;
+        let lambda = model.network().ok().map(|network| network.record.lambda);
+        Ok(Some(Fitted {
+            predicted: model.predict(test.x.as_ref())?,
+            validation_mse: model.validation_mse().and_then(|mse| mse.first().copied()),
+            lambda: lambda.filter(|_| self.job.lambda.is_some()),
+            parameters: Some(model.parameters()),
+            seconds,
+            config: serde_json::to_value(&method).unwrap_or_default(),
+        }))
+    }
+
+    /// A fit of the core library, from its saved state if there is one.
+    fn fit_core(
+        &self,
+        method: thinfit::Method,
+        data: &Dataset,
+        test: &Sample,
+        tell: &(dyn Fn(f64) -> Control + Sync),
+    ) -> Result<Option<Fitted>, Error> {
+        let config = self.settings.config(self.job, method);
+        let (mine, start) = (self.state_of(self.job), Instant::now());
+        let pause = Pause::load(&mine);
+        let before = pause.as_ref().map_or(0.0, |pause| pause.seconds);
+        let seconds = || before + start.elapsed().as_secs_f64();
+        let (saved, trouble) = (Mutex::new(Instant::now()), Mutex::new(None));
+        let observe = |at: &thinfit::Progress<'_>| {
+            let control = tell(at.done);
+            let mut saved = saved.lock().unwrap_or_else(PoisonError::into_inner);
+            let pause = || Pause {
+                seconds: seconds(),
+                state: at.state(),
+            };
+            let done = at.step == at.steps;
+            let kept = match self.heir {
+                // Before the record of this job, lest the next has to do its work again.
+                Some(heir) if done => pause().refined().and_then(|p| p.save(&self.state_of(heir))),
+                _ if control == Control::Stop || saved.elapsed() > SAVE_EVERY => {
+                    *saved = Instant::now();
+                    pause().save(&mine)
+                }
+                _ => Ok(()),
+            };
+            if let Err(error) = kept {
+                // A fit goes on without a saved state; what is wrong is told if it has to stop.
+                *trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            }
+            control
+        };
+        let model = match pause {
+            Some(pause) => thinfit::resume(data, pause.state.on_threads(1), &observe)?,
+            None => thinfit::fit(data, &config, &observe)?,
+        };
+        if model.record.stopped {
+            let trouble = trouble.into_inner().unwrap_or_else(PoisonError::into_inner);
+            return trouble.map_or(Ok(None), Err);
+        }
+        let seconds = seconds();
+        self.keep_features(Some(&model))?;
+        Ok(Some(Fitted {
+            predicted: model.predict(test.x.as_ref())?,
+            validation_mse: model.record.validation_mse.first().copied(),
+            lambda: Some(model.record.lambda),
+            parameters: Some(model.parameters()),
+            seconds,
+            config: serde_json::to_value(&config).unwrap_or_default(),
+        }))
+    }
+
+    /// Keeps the features of a network of two inputs, for Figure 1.
+    fn keep_features(&self, model: Option<&thinfit::Model>) -> Result<(), Error> {
+        match model.filter(|_| self.job.column.dim() == 2) {
+            Some(model) => Features::of(model).save(&Features::path(self.folder, self.job)),
+            None => Ok(()),
+        }
+    }
+
+    /// Where the state of a job is saved.
+    fn state_of(&self, job: &Job) -> PathBuf {
+        self.folder
+            .join("states")
+            .join(format!("{}.json", job.slug()))
+    }
+
+    /// Removes what the job leaves behind when it is in the ledger.
+    fn tidy(&self) {
+        // A state that stays is no harm but for its size.
+        let _ = std::fs::remove_file(self.state_of(self.job));
+        let _ = std::fs::remove_dir(self.folder.join("states"));
+    }
+}
+
+impl Pause {
+    fn refined(self) -> Result<Pause, Error> {
+        Ok(Pause {
+            state: self.state.refined()?,
+            ..self
+        })
+    }
+}
+
+fn mean_square(predicted: &Mat<f64>, y: &Mat<f64>) -> f64 {
+    (predicted - y).squared_norm_l2() / y.nrows() as f64
+}
