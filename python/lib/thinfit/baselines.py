@@ -258,13 +258,13 @@ class ARFFRegressor(NetworkRegressor):
     ----------
     width : int, default=100
         Number of frequencies.
-    rounds : int, default=100
+    rounds : int, default=50
         Rounds; after each, the coefficients are solved at the accepted frequencies.
     steps : int, default=10
         Steps of the walk in a round.
     deltas : sequence of float, default=(0.1, 0.5, 2.0)
         Sizes of a step to choose from.
-    ridges : sequence of float, default=(1e-8, 1e-6)
+    ridges : sequence of float, default=(1e-8, 1e-5, 1e-2)
         Ridges to choose from.
     gamma : float or None, default=None
         Exponent of the acceptance; None takes 3 n_features - 2.
@@ -293,10 +293,10 @@ class ARFFRegressor(NetworkRegressor):
     """
 
     width: int = 100
-    rounds: int = 100
+    rounds: int = 50
     steps: int = 10
     deltas: Sequence[float] = (0.1, 0.5, 2.0)
-    ridges: Sequence[float] = (1e-8, 1e-6)
+    ridges: Sequence[float] = (1e-8, 1e-5, 1e-2)
     gamma: float | None = None
     scaling: str = "none"
     random_state: RandomState = None
