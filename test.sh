@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# All checks of this repository: format, lints, documentation, tests. Needs cargo; fetches what else it needs.
+# All checks of this repository: format, lints, documentation, tests. Needs cargo and Python; fetches what
+# else it needs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
@@ -33,5 +34,7 @@ run cargo clippy --workspace --all-targets --locked -- -D warnings
 run env RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked
 # Unit, property, gradient, golden, end-to-end and documentation tests.
 run cargo test --workspace --locked
+# The Python package, against the program that the tests have just built.
+run env THINFIT="${CARGO_TARGET_DIR:-$PWD/target}/debug/thinfit" bash python/test.sh
 
 printf '\n== all checks passed\n'

@@ -151,14 +151,28 @@ impl Predictor {
     /// A file that cannot be read, and all errors of [`Model::from_json`].
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let bytes = read_whole(path)?;
-        let text = String::from_utf8_lossy(&bytes);
-        let kernel = format(&text).is_some_and(|format| format.starts_with(kernel_model::FAMILY));
+        Self::from_json(&String::from_utf8_lossy(&read_whole(path)?), path)
+    }
+
+    /// The model as JSON text.
+    pub fn to_json(&self) -> String {
+        match self {
+            Predictor::Network(model) => model.to_json(),
+            Predictor::Kernel(model) => model.to_json(),
+        }
+    }
+
+    /// Reads a model of either kind from JSON text; `name` stands for it in errors.
+    ///
+    /// # Errors
+    /// All errors of [`Model::from_json`].
+    pub fn from_json(text: &str, name: &Path) -> Result<Self> {
+        let kernel = format(text).is_some_and(|format| format.starts_with(kernel_model::FAMILY));
         if kernel {
-            KernelModel::from_json(&text, path).map(Predictor::Kernel)
+            KernelModel::from_json(text, name).map(Predictor::Kernel)
         } else {
             // Whatever is wrong with a file that is neither, the network's reader says so.
-            Model::from_json(&text, path).map(Predictor::Network)
+            Model::from_json(text, name).map(Predictor::Network)
         }
     }
 }

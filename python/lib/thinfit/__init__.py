@@ -1,0 +1,43 @@
+"""Thin two-layer networks with trained features, at home in scikit-learn.
+
+``GFTRegressor`` fits f(x) = Re sum_l b_l phi(<w_l, x>)/n: the hidden weights w are trained, the output weights b are
+solved exactly. The other estimators are methods to compare with. Models are saved as JSON and move freely between
+Python, Rust and the command line.
+"""
+
+from importlib.metadata import version
+
+from .baselines import (
+    AnovaRFFRegressor,
+    ARDGaussianProcessRegressor,
+    ARFFRegressor,
+    FullySampledRegressor,
+    HarfeRegressor,
+    KernelRidgeRegressor,
+    NoisyGradientsRegressor,
+    PlainNetworkRegressor,
+    RFFRegressor,
+    SalsaRegressor,
+    ShrimpRegressor,
+    SwimRegressor,
+)
+from .files import load
+from .gft import GFTRegressor
+
+__all__ = [
+    "ARDGaussianProcessRegressor",
+    "ARFFRegressor",
+    "AnovaRFFRegressor",
+    "FullySampledRegressor",
+    "GFTRegressor",
+    "HarfeRegressor",
+    "KernelRidgeRegressor",
+    "NoisyGradientsRegressor",
+    "PlainNetworkRegressor",
+    "RFFRegressor",
+    "SalsaRegressor",
+    "ShrimpRegressor",
+    "SwimRegressor",
+    "load",
+]
+__version__ = version("thinfit")

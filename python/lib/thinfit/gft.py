@@ -1,0 +1,216 @@
+"""Generative feature training as an estimator."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from . import _native, plotting
+from .base import Floats, NetworkRegressor, RandomState, UncertainRegressor, _json, _progress, _table, _threads
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from typing_extensions import Self
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class GFTRegressor(UncertainRegressor, NetworkRegressor):
+    r"""Thin two-layer network with trained features.
+
+    The model is :math:`f(x) = \mathrm{Re} \sum_l b_l \Phi(\langle w_l, x\rangle)/n`. The hidden weights w are trained
+    by generative feature training, the output weights b solve a least squares problem exactly.
+
+    Parameters
+    ----------
+    method : {"gft-r", "gft", "f-opt", "random"}, default="gft-r"
+        How the hidden weights are found: a generator network draws them and the draw is refined (GFT-r), the generator
+        alone (GFT), the weights themselves are trained (F-Opt), or they are drawn once.
+    activation : {"fourier", "cosine", "sigmoid", "tanh", "relu"}, default="fourier"
+        The function :math:`\Phi`.
+    width : int, default=100
+        Number of hidden neurons, n.
+    regularization : float or "auto", default=0.0
+        Strength :math:`\lambda` of the regulariser, for noisy samples. "auto" chooses by validation, in six runs.
+    validation_fraction : float, default=0.1
+        Fraction of the samples that choose between states and calibrate intervals.
+    preset : {"fast", "paper"}, default="fast"
+        Settings of everything that has no parameter here.
+    config : dict or None, default=None
+        Any other setting of the library, merged over the preset; ``{"polish": {"steps": 0}}`` for instance.
+    random_state : int, RandomState instance or None, default=None
+        An int is the seed of the fit, the same as in the Rust library and on the command line.
+    n_jobs : int or None, default=None
+        Threads of fits and predictions; they never change a result. None takes the number in the environment variable
+        ``OMP_NUM_THREADS``, which joblib and Dask set in their workers, or else all cores. Negative numbers count back
+        from the number of cores, as in joblib.
+    verbose : bool, default=False
+        Whether `fit` shows a progress bar (needs tqdm).
+
+    Attributes
+    ----------
+    features_ : ndarray of shape (width, n_features_in_)
+        Hidden weights w, in the units of the data.
+    biases_ : ndarray of shape (width,)
+        Offsets of the features.
+    coef_ : ndarray of shape (width,) or (width, n_outputs_)
+        Output weights, complex for "fourier": the prediction is
+        ``intercept_ + (phi(X @ features_.T + biases_) @ coef_).real``.
+    intercept_ : float or ndarray of shape (n_outputs_,)
+        Constant of the prediction.
+    lambda_ : float
+        Strength of the regulariser in use.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the inputs, where `X` had names.
+    n_outputs_ : int
+        Number of outputs.
+    validation_score_ : float
+        R² on the validation samples, which trained no feature.
+    history_ : list of dict
+        The learning curve: phase, step, loss and validation error in scaled outputs.
+    record_ : dict
+        How the model was made: configuration, version, validation errors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thinfit import GFTRegressor
+    >>> X = np.random.default_rng(0).random((80, 2))
+    >>> y = np.sin(3 * X[:, 0]) + X[:, 0] * X[:, 1]
+    >>> model = GFTRegressor(width=8, random_state=0).fit(X, y)
+    >>> model.score(X, y) > 0.999
+    True
+    """
+
+    method: str = "gft-r"
+    activation: str = "fourier"
+    width: int = 100
+    regularization: float | str = 0.0
+    validation_fraction: float = 0.1
+    preset: str = "fast"
+    config: dict[str, Any] | None = None
+    random_state: RandomState = None
+    n_jobs: int | None = None
+    verbose: bool = False
+
+    _methods: ClassVar[tuple[str, ...]] = ("gft-r", "gft", "f-opt", "random")
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the network.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs. Frames of pandas and polars give their names to the model.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Outputs.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A weight of 2 counts as the sample twice.
+
+        Returns
+        -------
+        GFTRegressor
+            The estimator itself.
+
+        Examples
+        --------
+        >>> X = [[0.0], [0.2], [0.4], [0.6], [0.8], [1.0]]
+        >>> GFTRegressor(width=2, random_state=0).fit(X, [0, 1, 2, 3, 4, 5]).n_features_in_
+        1
+        """
+        x, f, names = self._samples(X, y)
+        weights = None
+        if sample_weight is not None:
+            weights = np.ascontiguousarray(_check_sample_weight(sample_weight, x, dtype=np.float64))
+        with _progress(self.verbose) as report:
+            settings, threads = _json(self._settings()), _threads(self.n_jobs)
+            model = _native.fit_network(x, _table(f), weights, names, self.preset, settings, threads, report)
+        return self._learn(model, f.ndim == 1)
+
+    def predict_interval(self, X: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
+        """Bound a new observation from below and above, with probability `level`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        level : float, default=0.9
+            Probability, calibrated on the validation samples.
+
+        Returns
+        -------
+        low, high : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            The bounds.
+
+        Examples
+        --------
+        >>> X = np.linspace(0, 1, 40)[:, None]
+        >>> model = GFTRegressor(width=4, random_state=0).fit(X, X[:, 0] ** 2)
+        >>> low, high = model.predict_interval([[0.5]])
+        >>> bool(low[0] <= high[0])
+        True
+        """
+        x = self._inputs(X)
+        low, high = self._model.interval(x, level, _threads(self.n_jobs))
+        return self._shape(low), self._shape(high)
+
+    def plot_history(self, ax: Axes | None = None) -> Axes:
+        """Draw the learning curve (needs matplotlib).
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure if None.
+
+        Returns
+        -------
+        matplotlib Axes
+            The picture.
+
+        Examples
+        --------
+        >>> X = np.random.default_rng(0).random((60, 2))
+        >>> ax = GFTRegressor(width=4, random_state=0).fit(X, X[:, 0]).plot_history()
+        >>> ax.get_yscale()
+        'log'
+        """
+        check_is_fitted(self)
+        return plotting.plot_history(self, ax)
+
+    def _settings(self) -> dict[str, Any]:
+        """The library's configuration as far as it differs from the preset."""
+        config = dict(self.config or {})
+        for key, name in (_FIELDS | {"threads": "n_jobs"}).items():
+            if key in config:
+                raise ValueError(f"config has `{key}`, which is the parameter `{name}`; give it there")
+        return config | {key: getattr(self, name) for key, name in _FIELDS.items()} | {"seed": self._seed()}
+
+    @classmethod
+    def _parameters(cls, record: dict[str, Any]) -> dict[str, Any]:
+        config, preset = record["config"], json.loads(_native.preset("fast"))
+        parameters = {name: config.pop(key) for key, name in _FIELDS.items()}
+        different = {key: value for key, value in config.items() if value != preset.get(key)}
+        return parameters | {"config": different or None}
+
+    def _learn(self, model: _native.Model, flat: bool) -> Self:
+        super()._learn(model, flat)
+        self.history_ = self.record_.pop("history")
+        self.lambda_ = self.record_["lambda"]
+        return self
+
+
+# Fields of the library's configuration that are parameters of their own.
+_FIELDS = {
+    "method": "method",
+    "activation": "activation",
+    "width": "width",
+    "lambda": "regularization",
+    "validation": "validation_fraction",
+    "seed": "random_state",
+}

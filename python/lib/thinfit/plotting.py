@@ -1,0 +1,86 @@
+"""Pictures of a fitted network. They need matplotlib, the extra `thinfit[plot]`."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from .base import NetworkRegressor
+    from .gft import GFTRegressor
+
+
+# What a phase moves, and what it is called.
+_PHASES = {"parameters": "generator", "latents": "refinement", "weights": "features", None: "polish"}
+
+
+def plot_features(model: NetworkRegressor, ax: Axes | None = None) -> Axes:
+    """Hidden weights as points in the plane of the two inputs with the largest weights; area and colour are the size of
+    the output weight. One input: weight against size."""
+    ax = _axes(ax)
+    size = np.linalg.norm(np.abs(model.coef_).reshape(len(model.features_), -1), axis=1)
+    spans = np.array([high - low for low, high in model._model.domain])
+    strength = size @ np.abs(model.features_ * spans)
+    names = model._model.inputs
+    first, *others = np.argsort(-strength, kind="stable")
+    ax.set_xlabel(f"weight of {names[first]}")
+    if not others:
+        ax.stem(model.features_[:, first], size, basefmt=" ")
+        ax.set_ylabel("size of the output weight")
+        return ax
+    area = 10 + 190 * size / (size.max() or 1.0)
+    points = ax.scatter(model.features_[:, first], model.features_[:, others[0]], area, size, alpha=0.8, linewidths=0)
+    ax.set_ylabel(f"weight of {names[others[0]]}")
+    ax.figure.colorbar(points, ax=ax, label="size of the output weight")
+    return ax
+
+
+def plot_effects(model: NetworkRegressor, ax: Axes | None = None) -> Axes:
+    """Main effects over the range of each input, centred, as lines from 0 (lowest value) to 1 (highest)."""
+    ax = _axes(ax)
+    at = np.linspace(0, 1, 101)
+    importances = model.feature_importances_
+    names, outputs = model._model.inputs, model._model.outputs
+    for j in np.argsort(-importances, kind="stable"):
+        low, high = model._model.domain[j]
+        effect = model.effect(int(j), low + (high - low) * at).reshape(len(at), -1)
+        for o, output in enumerate(outputs):
+            of = f" on {output}" if len(outputs) > 1 else ""
+            ax.plot(at, effect[:, o] - effect[:, o].mean(), label=f"{names[j]}{of} ({importances[j]:.0%})")
+    ax.set_xlabel("input, from its lowest to its highest value")
+    ax.set_ylabel("effect" if len(outputs) > 1 else f"effect on {outputs[0]}")
+    ax.legend()
+    return ax
+
+
+def plot_history(model: GFTRegressor, ax: Axes | None = None) -> Axes:
+    """Loss and validation error against the checks of the fit, phase after phase."""
+    ax = _axes(ax)
+    ax.set_yscale("log")
+    for key, label in ("loss", "loss"), ("validation", "validation error"):
+        values = [np.nan if check[key] is None else check[key] for check in model.history_]
+        ax.plot(values, ".-", label=label)
+    start = 0
+    for leaf, checks in groupby(check["leaf"] for check in model.history_):
+        if start > 0:
+            ax.axvline(start - 0.5, color="0.7", linewidth=1)
+        ax.text(start, 1.01, _PHASES[leaf], transform=ax.get_xaxis_transform(), color="0.4", fontsize="small")
+        start += len(list(checks))
+    ax.set_xlabel("check")
+    ax.set_ylabel("mean squared error of scaled outputs")
+    ax.legend()
+    return ax
+
+
+def _axes(ax: Any) -> Any:
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError("pictures need matplotlib; pip install thinfit[plot]") from error
+    return plt.subplots(layout="constrained")[1]

@@ -1,0 +1,62 @@
+//! Work outside the interpreter: pools of threads, and errors and panics as exceptions.
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use thinfit::Error;
+
+/// Runs `work` on a pool with the interpreter released; a panic becomes a RuntimeError.
+pub fn compute<T: Send>(
+    py: Python<'_>,
+    threads: usize,
+    work: impl FnOnce() -> thinfit::Result<T> + Send,
+) -> PyResult<T> {
+    let pool = pool(threads)?;
+    py.detach(|| catch_unwind(AssertUnwindSafe(|| pool.install(work))))
+        .map_err(|cause| bug(&message(&*cause)))?
+        .map_err(raise)
+}
+
+/// The pool of so many threads of this process; 0 takes all cores.
+///
+/// Pools are kept, because starting one costs more than a small prediction. The threads of a pool do not survive a fork,
+/// so a child process makes its own.
+pub fn pool(threads: usize) -> PyResult<Arc<rayon::ThreadPool>> {
+    type Pools = Vec<((u32, usize), Arc<rayon::ThreadPool>)>;
+    static POOLS: Mutex<Pools> = Mutex::new(Vec::new());
+    let key = (std::process::id(), threads);
+    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, pool)) = pools.iter().find(|(other, _)| *other == key) {
+        return Ok(Arc::clone(pool));
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.map_err(|error| {
+        PyValueError::new_err(format!("cannot start {threads} threads: {error}"))
+    })?;
+    let pool = Arc::new(pool);
+    pools.push((key, Arc::clone(&pool)));
+    Ok(pool)
+}
+
+/// The exception for an error of the library, with its message.
+pub fn raise(error: Error) -> PyErr {
+    let text = error.to_string();
+    match error {
+        Error::Io { source, .. } => std::io::Error::new(source.kind(), text).into(),
+        _ => PyValueError::new_err(text),
+    }
+}
+
+/// The exception for a fault of the program.
+pub fn bug(cause: &str) -> PyErr {
+    PyRuntimeError::new_err(format!("a bug in thinfit, please report it: {cause}"))
+}
+
+/// The text of a panic.
+pub fn message(cause: &(dyn std::any::Any + Send)) -> String {
+    let text = cause.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| cause.downcast_ref::<&str>().copied())
+        .unwrap_or("no message")
+        .to_owned()
+}

@@ -1,0 +1,218 @@
+//! Fits on threads of their own, watched from the interpreter's thread.
+
+use crate::array::{layout, view};
+use crate::compute::{bug, compute, message, pool, raise};
+use crate::model::Model;
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use thinfit::{Config, Control, Dataset, MatRef};
+use thinfit_baselines::{Method, Predictor};
+
+/// Time between two looks at signals (Ctrl-C) and two reports of progress.
+const POLL: Duration = Duration::from_millis(100);
+
+/// Names of the inputs and of the outputs, where there are some.
+type Names = (Option<Vec<String>>, Option<Vec<String>>);
+
+/// Fits a network of thinfit's own. `settings` is a JSON object that is merged over the preset; `progress(done, error)` is
+/// called about ten times a second with the fraction done and the validation error.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "called from one place")]
+pub fn fit_network<'py>(
+    py: Python<'py>,
+    x: PyReadonlyArray2<'py, f64>,
+    y: PyReadonlyArray2<'py, f64>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    names: Names,
+    preset: &str,
+    settings: &str,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Model> {
+    let config = configure(preset, settings)?;
+    let weights = match &weights {
+        Some(weights) => Some(weights.as_slice().map_err(layout)?),
+        None => None,
+    };
+    let (x, y) = (view(&x)?, view(&y)?);
+    let data = compute(py, threads, || dataset(x, y, weights, names))?;
+    watched(py, threads, progress, move |watch| {
+        let observe = |at: &thinfit::Progress<'_>| {
+            watch.step((at.run, at.runs), at.done, Some(at.validation))
+        };
+        thinfit::fit(&data, &config, &observe).map(Predictor::from)
+    })
+}
+
+/// Fits with a method that thinfit is compared with. `settings` is a JSON object of the method's settings and its name in
+/// the field `method`; `progress` is as for [`fit_network`], without an error.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "called from one place")]
+pub fn fit_baseline<'py>(
+    py: Python<'py>,
+    x: PyReadonlyArray2<'py, f64>,
+    y: PyReadonlyArray2<'py, f64>,
+    names: Names,
+    settings: &str,
+    seed: u64,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Model> {
+    let method: Method = read(serde_json::from_str(settings).map_err(wrong)?)?;
+    let (x, y) = (view(&x)?, view(&y)?);
+    let data = compute(py, threads, || dataset(x, y, None, names))?;
+    watched(py, threads, progress, move |watch| {
+        method.fit(&data, seed, &|done| watch.step((0, 1), done, None))
+    })
+}
+
+/// Runs `fit` on a thread of its own, so that this one can answer Ctrl-C at once.
+///
+/// An interrupted fit ends by itself when it next asks its [`Watch`]; its model is dropped.
+fn watched(
+    py: Python<'_>,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+    fit: impl FnOnce(&Watch) -> thinfit::Result<Predictor> + Send + 'static,
+) -> PyResult<Model> {
+    let pool = pool(threads)?;
+    let watch = Arc::new(Watch::default());
+    let (sender, receiver) = channel();
+    let observed = Arc::clone(&watch);
+    let work = move || {
+        let fit = AssertUnwindSafe(|| pool.install(|| fit(&observed)));
+        // The receiver is gone after Ctrl-C.
+        let _ = sender.send(catch_unwind(fit));
+    };
+    let thread = std::thread::Builder::new().name("thinfit".into());
+    thread.spawn(work).map_err(PyErr::from)?;
+    // std's receiver is not Sync; a Mutex is.
+    let receiver = Mutex::new(receiver);
+    loop {
+        let wait = || {
+            let receiver = receiver.lock().unwrap_or_else(PoisonError::into_inner);
+            receiver.recv_timeout(POLL)
+        };
+        let state = py.detach(wait);
+        let heard = py.check_signals().and_then(|()| watch.tell(py, &progress));
+        if heard.is_err() {
+            watch.stop.store(true, Ordering::Relaxed);
+        }
+        heard?;
+        match state {
+            Ok(result) => {
+                let result = result.map_err(|cause| bug(&message(&*cause)))?;
+                return result.map(Model).map_err(raise);
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Err(bug("the fit was lost")),
+        }
+    }
+}
+
+/// The fields of a preset as JSON.
+#[pyfunction]
+pub fn preset(name: &str) -> PyResult<String> {
+    let config = Config::preset(name).map_err(raise)?;
+    serde_json::to_string(&config).map_err(|error| bug(&error.to_string()))
+}
+
+/// The settings of a method that thinfit is compared with as JSON, if there is one of this name.
+#[pyfunction]
+pub fn baseline(name: &str) -> PyResult<Option<String>> {
+    let settings = Method::named(name).map(|method| serde_json::to_string(&method));
+    settings.transpose().map_err(wrong)
+}
+
+/// What the thread of a fit and the interpreter's thread tell each other.
+#[derive(Default)]
+struct Watch {
+    stop: AtomicBool,
+    /// Fraction done of every run, and the smallest validation error of the last to report.
+    at: Mutex<(Vec<f64>, Option<f64>)>,
+}
+
+impl Watch {
+    fn step(&self, (run, runs): (usize, usize), done: f64, validation: Option<f64>) -> Control {
+        let mut at = self.at.lock().unwrap_or_else(PoisonError::into_inner);
+        at.0.resize(runs, 0.0);
+        at.0[run] = done;
+        at.1 = validation;
+        match self.stop.load(Ordering::Relaxed) {
+            true => Control::Stop,
+            false => Control::Continue,
+        }
+    }
+
+    fn tell(&self, py: Python<'_>, progress: &Option<Py<PyAny>>) -> PyResult<()> {
+        let Some(progress) = progress else {
+            return Ok(());
+        };
+        let (done, validation) = {
+            let at = self.at.lock().unwrap_or_else(PoisonError::into_inner);
+            (at.0.iter().sum::<f64>() / at.0.len().max(1) as f64, at.1)
+        };
+        progress.call1(py, (done, validation)).map(drop)
+    }
+}
+
+/// The preset with the settings merged into it, object by object.
+fn configure(preset: &str, settings: &str) -> PyResult<Config> {
+    // An object with a key of its own replaces the other: it is another variant (`absolute` for `relative`), or wrong.
+    fn merge(base: &mut Value, over: Value) {
+        match (base, over) {
+            (Value::Object(base), Value::Object(over))
+                if over.keys().all(|key| base.contains_key(key)) =>
+            {
+                for (key, value) in over {
+                    merge(&mut base[&key], value);
+                }
+            }
+            (base, over) => *base = over,
+        }
+    }
+    let mut config = serde_json::to_value(Config::preset(preset).map_err(raise)?).map_err(wrong)?;
+    // Not written with the others; threads are those of the pool.
+    config["threads"] = 0.into();
+    merge(&mut config, serde_json::from_str(settings).map_err(wrong)?);
+    let config: Config = read(config)?;
+    config.check().map_err(raise)?;
+    Ok(config)
+}
+
+/// Reads settings; the error names the one that is wrong.
+fn read<T: DeserializeOwned>(settings: Value) -> PyResult<T> {
+    serde_path_to_error::deserialize(settings).map_err(|error| {
+        PyValueError::new_err(match error.path().to_string().as_str() {
+            "." => error.inner().to_string(),
+            field => format!("`{field}`: {}", error.inner()),
+        })
+    })
+}
+
+fn wrong(error: serde_json::Error) -> PyErr {
+    PyValueError::new_err(format!("settings: {error}"))
+}
+
+fn dataset(
+    x: MatRef<'_, f64>,
+    y: MatRef<'_, f64>,
+    weights: Option<&[f64]>,
+    (inputs, outputs): Names,
+) -> thinfit::Result<Dataset> {
+    let mut data = Dataset::new(x.to_owned(), y.to_owned())?;
+    if let Some(weights) = weights {
+        data = data.with_weights(weights.to_vec())?;
+    }
+    let inputs = inputs.unwrap_or_else(|| data.inputs.clone());
+    let outputs = outputs.unwrap_or_else(|| data.outputs.clone());
+    data.with_names(inputs, outputs)
+}

@@ -1,0 +1,212 @@
+//! A fitted model as a Python object.
+
+use crate::array::{array, flat, view};
+use crate::compute::{bug, compute, raise};
+use numpy::{PyArray2, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::path::{Path, PathBuf};
+use thinfit::Precision;
+use thinfit::file::write_whole;
+use thinfit_baselines::Predictor;
+
+/// A fitted network, or a fitted sum of kernels, which can only predict.
+#[pyclass(frozen, module = "thinfit._native")]
+pub struct Model(pub Predictor);
+
+#[pymethods]
+impl Model {
+    #[new]
+    fn new(text: &str) -> PyResult<Self> {
+        let read = Predictor::from_json(text, Path::new("model"));
+        read.map(Model).map_err(raise)
+    }
+
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let read = py.detach(|| Predictor::load(path));
+        read.map(Model).map_err(raise)
+    }
+
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.0.save(path)).map_err(raise)
+    }
+
+    fn to_json(&self) -> String {
+        self.0.to_json()
+    }
+
+    /// What pickle hands to `new`.
+    fn __getnewargs__(&self) -> (String,) {
+        (self.0.to_json(),)
+    }
+
+    /// Name of the method.
+    #[getter]
+    fn method(&self) -> &str {
+        self.0.method()
+    }
+
+    #[getter]
+    fn inputs(&self) -> &[String] {
+        self.0.inputs()
+    }
+
+    #[getter]
+    fn outputs(&self) -> &[String] {
+        self.0.outputs()
+    }
+
+    #[getter]
+    fn domain(&self) -> Vec<[f64; 2]> {
+        self.0.domain().to_vec()
+    }
+
+    /// The record of the fit as JSON.
+    #[getter]
+    fn record(&self) -> PyResult<String> {
+        let record = match &self.0 {
+            Predictor::Network(model) => serde_json::to_string(&model.record),
+            Predictor::Kernel(model) => serde_json::to_string(&model.record),
+        };
+        record.map_err(|error| bug(&error.to_string()))
+    }
+
+    #[getter]
+    fn activation(&self) -> PyResult<&'static str> {
+        Ok(self.network()?.activation().name())
+    }
+
+    /// Shift and scale of the inputs, then of the outputs.
+    #[getter]
+    fn scalers(&self) -> PyResult<[[Vec<f64>; 2]; 2]> {
+        let model = self.network()?;
+        Ok([&model.input_scaler, &model.output_scaler].map(|s| [s.shift.clone(), s.scale.clone()]))
+    }
+
+    /// Hidden and output weights as they are in the file.
+    #[getter]
+    fn weights(&self) -> PyResult<[&[Vec<f64>]; 2]> {
+        let model = self.network()?;
+        Ok([model.scaled_hidden(), model.scaled_output()])
+    }
+
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        x: PyReadonlyArray2<'py, f64>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let x = view(&x)?;
+        array(py, compute(py, threads, || self.0.predict(x).map(flat))?)
+    }
+
+    fn gradient<'py>(
+        &self,
+        py: Python<'py>,
+        x: PyReadonlyArray2<'py, f64>,
+        output: usize,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let x = view(&x)?;
+        let model = self.network()?;
+        let gradient = || model.gradient(x, output).map(flat);
+        array(py, compute(py, threads, gradient)?)
+    }
+
+    /// Standard deviations of new observations.
+    fn deviation<'py>(
+        &self,
+        py: Python<'py>,
+        x: PyReadonlyArray2<'py, f64>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let x = view(&x)?;
+        let deviation = || self.0.deviation(x).map(|d| flat(d.observation));
+        array(py, compute(py, threads, deviation)?)
+    }
+
+    #[allow(clippy::type_complexity, reason = "a pair of arrays")]
+    fn interval<'py>(
+        &self,
+        py: Python<'py>,
+        x: PyReadonlyArray2<'py, f64>,
+        level: f64,
+        threads: usize,
+    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>)> {
+        let x = view(&x)?;
+        let model = self.network()?;
+        let interval = || model.interval(x, level).map(|(a, b)| (flat(a), flat(b)));
+        let (low, high) = compute(py, threads, interval)?;
+        Ok((array(py, low)?, array(py, high)?))
+    }
+
+    fn sensitivity(&self, py: Python<'_>, output: usize, threads: usize) -> PyResult<Indices> {
+        let model = self.network()?;
+        let s = compute(py, threads, || model.sensitivity(output))?;
+        let rows = s.second.row_iter();
+        Ok(Indices {
+            second: rows.map(|row| row.iter().copied().collect()).collect(),
+            mean: s.mean,
+            variance: s.variance,
+            first: s.first,
+            total: s.total,
+            derivative: s.derivative,
+            closed_form: s.closed_form,
+        })
+    }
+
+    fn effect(
+        &self,
+        py: Python<'_>,
+        output: usize,
+        input: usize,
+        at: Vec<f64>,
+        threads: usize,
+    ) -> PyResult<Vec<f64>> {
+        let model = self.network()?;
+        compute(py, threads, || model.effect(output, input, &at))
+    }
+
+    /// The ONNX graph, also written to `path`.
+    fn onnx<'py>(
+        &self,
+        py: Python<'py>,
+        precision: &str,
+        path: Option<PathBuf>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let precision = match precision {
+            "float64" => Precision::F64,
+            "float32" => Precision::F32,
+            _ => {
+                let text = format!("precision: expected float64 or float32, found {precision}");
+                return Err(PyValueError::new_err(text));
+            }
+        };
+        let model = self.network()?;
+        let graph = compute(py, 1, || Ok(thinfit_export::onnx(model, precision)))?;
+        if let Some(path) = path {
+            write_whole(&path, &graph).map_err(raise)?;
+        }
+        Ok(PyBytes::new(py, &graph))
+    }
+}
+
+impl Model {
+    fn network(&self) -> PyResult<&thinfit::Model> {
+        self.0.network().map_err(raise)
+    }
+}
+
+/// [`thinfit::Sensitivity`] as a dict.
+#[derive(IntoPyObject)]
+pub struct Indices {
+    mean: f64,
+    variance: f64,
+    first: Vec<f64>,
+    total: Vec<f64>,
+    second: Vec<Vec<f64>>,
+    derivative: Vec<f64>,
+    closed_form: bool,
+}

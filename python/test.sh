@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# All checks of the Python package. Builds the wheel, installs it in a fresh environment and runs the tests there, against
+# the newest scikit-learn; then installs the folder in another one, as users do, and runs scikit-learn's checks against the
+# oldest that we support. Needs cargo and Python 3.10 or newer. THINFIT may name the program `thinfit`, built from the
+# same sources; it is built where it is not given.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+# Says what it runs, then runs it.
+run() {
+    printf '\n== %s\n' "$*"
+    "$@"
+}
+
+# The first of the given interpreters that is there and new enough.
+interpreter() {
+    for python in "$@"; do
+        if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
+            echo "$python"
+            return
+        fi
+    done
+    echo "error: the tests of the Python package need Python 3.10 or newer; install it from https://www.python.org" >&2
+    exit 1
+}
+
+export PIP_DISABLE_PIP_VERSION_CHECK=1 MPLBACKEND=Agg
+python=$(interpreter python3 python3.13 python3.12 python3.11 python3.10)
+if [ -z "${THINFIT:-}" ]; then
+    run cargo build --locked -p thinfit-cli
+    THINFIT=${CARGO_TARGET_DIR:-$PWD/../target}/debug/thinfit
+fi
+export THINFIT
+
+run "$python" -m venv .venv-build
+run .venv-build/bin/pip install -q 'maturin>=1.16,<2' 'ruff==0.17.*'
+run .venv-build/bin/ruff check .
+run .venv-build/bin/ruff format --check .
+rm -rf dist
+run .venv-build/bin/maturin build --release --locked --out dist
+wheel=$(echo dist/*.whl)
+
+run "$python" -m venv --clear .venv-test
+run .venv-test/bin/pip install -q "$wheel[test]"
+run .venv-test/bin/python -m mypy lib/thinfit
+run .venv-test/bin/pytest -q "$@"
+run .venv-test/bin/pytest -q -p no:cacheprovider --doctest-modules --pyargs thinfit
+
+# Python 3.10 and 3.11 have wheels of the oldest scikit-learn and numpy.
+oldest=$(interpreter python3.10 python3.11 "$python")
+run "$oldest" -m venv --clear .venv-oldest
+run .venv-oldest/bin/pip install -q . pytest
+run .venv-oldest/bin/pytest -q tests/test_examples.py -k readme
+versions=('scikit-learn==1.6.0' pandas)
+if "$oldest" -c 'import sys; sys.exit(sys.version_info >= (3, 12))'; then
+    versions+=('numpy==1.23.5')
+fi
+run .venv-oldest/bin/pip install -q "${versions[@]}"
+run .venv-oldest/bin/pytest -q tests/test_estimator.py tests/test_weights.py

@@ -1,0 +1,92 @@
+"""Methods to compare with: all of them behave as the estimators that they are, and keep their bits."""
+
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+import thinfit
+from conftest import BASELINES, quick, samples
+from thinfit import _native
+from thinfit.base import NetworkRegressor
+
+EVERY = pytest.mark.parametrize("estimator", BASELINES, ids=lambda one: type(one).__name__)
+
+
+@pytest.mark.parametrize("kind", {type(one) for one in BASELINES}, ids=lambda kind: kind.__name__)
+def test_defaults_are_those_of_rust(kind):
+    settings = json.loads(json.dumps(kind()._settings(), default=np.ndarray.tolist))
+    assert settings | {"method": kind._methods[0]} == json.loads(_native.baseline(kind._methods[0]))
+    assert _native.baseline("magic") is None
+
+
+@EVERY
+@pytest.mark.parametrize("outputs", [None, 2])
+def test_pickles_and_files_keep_every_bit(estimator, outputs, tmp_path):
+    x, y = samples(outputs=outputs)
+    model = clone(estimator).fit(x, y)
+    model.save(tmp_path / "model.json")
+    again = thinfit.load(tmp_path / "model.json")
+    assert type(again) is type(model)
+    for other in again, pickle.loads(pickle.dumps(model)):
+        assert other._model.to_json() == model._model.to_json()
+        assert (other.predict(x) == model.predict(x)).all() and other.predict(x).shape == y.shape
+    # Fitted in the same way, on another number of threads.
+    refitted = clone(again).set_params(n_jobs=1).fit(x, y)
+    assert refitted._model.to_json() == model._model.to_json()
+
+
+@EVERY
+def test_frames_give_names(estimator):
+    x, y = samples()
+    model = clone(estimator).fit(pd.DataFrame(x, columns=["a", "b", "c"]), pd.Series(y, name="force"))
+    assert model._model.inputs == list(model.feature_names_in_) == ["a", "b", "c"]
+    assert model._model.outputs == ["force"]
+
+
+@EVERY
+def test_networks_have_parts_derivatives_and_indices(estimator):
+    x, y = samples()
+    model = clone(estimator).fit(x, y)
+    if not isinstance(model, NetworkRegressor):
+        with pytest.raises(ValueError, match="expected a network, found the sum of kernels"):
+            model._model.gradient(x, 0, 1)
+        return
+    step = 1e-6 * np.eye(3)
+    slopes = [(model.predict(x + e) - model.predict(x - e)) / 2e-6 for e in step]
+    gradient = model.predict_gradient(x)
+    np.testing.assert_allclose(gradient, np.stack(slopes, axis=1), atol=1e-3 * np.abs(gradient).max())
+    assert model.feature_importances_.argmin() == 2
+    assert model.features_.shape[1] == 3 and len(model.features_) == len(model.coef_) == len(model.biases_)
+    assert model.validation_score_ > 0.3
+    assert len(model.to_onnx()) > 100
+
+
+def test_a_gaussian_process_knows_where_it_knows_nothing():
+    x, y = samples()
+    _, std = thinfit.ARDGaussianProcessRegressor(random_state=0).fit(x, y).predict([x[0], x[0] + 5], return_std=True)
+    assert std[0] < 1e-3 < std[1]
+
+
+def test_what_is_wrong_is_named(tmp_path):
+    x, y = samples()
+    with pytest.raises(ValueError, match="invalid type: floating point `1.5`"):
+        thinfit.SwimRegressor(width=1.5).fit(x, y)
+    with pytest.raises(ValueError, match="config field `width`"):
+        thinfit.SwimRegressor(width=0).fit(x, y)
+    with pytest.raises(ValueError, match="unknown variant `round`"):
+        thinfit.ARDGaussianProcessRegressor(kernel="round").fit(x, y)
+    with pytest.raises(TypeError, match="sample_weight"):
+        thinfit.SwimRegressor().fit(x, y, sample_weight=np.ones(len(x)))
+    quick().fit(x, y).save(tmp_path / "model.json")
+    with pytest.raises(ValueError, match=r"expected a model of SwimRegressor \(swim\), found one of `gft-r`"):
+        thinfit.SwimRegressor.load(tmp_path / "model.json")
+    assert isinstance(thinfit.load(tmp_path / "model.json"), thinfit.GFTRegressor)
+
+
+def test_verbose_shows_a_bar(capsys):
+    thinfit.ARFFRegressor(width=10, rounds=3, random_state=0, verbose=True).fit(*samples())
+    assert "100%" in capsys.readouterr().err

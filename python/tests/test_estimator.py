@@ -1,0 +1,34 @@
+"""scikit-learn's own checks. Runs against the newest and the oldest scikit-learn that we support."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import thinfit
+from conftest import BASELINES, FIXED, quick
+
+
+def expected_failures(estimator):
+    """Repeated rows fall on both sides of the validation split and change the training of the hidden weights."""
+    if not isinstance(estimator, thinfit.GFTRegressor) or estimator.config == FIXED:
+        return {}
+    reason = "hidden weights are trained; at fixed hidden weights the check passes"
+    return {"check_sample_weight_equivalence_on_dense_data": reason}
+
+
+NETWORKS = [quick(method=method) for method in ("gft-r", "gft", "f-opt", "random")]
+NETWORKS += [quick(activation="tanh"), quick(method="random", width=100, config=FIXED)]
+
+
+def test_every_estimator_is_checked():
+    assert {type(one).__name__ for one in NETWORKS + BASELINES} == set(thinfit.__all__) - {"load"}
+
+
+@parametrize_with_checks(NETWORKS + BASELINES, expected_failed_checks=expected_failures)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([thinfit.GFTRegressor()], expected_failed_checks=expected_failures)
+def test_scikit_learn_checks_with_default_parameters(estimator, check):
+    check(estimator)

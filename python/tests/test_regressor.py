@@ -1,0 +1,277 @@
+"""What a fitted network gives, in which shapes, and what is said when something is wrong."""
+
+import io
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+
+from conftest import QUICK, quick, samples
+from thinfit import GFTRegressor, _native
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return quick().fit(*samples())
+
+
+@pytest.mark.parametrize("activation", ["fourier", "cosine", "sigmoid", "tanh", "relu"])
+@pytest.mark.parametrize("outputs", [None, 1, 2])
+def test_learned_attributes_are_the_network(activation, outputs):
+    x, y = samples(outputs=outputs)
+    model = quick(activation=activation).fit(x, y)
+    phi = {
+        "fourier": lambda t: np.exp(2j * np.pi * t),
+        "cosine": lambda t: np.cos(np.pi * t),
+        "sigmoid": lambda t: 1 / (1 + np.exp(-t)),
+        "tanh": np.tanh,
+        "relu": lambda t: np.maximum(t, 0),
+    }[activation]
+    by_hand = model.intercept_ + (phi(x @ model.features_.T + model.biases_) @ model.coef_).real
+    size = np.abs(model.coef_).sum()
+    np.testing.assert_allclose(model.predict(x), by_hand, atol=1e-11 * max(size, 1))
+    assert model.predict(x).shape == y.shape
+    assert model.features_.shape == (12, 3) and len(model.coef_) == 12
+    assert model.validation_score_ <= 1 and model.history_[-1]["validation"] >= 0
+
+
+def test_shapes_of_everything_with_one_and_with_two_outputs():
+    for outputs, shape in (None, (120,)), (2, (120, 2)):
+        x, y = samples(outputs=outputs)
+        model = quick().fit(x, y)
+        mean, std = model.predict(x, return_std=True)
+        low, high = model.predict_interval(x, level=0.8)
+        assert mean.shape == std.shape == low.shape == high.shape == shape
+        assert (low <= mean).all() and (mean <= high).all() and (std >= 0).all()
+        assert model.predict_gradient(x).shape == (*shape, 3)
+        assert model.sobol_indices().total.shape == (*shape[1:], 3)
+        assert model.sobol_indices().second.shape == (*shape[1:], 3, 3)
+        assert model.effect(1, [0.1, 0.2]).shape == (2, *shape[1:])
+        assert model.feature_importances_.sum() == pytest.approx(1)
+
+
+def test_gradient_is_the_slope_of_the_prediction(fitted):
+    x, _ = samples(5)
+    step = 1e-6 * np.eye(3)
+    slopes = [(fitted.predict(x + e) - fitted.predict(x - e)) / 2e-6 for e in step]
+    np.testing.assert_allclose(fitted.predict_gradient(x), np.stack(slopes, axis=1), rtol=1e-4, atol=1e-4)
+
+
+def test_importance_finds_the_inputs_that_matter(fitted):
+    importances = fitted.feature_importances_
+    assert importances[0] > importances[1] > importances[2]
+
+
+def test_layout_and_type_of_the_array_do_not_matter(fitted):
+    x, _ = samples(200, seed=5)
+    expected = fitted.predict(x)
+    wide = np.zeros((400, 6))
+    wide[::2, ::2] = x
+    unaligned = np.zeros(x.nbytes + 1, np.uint8)[1:].view(np.float64).reshape(x.shape)
+    unaligned[:] = x
+    for other in np.asfortranarray(x), wide[::2, ::2], unaligned, x.astype(">f8"), x.tolist(), pd.DataFrame(x):
+        assert (fitted.predict(other) == expected).all()
+    readonly = x.copy()
+    readonly.flags.writeable = False
+    assert (fitted.predict(readonly) == expected).all()
+    np.testing.assert_allclose(fitted.predict(x.astype(np.float32)), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_a_prediction_does_not_depend_on_its_neighbours_or_on_threads(fitted):
+    x, _ = samples(1000, seed=5)
+    expected = fitted.predict(x)
+    assert (np.concatenate([fitted.predict(x[:337]), fitted.predict(x[337:])]) == expected).all()
+    assert (clone(fitted).set_params(n_jobs=1).fit(*samples()).predict(x) == expected).all()
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_give_names_and_the_file_keeps_them(frame, tmp_path):
+    x, y = samples()
+    x, y = frame({"a": x[:, 0], "b": x[:, 1], "c": x[:, 2]}), frame({"force": y})
+    model = quick().fit(x, y)
+    assert list(model.feature_names_in_) == ["a", "b", "c"]
+    assert (model.effect("a", [0.5]) == model.effect(0, [0.5])).all()
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(x[["b", "a", "c"]])
+    model.save(tmp_path / "model.json")
+    again = GFTRegressor.load(tmp_path / "model.json")
+    assert list(again.feature_names_in_) == ["a", "b", "c"] and again._model.outputs == ["force"]
+    assert (again.predict(x) == model.predict(x)[:, 0]).all()
+
+
+def test_pickle_joblib_and_files_keep_every_bit(fitted, tmp_path):
+    x, _ = samples(50, seed=9)
+    joblib.dump(fitted, tmp_path / "model.joblib")
+    fitted.save(tmp_path / "model.json")
+    others = (
+        pickle.loads(pickle.dumps(fitted)),
+        joblib.load(tmp_path / "model.joblib"),
+        GFTRegressor.load(tmp_path / "model.json"),
+    )
+    for other in others:
+        assert (other.predict(x) == fitted.predict(x)).all()
+        assert other._model.to_json() == fitted._model.to_json()
+
+
+@pytest.mark.parametrize("preset", ["fast", "paper"])
+def test_a_clone_of_a_loaded_model_fits_in_the_same_way(preset, tmp_path):
+    x, y = samples()
+    model = quick(preset=preset, method="f-opt", regularization=1e-4, validation_fraction=0.2, random_state=7).fit(x, y)
+    model.save(tmp_path / "model.json")
+    again = clone(GFTRegressor.load(tmp_path / "model.json")).fit(x, y)
+    assert again._model.to_json() == model._model.to_json()
+
+
+def test_parameters_have_the_defaults_of_both_presets():
+    settings = GFTRegressor(random_state=1)._settings()
+    for preset in "fast", "paper":
+        assert settings.items() <= json.loads(_native.preset(preset)).items()
+
+
+def test_the_seed_decides():
+    x, y = samples()
+    one, same, other = (quick(random_state=seed).fit(x, y).predict(x) for seed in (1, 1, 2))
+    assert (one == same).all() and (one != other).any()
+    state = np.random.RandomState(3)
+    first, second = (quick(random_state=state).fit(x, y).predict(x) for _ in range(2))
+    assert (first != second).any()
+
+
+def test_numbers_of_numpy_are_fine_as_parameters():
+    quick(width=np.int64(5), regularization=np.float64(0.1), random_state=np.int64(3)).fit(*samples())
+
+
+def test_lambda_is_chosen():
+    x, y = samples()
+    noisy = y + 0.3 * np.random.default_rng(2).standard_normal(len(y))
+    assert quick(regularization="auto").fit(x, noisy).lambda_ in (0, 1e-4, 1e-3, 1e-2, 1e-1, 1)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"method": "magic"}, "unknown variant `magic`"),
+        ({"preset": "slow"}, "config field `preset`: expected `fast` or `paper`, found `slow`"),
+        ({"width": 0}, "config field `width`: expected 1 to 10000, found 0"),
+        ({"width": 2.5}, "`width`: invalid type: floating point `2.5`"),
+        ({"config": {"polish": {"stpes": 1}}}, "`polish.stpes`: unknown field `stpes`"),
+        ({"config": {"width": 3}}, "config has `width`, which is the parameter `width`"),
+        ({"config": {"seed": 3}}, "config has `seed`, which is the parameter `random_state`"),
+        ({"n_jobs": 0}, "n_jobs"),
+    ],
+)
+def test_wrong_parameters_are_named(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        quick(**parameters).fit(*samples())
+
+
+def test_wrong_data_are_named():
+    x, y = samples()
+    x[7, 2] = np.nan
+    with pytest.raises(ValueError, match="x has the value NaN at row 7, column 2"):
+        quick().fit(x, y)
+    with pytest.raises(ValueError, match="row 1 has the weight -1"):
+        quick().fit(*samples(), sample_weight=np.where(np.arange(120) == 1, -1, 1))
+    with pytest.raises(ValueError, match="at least 4 samples"):
+        quick().fit([[1.0], [2.0], [3.0]], [1, 2, 3])
+    with pytest.raises(TypeError, match="found <object"):
+        quick(config={"scale": object()}).fit(*samples())
+    fitted = quick().fit(*samples())
+    with pytest.raises(ValueError, match="level"):
+        fitted.predict_interval(samples()[0], level=1.5)
+    with pytest.raises(TypeError):
+        fitted.predict_interval(samples()[0], level="much")
+    with pytest.raises(ValueError, match="x has the value inf at row 0"):
+        fitted.predict([[np.inf, 0, 0]])
+
+
+def test_files_that_are_wrong_are_named(fitted, tmp_path):
+    with pytest.raises(FileNotFoundError, match="cannot read"):
+        GFTRegressor.load(tmp_path / "none.json")
+    with pytest.raises(OSError, match="cannot write"):
+        fitted.save(tmp_path / "none" / "model.json")
+    (tmp_path / "other.json").write_text("{}")
+    with pytest.raises(ValueError, match="expected a model of format `thinfit/1`"):
+        GFTRegressor.load(tmp_path / "other.json")
+
+
+def test_verbose_shows_a_bar(capsys):
+    quick(verbose=True).fit(*samples())
+    assert "100%" in capsys.readouterr().err
+
+
+def test_pictures(fitted):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    one = quick().fit(*samples(dim=3, outputs=2))
+    line = quick().fit(samples()[0][:, :1], samples()[1])
+    for model in fitted, one, line:
+        for plot in model.plot_features, model.plot_effects, model.plot_history:
+            plot().figure.savefig(io.BytesIO(), format="png")
+    ax = plt.subplots()[1]
+    assert fitted.plot_history(ax) is ax
+    plt.close("all")
+
+
+LONG = {"generate": {"steps": 10_000_000}}
+
+
+def test_ctrl_c_stops_a_fit():
+    x, y = samples()
+    timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        quick(config=LONG).fit(x, y)
+    assert time.monotonic() - begin < 5
+    timer.join()
+    quick().fit(x, y)  # and the next one works
+
+
+def test_python_runs_on_while_a_network_is_fitted():
+    x, y = samples()
+    done, ticks = threading.Event(), []
+
+    def tick():
+        while not done.wait(0.01):
+            ticks.append(time.monotonic())
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    begin = time.monotonic()
+    quick(width=50, config=QUICK | {"generate": {"steps": 3000}}).fit(x, y)
+    elapsed = time.monotonic() - begin
+    done.set()
+    thread.join()
+    assert len(ticks) > 0.2 * elapsed / 0.01
+
+
+def test_a_forked_process_can_fit_and_predict():
+    program = """
+        import os, sys
+        sys.path.insert(0, sys.argv[1])
+        from conftest import quick, samples
+        x, y = samples()
+        expected = quick().fit(x, y).predict(x)
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if (quick().fit(x, y).predict(x) == expected).all() else 1)
+        assert os.waitpid(child, 0)[1] == 0
+    """
+    folder = os.path.dirname(__file__)
+    subprocess.run([sys.executable, "-c", textwrap.dedent(program), folder], check=True, timeout=60)
