@@ -188,9 +188,20 @@ fn other(args: &FitArgs, mut given: Table, name: &str, method: &Method) -> Resul
             .ok_or_else(|| Failure::new(format!("`{key}`: expected a whole number of at least 0"))),
     };
     let (seed, threads) = (number("seed", 1)?, number("threads", 0)?);
-    lay(&mut table, given);
-    let method =
-        named(table).map_err(|problem| Failure::new(format!("settings of {name}: {problem}")))?;
+    let with = |changes: Table| -> Result<Method, String> {
+        let mut table = table.clone();
+        lay(&mut table, changes);
+        named(table)
+    };
+    let method = with(given.clone()).map_err(|problem| {
+        // The error does not say which of the settings is wrong: the one that is so alone.
+        let alone = |(key, value)| Table::from_iter([(key, value)]);
+        let wrong = given
+            .into_iter()
+            .find(|one| with(alone(one.clone())).is_err());
+        let key = wrong.map_or(String::new(), |(key, _)| format!("`{key}`: "));
+        Failure::new(format!("settings of {name}: {key}{problem}"))
+    })?;
     Ok(Asked::Other {
         method,
         seed,

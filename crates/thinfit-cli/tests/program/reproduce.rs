@@ -46,7 +46,7 @@ fn a_second_call_fits_only_what_is_missing_and_reports_everything() {
     ]);
     let printed = succeed(&folder, &call);
     assert!(
-        printed.contains("8 of 110 cells have a number"),
+        printed.contains("8 of 132 cells have a number"),
         "{printed}"
     );
     let first = errors(&folder);
@@ -74,17 +74,17 @@ fn a_second_call_fits_only_what_is_missing_and_reports_everything() {
     assert!(
         rows[0].starts_with("table,width,problem,d,M,method,activation,mse,highlighted,lambda,")
     );
-    assert_eq!(rows.len(), 1 + 110);
+    assert_eq!(rows.len(), 1 + 132);
     let row = |start: &str| *rows.iter().find(|row| row.starts_with(start)).unwrap();
     assert!(row("table1,100,f3,5,500,GFT,fourier,5.87e-5,0,1e-4,0.0001,").contains(",2,0,"));
     assert!(row("table1,100,f2,5,500,GFT,fourier,1.03e-7,0,0e0,").contains(",0,0,"));
     let markdown = read(&folder, "runs/results.md");
     assert!(markdown.contains("| GFT | sigmoid | (0) | missing | – | – | 3.18e-6 | – | – |"));
     let page = read(&folder, "runs/results.html");
-    assert!(page.contains("<b>missing</b><small>paper 3.18e-6</small>"));
+    assert!(page.contains("<b>missing</b><small>paper <span>3.18e-6</span></small>"));
     assert_eq!(
         page.matches("<td").count() - page.matches("<td class=\"none\"").count(),
-        110
+        132
     );
 }
 
