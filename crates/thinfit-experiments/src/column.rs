@@ -1,14 +1,5 @@
 //! What is learned: one column of the paper's tables, that is, a problem with its number of inputs and of samples.
 //!
-//! | name | problem | inputs, samples | table |
-//! |---|---|---|---|
-//! | `f1-5`, `f1-10`, `f2-5`, `f2-10`, `f3-5`, `f3-10` | functions on the unit cube, noiseless | as in [`Problem::settings`] | 1, 4, 5, 6 |
-//! | `ishigami-5`, `ishigami-10` | f2 on [−π, π]^d | (5, 500), (10, 1000) | beside 1 |
-//! | `h1`, `h2`, `h3` | functions on the unit cube | as in [`Problem::settings`] | 2 |
-//! | `h1-text` | h1 as the paper prints it | (10, 1000) | beside 2 |
-//! | `g1`, `g2`, `g3` | functions of two inputs | (2, 2000) | Figure 1 |
-//! | `propulsion` … `skillcraft` | measured data, see [`uci`](crate::uci) | | 3 |
-//!
 //! A seed draws training and test points of a function, or splits the rows of measured data. Galaxy has one split.
 
 use std::fmt;
@@ -17,7 +8,16 @@ use std::str::FromStr;
 use crate::{Error, Measured, Problem, Sample, Split};
 use serde::{Deserialize, Serialize};
 
-/// A column; see the table in the [module documentation](self).
+/// A column.
+///
+/// | name | problem | inputs, samples | table |
+/// |---|---|---|---|
+/// | `f1-5`, `f1-10`, `f2-5`, `f2-10`, `f3-5`, `f3-10` | functions on the unit cube, noiseless | as in [`Problem::settings`] | 1, 4, 5, 6 |
+/// | `ishigami-5`, `ishigami-10` | f2 on [−π, π]^d | (5, 500), (10, 1000) | beside 1 |
+/// | `h1`, `h2`, `h3` | functions on the unit cube | as in [`Problem::settings`] | 2 |
+/// | `h1-text` | h1 as the paper prints it | (10, 1000) | beside 2 |
+/// | `g1`, `g2`, `g3` | functions of two inputs | (2, 2000) | Figure 1 |
+/// | `propulsion` … `skillcraft` | measured data, see [`uci`](crate::uci) | | 3 |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "&'static str")]
 pub enum Column {
