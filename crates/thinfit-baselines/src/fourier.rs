@@ -9,9 +9,13 @@ use faer::{Accum, Mat, MatRef, Par, c64};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Cauchy, Distribution, StandardNormal};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 use thinfit::{Activation, Network, elementary};
+
+/// Frequencies that a thread evaluates at a time.
+const CHUNK: usize = 256;
 
 /// The density ρ that the entries of frequencies are drawn from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,22 +99,30 @@ pub(crate) fn cosines_and_sines(
 ) -> Mat<f64> {
     let n = omega.nrows();
     let mut planes = Mat::zeros(x.nrows(), 2 * n);
-    let (mut cos, sin) = planes.as_mut().split_at_col_mut(n);
-    let turns = 1.0 / (2.0 * PI);
-    matmul(
-        cos.as_mut(),
-        Accum::Replace,
-        x,
-        omega.transpose(),
-        turns,
-        Par::Seq,
-    );
-    for (cos, sin) in cos.col_iter_mut().zip(sin.col_iter_mut()) {
-        let contiguous = "a matrix of its own has contiguous columns";
-        let cos = cos.try_as_col_major_mut().expect(contiguous);
-        let sin = sin.try_as_col_major_mut().expect(contiguous);
-        elementary::sincos_2pi_in_place(cos.as_slice_mut(), sin.as_slice_mut(), scale);
-    }
+    let (cos, sin) = planes.as_mut().split_at_col_mut(n);
+    let chunks = cos
+        .par_col_chunks_mut(CHUNK)
+        .zip_eq(sin.par_col_chunks_mut(CHUNK));
+    chunks
+        .zip_eq(0..n.div_ceil(CHUNK))
+        .for_each(|((mut cos, sin), chunk)| {
+            let omega = omega.subrows(chunk * CHUNK, cos.ncols());
+            let turns = 1.0 / (2.0 * PI);
+            matmul(
+                cos.as_mut(),
+                Accum::Replace,
+                x,
+                omega.transpose(),
+                turns,
+                Par::Seq,
+            );
+            for (cos, sin) in cos.col_iter_mut().zip(sin.col_iter_mut()) {
+                let contiguous = "a matrix of its own has contiguous columns";
+                let cos = cos.try_as_col_major_mut().expect(contiguous);
+                let sin = sin.try_as_col_major_mut().expect(contiguous);
+                elementary::sincos_2pi_in_place(cos.as_slice_mut(), sin.as_slice_mut(), scale);
+            }
+        });
     planes
 }
 

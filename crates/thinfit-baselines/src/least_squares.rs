@@ -15,6 +15,10 @@ use thinfit::{Error, Result};
 
 /// Rows and columns of a block of a Gram matrix.
 const BLOCK: usize = 384;
+/// Terms of its sums at a time: what they need stays in the cache.
+const DEPTH: usize = 256;
+/// Columns of a long matrix that a thread takes at a time.
+const CHUNK: usize = 512;
 
 /// `lhs` · `rhs` on one thread: faer's operators take all, and their sums depend on how many there are.
 pub(crate) fn times<T: ComplexField<Real = f64>>(
@@ -23,6 +27,22 @@ pub(crate) fn times<T: ComplexField<Real = f64>>(
 ) -> Mat<T> {
     let mut out = Mat::zeros(lhs.nrows(), rhs.ncols());
     matmul(out.as_mut(), Accum::Replace, lhs, rhs, one(), Par::Seq);
+    out
+}
+
+/// Aᴴ · b, many columns of A side by side.
+pub(crate) fn adjoint_times<T: ComplexField<Real = f64>>(
+    a: MatRef<'_, T>,
+    b: MatRef<'_, T>,
+) -> Mat<T> {
+    let mut out = Mat::zeros(a.ncols(), b.ncols());
+    out.as_mut()
+        .par_row_chunks_mut(CHUNK)
+        .zip_eq(0..a.ncols().div_ceil(CHUNK))
+        .for_each(|(out, chunk)| {
+            let a = a.subcols(chunk * CHUNK, out.nrows());
+            matmul(out, Accum::Replace, a.adjoint(), b, one(), Par::Seq);
+        });
     out
 }
 
@@ -48,17 +68,20 @@ pub(crate) fn lower<T: ComplexField<Real = f64>>(
         let (lhs, rhs) = (lhs.subrows(row, rows), rhs.subcols(column, columns));
         let mut out = Mat::zeros(rows, columns);
         let shape = if i == j { TriangularLower } else { Rectangular };
-        triangular::matmul(
-            out.as_mut(),
-            shape,
-            Accum::Replace,
-            lhs,
-            Rectangular,
-            rhs,
-            Rectangular,
-            one(),
-            Par::Seq,
-        );
+        for start in (0..lhs.ncols()).step_by(DEPTH) {
+            let depth = DEPTH.min(lhs.ncols() - start);
+            triangular::matmul(
+                out.as_mut(),
+                shape,
+                Accum::Add,
+                lhs.subcols(start, depth),
+                Rectangular,
+                rhs.subrows(start, depth),
+                Rectangular,
+                one(),
+                Par::Seq,
+            );
+        }
         out
     };
     let products: Vec<Mat<T>> = pairs.par_iter().map(product).collect();
@@ -128,11 +151,11 @@ pub(crate) fn ridge<T: ComplexField<Real = f64>>(
     let shift = a.nrows() as f64 * ridge;
     if a.ncols() < a.nrows() {
         let gram = lower(a.adjoint(), a);
-        solve(gram.as_ref(), shift, times(a.adjoint(), y).as_ref())
+        solve(gram.as_ref(), shift, adjoint_times(a, y).as_ref())
     } else {
         let gram = lower(a, a.adjoint());
         let alpha = solve(gram.as_ref(), shift, y)?;
-        Ok(times(a.adjoint(), alpha.as_ref()))
+        Ok(adjoint_times(a, alpha.as_ref()))
     }
 }
 

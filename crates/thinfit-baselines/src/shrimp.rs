@@ -12,10 +12,12 @@ use crate::Observer;
 use crate::fourier::{
     Density, complex, cosines_and_sines, frequencies, network, random_subset, subsets, waves,
 };
-use crate::least_squares::{lower, solve, times, truncated};
+use crate::least_squares::{adjoint_times, lower, solve, times, truncated};
 use crate::lsqr::lsqr;
 use crate::problem::{Problem, require};
 use crate::random::{Purpose, stream};
+use faer::perm::swap_cols_idx;
+use faer::traits::ComplexField;
 use faer::{Mat, MatRef, c64};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -169,7 +171,8 @@ impl Shrimp {
             Variant::Real => features.fit_real(rows),
             Variant::Complex => Ok(features.fit_complex(rows)),
         };
-        let (held_out, network) = (fit(&problem.train)?, fit(&problem.all)?);
+        let (held_out, network) = rayon::join(|| fit(&problem.train), || fit(&problem.all));
+        let (held_out, network) = (held_out?, network?);
         record.form = match self.variant {
             Variant::Real => Form::Real,
             Variant::Complex => Form::Complex,
@@ -230,12 +233,12 @@ impl Features {
 trait System<T> {
     /// Coefficients of the columns that are left, p × c.
     fn coefficients(&self) -> Result<Mat<T>>;
-    /// Keeps some columns, given in ascending order.
-    fn keep(&mut self, kept: &[usize]);
+    /// Swaps pairs of columns, then keeps the first `count`.
+    fn keep(&mut self, swaps: &[(usize, usize)], count: usize);
 }
 
 /// Fits, drops the columns of small magnitude, and again; the smallest error on held-out rows and its columns.
-fn prune<T: faer::traits::ComplexField<Real = f64>>(
+fn prune<T: ComplexField<Real = f64>>(
     mut system: impl System<T>,
     mut held: Mat<T>,
     y: MatRef<'_, T>,
@@ -258,16 +261,19 @@ fn prune<T: faer::traits::ComplexField<Real = f64>>(
             .map(|j| coefficients.row(j).norm_l2())
             .collect();
         let threshold = quantile(&magnitudes, rate);
-        let kept: Vec<usize> = (0..columns.len())
-            .filter(|&j| magnitudes[j] > threshold)
-            .collect();
+        let stays = |&j: &usize| magnitudes[j] > threshold;
+        let count = (0..columns.len()).filter(stays).count();
         // Coefficients that are all equal would all go.
-        if kept.is_empty() {
+        if count == 0 {
             break;
         }
-        system.keep(&kept);
-        held = column_subset(&held, &kept);
-        columns = kept.iter().map(|&j| columns[j]).collect();
+        // The fewest moves that bring those that stay to the front: a copy would take longer than much of the algebra.
+        let gaps = (0..count).filter(|j| !stays(j));
+        let swaps: Vec<(usize, usize)> = gaps.zip((count..columns.len()).filter(stays)).collect();
+        system.keep(&swaps, count);
+        cut(&mut held, &swaps, count);
+        swaps.iter().for_each(|&(i, j)| columns.swap(i, j));
+        columns.truncate(count);
     }
     Ok(best)
 }
@@ -302,34 +308,32 @@ impl System<f64> for Gram<'_> {
         let (m, p) = (self.a.nrows(), self.a.ncols());
         let (gram, shift) = (self.gram.as_ref(), self.l * m as f64);
         if p < m {
-            return solve(gram, shift, times(self.a.transpose(), self.y).as_ref());
+            let rhs = adjoint_times(self.a.as_ref(), self.y);
+            return solve(gram, shift, rhs.as_ref());
         }
         let alpha = solve(gram, shift, self.y)?;
-        Ok(times(self.a.transpose(), alpha.as_ref()))
+        Ok(adjoint_times(self.a.as_ref(), alpha.as_ref()))
     }
 
-    fn keep(&mut self, kept: &[usize]) {
+    fn keep(&mut self, swaps: &[(usize, usize)], count: usize) {
         let (m, p) = (self.a.nrows(), self.a.ncols());
-        let a = column_subset(&self.a, kept);
-        self.gram = if p < m {
-            // Ascending order keeps the lower triangle below the diagonal.
-            Mat::from_fn(kept.len(), kept.len(), |i, j| {
-                if i < j {
-                    0.0
-                } else {
-                    self.gram[(kept[i], kept[j])]
-                }
-            })
-        } else if kept.len() < m || 2 * kept.len() < p {
-            smaller(&a)
+        if p < m {
+            let mut order: Vec<usize> = (0..p).collect();
+            swaps.iter().for_each(|&(i, j)| order.swap(i, j));
+            self.gram = Mat::from_fn(count, count, |i, j| {
+                self.gram[(order[i].max(order[j]), order[i].min(order[j]))]
+            });
+            return cut(&mut self.a, swaps, count);
+        }
+        cut(&mut self.a, swaps, p);
+        let dropped = self.a.as_ref().subcols(count, p - count);
+        if count >= m && 2 * count >= p {
+            self.gram -= lower(dropped, dropped.transpose());
+            self.a.truncate(m, count);
         } else {
-            let mut stays = vec![false; p];
-            kept.iter().for_each(|&j| stays[j] = true);
-            let dropped: Vec<usize> = (0..p).filter(|&j| !stays[j]).collect();
-            let dropped = column_subset(&self.a, &dropped);
-            &self.gram - lower(dropped.as_ref(), dropped.transpose())
-        };
-        self.a = a;
+            self.a.truncate(m, count);
+            self.gram = smaller(&self.a);
+        }
     }
 }
 
@@ -347,13 +351,21 @@ impl System<c64> for Krylov {
         Ok(self.coefficients())
     }
 
-    fn keep(&mut self, kept: &[usize]) {
-        self.0 = column_subset(&self.0, kept);
+    fn keep(&mut self, swaps: &[(usize, usize)], count: usize) {
+        cut(&mut self.0, swaps, count);
     }
 }
 
 fn column_subset<T: Clone>(a: &Mat<T>, columns: &[usize]) -> Mat<T> {
     Mat::from_fn(a.nrows(), columns.len(), |i, j| a[(i, columns[j])].clone())
+}
+
+/// Swaps pairs of columns, then keeps the first `count`.
+fn cut<T: Clone>(a: &mut Mat<T>, swaps: &[(usize, usize)], count: usize) {
+    for &(i, j) in swaps {
+        swap_cols_idx(a.as_mut(), i, j);
+    }
+    a.truncate(a.nrows(), count);
 }
 
 fn row_subset(a: &Mat<f64>, rows: &[usize]) -> Mat<f64> {
@@ -458,11 +470,12 @@ mod tests {
         let mut system = Gram::new(a.clone(), y.as_ref(), 1e-6);
         let mut columns: Vec<usize> = (0..60).collect();
         for count in [45, 30, 12, 5] {
-            let kept: Vec<usize> = (0..columns.len())
-                .filter(|j| (j * 7) % columns.len() < count)
-                .collect();
-            system.keep(&kept);
-            columns = kept.iter().map(|&j| columns[j]).collect();
+            // Every other of those that stay comes from the back.
+            let swaps: Vec<(usize, usize)> =
+                (0..count).step_by(2).zip(count..columns.len()).collect();
+            system.keep(&swaps, count);
+            swaps.iter().for_each(|&(i, j)| columns.swap(i, j));
+            columns.truncate(count);
             let direct = ridge(column_subset(&a, &columns).as_ref(), y.as_ref(), 1e-6).unwrap();
             let error = system.coefficients().unwrap() - direct;
             assert!(error.norm_max() < 1e-8, "{count}: {}", error.norm_max());
