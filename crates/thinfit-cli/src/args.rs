@@ -113,8 +113,8 @@ pub struct FitArgs {
     /// Settings to start from [default: fast].
     #[arg(long, value_parser = PossibleValuesParser::new(["fast", "paper"]), help_heading = "Method")]
     pub preset: Option<String>,
-    /// How the hidden weights are found.
-    #[arg(long, value_parser = PossibleValuesParser::new(["random", "f-opt", "gft", "gft-r"]), help_heading = "Method")]
+    /// How the hidden weights are found; or another method, to compare with.
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(crate::settings::methods()), help_heading = "Method")]
     pub method: Option<String>,
     /// Activation of the hidden neurons.
     #[arg(long, value_parser = PossibleValuesParser::new(thinfit::Activation::ALL.map(thinfit::Activation::name)), help_heading = "Method")]

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use thinfit::{Dataset, Mat, Model};
+use thinfit::{Dataset, Mat};
+use thinfit_baselines::Predictor;
 use thinfit_table::{Missing, Options, Reader, quoted};
 
 use crate::args::{self, FitArgs, TableArgs};
@@ -168,8 +169,12 @@ pub fn samples(args: &FitArgs, path: &Path) -> Result<(Dataset, usize), Failure>
 ///
 /// Columns are matched by name. Where that fails, those of a table without names are matched by place, if there are as
 /// many.
-pub fn match_inputs(reader: &mut Reader, model: &Model, targets: &[String]) -> Result<(), Failure> {
-    let wanted: Vec<String> = model.inputs.iter().chain(targets).cloned().collect();
+pub fn match_inputs(
+    reader: &mut Reader,
+    model: &Predictor,
+    targets: &[String],
+) -> Result<(), Failure> {
+    let wanted: Vec<String> = model.inputs().iter().chain(targets).cloned().collect();
     let places = match find(reader, &wanted) {
         Err(_) if nameless(reader.names()) && reader.names().len() == wanted.len() => {
             (0..wanted.len()).collect()
@@ -180,15 +185,19 @@ pub fn match_inputs(reader: &mut Reader, model: &Model, targets: &[String]) -> R
 }
 
 /// The columns of true values: as named by the user, or as the model names its outputs.
-pub fn targets(reader: &Reader, given: &[String], model: &Model) -> Result<Vec<String>, Failure> {
+pub fn targets(
+    reader: &Reader,
+    given: &[String],
+    model: &Predictor,
+) -> Result<Vec<String>, Failure> {
     let given = names(reader, given);
     match given.len() {
-        0 => Ok(model.outputs.clone()),
-        count if count == model.outputs.len() => Ok(given),
+        0 => Ok(model.outputs().to_vec()),
+        count if count == model.outputs().len() => Ok(given),
         count => Err(Failure::new(format!(
             "--target: expected {} columns, one for each output of the model ({}), found {count}",
-            model.outputs.len(),
-            model.outputs.join(", ")
+            model.outputs().len(),
+            model.outputs().join(", ")
         ))),
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use thinfit::file::write_whole;
 use thinfit::{Activation, Leaf, Mat, Model, Sensitivity};
+use thinfit_baselines::Predictor;
 use thinfit_plot::{
     Canvas, Effect, Effects, Features, Importance, Learning, Prediction, effects, features,
     importance, learning, prediction, residuals,
@@ -25,7 +26,7 @@ const POLISH: f64 = 50.0;
 
 /// Draws everything there is to draw.
 pub fn run(args: &PlotArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let model = Model::load(&args.model)?;
+    let model = Predictor::load(&args.model)?;
     let table = match &args.data {
         None => None,
         Some(path) => {
@@ -35,47 +36,62 @@ pub fn run(args: &PlotArgs, out: &mut impl Write) -> Result<(), Failure> {
             Some(reader.read()?.x)
         }
     };
-    make_folder(&args.out)?;
-    let (d, c) = (model.dim(), model.outputs.len());
-    if !model.record.history.is_empty() {
-        save(out, &args.out, "learning", &learning_curve(&model))?;
+    if let (Predictor::Kernel(kernels), None) = (&model, &table) {
+        return Err(Failure::new(format!(
+            "{}: a sum of kernels (`{}`) has no features to draw; give a table to draw its predictions",
+            args.model.display(),
+            kernels.record.method
+        )));
     }
-    for o in 0..c {
-        let name = |picture: &str| match c {
-            1 => picture.to_owned(),
-            _ => format!("{picture}-{}-{}", o + 1, file_name(&model.outputs[o])),
-        };
-        let sensitivity = model.sensitivity(o)?;
-        save(
-            out,
-            &args.out,
-            &name("features"),
-            &feature_picture(&model, o, &sensitivity, ""),
-        )?;
-        save(
-            out,
-            &args.out,
-            &name("importance"),
-            &importance_bars(&model, o, &sensitivity),
-        )?;
-        let x = table.as_ref().map(|table| table.as_ref().subcols(0, d));
-        let x = x.map(|x| x.to_owned());
-        save(
-            out,
-            &args.out,
-            &name("effects"),
-            &effect_curves(&model, o, &sensitivity, x.as_ref())?,
-        )?;
-        if let (Some(x), Some(table)) = (x, &table) {
-            let predicted = model.predict(x.as_ref())?;
+    make_folder(&args.out)?;
+    let (d, outputs) = (model.inputs().len(), model.outputs());
+    let name = |o: usize, picture: &str| match outputs.len() {
+        1 => picture.to_owned(),
+        _ => format!("{picture}-{}-{}", o + 1, file_name(&outputs[o])),
+    };
+    if let Predictor::Network(model) = &model {
+        draw_network(args, out, model, table.as_ref(), &name)?;
+    }
+    if let Some(table) = &table {
+        let predicted = model.predict(table.as_ref().subcols(0, d))?;
+        for (o, quantity) in outputs.iter().enumerate() {
             let picture = Prediction {
                 title: "",
-                quantity: &model.outputs[o],
+                quantity,
                 truth: table.col_as_slice(d + o),
                 predicted: predicted.col_as_slice(o),
             };
-            save(out, &args.out, &name("prediction"), &prediction(picture))?;
-            save(out, &args.out, &name("residuals"), &residuals(picture))?;
+            save(out, &args.out, &name(o, "prediction"), &prediction(picture))?;
+            save(out, &args.out, &name(o, "residuals"), &residuals(picture))?;
+        }
+    }
+    Ok(())
+}
+
+/// What only a network has: how it was learned, its features, and integrals over its inputs.
+fn draw_network(
+    args: &PlotArgs,
+    out: &mut impl Write,
+    model: &Model,
+    table: Option<&Mat<f64>>,
+    name: &dyn Fn(usize, &str) -> String,
+) -> Result<(), Failure> {
+    if !model.record.history.is_empty() {
+        save(out, &args.out, "learning", &learning_curve(model))?;
+    }
+    let x = table.map(|table| table.as_ref().subcols(0, model.dim()).to_owned());
+    for o in 0..model.outputs.len() {
+        let sensitivity = model.sensitivity(o)?;
+        let pictures = [
+            ("features", feature_picture(model, o, &sensitivity, "")),
+            ("importance", importance_bars(model, o, &sensitivity)),
+            (
+                "effects",
+                effect_curves(model, o, &sensitivity, x.as_ref())?,
+            ),
+        ];
+        for (picture, canvas) in &pictures {
+            save(out, &args.out, &name(o, picture), canvas)?;
         }
     }
     Ok(())

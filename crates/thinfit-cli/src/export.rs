@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use thinfit::{Model, Precision};
+use thinfit::Precision;
+use thinfit_baselines::Predictor;
 
 use crate::args::{ExportArgs, Language};
 use crate::failure::Failure;
@@ -11,7 +12,10 @@ use thinfit::file::write_whole;
 
 /// Translates and writes.
 pub fn run(args: &ExportArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let model = Model::load(&args.model)?;
+    let model = Predictor::load(&args.model)?;
+    let model = model
+        .network()
+        .map_err(|error| Failure::new(format!("{}: {error}", args.model.display())))?;
     let extension = match args.to {
         Language::Onnx => "onnx",
         Language::C => "c",
@@ -36,10 +40,10 @@ pub fn run(args: &ExportArgs, out: &mut impl Write) -> Result<(), Failure> {
             } else {
                 Precision::F64
             };
-            write(&path, &thinfit_export::onnx(&model, precision))
+            write(&path, &thinfit_export::onnx(model, precision))
         }
         Language::C => {
-            let code = thinfit_export::c(&model, &name);
+            let code = thinfit_export::c(model, &name);
             // The source includes the header by the name of the function.
             let header = path.with_file_name(format!("{}.h", code.name));
             if header == path {
@@ -51,10 +55,10 @@ pub fn run(args: &ExportArgs, out: &mut impl Write) -> Result<(), Failure> {
             write(&path, code.source.as_bytes())?;
             write(&header, code.header.as_bytes())
         }
-        Language::Python => write(&path, thinfit_export::python(&model, &name).as_bytes()),
+        Language::Python => write(&path, thinfit_export::python(model, &name).as_bytes()),
         Language::Latex => {
             let digits = usize::from(args.digits);
-            write(&path, thinfit_export::latex(&model, digits).as_bytes())
+            write(&path, thinfit_export::latex(model, digits).as_bytes())
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use thinfit::{MatRef, Model};
+use thinfit::MatRef;
+use thinfit_baselines::Predictor;
 
 use crate::figure::counted;
 
@@ -21,18 +22,18 @@ pub struct Extrapolation {
 
 impl Extrapolation {
     /// Nothing counted yet.
-    pub fn of(model: &Model) -> Self {
+    pub fn of(model: &Predictor) -> Self {
         Extrapolation {
             rows: 0,
             outside: 0,
-            inputs: vec![0; model.dim()],
+            inputs: vec![0; model.inputs().len()],
         }
     }
 
     /// Counts the rows of `x` (rows × inputs).
-    pub fn count(&mut self, model: &Model, x: MatRef<'_, f64>) {
+    pub fn count(&mut self, model: &Predictor, x: MatRef<'_, f64>) {
         let mut outside = vec![false; x.nrows()];
-        for (j, [low, high]) in model.domain.iter().enumerate() {
+        for (j, [low, high]) in model.domain().iter().enumerate() {
             let slack = SLACK * (high - low);
             for (i, &value) in x.col(j).iter().enumerate() {
                 if value < low - slack || value > high + slack {
@@ -46,7 +47,7 @@ impl Extrapolation {
     }
 
     /// Says on standard error what was found, if anything.
-    pub fn warn(&self, model: &Model) {
+    pub fn warn(&self, model: &Predictor) {
         if self.outside == 0 {
             return;
         }
@@ -54,7 +55,7 @@ impl Extrapolation {
         order.sort_by_key(|&j| std::cmp::Reverse(self.inputs[j]));
         let found = order.iter().filter(|&&j| self.inputs[j] > 0).take(MOST);
         let found: Vec<String> = found
-            .map(|&j| format!("{} in {}", model.inputs[j], self.inputs[j]))
+            .map(|&j| format!("{} in {}", model.inputs()[j], self.inputs[j]))
             .collect();
         // That no one reads it is no reason to fail.
         let _ = writeln!(

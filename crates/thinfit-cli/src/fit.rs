@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use serde::Serialize;
-use thinfit::{Control, Dataset, Model, State};
+use thinfit::{Config, Dataset, Model, State};
+use thinfit_baselines::{Method, Predictor};
 use thinfit_table::quoted;
 
 use crate::args::FitArgs;
@@ -16,8 +17,9 @@ use crate::failure::Failure;
 use crate::figure::{counted, figure};
 use crate::interrupt;
 use crate::output::check_output;
+use crate::predict::pool;
 use crate::progress::Progress;
-use crate::settings;
+use crate::settings::{self, Asked};
 
 /// Everything that `--json` prints.
 #[derive(Serialize)]
@@ -27,27 +29,57 @@ struct Summary<'a> {
     dropped: usize,
     inputs: &'a [String],
     outputs: &'a [String],
-    width: usize,
+    method: &'a str,
+    /// Of a network only, as the next one.
+    width: Option<usize>,
+    lambda: Option<f64>,
     parameters: usize,
-    lambda: f64,
     seconds: f64,
     interrupted: bool,
-    validation: Validation<'a>,
+    /// None where a method holds nothing out.
+    validation: Option<Validation>,
 }
 
-/// Errors on the rows that trained nothing, per output.
+/// Errors on rows that the predictions there did not see, per output.
 #[derive(Serialize)]
-struct Validation<'a> {
+struct Validation {
     rows: usize,
-    mse: &'a [f64],
+    mse: Vec<f64>,
     r2: Vec<f64>,
-    linear_mse: &'a [f64],
-    mean_mse: &'a [f64],
+    /// Of a linear fit, where there is one to compare with.
+    linear_mse: Option<Vec<f64>>,
+    mean_mse: Vec<f64>,
+}
+
+impl Validation {
+    fn of(model: &Predictor, data: &Dataset) -> Option<Self> {
+        let mse = model.validation_mse()?.to_vec();
+        let (rows, linear_mse, mean_mse) = match model {
+            Predictor::Network(Model { record, .. }) => (
+                record.validation_samples,
+                Some(record.validation_linear.clone()),
+                record.validation_variance.clone(),
+            ),
+            // Every row was held out in its turn.
+            Predictor::Kernel(_) => (data.samples(), None, variances(data)),
+        };
+        let r2 = mse
+            .iter()
+            .zip(&mean_mse)
+            .map(|(mse, mean)| explained(*mse, *mean));
+        Some(Validation {
+            rows,
+            r2: r2.collect(),
+            mse,
+            linear_mse,
+            mean_mse,
+        })
+    }
 }
 
 /// Fits and saves; tells whether the fit was interrupted.
 pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
-    let (config, given) = settings::resolve(&mut args)?;
+    let asked = settings::resolve(&mut args)?;
     let path = args.data.clone().ok_or_else(|| {
         Failure::new("which table? give a file, as in `thinfit fit train.csv --target y`")
     })?;
@@ -60,17 +92,67 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
         check_output(state, "--checkpoint", &[&path, &output])?;
     }
     let (data, dropped) = columns::samples(&args, &path)?;
+    let progress = Progress::new(args.quiet);
+    let fit = match asked {
+        Asked::Core(config, given) => core(&args, &data, *config, given, &progress)?,
+        Asked::Other {
+            method,
+            seed,
+            threads,
+        } => other(&data, &method, seed, threads, &progress)?,
+    };
+    progress.finish();
+    let Fitted { model, seconds } = fit;
+    model.save(&output)?;
+
+    let network = model.network().ok();
+    let result = Summary {
+        model: &output,
+        samples: model.samples(),
+        dropped,
+        inputs: model.inputs(),
+        outputs: model.outputs(),
+        method: model.method(),
+        width: network.map(Model::width),
+        lambda: network.map(|network| network.record.lambda),
+        parameters: model.parameters(),
+        seconds,
+        interrupted: model.stopped(),
+        validation: Validation::of(&model, &data),
+    };
+    if args.json {
+        serde_json::to_writer(&mut *out, &result)?;
+        writeln!(out)?;
+    } else {
+        write_report(out, &model, &result, &constant(&data))?;
+        write_next(out, &args, &path, &output, &model)?;
+    }
+    Ok(model.stopped())
+}
+
+/// A model and the seconds that it took.
+struct Fitted {
+    model: Predictor,
+    seconds: f64,
+}
+
+/// A fit of the core library, from a saved state if there is one.
+fn core(
+    args: &FitArgs,
+    data: &Dataset,
+    config: Config,
+    given: bool,
+    progress: &Progress,
+) -> Result<Fitted, Failure> {
     let state = match &args.resume {
         None => None,
         Some(file) => {
             let state = State::load(file)?;
-            if given
-                && *state.config()
-                    != (thinfit::Config {
-                        threads: 0,
-                        ..config.clone()
-                    })
-            {
+            let same = Config {
+                threads: 0,
+                ..config.clone()
+            };
+            if given && *state.config() != same {
                 return Err(Failure::new(format!(
                     "{}: this state belongs to a fit with other settings; give the same ones, or none: the state holds them",
                     file.display()
@@ -79,15 +161,7 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
             Some(state.on_threads(config.threads))
         }
     };
-
-    let progress = Progress::new(args.quiet);
-    progress.note(format!(
-        "learning {} from {} inputs, {} samples",
-        data.outputs.join(", "),
-        data.dim(),
-        data.samples()
-    ));
-    interrupt::listen()?;
+    announce(data, progress)?;
     let checkpoint = args.checkpoint.clone().or(args.resume.clone());
     let checkpoint = checkpoint.map(Checkpoint::new);
     let warned = AtomicBool::new(false);
@@ -109,49 +183,49 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
                 );
             }
         }
-        if stop {
-            Control::Stop
-        } else {
-            Control::Continue
-        }
+        interrupt::control()
     };
     let model = match state {
-        None => thinfit::fit(&data, &config, &observe),
-        Some(state) => thinfit::resume(&data, state, &observe),
+        None => thinfit::fit(data, &config, &observe),
+        Some(state) => thinfit::resume(data, state, &observe),
     }?;
-    progress.finish();
-    model.save(&output)?;
-
-    let record = &model.record;
-    let result = Summary {
-        model: &output,
-        samples: record.samples,
-        dropped,
-        inputs: &model.inputs,
-        outputs: &model.outputs,
-        width: model.width(),
-        parameters: model.parameters(),
-        lambda: record.lambda,
+    Ok(Fitted {
+        model: Predictor::Network(model),
         seconds: start.elapsed().as_secs_f64(),
-        interrupted: record.stopped,
-        validation: Validation {
-            rows: record.validation_samples,
-            mse: &record.validation_mse,
-            r2: (0..model.outputs.len())
-                .map(|o| explained(record.validation_mse[o], record.validation_variance[o]))
-                .collect(),
-            linear_mse: &record.validation_linear,
-            mean_mse: &record.validation_variance,
-        },
+    })
+}
+
+/// A fit of another method.
+fn other(
+    data: &Dataset,
+    method: &Method,
+    seed: u64,
+    threads: usize,
+    progress: &Progress,
+) -> Result<Fitted, Failure> {
+    announce(data, progress)?;
+    let pool = pool(threads)?;
+    let start = Instant::now();
+    let observe = |part: f64| {
+        progress.step(part, || method.name().into());
+        interrupt::control()
     };
-    if args.json {
-        serde_json::to_writer(&mut *out, &result)?;
-        writeln!(out)?;
-    } else {
-        write_report(out, &model, &result, &constant(&data))?;
-        write_next(out, &args, &path, &output, record.stopped)?;
-    }
-    Ok(record.stopped)
+    let model = pool.install(|| method.fit(data, seed, &observe))?;
+    Ok(Fitted {
+        model,
+        seconds: start.elapsed().as_secs_f64(),
+    })
+}
+
+/// Says what is learned, and listens for Ctrl-C from now on.
+fn announce(data: &Dataset, progress: &Progress) -> Result<(), Failure> {
+    progress.note(format!(
+        "learning {} from {} inputs, {} samples",
+        data.outputs.join(", "),
+        data.dim(),
+        data.samples()
+    ));
+    interrupt::listen()
 }
 
 /// r² = 1 − mse/variance, 0 where there is nothing to explain.
@@ -165,47 +239,66 @@ pub fn explained(mse: f64, variance: f64) -> f64 {
 
 fn write_report(
     out: &mut impl Write,
-    model: &Model,
+    model: &Predictor,
     result: &Summary<'_>,
     constant: &[&str],
 ) -> Result<(), Failure> {
-    let (record, validation) = (&model.record, &result.validation);
     let dropped = match result.dropped {
         0 => String::new(),
         rows => format!(" ({} with missing values left out)", counted(rows, "row")),
     };
     writeln!(
         out,
-        "{} {} in {:.1} s from {} samples{dropped}: {} {} neurons, {} parameters\n",
-        if record.stopped {
+        "{} {} in {:.1} s from {} samples{dropped}: {}, {} parameters\n",
+        if result.interrupted {
             "interrupted; best fit of"
         } else {
             "fitted"
         },
-        model.outputs.join(", "),
+        result.outputs.join(", "),
         result.seconds,
-        record.samples,
-        model.width(),
-        model.activation().name(),
+        result.samples,
+        match model {
+            Predictor::Network(model) =>
+                format!("{} {} neurons", model.width(), model.activation().name()),
+            Predictor::Kernel(_) => format!("{}, a kernel at each sample", result.method),
+        },
         result.parameters,
     )?;
-    writeln!(
-        out,
-        "on {} rows that trained no neuron (they chose between candidates):\n",
-        validation.rows
-    )?;
+    let Some(validation) = &result.validation else {
+        writeln!(
+            out,
+            "nothing was held out; `thinfit score` measures it on other rows"
+        )?;
+        return Ok(());
+    };
+    match model {
+        Predictor::Network(_) => writeln!(
+            out,
+            "on {} rows that trained no neuron (they chose between candidates):\n",
+            validation.rows
+        )?,
+        Predictor::Kernel(_) => writeln!(
+            out,
+            "on samples held out in turn (they may have chosen the settings):\n"
+        )?,
+    }
     writeln!(out, "{:<24}{:>12}{:>14}", "", "rmse", "r²")?;
-    for (o, name) in model.outputs.iter().enumerate() {
-        let label = |text: &str| match model.outputs.len() {
+    let linear = |o: usize| validation.linear_mse.as_ref().map(|linear| linear[o]);
+    for (o, name) in result.outputs.iter().enumerate() {
+        let label = |text: &str| match result.outputs.len() {
             1 => text.to_owned(),
             _ => format!("{name}: {text}"),
         };
         let rows = [
-            ("this model", validation.mse[o]),
-            ("linear fit", validation.linear_mse[o]),
-            ("predicting the mean", validation.mean_mse[o]),
+            ("this model", Some(validation.mse[o])),
+            ("linear fit", linear(o)),
+            ("predicting the mean", Some(validation.mean_mse[o])),
         ];
-        for (text, mse) in rows {
+        for (text, mse) in rows
+            .into_iter()
+            .filter_map(|(text, mse)| Some((text, mse?)))
+        {
             let r2 = explained(mse, validation.mean_mse[o]);
             writeln!(
                 out,
@@ -216,9 +309,9 @@ fn write_report(
             )?;
         }
     }
-    let worse = (0..model.outputs.len())
-        .filter(|&o| validation.mse[o] >= validation.linear_mse[o])
-        .map(|o| model.outputs[o].as_str())
+    let worse = (0..result.outputs.len())
+        .filter(|&o| linear(o).is_some_and(|linear| validation.mse[o] >= linear))
+        .map(|o| result.outputs[o].as_str())
         .filter(|name| !constant.contains(name))
         .collect::<Vec<_>>();
     for name in constant {
@@ -230,11 +323,24 @@ fn write_report(
     if !worse.is_empty() {
         writeln!(
             out,
-            "\nno better than a linear fit for {}: with noisy or few samples try --lambda auto or a smaller --width",
-            worse.join(", ")
+            "\nno better than a linear fit for {}: {}",
+            worse.join(", "),
+            match Method::named(result.method) {
+                None => "with noisy or few samples try --lambda auto or a smaller --width",
+                Some(_) => "try another method, such as gft-r or gaussian-process",
+            }
         )?;
     }
     Ok(())
+}
+
+/// Variance of each output over the samples.
+fn variances(data: &Dataset) -> Vec<f64> {
+    let column = |o: usize| data.y.col_as_slice(o).iter();
+    let mean = |o| column(o).sum::<f64>() / data.samples() as f64;
+    let variance =
+        |o, mean: f64| column(o).map(|v| (v - mean).powi(2)).sum::<f64>() / data.samples() as f64;
+    (0..data.y.ncols()).map(|o| variance(o, mean(o))).collect()
 }
 
 /// Outputs that have one value in all samples.
@@ -250,18 +356,21 @@ fn write_next(
     out: &mut impl Write,
     args: &FitArgs,
     data: &Path,
-    model: &Path,
-    stopped: bool,
+    file: &Path,
+    model: &Predictor,
 ) -> Result<(), Failure> {
-    let file = quoted(&model.to_string_lossy());
-    writeln!(out, "\nwrote {}", model.display())?;
-    match (stopped, args.checkpoint.as_ref().or(args.resume.as_ref())) {
+    writeln!(out, "\nwrote {}", file.display())?;
+    let file = quoted(&file.to_string_lossy());
+    match (
+        model.stopped(),
+        args.checkpoint.as_ref().or(args.resume.as_ref()),
+    ) {
         (true, Some(state)) => writeln!(out, "\nto go on:\n  {}", resuming(state))?,
-        (true, None) => writeln!(
+        (true, None) if Method::named(model.method()).is_none() => writeln!(
             out,
             "\nit cannot go on; with --checkpoint FILE a fit that is stopped can"
         )?,
-        (false, _) => {}
+        _ => {}
     }
     let data = match data == Path::new("-") {
         true => "DATA.csv".into(),

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use thinfit::{Model, Sensitivity};
+use thinfit_baselines::{KernelModel, Predictor};
 
 use crate::args::InspectArgs;
 use crate::failure::Failure;
@@ -58,7 +59,10 @@ struct Feature {
 
 /// Reads, integrates and prints.
 pub fn run(args: &InspectArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let model = Model::load(&args.model)?;
+    let model = match Predictor::load(&args.model)? {
+        Predictor::Network(model) => model,
+        Predictor::Kernel(model) => return inspect_kernels(args, out, &model),
+    };
     let mut outputs = Vec::new();
     for o in 0..model.outputs.len() {
         outputs.push(output(&model, o, args.features)?);
@@ -79,6 +83,85 @@ pub fn run(args: &InspectArgs, out: &mut impl Write) -> Result<(), Failure> {
         return Ok(());
     }
     write_report(out, &report)
+}
+
+/// What there is to say of a sum of kernels; it has no features, and no integrals in closed form.
+#[derive(Serialize)]
+struct Kernels<'a> {
+    model: &'a Path,
+    parameters: usize,
+    inputs: &'a [String],
+    domain: &'a [[f64; 2]],
+    outputs: &'a [String],
+    kernel: &'a thinfit_baselines::Kernel,
+    record: &'a thinfit_baselines::KernelRecord,
+}
+
+fn inspect_kernels(
+    args: &InspectArgs,
+    out: &mut impl Write,
+    model: &KernelModel,
+) -> Result<(), Failure> {
+    let record = &model.record;
+    if args.json {
+        let report = Kernels {
+            model: &args.model,
+            parameters: model.parameters(),
+            inputs: &model.inputs,
+            domain: &model.domain,
+            outputs: &model.outputs,
+            kernel: model.kernel(),
+            record,
+        };
+        serde_json::to_writer(&mut *out, &report)?;
+        writeln!(out)?;
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "{}: {}, a kernel at each of {} samples, {} parameters; {}, {}",
+        args.model.display(),
+        record.method,
+        record.samples,
+        model.parameters(),
+        counted(model.inputs.len(), "input"),
+        counted(model.outputs.len(), "output"),
+    )?;
+    writeln!(
+        out,
+        "made by thinfit {}: settings chosen by {}, ridge {:.1e}, seed {}{}\n",
+        record.version,
+        record.chosen_by,
+        record.ridge,
+        record.seed,
+        if record.stopped { " (interrupted)" } else { "" },
+    )?;
+    for (o, name) in model.outputs.iter().enumerate() {
+        match &record.validation_mse {
+            Some(mse) => writeln!(
+                out,
+                "{name}: rmse {} on samples held out",
+                figure(mse[o].sqrt())
+            )?,
+            None => writeln!(out, "{name}: nothing was held out to measure the error on")?,
+        }
+    }
+    let widest = model.inputs.iter().map(|name| name.chars().count()).max();
+    let column = widest.unwrap_or(0).clamp(8, 40) + 2;
+    writeln!(out, "\n  {:<column$}{:>13}   range", "input", "length")?;
+    for (j, name) in model.inputs.iter().enumerate() {
+        let [low, high] = model.domain[j];
+        let length = model.kernel().lengths[j] * model.input_scaler.scale[j];
+        writeln!(
+            out,
+            "  {name:<column$}{:>13}   {} to {}",
+            figure(length),
+            figure(low),
+            figure(high)
+        )?;
+    }
+    writeln!(out, "  (length of the kernel in the units of the input)")?;
+    Ok(())
 }
 
 fn output(model: &Model, o: usize, count: usize) -> Result<Output<'_>, Failure> {

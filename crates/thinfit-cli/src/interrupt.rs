@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use thinfit::Control;
+
 use crate::failure::Failure;
 
 /// Exit code of an interrupted program, as shells expect it.
@@ -28,4 +30,12 @@ pub fn listen() -> Result<(), Failure> {
 /// Whether the user asked to stop.
 pub fn asked() -> bool {
     ASKED.load(Ordering::Relaxed)
+}
+
+/// What a fit that asks every now and then is told.
+pub fn control() -> Control {
+    match asked() {
+        true => Control::Stop,
+        false => Control::Continue,
+    }
 }

@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use thinfit::{Mat, MatRef, Model};
+use thinfit::{Mat, MatRef};
+use thinfit_baselines::Predictor;
 use thinfit_table::Writer;
 
 use crate::args::PredictArgs;
@@ -18,12 +19,18 @@ const BLOCK: usize = 1 << 15;
 
 /// Reads, predicts and writes block by block.
 pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let model = Model::load(&args.model)?;
+    let model = Predictor::load(&args.model)?;
+    if args.gradient || args.interval.is_some() {
+        // Before anything is read or written.
+        model
+            .network()
+            .map_err(|error| Failure::new(format!("--gradient, --interval: {error}")))?;
+    }
     let mut reader = open(&args.data, &args.table, true)?;
     let keep = columns::names(&reader, &args.keep);
     match_inputs(&mut reader, &model, &[])?;
     let kept = also(&mut reader, &keep)?;
-    let pool = pool(args.threads)?;
+    let pool = pool(usize::from(args.threads))?;
     if let Some(output) = &args.output {
         check_output(output, "-o", &[&args.model, &args.data])?;
     }
@@ -35,7 +42,7 @@ pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
     let mut extrapolation = Extrapolation::of(&model);
     writer.names(&[keep, names(args, &model)].concat())?;
     while let Some(block) = reader.next_block(BLOCK)? {
-        let x = block.as_ref().subcols(0, model.dim());
+        let x = block.as_ref().subcols(0, model.inputs().len());
         extrapolation.count(&model, x);
         let y = pool.install(|| evaluate(args, &model, x));
         let y = y.map_err(|error| in_table(error, rows))?;
@@ -83,10 +90,10 @@ fn beside(block: MatRef<'_, f64>, kept: &[usize], y: Mat<f64>) -> Mat<f64> {
     }
 }
 
-/// Threads to predict on; 0 takes all cores.
-fn pool(threads: u16) -> Result<rayon::ThreadPool, Failure> {
+/// Threads to work on; 0 takes all cores.
+pub fn pool(threads: usize) -> Result<rayon::ThreadPool, Failure> {
     rayon::ThreadPoolBuilder::new()
-        .num_threads(usize::from(threads))
+        .num_threads(threads)
         .build()
         .map_err(|error| {
             Failure::new(format!(
@@ -96,9 +103,9 @@ fn pool(threads: u16) -> Result<rayon::ThreadPool, Failure> {
 }
 
 /// Names of the columns written, in the order of [`evaluate`].
-fn names(args: &PredictArgs, model: &Model) -> Vec<String> {
+fn names(args: &PredictArgs, model: &Predictor) -> Vec<String> {
     let mut names = Vec::new();
-    for output in &model.outputs {
+    for output in model.outputs() {
         names.push(output.clone());
         if args.std {
             names.push(format!("{output}_std"));
@@ -109,25 +116,29 @@ fn names(args: &PredictArgs, model: &Model) -> Vec<String> {
         }
         if args.gradient {
             let partial = |input| format!("d({output})/d({input})");
-            names.extend(model.inputs.iter().map(partial));
+            names.extend(model.inputs().iter().map(partial));
         }
     }
     names
 }
 
 /// What was asked for at the rows of `x`, output by output.
-fn evaluate(args: &PredictArgs, model: &Model, x: MatRef<'_, f64>) -> thinfit::Result<Mat<f64>> {
+fn evaluate(
+    args: &PredictArgs,
+    model: &Predictor,
+    x: MatRef<'_, f64>,
+) -> thinfit::Result<Mat<f64>> {
     let f = model.predict(x)?;
     let deviation = match args.std {
         true => Some(model.deviation(x)?.observation),
         false => None,
     };
     let bounds = match args.interval {
-        Some(level) => Some(model.interval(x, level)?),
+        Some(level) => Some(model.network()?.interval(x, level)?),
         None => None,
     };
     let mut columns: Vec<Vec<f64>> = Vec::new();
-    for o in 0..model.outputs.len() {
+    for o in 0..model.outputs().len() {
         let mut push = |a: &Mat<f64>, j: usize| columns.push(a.col_as_slice(j).to_vec());
         push(&f, o);
         if let Some(deviation) = &deviation {
@@ -138,8 +149,8 @@ fn evaluate(args: &PredictArgs, model: &Model, x: MatRef<'_, f64>) -> thinfit::R
             push(high, o);
         }
         if args.gradient {
-            let slope = model.gradient(x, o)?;
-            (0..model.dim()).for_each(|j| push(&slope, j));
+            let slope = model.network()?.gradient(x, o)?;
+            (0..slope.ncols()).for_each(|j| push(&slope, j));
         }
     }
     Ok(Mat::from_fn(x.nrows(), columns.len(), |i, j| columns[j][i]))

@@ -100,7 +100,7 @@ impl Progress {
     }
 
     /// Says how far the work is, from 0 to 1, and where it stands.
-    fn step(&self, done: f64, text: impl FnOnce() -> String) {
+    pub fn step(&self, done: f64, text: impl FnOnce() -> String) {
         let done = done.clamp(0.0, 1.0);
         let text = || {
             let left = self.start.elapsed().as_secs_f64() * (1.0 - done) / done.max(1e-3);

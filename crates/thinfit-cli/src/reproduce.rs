@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use thinfit::file::write_whole;
-use thinfit::{Activation, Control, Lambda};
+use thinfit::{Activation, Lambda};
 use thinfit_experiments::{
     Cell, Choice, Column, Error, Event, Figure1, Job, Ledger, Method, Outcome, Plan, Record,
     Report, Settings, What, page, time,
@@ -108,10 +108,7 @@ fn fit(
                 progress.note(format!("{job}: failed: {error}"));
             }
         }
-        match interrupt::asked() {
-            true => Control::Stop,
-            false => Control::Continue,
-        }
+        interrupt::control()
     };
     Ok(thinfit_experiments::run(
         &missing, ledger, settings, workers, &observe,
@@ -206,11 +203,22 @@ fn cells(args: &ReproduceArgs, whats: &[What]) -> Result<Vec<Cell>, Failure> {
         .collect();
     if cells.is_empty() {
         return Err(Failure::new(format!(
-            "{} has no cell with these columns, methods and activations; leave one of the options out, or name other tables",
-            args.what.join(", ")
+            "{} has no cell with{}{}{}; leave an option out, or name other tables",
+            args.what.join(", "),
+            shown("columns", &args.columns),
+            shown("methods", &args.methods),
+            shown("activations", &args.activations)
         )));
     }
     Ok(cells)
+}
+
+/// An option as it was given.
+fn shown(option: &str, values: &[String]) -> String {
+    match values {
+        [] => String::new(),
+        values => format!(" --{option} {}", values.join(",")),
+    }
 }
 
 fn lambda(text: &str) -> Result<Choice, Failure> {

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use serde::Serialize;
-use thinfit::Model;
+use thinfit_baselines::Predictor;
 
 use crate::args::ScoreArgs;
 use crate::columns::{match_inputs, open, targets};
@@ -58,12 +58,16 @@ impl Sums {
 
 /// Measures and prints.
 pub fn run(args: &ScoreArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let model = Model::load(&args.model)?;
+    let model = Predictor::load(&args.model)?;
     let mut reader = open(&args.data, &args.table, true)?;
     let targets = targets(&reader, &args.target, &model)?;
     match_inputs(&mut reader, &model, &targets)?;
     let mut extrapolation = Extrapolation::of(&model);
-    let (d, mut rows, mut sums) = (model.dim(), 0, vec![Sums::default(); targets.len()]);
+    let (d, mut rows, mut sums) = (
+        model.inputs().len(),
+        0,
+        vec![Sums::default(); targets.len()],
+    );
     while let Some(block) = reader.next_block(BLOCK)? {
         let x = block.as_ref().subcols(0, d);
         extrapolation.count(&model, x);

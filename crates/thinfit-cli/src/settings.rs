@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use thinfit::Config;
+use thinfit_baselines::Method;
 use toml::{Table, Value};
 
 use crate::args::{FitArgs, Missing};
@@ -80,8 +81,28 @@ impl Columns {
     }
 }
 
-/// Completes `args` from its configuration file and returns the settings of the fit, and whether any were given.
-pub fn resolve(args: &mut FitArgs) -> Result<(Config, bool), Failure> {
+/// What to fit with.
+pub enum Asked {
+    /// A fit of the core library, and whether any of its settings were given.
+    Core(Box<Config>, bool),
+    /// Another method.
+    Other {
+        /// The method with its settings.
+        method: Method,
+        /// Seed of everything random.
+        seed: u64,
+        /// Threads; 0 takes all cores.
+        threads: usize,
+    },
+}
+
+/// The names of all methods, those of the core library first.
+pub fn methods() -> Vec<&'static str> {
+    [&["random", "f-opt", "gft", "gft-r"][..], &Method::ALL].concat()
+}
+
+/// Completes `args` from its configuration file and returns what to fit with.
+pub fn resolve(args: &mut FitArgs) -> Result<Asked, Failure> {
     let mut given = match &args.config {
         Some(path) => read(path)?,
         None => Table::new(),
@@ -117,6 +138,14 @@ pub fn resolve(args: &mut FitArgs) -> Result<(Config, bool), Failure> {
         given.insert("lambda".into(), lambda_value(lambda)?);
     }
     lay(&mut given, changes(&args.set)?);
+    let name = given
+        .get("method")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned();
+    if let Some(method) = Method::named(&name) {
+        return other(args, given, &name, &method);
+    }
     let any = args.preset.is_some() || given.keys().any(|key| key != "threads");
     let preset = Config::preset(args.preset.as_deref().unwrap_or("fast"))?;
     let mut table = Table::try_from(&preset)
@@ -128,7 +157,56 @@ pub fn resolve(args: &mut FitArgs) -> Result<(Config, bool), Failure> {
         ))
     })?;
     config.check()?;
-    Ok((config, any))
+    Ok(Asked::Core(Box::new(config), any))
+}
+
+/// Another method with the settings that were given.
+fn other(args: &FitArgs, mut given: Table, name: &str, method: &Method) -> Result<Asked, Failure> {
+    let absent = [
+        ("preset", args.preset.is_some()),
+        ("checkpoint", args.checkpoint.is_some()),
+        ("resume", args.resume.is_some()),
+    ];
+    if let Some((option, _)) = absent.iter().find(|(_, given)| *given) {
+        return Err(Failure::new(format!(
+            "--{option}: the method `{name}` has none; leave it out, or take one of random, f-opt, gft, gft-r"
+        )));
+    }
+    let mut table = Table::try_from(method).map_err(|error| {
+        Failure::new(format!("the settings cannot be written as TOML: {error}"))
+    })?;
+    // The papers of these methods take data that are scaled already; a user's are not.
+    if table.contains_key("scaling") {
+        table.insert("scaling".into(), Value::String("standard".into()));
+    }
+    given.remove("method");
+    let mut number = |key: &str, default: u64| match given.remove(key) {
+        None => Ok(default),
+        Some(value) => value
+            .as_integer()
+            .and_then(|value| u64::try_from(value).ok())
+            .ok_or_else(|| Failure::new(format!("`{key}`: expected a whole number of at least 0"))),
+    };
+    let (seed, threads) = (number("seed", 1)?, number("threads", 0)?);
+    let with = |changes: Table| -> Result<Method, String> {
+        let mut table = table.clone();
+        lay(&mut table, changes);
+        named(table)
+    };
+    let method = with(given.clone()).map_err(|problem| {
+        // The error does not say which of the settings is wrong: the one that is so alone.
+        let alone = |(key, value)| Table::from_iter([(key, value)]);
+        let wrong = given
+            .into_iter()
+            .find(|one| with(alone(one.clone())).is_err());
+        let key = wrong.map_or(String::new(), |(key, _)| format!("`{key}`: "));
+        Failure::new(format!("settings of {name}: {key}{problem}"))
+    })?;
+    Ok(Asked::Other {
+        method,
+        seed,
+        threads: usize::try_from(threads).unwrap_or(usize::MAX).min(4096),
+    })
 }
 
 /// Settings given one by one as KEY=VALUE.
@@ -268,9 +346,11 @@ mod tests {
         else {
             panic!("`fit` is a command");
         };
-        let (config, given) = resolve(&mut args).unwrap();
+        let Ok(Asked::Core(config, given)) = resolve(&mut args) else {
+            panic!("the file is for a fit of the core library");
+        };
         std::fs::remove_file(&path).unwrap();
-        assert_eq!(config, Config::fast());
+        assert_eq!(*config, Config::fast());
         assert_eq!(args.target, ["y"]);
         assert!(given);
         let keys = Table::try_from(Config::fast()).unwrap();

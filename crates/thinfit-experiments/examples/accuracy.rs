@@ -1,18 +1,14 @@
 //! The accuracy figures of the README, written to a folder under `runs/`.
 //!
-//! `cargo run --release -p thinfit-experiments --example accuracy -- WHAT --out DIR [--seeds K]` where WHAT is `paper`
-//! (GFT and GFT-r by the `paper` preset, to be set beside the published values), `fast` (the default preset on dense
-//! inputs), `polish` (random features and the polish on the true inputs) or `coverage` (90 % intervals under noise).
-//! Every line is written when its job is done, and a job that stands in the file is not run again.
+//! `cargo run --release -p thinfit-experiments --example accuracy -- WHAT --out DIR [--seeds K]` where WHAT is `fast`
+//! (the default preset on dense inputs), `polish` (random features and the polish on the true inputs) or `coverage` (90 %
+//! intervals under noise). `thinfit reproduce` has the paper's tables. Every line is written when its job is done, and a job that stands in the file is not run again.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
-use thinfit::{
-    Activation, Config, Control, Dataset, Lambda, Mat, MatRef, Method, Model, fit, resume,
-};
+use thinfit::{Config, Control, Dataset, Lambda, Mat, MatRef, Method, Model, fit};
 use thinfit_experiments::functions::noise;
 use thinfit_experiments::{Problem, Split};
 
@@ -110,40 +106,6 @@ fn mean_square(model: &Model, x: MatRef<'_, f64>, y: &Mat<f64>) -> thinfit::Resu
     Ok((model.predict(x)? - y).squared_norm_l2() / y.nrows() as f64)
 }
 
-/// GFT and, if asked for, GFT-r from the same generator.
-fn paper(ledger: &Ledger, cell: Cell, refine: bool, config: &Config) -> Outcome {
-    let jobs = [cell.job("GFT", config), cell.job("GFT-r", config)];
-    if ledger.has(&jobs[0]) && (!refine || ledger.has(&jobs[1])) {
-        return Ok(());
-    }
-    let sample = |split| cell.problem.sample(cell.d, cell.m, config.seed, split);
-    let (train, test) = (sample(Split::Train)?, sample(Split::Test)?);
-    let data = Dataset::new(train.x, train.y)?;
-    let (start, state) = (Instant::now(), Mutex::new(None));
-    let model = fit(&data, config, &|progress| {
-        if refine && progress.step == progress.steps {
-            *state.lock().unwrap_or_else(|e| e.into_inner()) = Some(progress.state());
-        }
-        Control::Continue
-    })?;
-    if !ledger.has(&jobs[0]) {
-        ledger.add(
-            &jobs[0],
-            mean_square(&model, test.x.as_ref(), &test.y)?,
-            start.elapsed().as_secs_f64(),
-        )?;
-    }
-    if let Some(state) = state.into_inner()? {
-        let model = resume(&data, state.refined()?, &|_| Control::Continue)?;
-        ledger.add(
-            &jobs[1],
-            mean_square(&model, test.x.as_ref(), &test.y)?,
-            start.elapsed().as_secs_f64(),
-        )?;
-    }
-    Ok(())
-}
-
 /// A fit on the given inputs of a problem (all of them if none are named).
 fn plain(ledger: &Ledger, name: &str, cell: Cell, inputs: &[usize], config: &Config) -> Outcome {
     let job = cell.job(name, config);
@@ -221,56 +183,12 @@ fn main() -> Outcome {
             .and_then(|k| k.parse().ok())
             .unwrap_or(default)
     };
-    if !["paper", "fast", "polish", "coverage"].contains(&what) {
-        return Err(
-            format!("expected one of paper, fast, polish, coverage, found `{what}`").into(),
-        );
+    if !["fast", "polish", "coverage"].contains(&what) {
+        return Err(format!("expected one of fast, polish, coverage, found `{what}`").into());
     }
     let ledger = Ledger::open(&folder, what)?;
     let cell = |problem, d, m| Cell { problem, d, m };
     match what {
-        "paper" => {
-            use Activation::{Fourier, Sigmoid};
-            let cells = [
-                (cell(Problem::F1, 5, 300), Fourier, true, 0.0),
-                (cell(Problem::F2, 5, 500), Sigmoid, true, 0.0),
-                (cell(Problem::F3, 5, 500), Fourier, true, 0.0),
-                (cell(Problem::F3, 5, 500), Fourier, false, 1e-4),
-            ];
-            let (last, first): (Vec<_>, Vec<_>) = cells.into_iter().partition(|cell| cell.3 > 0.0);
-            let jobs: Vec<_> = [first, last]
-                .iter()
-                .flat_map(|cells| {
-                    seeds(5).flat_map(move |seed| cells.iter().map(move |&cell| (cell, seed)))
-                })
-                .collect();
-            // One thread a fit, as many fits as cores, in their order: what is missing after a stop is the last seeds.
-            let next = AtomicUsize::new(0);
-            let work = || -> Outcome {
-                while let Some(&((cell, activation, refine, lambda), seed)) =
-                    jobs.get(next.fetch_add(1, Ordering::Relaxed))
-                {
-                    let (method, lambda) = (Method::Generative, Lambda::Fixed(lambda));
-                    let config = Config {
-                        method,
-                        activation,
-                        lambda,
-                        seed,
-                        threads: 1,
-                        ..Config::paper()
-                    };
-                    paper(&ledger, cell, refine, &config)?;
-                }
-                Ok(())
-            };
-            std::thread::scope(|scope| -> Outcome {
-                let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-                let workers: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
-                workers
-                    .into_iter()
-                    .try_for_each(|worker| worker.join().map_err(|_| "a job panicked")?)
-            })?;
-        }
         "fast" => {
             for cell in [
                 cell(Problem::F1, 10, 500),

@@ -13,6 +13,9 @@ use thinfit_plot::{Canvas, FeatureGrid, Weights, feature_grid};
 /// Distance from a line at which a feature counts as on it.
 const NEAR: f64 = 0.1;
 
+/// The largest frequency that is shown: the second summand of g oscillates up to ten times per unit.
+const REACH: f64 = 10.0;
+
 /// Where the features of a network of two inputs lie.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Features {
@@ -40,7 +43,7 @@ impl Features {
         };
         let all: f64 = self.magnitude.iter().sum();
         let close = self.w.iter().zip(&self.magnitude).filter(|(w, _)| near(w));
-        close.map(|(_, b)| b).sum::<f64>() / all.max(f64::MIN_POSITIVE)
+        close.fold(0.0, |sum, (_, b)| sum + b) / all.max(f64::MIN_POSITIVE)
     }
 
     /// The file in which the features of a job are kept, beside the ledger.
@@ -137,7 +140,7 @@ impl Figure1 {
             columns: &names,
             networks: &networks,
             support: &lines,
-            reach: None,
+            reach: Some(REACH),
         })
     }
 }

@@ -11,8 +11,8 @@ use crate::{COMMIT, Column, Entry, Figure1, Report, What};
 pub fn page(report: &Report, figure1: Option<&Figure1>) -> String {
     let (cells, filled) = report.count();
     let mut out = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
          <title>thinfit: our numbers beside the published ones</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
          <h1>Our numbers beside the published ones</h1>\n<p>{}</p>\n\
          <p>{filled} of {cells} cells have a number of ours. Page written by commit {}.</p>\n{LEGEND}<nav>",
@@ -197,3 +197,40 @@ small { display: block; color: var(--soft); font-weight: 400; white-space: nowra
 figure { margin: 1rem 0; background: #fff; display: inline-block; padding: .5rem; }
 figure svg { max-width: 100%; height: auto; }
 ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Choice, Ledger, Plan, Settings};
+
+    #[test]
+    fn the_page_of_an_empty_ledger_is_whole_and_every_cell_is_missing() {
+        let folder = std::env::temp_dir().join(format!("thinfit-page-{}", std::process::id()));
+        let ledger = Ledger::open(&folder).unwrap();
+        let plan = Plan {
+            cells: vec![],
+            seeds: vec![],
+            lambda: Choice::Published,
+        };
+        let report = Report::new(&What::ALL, &plan, &Settings::paper(), &ledger);
+        std::fs::remove_dir_all(&folder).unwrap();
+        let figure = Figure1::read(&report, &folder);
+        let page = page(&report, Some(&figure));
+        let options = roxmltree::ParsingOptions {
+            allow_dtd: true,
+            ..Default::default()
+        };
+        let document = roxmltree::Document::parse_with_options(&page, options).unwrap();
+        let missing = document
+            .descendants()
+            .filter(|node| node.text() == Some("missing"));
+        let bold = missing.filter(|node| node.has_tag_name("b")).count();
+        assert_eq!(bold, report.entries.len());
+        assert!(bold > 300, "all published cells and ours");
+        for address in ["http://", "https://", "src=", "@import", "url("] {
+            // The name space of a picture is not an address that is looked up.
+            let looked_up = page.replace("http://www.w3.org/2000/svg", "");
+            assert!(!looked_up.contains(address), "{address}");
+        }
+    }
+}

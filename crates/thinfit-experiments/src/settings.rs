@@ -107,23 +107,22 @@ impl Settings {
             problem: format!("`{}` is not there", job.method.name()),
         })?;
         let mut settings = to_map(&known);
-        let mut set = |key: &str, value: Value| {
+        let set = |settings: &mut Map<String, Value>, key: &str, value: Value| {
             if settings.contains_key(key) {
-                lay(&mut settings, key, &value);
+                lay(settings, key, &value);
             }
         };
-        set("width", json!(job.width));
+        set(&mut settings, "width", json!(job.width));
         if let Some(activation) = job.activation {
-            set("activation", json!(activation));
+            set(&mut settings, "activation", json!(activation));
         }
         if let Some(lambda) = job.lambda {
-            set("lambda", json!(lambda));
+            set(&mut settings, "lambda", json!(lambda));
         }
-        for (key, value) in published(job.method, job.column) {
-            set(&key, value);
-        }
+        // A key that the method does not have is a mistake here, and is refused below.
+        settings.extend(published(job.method, job.column));
         for (key, value) in &self.changes {
-            set(key, value.clone());
+            set(&mut settings, key, value.clone());
         }
         serde_json::from_value(Value::Object(settings)).map_err(wrong)
     }
@@ -153,12 +152,11 @@ fn published(method: Method, column: Column) -> Map<String, Value> {
         (Method::Shrimp, _) => {
             json!({ "prune": 0.2, "steps": 50, "orders": (1..=10).collect::<Vec<_>>() })
         }
-        // Figure 1: features on the axes, and frequencies far from those of the other functions.
-        (Method::AnovaRff, Column::Function(G1 | G2 | G3, ..)) => {
-            json!({ "order": 1, "density": "cauchy" })
-        }
-        (Method::AnovaRff, Column::Function(F2 | Ishigami, ..)) => json!({ "threshold": 0.005 }),
-        (Method::AnovaRff, Column::Function(F3, ..)) => json!({ "threshold": 0.001 }),
+        // The thresholds of the authors' scripts.
+        (Method::AnovaRff, Column::Function(F2 | Ishigami, ..)) => json!({ "thresholds": [0.005] }),
+        (Method::AnovaRff, Column::Function(F3, ..)) => json!({ "thresholds": [0.001] }),
+        // Figure 1 shows what features on the axes can do.
+        (Method::AnovaRff, Column::Function(G1 | G2 | G3, ..)) => json!({ "order": 1 }),
         _ => json!({}),
     };
     match settings {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod baselines;
 mod demo;
 mod export;
 mod fit;
@@ -10,6 +11,7 @@ mod inspect;
 mod interruption;
 mod plot;
 mod predict;
+mod reproduce;
 mod walk;
 
 use std::path::{Path, PathBuf};

@@ -1,0 +1,244 @@
+//! `thinfit reproduce`, with settings that make its fits short.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use super::*;
+
+/// Settings that make every fit of the core library a matter of milliseconds.
+const TINY: [&str; 6] = [
+    "--set=generate.steps=4",
+    "--set=refine.steps=4",
+    "--set=direct.steps=4",
+    "--set=generator.hidden=[8]",
+    "--set=check_every=2",
+    "--out=runs",
+];
+
+fn tiny<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+    [&["reproduce"], arguments, &TINY].concat()
+}
+
+/// Test errors by job, as the records have them.
+fn errors(folder: &Path) -> Vec<(String, f64)> {
+    let lines = read(folder, "runs/cells.jsonl");
+    let record = |line: &str| -> Option<(String, f64)> {
+        let record: serde_json::Value = serde_json::from_str(line).ok()?;
+        let field = |key: &str| record[key].to_string();
+        let keys = ["column", "method", "activation", "lambda", "seed"];
+        Some((keys.map(field).join(" "), record["mse"].as_f64()?))
+    };
+    let mut errors: Vec<(String, f64)> = lines.lines().filter_map(record).collect();
+    errors.sort_by(|a, b| a.0.cmp(&b.0));
+    errors
+}
+
+#[test]
+fn a_second_call_fits_only_what_is_missing_and_reports_everything() {
+    let folder = folder("reproduce");
+    let methods = "--methods=f-opt,gft,gft-r,kernel-ridge";
+    let call = tiny(&[
+        "table1",
+        "--columns=f1-5,f3-5",
+        methods,
+        "--activations=fourier",
+        "--seeds=2",
+    ]);
+    let printed = succeed(&folder, &call);
+    assert!(
+        printed.contains("8 of 132 cells have a number"),
+        "{printed}"
+    );
+    let first = errors(&folder);
+    assert_eq!(first.len(), 16);
+    let expected = ["cells.jsonl", "results.csv", "results.html", "results.md"];
+    assert_eq!(files(&folder.join("runs")), expected);
+
+    let again = thinfit(&folder, &call);
+    let told = text(&again.stderr);
+    assert!(told.contains("16 fits, 16 of them done before"), "{told}");
+    assert_eq!(errors(&folder), first);
+
+    // The last record is cut in half, as by a loss of power.
+    let records = read(&folder, "runs/cells.jsonl");
+    write(&folder, "runs/cells.jsonl", &records[..records.len() - 200]);
+    let third = thinfit(&folder, &call);
+    let told = text(&third.stderr);
+    assert!(told.contains("16 fits, 15 of them done before"), "{told}");
+    assert_eq!(errors(&folder), first);
+    let fourth = thinfit(&folder, &call);
+    assert!(text(&fourth.stderr).contains("1 lines are damaged"));
+
+    let csv = read(&folder, "runs/results.csv");
+    let rows: Vec<&str> = csv.lines().collect();
+    assert!(
+        rows[0].starts_with("table,width,problem,d,M,method,activation,mse,highlighted,lambda,")
+    );
+    assert_eq!(rows.len(), 1 + 132);
+    let row = |start: &str| *rows.iter().find(|row| row.starts_with(start)).unwrap();
+    assert!(row("table1,100,f3,5,500,GFT,fourier,5.87e-5,0,1e-4,0.0001,").contains(",2,0,"));
+    assert!(row("table1,100,f2,5,500,GFT,fourier,1.03e-7,0,0e0,").contains(",0,0,"));
+    let markdown = read(&folder, "runs/results.md");
+    assert!(markdown.contains("| GFT | sigmoid | (0) | missing | – | – | 3.18e-6 | – | – |"));
+    let page = read(&folder, "runs/results.html");
+    assert!(page.contains("<b>missing</b><small>paper <span>3.18e-6</span></small>"));
+    assert_eq!(
+        page.matches("<td").count() - page.matches("<td class=\"none\"").count(),
+        132
+    );
+}
+
+#[test]
+fn gft_r_goes_on_from_gft_to_the_same_result_as_alone() {
+    let folder = folder("reproduce-chain");
+    let call = |methods| {
+        tiny(&[
+            "table1",
+            "--columns=f1-5",
+            methods,
+            "--activations=fourier",
+            "--seeds=1",
+            "-q",
+        ])
+    };
+    succeed(&folder, &call("--methods=gft,gft-r"));
+    let both = errors(&folder);
+    std::fs::remove_dir_all(folder.join("runs")).unwrap();
+    succeed(&folder, &call("--methods=gft-r"));
+    assert_eq!(errors(&folder)[0], both[1]);
+    assert!(!folder.join("runs/states").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_loses_nothing_and_the_next_call_ends_where_an_undisturbed_one_does() {
+    let folder = folder("reproduce-interrupt");
+    let call = |out| {
+        let methods = "--methods=kernel-ridge,gft";
+        let mut call = vec![
+            "reproduce",
+            "table1",
+            "--columns=f1-5",
+            methods,
+            "--activations=fourier",
+        ];
+        call.extend([
+            "--seeds=1",
+            "--jobs=1",
+            "--set=generate.steps=1500",
+            "--set=generator.hidden=[16]",
+            out,
+        ]);
+        call
+    };
+    let child = program(&folder, &call("--out=runs"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (records, begin) = (folder.join("runs/cells.jsonl"), Instant::now());
+    while !records.exists() {
+        assert!(
+            begin.elapsed() < Duration::from_secs(120),
+            "nothing was recorded"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    let signal = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(signal.unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    assert_eq!(errors(&folder).len(), 1);
+    assert_eq!(files(&folder.join("runs/states")).len(), 1);
+    assert!(read(&folder, "runs/results.md").contains("missing"));
+
+    succeed(&folder, &call("--out=runs"));
+    let resumed = errors(&folder);
+    assert!(!folder.join("runs/states").exists());
+    std::fs::remove_dir_all(folder.join("runs")).unwrap();
+    succeed(&folder, &call("--out=runs"));
+    assert_eq!(errors(&folder), resumed);
+}
+
+#[test]
+fn data_that_are_not_there_are_named_and_the_rest_goes_on() {
+    let folder = folder("reproduce-data");
+    let call = [
+        "reproduce",
+        "table2",
+        "table3",
+        "--columns=h3,airfoil",
+        "--methods=kernel-ridge",
+        "--seeds=1",
+    ];
+    let output = program(&folder, &call)
+        .env_remove("THINFIT_DATA")
+        .output()
+        .unwrap();
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    for word in ["left out: airfoil (41, 750)", "THINFIT_DATA", "airfoil.txt"] {
+        assert!(told.contains(word), "`{word}` is missing in: {told}");
+    }
+    assert!(
+        read(&folder, "thinfit-runs/results.csv")
+            .contains("h3,5,500,kernel ridge reg,,5.55e-3,0,,,")
+    );
+}
+
+#[test]
+fn figure_1_is_drawn_and_the_shares_are_printed() {
+    let folder = folder("reproduce-figure");
+    let printed = succeed(
+        &folder,
+        &tiny(&[
+            "figure1",
+            "--methods=gft,gft-r,plain",
+            "--seeds=1",
+            "--set=steps=4",
+            "-q",
+        ]),
+    );
+    let line = |start: &str| {
+        printed
+            .lines()
+            .find(|line| line.starts_with(start))
+            .unwrap()
+    };
+    assert_eq!(line("GFT-r").matches('%').count(), 3, "{printed}");
+    assert_eq!(line("ANOVA-RFF").matches('-').count(), 1 + 3, "{printed}");
+    let svg = read(&folder, "runs/figure1.svg");
+    assert!(svg.starts_with("<svg") && folder.join("runs/figure1.png").exists());
+    assert!(read(&folder, "runs/results.html").contains(&svg));
+}
+
+#[test]
+fn what_is_not_there_is_named_with_what_is() {
+    let folder = folder("reproduce-wrong");
+    let cases: [(&[&str], &[&str]); 9] = [
+        (&["table7"], &["`table7`", "table1 to table6"]),
+        (&["table1", "--columns=f9"], &["`f9`", "f1-5, f1-10"]),
+        (
+            &["table1", "--methods=magic"],
+            &["`magic`", "gft-r", "salsa"],
+        ),
+        (&["table1", "--columns=h3"], &["no cell", "--columns h3"]),
+        (
+            &["table1", "--lambda=much"],
+            &["--lambda", "`much`", "auto"],
+        ),
+        (&["table1", "--seeds=0"], &["a number of seeds such as 5"]),
+        (&["table1", "--set=magic=1"], &["`magic`"]),
+        (
+            &["table1", "--set=width=3"],
+            &["`width`", "cell of a table"],
+        ),
+        (&["table1", "--preset=slow"], &["fast", "paper"]),
+    ];
+    for (arguments, words) in cases {
+        fail(&folder, &[&["reproduce"], arguments].concat(), words);
+    }
+}
