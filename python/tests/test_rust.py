@@ -1,13 +1,15 @@
 """The same bits in Python and on the command line, which is the Rust library without Python."""
 
+import json
 import subprocess
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
-from conftest import QUICK, quick, samples
-from thinfit import GFTRegressor
+from conftest import BASELINES, QUICK, quick, samples
+from thinfit import GFTRegressor, load
 
 
 def flags(settings, prefix=""):
@@ -15,8 +17,8 @@ def flags(settings, prefix=""):
     for key, value in settings.items():
         if isinstance(value, dict):
             yield from flags(value, f"{prefix}{key}.")
-        else:
-            yield from ("--set", f"{prefix}{key}={value}")
+        elif value is not None:
+            yield from ("--set", f"{prefix}{key}={json.dumps(value, default=np.ndarray.tolist)}")
 
 
 def table(file):
@@ -50,3 +52,21 @@ def test_python_and_the_command_line_give_the_same_bits(program, activation, out
         assert (there[:, :, column] == values.reshape(shape)).all()
     assert (there[:, :, 4:] == here.predict_gradient(x).reshape(*shape, 3)).all()
     assert (np.asarray(model.predict(x)).reshape(shape) == there[:, :, 0]).all()
+
+
+@pytest.mark.parametrize("estimator", BASELINES, ids=lambda one: type(one).__name__)
+def test_baselines_give_the_same_bits(program, estimator, tmp_path):
+    x, y = samples()
+    x, y = pd.DataFrame(x, columns=["a", "b", "c"]), pd.Series(y, name="f")
+    pd.concat([x, y], axis=1).to_csv(tmp_path / "samples.csv", index=False)
+
+    def thinfit(*arguments):
+        subprocess.run([program, *map(str, arguments), "--quiet"], check=True, cwd=tmp_path)
+
+    model = clone(estimator).fit(x, y)
+    model.save(tmp_path / "python.json")
+    named = ["--method", model._model.method, "--seed", 0, *flags(model._settings())]
+    thinfit("fit", "samples.csv", "--target", "f", "-o", "rust.json", *named)
+    assert (tmp_path / "python.json").read_bytes() == (tmp_path / "rust.json").read_bytes()
+    thinfit("predict", "python.json", "samples.csv", "-o", "there.csv")
+    assert (table(tmp_path / "there.csv") == load(tmp_path / "rust.json").predict(x)).all()
