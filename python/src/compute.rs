@@ -3,7 +3,7 @@
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use thinfit::Error;
 
 /// Runs `work` on a pool with the interpreter released; a panic becomes a RuntimeError.
@@ -18,15 +18,27 @@ pub fn compute<T: Send>(
         .map_err(raise)
 }
 
+/// Pools by process and number of threads.
+type Pools = Vec<((u32, usize), Arc<rayon::ThreadPool>)>;
+
+fn pools() -> MutexGuard<'static, Pools> {
+    static POOLS: Mutex<Pools> = Mutex::new(Vec::new());
+    POOLS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Leaves the pool of so many threads to the work that is on it: a fit that was interrupted ends when it next looks up,
+/// and the next call should not wait for it.
+pub fn abandon(threads: usize) {
+    pools().retain(|(key, _)| *key != (std::process::id(), threads));
+}
+
 /// The pool of so many threads of this process; 0 takes all cores.
 ///
 /// Pools are kept, because starting one costs more than a small prediction. The threads of a pool do not survive a fork,
 /// so a child process makes its own.
 pub fn pool(threads: usize) -> PyResult<Arc<rayon::ThreadPool>> {
-    type Pools = Vec<((u32, usize), Arc<rayon::ThreadPool>)>;
-    static POOLS: Mutex<Pools> = Mutex::new(Vec::new());
     let key = (std::process::id(), threads);
-    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut pools = pools();
     if let Some((_, pool)) = pools.iter().find(|(other, _)| *other == key) {
         return Ok(Arc::clone(pool));
     }

@@ -1,7 +1,7 @@
 //! Fits on threads of their own, watched from the interpreter's thread.
 
 use crate::array::{layout, view};
-use crate::compute::{bug, compute, message, pool, raise};
+use crate::compute::{abandon, bug, compute, message, pool, raise};
 use crate::model::Model;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -105,6 +105,7 @@ fn watched(
         let heard = py.check_signals().and_then(|()| watch.tell(py, &progress));
         if heard.is_err() {
             watch.stop.store(true, Ordering::Relaxed);
+            abandon(threads);
         }
         heard?;
         match state {

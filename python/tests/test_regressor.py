@@ -19,7 +19,7 @@ import pytest
 from sklearn.base import clone
 
 from conftest import QUICK, quick, samples
-from thinfit import GFTRegressor, _native
+from thinfit import GFTRegressor, RFFRegressor, _native
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +109,42 @@ def test_frames_give_names_and_the_file_keeps_them(frame, tmp_path):
     again = GFTRegressor.load(tmp_path / "model.json")
     assert list(again.feature_names_in_) == ["a", "b", "c"] and again._model.outputs == ["force"]
     assert (again.predict(x) == model.predict(x)[:, 0]).all()
+
+
+def test_a_file_with_ordinary_names_still_refuses_another_order(tmp_path):
+    x, y = samples()
+    frame = pd.DataFrame(x, columns=["x1", "x2", "x3"])
+    quick().fit(frame, y).save(tmp_path / "model.json")
+    again = GFTRegressor.load(tmp_path / "model.json")
+    again.predict(x)
+    with pytest.raises(ValueError, match="order x1, x2, x3"):
+        again.predict(frame[["x3", "x2", "x1"]])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"random_state": -1}, "random_state"),
+        ({"random_state": 2**64}, "random_state"),
+        ({"regularization": float("nan")}, "regularization"),
+        ({"n_jobs": "two"}, "n_jobs"),
+        ({"n_jobs": 0}, "n_jobs"),
+    ],
+)
+def test_parameters_out_of_range_are_named(parameters, message):
+    for estimator in (quick(), RFFRegressor(width=5)):
+        if parameters.keys() <= estimator.get_params().keys():
+            with pytest.raises(ValueError, match=message):
+                estimator.set_params(**parameters).fit(*samples())
+
+
+def test_more_jobs_than_cores_start_no_more_threads(fitted):
+    x, y = samples()
+    model = quick(n_jobs=10**6).fit(x, y)
+    assert (model.predict(x) == fitted.predict(x)).all()
+    with pytest.raises(ValueError, match="from 0 to 2"):
+        model.effect(-1, [0.5])
+    assert model.effect(0, 0.5) == model.effect(0, [0.5])[0]
 
 
 def test_pickle_joblib_and_files_keep_every_bit(fitted, tmp_path):

@@ -115,7 +115,8 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a model from a JSON file, whoever wrote it.
 
-        The parameters are those of the fit, so that a clone of the estimator fits in the same way.
+        The parameters are those of the fit, so that a clone of the estimator fits in the same way. A file does not tell
+        a y with one column from one without columns: predictions of one output have one axis.
 
         Parameters
         ----------
@@ -145,7 +146,10 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
     @classmethod
     def _restore(cls, model: _native.Model) -> Self:
         """A fitted estimator with the parameters of the fit."""
-        estimator = cls(**cls._parameters(json.loads(model.record)))
+        try:
+            estimator = cls(**cls._parameters(json.loads(model.record)))
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"the settings of the model are not those of {cls.__name__}: {error}") from error
         # Tables without names have x1, x2, … here and in Rust, c1, c2, … on the command line.
         if all(model.inputs != [f"{letter}{j + 1}" for j in range(len(model.inputs))] for letter in "xc"):
             estimator.feature_names_in_ = np.array(model.inputs, dtype=object)
@@ -172,6 +176,8 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
         """The seed of a fit: an int as it is, otherwise a draw."""
         state = getattr(self, "random_state", 0)
         if isinstance(state, Integral):
+            if not 0 <= state < 2**63:
+                raise ValueError(f"random_state: expected a number from 0 to 2**63 - 1, found {state}")
             return int(state)
         return int(check_random_state(state).randint(np.iinfo(np.int32).max))
 
@@ -187,6 +193,11 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
     def _inputs(self, X: ArrayLike) -> Floats:
         """Inputs to predict at."""
         check_is_fitted(self)
+        # A file does not tell names such as x1, x2, … from none; frames with the same in another order are refused.
+        columns, inputs = [str(name) for name in getattr(X, "columns", [])], self._model.inputs
+        nameless = not hasattr(self, "feature_names_in_")
+        if nameless and columns != inputs and sorted(columns) == sorted(inputs):
+            raise ValueError(f"expected the columns in the order {', '.join(inputs)}, found {', '.join(columns)}")
         return _contiguous(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False))
 
     def _learn(self, model: _native.Model, flat: bool) -> Self:
@@ -338,7 +349,9 @@ class NetworkRegressor(Regressor):
             if feature not in inputs:
                 raise ValueError(f"expected an input of the model ({', '.join(inputs)}), found {feature!r}")
             feature = inputs.index(feature)
-        points = np.asarray(at, np.float64).tolist()
+        if not 0 <= feature < len(inputs):
+            raise ValueError(f"expected an input from 0 to {len(inputs) - 1}, found {feature}")
+        points = np.atleast_1d(np.asarray(at, np.float64)).ravel().tolist()
         threads = _threads(self.n_jobs)
         effects = [self._model.effect(o, feature, points, threads) for o in range(self.n_outputs_)]
         return self._shape(np.array(effects).T)
@@ -456,6 +469,10 @@ def _json(settings: dict[str, Any]) -> str:
             return value.tolist()
         raise TypeError(f"expected numbers, strings, lists and dicts as settings, found {value!r}")
 
+    for name, value in settings.items():
+        if isinstance(value, float) and not np.isfinite(value):
+            parameter = {setting: name for name, setting in _SETTINGS.items()}.get(name, name)
+            raise ValueError(f"{parameter}: expected a finite number, found {value}")
     return json.dumps(settings, default=plain)
 
 
@@ -466,13 +483,14 @@ def _names(y: Any) -> list[str] | None:
 
 
 def _threads(n_jobs: int | None) -> int:
-    """Threads for the native module, 0 for all cores."""
+    """Threads for the native module, 0 for all cores; never more than those, which would help nobody."""
     if n_jobs is None:
         limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
         return int(limit) if limit.isdecimal() else 0
-    if n_jobs == 0:
-        raise ValueError("n_jobs: expected None, a positive or a negative number, found 0")
-    return n_jobs if n_jobs > 0 else max(joblib.cpu_count() + 1 + n_jobs, 1)
+    if not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise ValueError(f"n_jobs: expected None, a positive or a negative number, found {n_jobs!r}")
+    cores = joblib.cpu_count()
+    return min(int(n_jobs), cores) if n_jobs > 0 else max(cores + 1 + int(n_jobs), 1)
 
 
 @contextmanager
