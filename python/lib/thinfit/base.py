@@ -176,9 +176,10 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
         """The seed of a fit: an int as it is, otherwise a draw."""
         state = getattr(self, "random_state", 0)
         if isinstance(state, Integral):
-            if not 0 <= state < 2**63:
-                raise ValueError(f"random_state: expected a number from 0 to 2**63 - 1, found {state}")
-            return int(state)
+            seed = int(state)
+            if not 0 <= seed < 2**63:
+                raise ValueError(f"random_state: expected a number from 0 to 2**63 - 1, found {seed}")
+            return seed
         return int(check_random_state(state).randint(np.iinfo(np.int32).max))
 
     def _samples(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats, Names]:
