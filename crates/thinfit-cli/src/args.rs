@@ -127,7 +127,7 @@ pub struct FitArgs {
         help_heading = "Method"
     )]
     pub width: Option<usize>,
-    /// Strength of the regulariser; `auto` tries six values on the validation rows, which helps most noisy data, not all.
+    /// Strength of the regulariser; `auto` tries six values, for noisy data, and the validation rows choose.
     #[arg(
         long,
         value_name = "auto|X",
