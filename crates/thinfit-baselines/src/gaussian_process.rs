@@ -8,8 +8,8 @@
 //! ln p = −½ Σ_outputs (m ln 2πs² + ln |C| + m)
 //! ```
 //!
-//! so that only the lengths ℓ and g, which all outputs share, are searched, by L-BFGS in their logarithms from several
-//! starts. With Δ_k the differences in input k and k′ = ∂k/∂q (q as in `kernel.rs`), and μ, s² at their optimum,
+//! so that only the lengths ℓ and g, which all outputs share, are searched, by L-BFGS in their logarithms. Several starts
+//! race on some of the samples, and the winner goes on with all of them. With Δ_k the differences in input k and k′ = ∂k/∂q (q as in `kernel.rs`), and μ, s² at their optimum,
 //!
 //! ```text
 //! −∂ ln p/∂ ln ℓ_k = ½ Σ_ab V_ab (−2k′_ab) Δ_k,ab²/ℓ_k²     −∂ ln p/∂ ln g = ½ g tr V     V = Σ_outputs (C⁻¹ − ααᵀ/s²)
@@ -20,6 +20,7 @@
 //! of C⁻¹ reach 1e12, and what is lost to cancellation would be lost of the gradient.
 
 use crate::cholesky::{cholesky, inverse, solve, with_ridge};
+use crate::fourier::random_subset;
 use crate::kernel_model::{Expansion, check_data};
 use crate::lbfgs::Lbfgs;
 use crate::problem::require;
@@ -49,6 +50,8 @@ pub struct GaussianProcess {
     pub kernel: Shape,
     /// Starts of the search; the first is fixed, the others are random. Default: 4.
     pub starts: usize,
+    /// Samples, drawn at random, on which the starts race where there are more. Default: 500.
+    pub race: usize,
     /// Most iterations of a search. Default: 200.
     pub iterations: usize,
     /// The least noise variance, in multiples of the signal variance. Default: 1e-12.
@@ -60,6 +63,7 @@ impl Default for GaussianProcess {
         GaussianProcess {
             kernel: Shape::Gaussian,
             starts: 4,
+            race: 500,
             iterations: 200,
             least_noise: 1e-12,
         }
@@ -99,47 +103,26 @@ impl GaussianProcess {
             scalers.1.apply(data.y.as_ref()),
         );
         let (m, d) = (data.samples(), data.dim());
-        let objective = |par: Par| {
-            let (kernel, x, y) = (self.kernel, &x, &y);
-            move |log: &[f64]| {
-                let evidence = evidence(kernel, x, y, log, par)?;
-                Some((evidence.value, evidence.gradient))
-            }
-        };
-        // Several searches go side by side, a single one may use all threads: factors have the same bits either way.
-        let all = if m < ALONE { Par::Seq } else { Par::rayon(0) };
-        let mut bounds = vec![LENGTHS.map(f64::ln); d];
-        bounds.push([self.least_noise, MOST_NOISE].map(f64::ln));
-        let mut searches: Vec<Lbfgs> = self
-            .start_points(d, seed)
-            .into_par_iter()
-            .map(|start| Lbfgs::new(start, bounds.clone(), &objective(Par::Seq)))
-            .collect();
+        let mut starts = self.start_points(d, seed);
         let mut stopped = false;
-        for iteration in 0..self.iterations {
-            let mut open: Vec<&mut Lbfgs> =
-                searches.iter_mut().filter(|search| !search.done).collect();
-            match open.as_mut_slice() {
-                [] => break,
-                [search] => search.step(&objective(all)),
-                _ => open
-                    .par_iter_mut()
-                    .for_each(|search| search.step(&objective(Par::Seq))),
-            }
-            if observe(iteration as f64 / self.iterations as f64) == Control::Stop {
-                stopped = true;
-                break;
+        // The winner of the race is some way from its end on all samples, where a step costs (m/race)³ times as much.
+        let raced = m > self.race && self.starts > 1;
+        if raced {
+            let rows = random_subset(m, self.race, &mut stream(seed, Purpose::Starts, 1));
+            let few = |a: &Mat<f64>| Mat::from_fn(rows.len(), a.ncols(), |i, j| a[(rows[i], j)]);
+            // Rows that tell nothing leave the choice to all of them.
+            if let Ok(found) = self.search(&few(&x), &few(&y), starts.clone(), &|done| {
+                observe(0.5 * done)
+            }) {
+                (starts, stopped) = (vec![found.0], found.1);
             }
         }
-        let best = searches
-            .iter()
-            .min_by(|a, b| a.value.total_cmp(&b.value))
-            .and_then(|best| evidence(self.kernel, &x, &y, &best.x, all))
-            .ok_or_else(|| Error::Data {
-                what: "x",
-                problem: "the likelihood is finite at no start".into(),
-                advice: "look for columns of extreme size",
-            })?;
+        let mut log = starts[0].clone();
+        if !stopped {
+            let share = |done: f64| observe(if raced { 0.5 + 0.5 * done } else { done });
+            (log, stopped) = self.search(&x, &y, starts, &share)?;
+        }
+        let best = evidence(self.kernel, &x, &y, &log, threads(m)).ok_or_else(no_likelihood)?;
         observe(1.0);
         let scale = &scalers.1.scale;
         let record = KernelRecord {
@@ -173,6 +156,51 @@ impl GaussianProcess {
         KernelModel::new(data, scalers, expansion, record)
     }
 
+    /// The best logarithms of lengths and noise that L-BFGS finds from some starts, and whether it was stopped.
+    fn search(
+        &self,
+        x: &Mat<f64>,
+        y: &Mat<f64>,
+        starts: Vec<Vec<f64>>,
+        observe: &Observer<'_>,
+    ) -> Result<(Vec<f64>, bool)> {
+        let objective = |par: Par| {
+            move |log: &[f64]| {
+                let evidence = evidence(self.kernel, x, y, log, par)?;
+                Some((evidence.value, evidence.gradient))
+            }
+        };
+        let mut bounds = vec![LENGTHS.map(f64::ln); x.ncols()];
+        bounds.push([self.least_noise, MOST_NOISE].map(f64::ln));
+        let mut searches: Vec<Lbfgs> = starts
+            .into_par_iter()
+            .map(|start| Lbfgs::new(start, bounds.clone(), &objective(Par::Seq)))
+            .collect();
+        let mut stopped = false;
+        for iteration in 0..self.iterations {
+            let mut open: Vec<&mut Lbfgs> =
+                searches.iter_mut().filter(|search| !search.done).collect();
+            // Several searches go side by side, a single one may use all threads: factors have the same bits either way.
+            match open.as_mut_slice() {
+                [] => break,
+                [search] => search.step(&objective(threads(x.nrows()))),
+                _ => open
+                    .par_iter_mut()
+                    .for_each(|search| search.step(&objective(Par::Seq))),
+            }
+            if observe(iteration as f64 / self.iterations as f64) == Control::Stop {
+                stopped = true;
+                break;
+            }
+        }
+        let best = searches
+            .into_iter()
+            .min_by(|a, b| a.value.total_cmp(&b.value))
+            .filter(|best| best.value.is_finite())
+            .ok_or_else(no_likelihood)?;
+        Ok((best.x, stopped))
+    }
+
     /// Logarithms of lengths and noise to start from.
     fn start_points(&self, d: usize, seed: u64) -> Vec<Vec<f64>> {
         let mut rng = stream(seed, Purpose::Starts, 0);
@@ -203,12 +231,26 @@ impl GaussianProcess {
             format!("{shape:?}"),
         )?;
         require(self.starts > 0, "starts", "at least 1", self.starts)?;
+        require(self.race > 1, "race", "at least 2", self.race)?;
         require(
             (1e-15..=1.0).contains(&noise),
             "least_noise",
             "a number from 1e-15 to 1",
             noise,
         )
+    }
+}
+
+/// Threads for the factor of a matrix of `m` rows.
+fn threads(m: usize) -> Par {
+    if m < ALONE { Par::Seq } else { Par::rayon(0) }
+}
+
+fn no_likelihood() -> Error {
+    Error::Data {
+        what: "x",
+        problem: "the likelihood is finite at no start".into(),
+        advice: "look for columns of extreme size",
     }
 }
 
@@ -404,6 +446,23 @@ mod tests {
         assert!(lengths[2] > 20.0 * lengths[0], "{lengths:?}");
         let mse = model.record.validation_mse.as_ref().unwrap()[0];
         assert!(mse < 1e-9, "{mse}");
+    }
+
+    #[test]
+    fn the_winner_of_the_race_gets_to_the_likelihood_of_all_starts() {
+        let x = random(120, 3, 3);
+        let likelihood = |race| {
+            let settings = GaussianProcess {
+                race,
+                ..GaussianProcess::default()
+            };
+            fit(&settings, &x, &smooth(&x)).record.log_likelihood
+        };
+        let (whole, raced) = (likelihood(500).unwrap(), likelihood(60).unwrap());
+        assert!(
+            (whole - raced).abs() < 1e-3 * whole.abs(),
+            "{whole} {raced}"
+        );
     }
 
     #[test]

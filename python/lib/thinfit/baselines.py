@@ -619,6 +619,8 @@ class ARDGaussianProcessRegressor(UncertainRegressor):
         Covariance function.
     starts : int, default=4
         Starts of the search for lengths and noise; the first is fixed, the others are random.
+    race : int, default=500
+        Samples, drawn at random, on which the starts race where there are more; the winner goes on with all.
     iterations : int, default=200
         Most iterations of a search.
     least_noise : float, default=1e-12
@@ -649,6 +651,7 @@ class ARDGaussianProcessRegressor(UncertainRegressor):
 
     kernel: str = "gaussian"
     starts: int = 4
+    race: int = 500
     iterations: int = 200
     least_noise: float = 1e-12
     random_state: RandomState = None
