@@ -9,19 +9,17 @@ fn main() {
         (output.status.success() && !text.trim().is_empty()).then(|| text.trim().to_owned())
     };
     // Without git, or outside a checkout, nobody knows.
-    let commit = git(&[
-        "describe",
-        "--always",
-        "--dirty=+",
-        "--abbrev=7",
-        "--exclude=*",
-    ]);
-    println!(
-        "cargo::rustc-env=THINFIT_COMMIT={}",
-        commit.as_deref().unwrap_or("unknown")
-    );
+    let mut commit = git(&["rev-parse", "--short=7", "HEAD"]).unwrap_or("unknown".into());
+    // Sources, new ones too, not the records of runs.
+    let sources = ["..", "../../Cargo.toml", "../../Cargo.lock"];
+    if git(&[&["status", "--porcelain", "--"], &sources[..]].concat()).is_some() {
+        commit.push('+');
+    }
+    println!("cargo::rustc-env=THINFIT_COMMIT={commit}");
     // Any source may turn a clean checkout into another one; so may a commit.
-    println!("cargo::rerun-if-changed=..");
+    for source in sources {
+        println!("cargo::rerun-if-changed={source}");
+    }
     if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {
         println!("cargo::rerun-if-changed={log}");
     }

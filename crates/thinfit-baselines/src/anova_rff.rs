@@ -196,7 +196,7 @@ impl AnovaRff {
         // A last column of frequency zero takes up the mean.
         let mut a = waves(data.x.as_ref(), omega.as_ref());
         a.resize_with(data.samples(), omega.nrows() + 1, |_, _| c64::new(1.0, 0.0));
-        let b = ridge(a.as_ref(), complex(data.y.as_ref()).as_ref(), self.ridge)?;
+        let b = ridge(a.as_ref(), complex(data.y.as_ref()).as_ref(), self.ridge)?.b;
         let variance = |(i, set): (usize, &Vec<usize>)| {
             let rows = i * each..(i + 1) * each;
             let omega = omega.as_ref().subrows(rows.start, each);

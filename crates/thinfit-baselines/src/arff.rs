@@ -7,7 +7,7 @@
 
 use crate::Observer;
 use crate::fourier::{complex, network, waves};
-use crate::least_squares::ridge;
+use crate::least_squares::{Solved, ridge};
 use crate::problem::{Problem, require};
 use crate::random::{Purpose, stream};
 use faer::{Mat, MatRef, c64};
@@ -103,13 +103,14 @@ impl Arff {
             }
         }
         let best = best.expect("the start is an iterate");
-        let fit = |rows: &Dataset| -> Result<Network> {
-            let b = coefficients(rows, best.omega.as_ref(), best.lambda)?;
-            Ok(network(best.omega.as_ref(), b.as_ref()))
+        let fit = |rows: &Dataset| -> Result<(Network, u32)> {
+            let Solved { b, raised } = coefficients(rows, best.omega.as_ref(), best.lambda)?;
+            Ok((network(best.omega.as_ref(), b.as_ref()), raised))
         };
-        let (held_out, network) = (fit(&problem.train)?, fit(&problem.all)?);
+        let ((held_out, _), (network, raised)) = (fit(&problem.train)?, fit(&problem.all)?);
         let mut record = problem.record(Self::NAME, self, seed);
         (record.form, record.ridge, record.stopped) = (Form::Complex, best.lambda, stopped);
+        record.raised = raised as usize;
         problem.model(network, &held_out, record)
     }
 
@@ -127,7 +128,7 @@ impl Arff {
         let gamma = self.gamma.unwrap_or(3.0 * d as f64 - 2.0);
         let size = |b: &Mat<c64>, l: usize| b.row(l).norm_l2();
         for round in 0..=self.rounds {
-            let b = coefficients(&problem.train, omega.as_ref(), lambda)?;
+            let b = coefficients(&problem.train, omega.as_ref(), lambda)?.b;
             let error = problem.validate(&network(omega.as_ref(), b.as_ref()));
             if best.as_ref().is_none_or(|best| error < best.error) {
                 *best = Some(Best {
@@ -147,7 +148,7 @@ impl Arff {
                 let proposal = Mat::from_fn(n, d, |l, j| {
                     omega[(l, j)] + delta * rng.sample::<f64, _>(StandardNormal)
                 });
-                let b = coefficients(&problem.train, proposal.as_ref(), lambda)?;
+                let b = coefficients(&problem.train, proposal.as_ref(), lambda)?.b;
                 for l in 0..n {
                     let proposed = size(&b, l);
                     // A feature without weight has nothing to lose.
@@ -165,7 +166,7 @@ impl Arff {
 }
 
 /// β of given frequencies, n × c.
-fn coefficients(rows: &Dataset, omega: MatRef<'_, f64>, lambda: f64) -> Result<Mat<c64>> {
+fn coefficients(rows: &Dataset, omega: MatRef<'_, f64>, lambda: f64) -> Result<Solved<c64>> {
     let (s, y) = (waves(rows.x.as_ref(), omega), complex(rows.y.as_ref()));
     ridge(s.as_ref(), y.as_ref(), lambda)
 }

@@ -1,19 +1,21 @@
-//! Systems with a kernel matrix: Cholesky factors K + ρI = L Lᵀ, with the ridge ρ raised where rounding demands it.
+//! Systems with a Gram or kernel matrix: Cholesky factors G + ρI = L Lᴴ, with the ridge ρ raised where rounding demands it.
 //!
 //! Only lower triangles are read and written.
 
 use crate::{Error, Result};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
+use faer::traits::ComplexField;
+use faer::traits::math_utils::{add, from_f64, real};
 use faer::{Mat, MatRef, Par};
 
-/// How often a ridge is raised before the matrix is given up.
+/// How often a ridge is raised before the matrix is given up; twenty times tenfold passes any of finite entries.
 const ATTEMPTS: u32 = 20;
 
 /// A factor with the ridge it belongs to.
-pub(crate) struct Factor {
+pub(crate) struct Factor<T> {
     /// L in the lower triangle.
-    pub l: Mat<f64>,
+    pub l: Mat<T>,
     /// ρ, larger than asked for if it was raised.
     pub ridge: f64,
     /// How often it was raised.
@@ -21,9 +23,13 @@ pub(crate) struct Factor {
 }
 
 /// The factor of `gram` + ridge · I; while a pivot is not positive, the ridge is raised tenfold.
-pub(crate) fn factor(gram: &Mat<f64>, mut ridge: f64, par: Par) -> Result<Factor> {
+pub(crate) fn factor<T: ComplexField<Real = f64>>(
+    gram: MatRef<'_, T>,
+    mut ridge: f64,
+    par: Par,
+) -> Result<Factor<T>> {
     let mut raised = 0;
-    let largest = (0..gram.nrows()).fold(0.0, |a: f64, i| a.max(gram[(i, i)]));
+    let largest = (0..gram.nrows()).fold(0.0, |a: f64, i| a.max(real(&gram[(i, i)])));
     loop {
         match cholesky(with_ridge(gram, ridge), par) {
             Some(l) => return Ok(Factor { l, ridge, raised }),
@@ -31,7 +37,7 @@ pub(crate) fn factor(gram: &Mat<f64>, mut ridge: f64, par: Par) -> Result<Factor
                 return Err(Error::Data {
                     what: "x",
                     problem: format!(
-                        "the kernel matrix cannot be factorised with a ridge of {ridge:e}"
+                        "the matrix of the equations cannot be factorised with a ridge of {ridge:e}"
                     ),
                     advice: "rescale the columns to unit variance",
                 });
@@ -44,15 +50,15 @@ pub(crate) fn factor(gram: &Mat<f64>, mut ridge: f64, par: Par) -> Result<Factor
 }
 
 /// `gram` + ridge · I.
-pub(crate) fn with_ridge(gram: &Mat<f64>, ridge: f64) -> Mat<f64> {
-    let mut a = gram.clone();
-    (0..a.nrows()).for_each(|i| a[(i, i)] += ridge);
+pub(crate) fn with_ridge<T: ComplexField<Real = f64>>(gram: MatRef<'_, T>, ridge: f64) -> Mat<T> {
+    let mut a = gram.to_owned();
+    (0..a.nrows()).for_each(|i| a[(i, i)] = add(&a[(i, i)], &from_f64(ridge)));
     a
 }
 
 /// L in the lower triangle, none if a pivot is not positive; the upper triangle is kept.
-pub(crate) fn cholesky(mut a: Mat<f64>, par: Par) -> Option<Mat<f64>> {
-    let scratch = llt::factor::cholesky_in_place_scratch::<f64>(a.nrows(), par, Default::default());
+pub(crate) fn cholesky<T: ComplexField<Real = f64>>(mut a: Mat<T>, par: Par) -> Option<Mat<T>> {
+    let scratch = llt::factor::cholesky_in_place_scratch::<T>(a.nrows(), par, Default::default());
     llt::factor::cholesky_in_place(
         a.as_mut(),
         Default::default(),
@@ -64,10 +70,10 @@ pub(crate) fn cholesky(mut a: Mat<f64>, par: Par) -> Option<Mat<f64>> {
     .then_some(a)
 }
 
-/// (L Lᵀ)⁻¹ b.
-pub(crate) fn solve(l: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+/// (L Lᴴ)⁻¹ b.
+pub(crate) fn solve<T: ComplexField<Real = f64>>(l: MatRef<'_, T>, b: MatRef<'_, T>) -> Mat<T> {
     let mut x = b.to_owned();
-    let scratch = llt::solve::solve_in_place_scratch::<f64>(l.nrows(), b.ncols(), Par::Seq);
+    let scratch = llt::solve::solve_in_place_scratch::<T>(l.nrows(), b.ncols(), Par::Seq);
     let mut memory = MemBuffer::new(scratch);
     llt::solve::solve_in_place(l, x.as_mut(), Par::Seq, MemStack::new(&mut memory));
     x
@@ -95,7 +101,7 @@ mod tests {
     fn factors_have_the_same_bits_on_any_number_of_threads() {
         for m in [1, 7, 64, 130, 333, 700] {
             let b = random(m, m, 1);
-            let a = with_ridge(&(&b * b.transpose()), 1.0);
+            let a = with_ridge((&b * b.transpose()).as_ref(), 1.0);
             let l = cholesky(a.clone(), Par::Seq).unwrap();
             let inverse = super::inverse(l.as_ref(), Par::Seq);
             for threads in [2, 3] {
@@ -116,9 +122,9 @@ mod tests {
     #[test]
     fn a_singular_matrix_raises_the_ridge_and_says_so() {
         let ones = Mat::from_fn(20, 20, |_, _| 1.0);
-        let factor = factor(&ones, 0.0, Par::Seq).unwrap();
+        let factor = factor(ones.as_ref(), 0.0, Par::Seq).unwrap();
         assert!(factor.raised > 0 && factor.ridge > 0.0 && factor.ridge < 1e-10);
         let nan = Mat::from_fn(2, 2, |_, _| f64::NAN);
-        assert!(super::factor(&nan, 0.0, Par::Seq).is_err());
+        assert!(super::factor(nan.as_ref(), 0.0, Par::Seq).is_err());
     }
 }

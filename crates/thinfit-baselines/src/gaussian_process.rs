@@ -141,6 +141,7 @@ impl GaussianProcess {
                     .map(|(mse, s)| mse * s * s)
                     .collect(),
             ),
+            validation_samples: m,
             log_likelihood: Some(
                 -best.value - m as f64 * scale.iter().map(|s| s.ln()).sum::<f64>(),
             ),
@@ -265,7 +266,7 @@ fn evidence(shape: Shape, x: &Mat<f64>, y: &Mat<f64>, log: &[f64], par: Par) -> 
     // The jitter is below what rounding does to the eigenvalues of K.
     let ridge = noise + m as f64 * f64::EPSILON;
     let gram = kernel.gram(x.as_ref());
-    let l = cholesky(with_ridge(&gram, ridge), par)?;
+    let l = cholesky(with_ridge(gram.as_ref(), ridge), par)?;
 
     let ones = Mat::from_fn(m, 1, |_, _| 1.0);
     let pull = solve(l.as_ref(), ones.as_ref());

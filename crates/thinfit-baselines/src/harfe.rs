@@ -98,19 +98,26 @@ impl Harfe {
         let mean = self.mean.is_finite();
         require(mean, "mean", "a finite number", self.mean)?;
         let problem = Problem::new(data, self.scaling, seed)?;
-        let (held_out, first) = self.pursue(&problem.train, seed, &|done| observe(0.5 * done))?;
+        let (held_out, raised, first) =
+            self.pursue(&problem.train, seed, &|done| observe(0.5 * done))?;
         // What a stop leaves is the network of the training rows.
-        let (network, stopped) = match first {
-            true => (held_out.clone(), true),
+        let (network, raised, stopped) = match first {
+            true => (held_out.clone(), raised, true),
             false => self.pursue(&problem.all, seed, &|done| observe(0.5 + 0.5 * done))?,
         };
         let mut record = problem.record(Self::NAME, self, seed);
         (record.ridge, record.stopped) = (self.ridge, stopped);
+        record.raised = raised as usize;
         problem.model(network, &held_out, record)
     }
 
-    /// The network of the features chosen for some rows, and whether it was stopped.
-    fn pursue(&self, rows: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<(Network, bool)> {
+    /// The network of the features chosen for some rows, how often its ridge was raised, and whether it was stopped.
+    fn pursue(
+        &self,
+        rows: &Dataset,
+        seed: u64,
+        observe: &Observer<'_>,
+    ) -> Result<(Network, u32, bool)> {
         let (m, n, y) = (
             rows.samples(),
             self.features_per_sample * rows.samples(),
@@ -137,7 +144,7 @@ impl Harfe {
             .collect();
         let size = ((self.support_per_sample * m as f64) as usize).clamp(1, n);
         let (mut c, mut residual) = (Mat::<f64>::zeros(n, y.ncols()), y.clone());
-        let (mut support, mut stopped) = (Vec::new(), false);
+        let (mut support, mut raised, mut stopped) = (Vec::new(), 0, false);
         for iteration in 0..self.iterations {
             let ascent = times(a.transpose(), residual.as_ref());
             let moved = Mat::from_fn(n, y.ncols(), |l, o| {
@@ -153,6 +160,8 @@ impl Harfe {
             let gram = lower(chosen.transpose(), chosen.as_ref());
             let rhs = times(chosen.transpose(), y.as_ref());
             let solved = solve(gram.as_ref(), self.ridge, rhs.as_ref())?;
+            raised = solved.raised;
+            let solved = solved.b;
             residual = y - times(chosen.as_ref(), solved.as_ref());
             let mut next = Mat::zeros(n, y.ncols());
             for (j, &l) in support.iter().enumerate() {
@@ -175,7 +184,7 @@ impl Harfe {
                 None => 0.0,
             }),
         };
-        Ok((network, stopped))
+        Ok((network, raised, stopped))
     }
 
     /// Weights and biases (n × (d + 1)) of cos(π(⟨w, x⟩ + β)) = sin(⟨ω, x⟩ + φ): w = ω/π, β = φ/π − ½.
@@ -216,7 +225,7 @@ mod tests {
         };
         let y = Mat::from_fn(100, 1, |i, _| 3.0 * wave(i, 11) - 2.0 * wave(i, 150));
         let data = Dataset::new(x, y).unwrap();
-        let (network, _) = method.pursue(&data, 7, &|_| Control::Continue).unwrap();
+        let (network, ..) = method.pursue(&data, 7, &|_| Control::Continue).unwrap();
         let error = network.values(data.x.as_ref()) - &data.y;
         assert!(
             network.hidden.nrows() == 8 && error.norm_max() < 1e-6,

@@ -86,6 +86,9 @@ pub struct KernelRecord {
     /// Mean squared error per output of the leave-one-out or fold predictions with the chosen settings, in the units of
     /// the data; none where there were none.
     pub validation_mse: Option<Vec<f64>>,
+    /// Rows of these predictions; 0 where there were none.
+    #[serde(default)]
+    pub validation_samples: usize,
     /// Logarithm of the marginal likelihood of the outputs in the units of the data, all outputs together; none but for
     /// a Gaussian process.
     pub log_likelihood: Option<f64>,
@@ -239,7 +242,7 @@ impl KernelModel {
             .factor
             .get_or_init(|| {
                 let gram = self.kernel.gram(self.points().as_ref());
-                cholesky(with_ridge(&gram, self.record.ridge), Par::Seq)
+                cholesky(with_ridge(gram.as_ref(), self.record.ridge), Par::Seq)
             })
             .as_ref()
             .ok_or_else(|| none("the kernel matrix cannot be factorised".into()))?;

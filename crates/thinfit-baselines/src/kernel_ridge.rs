@@ -137,7 +137,7 @@ impl KernelRidge {
 
         let (bandwidth, lambda, mse) = best;
         let kernel = kernel(bandwidth);
-        let factor = factor(&kernel.gram(x.as_ref()), lambda, Par::rayon(0))?;
+        let factor = factor(kernel.gram(x.as_ref()).as_ref(), lambda, Par::rayon(0))?;
         let alpha = solve(factor.l.as_ref(), y.as_ref());
         observe(1.0);
         let record = KernelRecord {
@@ -154,6 +154,7 @@ impl KernelRidge {
                 "none"
             }
             .into(),
+            validation_samples: mse.as_ref().map_or(0, |_| data.samples()),
             validation_mse: mse.map(|mse| {
                 let scale = &scalers.1.scale;
                 mse.iter().zip(scale).map(|(mse, s)| mse * s * s).collect()
@@ -358,7 +359,7 @@ mod tests {
                     Mat::from_fn(m - 1, a.ncols(), |k, j| a[(k + usize::from(k >= i), j)])
                 };
                 let (x_rest, y_rest) = (rest(&x), rest(&y));
-                let l = factor(&kernel.gram(x_rest.as_ref()), lambda, Par::Seq)
+                let l = factor(kernel.gram(x_rest.as_ref()).as_ref(), lambda, Par::Seq)
                     .unwrap()
                     .l;
                 let alpha = solve(l.as_ref(), y_rest.as_ref());

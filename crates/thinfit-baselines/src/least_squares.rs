@@ -3,11 +3,11 @@
 //! Everything runs on one thread but the Gram matrix, which is cut into blocks by its size alone, so that no result
 //! depends on the number of threads.
 
+use crate::cholesky;
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt;
 use faer::linalg::matmul::{matmul, triangular};
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
-use faer::traits::math_utils::{add, from_f64, one, real};
+use faer::traits::math_utils::one;
 use faer::traits::{ComplexField, Conjugate};
 use faer::{Accum, Col, Mat, MatRef, Par};
 use rayon::prelude::*;
@@ -95,50 +95,24 @@ pub(crate) fn lower<T: ComplexField<Real = f64>>(
     gram
 }
 
+/// A solution, and how often its ridge was raised.
+pub(crate) struct Solved<T> {
+    /// n × c.
+    pub b: Mat<T>,
+    /// Tenfold each time.
+    pub raised: u32,
+}
+
 /// (G + ρI)⁻¹ b for the lower triangle of a Gram matrix G; ρ is raised tenfold while rounding makes a pivot fail.
 pub(crate) fn solve<T: ComplexField<Real = f64>>(
     gram: MatRef<'_, T>,
-    mut ridge: f64,
+    ridge: f64,
     b: MatRef<'_, T>,
-) -> Result<Mat<T>> {
-    let size = gram.nrows();
-    let largest = (0..size).map(|i| real(&gram[(i, i)])).fold(0.0, f64::max);
-    let mut memory = MemBuffer::new(llt::factor::cholesky_in_place_scratch::<T>(
-        size,
-        Par::Seq,
-        Default::default(),
-    ));
-    // Twenty times tenfold passes any matrix whose entries are finite.
-    for _ in 0..20 {
-        let mut l = gram.to_owned();
-        for i in 0..size {
-            l[(i, i)] = add(&l[(i, i)], &from_f64(ridge));
-        }
-        let stack = MemStack::new(&mut memory);
-        if llt::factor::cholesky_in_place(
-            l.as_mut(),
-            Default::default(),
-            Par::Seq,
-            stack,
-            Default::default(),
-        )
-        .is_ok()
-        {
-            let mut out = b.to_owned();
-            llt::solve::solve_in_place(
-                l.as_ref(),
-                out.as_mut(),
-                Par::Seq,
-                MemStack::new(&mut memory),
-            );
-            return Ok(out);
-        }
-        ridge = (10.0 * ridge).max(largest * size as f64 * f64::EPSILON);
-    }
-    Err(Error::Diverged {
-        what: "the design matrix",
-        step: 0,
-        advice: "scale the columns of the data",
+) -> Result<Solved<T>> {
+    let factor = cholesky::factor(gram, ridge, Par::Seq)?;
+    Ok(Solved {
+        b: cholesky::solve(factor.l.as_ref(), b),
+        raised: factor.raised,
     })
 }
 
@@ -147,7 +121,7 @@ pub(crate) fn ridge<T: ComplexField<Real = f64>>(
     a: MatRef<'_, T>,
     y: MatRef<'_, T>,
     ridge: f64,
-) -> Result<Mat<T>> {
+) -> Result<Solved<T>> {
     let shift = a.nrows() as f64 * ridge;
     if a.ncols() < a.nrows() {
         let gram = lower(a.adjoint(), a);
@@ -155,7 +129,10 @@ pub(crate) fn ridge<T: ComplexField<Real = f64>>(
     } else {
         let gram = lower(a, a.adjoint());
         let alpha = solve(gram.as_ref(), shift, y)?;
-        Ok(adjoint_times(a, alpha.as_ref()))
+        Ok(Solved {
+            b: adjoint_times(a, alpha.b.as_ref()),
+            ..alpha
+        })
     }
 }
 
@@ -209,7 +186,7 @@ mod tests {
     fn ridge_solutions_satisfy_their_normal_equations_on_both_sides() {
         for (m, n) in [(30, 7), (7, 30), (12, 12)] {
             let (a, y) = (matrix(m, n), matrix(m, 2));
-            let b = ridge(a.as_ref(), y.as_ref(), 1e-3).unwrap();
+            let b = ridge(a.as_ref(), y.as_ref(), 1e-3).unwrap().b;
             let residual = &y - &a * &b;
             let gradient =
                 a.adjoint() * residual - &b * faer::Scale(c64::new(1e-3 * m as f64, 0.0));

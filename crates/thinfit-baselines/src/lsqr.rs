@@ -83,7 +83,7 @@ mod tests {
             Mat::from_fn(30, 6, entry),
             Mat::from_fn(30, 2, |i, j| entry(j, i)),
         );
-        let direct = ridge(a.as_ref(), y.as_ref(), 0.0).unwrap();
+        let direct = ridge(a.as_ref(), y.as_ref(), 0.0).unwrap().b;
         assert!((lsqr(a.as_ref(), y.as_ref(), 50) - direct).norm_max() < 1e-8);
     }
 

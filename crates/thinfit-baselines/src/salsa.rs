@@ -48,6 +48,11 @@ impl Default for Salsa {
     }
 }
 
+/// The first row of a fold of `m` rows.
+fn edge(m: usize, fold: usize) -> usize {
+    (fold as f64 * m as f64 / FOLDS[0] as f64).round() as usize
+}
+
 /// A ridge with the mean squared errors of the outputs, over the held out folds, in scaled outputs.
 #[derive(Clone)]
 struct Score {
@@ -125,7 +130,11 @@ impl Salsa {
             shape: Shape::Additive(order),
             lengths,
         };
-        let factor = factor(&kernel.gram(data.x.as_ref()), score.lambda, Par::rayon(0))?;
+        let factor = factor(
+            kernel.gram(data.x.as_ref()).as_ref(),
+            score.lambda,
+            Par::rayon(0),
+        )?;
         let alpha = solve(factor.l.as_ref(), y.as_ref());
         observe(1.0);
         let scale = &scalers.1.scale;
@@ -146,6 +155,7 @@ impl Salsa {
                     .map(|(mse, s)| mse * s * s)
                     .collect(),
             ),
+            validation_samples: edge(m, FOLDS[1]),
             log_likelihood: None,
             stopped,
         };
@@ -187,14 +197,13 @@ impl Salsa {
     /// The best of the ridges with these logarithms; the first of equals.
     fn best_of(&self, grid: &[f64], gram: &Mat<f64>, y: &Mat<f64>) -> Score {
         let m = y.nrows();
-        let edge = |fold: usize| (fold as f64 * m as f64 / FOLDS[0] as f64).round() as usize;
         let tasks: Vec<(f64, usize)> = grid
             .iter()
             .flat_map(|log| (0..FOLDS[1]).map(|fold| (10f64.powf(*log), fold)))
             .collect();
         let errors: Vec<Vec<f64>> = tasks
             .par_iter()
-            .map(|&(lambda, fold)| held_out(gram, y, lambda, edge(fold)..edge(fold + 1)))
+            .map(|&(lambda, fold)| held_out(gram, y, lambda, edge(m, fold)..edge(m, fold + 1)))
             .collect();
         let mut best = Score {
             lambda: 1.0,
@@ -303,7 +312,7 @@ mod tests {
                 })
             };
             let (x_rest, y_rest) = (rest(&x), rest(&y));
-            let l = factor(&kernel.gram(x_rest.as_ref()), 0.1, Par::Seq)
+            let l = factor(kernel.gram(x_rest.as_ref()).as_ref(), 0.1, Par::Seq)
                 .unwrap()
                 .l;
             let alpha = solve(l.as_ref(), y_rest.as_ref());

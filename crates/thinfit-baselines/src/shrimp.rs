@@ -139,22 +139,31 @@ impl Shrimp {
         let l = self.ridge;
         require(l > 0.0 && l.is_finite(), "ridge", "a positive number", l)?;
         let (train, held) = (&problem.train, &problem.validation);
-        let (error, columns) = match self.variant {
+        let (error, columns, raised) = match self.variant {
             Variant::Real => {
                 let scale = 1.0 / (omega.nrows() as f64).sqrt();
                 let planes =
                     |rows: &Dataset| cosines_and_sines(rows.x.as_ref(), omega.as_ref(), scale);
-                let system = Gram::new(planes(train), train.y.as_ref(), l);
-                prune(system, planes(held), held.y.as_ref(), rate, self.steps)?
+                let mut system = Gram::new(planes(train), train.y.as_ref(), l);
+                let y = held.y.as_ref();
+                let (error, columns) = prune(&mut system, planes(held), y, rate, self.steps)?;
+                (error, columns, system.raised)
             }
             Variant::Complex => {
                 let waves = |rows: &Dataset| waves(rows.x.as_ref(), omega.as_ref());
-                let system = Krylov(waves(train), complex(train.y.as_ref()));
+                let mut system = Krylov(waves(train), complex(train.y.as_ref()));
                 let y = complex(held.y.as_ref());
-                prune(system, waves(held), y.as_ref(), rate, self.steps)?
+                let (error, columns) =
+                    prune(&mut system, waves(held), y.as_ref(), rate, self.steps)?;
+                (error, columns, 0)
             }
         };
-        Ok((error, Features { omega, columns }))
+        let features = Features {
+            omega,
+            columns,
+            raised,
+        };
+        Ok((error, features))
     }
 
     /// The model of some features, with coefficients fitted to all rows.
@@ -170,6 +179,7 @@ impl Shrimp {
         };
         let (held_out, network) = rayon::join(|| fit(&problem.train), || fit(&problem.all));
         let (held_out, network) = (held_out?, network?);
+        record.raised = features.raised as usize;
         record.form = match self.variant {
             Variant::Real => Form::Real,
             Variant::Complex => Form::Complex,
@@ -182,6 +192,8 @@ impl Shrimp {
 pub(crate) struct Features {
     omega: Mat<f64>,
     columns: Vec<usize>,
+    /// How often the ridge was raised in all fits of the pruning.
+    raised: u32,
 }
 
 impl Features {
@@ -231,14 +243,14 @@ impl Features {
 /// A least squares problem whose columns can be dropped.
 trait System<T> {
     /// Coefficients of the columns that are left, p × c.
-    fn coefficients(&self) -> Result<Mat<T>>;
+    fn coefficients(&mut self) -> Result<Mat<T>>;
     /// Swaps pairs of columns, then keeps the first `count`.
     fn keep(&mut self, swaps: &[(usize, usize)], count: usize);
 }
 
 /// Fits, drops the columns of small magnitude, and again; the smallest error on held-out rows and its columns.
 fn prune<T: ComplexField<Real = f64>>(
-    mut system: impl System<T>,
+    system: &mut impl System<T>,
     mut held: Mat<T>,
     y: MatRef<'_, T>,
     rate: f64,
@@ -284,12 +296,20 @@ struct Gram<'a> {
     l: f64,
     /// Lower triangle of AAᵀ while p ≥ m, of AᵀA afterwards.
     gram: Mat<f64>,
+    /// How often the ridge was raised so far.
+    raised: u32,
 }
 
 impl<'a> Gram<'a> {
     fn new(a: Mat<f64>, y: MatRef<'a, f64>, l: f64) -> Self {
         let gram = smaller(&a);
-        Gram { a, y, l, gram }
+        Gram {
+            a,
+            y,
+            l,
+            gram,
+            raised: 0,
+        }
     }
 }
 
@@ -303,15 +323,19 @@ fn smaller(a: &Mat<f64>) -> Mat<f64> {
 }
 
 impl System<f64> for Gram<'_> {
-    fn coefficients(&self) -> Result<Mat<f64>> {
-        let (m, p) = (self.a.nrows(), self.a.ncols());
-        let (gram, shift) = (self.gram.as_ref(), self.l * m as f64);
-        if p < m {
-            let rhs = adjoint_times(self.a.as_ref(), self.y);
-            return solve(gram, shift, rhs.as_ref());
-        }
-        let alpha = solve(gram, shift, self.y)?;
-        Ok(adjoint_times(self.a.as_ref(), alpha.as_ref()))
+    fn coefficients(&mut self) -> Result<Mat<f64>> {
+        let (a, m, p) = (self.a.as_ref(), self.a.nrows(), self.a.ncols());
+        let shift = self.l * m as f64;
+        let solve = |b: MatRef<'_, f64>| solve(self.gram.as_ref(), shift, b);
+        let (b, raised) = if p < m {
+            let solved = solve(adjoint_times(a, self.y).as_ref())?;
+            (solved.b, solved.raised)
+        } else {
+            let alpha = solve(self.y)?;
+            (adjoint_times(a, alpha.b.as_ref()), alpha.raised)
+        };
+        self.raised += raised;
+        Ok(b)
     }
 
     fn keep(&mut self, swaps: &[(usize, usize)], count: usize) {
@@ -346,8 +370,8 @@ impl Krylov {
 }
 
 impl System<c64> for Krylov {
-    fn coefficients(&self) -> Result<Mat<c64>> {
-        Ok(self.coefficients())
+    fn coefficients(&mut self) -> Result<Mat<c64>> {
+        Ok(Krylov::coefficients(self))
     }
 
     fn keep(&mut self, swaps: &[(usize, usize)], count: usize) {
@@ -476,7 +500,9 @@ mod tests {
             system.keep(&swaps, count);
             swaps.iter().for_each(|&(i, j)| columns.swap(i, j));
             columns.truncate(count);
-            let direct = ridge(column_subset(&a, &columns).as_ref(), y.as_ref(), 1e-6).unwrap();
+            let direct = ridge(column_subset(&a, &columns).as_ref(), y.as_ref(), 1e-6)
+                .unwrap()
+                .b;
             let error = system.coefficients().unwrap() - direct;
             assert!(error.norm_max() < 1e-8, "{count}: {}", error.norm_max());
         }

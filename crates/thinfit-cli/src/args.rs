@@ -366,7 +366,8 @@ pub struct DemoArgs {
     thinfit reproduce table1 table2 --columns f3,h3 --methods gft,gft-r\n  \
     thinfit reproduce figure1 --preset fast\n\n\
     Every fit is recorded when it is done. The same command again does only what is missing, and Ctrl-C loses\n\
-    nothing that is done."
+    nothing that is done. The reports (results.csv, .md, .html) show the tables of the call, with its settings;\n\
+    give others a folder of their own. Several programs may fill one folder at a time."
 )]
 pub struct ReproduceArgs {
     /// Which tables or figures: table1 to table6, figure1, all.
@@ -398,8 +399,11 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "DIR", default_value = "thinfit-runs")]
     pub out: PathBuf,
     /// Fits at a time, one thread each; 0 takes all cores.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub jobs: usize,
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
+    pub jobs: u16,
+    /// Try fits that failed again.
+    #[arg(long)]
+    pub retry: bool,
     /// Only list the fits and which of them are done.
     #[arg(long)]
     pub list: bool,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use serde::Serialize;
-use thinfit::{Config, Dataset, Model, State};
+use thinfit::{Config, Dataset, Model, State, linear_leave_one_out};
 use thinfit_baselines::{Method, Predictor};
 use thinfit_table::quoted;
 
@@ -30,8 +30,9 @@ struct Summary<'a> {
     inputs: &'a [String],
     outputs: &'a [String],
     method: &'a str,
-    /// Of a network only, as the next one.
+    /// Of a network only.
     width: Option<usize>,
+    /// Where the method has one.
     lambda: Option<f64>,
     parameters: usize,
     seconds: f64,
@@ -46,8 +47,8 @@ struct Validation {
     rows: usize,
     mse: Vec<f64>,
     r2: Vec<f64>,
-    /// Of a linear fit, where there is one to compare with.
-    linear_mse: Option<Vec<f64>>,
+    /// Of a linear fit.
+    linear_mse: Vec<f64>,
     mean_mse: Vec<f64>,
 }
 
@@ -57,11 +58,15 @@ impl Validation {
         let (rows, linear_mse, mean_mse) = match model {
             Predictor::Network(Model { record, .. }) => (
                 record.validation_samples,
-                Some(record.validation_linear.clone()),
+                record.validation_linear.clone(),
                 record.validation_variance.clone(),
             ),
-            // Every row was held out in its turn.
-            Predictor::Kernel(_) => (data.samples(), None, variances(data)),
+            // Of a linear fit every row is held out in its turn, of the model all of them or some.
+            Predictor::Kernel(model) => (
+                model.record.validation_samples,
+                linear_leave_one_out(data),
+                variances(data),
+            ),
         };
         let r2 = mse
             .iter()
@@ -114,7 +119,7 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
         outputs: model.outputs(),
         method: model.method(),
         width: network.map(Model::width),
-        lambda: network.map(|network| network.record.lambda),
+        lambda: network.and_then(|network| network.record.regulariser()),
         parameters: model.parameters(),
         seconds,
         interrupted: model.stopped(),
@@ -280,25 +285,22 @@ fn write_report(
         )?,
         Predictor::Kernel(_) => writeln!(
             out,
-            "on samples held out in turn (they may have chosen the settings):\n"
+            "on {} samples held out in turn (they may have chosen the settings):\n",
+            validation.rows
         )?,
     }
     writeln!(out, "{:<24}{:>12}{:>14}", "", "rmse", "r²")?;
-    let linear = |o: usize| validation.linear_mse.as_ref().map(|linear| linear[o]);
     for (o, name) in result.outputs.iter().enumerate() {
         let label = |text: &str| match result.outputs.len() {
             1 => text.to_owned(),
             _ => format!("{name}: {text}"),
         };
         let rows = [
-            ("this model", Some(validation.mse[o])),
-            ("linear fit", linear(o)),
-            ("predicting the mean", Some(validation.mean_mse[o])),
+            ("this model", validation.mse[o]),
+            ("linear fit", validation.linear_mse[o]),
+            ("predicting the mean", validation.mean_mse[o]),
         ];
-        for (text, mse) in rows
-            .into_iter()
-            .filter_map(|(text, mse)| Some((text, mse?)))
-        {
+        for (text, mse) in rows {
             let r2 = explained(mse, validation.mean_mse[o]);
             writeln!(
                 out,
@@ -310,7 +312,7 @@ fn write_report(
         }
     }
     let worse = (0..result.outputs.len())
-        .filter(|&o| linear(o).is_some_and(|linear| validation.mse[o] >= linear))
+        .filter(|&o| validation.mse[o] >= validation.linear_mse[o])
         .map(|o| result.outputs[o].as_str())
         .filter(|name| !constant.contains(name))
         .collect::<Vec<_>>();

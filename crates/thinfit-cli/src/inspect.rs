@@ -129,9 +129,12 @@ fn inspect_kernels(
     )?;
     writeln!(
         out,
-        "made by thinfit {}: settings chosen by {}, ridge {:.1e}, seed {}{}\n",
+        "made by thinfit {}: settings {}, ridge {:.1e}, seed {}{}\n",
         record.version,
-        record.chosen_by,
+        match record.chosen_by.as_str() {
+            "none" => "by rule".into(),
+            by => format!("chosen by {by}"),
+        },
         record.ridge,
         record.seed,
         if record.stopped { " (interrupted)" } else { "" },
@@ -220,6 +223,10 @@ fn write_report(out: &mut impl Write, report: &Report<'_>) -> Result<(), Failure
         counted(report.inputs.len(), "input"),
         counted(report.outputs.len(), "output"),
     )?;
+    let lambda = match record.regulariser() {
+        None => String::new(),
+        Some(lambda) => format!(", lambda {lambda}"),
+    };
     let polish = match record.polish_steps {
         None | Some(0) => String::new(),
         Some(steps) => format!(", {steps} polish steps"),
@@ -230,11 +237,10 @@ fn write_report(out: &mut impl Write, report: &Report<'_>) -> Result<(), Failure
     };
     writeln!(
         out,
-        "made by thinfit {} from {} samples: {}{start}{polish}, lambda {}, ridge {:.1e}, seed {}{}\n",
+        "made by thinfit {} from {} samples: {}{start}{polish}{lambda}, ridge {:.1e}, seed {}{}\n",
         record.version,
         record.samples,
         record.method,
-        record.lambda,
         record.ridge,
         record.seed,
         if record.stopped { " (interrupted)" } else { "" },

@@ -15,16 +15,19 @@ use crate::output::check_output;
 use crate::progress::Progress;
 
 /// Rows in memory at a time.
-const BLOCK: usize = 1 << 15;
+pub const BLOCK: usize = 1 << 15;
 
 /// Reads, predicts and writes block by block.
 pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
     let model = Predictor::load(&args.model)?;
-    if args.gradient || args.interval.is_some() {
-        // Before anything is read or written.
-        model
-            .network()
-            .map_err(|error| Failure::new(format!("--gradient, --interval: {error}")))?;
+    // Before anything is read or written.
+    let given = [
+        ("--gradient", args.gradient),
+        ("--interval", args.interval.is_some()),
+    ];
+    for (option, _) in given.into_iter().filter(|(_, given)| *given) {
+        let network = model.network();
+        network.map_err(|error| Failure::new(format!("{option}: {error}")))?;
     }
     let mut reader = open(&args.data, &args.table, true)?;
     let keep = columns::names(&reader, &args.keep);
@@ -51,10 +54,7 @@ pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
         progress.rows(rows);
     }
     progress.finish();
-    if reader.dropped() > 0 {
-        let rows = counted(reader.dropped(), "row");
-        Progress::new(args.quiet).note(format!("left out {rows} with missing values"));
-    }
+    tell_dropped(reader.dropped(), &Progress::new(args.quiet));
     if !args.quiet {
         extrapolation.warn(&model);
     }
@@ -62,7 +62,7 @@ pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
 }
 
 /// The error with its row counted from the first row of the table, `before` of which are in earlier blocks.
-fn in_table(error: thinfit::Error, before: usize) -> thinfit::Error {
+pub fn in_table(error: thinfit::Error, before: usize) -> thinfit::Error {
     match error {
         thinfit::Error::NotFinite {
             what,
@@ -154,4 +154,12 @@ fn evaluate(
         }
     }
     Ok(Mat::from_fn(x.nrows(), columns.len(), |i, j| columns[j][i]))
+}
+
+/// Says how many rows were left out.
+pub fn tell_dropped(rows: usize, progress: &Progress) {
+    if rows > 0 {
+        let rows = counted(rows, "row");
+        progress.note(format!("left out {rows} with missing values"));
+    }
 }

@@ -77,6 +77,14 @@ impl Progress {
         }
     }
 
+    /// Says what went wrong, to the quiet as well.
+    pub fn warn(&self, text: impl AsRef<str>) {
+        match &self.place {
+            Place::Silent => line(text.as_ref()),
+            _ => self.note(text),
+        }
+    }
+
     /// Says where a fit stands.
     pub fn fit(&self, at: &thinfit::Progress<'_>) {
         if matches!(self.place, Place::Silent) {

@@ -32,7 +32,7 @@ pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> 
         lambda: lambda(&args.lambda)?,
     };
     let jobs = plan.jobs(&settings);
-    let ledger = Ledger::open(&args.out)?;
+    let ledger = Ledger::open(&args.out)?.retrying(args.retry);
     if args.list {
         for job in &jobs {
             let state = ledger.get(job).map_or("missing".into(), |r| outcome(&r));
@@ -42,7 +42,7 @@ pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> 
     }
     let progress = Progress::new(args.quiet);
     if ledger.damaged() > 0 {
-        progress.note(format!(
+        progress.warn(format!(
             "{}: {} lines are damaged and left out; their fits count as missing",
             ledger.path().display(),
             ledger.damaged()
@@ -87,7 +87,11 @@ fn fit(
     let missing = with_data(missing, progress);
     interrupt::listen()?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let workers = if args.jobs == 0 { cores } else { args.jobs };
+    let workers = if args.jobs == 0 {
+        cores
+    } else {
+        args.jobs.into()
+    };
     let forecast = Mutex::new(Forecast::new(&ledger.records(), &missing, workers));
     let observe = |event: Event<'_>| {
         let mut forecast = forecast.lock().unwrap_or_else(PoisonError::into_inner);
@@ -101,11 +105,20 @@ fn fit(
             Event::Finished(record) => {
                 forecast.finish(&record.job, Some(record.seconds));
                 let (job, state) = (&record.job, outcome(record));
-                progress.note(format!("{job}: {state}  ({forecast})"));
+                let text = format!("{job}: {state}  ({forecast})");
+                match record.mse {
+                    Some(_) => progress.note(text),
+                    None => progress.warn(text),
+                }
             }
             Event::Failed(job, error) => {
                 forecast.finish(job, None);
-                progress.note(format!("{job}: failed: {error}"));
+                progress.warn(format!("{job}: failed: {error}"));
+            }
+            Event::Elsewhere(job) => {
+                forecast.start(job);
+                forecast.finish(job, None);
+                progress.note(format!("{job}: left to another program"));
             }
         }
         interrupt::control()
@@ -125,7 +138,7 @@ fn write_report(out: &mut impl Write, folder: &Path, report: &Report) -> Result<
     if let Some(figure) = &figure {
         writeln!(
             out,
-            "part of |b| within 0.1 of the lines on which the function's Fourier transform lies:\n"
+            "part of |b| within 0.1 of the lines on which the function's Fourier transform lies, mean over seeds:\n"
         )?;
         let columns: Vec<Column> = What::Figure1.columns().collect();
         write!(out, "{:<16}", "")?;
@@ -137,7 +150,7 @@ fn write_report(out: &mut impl Write, folder: &Path, report: &Report) -> Result<
             write!(out, "{:<16}", method.label())?;
             for &column in &columns {
                 let share = figure.share(method, column);
-                let text = share.map_or("-".into(), |share| format!("{:.1} %", 100.0 * share));
+                let text = share.map_or("-".into(), |(share, _)| format!("{:.1} %", 100.0 * share));
                 write!(out, "{text:>10}")?;
             }
             writeln!(out)?;
@@ -186,21 +199,34 @@ fn cells(args: &ReproduceArgs, whats: &[What]) -> Result<Vec<Cell>, Failure> {
         .iter()
         .map(|name| name.parse().map_err(|error| wrong(&error)))
         .collect::<Result<_, _>>()?;
-    let activation = |activation: Option<Activation>| {
-        let name = activation.map(Activation::name);
-        args.activations.is_empty()
-            || name.is_none_or(|name| args.activations.iter().any(|given| given == name))
+    // A method with one activation, or none, has no choice that an option could restrict.
+    let activation = |cell: &Cell| {
+        let given = |activation: Activation| {
+            args.activations
+                .iter()
+                .any(|name| *name == activation.name())
+        };
+        let choice = cell.method.activations().len() > 1;
+        args.activations.is_empty() || !choice || cell.activation.is_none_or(given)
     };
     let wanted = |cell: &Cell| {
         (columns.is_empty() || columns.contains(&cell.column))
             && (methods.is_empty() || methods.contains(&cell.method))
-            && activation(cell.activation)
+            && activation(cell)
     };
-    let cells: Vec<Cell> = whats
-        .iter()
-        .flat_map(|what| what.cells())
-        .filter(wanted)
-        .collect();
+    let all: Vec<Cell> = whats.iter().flat_map(|what| what.cells()).collect();
+    for word in &args.columns {
+        let columns = Column::matching(word).map_err(|error| wrong(&error))?;
+        if !all.iter().any(|cell| columns.contains(&cell.column)) {
+            return Err(nowhere(args, "columns", word));
+        }
+    }
+    for (word, method) in args.methods.iter().zip(&methods) {
+        if !all.iter().any(|cell| cell.method == *method) {
+            return Err(nowhere(args, "methods", word));
+        }
+    }
+    let cells: Vec<Cell> = all.into_iter().filter(wanted).collect();
     if cells.is_empty() {
         return Err(Failure::new(format!(
             "{} has no cell with{}{}{}; leave an option out, or name other tables",
@@ -211,6 +237,14 @@ fn cells(args: &ReproduceArgs, whats: &[What]) -> Result<Vec<Cell>, Failure> {
         )));
     }
     Ok(cells)
+}
+
+/// A word that belongs to other tables than those that were asked for.
+fn nowhere(args: &ReproduceArgs, option: &str, word: &str) -> Failure {
+    Failure::new(format!(
+        "{} has no cell with --{option} {word}; leave it out, or name the table that has it",
+        args.what.join(", ")
+    ))
 }
 
 /// An option as it was given.
@@ -242,7 +276,7 @@ fn with_data(jobs: Vec<Job>, progress: &Progress) -> Vec<Job> {
             .entry(job.column)
             .or_insert_with(|| match job.column.draw(0) {
                 Err(error @ Error::Data(_)) => {
-                    progress.note(format!("left out: {}: {error}", job.column));
+                    progress.warn(format!("left out: {}: {error}", job.column));
                     false
                 }
                 _ => true,

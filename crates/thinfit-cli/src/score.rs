@@ -12,9 +12,8 @@ use crate::extrapolation::Extrapolation;
 use crate::failure::Failure;
 use crate::figure::figure;
 use crate::fit::explained;
-
-/// Rows in memory at a time.
-const BLOCK: usize = 1 << 15;
+use crate::predict::{BLOCK, in_table, tell_dropped};
+use crate::progress::Progress;
 
 /// Errors of one output.
 #[derive(Serialize)]
@@ -71,7 +70,7 @@ pub fn run(args: &ScoreArgs, out: &mut impl Write) -> Result<(), Failure> {
     while let Some(block) = reader.next_block(BLOCK)? {
         let x = block.as_ref().subcols(0, d);
         extrapolation.count(&model, x);
-        let f = model.predict(x)?;
+        let f = model.predict(x).map_err(|error| in_table(error, rows))?;
         for i in 0..block.nrows() {
             rows += 1;
             for (o, sums) in sums.iter_mut().enumerate() {
@@ -85,6 +84,7 @@ pub fn run(args: &ScoreArgs, out: &mut impl Write) -> Result<(), Failure> {
             args.data.display()
         )));
     }
+    tell_dropped(reader.dropped(), &Progress::new(false));
     extrapolation.warn(&model);
     let scores = sums.iter().zip(targets).map(|(sums, output)| {
         let mse = sums.squares / rows as f64;

@@ -23,6 +23,9 @@ pub enum Error {
         /// What is wrong.
         problem: String,
     },
+    /// An error of the program; what it printed says where.
+    #[error("the fit panicked, which is a bug of thinfit")]
+    Panic,
     /// A file of records could not be read or written.
     #[error("cannot {action} {path}: {source}")]
     Io {

@@ -108,15 +108,15 @@ impl Figure1 {
         self.panels.iter().all(|(.., features)| features.is_empty())
     }
 
-    /// Mean over the seeds of the part of Σ|b| near the lines.
-    pub fn share(&self, method: Method, column: Column) -> Option<f64> {
+    /// Mean over the seeds of the part of Σ|b| near the lines, and the number of seeds.
+    pub fn share(&self, method: Method, column: Column) -> Option<(f64, usize)> {
         let (.., features) = self
             .panels
             .iter()
             .find(|(m, c, features)| (*m, *c) == (method, column) && !features.is_empty())?;
         let lines = support(column);
         let sum: f64 = features.iter().map(|features| features.share(&lines)).sum();
-        Some(sum / features.len() as f64)
+        Some((sum / features.len() as f64, features.len()))
     }
 
     /// The picture, of the first seed of each.

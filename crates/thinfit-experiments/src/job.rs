@@ -228,11 +228,18 @@ impl Plan {
 impl Job {
     /// A name that no other job has, fit for a file.
     pub fn slug(&self) -> String {
-        let text = self.to_string();
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-.=".contains(c);
-        text.chars()
-            .map(|c| if plain(c) { c } else { '_' })
-            .collect()
+        // Settings that were changed one by one may be long, and hold any character.
+        let plain = |c: char| c.is_ascii_alphanumeric();
+        let preset = match self.preset.chars().all(plain) {
+            true => self.preset.clone(),
+            false => format!("{:016x}", thinfit::file::fnv1a(self.preset.bytes())),
+        };
+        Job {
+            preset,
+            ..self.clone()
+        }
+        .to_string()
+        .replace(' ', "_")
     }
 }
 
@@ -305,5 +312,24 @@ mod tests {
         assert!(job("f3-5 kernel-ridge width 100 default seed 2"));
         let text = serde_json::to_string(&jobs[0]).unwrap();
         assert_eq!(serde_json::from_str::<Job>(&text).unwrap(), jobs[0]);
+    }
+
+    #[test]
+    fn file_names_of_jobs_stay_short_and_apart() {
+        let cells = What::Table(2).cells();
+        let slug = |steps: &str| {
+            let plan = Plan {
+                cells: cells.clone(),
+                seeds: vec![1],
+                lambda: Choice::Published,
+            };
+            let mut job = plan.jobs(&Settings::paper()).remove(0);
+            job.preset += steps;
+            job.slug()
+        };
+        assert_eq!(slug(""), "h1_anova-rff_fourier_width_100_default_seed_1");
+        let long = " generate={\"steps\":4}".repeat(40);
+        assert!(slug(&long).len() < 100 && slug(&long).is_ascii());
+        assert_ne!(slug(" a=1_2"), slug(" a=1 2"));
     }
 }

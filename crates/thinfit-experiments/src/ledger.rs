@@ -2,7 +2,7 @@
 //!
 //! A line is written in one piece and reaches the disk before the job counts as done, so a stop or a crash loses no
 //! finished job. A last line that was cut short is left where it is and ignored; the next record begins a line of its own.
-//! Several programs may write to one ledger.
+//! Several programs may write to one ledger. Of several records of one job the first counts, unless it is one of a failure.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -42,6 +42,7 @@ pub struct Record {
 /// All records of a folder.
 pub struct Ledger {
     path: PathBuf,
+    retry: bool,
     state: Mutex<State>,
 }
 
@@ -49,7 +50,7 @@ pub struct Ledger {
 struct State {
     /// Bytes that were read.
     read: u64,
-    /// Records by job; of two records of one job the first counts.
+    /// Records by job.
     records: HashMap<String, Record>,
     /// Lines that are no records.
     damaged: usize,
@@ -64,10 +65,16 @@ impl Ledger {
         std::fs::create_dir_all(folder).map_err(|source| Error::io("write", folder, source))?;
         let ledger = Ledger {
             path: folder.join("cells.jsonl"),
+            retry: false,
             state: Mutex::default(),
         };
         ledger.refresh(&mut ledger.lock())?;
         Ok(ledger)
+    }
+
+    /// The same ledger, in which a job that failed does not count as done.
+    pub fn retrying(self, retry: bool) -> Self {
+        Ledger { retry, ..self }
     }
 
     /// The file.
@@ -82,7 +89,8 @@ impl Ledger {
     pub fn has(&self, job: &Job) -> Result<bool, Error> {
         let mut state = self.lock();
         self.refresh(&mut state)?;
-        Ok(state.records.contains_key(&key(job)))
+        let record = state.records.get(&key(job));
+        Ok(record.is_some_and(|record| record.mse.is_some() || !self.retry))
     }
 
     /// The record of a job.
@@ -151,7 +159,11 @@ impl Ledger {
             }
             match serde_json::from_slice::<Record>(line) {
                 Ok(record) => {
-                    state.records.entry(key(&record.job)).or_insert(record);
+                    let known = state.records.entry(key(&record.job));
+                    let known = known.or_insert_with(|| record.clone());
+                    if known.mse.is_none() {
+                        *known = record;
+                    }
                 }
                 Err(_) => state.damaged += 1,
             }
@@ -222,6 +234,26 @@ mod tests {
         let again = Ledger::open(&folder).unwrap();
         assert_eq!(again.get(&record(1).job), Some(record(1)));
         assert_eq!((again.records().len(), again.damaged()), (1, 0));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_failure_gives_way_to_a_later_success() {
+        let folder = folder("retry");
+        let ledger = Ledger::open(&folder).unwrap();
+        let failed = Record {
+            mse: None,
+            failure: Some("the loss is not finite".into()),
+            ..record(1)
+        };
+        ledger.add(&failed).unwrap();
+        assert!(ledger.has(&failed.job).unwrap());
+        let ledger = ledger.retrying(true);
+        assert!(!ledger.has(&failed.job).unwrap());
+        ledger.add(&record(1)).unwrap();
+        ledger.add(&failed).unwrap();
+        assert!(ledger.has(&failed.job).unwrap());
+        assert_eq!(ledger.get(&failed.job), Some(record(1)));
         std::fs::remove_dir_all(&folder).unwrap();
     }
 

@@ -2,9 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::report::{
-    INTRODUCTION, figure, heading, lambda, notes, ratio, rows, seeds, time, title,
-};
+use crate::report::{INTRODUCTION, figure, heading, lambda, notes, ratio, rows, time, title};
 use crate::{COMMIT, Column, Entry, Figure1, Report, What};
 
 /// The page. `figure` stands in the section of Figure 1.
@@ -15,8 +13,10 @@ pub fn page(report: &Report, figure1: Option<&Figure1>) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
          <title>thinfit: our numbers beside the published ones</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
          <h1>Our numbers beside the published ones</h1>\n<p>{}</p>\n\
+         <p>Settings: {}.</p>\n\
          <p>{filled} of {cells} cells have a number of ours. Page written by commit {}.</p>\n{LEGEND}<nav>",
         escape(INTRODUCTION),
+        escape(&report.settings),
         escape(COMMIT),
     );
     for what in &report.whats {
@@ -78,7 +78,7 @@ fn matrix(out: &mut String, report: &Report, what: What) {
                 (cell.method, cell.activation, cell.column) == (method, activation, column)
             });
             match entry {
-                Some(entry) => write_cell(out, entry),
+                Some(entry) => write_cell(out, report, entry),
                 None => out.push_str("<td class=\"none\"></td>"),
             }
         }
@@ -87,10 +87,11 @@ fn matrix(out: &mut String, report: &Report, what: What) {
     out.push_str("</tbody>\n</table></div>\n");
 }
 
-fn write_cell(out: &mut String, entry: &Entry) {
+fn write_cell(out: &mut String, report: &Report, entry: &Entry) {
     let ours = entry.ours.as_ref();
     let mut class = vec![match entry.ratio() {
         _ if ours.is_none() => "missing",
+        None if ours.is_some_and(|ours| ours.mse.is_none()) => "worse",
         Some(ratio) if ratio > 3.0 => "worse",
         Some(ratio) if ratio < 1.0 / 3.0 => "better",
         _ => "alike",
@@ -102,7 +103,7 @@ fn write_cell(out: &mut String, entry: &Entry) {
     match ours {
         None => out.push_str("<b>missing</b>"),
         Some(ours) => {
-            let mse = ours.mse.map_or("diverged".into(), figure);
+            let mse = ours.mse.map_or("failed".into(), figure);
             let _ = write!(out, "<b>{mse}</b>");
         }
     }
@@ -130,12 +131,7 @@ fn write_cell(out: &mut String, entry: &Entry) {
         if let Some(spread) = ours.spread {
             facts.push(format!("± {}", figure(spread)));
         }
-        let plural = if ours.records.len() == 1 {
-            "seed"
-        } else {
-            "seeds"
-        };
-        facts.push(format!("{} {plural}", seeds(ours)));
+        facts.push(format!("seeds {}", report.seeds(ours)));
         facts.push(time(ours.seconds));
     }
     let _ = write!(out, "<small>{}</small></td>", escape(&facts.join(" · ")));
@@ -151,7 +147,9 @@ fn shares(out: &mut String, figure: &Figure1) {
         let _ = write!(out, "<tr><th>{}</th>", escape(method.label()));
         for column in What::Figure1.columns() {
             let share = figure.share(method, column);
-            let text = share.map_or("missing".into(), |share| format!("{:.1} %", 100.0 * share));
+            let text = share.map_or("missing".into(), |(share, seeds)| {
+                format!("{:.1} %<small>seeds {seeds}</small>", 100.0 * share)
+            });
             let class = if share.is_some() {
                 ""
             } else {
@@ -188,10 +186,10 @@ table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular
 th, td { border: 1px solid var(--line); padding: .35rem .6rem; text-align: left; vertical-align: top; }
 thead th { background: var(--head); } tbody th { background: var(--head); font-weight: 600; white-space: nowrap; }
 .scroll tbody th { position: sticky; left: 0; }
-td b { font-weight: 500; } .best b { font-weight: 700; }
+td b { font-weight: 500; } .best b, span.best { font-weight: 700; background: var(--best); padding: 0 .3rem; }
 small { display: block; color: var(--soft); font-weight: 400; white-space: nowrap; } th small { white-space: normal; }
 .bold { font-weight: 700; }
-.better { background: var(--better); } .worse { background: var(--worse); } .best { background: var(--best); }
+.better { background: var(--better); } .worse { background: var(--worse); }
 .missing, .missing b { color: var(--soft); font-weight: 400; } .none { background: var(--head); }
 .legend span { padding: .15rem .5rem; border: 1px solid var(--line); margin-right: .4rem; }
 figure { margin: 1rem 0; background: #fff; display: inline-block; padding: .5rem; }

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use crate::published;
-use crate::{Cell, Column, Job, Ledger, Method, Plan, Record, Settings, What};
+use crate::{Cell, Choice, Column, Job, Ledger, Method, Plan, Record, Settings, What};
+use thinfit::Lambda;
 
 /// All cells of some tables, with what we have.
 #[derive(Clone, Debug)]
@@ -13,6 +14,10 @@ pub struct Report {
     pub whats: Vec<What>,
     /// Their cells.
     pub entries: Vec<Entry>,
+    /// The settings of all fits, in words.
+    pub settings: String,
+    /// Seeds that a cell should have.
+    pub seeds: usize,
 }
 
 /// A cell and what is known of it.
@@ -22,9 +27,11 @@ pub struct Entry {
     pub cell: Cell,
     /// What the paper prints.
     pub published: Option<&'static published::Cell>,
+    /// Name of the settings, as [`Settings::label`] has it.
+    pub preset: String,
     /// What we measured; none if no seed is done.
     pub ours: Option<Ours>,
-    /// Whether no other method has a smaller error of ours in this column of this table.
+    /// Whether no other method has a smaller error of ours in this column of this table; only where no fit failed.
     pub best: bool,
 }
 
@@ -33,7 +40,7 @@ pub struct Entry {
 pub struct Ours {
     /// The records, by seed.
     pub records: Vec<Record>,
-    /// Mean of the test errors; none if no fit ended with one.
+    /// Mean of the test errors of the fits that did not fail; none if all did.
     pub mse: Option<f64>,
     /// Standard deviation of the test errors over the seeds, where there are two or more.
     pub spread: Option<f64>,
@@ -60,7 +67,7 @@ impl Ours {
         }
     }
 
-    /// Seeds whose fit left the finite range.
+    /// Seeds whose fit ended without a model, mostly because its numbers left the finite range.
     pub fn failed(&self) -> usize {
         self.records
             .iter()
@@ -117,6 +124,12 @@ impl Report {
                 .push(record);
         }
         let cells: Vec<Cell> = whats.iter().flat_map(|what| what.cells()).collect();
+        let lambda = match plan.lambda {
+            Choice::Published => "as the paper selected it".into(),
+            Choice::Given(Lambda::Auto) => "selected by validation in every fit".into(),
+            Choice::Given(Lambda::Fixed(lambda)) => format!("{lambda} in every fit"),
+        };
+        let seeds = plan.seeds.len();
         let plan = Plan {
             cells: cells.clone(),
             seeds: vec![0],
@@ -128,11 +141,13 @@ impl Report {
             .map(|(cell, job)| Entry {
                 cell,
                 published: cell.published(),
+                preset: job.preset.clone(),
                 ours: records.get(&unseeded(&job)).cloned().map(Ours::new),
                 best: false,
             })
             .collect();
-        let mse = |entry: &Entry| entry.ours.as_ref().and_then(|ours| ours.mse);
+        let whole = |entry: &Entry| entry.ours.clone().filter(|ours| ours.failed() == 0);
+        let mse = |entry: &Entry| whole(entry).and_then(|ours| ours.mse);
         for i in 0..entries.len() {
             let here = (entries[i].cell.what, entries[i].cell.column);
             let least = entries
@@ -140,11 +155,13 @@ impl Report {
                 .filter(|entry| (entry.cell.what, entry.cell.column) == here)
                 .filter_map(mse)
                 .fold(f64::INFINITY, f64::min);
-            entries[i].best = mse(&entries[i]) == Some(least);
+            entries[i].best = mse(&entries[i]).is_some_and(|mse| mse == least);
         }
         Report {
             whats: whats.to_vec(),
             entries,
+            settings: format!("{}; λ {lambda}", settings),
+            seeds,
         }
     }
 
@@ -157,15 +174,15 @@ impl Report {
 
     /// Cells, and how many of them have a number of ours.
     pub fn count(&self) -> (usize, usize) {
-        let filled = self.entries.iter().filter(|entry| entry.ours.is_some());
-        (self.entries.len(), filled.count())
+        let ours = self.entries.iter().filter_map(|entry| entry.ours.as_ref());
+        (self.entries.len(), ours.filter_map(|ours| ours.mse).count())
     }
 
     /// One line a cell: the columns of the published record under their names, then ours.
     pub fn csv(&self) -> String {
         let mut out = String::from(
             "table,width,problem,d,M,method,activation,mse,highlighted,lambda,\
-             our_lambda,our_mse,our_spread,seeds,failed,seconds,commit\n",
+             our_lambda,our_mse,our_spread,seeds,failed,seconds,commit,settings\n",
         );
         let number = |value: Option<f64>| value.map_or(String::new(), |v| format!("{v:e}"));
         for entry in &self.entries {
@@ -176,7 +193,7 @@ impl Report {
             // Writing to a string cannot fail.
             let _ = writeln!(
                 out,
-                "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+                "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
                 cell.what,
                 cell.width,
                 cell.column.problem(),
@@ -199,6 +216,7 @@ impl Report {
                 ours.map_or(0, Ours::failed),
                 number(ours.map(|ours| ours.seconds)),
                 ours.map_or(String::new(), |ours| ours.commits().join(" ")),
+                quoted(&entry.preset),
             );
         }
         out
@@ -208,8 +226,9 @@ impl Report {
     pub fn markdown(&self) -> String {
         let (cells, filled) = self.count();
         let mut out = format!(
-            "# Our numbers beside the published ones\n\n{}\n\n{filled} of {cells} cells have a number of ours.\n",
-            INTRODUCTION
+            "# Our numbers beside the published ones\n\n{INTRODUCTION}\n\n\
+             Settings: {}.\n\n{filled} of {cells} cells have a number of ours.\n",
+            self.settings,
         );
         for &what in &self.whats {
             let _ = write!(out, "\n## {}\n\n", title(what));
@@ -224,46 +243,60 @@ impl Report {
                     heading(column)
                 );
                 for entry in self.of(what).filter(|entry| entry.cell.column == column) {
-                    let _ = writeln!(out, "{}", markdown_row(entry));
+                    let _ = writeln!(out, "{}", self.markdown_row(entry));
                 }
             }
         }
         out
     }
-}
 
-fn markdown_row(entry: &Entry) -> String {
-    let number = |value: Option<f64>| value.map_or("–".into(), figure);
-    let ours = entry.ours.as_ref();
-    let mse = match (ours, entry.best) {
-        (None, _) => "missing".into(),
-        (Some(ours), true) => format!("**{}**", number(ours.mse)),
-        (Some(ours), false) => number(ours.mse),
-    };
-    let published = match entry.published {
-        Some(cell) if cell.highlighted => format!("**{}**", figure(cell.mse)),
-        cell => number(cell.map(|cell| cell.mse)),
-    };
-    format!(
-        "| {} | {} | {} | {mse} | {} | {} | {published} | {} | {} |",
-        entry.cell.method,
-        entry
-            .cell
-            .activation
-            .map_or("", |activation| activation.name()),
-        lambda(entry),
-        number(ours.and_then(|ours| ours.spread)),
-        ours.map_or("–".into(), seeds),
-        entry.ratio().map_or("–".into(), ratio),
-        ours.map_or("–".into(), |ours| time(ours.seconds)),
-    )
+    fn markdown_row(&self, entry: &Entry) -> String {
+        let number = |value: Option<f64>| value.map_or("–".into(), figure);
+        let ours = entry.ours.as_ref();
+        let mse = match (ours, entry.best) {
+            (None, _) => "missing".into(),
+            (Some(ours), true) => format!("**{}**", number(ours.mse)),
+            (Some(ours), false) => ours.mse.map_or("failed".into(), figure),
+        };
+        let published = match entry.published {
+            Some(cell) if cell.highlighted => format!("**{}**", figure(cell.mse)),
+            cell => number(cell.map(|cell| cell.mse)),
+        };
+        format!(
+            "| {} | {} | {} | {mse} | {} | {} | {published} | {} | {} |",
+            entry.cell.method,
+            entry
+                .cell
+                .activation
+                .map_or("", |activation| activation.name()),
+            lambda(entry),
+            number(ours.and_then(|ours| ours.spread)),
+            ours.map_or("–".into(), |ours| self.seeds(ours)),
+            entry.ratio().map_or("–".into(), ratio),
+            ours.map_or("–".into(), |ours| time(ours.seconds)),
+        )
+    }
+
+    /// Number of seeds, how many there should be where some are missing, and how many of them failed.
+    pub(crate) fn seeds(&self, ours: &Ours) -> String {
+        let mut text = ours.records.len().to_string();
+        // Writing to a string cannot fail.
+        if ours.records.len() < self.seeds {
+            let _ = write!(text, " of {}", self.seeds);
+        }
+        if ours.failed() > 0 {
+            let _ = write!(text, ", {} failed", ours.failed());
+        }
+        text
+    }
 }
 
 /// What all reports say first.
 pub(crate) const INTRODUCTION: &str = "Numbers are mean squared errors on test points, means over seeds; the spread is \
-    their standard deviation. Published ones are from Tables 1 to 6 of Hertrich and Neumayer, Generative Feature Training \
+    their standard deviation. Fits that fail, mostly because their numbers leave the finite range, are left out of the mean \
+    and counted. Published ones are from Tables 1 to 6 of Hertrich and Neumayer, Generative Feature Training \
     of Thin 2-Layer Networks, TMLR 2025, means over five runs. The ratio is ours over published. The best of a column is \
-    bold, ours and the paper's each among their own. λ is the strength of the regulariser that our fits used; where no number of ours is \
+    bold, ours and the paper's each among their own, and among ours only where no fit failed. λ is the strength of the regulariser that our fits used; where no number of ours is \
     there, the published one in brackets. Times are of one fit on one thread, beside other work.";
 
 /// The title of a table.
@@ -344,7 +377,7 @@ pub(crate) fn heading(column: Column) -> String {
 /// λ of our fits, or the published one in brackets.
 pub(crate) fn lambda(entry: &Entry) -> String {
     let ours = entry.ours.as_ref().map(Ours::lambdas).unwrap_or_default();
-    match (&ours[..], entry.cell.published_lambda()) {
+    match (&ours[..], entry.published.and_then(|cell| cell.lambda)) {
         ([], _) if entry.ours.is_some() => String::new(),
         ([], Some(published)) => format!("({})", power(published)),
         ([], None) => String::new(),
@@ -353,14 +386,6 @@ pub(crate) fn lambda(entry: &Entry) -> String {
             .map(|&v| power(v))
             .collect::<Vec<_>>()
             .join(", "),
-    }
-}
-
-/// Number of seeds, and how many of them failed.
-pub(crate) fn seeds(ours: &Ours) -> String {
-    match ours.failed() {
-        0 => ours.records.len().to_string(),
-        failed => format!("{}, {failed} diverged", ours.records.len()),
     }
 }
 
@@ -404,8 +429,8 @@ pub fn time(seconds: f64) -> String {
 
 /// A field of a CSV file.
 fn quoted(text: &str) -> String {
-    match text.contains(',') {
-        true => format!("\"{text}\""),
+    match text.contains([',', '"']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text.into(),
     }
 }
@@ -419,4 +444,95 @@ pub(crate) fn rows(what: What) -> Vec<(Method, Option<thinfit::Activation>)> {
         }
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A report of Table 1 with these test errors of GFT with Fourier features on f1 (5, 300), by seed, and one other.
+    fn report(errors: &[Option<f64>]) -> Report {
+        let folder = format!("thinfit-report-{}-{}", std::process::id(), errors.len());
+        let folder = std::env::temp_dir().join(folder);
+        let ledger = Ledger::open(&folder).unwrap();
+        let seeds = (1..=5).collect();
+        let (cells, lambda) = (What::Table(1).cells(), Choice::Published);
+        let plan = Plan {
+            cells,
+            seeds,
+            lambda,
+        };
+        let settings = Settings::paper();
+        for job in plan.jobs(&settings) {
+            let place = usize::try_from(job.seed).unwrap() - 1;
+            let name = (job.column.name(), job.method, job.activation);
+            let mse = match name {
+                ("f1-5", Method::Gft, Some(thinfit::Activation::Fourier)) => errors.get(place),
+                ("f1-5", Method::Shrimp, _) => Some(&Some(1e-3)),
+                _ => None,
+            };
+            if let Some(&mse) = mse {
+                let record = Record {
+                    job,
+                    mse,
+                    validation_mse: None,
+                    selected_lambda: Some(0.0),
+                    parameters: None,
+                    seconds: 2.0,
+                    commit: "abc".into(),
+                    finished: 0,
+                    failure: mse.is_none().then(|| "the loss is not finite".into()),
+                    config: serde_json::Value::Null,
+                };
+                ledger.add(&record).unwrap();
+            }
+        }
+        let report = Report::new(&[What::Table(1)], &plan, &settings, &ledger);
+        std::fs::remove_dir_all(&folder).unwrap();
+        report
+    }
+
+    fn of(report: &Report, method: Method) -> &Entry {
+        let column = "f1-5";
+        let mut entries = report.entries.iter();
+        let found = entries.find(|e| e.cell.method == method && e.cell.column.name() == column);
+        found.unwrap()
+    }
+
+    #[test]
+    fn means_spreads_and_ratios_are_those_of_the_seeds() {
+        let report = report(&[Some(1e-7), Some(2e-7), Some(6e-7)]);
+        let entry = of(&report, Method::Gft);
+        let ours = entry.ours.as_ref().unwrap();
+        assert!((ours.mse.unwrap() - 3e-7).abs() < 1e-20);
+        assert!((ours.spread.unwrap() - 7e-14f64.sqrt()).abs() < 1e-16);
+        assert!((entry.ratio().unwrap() - 3e-7 / 2.72e-7).abs() < 1e-9);
+        assert_eq!(report.seeds(ours), "3 of 5");
+        assert!(entry.best && !of(&report, Method::Shrimp).best);
+        assert_eq!(report.count().1, 2);
+    }
+
+    #[test]
+    fn what_survived_a_failure_is_not_the_best_and_failures_alone_are_no_number() {
+        let partly = report(&[Some(1e-9), None]);
+        assert!(!of(&partly, Method::Gft).best && of(&partly, Method::Shrimp).best);
+        let ours = of(&partly, Method::Gft).ours.as_ref().unwrap();
+        assert_eq!(partly.seeds(ours), "2 of 5, 1 failed");
+        let wholly = report(&[None]);
+        assert_eq!(wholly.count().1, 1);
+        let row = "| GFT | fourier |  | failed | – | 1 of 5, 1 failed | 2.72e-7 | – |";
+        assert!(wholly.markdown().replace("| 0 |", "|  |").contains(row));
+        let page = crate::page(&wholly, None);
+        assert!(page.contains("<td class=\"worse\"><b>failed</b>"));
+    }
+
+    #[test]
+    fn every_form_names_the_settings() {
+        let report = report(&[Some(1.0)]);
+        let words = "preset `paper` for F-Opt, GFT and GFT-r; λ as the paper selected it";
+        assert!(report.markdown().contains(words));
+        assert!(crate::page(&report, None).contains(words));
+        assert!(report.csv().lines().next().unwrap().ends_with(",settings"));
+        assert!(report.csv().contains(",abc,paper\n"));
+    }
 }

@@ -2,7 +2,10 @@
 //!
 //! A fit of the core library saves its state now and then and when it is stopped, in `states/` beside the ledger, and goes
 //! on from there in the next call. GFT-r begins where GFT of the same seed and λ ends, and is done by the same worker.
+//! A lock in that folder keeps other programs from doing the same work at the same time.
 
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::{COMMIT, Error, Features, Job, Ledger, Method, Record, Sample, Settings};
 use serde::{Deserialize, Serialize};
-use thinfit::{Control, Dataset, Mat, State};
+use thinfit::{Config, Control, Dataset, Leaf, Mat, Phase, State};
 
 /// Time between two saves of the state of a fit.
 const SAVE_EVERY: Duration = Duration::from_secs(300);
@@ -26,6 +29,8 @@ pub enum Event<'a> {
     Finished(&'a Record),
     /// A job could not be done; it will be tried again in the next call.
     Failed(&'a Job, &'a Error),
+    /// Another program has done the job meanwhile or is at it.
+    Elsewhere(&'a Job),
 }
 
 /// How a call ended.
@@ -69,20 +74,25 @@ pub fn run(
     let folder = ledger.path().parent().unwrap_or(Path::new("."));
     let work = || -> Result<(), Error> {
         while let Some(chain) = chains.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let claim = Claim::of(chain[0], folder)?;
             for (i, job) in chain.iter().enumerate() {
                 if stopped.load(Ordering::Relaxed) {
                     return Ok(());
                 }
-                if ledger.has(job)? || tell(Event::Started(job)) == Control::Stop {
+                // In this order: who had the lock before may have done the job.
+                if claim.is_none() || ledger.has(job)? {
+                    tell(Event::Elsewhere(job));
                     continue;
                 }
+                tell(Event::Started(job));
                 let bench = Bench {
                     job,
                     heir: chain.get(i + 1).copied(),
                     settings,
                     folder,
                 };
-                match bench.record(&|part| tell(Event::Moved(job, part))) {
+                let record = || bench.record(&|part| tell(Event::Moved(job, part)));
+                match catch_unwind(AssertUnwindSafe(record)).unwrap_or(Err(Error::Panic)) {
                     Ok(Some(record)) => {
                         ledger.add(&record)?;
                         bench.tidy();
@@ -98,6 +108,8 @@ pub fn run(
         }
         Ok(())
     };
+    // Without a ledger no worker has anything to work for.
+    let work = || work().inspect_err(|_| stopped.store(true, Ordering::Relaxed));
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..workers.max(1)).map(|_| scope.spawn(work)).collect();
         workers.into_iter().try_for_each(|worker| {
@@ -106,6 +118,8 @@ pub fn run(
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     })?;
+    // It stays where a state or another program's lock is in it.
+    let _ = std::fs::remove_dir(folder.join("states"));
     Ok(Outcome {
         failed: failed.into_inner(),
         stopped: stopped.into_inner(),
@@ -132,6 +146,50 @@ fn chains(jobs: &[Job]) -> Vec<Vec<&Job>> {
     chains
 }
 
+/// A lock on a chain of jobs, by which other programs know that somebody is at it.
+struct Claim {
+    path: PathBuf,
+    /// Open as long as it is locked.
+    _file: File,
+}
+
+impl Claim {
+    /// The lock, none if another program has it. GFT-r is locked with the GFT that it goes on from.
+    fn of(job: &Job, folder: &Path) -> Result<Option<Claim>, Error> {
+        let root = match job.method {
+            Method::GftR => Job {
+                method: Method::Gft,
+                ..job.clone()
+            },
+            _ => job.clone(),
+        };
+        let path = state_path(folder, &root).with_extension("lock");
+        let create =
+            || std::fs::create_dir_all(folder.join("states")).and_then(|()| File::create(&path));
+        // Another program that ends may take the empty folder away in between.
+        let file = create().or_else(|_| create());
+        let file = file.map_err(|source| Error::io("write", &path, source))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Claim { path, _file: file })),
+            Err(std::fs::TryLockError::WouldBlock) => Ok(None),
+            // A file system without locks has one program at a time, or does some work twice.
+            Err(std::fs::TryLockError::Error(_)) => Ok(Some(Claim { path, _file: file })),
+        }
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        // What stays is an empty file.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Where the state of a job is saved.
+fn state_path(folder: &Path, job: &Job) -> PathBuf {
+    folder.join("states").join(job.slug() + ".json")
+}
+
 /// A fit that was interrupted.
 #[derive(Serialize, Deserialize)]
 struct Pause {
@@ -149,9 +207,14 @@ impl Pause {
         Ok(thinfit::file::write_whole(path, text.as_bytes())?)
     }
 
-    /// A state that cannot be read is as good as none: the fit begins again.
-    fn load(path: &Path) -> Option<Pause> {
-        serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+    /// A state that cannot be read, or of a fit with other settings, is as good as none: the fit begins again.
+    fn load(path: &Path, config: &Config) -> Option<Pause> {
+        let pause: Pause = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+        let same = Config {
+            threads: pause.state.config().threads,
+            ..config.clone()
+        };
+        (*pause.state.config() == same).then_some(pause)
     }
 }
 
@@ -204,10 +267,10 @@ impl Bench<'_> {
         match fitted {
             Ok(None) => Ok(None),
             Ok(fitted) => Ok(Some(record(fitted, None))),
-            // The same seed would diverge again: that is a result, too.
-            Err(error @ Error::Fit(thinfit::Error::Diverged { .. })) => {
-                Ok(Some(record(None, Some(error.to_string()))))
-            }
+            // Files may be there the next time.
+            Err(error @ Error::Fit(thinfit::Error::Io { .. })) => Err(error),
+            // The same seed would end the same way again: that is a result, too.
+            Err(Error::Fit(error)) => Ok(Some(record(None, Some(error.to_string())))),
             Err(error) => Err(error),
         }
     }
@@ -264,37 +327,39 @@ impl Bench<'_> {
         tell: &(dyn Fn(f64) -> Control + Sync),
     ) -> Result<Option<Fitted>, Error> {
         let config = self.settings.config(self.job, method);
-        let (mine, start) = (self.state_of(self.job), Instant::now());
-        let pause = Pause::load(&mine);
+        let (mine, start) = (state_path(self.folder, self.job), Instant::now());
+        let pause = Pause::load(&mine, &config);
         let before = pause.as_ref().map_or(0.0, |pause| pause.seconds);
         let seconds = || before + start.elapsed().as_secs_f64();
         let (saved, trouble) = (Mutex::new(Instant::now()), Mutex::new(None));
         let observe = |at: &thinfit::Progress<'_>| {
             let control = tell(at.done);
-            let mut saved = saved.lock().unwrap_or_else(PoisonError::into_inner);
             let pause = || Pause {
                 seconds: seconds(),
                 state: at.state(),
             };
-            let done = at.step == at.steps;
-            let kept = match self.heir {
-                // Before the record of this job, lest the next has to do its work again.
-                Some(heir) if done => pause().refined().and_then(|p| p.save(&self.state_of(heir))),
-                _ if control == Control::Stop || saved.elapsed() > SAVE_EVERY => {
-                    *saved = Instant::now();
-                    pause().save(&mine)
-                }
-                _ => Ok(()),
-            };
-            if let Err(error) = kept {
+            let generated = matches!(at.phase, Phase::Train(Leaf::Parameters));
+            if let Some(heir) = self.heir.filter(|_| generated && at.step == at.steps) {
+                // Before the record of this job, lest the next has to do its work again. Where it cannot be saved, or where
+                // a choice of λ has several runs, the next begins from the start.
+                let refined = pause().refined();
+                let _ = refined.and_then(|pause| pause.save(&state_path(self.folder, heir)));
+            }
+            let mut saved = saved.lock().unwrap_or_else(PoisonError::into_inner);
+            if control == Control::Stop || saved.elapsed() > SAVE_EVERY {
+                *saved = Instant::now();
                 // A fit goes on without a saved state; what is wrong is told if it has to stop.
-                *trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                *trouble.lock().unwrap_or_else(PoisonError::into_inner) = pause().save(&mine).err();
             }
             control
         };
-        let model = match pause {
-            Some(pause) => thinfit::resume(data, pause.state.on_threads(1), &observe)?,
-            None => thinfit::fit(data, &config, &observe)?,
+        let resumed = pause.map(|p| thinfit::resume(data, p.state.on_threads(1), &observe));
+        let model = match resumed {
+            // A state of other data is as good as none, too.
+            None | Some(Err(thinfit::Error::Format { .. })) => {
+                thinfit::fit(data, &config, &observe)?
+            }
+            Some(model) => model?,
         };
         if model.record.stopped {
             let trouble = trouble.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -320,18 +385,10 @@ impl Bench<'_> {
         }
     }
 
-    /// Where the state of a job is saved.
-    fn state_of(&self, job: &Job) -> PathBuf {
-        self.folder
-            .join("states")
-            .join(format!("{}.json", job.slug()))
-    }
-
     /// Removes what the job leaves behind when it is in the ledger.
     fn tidy(&self) {
         // A state that stays is no harm but for its size.
-        let _ = std::fs::remove_file(self.state_of(self.job));
-        let _ = std::fs::remove_dir(self.folder.join("states"));
+        let _ = std::fs::remove_file(state_path(self.folder, self.job));
     }
 }
 
@@ -346,4 +403,100 @@ impl Pause {
 
 fn mean_square(predicted: &Mat<f64>, y: &Mat<f64>) -> f64 {
     (predicted - y).squared_norm_l2() / y.nrows() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Choice, Plan, What};
+
+    fn jobs(method: Method) -> Vec<Job> {
+        let cells = What::Table(1).cells().into_iter();
+        let plan = Plan {
+            cells: cells
+                .filter(|cell| cell.method == method && cell.column.name() == "f1-5")
+                .collect(),
+            seeds: vec![1],
+            lambda: Choice::Published,
+        };
+        plan.jobs(&Settings::paper())
+    }
+
+    fn folder(name: &str) -> PathBuf {
+        let folder =
+            std::env::temp_dir().join(format!("thinfit-run-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        folder
+    }
+
+    #[test]
+    fn a_job_that_another_program_is_at_is_left_to_it() {
+        let folder = folder("claim");
+        let (gft, gft_r, other) = (jobs(Method::Gft), jobs(Method::GftR), jobs(Method::Swim));
+        let claim = Claim::of(&gft[0], &folder).unwrap();
+        assert!(claim.is_some() && Claim::of(&gft_r[0], &folder).unwrap().is_none());
+        let free = Claim::of(&other[0], &folder).unwrap();
+        assert!(free.is_some());
+        let ledger = Ledger::open(&folder).unwrap();
+        let left = Mutex::new(Vec::new());
+        let observe = |event: Event<'_>| {
+            if let Event::Elsewhere(job) = event {
+                left.lock().unwrap().push(job.clone());
+            }
+            Control::Continue
+        };
+        let outcome = run(&gft_r[..1], &ledger, &Settings::paper(), 1, &observe).unwrap();
+        assert_eq!(outcome, Outcome::default());
+        assert_eq!(left.into_inner().unwrap(), gft_r[..1]);
+        drop((claim, free));
+        assert!(Claim::of(&gft_r[0], &folder).unwrap().is_some());
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn two_programs_at_once_do_every_job_once() {
+        let folder = folder("twice");
+        let jobs: Vec<Job> = [
+            jobs(Method::Swim),
+            jobs(Method::KernelRidge),
+            jobs(Method::Rff),
+        ]
+        .concat();
+        let count = AtomicUsize::new(0);
+        let observe = |event: Event<'_>| {
+            if let Event::Finished(_) = event {
+                count.fetch_add(1, Ordering::Relaxed);
+            }
+            Control::Continue
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    let ledger = Ledger::open(&folder).unwrap();
+                    run(&jobs, &ledger, &Settings::paper(), 2, &observe).unwrap()
+                });
+            }
+        });
+        assert_eq!(count.into_inner(), jobs.len());
+        let lines = std::fs::read_to_string(folder.join("cells.jsonl")).unwrap();
+        assert_eq!(lines.lines().count(), jobs.len());
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_fit_that_cannot_end_well_is_recorded_and_others_go_on() {
+        let folder = folder("failed");
+        let changes = serde_json::json!({ "starts": 0 });
+        let settings = Settings::new("paper", changes.as_object().cloned().unwrap()).unwrap();
+        let mut jobs = [jobs(Method::GaussianProcess), jobs(Method::KernelRidge)].concat();
+        jobs.iter_mut()
+            .for_each(|job| job.preset = settings.label(job.method));
+        let ledger = Ledger::open(&folder).unwrap();
+        let outcome = run(&jobs, &ledger, &settings, 1, &|_| Control::Continue).unwrap();
+        assert_eq!(outcome, Outcome::default());
+        let failed = ledger.get(&jobs[0]).unwrap();
+        assert!(failed.mse.is_none() && failed.failure.unwrap().contains("`starts`"));
+        assert!(ledger.get(&jobs[1]).unwrap().mse.is_some());
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }

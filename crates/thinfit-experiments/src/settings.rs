@@ -1,6 +1,8 @@
 //! The settings of every method in one call: a preset of the core library, the defaults of the other methods with what
 //! their own papers do for a column, and changes of single settings laid over both.
 
+use std::fmt;
+
 use crate::{Column, Error, Job, Method, Problem};
 use serde_json::{Map, Value, json};
 use thinfit::{Config, Lambda};
@@ -31,26 +33,29 @@ impl Settings {
             });
         }
         let mut config = to_map(&Config::preset(preset)?);
-        let mut others = changes.clone();
         for (key, value) in &changes {
-            if config.contains_key(key) {
+            let mut known = config.contains_key(key);
+            if known {
                 lay(&mut config, key, value);
-                others.remove(key);
             }
-        }
-        let names = thinfit_baselines::Method::ALL;
-        let baselines = || {
-            names
-                .iter()
-                .filter_map(|name| thinfit_baselines::Method::named(name))
-        };
-        if let Some(key) = others
-            .keys()
-            .find(|key| !baselines().any(|method| to_map(&method).contains_key(*key)))
-        {
-            return Err(Error::Settings {
-                problem: format!("no method has a setting `{key}`; see `thinfit fit --help`"),
-            });
+            for name in thinfit_baselines::Method::ALL {
+                let method = thinfit_baselines::Method::named(name);
+                let mut settings = method.as_ref().map(to_map).unwrap_or_default();
+                if settings.contains_key(key) {
+                    known = true;
+                    lay(&mut settings, key, value);
+                    let method = serde_json::from_value(Value::Object(settings));
+                    let method: Result<thinfit_baselines::Method, _> = method;
+                    method.map_err(|error| Error::Settings {
+                        problem: format!("`{key}` of {name}: {error}"),
+                    })?;
+                }
+            }
+            if !known {
+                return Err(Error::Settings {
+                    problem: format!("no method has a setting `{key}`; see `thinfit fit --help`"),
+                });
+            }
         }
         let config: Config = serde_json::from_value(Value::Object(config)).map_err(wrong)?;
         config.check()?;
@@ -125,6 +130,20 @@ impl Settings {
             set(&mut settings, key, value.clone());
         }
         serde_json::from_value(Value::Object(settings)).map_err(wrong)
+    }
+}
+
+impl fmt::Display for Settings {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "preset `{}` for F-Opt, GFT and GFT-r", self.preset)?;
+        if self.changes.is_empty() {
+            return Ok(());
+        }
+        let changes = self.changes.iter();
+        let changes: Vec<String> = changes
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
+        write!(out, ", with {}", changes.join(", "))
     }
 }
 
@@ -236,6 +255,9 @@ mod tests {
         assert!(error.to_string().contains("many"), "{error}");
         let error = Settings::new("paper", changes(json!({ "width": 7 }))).unwrap_err();
         assert!(error.to_string().contains("`width` belongs"), "{error}");
+        for wrong in [json!({ "rounds": "many" }), json!({ "starts": -1 })] {
+            assert!(Settings::new("paper", changes(wrong)).is_err());
+        }
         assert!(Settings::new("slow", Map::new()).is_err());
     }
 }

@@ -59,6 +59,13 @@ pub fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
     })
 }
 
+/// The hash FNV-1a: the same on every machine and in every version.
+pub fn fnv1a(bytes: impl IntoIterator<Item = u8>) -> u64 {
+    bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
 /// The field `format` of JSON text, if it has one.
 pub fn format(text: &str) -> Option<String> {
     let header = serde_json::from_str::<Header>(text);

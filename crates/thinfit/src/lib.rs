@@ -51,6 +51,7 @@ pub use faer::{Mat, MatRef};
 pub use fit::{fit, resume};
 pub use generator::Precision;
 pub use laps::{Laps, Part};
+pub use linear::linear_leave_one_out;
 pub use model::{Deviation, Model, Network};
 pub use objective::Loss;
 pub use output::OutputWeights;

@@ -9,31 +9,65 @@ const KAPPA: f64 = 1e-10;
 
 /// Predictions (rows × c) at the rows of `x` by the least squares fit to `data`.
 pub(crate) fn linear_fit(data: &Dataset, x: MatRef<'_, f64>) -> Mat<f64> {
-    let (m, d) = (data.samples(), data.dim());
-    // The ridge is meant for columns of order one.
-    let scaler = Scaler::to_standard(data.x.as_ref());
-    let (train, x) = (scaler.apply(data.x.as_ref()), scaler.apply(x));
-    let x = x.as_ref();
-    let root = |i: usize| {
-        data.weights
-            .as_ref()
-            .map_or(1.0, |weights| weights[i].sqrt())
-    };
-    let entry = |x: MatRef<'_, f64>, i: usize, j: usize| if j < d { x[(i, j)] } else { 1.0 };
-    let tau = KAPPA * (m as f64).sqrt();
-    let stacked = Mat::from_fn(m + d + 1, d + 1, |i, j| match i.checked_sub(m) {
-        None => root(i) * entry(train.as_ref(), i, j),
-        Some(k) => f64::from(u8::from(k == j)) * tau,
-    });
-    let mut beta = Mat::from_fn(m + d + 1, data.y.ncols(), |i, o| {
-        if i < m { root(i) * data.y[(i, o)] } else { 0.0 }
-    });
-    let qr = Qr::new(stacked);
-    qr.transpose_apply(beta.as_mut());
-    qr.solve(beta.as_mut().subrows_mut(0, d + 1));
-    Mat::from_fn(x.nrows(), data.y.ncols(), |i, o| {
-        (0..=d).map(|j| entry(x, i, j) * beta[(j, o)]).sum()
-    })
+    Linear::fit(data).predict(x)
+}
+
+/// Mean squared error per output when every row is predicted by the linear fit to all others, r_i/(1 − h_i) with the
+/// residuals r and h_i = |row i of Q|².
+pub fn linear_leave_one_out(data: &Dataset) -> Vec<f64> {
+    let (m, c, fit) = (data.samples(), data.y.ncols(), Linear::fit(data));
+    let residual = fit.predict(data.x.as_ref()) - &data.y;
+    let mut q = Mat::<f64>::identity(m + data.dim() + 1, data.dim() + 1);
+    fit.qr.apply(q.as_mut());
+    let left = |i: usize| (1.0 - q.row(i).squared_norm_l2()).max(f64::EPSILON);
+    let error = |i: usize, o: usize| residual[(i, o)] / left(i);
+    let square = |o: usize| (0..m).map(|i| error(i, o).powi(2)).sum::<f64>();
+    (0..c).map(|o| square(o) / m as f64).collect()
+}
+
+/// A least squares fit to scaled inputs.
+struct Linear {
+    scaler: Scaler,
+    qr: Qr,
+    /// (d + 1) × c, the constant last.
+    beta: Mat<f64>,
+}
+
+impl Linear {
+    fn fit(data: &Dataset) -> Self {
+        let (m, d, c) = (data.samples(), data.dim(), data.y.ncols());
+        // The ridge is meant for columns of order one.
+        let scaler = Scaler::to_standard(data.x.as_ref());
+        let x = scaler.apply(data.x.as_ref());
+        let root = |i: usize| {
+            data.weights
+                .as_ref()
+                .map_or(1.0, |weights| weights[i].sqrt())
+        };
+        let tau = KAPPA * (m as f64).sqrt();
+        let qr = Qr::new(Mat::from_fn(m + d + 1, d + 1, |i, j| {
+            match i.checked_sub(m) {
+                None if j < d => root(i) * x[(i, j)],
+                None => root(i),
+                Some(k) => f64::from(u8::from(k == j)) * tau,
+            }
+        }));
+        let mut beta = Mat::from_fn(m + d + 1, c, |i, o| {
+            if i < m { root(i) * data.y[(i, o)] } else { 0.0 }
+        });
+        qr.transpose_apply(beta.as_mut());
+        qr.solve(beta.as_mut().subrows_mut(0, d + 1));
+        beta.truncate(d + 1, c);
+        Linear { scaler, qr, beta }
+    }
+
+    fn predict(&self, x: MatRef<'_, f64>) -> Mat<f64> {
+        let (x, d) = (self.scaler.apply(x), x.ncols());
+        Mat::from_fn(x.nrows(), self.beta.ncols(), |i, o| {
+            let sum: f64 = (0..d).map(|j| x[(i, j)] * self.beta[(j, o)]).sum();
+            sum + self.beta[(d, o)]
+        })
+    }
 }
 
 #[cfg(test)]
@@ -47,5 +81,24 @@ mod tests {
         let data = Dataset::new(x.clone(), y.clone()).unwrap();
         let error = linear_fit(&data, x.as_ref()) - y;
         assert!(error.norm_max() < 1e-8);
+    }
+
+    #[test]
+    fn the_closed_form_is_the_error_of_fits_that_leave_a_row_out() {
+        let x = Mat::from_fn(15, 2, |i, j| ((i * i + 3 * i * j) as f64).sin());
+        let y = Mat::from_fn(15, 2, |i, o| ((2 + i * (3 + o)) as f64).cos());
+        let data = Dataset::new(x, y).unwrap();
+        let closed = linear_leave_one_out(&data);
+        for (o, closed) in closed.into_iter().enumerate() {
+            let square = |i: usize| {
+                let rows: Vec<usize> = (0..15).filter(|&k| k != i).collect();
+                let others = |a: &Mat<f64>| Mat::from_fn(14, 2, |k, j| a[(rows[k], j)]);
+                let others = Dataset::new(others(&data.x), others(&data.y)).unwrap();
+                let f = linear_fit(&others, data.x.as_ref().subrows(i, 1));
+                (f[(0, o)] - data.y[(i, o)]).powi(2)
+            };
+            let direct = (0..15).map(square).sum::<f64>() / 15.0;
+            assert!((closed - direct).abs() < 1e-7 * direct, "{closed} {direct}");
+        }
     }
 }

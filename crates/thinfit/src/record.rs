@@ -51,6 +51,13 @@ pub struct Record {
 }
 
 impl Record {
+    /// λ, where the method has a regulariser.
+    pub fn regulariser(&self) -> Option<f64> {
+        let settings = self.settings.as_ref();
+        let known = settings.is_none_or(|settings| settings.get("lambda").is_some());
+        known.then_some(self.lambda)
+    }
+
     /// The record of a method from elsewhere, with its settings as they would stand in a file.
     pub fn of(method: &str, settings: serde_json::Value, seed: u64, samples: usize) -> Self {
         Record {

@@ -2,7 +2,7 @@
 
 use crate::config::{Config, Method};
 use crate::data::Dataset;
-use crate::file::{Header, read_whole, write_whole};
+use crate::file::{Header, fnv1a, read_whole, write_whole};
 use crate::train::{Leaf, RunState};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -137,7 +137,7 @@ impl State {
     }
 }
 
-/// FNV-1a over the shapes and the bytes of the data: tells a state that belongs to other data.
+/// A hash of the shapes and the bytes of the data: tells a state that belongs to other data.
 pub(crate) fn fingerprint(data: &Dataset) -> u64 {
     let columns = |a: &'_ faer::Mat<f64>| {
         (0..a.ncols())
@@ -155,10 +155,6 @@ pub(crate) fn fingerprint(data: &Dataset) -> u64 {
         .into_iter()
         .chain(columns(&data.y))
         .chain(data.weights.iter().flatten().copied());
-    shape
-        .chain(values)
-        .flat_map(f64::to_le_bytes)
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        })
+    let bytes = shape.chain(values).flat_map(f64::to_le_bytes);
+    fnv1a(bytes)
 }

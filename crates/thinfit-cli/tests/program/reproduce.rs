@@ -174,7 +174,8 @@ fn data_that_are_not_there_are_named_and_the_rest_goes_on() {
         "--methods=kernel-ridge",
         "--seeds=1",
     ];
-    let output = program(&folder, &call)
+    let quiet = [&call[..], &["-q"]].concat();
+    let output = program(&folder, &quiet)
         .env_remove("THINFIT_DATA")
         .output()
         .unwrap();
@@ -218,7 +219,7 @@ fn figure_1_is_drawn_and_the_shares_are_printed() {
 #[test]
 fn what_is_not_there_is_named_with_what_is() {
     let folder = folder("reproduce-wrong");
-    let cases: [(&[&str], &[&str]); 9] = [
+    let cases: [(&[&str], &[&str]); 13] = [
         (&["table7"], &["`table7`", "table1 to table6"]),
         (&["table1", "--columns=f9"], &["`f9`", "f1-5, f1-10"]),
         (
@@ -226,6 +227,13 @@ fn what_is_not_there_is_named_with_what_is() {
             &["`magic`", "gft-r", "salsa"],
         ),
         (&["table1", "--columns=h3"], &["no cell", "--columns h3"]),
+        (
+            &["table1", "--columns=f1-5,h3"],
+            &["no cell", "--columns h3"],
+        ),
+        (&["table6", "--methods=gft"], &["no cell", "--methods gft"]),
+        (&["table1", "--jobs=100000"], &["1024"]),
+        (&["table1", "--set=starts=-1"], &["starts", "-1"]),
         (
             &["table1", "--lambda=much"],
             &["--lambda", "`much`", "auto"],
