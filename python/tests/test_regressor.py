@@ -128,6 +128,8 @@ def test_a_file_with_ordinary_names_still_refuses_another_order(tmp_path):
         ({"random_state": 2**64}, "random_state"),
         ({"regularization": float("nan")}, "regularization"),
         ({"n_jobs": "two"}, "n_jobs"),
+        ({"regularization": "much"}, "`regularization`"),
+        ({"validation_fraction": 2.0}, "`validation_fraction`"),
         ({"n_jobs": 0}, "n_jobs"),
     ],
 )
@@ -205,6 +207,8 @@ def test_lambda_is_chosen():
         ({"config": {"polish": {"stpes": 1}}}, "`polish.stpes`: unknown field `stpes`"),
         ({"config": {"width": 3}}, "config has `width`, which is the parameter `width`"),
         ({"config": {"seed": 3}}, "config has `seed`, which is the parameter `random_state`"),
+        ({"regularization": "much"}, "`regularization`"),
+        ({"validation_fraction": 2.0}, "`validation_fraction`"),
         ({"n_jobs": 0}, "n_jobs"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from numbers import Integral
@@ -63,7 +64,7 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
         """
         x, f, names = self._samples(X, y)
         settings = _json(self._settings() | {"method": self._methods[0]})
-        with _progress(self.verbose) as report:
+        with _progress(self.verbose) as report, _parameters_named(_SETTINGS):
             model = _native.fit_baseline(x, _table(f), names, settings, self._seed(), _threads(self.n_jobs), report)
         return self._learn(model, f.ndim == 1)
 
@@ -492,6 +493,16 @@ def _threads(n_jobs: int | None) -> int:
         raise ValueError(f"n_jobs: expected None, a positive or a negative number, found {n_jobs!r}")
     cores = joblib.cpu_count()
     return min(int(n_jobs), cores) if n_jobs > 0 else max(cores + 1 + int(n_jobs), 1)
+
+
+@contextmanager
+def _parameters_named(settings: dict[str, str]) -> Iterator[None]:
+    """Errors that name the parameter, not the setting that it becomes."""
+    names = {setting: parameter for parameter, setting in settings.items()}
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(re.sub(r"`(\w+)`", lambda word: f"`{names.get(word[1], word[1])}`", str(error), count=1)) from None
 
 
 @contextmanager

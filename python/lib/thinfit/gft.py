@@ -11,7 +11,17 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _native, plotting
-from .base import Floats, NetworkRegressor, RandomState, UncertainRegressor, _json, _progress, _table, _threads
+from .base import (
+    Floats,
+    NetworkRegressor,
+    RandomState,
+    UncertainRegressor,
+    _json,
+    _parameters_named,
+    _progress,
+    _table,
+    _threads,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -128,8 +138,8 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
         weights = None
         if sample_weight is not None:
             weights = np.ascontiguousarray(_check_sample_weight(sample_weight, x, dtype=np.float64))
-        with _progress(self.verbose) as report:
-            settings, threads = _json(self._settings()), _threads(self.n_jobs)
+        settings, threads = _json(self._settings()), _threads(self.n_jobs)
+        with _progress(self.verbose) as report, _parameters_named({name: key for key, name in _FIELDS.items()}):
             model = _native.fit_network(x, _table(f), weights, names, self.preset, settings, threads, report)
         return self._learn(model, f.ndim == 1)
 

@@ -43,14 +43,14 @@ def plot_effects(model: NetworkRegressor, ax: Axes | None = None) -> Axes:
     """Main effects over the range of each input, centred, as lines from 0 (lowest value) to 1 (highest)."""
     ax = _axes(ax)
     at = np.linspace(0, 1, 101)
-    importances = model.feature_importances_
+    shares = np.atleast_2d(model.sobol_indices().total)
     names, outputs = model._model.inputs, model._model.outputs
-    for j in np.argsort(-importances, kind="stable"):
+    for j in np.argsort(-model.feature_importances_, kind="stable"):
         low, high = model._model.domain[j]
         effect = model.effect(int(j), low + (high - low) * at).reshape(len(at), -1)
         for o, output in enumerate(outputs):
             of = f" on {output}" if len(outputs) > 1 else ""
-            ax.plot(at, effect[:, o] - effect[:, o].mean(), label=f"{names[j]}{of} ({importances[j]:.0%})")
+            ax.plot(at, effect[:, o] - effect[:, o].mean(), label=f"{names[j]}{of} ({shares[o, j]:.0%})")
     ax.set_xlabel("input, from its lowest to its highest value")
     ax.set_ylabel("effect" if len(outputs) > 1 else f"effect on {outputs[0]}")
     ax.legend()
