@@ -136,8 +136,13 @@ pub(crate) fn ridge<T: ComplexField<Real = f64>>(
     }
 }
 
-/// The least squares solution of minimal norm, singular values below `cutoff` times the largest taken as zero.
-pub(crate) fn truncated(a: MatRef<'_, f64>, y: MatRef<'_, f64>, cutoff: f64) -> Result<Mat<f64>> {
+/// The least squares solutions of minimal norm, singular values below each of the `cutoffs` times the largest taken as
+/// zero.
+pub(crate) fn truncated<const N: usize>(
+    a: MatRef<'_, f64>,
+    y: MatRef<'_, f64>,
+    cutoffs: [f64; N],
+) -> Result<[Mat<f64>; N]> {
     let (m, n) = (a.nrows(), a.ncols());
     let r = m.min(n);
     let (mut u, mut v) = (Mat::zeros(m, r), Mat::zeros(n, r));
@@ -158,16 +163,12 @@ pub(crate) fn truncated(a: MatRef<'_, f64>, y: MatRef<'_, f64>, cutoff: f64) -> 
         step: 0,
         advice: "scale the columns of the data",
     })?;
-    let mut weights = times(u.transpose(), y);
-    for i in 0..r {
-        let factor = if s[i] > cutoff * s[0] {
-            1.0 / s[i]
-        } else {
-            0.0
-        };
-        (0..y.ncols()).for_each(|o| weights[(i, o)] *= factor);
-    }
-    Ok(times(v.as_ref(), weights.as_ref()))
+    let parts = times(u.transpose(), y);
+    Ok(cutoffs.map(|cutoff| {
+        let kept = (0..r).take_while(|&i| s[i] > cutoff * s[0]).count();
+        let weights = Mat::from_fn(kept, y.ncols(), |i, o| parts[(i, o)] / s[i]);
+        times(v.as_ref().subcols(0, kept), weights.as_ref())
+    }))
 }
 
 #[cfg(test)]
@@ -209,7 +210,7 @@ mod tests {
     fn the_truncated_solution_of_a_repeated_column_shares_its_weight() {
         let a = Mat::from_fn(9, 3, |i, j| ((i * (1 + j.min(1))) as f64).sin());
         let y = Mat::from_fn(9, 1, |i, _| 2.0 * a[(i, 0)] + 3.0 * a[(i, 1)]);
-        let b = truncated(a.as_ref(), y.as_ref(), 1e-8).unwrap();
+        let [b] = truncated(a.as_ref(), y.as_ref(), [1e-8]).unwrap();
         for (i, expected) in [2.0, 1.5, 1.5].into_iter().enumerate() {
             assert!((b[(i, 0)] - expected).abs() < 1e-12);
         }

@@ -2,7 +2,9 @@
 //!
 //! Many frequencies ω with q non-zero entries each are drawn. Then, again and again, the coefficients of
 //! f(x) = Σ_l (a_l cos⟨ω_l, x⟩ + c_l sin⟨ω_l, x⟩)/√N are fitted with minimal norm, and those below a quantile of their
-//! magnitudes are dropped. The validation rows choose the number of features and the order q.
+//! magnitudes are dropped. The validation rows choose the number of features and the order q. The last fit is published
+//! without a ridge, by singular values down to 1e-15 of the largest. That is exact where samples have no noise, and of
+//! noise it makes anything; so here the validation rows choose where singular values are cut off, too.
 //!
 //! Dimensions: `m` training rows, `p` columns left, `c` outputs. The minimal norm is the limit of a ridge; while p ≥ m
 //! the system is that of AAᵀ, which a pruning changes by the columns it drops, and afterwards that of AᵀA, which it
@@ -22,6 +24,10 @@ use faer::{Mat, MatRef, c64};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use thinfit::{Control, Dataset, Form, Model, Network, Result, Scaling};
+
+/// Singular values relative to the largest below which the last fit may take them as zero; rounding is always below it.
+/// The largest is that of the ridge in the pruning, √1e-13.
+const CUTOFFS: [f64; 3] = [0.0, 1e-10, 3e-7];
 
 /// Which features are pruned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -174,11 +180,14 @@ impl Shrimp {
         mut record: thinfit::Record,
     ) -> Result<Model> {
         let fit = |rows: &Dataset| match self.variant {
-            Variant::Real => features.fit_real(rows),
-            Variant::Complex => Ok(features.fit_complex(rows)),
+            Variant::Real => features.fit_real(rows).map(Vec::from),
+            Variant::Complex => Ok(vec![features.fit_complex(rows)]),
         };
-        let (held_out, network) = rayon::join(|| fit(&problem.train), || fit(&problem.all));
-        let (held_out, network) = (held_out?, network?);
+        let (held_out, networks) = rayon::join(|| fit(&problem.train), || fit(&problem.all));
+        let error = |(held_out, _): &(Network, Network)| problem.validate(held_out);
+        let (held_out, network) = std::iter::zip(held_out?, networks?)
+            .min_by(|a, b| error(a).total_cmp(&error(b)))
+            .expect("there is at least one cutoff");
         record.raised = features.raised as usize;
         record.form = match self.variant {
             Variant::Real => Form::Real,
@@ -197,7 +206,8 @@ pub(crate) struct Features {
 }
 
 impl Features {
-    fn fit_real(&self, rows: &Dataset) -> Result<Network> {
+    /// A network for each cutoff.
+    fn fit_real(&self, rows: &Dataset) -> Result<[Network; CUTOFFS.len()]> {
         let n = self.omega.nrows();
         let scale = 1.0 / (n as f64).sqrt();
         let mut used: Vec<usize> = self.columns.iter().map(|column| column % n).collect();
@@ -212,22 +222,22 @@ impl Features {
             .map(|&column| place(column) + column / n * used.len())
             .collect();
         let (a, y) = (column_subset(&planes, &columns), rows.y.as_ref());
-        // As published, the ridge serves the pruning alone, where normal equations square the condition number.
-        // Below this cutoff singular values are rounding; NumPy's 1e-15, as published, keeps some and loses digits to them.
-        let cutoff = a.nrows().max(a.ncols()) as f64 * f64::EPSILON;
-        let coefficients = truncated(a.as_ref(), y, cutoff)?;
-        let mut b = Mat::<c64>::zeros(used.len(), rows.y.ncols());
-        for (i, &column) in columns.iter().enumerate() {
-            for o in 0..b.ncols() {
-                let value = scale * coefficients[(i, o)];
-                match column.checked_sub(used.len()) {
-                    None => b[(column, o)].re = value,
-                    // a cos t + c sin t is the real part of (a − ic) e^{it}.
-                    Some(sine) => b[(sine, o)].im = -value,
+        let rounding = a.nrows().max(a.ncols()) as f64 * f64::EPSILON;
+        let fits = truncated(a.as_ref(), y, CUTOFFS.map(|cutoff| cutoff.max(rounding)))?;
+        Ok(fits.map(|coefficients| {
+            let mut b = Mat::<c64>::zeros(used.len(), rows.y.ncols());
+            for (i, &column) in columns.iter().enumerate() {
+                for o in 0..b.ncols() {
+                    let value = scale * coefficients[(i, o)];
+                    match column.checked_sub(used.len()) {
+                        None => b[(column, o)].re = value,
+                        // a cos t + c sin t is the real part of (a − ic) e^{it}.
+                        Some(sine) => b[(sine, o)].im = -value,
+                    }
                 }
             }
-        }
-        Ok(network(omega.as_ref(), b.as_ref()))
+            network(omega.as_ref(), b.as_ref())
+        }))
     }
 
     fn fit_complex(&self, rows: &Dataset) -> Network {

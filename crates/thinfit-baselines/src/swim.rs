@@ -82,7 +82,7 @@ impl Swim {
             let mut rng = stream(seed, Purpose::Pairs, 0);
             let hidden = neurons(rows, self.width, place, &mut rng);
             let a = activations(self.activation, rows.x.as_ref(), &hidden);
-            let mut output = truncated(a.as_ref(), rows.y.as_ref(), cutoff)?;
+            let [mut output] = truncated(a.as_ref(), rows.y.as_ref(), [cutoff])?;
             // thinfit divides the sum over the neurons by their number.
             for o in 0..output.ncols() {
                 (0..self.width).for_each(|l| output[(l, o)] *= self.width as f64);

@@ -32,7 +32,10 @@ pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> 
         lambda: lambda(&args.lambda)?,
     };
     let jobs = plan.jobs(&settings);
-    let ledger = Ledger::open(&args.out)?.retrying(args.retry);
+    let ledger = Ledger::open(&args.out)?;
+    if args.retry {
+        ledger.retry();
+    }
     if args.list {
         for job in &jobs {
             let state = ledger.get(job).map_or("missing".into(), |r| outcome(&r));
@@ -115,10 +118,13 @@ fn fit(
                 forecast.finish(job, None);
                 progress.warn(format!("{job}: failed: {error}"));
             }
+            Event::Waiting(job) => {
+                progress.note(format!("{job}: another program is at it; later"));
+            }
             Event::Elsewhere(job) => {
                 forecast.start(job);
                 forecast.finish(job, None);
-                progress.note(format!("{job}: left to another program"));
+                progress.note(format!("{job}: done by another program"));
             }
         }
         interrupt::control()
@@ -190,9 +196,14 @@ fn whats(args: &ReproduceArgs) -> Result<Vec<What>, Failure> {
 /// The cells that the options leave.
 fn cells(args: &ReproduceArgs, whats: &[What]) -> Result<Vec<Cell>, Failure> {
     let wrong = |error: &dyn std::error::Error| Failure::new(error.to_string());
+    let all: Vec<Cell> = whats.iter().flat_map(|what| what.cells()).collect();
     let mut columns = Vec::new();
     for word in &args.columns {
-        columns.extend(Column::matching(word).map_err(|error| wrong(&error))?);
+        let named = Column::matching(word).map_err(|error| wrong(&error))?;
+        if !all.iter().any(|cell| named.contains(&cell.column)) {
+            return Err(nowhere(args, "columns", word));
+        }
+        columns.extend(named);
     }
     let methods: Vec<Method> = args
         .methods
@@ -214,13 +225,6 @@ fn cells(args: &ReproduceArgs, whats: &[What]) -> Result<Vec<Cell>, Failure> {
             && (methods.is_empty() || methods.contains(&cell.method))
             && activation(cell)
     };
-    let all: Vec<Cell> = whats.iter().flat_map(|what| what.cells()).collect();
-    for word in &args.columns {
-        let columns = Column::matching(word).map_err(|error| wrong(&error))?;
-        if !all.iter().any(|cell| columns.contains(&cell.column)) {
-            return Err(nowhere(args, "columns", word));
-        }
-    }
     for (word, method) in args.methods.iter().zip(&methods) {
         if !all.iter().any(|cell| cell.method == *method) {
             return Err(nowhere(args, "methods", word));

@@ -251,7 +251,9 @@ impl fmt::Display for Job {
         }
         write!(out, " width {}", self.width)?;
         match self.lambda {
-            Some(Lambda::Fixed(lambda)) => write!(out, " lambda {lambda}")?,
+            // Written out, 1e-300 has three hundred digits.
+            Some(Lambda::Fixed(v)) if v > 0.0 && v < 1e-5 => write!(out, " lambda {v:e}")?,
+            Some(Lambda::Fixed(v)) => write!(out, " lambda {v}")?,
             Some(Lambda::Auto) => write!(out, " lambda auto")?,
             None => {}
         }

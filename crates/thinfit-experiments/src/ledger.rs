@@ -4,7 +4,7 @@
 //! finished job. A last line that was cut short is left where it is and ignored; the next record begins a line of its own.
 //! Several programs may write to one ledger. Of several records of one job the first counts, unless it is one of a failure.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -42,7 +42,6 @@ pub struct Record {
 /// All records of a folder.
 pub struct Ledger {
     path: PathBuf,
-    retry: bool,
     state: Mutex<State>,
 }
 
@@ -52,6 +51,8 @@ struct State {
     read: u64,
     /// Records by job.
     records: HashMap<String, Record>,
+    /// Jobs that failed and are to be tried again.
+    retry: HashSet<String>,
     /// Lines that are no records.
     damaged: usize,
 }
@@ -65,16 +66,20 @@ impl Ledger {
         std::fs::create_dir_all(folder).map_err(|source| Error::io("write", folder, source))?;
         let ledger = Ledger {
             path: folder.join("cells.jsonl"),
-            retry: false,
             state: Mutex::default(),
         };
         ledger.refresh(&mut ledger.lock())?;
         Ok(ledger)
     }
 
-    /// The same ledger, in which a job that failed does not count as done.
-    pub fn retrying(self, retry: bool) -> Self {
-        Ledger { retry, ..self }
+    /// From now on, jobs that failed do not count as done until there is a new record of them.
+    pub fn retry(&self) {
+        let state = &mut *self.lock();
+        let failed = state
+            .records
+            .iter()
+            .filter(|(_, record)| record.mse.is_none());
+        state.retry = failed.map(|(key, _)| key.clone()).collect();
     }
 
     /// The file.
@@ -89,8 +94,8 @@ impl Ledger {
     pub fn has(&self, job: &Job) -> Result<bool, Error> {
         let mut state = self.lock();
         self.refresh(&mut state)?;
-        let record = state.records.get(&key(job));
-        Ok(record.is_some_and(|record| record.mse.is_some() || !self.retry))
+        let key = key(job);
+        Ok(state.records.contains_key(&key) && !state.retry.contains(&key))
     }
 
     /// The record of a job.
@@ -159,7 +164,9 @@ impl Ledger {
             }
             match serde_json::from_slice::<Record>(line) {
                 Ok(record) => {
-                    let known = state.records.entry(key(&record.job));
+                    let key = key(&record.job);
+                    state.retry.remove(&key);
+                    let known = state.records.entry(key);
                     let known = known.or_insert_with(|| record.clone());
                     if known.mse.is_none() {
                         *known = record;
@@ -248,8 +255,10 @@ mod tests {
         };
         ledger.add(&failed).unwrap();
         assert!(ledger.has(&failed.job).unwrap());
-        let ledger = ledger.retrying(true);
+        ledger.retry();
         assert!(!ledger.has(&failed.job).unwrap());
+        ledger.add(&failed).unwrap();
+        assert!(ledger.has(&failed.job).unwrap());
         ledger.add(&record(1)).unwrap();
         ledger.add(&failed).unwrap();
         assert!(ledger.has(&failed.job).unwrap());

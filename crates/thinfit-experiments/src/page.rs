@@ -170,7 +170,7 @@ fn escape(text: &str) -> String {
 }
 
 const LEGEND: &str = "<p class=\"legend\"><span class=\"best\">best of the column</span> \
-    <span class=\"better\">below a third of the paper's</span> <span class=\"worse\">above three times the paper's</span> \
+    <span class=\"better\">below a third of the paper's</span> <span class=\"worse\">above three times the paper's, or failed</span> \
     <span class=\"missing\">missing</span></p>\n";
 
 const STYLE: &str = "

@@ -4,6 +4,7 @@
 //! on from there in the next call. GFT-r begins where GFT of the same seed and λ ends, and is done by the same worker.
 //! A lock in that folder keeps other programs from doing the same work at the same time.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -15,6 +16,8 @@ use crate::{COMMIT, Error, Features, Job, Ledger, Method, Record, Sample, Settin
 use serde::{Deserialize, Serialize};
 use thinfit::{Config, Control, Dataset, Leaf, Mat, Phase, State};
 
+/// Time between two looks at a lock that another program has.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// Time between two saves of the state of a fit.
 const SAVE_EVERY: Duration = Duration::from_secs(300);
 
@@ -29,7 +32,9 @@ pub enum Event<'a> {
     Finished(&'a Record),
     /// A job could not be done; it will be tried again in the next call.
     Failed(&'a Job, &'a Error),
-    /// Another program has done the job meanwhile or is at it.
+    /// Another program is at this job, or at one that it begins with; it waits.
+    Waiting(&'a Job),
+    /// Another program has done the job meanwhile.
     Elsewhere(&'a Job),
 }
 
@@ -72,37 +77,62 @@ pub fn run(
         }
     };
     let folder = ledger.path().parent().unwrap_or(Path::new("."));
+    let finish = |chain: &[&Job]| -> Result<(), Error> {
+        for (i, job) in chain.iter().enumerate() {
+            if stopped.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            if ledger.has(job)? {
+                tell(Event::Elsewhere(job));
+                continue;
+            }
+            tell(Event::Started(job));
+            let bench = Bench {
+                job,
+                heir: chain.get(i + 1).copied(),
+                settings,
+                folder,
+            };
+            let record = || bench.record(&|part| tell(Event::Moved(job, part)));
+            match catch_unwind(AssertUnwindSafe(record)).unwrap_or(Err(Error::Panic)) {
+                Ok(Some(record)) => {
+                    ledger.add(&record)?;
+                    bench.tidy();
+                    tell(Event::Finished(&record));
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    failed.fetch_add(1, Ordering::Relaxed);
+                    tell(Event::Failed(job, &error));
+                }
+            }
+        }
+        Ok(())
+    };
+    let waiting = Mutex::new(VecDeque::new());
     let work = || -> Result<(), Error> {
         while let Some(chain) = chains.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let claim = Claim::of(chain[0], folder)?;
-            for (i, job) in chain.iter().enumerate() {
-                if stopped.load(Ordering::Relaxed) {
-                    return Ok(());
-                }
-                // In this order: who had the lock before may have done the job.
-                if claim.is_none() || ledger.has(job)? {
-                    tell(Event::Elsewhere(job));
-                    continue;
-                }
-                tell(Event::Started(job));
-                let bench = Bench {
-                    job,
-                    heir: chain.get(i + 1).copied(),
-                    settings,
-                    folder,
-                };
-                let record = || bench.record(&|part| tell(Event::Moved(job, part)));
-                match catch_unwind(AssertUnwindSafe(record)).unwrap_or(Err(Error::Panic)) {
-                    Ok(Some(record)) => {
-                        ledger.add(&record)?;
-                        bench.tidy();
-                        tell(Event::Finished(&record));
+            match Claim::of(chain[0], folder)? {
+                // What is done is looked up under the lock: who had it before may have done the job.
+                Some(_claim) => finish(chain)?,
+                None => {
+                    for job in chain {
+                        tell(Event::Waiting(job));
                     }
-                    Ok(None) => {}
-                    Err(error) => {
-                        failed.fetch_add(1, Ordering::Relaxed);
-                        tell(Event::Failed(job, &error));
-                    }
+                    lock(&waiting).push_back(chain);
+                }
+            }
+        }
+        // What others are at comes last: they may stop before it is done, or do a part of it only.
+        while let Some(chain) = { lock(&waiting).pop_front() } {
+            if tell(Event::Moved(chain[0], 0.0)) == Control::Stop {
+                return Ok(());
+            }
+            match Claim::of(chain[0], folder)? {
+                Some(_claim) => finish(chain)?,
+                None => {
+                    lock(&waiting).push_back(chain);
+                    std::thread::sleep(LOOK_EVERY);
                 }
             }
         }
@@ -164,18 +194,40 @@ impl Claim {
             _ => job.clone(),
         };
         let path = state_path(folder, &root).with_extension("lock");
-        let create =
-            || std::fs::create_dir_all(folder.join("states")).and_then(|()| File::create(&path));
-        // Another program that ends may take the empty folder away in between.
-        let file = create().or_else(|_| create());
-        let file = file.map_err(|source| Error::io("write", &path, source))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(Claim { path, _file: file })),
-            Err(std::fs::TryLockError::WouldBlock) => Ok(None),
-            // A file system without locks has one program at a time, or does some work twice.
-            Err(std::fs::TryLockError::Error(_)) => Ok(Some(Claim { path, _file: file })),
+        loop {
+            let create = || {
+                std::fs::create_dir_all(folder.join("states")).and_then(|()| File::create(&path))
+            };
+            // Another program that ends may take the empty folder away in between.
+            let file = create().or_else(|_| create());
+            let file = file.map_err(|source| Error::io("write", &path, source))?;
+            match file.try_lock() {
+                Err(std::fs::TryLockError::WouldBlock) => return Ok(None),
+                // Who had the lock may have removed the file before we got it, and a third may have made a new one.
+                Ok(()) if !is_at(&file, &path) => {}
+                // A file system without locks has one program at a time, or does some work twice.
+                _ => return Ok(Some(Claim { path, _file: file })),
+            }
         }
     }
+}
+
+/// Whether an open file is the one that has this name.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let number = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
+    let (open, named) = (
+        file.metadata().map(number),
+        std::fs::metadata(path).map(number),
+    );
+    matches!((open, named), (Ok(open), Ok(named)) if open == named)
+}
+
+/// Elsewhere an open file keeps its name.
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
 }
 
 impl Drop for Claim {
@@ -241,8 +293,13 @@ impl Bench<'_> {
     /// Does the job; nothing if it was stopped.
     fn record(&self, tell: &(dyn Fn(f64) -> Control + Sync)) -> Result<Option<Record>, Error> {
         let (train, test) = self.job.column.draw(self.job.seed)?;
-        let start = Instant::now();
-        let fitted = self.fit(train, &test, tell);
+        let (start, asked) = (Instant::now(), AtomicBool::new(false));
+        let tell = |part| {
+            let control = tell(part);
+            asked.fetch_or(control == Control::Stop, Ordering::Relaxed);
+            control
+        };
+        let fitted = self.fit(train, &test, &tell);
         let record = |fitted: Option<Fitted>, failure| {
             let now = SystemTime::now().duration_since(UNIX_EPOCH);
             let (mse, fitted) = match fitted {
@@ -267,8 +324,17 @@ impl Bench<'_> {
         match fitted {
             Ok(None) => Ok(None),
             Ok(fitted) => Ok(Some(record(fitted, None))),
-            // Files may be there the next time.
-            Err(error @ Error::Fit(thinfit::Error::Io { .. })) => Err(error),
+            // Half a fit tells nothing.
+            Err(Error::Fit(_)) if asked.into_inner() => Ok(None),
+            // Files and threads may be there the next time.
+            Err(
+                error @ Error::Fit(
+                    thinfit::Error::Io { .. }
+                    | thinfit::Error::Config {
+                        field: "threads", ..
+                    },
+                ),
+            ) => Err(error),
             // The same seed would end the same way again: that is a result, too.
             Err(Error::Fit(error)) => Ok(Some(record(None, Some(error.to_string())))),
             Err(error) => Err(error),
@@ -307,11 +373,11 @@ impl Bench<'_> {
         }
         let seconds = start.elapsed().as_secs_f64();
         self.keep_features(model.network().ok())?;
-        let lambda = model.network().ok().map(|network| network.record.lambda);
+        let network = model.network().ok();
         Ok(Some(Fitted {
             predicted: model.predict(test.x.as_ref())?,
             validation_mse: model.validation_mse().and_then(|mse| mse.first().copied()),
-            lambda: lambda.filter(|_| self.job.lambda.is_some()),
+            lambda: network.and_then(|network| network.record.regulariser()),
             parameters: Some(model.parameters()),
             seconds,
             config: serde_json::to_value(&method).unwrap_or_default(),
@@ -327,8 +393,39 @@ impl Bench<'_> {
         tell: &(dyn Fn(f64) -> Control + Sync),
     ) -> Result<Option<Fitted>, Error> {
         let config = self.settings.config(self.job, method);
-        let (mine, start) = (state_path(self.folder, self.job), Instant::now());
+        let mine = state_path(self.folder, self.job);
         let pause = Pause::load(&mine, &config);
+        let resumed = pause.map(|pause| self.go_on(data, &config, Some(pause), tell));
+        let (model, seconds) = match resumed {
+            // A state of other data is as good as none, too.
+            None | Some(Err(Error::Fit(thinfit::Error::Format { .. }))) => {
+                self.go_on(data, &config, None, tell)?
+            }
+            Some(ended) => ended?,
+        };
+        if model.record.stopped {
+            return Ok(None);
+        }
+        self.keep_features(Some(&model))?;
+        Ok(Some(Fitted {
+            predicted: model.predict(test.x.as_ref())?,
+            validation_mse: model.record.validation_mse.first().copied(),
+            lambda: Some(model.record.lambda),
+            parameters: Some(model.parameters()),
+            seconds,
+            config: serde_json::to_value(&config).unwrap_or_default(),
+        }))
+    }
+
+    /// Fits from a saved state or from the start, and saves the state now and then; the model and the seconds in all.
+    fn go_on(
+        &self,
+        data: &Dataset,
+        config: &Config,
+        pause: Option<Pause>,
+        tell: &(dyn Fn(f64) -> Control + Sync),
+    ) -> Result<(thinfit::Model, f64), Error> {
+        let (mine, start) = (state_path(self.folder, self.job), Instant::now());
         let before = pause.as_ref().map_or(0.0, |pause| pause.seconds);
         let seconds = || before + start.elapsed().as_secs_f64();
         let (saved, trouble) = (Mutex::new(Instant::now()), Mutex::new(None));
@@ -340,41 +437,28 @@ impl Bench<'_> {
             };
             let generated = matches!(at.phase, Phase::Train(Leaf::Parameters));
             if let Some(heir) = self.heir.filter(|_| generated && at.step == at.steps) {
-                // Before the record of this job, lest the next has to do its work again. Where it cannot be saved, or where
-                // a choice of λ has several runs, the next begins from the start.
+                // Before the record of this job, lest the next has to do its work again. What cannot be saved, such as a
+                // choice of λ that is past its first run, the next does itself.
                 let refined = pause().refined();
                 let _ = refined.and_then(|pause| pause.save(&state_path(self.folder, heir)));
             }
-            let mut saved = saved.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut saved = lock(&saved);
             if control == Control::Stop || saved.elapsed() > SAVE_EVERY {
                 *saved = Instant::now();
                 // A fit goes on without a saved state; what is wrong is told if it has to stop.
-                *trouble.lock().unwrap_or_else(PoisonError::into_inner) = pause().save(&mine).err();
+                *lock(&trouble) = pause().save(&mine).err();
             }
             control
         };
-        let resumed = pause.map(|p| thinfit::resume(data, p.state.on_threads(1), &observe));
-        let model = match resumed {
-            // A state of other data is as good as none, too.
-            None | Some(Err(thinfit::Error::Format { .. })) => {
-                thinfit::fit(data, &config, &observe)?
-            }
-            Some(model) => model?,
+        let model = match pause {
+            Some(pause) => thinfit::resume(data, pause.state.on_threads(1), &observe)?,
+            None => thinfit::fit(data, config, &observe)?,
         };
-        if model.record.stopped {
-            let trouble = trouble.into_inner().unwrap_or_else(PoisonError::into_inner);
-            return trouble.map_or(Ok(None), Err);
+        let trouble = trouble.into_inner().unwrap_or_else(PoisonError::into_inner);
+        match trouble.filter(|_| model.record.stopped) {
+            Some(trouble) => Err(trouble),
+            None => Ok((model, seconds())),
         }
-        let seconds = seconds();
-        self.keep_features(Some(&model))?;
-        Ok(Some(Fitted {
-            predicted: model.predict(test.x.as_ref())?,
-            validation_mse: model.record.validation_mse.first().copied(),
-            lambda: Some(model.record.lambda),
-            parameters: Some(model.parameters()),
-            seconds,
-            config: serde_json::to_value(&config).unwrap_or_default(),
-        }))
     }
 
     /// Keeps the features of a network of two inputs, for Figure 1.
@@ -399,6 +483,10 @@ impl Pause {
             ..self
         })
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn mean_square(predicted: &Mat<f64>, y: &Mat<f64>) -> f64 {
@@ -430,26 +518,35 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_another_program_is_at_is_left_to_it() {
+    fn gft_r_shares_the_lock_of_the_gft_that_it_begins_with() {
         let folder = folder("claim");
         let (gft, gft_r, other) = (jobs(Method::Gft), jobs(Method::GftR), jobs(Method::Swim));
         let claim = Claim::of(&gft[0], &folder).unwrap();
         assert!(claim.is_some() && Claim::of(&gft_r[0], &folder).unwrap().is_none());
         let free = Claim::of(&other[0], &folder).unwrap();
         assert!(free.is_some());
+        drop((claim, free));
+        assert!(Claim::of(&gft_r[0], &folder).unwrap().is_some());
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_job_that_another_program_is_at_waits_and_is_done_when_that_one_stops() {
+        let folder = folder("wait");
+        let jobs = jobs(Method::KernelRidge);
         let ledger = Ledger::open(&folder).unwrap();
-        let left = Mutex::new(Vec::new());
+        let claim = Mutex::new(Claim::of(&jobs[0], &folder).unwrap());
+        let waited = AtomicBool::new(false);
         let observe = |event: Event<'_>| {
-            if let Event::Elsewhere(job) = event {
-                left.lock().unwrap().push(job.clone());
+            if let Event::Waiting(_) = event {
+                waited.store(true, Ordering::Relaxed);
+                lock(&claim).take();
             }
             Control::Continue
         };
-        let outcome = run(&gft_r[..1], &ledger, &Settings::paper(), 1, &observe).unwrap();
-        assert_eq!(outcome, Outcome::default());
-        assert_eq!(left.into_inner().unwrap(), gft_r[..1]);
-        drop((claim, free));
-        assert!(Claim::of(&gft_r[0], &folder).unwrap().is_some());
+        run(&jobs, &ledger, &Settings::paper(), 1, &observe).unwrap();
+        assert!(waited.into_inner() && ledger.has(&jobs[0]).unwrap());
+        assert!(!folder.join("states").exists());
         std::fs::remove_dir_all(&folder).unwrap();
     }
 

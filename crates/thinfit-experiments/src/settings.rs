@@ -23,7 +23,8 @@ impl Settings {
     /// have a setting of that name.
     ///
     /// # Errors
-    /// An unknown preset, a setting that no method has, or a value that it cannot have.
+    /// An unknown preset, or a setting that no method has or that none reads; whether a number is in range is seen by the
+    /// core library at once, by other methods in their fits.
     pub fn new(preset: &str, changes: Map<String, Value>) -> Result<Self, Error> {
         if let Some(key) = GIVEN.iter().find(|key| changes.contains_key(**key)) {
             return Err(Error::Settings {
@@ -34,28 +35,24 @@ impl Settings {
         }
         let mut config = to_map(&Config::preset(preset)?);
         for (key, value) in &changes {
-            let mut known = config.contains_key(key);
-            if known {
-                lay(&mut config, key, value);
+            // A name may stand for different things in different methods: one that takes the value is enough.
+            let mut taken = Err(format!(
+                "no method has a setting `{key}`; see `thinfit fit --help`"
+            ));
+            if let Some(laid) = with::<Config>(&config, key, value) {
+                taken = laid.map(|laid| config = to_map(&laid));
             }
-            for name in thinfit_baselines::Method::ALL {
-                let method = thinfit_baselines::Method::named(name);
-                let mut settings = method.as_ref().map(to_map).unwrap_or_default();
-                if settings.contains_key(key) {
-                    known = true;
-                    lay(&mut settings, key, value);
-                    let method = serde_json::from_value(Value::Object(settings));
-                    let method: Result<thinfit_baselines::Method, _> = method;
-                    method.map_err(|error| Error::Settings {
-                        problem: format!("`{key}` of {name}: {error}"),
-                    })?;
+            let names = thinfit_baselines::Method::ALL;
+            for method in names
+                .iter()
+                .filter_map(|name| thinfit_baselines::Method::named(name))
+            {
+                match with::<thinfit_baselines::Method>(&to_map(&method), key, value) {
+                    Some(laid) if taken.is_err() => taken = laid.map(|_| ()),
+                    _ => {}
                 }
             }
-            if !known {
-                return Err(Error::Settings {
-                    problem: format!("no method has a setting `{key}`; see `thinfit fit --help`"),
-                });
-            }
+            taken.map_err(|problem| Error::Settings { problem })?;
         }
         let config: Config = serde_json::from_value(Value::Object(config)).map_err(wrong)?;
         config.check()?;
@@ -84,10 +81,12 @@ impl Settings {
                 named(method).as_ref().map(to_map).unwrap_or_default(),
             ),
         };
-        let changes = self
-            .changes
-            .iter()
-            .filter(|(key, _)| known.contains_key(*key));
+        let taken = |(key, value): &(&String, &Value)| match method.core() {
+            Some(_) => with::<Config>(&known, key, value).is_some_and(|laid| laid.is_ok()),
+            None => with::<thinfit_baselines::Method>(&known, key, value)
+                .is_some_and(|laid| laid.is_ok()),
+        };
+        let changes = self.changes.iter().filter(taken);
         changes.fold(name.to_owned(), |label, (key, value)| {
             format!("{label} {key}={value}")
         })
@@ -127,7 +126,9 @@ impl Settings {
         // A key that the method does not have is a mistake here, and is refused below.
         settings.extend(published(job.method, job.column));
         for (key, value) in &self.changes {
-            set(&mut settings, key, value.clone());
+            if let Some(Ok(laid)) = with::<thinfit_baselines::Method>(&settings, key, value) {
+                settings = to_map(&laid);
+            }
         }
         serde_json::from_value(Value::Object(settings)).map_err(wrong)
     }
@@ -197,6 +198,19 @@ fn to_map(settings: &impl serde::Serialize) -> Map<String, Value> {
     }
 }
 
+/// The settings with one changed; none without a setting of this name, an error where it cannot have this value.
+fn with<T: serde::de::DeserializeOwned>(
+    settings: &Map<String, Value>,
+    key: &str,
+    value: &Value,
+) -> Option<Result<T, String>> {
+    let mut settings = settings.clone();
+    settings.contains_key(key).then(|| {
+        lay(&mut settings, key, value);
+        serde_json::from_value(Value::Object(settings)).map_err(|error| format!("`{key}`: {error}"))
+    })
+}
+
 /// Lays a value over that of a key: tables key by key, anything else replaced.
 fn lay(under: &mut Map<String, Value>, key: &str, value: &Value) {
     match (under.get_mut(key), value) {
@@ -255,6 +269,15 @@ mod tests {
         assert!(error.to_string().contains("many"), "{error}");
         let error = Settings::new("paper", changes(json!({ "width": 7 }))).unwrap_err();
         assert!(error.to_string().contains("`width` belongs"), "{error}");
+        // The ridge of the core library is a choice, that of SHRIMP a number.
+        for (ridge, core, other) in [
+            (json!({ "relative": 1e-9 }), true, false),
+            (json!(1e-6), false, true),
+        ] {
+            let settings = Settings::new("paper", changes(json!({ "ridge": ridge }))).unwrap();
+            assert_eq!(settings.label(Method::Gft).contains("ridge"), core);
+            assert_eq!(settings.label(Method::Shrimp).contains("ridge"), other);
+        }
         for wrong in [json!({ "rounds": "many" }), json!({ "starts": -1 })] {
             assert!(Settings::new("paper", changes(wrong)).is_err());
         }

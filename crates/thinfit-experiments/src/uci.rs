@@ -182,6 +182,14 @@ impl Measured {
             }
             _ => {}
         }
+        let needed = layout.train + layout.test;
+        if table.len() < needed {
+            return Err(UciError::Format {
+                path: folder.join(layout.file),
+                expected: format!("at least {needed} rows that are used"),
+                found: table.len().to_string(),
+            });
+        }
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(3);
         if self != Measured::Galaxy {

@@ -6,6 +6,8 @@ use faer::{Mat, MatRef};
 
 /// Ridge relative to √m: decides between solutions where columns depend on each other, and is not felt elsewhere.
 const KAPPA: f64 = 1e-10;
+/// 1 − h below which the closed form of leaving a row out is rounding.
+const CLOSE: f64 = 1e-7;
 
 /// Predictions (rows × c) at the rows of `x` by the least squares fit to `data`.
 pub(crate) fn linear_fit(data: &Dataset, x: MatRef<'_, f64>) -> Mat<f64> {
@@ -15,14 +17,28 @@ pub(crate) fn linear_fit(data: &Dataset, x: MatRef<'_, f64>) -> Mat<f64> {
 /// Mean squared error per output when every row is predicted by the linear fit to all others, r_i/(1 − h_i) with the
 /// residuals r and h_i = |row i of Q|².
 pub fn linear_leave_one_out(data: &Dataset) -> Vec<f64> {
-    let (m, c, fit) = (data.samples(), data.y.ncols(), Linear::fit(data));
-    let residual = fit.predict(data.x.as_ref()) - &data.y;
-    let mut q = Mat::<f64>::identity(m + data.dim() + 1, data.dim() + 1);
+    let (m, d, c) = (data.samples(), data.dim(), data.y.ncols());
+    let fit = Linear::fit(data);
+    let mut error = fit.predict(data.x.as_ref()) - &data.y;
+    let mut q = Mat::<f64>::identity(m + d + 1, d + 1);
     fit.qr.apply(q.as_mut());
-    let left = |i: usize| (1.0 - q.row(i).squared_norm_l2()).max(f64::EPSILON);
-    let error = |i: usize, o: usize| residual[(i, o)] / left(i);
-    let square = |o: usize| (0..m).map(|i| error(i, o).powi(2)).sum::<f64>();
-    (0..c).map(|o| square(o) / m as f64).collect()
+    for i in 0..m {
+        let left = 1.0 - q.row(i).squared_norm_l2();
+        // A row that the fit follows whatever its value has a residual of rounding alone.
+        let alone = (left < CLOSE && m > 1).then(|| {
+            let others = data.rows(&(0..m).filter(|&k| k != i).collect::<Vec<_>>());
+            Linear::fit(&others).predict(data.x.as_ref().subrows(i, 1))
+        });
+        for o in 0..c {
+            error[(i, o)] = match &alone {
+                Some(f) => f[(0, o)] - data.y[(i, o)],
+                None => error[(i, o)] / left.max(CLOSE),
+            };
+        }
+    }
+    (0..c)
+        .map(|o| error.col(o).squared_norm_l2() / m as f64)
+        .collect()
 }
 
 /// A least squares fit to scaled inputs.
@@ -85,7 +101,12 @@ mod tests {
 
     #[test]
     fn the_closed_form_is_the_error_of_fits_that_leave_a_row_out() {
-        let x = Mat::from_fn(15, 2, |i, j| ((i * i + 3 * i * j) as f64).sin());
+        // The second input is zero but in one row, which has it for itself.
+        let x = Mat::from_fn(15, 2, |i, j| match (i, j) {
+            (_, 0) => ((i * i + 3 * i) as f64).sin(),
+            (4, _) => 1.0,
+            _ => 0.0,
+        });
         let y = Mat::from_fn(15, 2, |i, o| ((2 + i * (3 + o)) as f64).cos());
         let data = Dataset::new(x, y).unwrap();
         let closed = linear_leave_one_out(&data);

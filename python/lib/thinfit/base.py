@@ -64,7 +64,7 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
         """
         x, f, names = self._samples(X, y)
         settings = _json(self._settings() | {"method": self._methods[0]})
-        with _progress(self.verbose) as report, _parameters_named(_SETTINGS):
+        with _progress(self.verbose) as report, _parameters_named(_PARAMETERS):
             model = _native.fit_baseline(x, _table(f), names, settings, self._seed(), _threads(self.n_jobs), report)
         return self._learn(model, f.ndim == 1)
 
@@ -164,7 +164,9 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
     @classmethod
     def _parameters(cls, record: dict[str, Any]) -> dict[str, Any]:
         """The parameters that the record of a model tells of."""
-        settings = {name: record["settings"][_SETTINGS.get(name, name)] for name in cls._own()}
+        # A file that is older than a parameter has its default.
+        known, defaults = record["settings"], cls()
+        settings = {name: known.get(_SETTINGS.get(name, name), getattr(defaults, name)) for name in cls._own()}
         parameters = {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}
         return parameters | ({"random_state": record["seed"]} if hasattr(cls, "random_state") else {})
 
@@ -450,6 +452,7 @@ class NetworkRegressor(Regressor):
 
 # Settings whose name in Rust is no name for a parameter in Python.
 _SETTINGS = {"regularization": "lambda"}
+_PARAMETERS = {setting: parameter for parameter, setting in _SETTINGS.items()}
 
 
 def _contiguous(a: Floats) -> Floats:
@@ -473,8 +476,7 @@ def _json(settings: dict[str, Any]) -> str:
 
     for name, value in settings.items():
         if isinstance(value, float) and not np.isfinite(value):
-            parameter = {setting: name for name, setting in _SETTINGS.items()}.get(name, name)
-            raise ValueError(f"{parameter}: expected a finite number, found {value}")
+            raise ValueError(f"{_PARAMETERS.get(name, name)}: expected a finite number, found {value}")
     return json.dumps(settings, default=plain)
 
 
@@ -496,13 +498,12 @@ def _threads(n_jobs: int | None) -> int:
 
 
 @contextmanager
-def _parameters_named(settings: dict[str, str]) -> Iterator[None]:
-    """Errors that name the parameter, not the setting that it becomes."""
-    names = {setting: parameter for parameter, setting in settings.items()}
+def _parameters_named(names: dict[str, str]) -> Iterator[None]:
+    """Errors that name the parameter, not the setting that it becomes; `names` has the parameters by their settings."""
     try:
         yield
     except ValueError as error:
-        raise ValueError(re.sub(r"`(\w+)`", lambda word: f"`{names.get(word[1], word[1])}`", str(error), count=1)) from None
+        raise ValueError(re.sub(r"^((?:config field )?)`(\w+)`", lambda word: f"{word[1]}`{names.get(word[2], word[2])}`", str(error))) from None
 
 
 @contextmanager

@@ -139,7 +139,7 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
         if sample_weight is not None:
             weights = np.ascontiguousarray(_check_sample_weight(sample_weight, x, dtype=np.float64))
         settings, threads = _json(self._settings()), _threads(self.n_jobs)
-        with _progress(self.verbose) as report, _parameters_named({name: key for key, name in _FIELDS.items()}):
+        with _progress(self.verbose) as report, _parameters_named(_FIELDS):
             model = _native.fit_network(x, _table(f), weights, names, self.preset, settings, threads, report)
         return self._learn(model, f.ndim == 1)
 

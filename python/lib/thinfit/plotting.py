@@ -45,7 +45,7 @@ def plot_effects(model: NetworkRegressor, ax: Axes | None = None) -> Axes:
     at = np.linspace(0, 1, 101)
     shares = np.atleast_2d(model.sobol_indices().total)
     names, outputs = model._model.inputs, model._model.outputs
-    for j in np.argsort(-model.feature_importances_, kind="stable"):
+    for j in np.argsort(-shares.mean(axis=0), kind="stable"):
         low, high = model._model.domain[j]
         effect = model.effect(int(j), low + (high - low) * at).reshape(len(at), -1)
         for o, output in enumerate(outputs):
