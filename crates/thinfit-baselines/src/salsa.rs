@@ -201,9 +201,14 @@ impl Salsa {
             .iter()
             .flat_map(|log| (0..FOLDS[1]).map(|fold| (10f64.powf(*log), fold)))
             .collect();
+        let task = |&(lambda, fold): &(f64, usize)| {
+            held_out(gram, y, lambda, edge(m, fold)..edge(m, fold + 1))
+        };
+        // Each copies most of the matrix; several at a time only where they fit.
+        let together = (PASS.0 / (m * m)).max(1);
         let errors: Vec<Vec<f64>> = tasks
-            .par_iter()
-            .map(|&(lambda, fold)| held_out(gram, y, lambda, edge(m, fold)..edge(m, fold + 1)))
+            .chunks(together)
+            .flat_map(|tasks| tasks.par_iter().map(task).collect::<Vec<_>>())
             .collect();
         let mut best = Score {
             lambda: 1.0,
