@@ -503,7 +503,10 @@ def _parameters_named(names: dict[str, str]) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise ValueError(re.sub(r"^((?:config field )?)`(\w+)`", lambda word: f"{word[1]}`{names.get(word[2], word[2])}`", str(error))) from None
+        text = re.sub(
+            r"(?<=^`)\w+(?=`)|(?<=^config field `)\w+(?=`)", lambda word: names.get(word[0], word[0]), str(error)
+        )
+        raise ValueError(text) from None
 
 
 @contextmanager
