@@ -596,4 +596,61 @@ mod tests {
         assert!(ledger.get(&jobs[1]).unwrap().mse.is_some());
         std::fs::remove_dir_all(&folder).unwrap();
     }
+
+    /// Fits of a few steps, of which the first saves its state at once.
+    fn short() -> Settings {
+        let changes = serde_json::json!({
+            "generate": { "steps": 6 }, "refine": { "steps": 4 },
+            "generator": { "hidden": [8] }, "check_every": 2,
+        });
+        Settings::new("paper", changes.as_object().cloned().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn states_of_other_settings_or_data_are_left_alone() {
+        let (folder, settings) = (folder("states"), short());
+        let mut job = jobs(Method::Gft).remove(0);
+        job.preset = settings.label(job.method);
+        let result = |job: &Job| {
+            let ledger = Ledger::open(&folder).unwrap();
+            let jobs = std::slice::from_ref(job);
+            run(jobs, &ledger, &settings, 1, &|_| Control::Continue).unwrap();
+            let record = ledger.get(job).unwrap();
+            std::fs::remove_file(ledger.path()).unwrap();
+            record.mse.unwrap()
+        };
+        // A fit that is stopped at its first step leaves a state.
+        let state = |job: &Job, settings: &Settings| {
+            let ledger = Ledger::open(&folder).unwrap();
+            let stop = |event: Event<'_>| match event {
+                Event::Moved(..) => Control::Stop,
+                _ => Control::Continue,
+            };
+            run(std::slice::from_ref(job), &ledger, settings, 1, &stop).unwrap();
+            assert!(ledger.get(job).is_none());
+            std::fs::read(state_path(&folder, job)).unwrap()
+        };
+        let alone = result(&job);
+        let mine = state(&job, &settings);
+        assert_eq!(result(&job), alone, "a state of its own");
+        let other = Job {
+            seed: 2,
+            ..job.clone()
+        };
+        let foreign = state(&other, &settings);
+        std::fs::remove_file(state_path(&folder, &other)).unwrap();
+        let longer = Settings::new("paper", Default::default()).unwrap();
+        let longer = state(&job, &longer);
+        // The settings of `foreign` differ by the seed alone, the data of the last by a sample.
+        let text = String::from_utf8(mine).unwrap();
+        let (head, tail) = text.split_once("\"fingerprint\":").unwrap();
+        let digits = tail.find(|c: char| !c.is_ascii_digit()).unwrap();
+        let sampled = format!("{head}\"fingerprint\":1{}", &tail[digits..]);
+        for bytes in [foreign, longer, sampled.into_bytes(), b"{".to_vec()] {
+            std::fs::create_dir_all(folder.join("states")).unwrap();
+            std::fs::write(state_path(&folder, &job), bytes).unwrap();
+            assert_eq!(result(&job), alone);
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }

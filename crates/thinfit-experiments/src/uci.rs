@@ -344,4 +344,19 @@ mod tests {
         assert!(error.contains("download ccpp.mat"), "{error}");
         assert!("mnist".parse::<Measured>().is_err());
     }
+
+    #[test]
+    fn a_table_of_which_too_little_is_used_is_an_error() {
+        let folder = std::env::temp_dir().join(format!("thinfit-uci-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let row = ["1"; 22].join(" ") + "\n";
+        std::fs::write(folder.join("telemonitoring.txt"), row.repeat(5875)).unwrap();
+        let error = Measured::Telemonit.read_from(&folder, 0).unwrap_err();
+        let text = error.to_string();
+        assert!(
+            text.contains("at least 1867 rows") && text.contains("found 0"),
+            "{text}"
+        );
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }
