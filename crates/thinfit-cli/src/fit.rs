@@ -153,11 +153,7 @@ fn core(
         None => None,
         Some(file) => {
             let state = State::load(file)?;
-            let same = Config {
-                threads: 0,
-                ..config.clone()
-            };
-            if given && *state.config() != same {
+            if given && !state.is_of(&config) {
                 return Err(Failure::new(format!(
                     "{}: this state belongs to a fit with other settings; give the same ones, or none: the state holds them",
                     file.display()

@@ -5,13 +5,13 @@
 //! A lock in that folder keeps other programs from doing the same work at the same time.
 
 use std::collections::VecDeque;
-use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use crate::claim::Claim;
 use crate::{COMMIT, Error, Features, Job, Ledger, Method, Record, Sample, Settings};
 use serde::{Deserialize, Serialize};
 use thinfit::{Config, Control, Dataset, Leaf, Mat, Phase, State};
@@ -176,69 +176,8 @@ fn chains(jobs: &[Job]) -> Vec<Vec<&Job>> {
     chains
 }
 
-/// A lock on a chain of jobs, by which other programs know that somebody is at it.
-struct Claim {
-    path: PathBuf,
-    /// Open as long as it is locked.
-    _file: File,
-}
-
-impl Claim {
-    /// The lock, none if another program has it. GFT-r is locked with the GFT that it goes on from.
-    fn of(job: &Job, folder: &Path) -> Result<Option<Claim>, Error> {
-        let root = match job.method {
-            Method::GftR => Job {
-                method: Method::Gft,
-                ..job.clone()
-            },
-            _ => job.clone(),
-        };
-        let path = state_path(folder, &root).with_extension("lock");
-        loop {
-            let create = || {
-                std::fs::create_dir_all(folder.join("states")).and_then(|()| File::create(&path))
-            };
-            // Another program that ends may take the empty folder away in between.
-            let file = create().or_else(|_| create());
-            let file = file.map_err(|source| Error::io("write", &path, source))?;
-            match file.try_lock() {
-                Err(std::fs::TryLockError::WouldBlock) => return Ok(None),
-                // Who had the lock may have removed the file before we got it, and a third may have made a new one.
-                Ok(()) if !is_at(&file, &path) => {}
-                // A file system without locks has one program at a time, or does some work twice.
-                _ => return Ok(Some(Claim { path, _file: file })),
-            }
-        }
-    }
-}
-
-/// Whether an open file is the one that has this name.
-#[cfg(unix)]
-fn is_at(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let number = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
-    let (open, named) = (
-        file.metadata().map(number),
-        std::fs::metadata(path).map(number),
-    );
-    matches!((open, named), (Ok(open), Ok(named)) if open == named)
-}
-
-/// Elsewhere an open file keeps its name.
-#[cfg(not(unix))]
-fn is_at(_: &File, _: &Path) -> bool {
-    true
-}
-
-impl Drop for Claim {
-    fn drop(&mut self) {
-        // What stays is an empty file.
-        let _ = std::fs::remove_file(&self.path);
-    }
-}
-
 /// Where the state of a job is saved.
-fn state_path(folder: &Path, job: &Job) -> PathBuf {
+pub(crate) fn state_path(folder: &Path, job: &Job) -> PathBuf {
     folder.join("states").join(job.slug() + ".json")
 }
 
@@ -262,11 +201,7 @@ impl Pause {
     /// A state that cannot be read, or of a fit with other settings, is as good as none: the fit begins again.
     fn load(path: &Path, config: &Config) -> Option<Pause> {
         let pause: Pause = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
-        let same = Config {
-            threads: pause.state.config().threads,
-            ..config.clone()
-        };
-        (*pause.state.config() == same).then_some(pause)
+        pause.state.is_of(config).then_some(pause)
     }
 }
 
@@ -515,19 +450,6 @@ mod tests {
             std::env::temp_dir().join(format!("thinfit-run-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
         folder
-    }
-
-    #[test]
-    fn gft_r_shares_the_lock_of_the_gft_that_it_begins_with() {
-        let folder = folder("claim");
-        let (gft, gft_r, other) = (jobs(Method::Gft), jobs(Method::GftR), jobs(Method::Swim));
-        let claim = Claim::of(&gft[0], &folder).unwrap();
-        assert!(claim.is_some() && Claim::of(&gft_r[0], &folder).unwrap().is_none());
-        let free = Claim::of(&other[0], &folder).unwrap();
-        assert!(free.is_some());
-        drop((claim, free));
-        assert!(Claim::of(&gft_r[0], &folder).unwrap().is_some());
-        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

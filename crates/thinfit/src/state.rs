@@ -113,6 +113,16 @@ impl State {
         &self.config
     }
 
+    /// Whether a fit with this configuration was interrupted; the number of threads does not matter.
+    pub fn is_of(&self, config: &Config) -> bool {
+        let threads = self.config.threads;
+        self.config
+            == Config {
+                threads,
+                ..config.clone()
+            }
+    }
+
     /// The same state, to be continued on so many threads; 0 takes all cores, as a state that was read does.
     pub fn on_threads(mut self, threads: usize) -> State {
         self.config.threads = threads;
