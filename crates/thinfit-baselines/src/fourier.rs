@@ -64,16 +64,6 @@ pub(crate) fn subsets(d: usize, q: usize, most: usize) -> Option<Vec<Vec<usize>>
     }
 }
 
-/// `q` different inputs of 0…d−1, drawn at random.
-pub(crate) fn random_subset(d: usize, q: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
-    let mut inputs: Vec<usize> = (0..d).collect();
-    for i in 0..q {
-        inputs.swap(i, rng.random_range(i..d));
-    }
-    inputs.truncate(q);
-    inputs
-}
-
 /// One frequency for each set of inputs (n × d): entries of the density there, zero elsewhere.
 pub(crate) fn frequencies(
     sets: &[&[usize]],

@@ -6,10 +6,9 @@
 //! here it is magnitudes.) Entries of ω are normal and phases uniform, one of the published modes.
 
 use crate::Observer;
-use crate::fourier::random_subset;
 use crate::least_squares::{lower, solve, times};
 use crate::problem::{Problem, check_size, require};
-use crate::random::{Purpose, stream};
+use crate::random::{Purpose, random_subset, stream};
 use faer::Mat;
 use rand::RngExt;
 use rand_distr::StandardNormal;

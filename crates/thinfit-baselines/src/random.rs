@@ -1,6 +1,6 @@
 //! Random numbers by place: a stream is named by (seed, purpose) and sought by step, as in thinfit itself.
 
-use rand::SeedableRng;
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// What a stream of random numbers is for.
@@ -34,4 +34,14 @@ pub(crate) fn stream(seed: u64, purpose: Purpose, step: u64) -> ChaCha8Rng {
     rng.set_stream((1 << 33) + purpose as u64);
     rng.set_word_pos(u128::from(step) << 32);
     rng
+}
+
+/// `count` different numbers of 0…n−1.
+pub(crate) fn random_subset(n: usize, count: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
+    let mut numbers: Vec<usize> = (0..n).collect();
+    for i in 0..count {
+        numbers.swap(i, rng.random_range(i..n));
+    }
+    numbers.truncate(count);
+    numbers
 }
