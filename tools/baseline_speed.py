@@ -127,8 +127,8 @@ def pruning_solve(a, y, ridge):
     return cho_solve(factor, a.T @ y) if p < m else a.T @ cho_solve(factor, y)
 
 
-def shrimp(x, y, features=10_000, order=2, prune=0.25, steps=100, ridge=1e-13):
-    rng = np.random.default_rng(1)
+def shrimp(x, y, features=10_000, order=2, prune=0.25, steps=100, ridge=1e-13, seed=1):
+    rng = np.random.default_rng(seed)
     x, y = (lambda rows: (x[rows], y[rows]))(rng.permutation(len(x)))
     d = x.shape[1]
     sets = list(combinations(range(d), order))
