@@ -519,6 +519,27 @@ mod tests {
         std::fs::remove_dir_all(&folder).unwrap();
     }
 
+    #[test]
+    fn a_panic_in_a_fit_ends_that_fit_alone() {
+        let folder = folder("panic");
+        let jobs = [jobs(Method::Gft), jobs(Method::KernelRidge)].concat();
+        let ledger = Ledger::open(&folder).unwrap();
+        let panicked = AtomicUsize::new(0);
+        let observe = |event: Event<'_>| {
+            match event {
+                Event::Moved(job, _) if job.method == Method::Gft => panic!("on purpose"),
+                Event::Failed(_, Error::Panic) => panicked.fetch_add(1, Ordering::Relaxed),
+                _ => 0,
+            };
+            Control::Continue
+        };
+        let outcome = run(&jobs, &ledger, &Settings::paper(), 1, &observe).unwrap();
+        let (failed, last) = (jobs.len() - 1, &jobs[jobs.len() - 1]);
+        assert_eq!((outcome.failed, panicked.into_inner()), (failed, failed));
+        assert!(ledger.has(last).unwrap() && !ledger.has(&jobs[0]).unwrap());
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
     /// Fits of a few steps, of which the first saves its state at once.
     fn short() -> Settings {
         let changes = serde_json::json!({

@@ -91,22 +91,52 @@ fn a_second_call_fits_only_what_is_missing_and_reports_everything() {
 #[test]
 fn gft_r_goes_on_from_gft_to_the_same_result_as_alone() {
     let folder = folder("reproduce-chain");
-    let call = |methods| {
-        tiny(&[
-            "table1",
-            "--columns=f1-5",
-            methods,
-            "--activations=fourier",
-            "--seeds=1",
-            "-q",
-        ])
-    };
-    succeed(&folder, &call("--methods=gft,gft-r"));
-    let both = errors(&folder);
-    std::fs::remove_dir_all(folder.join("runs")).unwrap();
-    succeed(&folder, &call("--methods=gft-r"));
-    assert_eq!(errors(&folder)[0], both[1]);
-    assert!(!folder.join("runs/states").exists());
+    for lambda in ["--lambda=paper", "--lambda=auto"] {
+        let call = |methods| {
+            tiny(&[
+                "table1",
+                "--columns=f1-5",
+                methods,
+                lambda,
+                "--activations=fourier",
+                "--seeds=1",
+                "-q",
+            ])
+        };
+        succeed(&folder, &call("--methods=gft,gft-r"));
+        let both = errors(&folder);
+        std::fs::remove_dir_all(folder.join("runs")).unwrap();
+        succeed(&folder, &call("--methods=gft-r"));
+        assert_eq!(errors(&folder)[0], both[1], "{lambda}");
+        assert!(!folder.join("runs/states").exists());
+        std::fs::remove_dir_all(folder.join("runs")).unwrap();
+    }
+}
+
+#[test]
+fn a_fit_that_failed_is_tried_again_only_when_asked() {
+    let folder = folder("reproduce-retry");
+    let call = [
+        "reproduce",
+        "table1",
+        "--columns=f1-5",
+        "--methods=gaussian-process",
+        "--seeds=1",
+        "--set=starts=0",
+        "--out=runs",
+    ];
+    let records = || read(&folder, "runs/cells.jsonl").lines().count();
+    let told = |more: &[&str]| text(&thinfit(&folder, &[&call[..], more].concat()).stderr);
+    let first = told(&[]);
+    assert!(
+        first.contains("no result: ") && first.contains("`starts`"),
+        "{first}"
+    );
+    assert!(succeed(&folder, &[&call[..], &["--list"]].concat()).contains("no result: "));
+    assert!(told(&[]).contains("1 fits, 1 of them done before"));
+    assert_eq!(records(), 1);
+    assert!(told(&["--retry"]).contains("1 fits, 0 of them done before"));
+    assert_eq!(records(), 2);
 }
 
 #[cfg(unix)]
