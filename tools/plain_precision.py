@@ -10,11 +10,9 @@ import argparse
 import math
 
 import torch
+from step_time import f1, f2
 
-PROBLEMS = {
-    "f1": (300, lambda x: x[:, 3] ** 2 + x[:, 1] * x[:, 2] + x[:, 0] * x[:, 1] + x[:, 3]),
-    "f2": (500, lambda x: torch.sin(x[:, 0]) + 7 * torch.sin(x[:, 1]) ** 2 + 0.1 * x[:, 2] ** 4 * torch.sin(x[:, 0])),
-}
+PROBLEMS = {"f1": (300, f1), "f2": (500, f2)}
 
 
 def network(activation, d, n, dtype):

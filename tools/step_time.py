@@ -21,11 +21,11 @@ TAU = 2 * math.pi
 
 
 def f1(x):
-    return x[:, 3] ** 2 + x[:, 1] * x[:, 2] + x[:, 0] * x[:, 1] + x[:, 3]
+    return x[..., 3] ** 2 + x[..., 1] * x[..., 2] + x[..., 0] * x[..., 1] + x[..., 3]
 
 
 def f2(x):
-    return torch.sin(x[:, 0]) + 7 * torch.sin(x[:, 1]) ** 2 + 0.1 * x[:, 2] ** 4 * torch.sin(x[:, 0])
+    return torch.sin(x[..., 0]) + 7 * torch.sin(x[..., 1]) ** 2 + 0.1 * x[..., 2] ** 4 * torch.sin(x[..., 0])
 
 
 PROBLEMS = {"f1": (f1, 5, 270), "f2": (f2, 10, 900)}  # function, inputs, training rows (90 % of 300 and 1000)
