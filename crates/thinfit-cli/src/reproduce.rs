@@ -75,10 +75,12 @@ fn fit(
     settings: &Settings,
     progress: &Progress,
 ) -> Result<Outcome, Failure> {
-    let mut missing = Vec::new();
+    let (mut missing, mut failed) = (Vec::new(), 0);
     for job in jobs {
-        if !ledger.has(job)? {
-            missing.push(job.clone());
+        match ledger.has(job)? {
+            false => missing.push(job.clone()),
+            true if ledger.get(job).is_some_and(|record| record.mse.is_none()) => failed += 1,
+            true => {}
         }
     }
     progress.note(format!(
@@ -87,6 +89,11 @@ fn fit(
         jobs.len() - missing.len(),
         ledger.path().display()
     ));
+    if failed > 0 {
+        progress.warn(format!(
+            "{failed} of them failed; `--retry` tries them again, `--list` says why"
+        ));
+    }
     let missing = with_data(missing, progress);
     interrupt::listen()?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -305,9 +312,18 @@ struct Forecast {
     /// Sum and number of the seconds of finished jobs: alike in all but the seed, of the same method, and all.
     seen: HashMap<String, (f64, usize)>,
     left: Vec<Job>,
-    /// Jobs that run, since when and how far they are.
-    running: Vec<(Job, Instant, f64)>,
+    running: Vec<Running>,
     shown: Instant,
+}
+
+/// A job that runs.
+struct Running {
+    job: Job,
+    /// When it was first heard of, and how far it was then: it may go on from a saved state.
+    since: Instant,
+    first: Option<f64>,
+    /// How far it is, from 0 to 1.
+    part: f64,
 }
 
 impl Forecast {
@@ -344,20 +360,39 @@ impl Forecast {
         }
     }
 
+    /// Seconds of a job, by the finished ones that are most like it.
     fn expected(&self, job: &Job) -> Option<f64> {
         let seen = |key: &String| self.seen.get(key).map(|(sum, count)| sum / *count as f64);
-        Forecast::keys(job).iter().find_map(seen)
+        let whole = |job: &Job| Forecast::keys(job).iter().find_map(seen);
+        // The seconds of a GFT-r are counted from the start of the GFT that it goes on from.
+        let before = Job {
+            method: Method::Gft,
+            ..job.clone()
+        };
+        let mut ahead = self.left.iter().chain(self.running.iter().map(|r| &r.job));
+        match job.method == Method::GftR && ahead.any(|other| *other == before) {
+            true => Some((whole(job)? - whole(&before)?).max(0.0)),
+            false => whole(job),
+        }
     }
 
     fn start(&mut self, job: &Job) {
         self.left.retain(|other| other != job);
-        self.running.push((job.clone(), Instant::now(), 0.0));
+        self.running.push(Running {
+            job: job.clone(),
+            since: Instant::now(),
+            first: None,
+            part: 0.0,
+        });
     }
 
     /// Whether it is time to show it.
     fn move_to(&mut self, job: &Job, part: f64) -> bool {
-        if let Some(running) = self.running.iter_mut().find(|(other, ..)| other == job) {
-            running.2 = part;
+        if let Some(running) = self.running.iter_mut().find(|other| other.job == *job) {
+            running.part = part;
+            if running.first.is_none() {
+                (running.first, running.since) = (Some(part), Instant::now());
+            }
         }
         let due = self.shown.elapsed().as_millis() > 200;
         if due {
@@ -367,7 +402,7 @@ impl Forecast {
     }
 
     fn finish(&mut self, job: &Job, seconds: Option<f64>) {
-        self.running.retain(|(other, ..)| other != job);
+        self.running.retain(|other| other.job != *job);
         if let Some(seconds) = seconds {
             self.learn(job, seconds);
         }
@@ -375,18 +410,19 @@ impl Forecast {
 
     /// Fraction of the jobs that are done.
     fn done(&self) -> f64 {
-        let running: f64 = self.running.iter().map(|(.., part)| part).sum();
+        let running: f64 = self.running.iter().map(|running| running.part).sum();
         let finished = self.total - self.left.len() - self.running.len();
         (finished as f64 + running) / self.total.max(1) as f64
     }
 
     /// Seconds until all is done, where anything alike was seen.
     fn seconds_left(&self) -> Option<f64> {
-        let running = self.running.iter().map(|(job, since, part)| {
-            if *part > 0.02 {
-                return Some(since.elapsed().as_secs_f64() * (1.0 - part) / part);
+        let running = self.running.iter().map(|running| {
+            let done = running.part - running.first.unwrap_or(0.0);
+            match done > 0.02 {
+                true => Some(running.since.elapsed().as_secs_f64() * (1.0 - running.part) / done),
+                false => Some(self.expected(&running.job)? * (1.0 - running.part)),
             }
-            self.expected(job)
         });
         let left = self.left.iter().map(|job| self.expected(job));
         let sum: Option<f64> = running.chain(left).sum();
@@ -402,5 +438,35 @@ impl std::fmt::Display for Forecast {
             Some(seconds) => write!(out, ", {} left", time(seconds)),
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fit_that_goes_on_from_another_is_not_nearly_done_and_counts_once() {
+        let cells = What::Table(1).cells().into_iter().filter(|cell| {
+            let pair = matches!(cell.method, Method::Gft | Method::GftR);
+            pair && cell.column.name() == "f1-5" && cell.activation == Some(Activation::Fourier)
+        });
+        let plan = Plan {
+            cells: cells.collect(),
+            seeds: vec![1],
+            lambda: Choice::Published,
+        };
+        let jobs = plan.jobs(&Settings::paper());
+        let mut forecast = Forecast::new(&[], &jobs, 1);
+        assert_eq!(forecast.seconds_left(), None);
+        // The record of GFT-r counts from the start of GFT.
+        forecast.learn(&jobs[0], 100.0);
+        forecast.learn(&jobs[1], 160.0);
+        assert_eq!(forecast.seconds_left(), Some(160.0));
+        forecast.start(&jobs[0]);
+        forecast.finish(&jobs[0], Some(100.0));
+        forecast.start(&jobs[1]);
+        forecast.move_to(&jobs[1], 0.5);
+        assert_eq!(forecast.seconds_left(), Some(80.0));
     }
 }

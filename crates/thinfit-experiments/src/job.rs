@@ -134,7 +134,9 @@ impl What {
             let ablation = matches!(method, Method::FullySampled | Method::NoisyGradients);
             let trained = method.core().is_some() || *method == Method::NeuralNet;
             match self {
-                What::Table(1..=3) => !ablation,
+                What::Table(1) => !ablation,
+                // SHRIMP itself has real features there.
+                What::Table(2 | 3) => !ablation && *method != Method::ShrimpReal,
                 What::Table(6) => ablation,
                 What::Table(_) => trained,
                 What::Figure1 => matches!(
@@ -156,7 +158,10 @@ impl What {
             };
             for activation in activations {
                 // f2 on the wide domain is there for the rows that the paper took from elsewhere.
-                let wide = matches!(method, Method::AnovaRff | Method::Shrimp | Method::Harfe);
+                let wide = matches!(
+                    method,
+                    Method::AnovaRff | Method::Shrimp | Method::ShrimpReal | Method::Harfe
+                );
                 let columns = self
                     .columns()
                     .filter(|column| wide || column.problem() != Problem::Ishigami.name());

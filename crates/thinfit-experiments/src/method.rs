@@ -32,6 +32,8 @@ pub enum Method {
     Gft,
     /// Generative feature training, latents refined afterwards.
     GftR,
+    /// SHRIMP with real features and every order up to five, as its authors and a user without knowledge would run it.
+    ShrimpReal,
     /// Plain random Fourier features with ridge.
     Rff,
     /// Adaptive random Fourier features: frequencies walk by Metropolis steps.
@@ -56,7 +58,7 @@ pub struct UnknownMethod {
 
 impl Method {
     /// Every method, in the order of the tables.
-    pub const ALL: [Method; 17] = [
+    pub const ALL: [Method; 18] = [
         Method::AnovaRff,
         Method::Shrimp,
         Method::Harfe,
@@ -68,6 +70,7 @@ impl Method {
         Method::FOpt,
         Method::Gft,
         Method::GftR,
+        Method::ShrimpReal,
         Method::Rff,
         Method::Arff,
         Method::Swim,
@@ -90,6 +93,7 @@ impl Method {
             Method::FOpt => ("f-opt", "F-Opt"),
             Method::Gft => ("gft", "GFT"),
             Method::GftR => ("gft-r", "GFT-r"),
+            Method::ShrimpReal => ("shrimp-real", "SHRIMP, real features"),
             Method::Rff => ("rff", "RFF, ridge"),
             Method::Arff => ("arff", "ARFF"),
             Method::Swim => ("swim", "SWIM"),

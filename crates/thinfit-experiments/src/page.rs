@@ -92,6 +92,7 @@ fn write_cell(out: &mut String, report: &Report, entry: &Entry) {
     let mut class = vec![match entry.ratio() {
         _ if ours.is_none() => "missing",
         None if ours.is_some_and(|ours| ours.mse.is_none()) => "worse",
+        _ if !entry.comparable() => "alike",
         Some(ratio) if ratio > 3.0 => "worse",
         Some(ratio) if ratio < 1.0 / 3.0 => "better",
         _ => "alike",

@@ -112,6 +112,9 @@ pub fn run(
     let waiting = Mutex::new(VecDeque::new());
     let work = || -> Result<(), Error> {
         while let Some(chain) = chains.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if stopped.load(Ordering::Relaxed) {
+                return Ok(());
+            }
             match Claim::of(chain[0], folder)? {
                 // What is done is looked up under the lock: who had it before may have done the job.
                 Some(_claim) => finish(chain)?,
@@ -237,13 +240,14 @@ impl Bench<'_> {
         let fitted = self.fit(train, &test, &tell);
         let record = |fitted: Option<Fitted>, failure| {
             let now = SystemTime::now().duration_since(UNIX_EPOCH);
-            let (mse, fitted) = match fitted {
-                Some(fitted) => (Some(mean_square(&fitted.predicted, &test.y)), Some(fitted)),
-                None => (None, None),
-            };
+            let mse = fitted
+                .as_ref()
+                .map(|fitted| mean_square(&fitted.predicted, &test.y));
+            let beyond = mse.filter(|mse| !mse.is_finite());
+            let beyond = beyond.map(|mse| format!("the test error is {mse}"));
             Record {
                 job: self.job.clone(),
-                mse,
+                mse: mse.filter(|mse| mse.is_finite()),
                 validation_mse: fitted.as_ref().and_then(|f| f.validation_mse),
                 selected_lambda: fitted.as_ref().and_then(|f| f.lambda),
                 parameters: fitted.as_ref().and_then(|f| f.parameters),
@@ -252,15 +256,13 @@ impl Bench<'_> {
                     .map_or(start.elapsed().as_secs_f64(), |f| f.seconds),
                 commit: COMMIT.into(),
                 finished: now.map_or(0, |now| now.as_secs()),
-                failure,
+                failure: beyond.or(failure),
                 config: fitted.map_or(serde_json::Value::Null, |f| f.config),
             }
         };
         match fitted {
             Ok(None) => Ok(None),
             Ok(fitted) => Ok(Some(record(fitted, None))),
-            // Half a fit tells nothing.
-            Err(Error::Fit(_)) if asked.into_inner() => Ok(None),
             // Files and threads may be there the next time.
             Err(
                 error @ Error::Fit(
@@ -270,6 +272,8 @@ impl Bench<'_> {
                     },
                 ),
             ) => Err(error),
+            // Half a fit tells nothing.
+            Err(Error::Fit(_)) if asked.into_inner() => Ok(None),
             // The same seed would end the same way again: that is a result, too.
             Err(Error::Fit(error)) => Ok(Some(record(None, Some(error.to_string())))),
             Err(error) => Err(error),
@@ -537,6 +541,25 @@ mod tests {
         let (failed, last) = (jobs.len() - 1, &jobs[jobs.len() - 1]);
         assert_eq!((outcome.failed, panicked.into_inner()), (failed, failed));
         assert!(ledger.has(last).unwrap() && !ledger.has(&jobs[0]).unwrap());
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_state_that_cannot_be_saved_is_told() {
+        let (folder, jobs) = (folder("unsaved"), jobs(Method::Gft));
+        let ledger = Ledger::open(&folder).unwrap();
+        std::fs::create_dir_all(state_path(&folder, &jobs[0])).unwrap();
+        let told = AtomicBool::new(false);
+        let observe = |event: Event<'_>| match event {
+            Event::Moved(..) => Control::Stop,
+            Event::Failed(_, error) => {
+                told.store(error.to_string().contains("write"), Ordering::Relaxed);
+                Control::Stop
+            }
+            _ => Control::Continue,
+        };
+        let outcome = run(&jobs, &ledger, &Settings::paper(), 1, &observe).unwrap();
+        assert!(told.into_inner() && outcome.stopped && outcome.failed == 1);
         std::fs::remove_dir_all(&folder).unwrap();
     }
 

@@ -8,7 +8,15 @@ use serde_json::{Map, Value, json};
 use thinfit::{Config, Lambda};
 
 /// What a job says itself.
-const GIVEN: [&str; 6] = ["method", "activation", "width", "lambda", "seed", "threads"];
+const GIVEN: [&str; 7] = [
+    "method",
+    "activation",
+    "width",
+    "lambda",
+    "seed",
+    "threads",
+    "kernel",
+];
 
 /// Settings of all methods.
 #[derive(Clone, Debug)]
@@ -152,6 +160,7 @@ impl fmt::Display for Settings {
 fn named(method: Method) -> Option<thinfit_baselines::Method> {
     thinfit_baselines::Method::named(match method {
         Method::GaussianProcessMatern => Method::GaussianProcess.name(),
+        Method::ShrimpReal => Method::Shrimp.name(),
         method => method.name(),
     })
 }
@@ -269,6 +278,8 @@ mod tests {
         assert!(error.to_string().contains("many"), "{error}");
         let error = Settings::new("paper", changes(json!({ "width": 7 }))).unwrap_err();
         assert!(error.to_string().contains("`width` belongs"), "{error}");
+        // Two rows of a table differ by it alone.
+        assert!(Settings::new("paper", changes(json!({ "kernel": "gaussian" }))).is_err());
         // The ridge of the core library is a choice, that of SHRIMP a number.
         for (ridge, core, other) in [
             (json!({ "relative": 1e-9 }), true, false),
