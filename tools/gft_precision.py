@@ -6,8 +6,9 @@
 The method with the settings of the paper: 100 features, ReLU generator 512-512-512, LU of A^H A + 1e-7 I, Adam at 1e-4 on
 theta, then on z, whose best state by a tenth of the rows counts. All seeds are trained at once, as a batch. `--padded` counts
 the constant coordinate that carries the biases in the total variation, as the published numbers do and thinfit does not.
-One line a seed: problem, precision of GFT and of GFT-r, coordinates in the total variation, seed, test error of
-GFT, of GFT-r, and of GFT-r with b solved and f evaluated in single precision.
+One line a seed: problem, precision of GFT and of GFT-r, coordinates in the total variation, seed (with `--rows` after the
+number of the draw), test error of GFT, of GFT-r, and of GFT-r with b solved and f evaluated in single precision. Other
+precisions draw other random numbers.
 """
 
 import argparse
@@ -42,7 +43,7 @@ class Network:
     """Features, optimal output weights and total variation of a batch of networks, w of shape seeds x width x inputs."""
 
     def __init__(self, activation, padded):
-        self.fourier, self.padded = activation == "fourier", padded
+        self.fourier, self.padded, self.singular = activation == "fourier", padded, 0
 
     def pad(self, x):
         return x if self.fourier else torch.cat([x, torch.ones_like(x[..., :1])], -1)
@@ -58,7 +59,8 @@ class Network:
         a = self.design(x, w)
         gram = a.mH @ a
         ridge = RIDGE * torch.eye(gram.shape[-1], dtype=gram.dtype, device=gram.device)
-        b, _ = torch.linalg.solve_ex(gram + ridge, a.mH @ y.to(a.dtype)[..., None])
+        b, info = torch.linalg.solve_ex(gram + ridge, a.mH @ y.to(a.dtype)[..., None])
+        self.singular = self.singular + (info != 0).sum()  # stays on the device: no step waits for it
         return a, b
 
     def predict(self, x, w, b):
@@ -117,13 +119,15 @@ class Rows:
 
 def sample(cell, seeds, file):
     """Points and values to fit and to test: fresh ones for each seed, or those of a file, each for so many seeds."""
+    function, d, m, *_ = CELLS[cell]
     if file:
         with open(file) as text:
             draws = json.load(text)
         keys = "x", "y", "test_x", "test_y"
         tables = [torch.tensor([draw[key] for draw in draws], dtype=torch.float64) for key in keys]
+        if tables[0].shape[1:] != (m, d):
+            raise SystemExit(f"{file}: expected draws of {m} x {d} for {cell}, found {tuple(tables[0].shape[1:])}")
         return [table.repeat_interleave(seeds, 0) for table in tables]
-    function, d, m, *_ = CELLS[cell]
     points, fresh = (torch.rand(seeds, rows, d, dtype=torch.float64) for rows in (m, 2000))
     return points, function(points), fresh, function(fresh)
 
@@ -153,7 +157,7 @@ def fit(cell, seeds, steps, padded, dtypes, device, file):
                 losses = losses + lam * network.variation(rows.anywhere(), w, b)
             losses.sum().backward()  # seeds share nothing, so each leaf sees its own loss
             adam.step()
-            if step % CHECK_EVERY == 0:
+            if step % CHECK_EVERY == 0 or step == steps:
                 after()
 
     @torch.no_grad()
@@ -174,7 +178,10 @@ def fit(cell, seeds, steps, padded, dtypes, device, file):
         least[better] = now[better]
         best[better] = z.detach()[better]
 
+    keep()
     descend(rows[1], [z], lambda: z, keep)
+    if network.singular:
+        print(f"# {network.singular} systems were singular")
     single = Rows(points, values, torch.float32)
     return gft, *(error(r, best, fresh, truth) for r in (rows[1], single))
 
@@ -195,7 +202,9 @@ def main():
     dtypes = [getattr(torch, name) for name in names]
     errors = fit(args.cell, args.seeds, args.steps, args.padded, dtypes, args.device, args.rows)
     names += ["padded" if args.padded else "inputs"]
-    for seed, values in enumerate(zip(*errors), 1):
+    for i, values in enumerate(zip(*errors)):
+        draw, seed = divmod(i, args.seeds)
+        seed = f"{draw + 1}.{seed + 1}" if args.rows else seed + 1
         print(args.cell, *names, seed, *(f"{value.item():.3e}" for value in values))
     print(f"# {time.perf_counter() - begun:.0f} s on {args.device}, PyTorch {torch.__version__}", flush=True)
 
