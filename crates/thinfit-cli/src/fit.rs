@@ -226,7 +226,7 @@ fn announce(data: &Dataset, progress: &Progress) -> Result<(), Failure> {
         data.dim(),
         data.samples()
     ));
-    interrupt::listen()
+    interrupt::listen("and saving the best so far")
 }
 
 /// r² = 1 − mse/variance, 0 where there is nothing to explain.

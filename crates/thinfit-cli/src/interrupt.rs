@@ -12,16 +12,16 @@ pub const CODE: u8 = 130;
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// Listens from now on.
-pub fn listen() -> Result<(), Failure> {
-    ctrlc::set_handler(|| {
+/// Listens from now on; at the first Ctrl-C says what happens to the work.
+pub fn listen(happens: &'static str) -> Result<(), Failure> {
+    ctrlc::set_handler(move || {
         if ASKED.swap(true, Ordering::Relaxed) {
             std::process::exit(i32::from(CODE));
         }
         // That no one reads it is no reason to fail.
         let _ = writeln!(
             std::io::stderr(),
-            "\nstopping, and saving the best so far; once more to quit at once"
+            "\nstopping, {happens}; once more to quit at once"
         );
     })
     .map_err(|error| Failure::new(format!("cannot listen for Ctrl-C: {error}")))

@@ -32,6 +32,12 @@ pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> 
         lambda: lambda(&args.lambda)?,
     };
     let jobs = plan.jobs(&settings);
+    if args.report && !args.out.is_dir() {
+        return Err(Failure::new(format!(
+            "there is no folder {} to report on; name that of an earlier call with --out, or leave --report out",
+            args.out.display()
+        )));
+    }
     let ledger = Ledger::open(&args.out)?;
     if args.retry {
         ledger.retry();
@@ -95,7 +101,7 @@ fn fit(
         ));
     }
     let missing = with_data(missing, progress);
-    interrupt::listen()?;
+    interrupt::listen("and saving what can go on; the same command does the rest")?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let workers = if args.jobs == 0 {
         cores

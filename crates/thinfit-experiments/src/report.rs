@@ -304,7 +304,8 @@ pub(crate) const INTRODUCTION: &str = "Numbers are mean squared errors on test p
     and counted. Published ones are from Tables 1 to 6 of Hertrich and Neumayer, Generative Feature Training \
     of Thin 2-Layer Networks, TMLR 2025, means over five runs. The ratio is ours over published. The best of a column is \
     bold, ours and the paper's each among their own, and among ours only where no seed is missing and no fit failed. λ is the strength of the regulariser that our fits used; where no number of ours is \
-    there, the published one in brackets. Times are of one fit on one thread, with others at the same time.";
+    there, the published one in brackets. ANOVA-RFF, SHRIMP and HARFE have as many features as their pruning leaves, mostly more \
+    than the neurons of the table. Times are of one fit on one thread, with others at the same time.";
 
 /// The title of a table.
 pub(crate) fn title(what: What) -> &'static str {

@@ -223,6 +223,11 @@ fn wrong_options_are_errors_that_say_what_to_do() {
         &["train.csv:2", "`name`", "--drop"],
     );
     fail(&folder, &with(&["--inputs", "a,y"]), &["`y`", "twice"]);
+    fail(
+        &folder,
+        &with(&["--drop", "y"]),
+        &["`y`", "--drop", "--target"],
+    );
     fail(&folder, &with(&["--weights", "y"]), &["`y`", "twice"]);
     fail(&folder, &with(&["--config", "bad.toml"]), &["width"]);
     fail(&folder, &with(&["--config", "typo.toml"]), &["widht"]);

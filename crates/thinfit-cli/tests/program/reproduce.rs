@@ -254,7 +254,8 @@ fn figure_1_is_drawn_and_the_shares_are_printed() {
 #[test]
 fn what_is_not_there_is_named_with_what_is() {
     let folder = folder("reproduce-wrong");
-    let cases: [(&[&str], &[&str]); 13] = [
+    let cases: [(&[&str], &[&str]); 14] = [
+        (&["table1", "--report", "--out=none"], &["none", "--out"]),
         (&["table7"], &["`table7`", "table1 to table6"]),
         (&["table1", "--columns=f9"], &["`f9`", "f1-5, f1-10"]),
         (
