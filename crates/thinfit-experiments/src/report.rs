@@ -326,8 +326,8 @@ pub(crate) fn notes(what: What) -> &'static [&'static str] {
         with a ridge of 1e-4 for functions and 1e-5 for measured data, between which the published errors lie.";
     const STEP: &str = "F-Opt: the paper leaves its step size open. Ours is 1e-3, which is mostly better. With 1e-4, the one \
         of GFT, eleven of twelve errors of one seed are within a factor 3 of the published ones.";
-    const LAST: &str = "Neural net: as in the paper the last iterate of Adam counts, and it scatters, up to \
-        twentyfold between seeds. The same network in PyTorch has errors like ours, in single and in double precision \
+    const LAST: &str = "Neural net: as in the paper the last iterate of Adam counts, and it scatters, in places \
+        more than tenfold between seeds. The same network in PyTorch has errors like ours, in single and in double precision \
         (tools/plain_precision.py).";
     match what {
         What::Table(1) => &[
