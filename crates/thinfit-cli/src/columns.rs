@@ -137,8 +137,8 @@ pub fn samples(args: &FitArgs, path: &Path) -> Result<(Dataset, usize), Failure>
     let targets = find(&reader, &names(&reader, &args.target))?;
     let weights = find(&reader, args.weights.as_slice())?;
     let dropped = find(&reader, &names(&reader, &args.drop))?;
-    let chosen = targets.iter().chain(&weights);
-    if let Some(j) = chosen.copied().find(|j| dropped.contains(j)) {
+    let used = targets.iter().chain(&weights);
+    if let Some(j) = used.copied().find(|j| dropped.contains(j)) {
         return Err(Failure::new(format!(
             "`{}` is to be left out by --drop and used by --target or --weights; take it from one of them",
             reader.names()[j]

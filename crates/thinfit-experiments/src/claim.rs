@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use crate::run::state_path;
+use crate::bench::state_path;
 use crate::{Error, Job, Method};
 
 /// A lock on a chain of jobs, by which other programs know that somebody is at it.
@@ -70,19 +70,7 @@ impl Drop for Claim {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Choice, Plan, Settings, What};
-
-    fn jobs(method: Method) -> Vec<Job> {
-        let cells = What::Table(1).cells().into_iter();
-        let plan = Plan {
-            cells: cells
-                .filter(|cell| cell.method == method && cell.column.name() == "f1-5")
-                .collect(),
-            seeds: vec![1],
-            lambda: Choice::Published,
-        };
-        plan.jobs(&Settings::paper())
-    }
+    use crate::job::tests::jobs;
 
     #[test]
     fn gft_r_shares_the_lock_of_the_gft_that_it_begins_with() {

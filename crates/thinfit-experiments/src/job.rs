@@ -287,8 +287,21 @@ impl FromStr for What {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// The jobs of a method on f1 (5, 300), one for each activation, seed 1.
+    pub(crate) fn jobs(method: Method) -> Vec<Job> {
+        let cells = What::Table(1).cells().into_iter();
+        let plan = Plan {
+            cells: cells
+                .filter(|cell| cell.method == method && cell.column.name() == "f1-5")
+                .collect(),
+            seeds: vec![1],
+            lambda: Choice::Published,
+        };
+        plan.jobs(&Settings::paper())
+    }
 
     #[test]
     fn every_published_cell_is_a_cell_of_its_table() {

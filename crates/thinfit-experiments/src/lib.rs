@@ -5,6 +5,7 @@
 //! Tables 1 to 6 ([`published`]). Here a [`Column`] is what is learned, a [`Method`] learns it, a [`Job`] is one fit, and
 //! a [`Ledger`] keeps the record of every fit that is done. [`run`] does what is missing, and a [`Report`] shows what is there.
 
+mod bench;
 mod claim;
 mod column;
 mod error;
