@@ -1,6 +1,6 @@
 """Times SHRIMP, SALSA, kernel ridge and Gaussian process beside NumPy, SciPy and scikit-learn, in one run on the same points.
 
-    cargo build --release -p thinfit-baselines --example speed
+    cargo build --release -p thinfit-methods --example speed
     python tools/baseline_speed.py [--task TASK] [--rounds 5] [--out raw.jsonl]
 
 Points are numbers of splitmix64, values are Friedman's function; every task fits m points and predicts m others. Both

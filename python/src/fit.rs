@@ -14,7 +14,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use thinfit::{Config, Control, Dataset, MatRef};
-use thinfit_baselines::{Method, Predictor};
+use thinfit_methods::{Method, Predictor};
 
 /// Time between two looks at signals (Ctrl-C) and two reports of progress.
 const POLL: Duration = Duration::from_millis(100);

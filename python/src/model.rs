@@ -9,7 +9,7 @@ use pyo3::types::PyBytes;
 use std::path::{Path, PathBuf};
 use thinfit::Precision;
 use thinfit::file::write_whole;
-use thinfit_baselines::Predictor;
+use thinfit_methods::Predictor;
 
 /// A fitted network, or a fitted sum of kernels, which can only predict.
 #[pyclass(frozen, module = "thinfit._native")]

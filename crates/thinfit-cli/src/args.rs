@@ -319,7 +319,7 @@ pub struct ExportArgs {
 #[command(after_help = "Example:\n  thinfit data f3 --rows 500 --seed 1 -o train.csv")]
 pub struct DataArgs {
     /// The problem.
-    #[arg(value_parser = PossibleValuesParser::new(crate::data::names()))]
+    #[arg(value_parser = PossibleValuesParser::new(crate::commands::data::names()))]
     pub problem: String,
     /// Number of samples [default: as in the paper].
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
@@ -346,7 +346,7 @@ pub struct DataArgs {
 #[command(after_help = "Example:\n  thinfit demo g1")]
 pub struct DemoArgs {
     /// The problem.
-    #[arg(value_parser = PossibleValuesParser::new(crate::data::names()), default_value = "f3")]
+    #[arg(value_parser = PossibleValuesParser::new(crate::commands::data::names()), default_value = "f3")]
     pub problem: String,
     /// Folder for the pictures and the model; made if it is not there.
     #[arg(long, value_name = "DIR", default_value = "thinfit-demo")]

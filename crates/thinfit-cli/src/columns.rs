@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use thinfit::{Dataset, Mat};
-use thinfit_baselines::Predictor;
+use thinfit_methods::Predictor;
 use thinfit_table::{Missing, Options, Reader, quoted};
 
 use crate::args::{self, FitArgs, TableArgs};

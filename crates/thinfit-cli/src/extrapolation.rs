@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use thinfit::MatRef;
-use thinfit_baselines::Predictor;
+use thinfit_methods::Predictor;
 
-use crate::figure::counted;
+use crate::digits::counted;
 
 /// Inputs may leave their range by this part of it: a range seen in few samples is a little narrower than the true one.
 const SLACK: f64 = 0.05;

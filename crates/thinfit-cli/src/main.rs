@@ -5,21 +5,13 @@
 mod args;
 mod checkpoint;
 mod columns;
-mod data;
-mod demo;
-mod draw;
-mod export;
+mod commands;
+mod digits;
 mod extrapolation;
 mod failure;
-mod figure;
-mod fit;
-mod inspect;
 mod interrupt;
 mod output;
-mod predict;
 mod progress;
-mod reproduce;
-mod score;
 mod settings;
 
 use std::io::{BufWriter, Write};
@@ -28,6 +20,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 use crate::args::{Cli, Command};
+use crate::commands::{data, demo, export, fit, inspect, plot, predict, reproduce, score};
 use crate::failure::Failure;
 
 fn main() -> ExitCode {
@@ -54,7 +47,7 @@ fn dispatch(cli: Cli, out: &mut impl Write) -> Result<bool, Failure> {
         Command::Predict(args) => predict::run(&args, out)?,
         Command::Score(args) => score::run(&args, out)?,
         Command::Inspect(args) => inspect::run(&args, out)?,
-        Command::Plot(args) => draw::run(&args, out)?,
+        Command::Plot(args) => plot::run(&args, out)?,
         Command::Export(args) => export::run(&args, out)?,
         Command::Data(args) => data::run(&args, out)?,
         Command::Demo(args) => demo::run(&args, out)?,

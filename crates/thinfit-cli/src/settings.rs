@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use thinfit::Config;
-use thinfit_baselines::Method;
+use thinfit_methods::Method;
 use toml::{Table, Value};
 
 use crate::args::{FitArgs, Missing};

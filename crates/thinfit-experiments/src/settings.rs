@@ -50,12 +50,12 @@ impl Settings {
             if let Some(laid) = with::<Config>(&config, key, value) {
                 taken = laid.map(|laid| config = to_map(&laid));
             }
-            let names = thinfit_baselines::Method::ALL;
+            let names = thinfit_methods::Method::ALL;
             for method in names
                 .iter()
-                .filter_map(|name| thinfit_baselines::Method::named(name))
+                .filter_map(|name| thinfit_methods::Method::named(name))
             {
-                match with::<thinfit_baselines::Method>(&to_map(&method), key, value) {
+                match with::<thinfit_methods::Method>(&to_map(&method), key, value) {
                     Some(laid) if taken.is_err() => taken = laid.map(|_| ()),
                     _ => {}
                 }
@@ -91,8 +91,9 @@ impl Settings {
         };
         let taken = |(key, value): &(&String, &Value)| match method.core() {
             Some(_) => with::<Config>(&known, key, value).is_some_and(|laid| laid.is_ok()),
-            None => with::<thinfit_baselines::Method>(&known, key, value)
-                .is_some_and(|laid| laid.is_ok()),
+            None => {
+                with::<thinfit_methods::Method>(&known, key, value).is_some_and(|laid| laid.is_ok())
+            }
         };
         let changes = self.changes.iter().filter(taken);
         changes.fold(name.to_owned(), |label, (key, value)| {
@@ -114,7 +115,7 @@ impl Settings {
     }
 
     /// The settings of a job of another method.
-    pub(crate) fn baseline(&self, job: &Job) -> Result<thinfit_baselines::Method, Error> {
+    pub(crate) fn baseline(&self, job: &Job) -> Result<thinfit_methods::Method, Error> {
         let known = named(job.method).ok_or_else(|| Error::Settings {
             problem: format!("`{}` is not there", job.method.name()),
         })?;
@@ -134,7 +135,7 @@ impl Settings {
         // A key that the method does not have is a mistake here, and is refused below.
         settings.extend(published(job.method, job.column));
         for (key, value) in &self.changes {
-            if let Some(Ok(laid)) = with::<thinfit_baselines::Method>(&settings, key, value) {
+            if let Some(Ok(laid)) = with::<thinfit_methods::Method>(&settings, key, value) {
                 settings = to_map(&laid);
             }
         }
@@ -157,8 +158,8 @@ impl fmt::Display for Settings {
 }
 
 /// Other methods with their defaults.
-fn named(method: Method) -> Option<thinfit_baselines::Method> {
-    thinfit_baselines::Method::named(match method {
+fn named(method: Method) -> Option<thinfit_methods::Method> {
+    thinfit_methods::Method::named(match method {
         Method::GaussianProcessMatern => Method::GaussianProcess.name(),
         Method::ShrimpReal => Method::Shrimp.name(),
         method => method.name(),

@@ -1,9 +1,9 @@
 //! Kernel ridge on the paper's functions: errors in the range that the published row and our own runs give.
 
 use thinfit::{Control, Dataset};
-use thinfit_baselines::KernelRidge;
 use thinfit_experiments::published::{self, Setting};
 use thinfit_experiments::{Method, Problem, Split};
+use thinfit_methods::KernelRidge;
 
 /// Mean over five seeds of the test error, with as many test points as training points.
 fn error(problem: Problem, dim: usize, samples: usize) -> f64 {

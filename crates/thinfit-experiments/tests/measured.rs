@@ -3,8 +3,8 @@
 
 use serde_json::json;
 use thinfit::{Control, Dataset};
-use thinfit_baselines::{Method, Predictor};
 use thinfit_experiments::{Measured, UciError};
+use thinfit_methods::{Method, Predictor};
 
 /// Test error and model of a method with its settings, none without a folder.
 fn fit(measured: Measured, method: serde_json::Value) -> Option<(f64, Predictor)> {

@@ -1,7 +1,7 @@
 //! Every choice of a fit in one serde struct: the same for configuration files, the command line, Python and the
 //! record in a saved model.
 
-use crate::rows::Form;
+use crate::Form;
 use crate::{Activation, Error, Precision, Result, Ridge, Scaling, Variation};
 use serde::{Deserialize, Serialize};
 

@@ -5,18 +5,20 @@
 //! features where the configuration has such starts.
 
 use crate::config::{Config, Lambda, Method, Start};
+use crate::data::rows::Rows;
 use crate::data::{Dataset, Scaler};
-use crate::features::planes;
-use crate::model::{Model, Network};
-use crate::orthogonal::{self, Orthogonal};
-use crate::output::KAPPAS;
-use crate::race::{self, Candidate, Race};
-use crate::random::{Purpose, stream};
-use crate::record::Record;
-use crate::rows::{self, Rows};
-use crate::state::{Control, Phase, Progress, State, fingerprint};
-use crate::train::{Check, Leaf, Parts, RunState, TrainingStep, new_step, phases, train};
-use crate::uncertainty::{Uncertainty, calibrate, spread};
+use crate::math::random::{Purpose, stream};
+use crate::model::model::{Model, Network};
+use crate::model::record::Record;
+use crate::model::uncertainty::{Uncertainty, calibrate, spread};
+use crate::network::features::{fitted, planes};
+use crate::polish::race::{self, Candidate, Race};
+use crate::solve::orthogonal::{self, Orthogonal};
+use crate::solve::output_weights::KAPPAS;
+use crate::train::checkpoint::{Control, Phase, Progress, State, fingerprint};
+use crate::train::processor::{
+    Check, Leaf, Parts, RunState, TrainingStep, new_step, phases, train,
+};
 use crate::{Error, Form, Result, Ridge};
 use faer::Mat;
 use rand::RngExt;
@@ -408,7 +410,7 @@ impl Fit {
                 let b = factor.coefficients(factor.tau(ridge));
                 Some((
                     ridge,
-                    held.mean_square(rows::fitted(activation, e.as_ref(), b.as_ref()).as_ref()),
+                    held.mean_square(fitted(activation, e.as_ref(), b.as_ref()).as_ref()),
                 ))
             }
             Ridge::Relative(_) => factor
@@ -450,7 +452,7 @@ impl Fit {
         let tau = held_out.tau(best.ridge);
         let b = held_out.coefficients(tau);
         let e = planes(activation, self.validation.x.as_ref(), &best.w);
-        let fitted = rows::fitted(activation, e.as_ref(), b.as_ref());
+        let fitted = fitted(activation, e.as_ref(), b.as_ref());
         let residual = &self.validation.y - &fitted;
         let spread = spread(e.as_ref(), held_out.covariance(tau).as_ref());
         let (noise, scores) = calibrate(

@@ -1,7 +1,7 @@
 //! `thinfit fit --method NAME` with the methods to compare with, and what can be done with their models.
 
 use super::*;
-use thinfit_baselines::{Method, Predictor};
+use thinfit_methods::{Method, Predictor};
 
 /// Settings that make a method fast on eighty points.
 fn quick(method: &str) -> &'static [&'static str] {

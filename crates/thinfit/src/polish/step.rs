@@ -4,8 +4,8 @@
 //! J D⁻¹ = Q R where it has at least as many rows as columns, (J D⁻¹)ᵀ = Q R otherwise, which gives the step of least
 //! length. Either way what is left is a small triangle T, factored again for every μ, and neither JᵀJ nor JJᵀ is formed.
 
-use crate::features::{column, column_mut};
-use crate::householder::{Damped, Qr};
+use crate::math::columns::{column, column_mut};
+use crate::solve::householder::{Damped, Qr};
 use faer::Mat;
 
 /// The factored J, ready for any μ.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::features::pad;
+use crate::network::features::pad;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -89,7 +89,7 @@ fn step_solves_the_damped_normal_equations() {
             let q = a.nrows();
             let s = a.transpose() * &a + faer::Scale(tau * tau) * Mat::<f64>::identity(p, p);
             let inverse = faer::linalg::solvers::DenseSolveCore::inverse(&s.partial_piv_lu());
-            let right = rows::stack_outputs(y.as_ref(), None, q);
+            let right = stacked::stack_outputs(y.as_ref(), None, q);
             let residual = &a * &point.b - right;
             let mut h = Mat::<f64>::zeros(parameters, parameters);
             let mut gradient = Mat::<f64>::zeros(parameters, 1);

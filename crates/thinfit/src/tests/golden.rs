@@ -1,9 +1,9 @@
 //! Values, gradients and ten Adam steps against the autograd restatement in `tools/golden.py`.
 
-use crate::adam::Adam;
-use crate::generator::Generator;
-use crate::objective::Objective;
-use crate::rows::Rows;
+use crate::data::rows::Rows;
+use crate::train::adam::Adam;
+use crate::train::generator::Generator;
+use crate::train::objective::Objective;
 use crate::{Activation, Ridge, Variation};
 use faer::Mat;
 use serde::Deserialize;

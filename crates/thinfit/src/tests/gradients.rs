@@ -1,9 +1,9 @@
 //! Every activation × term × leaf, with one and three outputs, against central differences of fourth order.
 
-use crate::generator::Generator;
-use crate::objective::Objective;
-use crate::random::{Purpose, stream};
-use crate::rows::Rows;
+use crate::data::rows::Rows;
+use crate::math::random::{Purpose, stream};
+use crate::train::generator::Generator;
+use crate::train::objective::Objective;
 use crate::{Activation, Ridge, Variation};
 use faer::Mat;
 use rand::RngExt;

@@ -1,0 +1,64 @@
+//! `thinfit export`: a model in another language.
+
+use std::io::Write;
+use std::path::Path;
+
+use thinfit::Precision;
+use thinfit_methods::Predictor;
+
+use crate::args::{ExportArgs, Language};
+use crate::failure::Failure;
+use thinfit::file::write_whole;
+
+/// Translates and writes.
+pub fn run(args: &ExportArgs, out: &mut impl Write) -> Result<(), Failure> {
+    let model = Predictor::load(&args.model)?;
+    let model = model
+        .network()
+        .map_err(|error| Failure::new(format!("{}: {error}", args.model.display())))?;
+    let extension = match args.to {
+        Language::Onnx => "onnx",
+        Language::C => "c",
+        Language::Python => "py",
+        Language::Latex => "tex",
+    };
+    let path = args
+        .output
+        .clone()
+        .unwrap_or_else(|| args.model.with_extension(extension));
+    let name = path
+        .file_stem()
+        .map_or("model".into(), |stem| stem.to_string_lossy().into_owned());
+    let mut write = |path: &Path, content: &[u8]| -> Result<(), Failure> {
+        write_whole(path, content)?;
+        Ok(writeln!(out, "wrote {}", path.display())?)
+    };
+    match args.to {
+        Language::Onnx => {
+            let precision = if args.f32 {
+                Precision::F32
+            } else {
+                Precision::F64
+            };
+            write(&path, &thinfit_export::onnx(model, precision))
+        }
+        Language::C => {
+            let code = thinfit_export::c(model, &name);
+            // The source includes the header by the name of the function.
+            let header = path.with_file_name(format!("{}.h", code.name));
+            if header == path {
+                return Err(Failure::new(format!(
+                    "{}: expected a name for the source, found that of the header; give one that ends in .c",
+                    path.display()
+                )));
+            }
+            write(&path, code.source.as_bytes())?;
+            write(&header, code.header.as_bytes())
+        }
+        Language::Python => write(&path, thinfit_export::python(model, &name).as_bytes()),
+        Language::Latex => {
+            let digits = usize::from(args.digits);
+            write(&path, thinfit_export::latex(model, digits).as_bytes())
+        }
+    }
+}

@@ -1,0 +1,404 @@
+//! `thinfit fit`: from a table to a model, with a word on how good it is.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use serde::Serialize;
+use thinfit::{Config, Dataset, Model, State, linear_leave_one_out};
+use thinfit_methods::{Method, Predictor};
+use thinfit_table::quoted;
+
+use crate::args::FitArgs;
+use crate::checkpoint::Checkpoint;
+use crate::columns;
+use crate::commands::predict::pool;
+use crate::digits::{counted, four_digits};
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::output::check_output;
+use crate::progress::Progress;
+use crate::settings::{self, Asked};
+
+/// Everything that `--json` prints.
+#[derive(Serialize)]
+struct Summary<'a> {
+    model: &'a Path,
+    samples: usize,
+    dropped: usize,
+    inputs: &'a [String],
+    outputs: &'a [String],
+    method: &'a str,
+    /// Of a network only.
+    width: Option<usize>,
+    /// Where the method has one.
+    lambda: Option<f64>,
+    parameters: usize,
+    seconds: f64,
+    interrupted: bool,
+    /// None where a method holds nothing out.
+    validation: Option<Validation>,
+}
+
+/// Errors on rows that the predictions there did not see, per output.
+#[derive(Serialize)]
+struct Validation {
+    rows: usize,
+    mse: Vec<f64>,
+    r2: Vec<f64>,
+    /// Of a linear fit.
+    linear_mse: Vec<f64>,
+    mean_mse: Vec<f64>,
+}
+
+impl Validation {
+    fn of(model: &Predictor, data: &Dataset) -> Option<Self> {
+        let mse = model.validation_mse()?.to_vec();
+        let (rows, linear_mse, mean_mse) = match model {
+            Predictor::Network(Model { record, .. }) => (
+                record.validation_samples,
+                record.validation_linear.clone(),
+                record.validation_variance.clone(),
+            ),
+            // Of a linear fit every row is held out in its turn, of the model all of them or some.
+            Predictor::Kernel(model) => (
+                model.record.validation_samples,
+                linear_leave_one_out(data),
+                variances(data),
+            ),
+        };
+        let r2 = mse
+            .iter()
+            .zip(&mean_mse)
+            .map(|(mse, mean)| explained(*mse, *mean));
+        Some(Validation {
+            rows,
+            r2: r2.collect(),
+            mse,
+            linear_mse,
+            mean_mse,
+        })
+    }
+}
+
+/// Fits and saves; tells whether the fit was interrupted.
+pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
+    let asked = settings::resolve(&mut args)?;
+    let path = args.data.clone().ok_or_else(|| {
+        Failure::new("which table? give a file, as in `thinfit fit train.csv --target y`")
+    })?;
+    let output = args
+        .output
+        .clone()
+        .unwrap_or_else(|| PathBuf::from("model.json"));
+    check_output(&output, "-o", &[&path])?;
+    if let Some(state) = &args.checkpoint {
+        check_output(state, "--checkpoint", &[&path, &output])?;
+    }
+    let (data, dropped) = columns::samples(&args, &path)?;
+    let progress = Progress::new(args.quiet);
+    let fit = match asked {
+        Asked::Core(config, given) => core(&args, &data, *config, given, &progress)?,
+        Asked::Other {
+            method,
+            seed,
+            threads,
+        } => other(&data, &method, seed, threads, &progress)?,
+    };
+    progress.finish();
+    let Fitted { model, seconds } = fit;
+    model.save(&output)?;
+
+    let network = model.network().ok();
+    let result = Summary {
+        model: &output,
+        samples: model.samples(),
+        dropped,
+        inputs: model.inputs(),
+        outputs: model.outputs(),
+        method: model.method(),
+        width: network.map(Model::width),
+        lambda: network.and_then(|network| network.record.regulariser()),
+        parameters: model.parameters(),
+        seconds,
+        interrupted: model.stopped(),
+        validation: Validation::of(&model, &data),
+    };
+    if args.json {
+        serde_json::to_writer(&mut *out, &result)?;
+        writeln!(out)?;
+    } else {
+        write_report(out, &model, &result, &constant(&data))?;
+        write_next(out, &args, &path, &output, &model)?;
+    }
+    Ok(model.stopped())
+}
+
+/// A model and the seconds that it took.
+struct Fitted {
+    model: Predictor,
+    seconds: f64,
+}
+
+/// A fit of the core library, from a saved state if there is one.
+fn core(
+    args: &FitArgs,
+    data: &Dataset,
+    config: Config,
+    given: bool,
+    progress: &Progress,
+) -> Result<Fitted, Failure> {
+    let state = match &args.resume {
+        None => None,
+        Some(file) => {
+            let state = State::load(file)?;
+            if given && !state.is_of(&config) {
+                return Err(Failure::new(format!(
+                    "{}: this state belongs to a fit with other settings; give the same ones, or none: the state holds them",
+                    file.display()
+                )));
+            }
+            Some(state.on_threads(config.threads))
+        }
+    };
+    announce(data, progress)?;
+    let checkpoint = args.checkpoint.clone().or(args.resume.clone());
+    let checkpoint = checkpoint.map(Checkpoint::new);
+    let warned = AtomicBool::new(false);
+    let start = Instant::now();
+    let observe = |at: &thinfit::Progress<'_>| {
+        progress.fit(at);
+        let stop = interrupt::asked();
+        let saved = match &checkpoint {
+            None => Ok(()),
+            Some(checkpoint) if stop => checkpoint.save(at),
+            Some(checkpoint) => checkpoint.offer(at),
+        };
+        if let Err(error) = saved {
+            // Hours of work should not end because a disk is full for a while.
+            if !warned.swap(true, Ordering::Relaxed) {
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "warning: the state is not saved: {error}"
+                );
+            }
+        }
+        interrupt::control()
+    };
+    let model = match state {
+        None => thinfit::fit(data, &config, &observe),
+        Some(state) => thinfit::resume(data, state, &observe),
+    }?;
+    Ok(Fitted {
+        model: Predictor::Network(model),
+        seconds: start.elapsed().as_secs_f64(),
+    })
+}
+
+/// A fit of another method.
+fn other(
+    data: &Dataset,
+    method: &Method,
+    seed: u64,
+    threads: usize,
+    progress: &Progress,
+) -> Result<Fitted, Failure> {
+    announce(data, progress)?;
+    let pool = pool(threads)?;
+    let start = Instant::now();
+    let observe = |part: f64| {
+        progress.step(part, || method.name().into());
+        interrupt::control()
+    };
+    let model = pool.install(|| method.fit(data, seed, &observe))?;
+    Ok(Fitted {
+        model,
+        seconds: start.elapsed().as_secs_f64(),
+    })
+}
+
+/// Says what is learned, and listens for Ctrl-C from now on.
+fn announce(data: &Dataset, progress: &Progress) -> Result<(), Failure> {
+    progress.note(format!(
+        "learning {} from {} inputs, {} samples",
+        data.outputs.join(", "),
+        data.dim(),
+        data.samples()
+    ));
+    interrupt::listen("and saving the best so far")
+}
+
+/// r² = 1 − mse/variance, 0 where there is nothing to explain.
+pub fn explained(mse: f64, variance: f64) -> f64 {
+    if variance > 0.0 {
+        1.0 - mse / variance
+    } else {
+        0.0
+    }
+}
+
+fn write_report(
+    out: &mut impl Write,
+    model: &Predictor,
+    result: &Summary<'_>,
+    constant: &[&str],
+) -> Result<(), Failure> {
+    let dropped = match result.dropped {
+        0 => String::new(),
+        rows => format!(" ({} with missing values left out)", counted(rows, "row")),
+    };
+    writeln!(
+        out,
+        "{} {} in {:.1} s from {} samples{dropped}: {}, {} parameters\n",
+        if result.interrupted {
+            "interrupted; best fit of"
+        } else {
+            "fitted"
+        },
+        result.outputs.join(", "),
+        result.seconds,
+        result.samples,
+        match model {
+            Predictor::Network(model) =>
+                format!("{} {} neurons", model.width(), model.activation().name()),
+            Predictor::Kernel(_) => format!("{}, a kernel at each sample", result.method),
+        },
+        result.parameters,
+    )?;
+    let Some(validation) = &result.validation else {
+        writeln!(
+            out,
+            "nothing was held out; `thinfit score` measures it on other rows"
+        )?;
+        return Ok(());
+    };
+    match model {
+        Predictor::Network(_) => writeln!(
+            out,
+            "on {} rows that trained no neuron (they chose between candidates):\n",
+            validation.rows
+        )?,
+        Predictor::Kernel(_) => writeln!(
+            out,
+            "on {} samples held out in turn (they may have chosen the settings):\n",
+            validation.rows
+        )?,
+    }
+    writeln!(out, "{:<24}{:>12}{:>14}", "", "rmse", "r²")?;
+    for (o, name) in result.outputs.iter().enumerate() {
+        let label = |text: &str| match result.outputs.len() {
+            1 => text.to_owned(),
+            _ => format!("{name}: {text}"),
+        };
+        let rows = [
+            ("this model", validation.mse[o]),
+            ("linear fit", validation.linear_mse[o]),
+            ("predicting the mean", validation.mean_mse[o]),
+        ];
+        for (text, mse) in rows {
+            let r2 = explained(mse, validation.mean_mse[o]);
+            writeln!(
+                out,
+                "{:<24}{:>12}{:>14.9}",
+                label(text),
+                four_digits(mse.sqrt()),
+                r2
+            )?;
+        }
+    }
+    let worse = (0..result.outputs.len())
+        .filter(|&o| validation.mse[o] >= validation.linear_mse[o])
+        .map(|o| result.outputs[o].as_str())
+        .filter(|name| !constant.contains(name))
+        .collect::<Vec<_>>();
+    for name in constant {
+        writeln!(
+            out,
+            "\n{name} has one value in all samples: there is nothing to learn"
+        )?;
+    }
+    if !worse.is_empty() {
+        writeln!(
+            out,
+            "\nno better than a linear fit for {}: {}",
+            worse.join(", "),
+            match Method::named(result.method) {
+                None => "with noisy or few samples try --lambda auto or a smaller --width",
+                Some(_) => "try another method, such as gft-r or gaussian-process",
+            }
+        )?;
+    }
+    Ok(())
+}
+
+/// Variance of each output over the samples.
+fn variances(data: &Dataset) -> Vec<f64> {
+    let column = |o: usize| data.y.col_as_slice(o).iter();
+    let mean = |o| column(o).sum::<f64>() / data.samples() as f64;
+    let variance =
+        |o, mean: f64| column(o).map(|v| (v - mean).powi(2)).sum::<f64>() / data.samples() as f64;
+    (0..data.y.ncols()).map(|o| variance(o, mean(o))).collect()
+}
+
+/// Outputs that have one value in all samples.
+fn constant(data: &Dataset) -> Vec<&str> {
+    let outputs = data.outputs.iter().enumerate();
+    let flat = |o: usize| data.y.col_as_slice(o).windows(2).all(|w| w[0] == w[1]);
+    let flat = outputs.filter(|(o, _)| flat(*o));
+    flat.map(|(_, name)| name.as_str()).collect()
+}
+
+/// What was written, and commands to go on with.
+fn write_next(
+    out: &mut impl Write,
+    args: &FitArgs,
+    data: &Path,
+    file: &Path,
+    model: &Predictor,
+) -> Result<(), Failure> {
+    writeln!(out, "\nwrote {}", file.display())?;
+    let file = quoted(&file.to_string_lossy());
+    match (
+        model.stopped(),
+        args.checkpoint.as_ref().or(args.resume.as_ref()),
+    ) {
+        (true, Some(state)) => writeln!(out, "\nto go on:\n  {}", resuming(state))?,
+        (true, None) if Method::named(model.method()).is_none() => writeln!(
+            out,
+            "\nit cannot go on; with --checkpoint FILE a fit that is stopped can"
+        )?,
+        _ => {}
+    }
+    let data = match data == Path::new("-") {
+        true => "DATA.csv".into(),
+        false => quoted(&data.to_string_lossy()),
+    };
+    writeln!(out, "\nnext:\n  thinfit inspect {file}")?;
+    writeln!(
+        out,
+        "  thinfit plot {file} {data}{}",
+        columns::typed(&args.table)
+    )?;
+    writeln!(out, "  thinfit predict {file} NEW.csv -o predicted.csv")?;
+    Ok(())
+}
+
+/// The command that was given, but to go on from a saved state.
+fn resuming(state: &Path) -> String {
+    let mut words = vec!["thinfit".to_owned()];
+    let mut given = std::env::args_os().skip(1);
+    while let Some(word) = given.next() {
+        let word = word.to_string_lossy();
+        match word.split_once('=').map_or(&*word, |(option, _)| option) {
+            "--checkpoint" | "--resume" => {
+                if !word.contains('=') {
+                    given.next();
+                }
+            }
+            _ => words.push(quoted(&word)),
+        }
+    }
+    words.push(format!("--resume {}", quoted(&state.to_string_lossy())));
+    words.join(" ")
+}

@@ -1,0 +1,247 @@
+//! `thinfit plot`: pictures of a model, of how it was learned, and of how it does on a table.
+
+use std::io::Write;
+use std::path::Path;
+
+use thinfit::file::write_whole;
+use thinfit::{Activation, Leaf, Mat, Model, Sensitivity};
+use thinfit_methods::Predictor;
+use thinfit_plot::{
+    Canvas, Effect, Effects, Features, Importance, Learning, Prediction, effects, features,
+    importance, learning, prediction, residuals,
+};
+
+use crate::args::PlotArgs;
+use crate::columns::{match_inputs, open, targets};
+use crate::failure::Failure;
+
+/// Dots of the PNG for each pixel of the SVG.
+const DOTS: f64 = 2.0;
+/// Points on the curve of an effect.
+const CURVE: usize = 101;
+/// Marks on the axis of an effect: so many quantiles of the input.
+const MARKS: usize = 21;
+/// Steps of training that one step of the polish is drawn as wide as.
+const POLISH: f64 = 50.0;
+
+/// Draws everything there is to draw.
+pub fn run(args: &PlotArgs, out: &mut impl Write) -> Result<(), Failure> {
+    let model = Predictor::load(&args.model)?;
+    let table = match &args.data {
+        None => None,
+        Some(path) => {
+            let mut reader = open(path, &args.table, true)?;
+            let targets = targets(&reader, &args.target, &model)?;
+            match_inputs(&mut reader, &model, &targets)?;
+            Some(reader.read()?.x)
+        }
+    };
+    if let (Predictor::Kernel(kernels), None) = (&model, &table) {
+        return Err(Failure::new(format!(
+            "{}: a sum of kernels (`{}`) has no features to draw; give a table to draw its predictions",
+            args.model.display(),
+            kernels.record.method
+        )));
+    }
+    make_folder(&args.out)?;
+    let (d, outputs) = (model.inputs().len(), model.outputs());
+    let name = |o: usize, picture: &str| match outputs.len() {
+        1 => picture.to_owned(),
+        _ => format!("{picture}-{}-{}", o + 1, file_name(&outputs[o])),
+    };
+    if let Predictor::Network(model) = &model {
+        draw_network(args, out, model, table.as_ref(), &name)?;
+    }
+    if let Some(table) = &table {
+        let predicted = model.predict(table.as_ref().subcols(0, d))?;
+        for (o, quantity) in outputs.iter().enumerate() {
+            let picture = Prediction {
+                title: "",
+                quantity,
+                truth: table.col_as_slice(d + o),
+                predicted: predicted.col_as_slice(o),
+            };
+            save(out, &args.out, &name(o, "prediction"), &prediction(picture))?;
+            save(out, &args.out, &name(o, "residuals"), &residuals(picture))?;
+        }
+    }
+    Ok(())
+}
+
+/// What only a network has: how it was learned, its features, and integrals over its inputs.
+fn draw_network(
+    args: &PlotArgs,
+    out: &mut impl Write,
+    model: &Model,
+    table: Option<&Mat<f64>>,
+    name: &dyn Fn(usize, &str) -> String,
+) -> Result<(), Failure> {
+    if !model.record.history.is_empty() {
+        save(out, &args.out, "learning", &learning_curve(model))?;
+    }
+    let x = table.map(|table| table.as_ref().subcols(0, model.dim()).to_owned());
+    for o in 0..model.outputs.len() {
+        let sensitivity = model.sensitivity(o)?;
+        let pictures = [
+            ("features", feature_picture(model, o, &sensitivity, "")),
+            ("importance", importance_bars(model, o, &sensitivity)),
+            (
+                "effects",
+                effect_curves(model, o, &sensitivity, x.as_ref())?,
+            ),
+        ];
+        for (picture, canvas) in &pictures {
+            save(out, &args.out, &name(o, picture), canvas)?;
+        }
+    }
+    Ok(())
+}
+
+/// A folder for pictures.
+pub fn make_folder(path: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(path).map_err(|error| {
+        Failure::new(format!(
+            "the folder `{}` for the pictures cannot be made: {error}; give one you may write to with --out DIR",
+            path.display()
+        ))
+    })
+}
+
+/// Writes a picture in both formats and says so.
+pub fn save(
+    out: &mut impl Write,
+    folder: &Path,
+    name: &str,
+    canvas: &Canvas,
+) -> Result<(), Failure> {
+    let png = canvas.to_png(DOTS).map_err(Failure::new)?;
+    for (extension, content) in [("svg", canvas.to_svg().as_bytes()), ("png", &png)] {
+        let path = folder.join(format!("{name}.{extension}"));
+        write_whole(&path, content)?;
+        writeln!(out, "wrote {}", path.display())?;
+    }
+    Ok(())
+}
+
+/// A name that every file system takes.
+fn file_name(text: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() { c } else { '_' };
+    text.chars().map(plain).take(60).collect()
+}
+
+/// Where the hidden weights lie, and which inputs matter.
+pub fn feature_picture(model: &Model, o: usize, sensitivity: &Sensitivity, title: &str) -> Canvas {
+    let w = model.hidden();
+    // Inputs of different units compare by what happens over their ranges.
+    let rows: Vec<f64> = (0..w.nrows())
+        .flat_map(|l| w.row(l).iter().copied().zip(&model.domain))
+        .map(|(w, [low, high])| w * (high - low))
+        .collect();
+    features(Features {
+        title,
+        w: &rows,
+        magnitude: model.magnitudes().col_as_slice(o),
+        importance: &sensitivity.total,
+        measure: "total Sobol index",
+        inputs: &model.inputs,
+        unit: match model.activation() {
+            Activation::Fourier => "cycles over the range of the input",
+            Activation::Cosine => "half cycles over the range of the input",
+            _ => "change of the argument over the range of the input",
+        },
+        support: &[],
+    })
+}
+
+/// Inputs by total index, the largest first.
+fn by_importance(sensitivity: &Sensitivity) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..sensitivity.total.len()).collect();
+    order.sort_by(|&i, &j| sensitivity.total[j].total_cmp(&sensitivity.total[i]));
+    order
+}
+
+fn importance_bars(model: &Model, o: usize, sensitivity: &Sensitivity) -> Canvas {
+    let order = by_importance(sensitivity);
+    let pick = |values: &[f64]| order.iter().map(|&j| values[j]).collect::<Vec<_>>();
+    let inputs: Vec<String> = order.iter().map(|&j| model.inputs[j].clone()).collect();
+    importance(Importance {
+        title: &format!("Which inputs matter for {}", model.outputs[o]),
+        inputs: &inputs,
+        first: &pick(&sensitivity.first),
+        total: &pick(&sensitivity.total),
+    })
+}
+
+fn effect_curves(
+    model: &Model,
+    o: usize,
+    sensitivity: &Sensitivity,
+    x: Option<&Mat<f64>>,
+) -> Result<Canvas, Failure> {
+    let mut curves = Vec::new();
+    for j in by_importance(sensitivity) {
+        let [low, high] = model.domain[j];
+        let place = |k: usize| low + (high - low) * k as f64 / (CURVE - 1) as f64;
+        let at: Vec<f64> = (0..CURVE).map(place).collect();
+        let effect = model.effect(o, j, &at)?;
+        let rug = x.map_or(Vec::new(), |x| quantiles(x.col_as_slice(j)));
+        curves.push((j, at, effect, rug));
+    }
+    let panels: Vec<Effect<'_>> = curves
+        .iter()
+        .map(|(j, x, y, rug)| Effect {
+            input: &model.inputs[*j],
+            x,
+            y,
+            band: None,
+            rug,
+        })
+        .collect();
+    Ok(effects(Effects {
+        title: "Effect of each input, averaged over the others",
+        quantity: &model.outputs[o],
+        effects: &panels,
+    }))
+}
+
+fn quantiles(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match sorted.len() {
+        0 => Vec::new(),
+        m => (0..MARKS)
+            .map(|k| sorted[k * (m - 1) / (MARKS - 1)])
+            .collect(),
+    }
+}
+
+fn learning_curve(model: &Model) -> Canvas {
+    let (mut loss, mut validation, mut phases) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut begin, mut end, mut now, mut last) = (0.0, 0.0, None, 0);
+    for check in &model.record.history {
+        let (name, width) = match check.leaf {
+            Some(Leaf::Parameters) => ("generator", 1.0),
+            Some(Leaf::Latents) => ("refinement", 1.0),
+            Some(Leaf::Weights) => ("features", 1.0),
+            None => ("polish, steps ×50", POLISH),
+        };
+        if now != Some(name) {
+            phases.push((end, name));
+        }
+        // The polish starts counting again when the best of its candidates are known.
+        if now != Some(name) || check.step < last {
+            (begin, now) = (end, Some(name));
+        }
+        last = check.step;
+        end = begin + width * check.step as f64;
+        loss.extend(check.loss.map(|loss| (end, loss)));
+        validation.push((end, check.validation));
+    }
+    learning(Learning {
+        title: "",
+        measure: "mean squared error, scaled outputs",
+        loss: &loss,
+        validation: &validation,
+        phases: &phases,
+    })
+}

@@ -1,0 +1,165 @@
+//! `thinfit predict`: a stream of rows in, a stream of predictions out.
+
+use std::io::Write;
+
+use thinfit::{Mat, MatRef};
+use thinfit_methods::Predictor;
+use thinfit_table::Writer;
+
+use crate::args::PredictArgs;
+use crate::columns::{self, also, match_inputs, open};
+use crate::digits::counted;
+use crate::extrapolation::Extrapolation;
+use crate::failure::Failure;
+use crate::output::check_output;
+use crate::progress::Progress;
+
+/// Rows in memory at a time.
+pub const BLOCK: usize = 1 << 15;
+
+/// Reads, predicts and writes block by block.
+pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
+    let model = Predictor::load(&args.model)?;
+    // Before anything is read or written.
+    let given = [
+        ("--gradient", args.gradient),
+        ("--interval", args.interval.is_some()),
+    ];
+    for (option, _) in given.into_iter().filter(|(_, given)| *given) {
+        let network = model.network();
+        network.map_err(|error| Failure::new(format!("{option}: {error}")))?;
+    }
+    let mut reader = open(&args.data, &args.table, true)?;
+    let keep = columns::names(&reader, &args.keep);
+    match_inputs(&mut reader, &model, &[])?;
+    let kept = also(&mut reader, &keep)?;
+    let pool = pool(usize::from(args.threads))?;
+    if let Some(output) = &args.output {
+        check_output(output, "-o", &[&args.model, &args.data])?;
+    }
+    let mut writer = match &args.output {
+        Some(path) => Writer::create(path)?,
+        None => Writer::new("standard output", out),
+    };
+    let (progress, mut rows) = (Progress::counting(args.quiet), 0);
+    let mut extrapolation = Extrapolation::of(&model);
+    writer.names(&[keep, names(args, &model)].concat())?;
+    while let Some(block) = reader.next_block(BLOCK)? {
+        let x = block.as_ref().subcols(0, model.inputs().len());
+        extrapolation.count(&model, x);
+        let y = pool.install(|| evaluate(args, &model, x));
+        let y = y.map_err(|error| in_table(error, rows))?;
+        writer.rows(beside(block.as_ref(), &kept, y).as_ref())?;
+        rows += x.nrows();
+        progress.rows(rows);
+    }
+    progress.finish();
+    tell_dropped(reader.dropped(), &Progress::new(args.quiet));
+    if !args.quiet {
+        extrapolation.warn(&model);
+    }
+    Ok(writer.finish()?)
+}
+
+/// The error with its row counted from the first row of the table, `before` of which are in earlier blocks.
+pub fn in_table(error: thinfit::Error, before: usize) -> thinfit::Error {
+    match error {
+        thinfit::Error::NotFinite {
+            what,
+            row,
+            column,
+            value,
+        } => thinfit::Error::NotFinite {
+            what,
+            row: before + row,
+            column,
+            value,
+        },
+        error => error,
+    }
+}
+
+/// Columns of a block beside `y`.
+fn beside(block: MatRef<'_, f64>, kept: &[usize], y: Mat<f64>) -> Mat<f64> {
+    match kept.len() {
+        0 => y,
+        k => Mat::from_fn(y.nrows(), k + y.ncols(), |i, j| match j < k {
+            true => block[(i, kept[j])],
+            false => y[(i, j - k)],
+        }),
+    }
+}
+
+/// Threads to work on; 0 takes all cores.
+pub fn pool(threads: usize) -> Result<rayon::ThreadPool, Failure> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .map_err(|error| {
+            Failure::new(format!(
+                "--threads {threads}: expected a number of threads that can be started ({error})"
+            ))
+        })
+}
+
+/// Names of the columns written, in the order of [`evaluate`].
+fn names(args: &PredictArgs, model: &Predictor) -> Vec<String> {
+    let mut names = Vec::new();
+    for output in model.outputs() {
+        names.push(output.clone());
+        if args.std {
+            names.push(format!("{output}_std"));
+        }
+        if args.interval.is_some() {
+            names.push(format!("{output}_low"));
+            names.push(format!("{output}_high"));
+        }
+        if args.gradient {
+            let partial = |input| format!("d({output})/d({input})");
+            names.extend(model.inputs().iter().map(partial));
+        }
+    }
+    names
+}
+
+/// What was asked for at the rows of `x`, output by output.
+fn evaluate(
+    args: &PredictArgs,
+    model: &Predictor,
+    x: MatRef<'_, f64>,
+) -> thinfit::Result<Mat<f64>> {
+    let f = model.predict(x)?;
+    let deviation = match args.std {
+        true => Some(model.deviation(x)?.observation),
+        false => None,
+    };
+    let bounds = match args.interval {
+        Some(level) => Some(model.network()?.interval(x, level)?),
+        None => None,
+    };
+    let mut columns: Vec<Vec<f64>> = Vec::new();
+    for o in 0..model.outputs().len() {
+        let mut push = |a: &Mat<f64>, j: usize| columns.push(a.col_as_slice(j).to_vec());
+        push(&f, o);
+        if let Some(deviation) = &deviation {
+            push(deviation, o);
+        }
+        if let Some((low, high)) = &bounds {
+            push(low, o);
+            push(high, o);
+        }
+        if args.gradient {
+            let slope = model.network()?.gradient(x, o)?;
+            (0..slope.ncols()).for_each(|j| push(&slope, j));
+        }
+    }
+    Ok(Mat::from_fn(x.nrows(), columns.len(), |i, j| columns[j][i]))
+}
+
+/// Says how many rows were left out.
+pub fn tell_dropped(rows: usize, progress: &Progress) {
+    if rows > 0 {
+        let rows = counted(rows, "row");
+        progress.note(format!("left out {rows} with missing values"));
+    }
+}

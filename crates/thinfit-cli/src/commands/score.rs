@@ -1,0 +1,128 @@
+//! `thinfit score`: the error of a model on a table, in one pass.
+
+use std::io::Write;
+use std::path::Path;
+
+use serde::Serialize;
+use thinfit_methods::Predictor;
+
+use crate::args::ScoreArgs;
+use crate::columns::{match_inputs, open, targets};
+use crate::commands::fit::explained;
+use crate::commands::predict::{BLOCK, in_table, tell_dropped};
+use crate::digits::four_digits;
+use crate::extrapolation::Extrapolation;
+use crate::failure::Failure;
+use crate::progress::Progress;
+
+/// Errors of one output.
+#[derive(Serialize)]
+struct Score {
+    output: String,
+    mse: f64,
+    rmse: f64,
+    mae: f64,
+    r2: f64,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Scores<'a> {
+    model: &'a Path,
+    data: &'a Path,
+    rows: usize,
+    scores: Vec<Score>,
+}
+
+/// Sums over the rows of one output.
+#[derive(Clone, Default)]
+struct Sums {
+    squares: f64,
+    magnitudes: f64,
+    /// Mean and sum of squared deviations of the true values, updated row by row.
+    mean: f64,
+    deviations: f64,
+}
+
+impl Sums {
+    fn add(&mut self, rows: usize, truth: f64, predicted: f64) {
+        let error = truth - predicted;
+        self.squares += error * error;
+        self.magnitudes += error.abs();
+        let from_mean = truth - self.mean;
+        self.mean += from_mean / rows as f64;
+        self.deviations += from_mean * (truth - self.mean);
+    }
+}
+
+/// Measures and prints.
+pub fn run(args: &ScoreArgs, out: &mut impl Write) -> Result<(), Failure> {
+    let model = Predictor::load(&args.model)?;
+    let mut reader = open(&args.data, &args.table, true)?;
+    let targets = targets(&reader, &args.target, &model)?;
+    match_inputs(&mut reader, &model, &targets)?;
+    let mut extrapolation = Extrapolation::of(&model);
+    let (d, mut rows, mut sums) = (
+        model.inputs().len(),
+        0,
+        vec![Sums::default(); targets.len()],
+    );
+    while let Some(block) = reader.next_block(BLOCK)? {
+        let x = block.as_ref().subcols(0, d);
+        extrapolation.count(&model, x);
+        let f = model.predict(x).map_err(|error| in_table(error, rows))?;
+        for i in 0..block.nrows() {
+            rows += 1;
+            for (o, sums) in sums.iter_mut().enumerate() {
+                sums.add(rows, block[(i, d + o)], f[(i, o)]);
+            }
+        }
+    }
+    if rows == 0 {
+        return Err(Failure::new(format!(
+            "{}: expected rows to score, found none",
+            args.data.display()
+        )));
+    }
+    tell_dropped(reader.dropped(), &Progress::new(false));
+    extrapolation.warn(&model);
+    let scores = sums.iter().zip(targets).map(|(sums, output)| {
+        let mse = sums.squares / rows as f64;
+        Score {
+            output,
+            mse,
+            rmse: mse.sqrt(),
+            mae: sums.magnitudes / rows as f64,
+            r2: explained(mse, sums.deviations / rows as f64),
+        }
+    });
+    let result = Scores {
+        model: &args.model,
+        data: &args.data,
+        rows,
+        scores: scores.collect(),
+    };
+    if args.json {
+        serde_json::to_writer(&mut *out, &result)?;
+        writeln!(out)?;
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "{:<16}{:>12}{:>12}{:>12}{:>14}{:>10}",
+        "output", "mse", "rmse", "mae", "r²", "rows"
+    )?;
+    for score in &result.scores {
+        writeln!(
+            out,
+            "{:<16}{:>12}{:>12}{:>12}{:>14.9}{:>10}",
+            score.output,
+            four_digits(score.mse),
+            four_digits(score.rmse),
+            four_digits(score.mae),
+            score.r2,
+            rows
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,293 @@
+//! Samples (x_k, y_k) with optional weights, their split, and the scaling of their columns.
+//!
+//! Everything that enters a fit goes through [`Dataset::new`], which refuses what no fit can use. Matrices have
+//! one row per sample.
+
+use crate::math::random::{Purpose, stream};
+use crate::{Error, Result};
+use faer::{ColRef, Mat, MatRef};
+use rand::RngExt;
+
+/// Largest magnitude whose squares and sums stay finite.
+pub(crate) const LARGEST: f64 = 1e150;
+
+/// Samples of a function: inputs x (m × d), outputs y (m × c), optional weights (m) and names.
+#[derive(Clone, Debug)]
+pub struct Dataset {
+    /// Inputs, m × d.
+    pub x: Mat<f64>,
+    /// Outputs, m × c.
+    pub y: Mat<f64>,
+    /// One weight per sample; a weight of 2 counts as the row twice.
+    pub weights: Option<Vec<f64>>,
+    /// Names of the inputs, d of them.
+    pub inputs: Vec<String>,
+    /// Names of the outputs, c of them.
+    pub outputs: Vec<String>,
+}
+
+impl Dataset {
+    /// Samples with names x1…xd and y1…yc (y alone if there is one).
+    ///
+    /// # Errors
+    /// No rows, no columns, rows that do not match, or a value that is not finite or beyond 1e150.
+    pub fn new(x: Mat<f64>, y: Mat<f64>) -> Result<Self> {
+        let (d, c) = (x.ncols(), y.ncols());
+        let inputs = (1..=d).map(|j| format!("x{j}")).collect();
+        let outputs = if c == 1 {
+            vec!["y".into()]
+        } else {
+            (1..=c).map(|j| format!("y{j}")).collect()
+        };
+        let data = Dataset {
+            x,
+            y,
+            weights: None,
+            inputs,
+            outputs,
+        };
+        data.check()?;
+        Ok(data)
+    }
+
+    /// Refuses what no fit can use; the fields are public and may have changed since [`Dataset::new`].
+    ///
+    /// # Errors
+    /// As [`Dataset::new`].
+    pub fn check(&self) -> Result<()> {
+        let (m, d, c) = (self.x.nrows(), self.x.ncols(), self.y.ncols());
+        let advice = "give at least one row, one input and one output";
+        for (what, found) in [("samples", m), ("inputs", d), ("outputs", c)] {
+            if found == 0 {
+                return Err(Error::TooFew {
+                    what,
+                    needed: 1,
+                    found,
+                    advice,
+                });
+            }
+        }
+        let same = |what, expected: usize, found: usize, unit: &str| match expected == found {
+            true => Ok(()),
+            false => Err(Error::Shape {
+                what,
+                expected: format!("{expected} {unit}"),
+                found: format!("{found} {unit}"),
+            }),
+        };
+        same("y", m, self.y.nrows(), "rows, as in x")?;
+        same("input names", d, self.inputs.len(), "names")?;
+        same("output names", c, self.outputs.len(), "names")?;
+        check_finite("x", self.x.as_ref())?;
+        check_finite("y", self.y.as_ref())?;
+        let Some(weights) = &self.weights else {
+            return Ok(());
+        };
+        same("weights", m, weights.len(), "values")?;
+        check_finite("weights", MatRef::from_column_major_slice(weights, m, 1))?;
+        let advice = "weights count rows: use numbers of at least 0, some of them positive";
+        if let Some(row) = weights.iter().position(|&weight| weight < 0.0) {
+            let problem = format!("row {row} has the weight {}", weights[row]);
+            return Err(Error::Data {
+                what: "weights",
+                problem,
+                advice,
+            });
+        }
+        if weights.iter().sum::<f64>() <= 0.0 {
+            return Err(Error::Data {
+                what: "weights",
+                problem: "all are zero".into(),
+                advice,
+            });
+        }
+        Ok(())
+    }
+
+    /// The same samples with weights.
+    ///
+    /// # Errors
+    /// A number of weights other than m, a weight that is negative or not finite, or weights that sum to zero.
+    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self> {
+        self.weights = Some(weights);
+        self.check()?;
+        Ok(self)
+    }
+
+    /// The same samples with column names.
+    ///
+    /// # Errors
+    /// A number of names other than the number of columns.
+    pub fn with_names(mut self, inputs: Vec<String>, outputs: Vec<String>) -> Result<Self> {
+        (self.inputs, self.outputs) = (inputs, outputs);
+        self.check()?;
+        Ok(self)
+    }
+
+    /// Number of samples, m.
+    pub fn samples(&self) -> usize {
+        self.x.nrows()
+    }
+
+    /// Number of inputs, d.
+    pub fn dim(&self) -> usize {
+        self.x.ncols()
+    }
+
+    /// Smallest and largest value of each input (d).
+    pub fn domain(&self) -> Vec<[f64; 2]> {
+        self.x.col_iter().map(|x| range(x.iter())).collect()
+    }
+
+    /// The given rows, in the given order.
+    pub fn rows(&self, rows: &[usize]) -> Dataset {
+        Dataset {
+            x: Mat::from_fn(rows.len(), self.dim(), |i, j| self.x[(rows[i], j)]),
+            y: Mat::from_fn(rows.len(), self.y.ncols(), |i, j| self.y[(rows[i], j)]),
+            weights: self
+                .weights
+                .as_ref()
+                .map(|weights| rows.iter().map(|&i| weights[i]).collect()),
+            inputs: self.inputs.clone(),
+            outputs: self.outputs.clone(),
+        }
+    }
+
+    /// Shuffles the rows and cuts off the last `fraction` of them for validation: (training, validation).
+    ///
+    /// Both parts have at least one row, and rows of weight zero go to training, where they count for nothing.
+    ///
+    /// # Errors
+    /// Fewer than four samples of positive weight.
+    pub fn split(&self, fraction: f64, seed: u64) -> Result<(Dataset, Dataset)> {
+        let advice = "a fit needs rows to train on and rows to validate on";
+        let mut order: Vec<usize> = (0..self.samples()).collect();
+        let mut rng = stream(seed, Purpose::Split, 0);
+        for i in (1..order.len()).rev() {
+            order.swap(i, rng.random_range(0..=i));
+        }
+        if let Some(weights) = &self.weights {
+            order.sort_by_key(|&i| weights[i] > 0.0);
+        }
+        let useful = self
+            .weights
+            .as_ref()
+            .map_or(order.len(), |w| w.iter().filter(|&&w| w > 0.0).count());
+        if useful < MIN_SAMPLES {
+            return Err(Error::TooFew {
+                what: "samples of positive weight",
+                needed: MIN_SAMPLES,
+                found: useful,
+                advice,
+            });
+        }
+        let held =
+            ((useful as f64 * fraction).ceil() as usize).clamp(1, (useful - 1).min(MAX_VALIDATION));
+        let (train, validation) = order.split_at(order.len() - held);
+        Ok((self.rows(train), self.rows(validation)))
+    }
+}
+
+/// The most rows that validate: more would cost time and tell nothing new.
+const MAX_VALIDATION: usize = 10_000;
+
+/// The fewest samples that a fit accepts.
+const MIN_SAMPLES: usize = 4;
+
+/// Finds the first value, row by row, that is not finite or is too large to square.
+///
+/// # Errors
+/// Such a value, with its place in the table `what`.
+pub fn check_finite(what: &'static str, a: MatRef<'_, f64>) -> Result<()> {
+    // Most tables are fine, which is seen fastest in the order of memory.
+    let by_columns = a.row_stride().unsigned_abs() <= a.col_stride().unsigned_abs();
+    let along = if by_columns { a } else { a.transpose() };
+    let usable = |column: ColRef<'_, f64>| {
+        let values = column.iter();
+        values.fold(true, |usable, v| usable & (v.abs() <= LARGEST))
+    };
+    if along.col_iter().all(usable) {
+        return Ok(());
+    }
+    for row in 0..a.nrows() {
+        for column in 0..a.ncols() {
+            let value = a[(row, column)];
+            if !value.is_finite() {
+                return Err(Error::NotFinite {
+                    what,
+                    row,
+                    column,
+                    value,
+                });
+            }
+            if value.abs() > LARGEST {
+                let problem =
+                    format!("the value {value:e} at row {row}, column {column} is beyond 1e150");
+                return Err(Error::Data {
+                    what,
+                    problem,
+                    advice: "use other units",
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Smallest and largest of some values.
+pub(crate) fn range<'a>(values: impl Iterator<Item = &'a f64>) -> [f64; 2] {
+    values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], &v| {
+        [low.min(v), high.max(v)]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(m: usize) -> Dataset {
+        let x = Mat::from_fn(m, 3, |i, j| (i * (j + 1)) as f64);
+        let y = Mat::from_fn(m, 1, |i, _| i as f64);
+        Dataset::new(x, y).unwrap()
+    }
+
+    #[test]
+    fn a_value_that_is_not_finite_is_named_by_row_and_column() {
+        let mut x = Mat::from_fn(5, 2, |i, _| i as f64);
+        x[(3, 1)] = f64::NAN;
+        let error = Dataset::new(x, Mat::zeros(5, 1)).unwrap_err().to_string();
+        assert!(
+            error.contains("x has the value NaN at row 3, column 1"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn split_is_a_partition_and_depends_on_the_seed() {
+        let all = data(50);
+        let (train, validation) = all.split(0.1, 1).unwrap();
+        assert_eq!((train.samples(), validation.samples()), (45, 5));
+        let mut seen: Vec<f64> = train
+            .y
+            .col_as_slice(0)
+            .iter()
+            .chain(validation.y.col_as_slice(0))
+            .copied()
+            .collect();
+        seen.sort_by(f64::total_cmp);
+        assert_eq!(seen, (0..50).map(f64::from).collect::<Vec<_>>());
+        assert_ne!(all.split(0.1, 2).unwrap().1.y, validation.y);
+    }
+
+    #[test]
+    fn rows_of_weight_zero_never_validate() {
+        let mut weights = vec![0.0; 50];
+        weights[..20].fill(1.0);
+        let (_, validation) = data(50)
+            .with_weights(weights)
+            .unwrap()
+            .split(0.5, 3)
+            .unwrap();
+        assert!(validation.y.col_as_slice(0).iter().all(|&y| y < 20.0));
+    }
+}

@@ -1,0 +1,7 @@
+//! A fitted model: the network with its scaling, uncertainty and record, and its file.
+
+pub mod file;
+#[allow(clippy::module_inception)]
+pub(crate) mod model;
+pub(crate) mod record;
+pub(crate) mod uncertainty;

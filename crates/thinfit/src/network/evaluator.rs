@@ -1,0 +1,430 @@
+//! The network evaluated at many rows: g_o = a_o + Σ_l b_lo Φ(θ_l + ⟨w_l, x′⟩), f = shift + scale · g.
+//!
+//! Dimensions: `d` inputs, `n` width, `c` outputs. [`LANES`] rows go through all neurons side by side and leave nothing
+//! behind but their sums, so that little memory is touched and a row's result depends on that row alone: not on the rows
+//! beside it, on blocks or on threads. One output of Fourier features needs one cosine per neuron,
+//! Re(b e^{2πit}) = |b| cos 2π(t + arg b/2π); several outputs share cosine and sine.
+//!
+//! The plain evaluation is `features` times b, which derivatives and deviations use; here it is the oracle of the tests.
+
+use crate::Activation;
+use crate::data::{Scaler, dataset::LARGEST};
+use crate::math::columns::column_mut;
+use crate::math::elementary::{cos_kernel, sigmoid_kernel, sincos_kernel, tanh_kernel, vectorised};
+use faer::reborrow::ReborrowMut;
+use faer::{MatMut, MatRef};
+use std::f64::consts::TAU;
+
+/// Rows side by side: enough for long loops of vectors, few enough to stay in the nearest cache.
+const LANES: usize = 64;
+
+/// One number for each of the rows side by side.
+type Lanes = [f64; LANES];
+
+/// Function of one neuron, with the unit of its argument chosen for speed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feature {
+    /// cos 2πt: the cosine, and Fourier features of a single output.
+    Cosine,
+    /// cos 2πt and sin 2πt: Fourier features of several outputs.
+    Pair,
+    /// 1/(1+e⁻ᵗ).
+    Sigmoid,
+    /// tanh t.
+    Tanh,
+    /// max(t, 0).
+    Relu,
+}
+
+/// A model's network in the form in which it is evaluated, with real numbers only:
+///
+/// f_o(x) = shift_o + scale_o (a_o + Σ_l b_lo Φ(θ_l + Σ_j w_lj x′_j)), x′_j = (x_j − shift_j) · factor_j.
+///
+/// It holds what [`Model::predict`](crate::Model::predict) computes with, for those who write it down in another
+/// language.
+#[derive(Clone, Debug)]
+pub struct Evaluator {
+    /// Φ.
+    pub feature: Feature,
+    /// Shift and factor of each input.
+    pub inputs: Vec<[f64; 2]>,
+    /// a_o, shift and scale of each output.
+    pub outputs: Vec<[f64; 3]>,
+    /// n rows of 1 + d numbers.
+    hidden: Vec<f64>,
+    /// n rows of c numbers, or of 2c for a pair.
+    output: Vec<f64>,
+}
+
+impl Evaluator {
+    /// From the weights as a model stores them.
+    pub(crate) fn new(
+        activation: Activation,
+        (hidden, output): (&[Vec<f64>], &[Vec<f64>]),
+        (inputs, outputs): (&Scaler, &Scaler),
+    ) -> Self {
+        let (n, d, c) = (hidden.len(), inputs.shift.len(), outputs.shift.len());
+        let width = n as f64;
+        let feature = match activation {
+            Activation::Fourier if c > 1 => Feature::Pair,
+            Activation::Fourier | Activation::Cosine => Feature::Cosine,
+            Activation::Sigmoid => Feature::Sigmoid,
+            Activation::Tanh => Feature::Tanh,
+            Activation::Relu => Feature::Relu,
+        };
+        // A half is exact, and turns cos πt into cos 2πt.
+        let unit = if activation == Activation::Cosine {
+            0.5
+        } else {
+            1.0
+        };
+        let neuron = |l: usize| -> (f64, Vec<f64>) {
+            match (activation, feature) {
+                (Activation::Fourier, Feature::Cosine) => {
+                    let (re, im) = (output[l][0], output[n + l][0]);
+                    (im.atan2(re) / TAU, vec![re.hypot(im) / width])
+                }
+                (Activation::Fourier, _) => {
+                    let (re, im) = (output[l].iter(), output[n + l].iter());
+                    let planes = re.copied().chain(im.map(|b| -b));
+                    (0.0, planes.map(|b| b / width).collect())
+                }
+                _ => {
+                    let weights = output[l].iter().map(|b| b / width);
+                    (unit * hidden[l][d], weights.collect())
+                }
+            }
+        };
+        let (mut rows, mut weights) = (Vec::new(), Vec::new());
+        for (l, w) in hidden.iter().enumerate() {
+            let (offset, b) = neuron(l);
+            rows.push(offset);
+            rows.extend(w[..d].iter().map(|w| unit * w));
+            weights.extend(b);
+        }
+        Evaluator {
+            feature,
+            inputs: (0..d)
+                .map(|j| [inputs.shift[j], 1.0 / inputs.scale[j]])
+                .collect(),
+            outputs: (0..c)
+                .map(|o| {
+                    let bias = if activation.has_bias() {
+                        output[n][o]
+                    } else {
+                        0.0
+                    };
+                    [bias, outputs.shift[o], outputs.scale[o]]
+                })
+                .collect(),
+            hidden: rows,
+            output: weights,
+        }
+    }
+
+    /// Per neuron θ_l followed by w_l (1 + d numbers), and b_l (c numbers; for a pair c of the cosine, c of the sine).
+    #[inline(always)]
+    pub fn neurons(&self) -> impl ExactSizeIterator<Item = (&[f64], &[f64])> {
+        let weights = match self.feature {
+            Feature::Pair => 2 * self.outputs.len(),
+            _ => self.outputs.len(),
+        };
+        let hidden = self.hidden.chunks_exact(1 + self.inputs.len());
+        hidden.zip(self.output.chunks_exact(weights))
+    }
+
+    /// Writes f at the rows of `x` (m × d, any strides) to `out` (m × c, column-major); false if `x` has values that
+    /// are not finite or too large.
+    #[must_use]
+    pub(crate) fn evaluate(&self, x: MatRef<'_, f64>, out: MatMut<'_, f64>) -> bool {
+        match self.feature {
+            Feature::Cosine => self.rows(
+                x,
+                out,
+                #[inline(always)]
+                |t| [cos_kernel(t)],
+            ),
+            Feature::Pair => self.rows(
+                x,
+                out,
+                #[inline(always)]
+                |t| sincos_kernel(t, 1.0).into(),
+            ),
+            Feature::Sigmoid => self.rows(
+                x,
+                out,
+                #[inline(always)]
+                |t| [sigmoid_kernel(t, 1.0)],
+            ),
+            Feature::Tanh => self.rows(
+                x,
+                out,
+                #[inline(always)]
+                |t| [tanh_kernel(t, 1.0)],
+            ),
+            Feature::Relu => self.rows(
+                x,
+                out,
+                #[inline(always)]
+                |t| [if t < 0.0 { 0.0 } else { t }],
+            ),
+        }
+    }
+
+    /// [`Evaluator::evaluate`] with the `P` planes of the feature.
+    fn rows<const P: usize>(
+        &self,
+        x: MatRef<'_, f64>,
+        mut out: MatMut<'_, f64>,
+        planes: impl Fn(f64) -> [f64; P],
+    ) -> bool {
+        let (m, d, c) = (out.nrows(), self.inputs.len(), self.outputs.len());
+        assert!(x.nrows() == m && x.ncols() == d && out.ncols() == c);
+        let (mut scaled, mut sums) = (vec![[0.0; LANES]; d], vec![[0.0; LANES]; c]);
+        let mut usable = true;
+        for start in (0..m).step_by(LANES) {
+            let rows = LANES.min(m - start);
+            let x = x.subrows(start, rows);
+            for (j, lanes) in scaled.iter_mut().enumerate() {
+                *lanes = [0.0; LANES];
+                for (lane, &x) in lanes.iter_mut().zip(x.col(j).iter()) {
+                    *lane = x;
+                }
+            }
+            vectorised(
+                #[inline(always)]
+                || usable &= self.lanes(&mut scaled, &mut sums, &planes),
+            );
+            for (o, lanes) in sums.iter().enumerate() {
+                column_mut(out.rb_mut(), o)[start..][..rows].copy_from_slice(&lanes[..rows]);
+            }
+        }
+        usable
+    }
+
+    /// One pass of the network over the rows side by side; scales `x` in place.
+    #[inline(always)]
+    fn lanes<const P: usize>(
+        &self,
+        x: &mut [Lanes],
+        sums: &mut [Lanes],
+        planes: &impl Fn(f64) -> [f64; P],
+    ) -> bool {
+        let c = sums.len();
+        let mut usable = true;
+        for (x, &[shift, factor]) in x.iter_mut().zip(&self.inputs) {
+            for x in x {
+                usable &= x.abs() <= LARGEST;
+                *x = (*x - shift) * factor;
+            }
+        }
+        for (sum, &[bias, ..]) in sums.iter_mut().zip(&self.outputs) {
+            *sum = [bias; LANES];
+        }
+        for (w, b) in self.neurons() {
+            let mut t = [w[0]; LANES];
+            let rest = add_products::<8>((&w[1..], x), &mut t);
+            let rest = add_products::<4>(rest, &mut t);
+            let rest = add_products::<2>(rest, &mut t);
+            add_products::<1>(rest, &mut t);
+            // One output, one plane: no need to keep the values of the feature.
+            if let ([sum], &[b]) = (&mut *sums, b) {
+                for k in 0..LANES {
+                    sum[k] = planes(t[k])[0].mul_add(b, sum[k]);
+                }
+                continue;
+            }
+            let mut phi = [[0.0; LANES]; P];
+            for k in 0..LANES {
+                let planes = planes(t[k]);
+                for p in 0..P {
+                    phi[p][k] = planes[p];
+                }
+            }
+            for (phi, b) in phi.iter().zip(b.chunks_exact(c)) {
+                for (sum, &b) in sums.iter_mut().zip(b) {
+                    for k in 0..LANES {
+                        sum[k] = phi[k].mul_add(b, sum[k]);
+                    }
+                }
+            }
+        }
+        for (sum, &[_, shift, scale]) in sums.iter_mut().zip(&self.outputs) {
+            for sum in sum {
+                *sum = scale.mul_add(*sum, shift);
+            }
+        }
+        usable
+    }
+}
+
+/// t += Σ_j w_j x_j over groups of `J` inputs, in their order; returns the inputs that are left.
+///
+/// One group is one pass over t, whose loop the compiler turns into vectors.
+#[inline(always)]
+fn add_products<'a, const J: usize>(
+    (mut w, mut x): (&'a [f64], &'a [Lanes]),
+    t: &mut Lanes,
+) -> (&'a [f64], &'a [Lanes]) {
+    while let (Some((w_group, w_rest)), Some((x_group, x_rest))) =
+        (w.split_first_chunk::<J>(), x.split_first_chunk::<J>())
+    {
+        // By value: loaded once, not for every vector.
+        let w_group = *w_group;
+        for k in 0..LANES {
+            for j in 0..J {
+                t[k] = x_group[j][k].mul_add(w_group[j], t[k]);
+            }
+        }
+        (w, x) = (w_rest, x_rest);
+    }
+    (w, x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use faer::Mat;
+
+    /// Numbers of a low-discrepancy sequence within `radius`.
+    fn table(rows: usize, columns: usize, radius: f64, seed: f64) -> Vec<Vec<f64>> {
+        let at = |i: usize| ((i as f64 + seed) * 0.618_033_988_749_895).fract() * 2.0 - 1.0;
+        (0..rows)
+            .map(|i| (0..columns).map(|j| radius * at(i * columns + j)).collect())
+            .collect()
+    }
+
+    fn scaler(columns: usize) -> Scaler {
+        Scaler {
+            shift: (0..columns).map(|j| 0.3 * j as f64 - 1.0).collect(),
+            scale: (0..columns).map(|j| 0.7 + j as f64).collect(),
+        }
+    }
+
+    /// f and Σ|b|/n by the formula of the model file and the standard library.
+    fn plain(
+        activation: Activation,
+        (hidden, output): (&[Vec<f64>], &[Vec<f64>]),
+        (inputs, outputs): (&Scaler, &Scaler),
+        x: &[f64],
+        o: usize,
+    ) -> (f64, f64) {
+        let (n, d) = (hidden.len(), x.len());
+        let (mut g, mut size) = (0.0, 0.0);
+        for (l, w) in hidden.iter().enumerate() {
+            let mut t: f64 = (0..d)
+                .map(|j| w[j] * ((x[j] - inputs.shift[j]) / inputs.scale[j]))
+                .sum();
+            t += w.get(d).unwrap_or(&0.0);
+            let b = output[l][o];
+            g += match activation {
+                Activation::Fourier => {
+                    let (sin, cos) = (TAU * (t - t.round())).sin_cos();
+                    size += output[n + l][o].abs();
+                    b * cos - output[n + l][o] * sin
+                }
+                Activation::Cosine => b * (TAU * (0.5 * t - (0.5 * t).round())).cos(),
+                Activation::Sigmoid => b / (1.0 + (-t).exp()),
+                Activation::Tanh => b * t.tanh(),
+                Activation::Relu => {
+                    size += (b * t).abs();
+                    b * t.max(0.0)
+                }
+            };
+            size += b.abs();
+        }
+        let (g, size) = (g / n as f64, size / n as f64);
+        let bias = if activation.has_bias() {
+            output[n][o]
+        } else {
+            0.0
+        };
+        let (shift, scale) = (outputs.shift[o], outputs.scale[o]);
+        (
+            shift + scale * (g + bias),
+            (size + bias.abs()) * scale + shift.abs(),
+        )
+    }
+
+    #[test]
+    fn every_network_agrees_with_the_formula_and_no_row_depends_on_its_neighbours() {
+        for activation in Activation::ALL {
+            for (d, c, radius) in [
+                (1, 1, 0.5),
+                (2, 3, 3.0),
+                (5, 1, 2.0),
+                (10, 1, 1.0),
+                (23, 2, 0.5),
+            ] {
+                let n = 7;
+                let hidden = table(n, activation.weights(d), radius, 0.3);
+                let output = table(activation.columns(n), c, 2.0, 0.7);
+                let (inputs, outputs) = (scaler(d), scaler(c));
+                let parts = (&hidden[..], &output[..]);
+                let evaluator = Evaluator::new(activation, parts, (&inputs, &outputs));
+                let m = 2 * LANES + 5;
+                let rows = table(m, d, 2.0, 0.1);
+                let x = Mat::from_fn(m, d, |i, j| rows[i][j]);
+                let mut f = Mat::zeros(m, c);
+                assert!(evaluator.evaluate(x.as_ref(), f.as_mut()));
+                for i in 0..m {
+                    for o in 0..c {
+                        let (expected, size) =
+                            plain(activation, parts, (&inputs, &outputs), &rows[i], o);
+                        let error = (f[(i, o)] - expected).abs();
+                        let bound = 1e-14 * size * (1.0 + radius);
+                        assert!(
+                            error < bound,
+                            "{activation:?} {d} {c}: {error:e} of {size:e}"
+                        );
+                    }
+                }
+                let flat: Vec<f64> = rows.concat();
+                let by_rows = MatRef::from_row_major_slice(&flat, m, d);
+                for (start, count) in [
+                    (0, m),
+                    (0, 1),
+                    (3, LANES),
+                    (LANES - 1, LANES + 2),
+                    (m - 2, 2),
+                    (5, 0),
+                ] {
+                    let mut part = Mat::zeros(count, c);
+                    assert!(evaluator.evaluate(by_rows.subrows(start, count), part.as_mut()));
+                    assert_eq!(part, f.subrows(start, count));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn large_arguments_keep_their_phase() {
+        let hidden = vec![vec![1.0]];
+        let output = vec![vec![1.0], vec![0.0]];
+        let one = Scaler::identity(1);
+        let evaluator = Evaluator::new(Activation::Fourier, (&hidden, &output), (&one, &one));
+        let x = Mat::from_fn(5, 1, |i, _| {
+            [0.125, 1e6 + 0.25, 1e12 + 0.5, 1e15 + 0.125, 1e150][i]
+        });
+        let mut f = Mat::zeros(5, 1);
+        assert!(evaluator.evaluate(x.as_ref(), f.as_mut()));
+        let expected = [0.5_f64.sqrt(), 0.0, -1.0, 0.5_f64.sqrt(), 1.0];
+        for (f, expected) in f.col(0).iter().zip(expected) {
+            assert!((f - expected).abs() < 1e-15, "{f} {expected}");
+        }
+    }
+
+    #[test]
+    fn values_that_cannot_be_used_are_seen_in_every_lane() {
+        let (hidden, output) = (table(2, 2, 1.0, 0.1), table(4, 1, 1.0, 0.2));
+        let (inputs, one) = (scaler(2), Scaler::identity(1));
+        let evaluator = Evaluator::new(Activation::Fourier, (&hidden, &output), (&inputs, &one));
+        for row in [0, 17, LANES - 1, LANES, LANES + 2] {
+            for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -2e150] {
+                let mut x = Mat::zeros(LANES + 3, 2);
+                x[(row, 1)] = bad;
+                assert!(!evaluator.evaluate(x.as_ref(), Mat::zeros(LANES + 3, 1).as_mut()));
+            }
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! The design matrix of the hidden layer and its backward pass.
+//!
+//! Dimensions: `m` rows, `d` inputs, `n` width, `c` outputs, `k` = columns of E. The design matrix is
+//! A\[k,l\] = Φ(⟨w_l, x_k⟩)/n, kept as the real planes E described in `activation`. This file owns the bias
+//! conventions (the padded input, the column of ones) and the map between real planes and complex numbers:
+//! a coefficient b = br + i·bi of a Fourier feature is stored as the two rows (br, bi) at l and n + l.
+
+use crate::Activation;
+use crate::math::columns::{column, column_mut};
+use crate::math::elementary::{self, vectorised};
+use faer::linalg::matmul::matmul;
+use faer::reborrow::{Reborrow, ReborrowMut};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+use std::f64::consts::PI;
+
+/// x padded by a last column of ones where the activation has biases (m × d′), column-major.
+pub(crate) fn pad(activation: Activation, x: MatRef<'_, f64>) -> Mat<f64> {
+    let d = x.ncols();
+    Mat::from_fn(x.nrows(), activation.weights(d), |k, j| {
+        if j < d { x[(k, j)] } else { 1.0 }
+    })
+}
+
+/// Writes the planes of all features at the rows of padded `x` (rows × d′) for `w` (n × d′) into `e` (rows × planes).
+pub(crate) fn features(
+    activation: Activation,
+    x: MatRef<'_, f64>,
+    w: MatRef<'_, f64>,
+    mut e: MatMut<'_, f64>,
+) {
+    let n = w.nrows();
+    assert!(x.ncols() == w.ncols() && e.nrows() == x.nrows() && e.ncols() == activation.planes(n));
+    let scale = 1.0 / n as f64;
+    let (mut phi, mut rest) = e.rb_mut().split_at_col_mut(n);
+    for l in 0..n {
+        let t = column_mut(phi.rb_mut(), l);
+        inner_products(x, w, l, t);
+        match activation {
+            Activation::Fourier => {
+                elementary::sincos_2pi_in_place(t, column_mut(rest.rb_mut(), l), scale)
+            }
+            Activation::Cosine => {
+                elementary::sincos_pi_in_place(t, column_mut(rest.rb_mut(), 1 + l), scale)
+            }
+            Activation::Sigmoid => elementary::sigmoid(t, scale),
+            Activation::Tanh => elementary::tanh(t, scale),
+            Activation::Relu => t
+                .iter_mut()
+                .for_each(|t| *t = if *t < 0.0 { 0.0 } else { *t * scale }),
+        }
+    }
+    if activation.has_bias() {
+        column_mut(rest, 0).fill(1.0);
+    }
+}
+
+/// The planes of all features at the rows of `x` (m × d) for `w` (n × d, or n × (d + 1) with biases).
+///
+/// \[cos 2πt | sin 2πt\]/n for Fourier; \[Φ/n | 1\] otherwise, for the cosine followed by its sines over n.
+///
+/// # Panics
+/// Where the columns of `w` do not fit those of `x`.
+pub fn planes(activation: Activation, x: MatRef<'_, f64>, w: &Mat<f64>) -> Mat<f64> {
+    let mut e = Mat::zeros(x.nrows(), activation.planes(w.nrows()));
+    let x = pad(activation, x);
+    features(activation, x.as_ref(), w.as_ref(), e.as_mut());
+    e
+}
+
+/// f = Re(A b) at the rows of `e` for coefficient planes `b` (p × c): m × c.
+pub(crate) fn fitted(activation: Activation, e: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    let mut signed = b.to_owned();
+    conjugate(activation, signed.as_mut());
+    let mut f = Mat::zeros(e.nrows(), b.ncols());
+    let design = e.subcols(0, b.nrows());
+    matmul(
+        f.as_mut(),
+        Accum::Replace,
+        design,
+        signed.as_ref(),
+        1.0,
+        Par::Seq,
+    );
+    f
+}
+
+/// t_k = ⟨w_l, x_k⟩ for all rows k, summed over the inputs in their order.
+fn inner_products(x: MatRef<'_, f64>, w: MatRef<'_, f64>, l: usize, t: &mut [f64]) {
+    vectorised(
+        #[inline(always)]
+        || {
+            t.fill(0.0);
+            for j in 0..x.ncols() {
+                let weight = w[(l, j)];
+                for (t, &x) in t.iter_mut().zip(column(x, j)) {
+                    *t = x.mul_add(weight, *t);
+                }
+            }
+        },
+    );
+}
+
+/// The matrix that turns planes into values, E · mixed(b) = [Re(A b) | Im(A b)]: k × 2c for Fourier, k × c otherwise.
+pub(crate) fn mix(activation: Activation, b: MatRef<'_, f64>, mut mixed: MatMut<'_, f64>) {
+    let c = b.ncols();
+    assert!(mixed.nrows() == b.nrows() && mixed.ncols() == parts(activation) * c);
+    if activation != Activation::Fourier {
+        mixed.copy_from(b);
+        return;
+    }
+    let n = b.nrows() / 2;
+    for o in 0..c {
+        for l in 0..n {
+            let (re, im) = (b[(l, o)], b[(n + l, o)]);
+            mixed[(l, o)] = re;
+            mixed[(n + l, o)] = -im;
+            mixed[(l, c + o)] = im;
+            mixed[(n + l, c + o)] = re;
+        }
+    }
+}
+
+/// Real numbers that make one value of A b: 2 for Fourier, 1 otherwise.
+pub(crate) fn parts(activation: Activation) -> usize {
+    if activation == Activation::Fourier {
+        2
+    } else {
+        1
+    }
+}
+
+/// Turns Eᵀr into the planes of Aᴴr for real r: the sines change sign.
+pub(crate) fn conjugate(activation: Activation, mut planes: MatMut<'_, f64>) {
+    if activation == Activation::Fourier {
+        let half = planes.nrows() / 2;
+        for o in 0..planes.ncols() {
+            column_mut(planes.rb_mut(), o)[half..]
+                .iter_mut()
+                .for_each(|v| *v = -*v);
+        }
+    }
+}
+
+/// The part of dL/dW that flows through A: dW += dtᵀX with dt = Re(conj(dA)·Φ′/n) and dA = α bᴴ + β vᴴ.
+///
+/// `alpha`, `beta` are rows × (parts·c) as [Re | Im]; `b`, `v` are k × c planes; `dt` is scratch of rows × n;
+/// `dw` is n × d′ and is added to. dA has rank 2c and is never formed.
+pub(crate) fn features_backward(
+    activation: Activation,
+    x: MatRef<'_, f64>,
+    e: MatRef<'_, f64>,
+    (alpha, beta): (MatRef<'_, f64>, MatRef<'_, f64>),
+    (b, v): (MatRef<'_, f64>, MatRef<'_, f64>),
+    mut dt: MatMut<'_, f64>,
+    dw: MatMut<'_, f64>,
+) {
+    let (n, c) = (dt.ncols(), b.ncols());
+    vectorised(
+        #[inline(always)]
+        || {
+            for l in 0..n {
+                let out = column_mut(dt.rb_mut(), l);
+                if activation == Activation::Fourier {
+                    fourier_slopes(
+                        column(e, l),
+                        column(e, n + l),
+                        (alpha, beta),
+                        (b, v),
+                        l,
+                        c,
+                        out,
+                    );
+                } else {
+                    out.fill(0.0);
+                    for o in 0..c {
+                        let (bl, vl) = (b[(l, o)], v[(l, o)]);
+                        for ((q, &al), &be) in
+                            out.iter_mut().zip(column(alpha, o)).zip(column(beta, o))
+                        {
+                            *q = al.mul_add(bl, be.mul_add(vl, *q));
+                        }
+                    }
+                    let (phi, sine) = real_planes(activation, e, n, l);
+                    let width = n as f64;
+                    for ((q, &phi), &sine) in out.iter_mut().zip(phi).zip(sine) {
+                        *q *= activation.slopes(phi, sine, width).0;
+                    }
+                }
+            }
+        },
+    );
+    matmul(dw, Accum::Add, dt.rb().transpose(), x, 1.0, Par::Seq);
+}
+
+/// The planes of neuron `l` of a real activation: Φ/n and the sine (Φ/n again where there is none).
+#[inline(always)]
+pub(crate) fn real_planes(
+    activation: Activation,
+    e: MatRef<'_, f64>,
+    n: usize,
+    l: usize,
+) -> (&[f64], &[f64]) {
+    let phi = column(e, l);
+    (
+        phi,
+        if activation == Activation::Cosine {
+            column(e, n + 1 + l)
+        } else {
+            phi
+        },
+    )
+}
+
+/// dt = −2π (cos · Im q + sin · Re q) with q = conj(α) b + conj(β) v, for one neuron over all rows of a block.
+#[inline(always)]
+fn fourier_slopes(
+    cos: &[f64],
+    sin: &[f64],
+    (alpha, beta): (MatRef<'_, f64>, MatRef<'_, f64>),
+    (b, v): (MatRef<'_, f64>, MatRef<'_, f64>),
+    l: usize,
+    c: usize,
+    out: &mut [f64],
+) {
+    let n = b.nrows() / 2;
+    let rows = out.len();
+    out.fill(0.0);
+    for o in 0..c {
+        for (factor, coefficient) in [(alpha, b), (beta, v)] {
+            let (re, im) = (
+                coefficient[(l, o)] * -2.0 * PI,
+                coefficient[(n + l, o)] * -2.0 * PI,
+            );
+            let (fr, fi) = (&column(factor, o)[..rows], &column(factor, c + o)[..rows]);
+            let (cos, sin) = (&cos[..rows], &sin[..rows]);
+            for k in 0..rows {
+                let real = fr[k].mul_add(re, fi[k] * im);
+                let imaginary = fr[k].mul_add(im, -(fi[k] * re));
+                out[k] = cos[k].mul_add(imaginary, sin[k].mul_add(real, out[k]));
+            }
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! The regulariser R(w) = mean over s points of ‖∇f(p_j)‖_q^p and its exact gradient (paper §3.4, eq. `L_reg`).
+//!
+//! Dimensions: `s` points in blocks, `d` inputs, `n` width, `c` outputs, `k` columns of E. With
+//! u_j = Re Σ_l b_l Φ′(t_jl)/n · w_l the inner gradient, σ_j = dR/du_j and e_jl = ⟨σ_j, w_l⟩:
+//!
+//! dR/db_l = Σ_j e_jl conj(Φ′)/n,  dR/dw_l = Σ_j Re(b_l Φ′/n) σ_j + Σ_j Re(b_l Φ″/n) e_jl p_j.
+//!
+//! The padded coordinate is not an input: σ is zero there. This file does not choose the box that the points lie in
+//! and does not know how b depends on w; `objective` does.
+
+use crate::Activation;
+use crate::math::columns::{column, column_mut};
+use crate::math::elementary::vectorised;
+use crate::math::random::Stream;
+use crate::network::features::{features, real_planes};
+use faer::linalg::matmul::matmul;
+use faer::reborrow::ReborrowMut;
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+use std::f64::consts::PI;
+
+/// Which norm of the gradient is averaged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Variation {
+    /// (p,q) = (1,1): anisotropic total variation, as in the paper.
+    #[default]
+    Anisotropic,
+    /// (p,q) = (1,2): isotropic total variation.
+    Isotropic,
+    /// (p,q) = (2,2): Dirichlet energy.
+    Dirichlet,
+}
+
+impl Variation {
+    /// Every choice, for grids.
+    pub const ALL: [Variation; 3] = [
+        Variation::Anisotropic,
+        Variation::Isotropic,
+        Variation::Dirichlet,
+    ];
+
+    /// ‖u‖_q^p of row `j` of `u` (rows × d), which is overwritten by its derivative times `weight`.
+    fn norm_backward(self, mut u: MatMut<'_, f64>, j: usize, weight: f64) -> f64 {
+        let d = u.ncols();
+        match self {
+            Variation::Anisotropic => (0..d)
+                .map(|i| {
+                    let v = u[(j, i)];
+                    u[(j, i)] = if v == 0.0 { 0.0 } else { weight.copysign(v) };
+                    v.abs()
+                })
+                .sum(),
+            Variation::Isotropic => {
+                let norm = (0..d).map(|i| u[(j, i)] * u[(j, i)]).sum::<f64>().sqrt();
+                let scale = if norm == 0.0 { 0.0 } else { weight / norm };
+                (0..d).for_each(|i| u[(j, i)] *= scale);
+                norm
+            }
+            Variation::Dirichlet => (0..d)
+                .map(|i| {
+                    let v = u[(j, i)];
+                    u[(j, i)] = 2.0 * v * weight;
+                    v * v
+                })
+                .sum(),
+        }
+    }
+}
+
+/// Points per block; a block's planes stay in the second-level cache.
+const BLOCK: usize = 128;
+
+/// A block of sample points with everything their share of R and of its gradient needs.
+pub(crate) struct Block {
+    points: Mat<f64>,
+    e: Mat<f64>,
+    /// Re(b_l Φ′)/n.
+    slope: Mat<f64>,
+    /// e_jl, then Re(b_l Φ″)/n · e_jl.
+    inner: Mat<f64>,
+    /// u, then σ.
+    u: Mat<f64>,
+    /// This block's share of R.
+    pub value: f64,
+    /// This block's share of dR/db at fixed w (k × c).
+    pub db: Mat<f64>,
+    /// This block's share of dR/dw at fixed b (n × d′).
+    pub dw: Mat<f64>,
+}
+
+/// Blocks for `s` points in `d` inputs.
+pub(crate) fn blocks(activation: Activation, s: usize, d: usize, n: usize, c: usize) -> Vec<Block> {
+    let count = s.div_ceil(BLOCK);
+    (0..count)
+        .map(|i| {
+            let rows = (i + 1) * s / count - i * s / count;
+            Block {
+                points: Mat::from_fn(rows, activation.weights(d), |_, _| 1.0),
+                e: Mat::zeros(rows, activation.planes(n)),
+                slope: Mat::zeros(rows, n),
+                inner: Mat::zeros(rows, n),
+                u: Mat::zeros(rows, d),
+                value: 0.0,
+                db: Mat::zeros(activation.columns(n), c),
+                dw: Mat::zeros(n, activation.weights(d)),
+            }
+        })
+        .collect()
+}
+
+/// Draws fresh points, uniform in the box given by `low` and `high` (d each).
+pub(crate) fn scatter(blocks: &mut [Block], low: &[f64], high: &[f64], rng: &mut Stream) {
+    for block in blocks {
+        for (j, (&low, &high)) in low.iter().zip(high).enumerate() {
+            for p in column_mut(block.points.as_mut(), j) {
+                *p = low + (high - low) * rng.random::<f64>();
+            }
+        }
+    }
+}
+
+impl Block {
+    /// Takes this block's points from the first rows of `points` (rows × d) and says how many it took.
+    #[cfg(test)]
+    pub fn place(&mut self, points: MatRef<'_, f64>) -> usize {
+        let (d, rows) = (self.u.ncols(), self.u.nrows());
+        self.points
+            .as_mut()
+            .subcols_mut(0, d)
+            .copy_from(points.subrows(0, rows));
+        rows
+    }
+
+    /// Computes value, db and dw of this block for given w (n × d′) and b (k × c); `s` counts all points.
+    pub fn variation(
+        &mut self,
+        activation: Activation,
+        norm: Variation,
+        w: MatRef<'_, f64>,
+        b: MatRef<'_, f64>,
+        s: usize,
+    ) {
+        let (d, rows) = (self.u.ncols(), self.points.nrows());
+        let inputs = w.subcols(0, d);
+        features(activation, self.points.as_ref(), w, self.e.as_mut());
+        self.value = 0.0;
+        self.db.fill(0.0);
+        self.dw.fill(0.0);
+        for o in 0..b.ncols() {
+            slopes(activation, self.e.as_ref(), b, o, self.slope.as_mut());
+            matmul(
+                self.u.as_mut(),
+                Accum::Replace,
+                self.slope.as_ref(),
+                inputs,
+                1.0,
+                Par::Seq,
+            );
+            self.value += (0..rows)
+                .map(|j| norm.norm_backward(self.u.as_mut(), j, 1.0 / s as f64))
+                .sum::<f64>();
+            matmul(
+                self.inner.as_mut(),
+                Accum::Replace,
+                self.u.as_ref(),
+                inputs.transpose(),
+                1.0,
+                Par::Seq,
+            );
+            let direct = self.dw.as_mut().subcols_mut(0, d);
+            matmul(
+                direct,
+                Accum::Add,
+                self.slope.transpose(),
+                self.u.as_ref(),
+                1.0,
+                Par::Seq,
+            );
+            slopes_backward(
+                activation,
+                self.e.as_ref(),
+                b,
+                o,
+                self.inner.as_mut(),
+                self.db.as_mut(),
+            );
+            matmul(
+                self.dw.as_mut(),
+                Accum::Add,
+                self.inner.transpose(),
+                self.points.as_ref(),
+                1.0,
+                Par::Seq,
+            );
+        }
+        self.value /= s as f64;
+    }
+}
+
+/// slope_jl = Re(b_l Φ′(t_jl))/n for output `o`.
+pub(crate) fn slopes(
+    activation: Activation,
+    e: MatRef<'_, f64>,
+    b: MatRef<'_, f64>,
+    o: usize,
+    mut slope: MatMut<'_, f64>,
+) {
+    let n = slope.ncols();
+    vectorised(
+        #[inline(always)]
+        || {
+            for l in 0..n {
+                let out = column_mut(slope.rb_mut(), l);
+                if activation == Activation::Fourier {
+                    let (re, im) = (-2.0 * PI * b[(l, o)], -2.0 * PI * b[(n + l, o)]);
+                    for ((out, &cos), &sin) in
+                        out.iter_mut().zip(column(e, l)).zip(column(e, n + l))
+                    {
+                        *out = re.mul_add(sin, im * cos);
+                    }
+                } else {
+                    let (phi, sine) = real_planes(activation, e, n, l);
+                    for ((out, &phi), &sine) in out.iter_mut().zip(phi).zip(sine) {
+                        *out = b[(l, o)] * activation.slopes(phi, sine, n as f64).0;
+                    }
+                }
+            }
+        },
+    );
+}
+
+/// Adds Σ_j e_jl conj(Φ′)/n to `db` and turns `inner` from e_jl into Re(b_l Φ″)/n · e_jl.
+fn slopes_backward(
+    activation: Activation,
+    e: MatRef<'_, f64>,
+    b: MatRef<'_, f64>,
+    o: usize,
+    mut inner: MatMut<'_, f64>,
+    mut db: MatMut<'_, f64>,
+) {
+    let n = inner.ncols();
+    vectorised(
+        #[inline(always)]
+        || {
+            for l in 0..n {
+                let inner = column_mut(inner.rb_mut(), l);
+                if activation == Activation::Fourier {
+                    let (cos, sin) = (column(e, l), column(e, n + l));
+                    db[(l, o)] -= 2.0 * PI * dot(inner, sin);
+                    db[(n + l, o)] -= 2.0 * PI * dot(inner, cos);
+                    let (re, im) = (-4.0 * PI * PI * b[(l, o)], 4.0 * PI * PI * b[(n + l, o)]);
+                    for ((inner, &cos), &sin) in inner.iter_mut().zip(cos).zip(sin) {
+                        *inner *= re.mul_add(cos, im * sin);
+                    }
+                } else {
+                    let (phi, sine) = real_planes(activation, e, n, l);
+                    let mut total = 0.0;
+                    for ((inner, &phi), &sine) in inner.iter_mut().zip(phi).zip(sine) {
+                        let (first, second) = activation.slopes(phi, sine, n as f64);
+                        total += *inner * first;
+                        *inner *= b[(l, o)] * second;
+                    }
+                    db[(l, o)] += total;
+                }
+            }
+        },
+    );
+}
+
+/// Σ a_i b_i in eight lanes, so that it vectorises with one fixed order of summation.
+#[inline(always)]
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut lanes = [0.0; 8];
+    let (heads, tails) = (a.chunks_exact(8), b.chunks_exact(8));
+    let rest: f64 = heads
+        .remainder()
+        .iter()
+        .zip(tails.remainder())
+        .map(|(a, b)| a * b)
+        .sum();
+    for (a, b) in heads.zip(tails) {
+        for i in 0..8 {
+            lanes[i] = a[i].mul_add(b[i], lanes[i]);
+        }
+    }
+    lanes.iter().sum::<f64>() + rest
+}

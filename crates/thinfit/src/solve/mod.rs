@@ -1,0 +1,14 @@
+//! Output weights for given hidden weights: the normal equations where speed counts, orthogonal factorisations where
+//! digits do.
+
+pub(crate) mod householder;
+pub(crate) mod linear;
+pub(crate) mod normal;
+pub(crate) mod orthogonal;
+pub(crate) mod output_weights;
+pub(crate) mod stacked;
+
+pub use linear::linear_leave_one_out;
+pub use normal::Ridge;
+pub use output_weights::OutputWeights;
+pub use stacked::Form;

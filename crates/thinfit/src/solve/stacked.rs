@@ -1,0 +1,97 @@
+//! The real rows of the least squares problem for b, whatever the activation.
+//!
+//! Dimensions: `m` samples, `n` width, `c` outputs, `p` = columns of E, `q` = stacked rows. Everything downstream of
+//! this file is real: for Fourier features the unknowns are the planes (Re b, Im b) and the rows depend on the
+//! [`Form`]; sample weights multiply rows by their square roots. It assembles matrices and factors none.
+
+use crate::Activation;
+use crate::math::columns::{column, column_mut};
+use faer::{Mat, MatRef};
+use serde::{Deserialize, Serialize};
+
+/// Which least squares problem the Fourier features solve; real activations have only one and ignore it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// min |A b − y|² over complex values: Im(A b) = 0 is asked for at the samples too, 2m equations for 2n numbers.
+    #[default]
+    Complex,
+    /// min |Re(A b) − y|²: m equations for 2n numbers. More accurate where m is large, interpolates where it is not.
+    Real,
+}
+
+/// Stacked rows of `m` samples: 2m for the complex form of Fourier, m otherwise.
+pub(crate) fn stacked_rows(activation: Activation, form: Form, m: usize) -> usize {
+    if activation == Activation::Fourier && form == Form::Complex {
+        2 * m
+    } else {
+        m
+    }
+}
+
+/// The real least squares matrix from the planes `e`, with `below` rows of zeros under it ((q + below) × p).
+///
+/// Fourier, complex: [[C, −S], [S, C]]; Fourier, real: [C, −S]; otherwise E. Rows are multiplied by `roots`.
+pub(crate) fn stack(
+    activation: Activation,
+    form: Form,
+    e: MatRef<'_, f64>,
+    roots: Option<&[f64]>,
+    below: usize,
+) -> Mat<f64> {
+    let m = e.nrows();
+    let q = stacked_rows(activation, form, m);
+    let fourier = activation == Activation::Fourier;
+    let p = match activation {
+        Activation::Cosine => e.ncols() / 2 + 1,
+        _ => e.ncols(),
+    };
+    let half = p / 2;
+    let mut a = Mat::zeros(q + below, p);
+    let write = |out: &mut [f64], from: &[f64], sign: f64| match roots {
+        Some(roots) => {
+            for ((out, &from), &root) in out.iter_mut().zip(from).zip(roots) {
+                *out = sign * root * from;
+            }
+        }
+        None => {
+            for (out, &from) in out.iter_mut().zip(from) {
+                *out = sign * from;
+            }
+        }
+    };
+    for j in 0..p {
+        let out = column_mut(a.as_mut(), j);
+        if !fourier {
+            write(&mut out[..m], column(e, j), 1.0);
+            continue;
+        }
+        let (real, imaginary, sign) = if j < half {
+            (j, half + j, 1.0)
+        } else {
+            (j, j - half, -1.0)
+        };
+        write(&mut out[..m], column(e, real), sign);
+        if form == Form::Complex {
+            write(&mut out[m..2 * m], column(e, imaginary), 1.0);
+        }
+    }
+    a
+}
+
+/// The right side [√ω y; 0] with `rows` rows.
+pub(crate) fn stack_outputs(y: MatRef<'_, f64>, roots: Option<&[f64]>, rows: usize) -> Mat<f64> {
+    let m = y.nrows();
+    Mat::from_fn(rows, y.ncols(), |k, o| {
+        if k < m {
+            y[(k, o)] * roots.map_or(1.0, |r| r[k])
+        } else {
+            0.0
+        }
+    })
+}
+
+/// Square roots of sample weights.
+pub(crate) fn roots(weights: Option<&[f64]>) -> Option<Vec<f64>> {
+    weights.map(|w| w.iter().map(|w| w.max(0.0).sqrt()).collect())
+}
