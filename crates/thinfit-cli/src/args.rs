@@ -114,7 +114,7 @@ pub struct FitArgs {
     #[arg(long, value_parser = PossibleValuesParser::new(["fast", "paper"]), help_heading = "Method")]
     pub preset: Option<String>,
     /// How the hidden weights are found; or another method, to compare with.
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(crate::settings::methods()), help_heading = "Method")]
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(thinfit_methods::Method::ALL), help_heading = "Method")]
     pub method: Option<String>,
     /// Activation of the hidden neurons.
     #[arg(long, value_parser = PossibleValuesParser::new(thinfit::Activation::ALL.map(thinfit::Activation::name)), help_heading = "Method")]

@@ -53,8 +53,11 @@ impl Checkpoint {
     }
 
     fn write(&self, at: &Progress<'_>, last: &mut Option<Save>) -> thinfit::Result<()> {
+        let Some(state) = at.state() else {
+            return Ok(());
+        };
         let start = Instant::now();
-        let saved = at.state().save(&self.path);
+        let saved = state.save(&self.path);
         // A file that cannot be written now is tried again later, not at every step.
         *last = Some(Save {
             ended: Instant::now(),

@@ -77,7 +77,7 @@ impl Progress {
         }
     }
 
-    /// Says what went wrong, to the quiet as well.
+    /// Says what went wrong, even when asked to be quiet.
     pub fn warn(&self, text: impl AsRef<str>) {
         match &self.place {
             Place::Silent => line(text.as_ref()),
@@ -85,8 +85,8 @@ impl Progress {
         }
     }
 
-    /// Says where a fit stands.
-    pub fn fit(&self, at: &thinfit::Progress<'_>) {
+    /// Says where a fit by `method` stands.
+    pub fn fit(&self, at: &thinfit::Progress<'_>, method: &str) {
         if matches!(self.place, Place::Silent) {
             return;
         }
@@ -96,7 +96,7 @@ impl Progress {
             runs[at.run] = at.done;
             runs.iter().sum::<f64>() / at.runs as f64
         };
-        self.step(done, || describe(at));
+        self.step(done, || describe(at, method));
     }
 
     /// Says how far the work is, from 0 to 1, where it stands and how long it will take; on a terminal only.
@@ -129,7 +129,7 @@ impl Progress {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         if let Place::Bar(bar) = &self.place {
             bar.finish_and_clear();
@@ -137,21 +137,28 @@ impl Progress {
     }
 }
 
-/// What a fit is at, in a few words.
-fn describe(at: &thinfit::Progress<'_>) -> String {
+/// Where a fit stands, in a few words.
+fn describe(at: &thinfit::Progress<'_>, method: &str) -> String {
     let phase = match at.phase {
         Phase::Train(Leaf::Parameters) => "generator",
         Phase::Train(Leaf::Latents) => "refinement",
         Phase::Train(Leaf::Weights) => "features",
         Phase::Polish => "polish of candidates",
+        Phase::Fit => return method.into(),
+    };
+    let error = |name: &str, value: Option<f64>| {
+        value.map_or(String::new(), |value| format!("  {name} {value:.1e}"))
     };
     format!(
-        "{phase} {}/{}  loss {:.1e}  validation {:.1e}",
-        at.step, at.steps, at.loss, at.validation
+        "{phase} {}/{}{}{}",
+        at.step,
+        at.steps,
+        error("loss", at.loss),
+        error("validation", at.validation)
     )
 }
 
-/// A line on standard error. That no one reads it is no reason to fail.
+/// A line on standard error; it is no error if nobody reads it.
 fn line(text: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "{text}");

@@ -1,21 +1,20 @@
-//! What a fit was asked to do: the preset, then the configuration file, then the command line, each over the one before.
+//! What a fit was asked to do: the configuration file, then the command line, laid over the defaults of the method.
 //!
-//! All three are TOML tables that are laid over each other and read as one [`Config`], so that an option means the same
-//! wherever it is written.
+//! A file holds settings of the method and options of the program side by side; both mean the same wherever they are
+//! written. The settings are read by [`Request`], which everything else goes through as well.
 
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use thinfit::Config;
-use thinfit_methods::Method;
-use toml::{Table, Value};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use thinfit_methods::{Method, Request};
 
 use crate::args::{FitArgs, Missing};
 use crate::failure::Failure;
 
-/// The options in a configuration file that are not settings of the fit itself.
-#[derive(Default, Deserialize)]
+/// The options in a configuration file that are not settings of the method.
+#[derive(Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 struct Options {
     data: Option<PathBuf>,
@@ -36,27 +35,8 @@ struct Options {
     array: Option<String>,
 }
 
-const OPTIONS: [&str; 16] = [
-    "data",
-    "target",
-    "output",
-    "inputs",
-    "drop",
-    "weights",
-    "missing",
-    "preset",
-    "checkpoint",
-    "resume",
-    "json",
-    "quiet",
-    "delimiter",
-    "header",
-    "decimal_comma",
-    "array",
-];
-
 /// One column or several.
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 #[serde(untagged)]
 enum Columns {
     One(String),
@@ -82,42 +62,29 @@ impl Columns {
 }
 
 /// What to fit with.
-pub enum Asked {
-    /// A fit of the core library, and whether any of its settings were given.
-    Core(Box<Config>, bool),
-    /// Another method.
-    Other {
-        /// The method with its settings.
-        method: Method,
-        /// Seed of everything random.
-        seed: u64,
-        /// Threads; 0 takes all cores.
-        threads: usize,
-    },
-}
-
-/// The names of all methods, those of the core library first.
-pub fn methods() -> Vec<&'static str> {
-    [&["random", "f-opt", "gft", "gft-r"][..], &Method::ALL].concat()
+pub struct Asked {
+    /// The method, its settings, the seed and the threads.
+    pub request: Request,
+    /// Whether any of its settings were given.
+    pub given: bool,
 }
 
 /// Completes `args` from its configuration file and returns what to fit with.
 pub fn resolve(args: &mut FitArgs) -> Result<Asked, Failure> {
-    let mut given = match &args.config {
+    let mut file = match &args.config {
         Some(path) => read(path)?,
-        None => Table::new(),
+        None => Map::new(),
     };
-    let mut options = Table::new();
-    for key in OPTIONS {
-        if let Some(value) = given.remove(key) {
-            options.insert(key.into(), value);
+    let mut options = Map::new();
+    if let Ok(Value::Object(known)) = serde_json::to_value(Options::default()) {
+        for key in known.keys() {
+            options.extend(file.remove_entry(key));
         }
     }
     complete(args, options)?;
+    let mut typed = Map::new();
     for (key, value) in [("method", &args.method), ("activation", &args.activation)] {
-        if let Some(value) = value {
-            given.insert(key.into(), Value::String(value.clone()));
-        }
+        typed.extend(value.clone().map(|value| (key.into(), value.into())));
     }
     let numbers = [
         ("width", args.width.map(|v| v as u64)),
@@ -125,118 +92,73 @@ pub fn resolve(args: &mut FitArgs) -> Result<Asked, Failure> {
         ("threads", args.threads.map(|v| v as u64)),
     ];
     for (key, value) in numbers {
-        if let Some(value) = value {
-            let value = i64::try_from(value).map_err(|_| {
-                Failure::new(format!(
-                    "--{key}: expected a number below 2^63, found {value}"
-                ))
-            })?;
-            given.insert(key.into(), Value::Integer(value));
-        }
+        typed.extend(value.map(|value| (key.into(), value.into())));
     }
     if let Some(lambda) = &args.lambda {
-        given.insert("lambda".into(), lambda_value(lambda)?);
+        typed.insert("lambda".into(), lambda_value(lambda)?);
     }
-    lay(&mut given, changes(&args.set)?);
-    let name = given
-        .get("method")
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-        .to_owned();
-    if let Some(method) = Method::named(&name) {
-        return other(args, given, &name, &method);
+    let mut layers = vec![file, typed];
+    layers.extend(changes(&args.set)?);
+    let given = |layer: &Map<String, Value>| layer.keys().any(|key| key != "threads");
+    let given = args.preset.is_some() || layers.iter().any(given);
+    let names = layers.iter().filter_map(|layer| layer.get("method"));
+    let name = names.last().and_then(Value::as_str).unwrap_or("gft-r");
+    if let Some(method) = Method::named(name).filter(|_| !Method::THIN.contains(&name)) {
+        refuse_options(args, name)?;
+        // The papers of these methods take data that are scaled already; a user's are not.
+        if method.has("scaling") {
+            let scaling = ("scaling".into(), "standard".into());
+            layers.insert(0, Map::from_iter([scaling]));
+        }
     }
-    let any = args.preset.is_some() || given.keys().any(|key| key != "threads");
-    let preset = Config::preset(args.preset.as_deref().unwrap_or("fast"))?;
-    let mut table = Table::try_from(&preset)
-        .map_err(|error| Failure::new(format!("the preset cannot be written as TOML: {error}")))?;
-    lay(&mut table, given);
-    let config: Config = named(table).map_err(|problem| {
-        Failure::new(format!(
-            "settings of the fit: {problem}; the README lists the settings"
-        ))
+    let request = Request::new(args.preset.as_deref(), layers).map_err(|error| match error {
+        error @ thinfit::Error::Setting { .. } => {
+            Failure::new(format!("{error}; docs/configuration.md lists the settings"))
+        }
+        error => error.into(),
     })?;
-    config.check()?;
-    Ok(Asked::Core(Box::new(config), any))
+    Ok(Asked { request, given })
 }
 
-/// Another method with the settings that were given.
-fn other(args: &FitArgs, mut given: Table, name: &str, method: &Method) -> Result<Asked, Failure> {
+/// Refuses options that only thinfit's own methods have.
+fn refuse_options(args: &FitArgs, method: &str) -> Result<(), Failure> {
     let absent = [
         ("preset", args.preset.is_some()),
         ("checkpoint", args.checkpoint.is_some()),
         ("resume", args.resume.is_some()),
     ];
-    if let Some((option, _)) = absent.iter().find(|(_, given)| *given) {
-        return Err(Failure::new(format!(
-            "--{option}: the method `{name}` has none; leave it out, or take one of random, f-opt, gft, gft-r"
-        )));
+    match absent.iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((option, _)) => Err(Failure::new(format!(
+            "--{option}: the method `{method}` has none; leave it out, or take one of {}",
+            Method::THIN.join(", ")
+        ))),
     }
-    let mut table = Table::try_from(method).map_err(|error| {
-        Failure::new(format!("the settings cannot be written as TOML: {error}"))
-    })?;
-    // The papers of these methods take data that are scaled already; a user's are not.
-    if table.contains_key("scaling") {
-        table.insert("scaling".into(), Value::String("standard".into()));
-    }
-    given.remove("method");
-    let mut number = |key: &str, default: u64| match given.remove(key) {
-        None => Ok(default),
-        Some(value) => value
-            .as_integer()
-            .and_then(|value| u64::try_from(value).ok())
-            .ok_or_else(|| Failure::new(format!("`{key}`: expected a whole number of at least 0"))),
-    };
-    let (seed, threads) = (number("seed", 1)?, number("threads", 0)?);
-    let with = |changes: Table| -> Result<Method, String> {
-        let mut table = table.clone();
-        lay(&mut table, changes);
-        named(table)
-    };
-    let method = with(given.clone()).map_err(|problem| {
-        // The error does not say which of the settings is wrong: the one that is so alone.
-        let alone = |(key, value)| Table::from_iter([(key, value)]);
-        let wrong = given
-            .into_iter()
-            .find(|one| with(alone(one.clone())).is_err());
-        let key = wrong.map_or(String::new(), |(key, _)| format!("`{key}`: "));
-        Failure::new(format!("settings of {name}: {key}{problem}"))
-    })?;
-    Ok(Asked::Other {
-        method,
-        seed,
-        threads: usize::try_from(threads).unwrap_or(usize::MAX).min(4096),
-    })
 }
 
-/// Settings given one by one as KEY=VALUE.
-pub fn changes(settings: &[String]) -> Result<Table, Failure> {
-    let mut table = Table::new();
-    for setting in settings {
-        lay(&mut table, assignment(setting)?);
-    }
-    Ok(table)
+/// Settings given one by one as KEY=VALUE, a layer each.
+pub fn changes(settings: &[String]) -> Result<Vec<Map<String, Value>>, Failure> {
+    settings.iter().map(|text| assignment(text)).collect()
 }
 
-/// Reads a table as a `T`; the error names the key.
-fn named<T: DeserializeOwned>(table: Table) -> Result<T, String> {
-    serde_path_to_error::deserialize(table).map_err(|error| {
-        let message = error.inner().message();
+/// Reads options; the error names the key.
+fn named<T: DeserializeOwned>(options: Map<String, Value>) -> Result<T, String> {
+    serde_path_to_error::deserialize(Value::Object(options)).map_err(|error| {
         match error.path().to_string().as_str() {
-            "." => message.to_owned(),
-            key => format!("`{key}`: {message}"),
+            "." => error.inner().to_string(),
+            key => format!("`{key}`: {}", error.inner()),
         }
     })
 }
 
-fn read(path: &Path) -> Result<Table, Failure> {
+fn read(path: &Path) -> Result<Map<String, Value>, Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         Failure::new(format!(
             "cannot read the configuration {}: {error}",
             path.display()
         ))
     })?;
-    text.parse().map_err(|error: toml::de::Error| {
+    toml::from_str(&text).map_err(|error: toml::de::Error| {
         Failure::new(format!(
             "{}: expected TOML such as `width = 100`, found: {error}",
             path.display()
@@ -245,7 +167,7 @@ fn read(path: &Path) -> Result<Table, Failure> {
 }
 
 /// Takes from the file what the command line left open.
-fn complete(args: &mut FitArgs, options: Table) -> Result<(), Failure> {
+fn complete(args: &mut FitArgs, options: Map<String, Value>) -> Result<(), Failure> {
     let Some(path) = args.config.clone() else {
         return Ok(());
     };
@@ -291,9 +213,10 @@ fn complete(args: &mut FitArgs, options: Table) -> Result<(), Failure> {
 
 fn lambda_value(text: &str) -> Result<Value, Failure> {
     if text == "auto" {
-        return Ok(Value::String(text.into()));
+        return Ok(text.into());
     }
-    text.parse().map(Value::Float).map_err(|_| {
+    let number = text.parse::<f64>().ok();
+    number.map(Value::from).ok_or_else(|| {
         Failure::new(format!(
             "--lambda: expected `auto` or a number such as 1e-3, found `{text}`"
         ))
@@ -301,43 +224,31 @@ fn lambda_value(text: &str) -> Result<Value, Failure> {
 }
 
 /// `key=value` as TOML; a value that TOML does not know is taken as text.
-fn assignment(text: &str) -> Result<Table, Failure> {
+fn assignment(text: &str) -> Result<Map<String, Value>, Failure> {
     let wrong = || {
         Failure::new(format!(
             "--set: expected KEY=VALUE such as polish.steps=50, found `{text}`"
         ))
     };
     let (key, value) = text.split_once('=').ok_or_else(wrong)?;
-    let plain = format!("{key} = {value}").parse();
-    let quoted = || format!("{key} = '{value}'").parse();
+    let plain = toml::from_str(&format!("{key} = {value}"));
+    let quoted = || toml::from_str(&format!("{key} = '{value}'"));
     plain.or_else(|_| quoted()).map_err(|_| wrong())
-}
-
-/// Lays `over` on `under`: tables key by key, anything else replaced.
-fn lay(under: &mut Table, over: Table) {
-    for (key, value) in over {
-        match (under.get_mut(&key), value) {
-            // The ridge is a choice between two keys; the new choice replaces the old.
-            (Some(Value::Table(under)), Value::Table(over)) if key != "ridge" => lay(under, over),
-            (_, value) => {
-                under.insert(key, value);
-            }
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use thinfit::Config;
 
     use super::*;
     use crate::args::{Cli, Command};
 
     #[test]
-    fn the_file_in_the_readme_is_the_fast_preset() {
-        let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
-        let readme = std::fs::read_to_string(readme).unwrap();
-        let (_, rest) = readme.split_once("```toml\n").unwrap();
+    fn the_file_in_the_book_is_the_fast_preset() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        let (_, rest) = page.split_once("```toml\n").unwrap();
         let (file, _) = rest.split_once("```").unwrap();
         let path = std::env::temp_dir().join(format!("thinfit-{}.toml", std::process::id()));
         std::fs::write(&path, file).unwrap();
@@ -346,15 +257,17 @@ mod tests {
         else {
             panic!("`fit` is a command");
         };
-        let Ok(Asked::Core(config, given)) = resolve(&mut args) else {
-            panic!("the file is for a fit of the core library");
-        };
+        let asked = resolve(&mut args);
         std::fs::remove_file(&path).unwrap();
-        assert_eq!(*config, Config::fast());
+        let Ok(Asked { request, given }) = asked else {
+            panic!("the file is the configuration of a fit");
+        };
+        assert_eq!(request.config().unwrap(), Config::fast());
         assert_eq!(args.target, ["y"]);
         assert!(given);
-        let keys = Table::try_from(Config::fast()).unwrap();
-        let missing: Vec<_> = keys.keys().filter(|key| !file.contains(*key)).collect();
+        let keys = serde_json::to_value(Config::fast()).unwrap();
+        let keys = keys.as_object().unwrap().keys();
+        let missing: Vec<_> = keys.filter(|key| !file.contains(*key)).collect();
         assert!(missing.is_empty(), "{missing:?}");
     }
 }

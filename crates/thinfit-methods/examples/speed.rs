@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::error::Error;
 use std::time::Instant;
 use thinfit::{Control, Dataset, Mat, Scaler};
-use thinfit_methods::{Method, Predictor};
+use thinfit_methods::{Method, Predictor, Request};
 
 /// Number `k` of the sequence splitmix64, uniform in [0, 1).
 fn uniform(k: u64) -> f64 {
@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("expected METHOD SAMPLES INPUTS".into());
     };
     let method = match name.starts_with('{') {
-        true => serde_json::from_str(name)?,
+        true => Request::new(None, [serde_json::from_str(name)?])?.method,
         false => Method::named(name).ok_or("there is no such method")?,
     };
     let (m, d): (usize, usize) = (m.parse()?, d.parse()?);

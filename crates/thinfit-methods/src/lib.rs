@@ -1,13 +1,14 @@
-//! Methods that thinfit is compared with, one file each.
+//! Every method behind one name and one call: generative feature training and all it is compared with.
 //!
-//! A method is a struct of settings with documented defaults and a function `fit(data, seed, observe)`. `observe` is told
-//! the fraction of the work that is done and may stop the fit, which then returns the best that it has. Where the result
-//! is a two-layer network, it is a [`thinfit::Model`], which predicts, saves and exports as any other; where it is a sum
-//! of kernels over the samples, it is a [`KernelModel`]. [`Method`] is the choice between the methods and [`Predictor`]
-//! what any of them returns.
+//! A [`Method`] is a struct of settings with documented defaults. A [`Request`] is a method with a seed and a number of
+//! threads, read from settings as they stand in a file; [`Request::fit`] returns a [`Predictor`]. An observer follows the
+//! fit and may stop it, which then returns the best that it has. Where the result is a two-layer network, it is a
+//! [`thinfit::Model`]; where it is a sum of kernels over the samples, it is a [`KernelModel`]. Both carry one kind of
+//! [`Record`](thinfit::Record), with errors on rows that the prediction there did not see.
 //!
 //! | name | struct | result | idea |
 //! |---|---|---|---|
+//! | `random`, `f-opt`, `gft`, `gft-r` | [`thinfit::Config`] | network | thinfit's own: `thinfit::fit` |
 //! | `shrimp` | [`Shrimp`] | network | prune random features that act on few inputs by magnitude |
 //! | `harfe` | [`Harfe`] | network | hard thresholding pursuit over such features |
 //! | `anova-rff` | [`AnovaRff`] | network | find the sets of inputs that act together, prune on these |
@@ -22,7 +23,7 @@
 //! | `salsa` | [`Salsa`] | kernels | additive kernel of a validated order |
 //! | `gaussian-process` | [`GaussianProcess`] | kernels | a length per input by the marginal likelihood |
 //!
-//! None of them takes sample weights.
+//! Only thinfit's own methods take sample weights.
 //!
 //! # Examples
 //! ```
@@ -39,45 +40,31 @@
 //! # Ok::<(), thinfit::Error>(())
 //! ```
 
-mod anova_rff;
-mod arff;
-mod cholesky;
-mod fourier;
-mod fully_sampled;
-mod gaussian_process;
-mod harfe;
-mod kernel;
-mod kernel_model;
-mod kernel_ridge;
-mod lbfgs;
-mod least_squares;
-mod lsqr;
+mod kernels;
 mod method;
-mod noisy_gradients;
-mod plain_network;
+mod networks;
 mod predictor;
-mod problem;
+mod prepared;
 mod random;
-mod random_fourier;
-mod salsa;
-mod shrimp;
-mod swim;
+mod request;
+mod settings;
 
-pub use anova_rff::AnovaRff;
-pub use arff::Arff;
-pub use fourier::Density;
-pub use fully_sampled::FullySampled;
-pub use gaussian_process::GaussianProcess;
-pub use harfe::Harfe;
-pub use kernel::{Kernel, Shape};
-pub use kernel_model::{KernelModel, KernelRecord};
-pub use kernel_ridge::KernelRidge;
-pub use method::{Method, Observer};
-pub use noisy_gradients::NoisyGradients;
-pub use plain_network::PlainNetwork;
+pub use kernels::gaussian_process::GaussianProcess;
+pub use kernels::kernel::{Kernel, Shape};
+pub use kernels::kernel_model::KernelModel;
+pub use kernels::kernel_ridge::KernelRidge;
+pub use kernels::salsa::Salsa;
+pub use method::Method;
+pub use networks::anova_rff::AnovaRff;
+pub use networks::arff::Arff;
+pub use networks::fourier::Density;
+pub use networks::fully_sampled::FullySampled;
+pub use networks::harfe::Harfe;
+pub use networks::noisy_gradients::NoisyGradients;
+pub use networks::plain_network::PlainNetwork;
+pub use networks::random_fourier::RandomFourier;
+pub use networks::shrimp::{Shrimp, Variant};
+pub use networks::swim::Swim;
 pub use predictor::Predictor;
-pub use random_fourier::RandomFourier;
-pub use salsa::Salsa;
-pub use shrimp::{Shrimp, Variant};
-pub use swim::Swim;
+pub use request::Request;
 pub use thinfit::{Error, Result};

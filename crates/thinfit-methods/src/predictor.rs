@@ -1,10 +1,10 @@
 //! What any method returns: a network or a sum of kernels, with what both can do under one name.
 
 use crate::KernelModel;
-use crate::kernel_model;
+use crate::kernels::kernel_model;
 use std::path::Path;
 use thinfit::file::{format, read_whole};
-use thinfit::{Deviation, Error, Mat, MatRef, Model, Result};
+use thinfit::{Deviation, Error, Mat, MatRef, Model, Record, Result};
 
 /// A fitted function of any method.
 #[derive(Clone, Debug)]
@@ -101,36 +101,11 @@ impl Predictor {
         }
     }
 
-    /// Name of the method.
-    pub fn method(&self) -> &str {
+    /// How the model was made and how good it was then.
+    pub fn record(&self) -> &Record {
         match self {
-            Predictor::Network(model) => &model.record.method,
-            Predictor::Kernel(model) => &model.record.method,
-        }
-    }
-
-    /// Samples given to the fit.
-    pub fn samples(&self) -> usize {
-        match self {
-            Predictor::Network(model) => model.record.samples,
-            Predictor::Kernel(model) => model.record.samples,
-        }
-    }
-
-    /// Whether the fit was stopped before its end.
-    pub fn stopped(&self) -> bool {
-        match self {
-            Predictor::Network(model) => model.record.stopped,
-            Predictor::Kernel(model) => model.record.stopped,
-        }
-    }
-
-    /// Mean squared error per output on rows that the prediction there did not see, in the units of the data: on the
-    /// validation rows for a network, leave-one-out or fold by fold for kernels; none where nothing was held out.
-    pub fn validation_mse(&self) -> Option<&[f64]> {
-        match self {
-            Predictor::Network(model) => Some(&model.record.validation_mse),
-            Predictor::Kernel(model) => model.record.validation_mse.as_deref(),
+            Predictor::Network(model) => &model.record,
+            Predictor::Kernel(model) => &model.record,
         }
     }
 
@@ -204,14 +179,18 @@ mod tests {
             let fitted = fit(name);
             fitted.save(&path).unwrap();
             let read = Predictor::load(&path).unwrap();
-            assert_eq!((read.method(), read.samples()), (name, 40));
+            assert_eq!(
+                (read.record().method.as_str(), read.record().samples),
+                (name, 40)
+            );
             assert_eq!(
                 (read.inputs(), read.outputs()),
                 (fitted.inputs(), fitted.outputs())
             );
             assert_eq!(read.domain(), fitted.domain());
             assert_eq!(read.parameters(), fitted.parameters());
-            assert!(read.validation_mse().unwrap()[0] < 1e-3 && !read.stopped());
+            assert!(read.record().validation_mse[0] < 1e-3 && !read.record().stopped);
+            assert_eq!(read.record(), fitted.record());
             let values = |model: &Predictor| model.predict(x.as_ref()).unwrap();
             assert_eq!(values(&read), values(&fitted));
         }

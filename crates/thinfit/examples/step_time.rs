@@ -9,7 +9,7 @@ use faer::{Accum, Mat, Par};
 use rayon::prelude::*;
 use std::io::Write;
 use std::time::Instant;
-use thinfit::{Config, Dataset, Lambda, Leaf, Part, Trainer};
+use thinfit::{Config, Dataset, Lambda, Leaf, Stage, Trainer};
 
 /// Batches whose median is reported, and steps per batch.
 const BATCHES: usize = 15;
@@ -114,11 +114,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                         raw.push(start.elapsed().as_secs_f64() * 1e3 / STEPS as f64);
                     }
                     let total = (STEPS * (BATCHES + 1)) as f64;
-                    let parts: Vec<_> = Part::ALL
-                        .map(|part| {
+                    let stages: Vec<_> = Stage::ALL
+                        .map(|stage| {
                             (
-                                format!("{part:?}"),
-                                trainer.laps().seconds(part) * 1e3 / total,
+                                format!("{stage:?}"),
+                                trainer.timing().seconds(stage) * 1e3 / total,
                             )
                         })
                         .into();
@@ -129,7 +129,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                         "problem": name, "d": d, "m": m, "phase": phase, "lambda": lambda,
                         "ms": sorted[BATCHES / 2], "ms_min": sorted[0], "ms_raw": raw,
                         "gflop_f32": single, "gflop_f64": double,
-                        "parts_ms": parts.into_iter().collect::<std::collections::BTreeMap<_, _>>(),
+                        "parts_ms": stages.into_iter().collect::<std::collections::BTreeMap<_, _>>(),
                     }));
                 }
             }
@@ -167,11 +167,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             number("times_floor"),
             number("floor_ms")
         )?;
-        for part in Part::ALL {
+        for stage in Stage::ALL {
             write!(
                 out,
-                "  {part:?} {:.3}",
-                line["parts_ms"][format!("{part:?}")]
+                "  {stage:?} {:.3}",
+                line["parts_ms"][format!("{stage:?}")]
                     .as_f64()
                     .unwrap_or(f64::NAN)
             )?;

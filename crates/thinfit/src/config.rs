@@ -2,12 +2,13 @@
 //! record in a saved model.
 
 use crate::Form;
+use crate::error::require;
 use crate::{Activation, Error, Precision, Result, Ridge, Scaling, Variation};
 use serde::{Deserialize, Serialize};
 
 /// How the hidden weights are found. F-Opt, GFT and GFT-r differ only in which leaf Adam moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Method {
+pub enum Training {
     /// Drawn once, w ~ scale · N(0, I), and left as they are (until the polish).
     #[serde(rename = "random")]
     Random,
@@ -23,14 +24,14 @@ pub enum Method {
     Refined,
 }
 
-impl Method {
+impl Training {
     /// The name in a configuration file.
     pub fn name(self) -> &'static str {
         match self {
-            Method::Random => "random",
-            Method::Direct => "f-opt",
-            Method::Generative => "gft",
-            Method::Refined => "gft-r",
+            Training::Random => "random",
+            Training::Direct => "f-opt",
+            Training::Generative => "gft",
+            Training::Refined => "gft-r",
         }
     }
 }
@@ -113,7 +114,8 @@ pub enum Keep {
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// How the hidden weights are found.
-    pub method: Method,
+    #[serde(rename = "method")]
+    pub training: Training,
     /// Activation Φ.
     pub activation: Activation,
     /// Number of hidden neurons, n.
@@ -166,7 +168,7 @@ impl Config {
     /// The preset for users: a small generator, short schedules, refinement, polish; a fit takes seconds.
     pub fn fast() -> Self {
         Config {
-            method: Method::Refined,
+            training: Training::Refined,
             activation: Activation::Fourier,
             width: 100,
             seed: 1,
@@ -274,129 +276,79 @@ impl Config {
     /// # Errors
     /// [`Error::Config`] with the field, what it may be and what it is.
     pub fn check(&self) -> Result<()> {
+        const POSITIVE: &str = "a positive number";
         let positive = |v: f64| v.is_finite() && v > 0.0;
-        let ridge = match self.ridge {
-            Ridge::Relative(v) | Ridge::Absolute(v) => v,
-        };
+        let not_negative = |v: f64| v.is_finite() && v >= 0.0;
+        let (Ridge::Relative(ridge) | Ridge::Absolute(ridge)) = self.ridge;
         let lambda = match self.lambda {
-            Lambda::Fixed(v) => v,
+            Lambda::Fixed(lambda) => lambda,
             Lambda::Auto => 0.0,
         };
+
+        require(
+            (1..=10_000).contains(&self.width),
+            "width",
+            "1 to 10000",
+            self.width,
+        )?;
+        require(
+            self.threads <= 4096,
+            "threads",
+            "0 (all cores) to 4096",
+            self.threads,
+        )?;
+        require(
+            not_negative(ridge),
+            "ridge",
+            "a finite number of at least 0",
+            ridge,
+        )?;
+        let expected = "`auto` or a finite number of at least 0";
+        require(not_negative(lambda), "lambda", expected, lambda)?;
+        let points = (1..=10_000_000).contains(&self.points);
+        require(points, "points", "1 to 10000000", self.points)?;
+        require(positive(self.scale), "scale", POSITIVE, self.scale)?;
+        let validation = self.validation > 0.0 && self.validation <= 0.9;
+        let expected = "a fraction above 0 and up to 0.9";
+        require(validation, "validation", expected, self.validation)?;
+        require(
+            self.check_every > 0,
+            "check_every",
+            "at least 1",
+            self.check_every,
+        )?;
+
         let hidden = &self.generator.hidden;
-        let longest = self
-            .generate
-            .steps
-            .max(self.refine.steps)
-            .max(self.direct.steps);
-        let rules: [(bool, &'static str, &'static str, String); 16] = [
-            (
-                (1..=10_000).contains(&self.width),
-                "width",
-                "1 to 10000",
-                self.width.to_string(),
-            ),
-            (
-                ridge.is_finite() && ridge >= 0.0,
-                "ridge",
-                "a finite number of at least 0",
-                ridge.to_string(),
-            ),
-            (
-                lambda.is_finite() && lambda >= 0.0,
-                "lambda",
-                "`auto` or a finite number of at least 0",
-                lambda.to_string(),
-            ),
-            (
-                (1..=10_000_000).contains(&self.points),
-                "points",
-                "1 to 10000000",
-                self.points.to_string(),
-            ),
-            (
-                hidden.len() <= 64 && hidden.iter().all(|&units| (1..=65_536).contains(&units)),
-                "generator.hidden",
-                "at most 64 layers of 1 to 65536 units",
-                format!("{hidden:?}"),
-            ),
-            (
-                positive(self.generate.rate),
-                "generate.rate",
-                "a positive number",
-                self.generate.rate.to_string(),
-            ),
-            (
-                positive(self.refine.rate),
-                "refine.rate",
-                "a positive number",
-                self.refine.rate.to_string(),
-            ),
-            (
-                positive(self.direct.rate),
-                "direct.rate",
-                "a positive number",
-                self.direct.rate.to_string(),
-            ),
-            (
-                positive(self.scale),
-                "scale",
-                "a positive number",
-                self.scale.to_string(),
-            ),
-            (
-                self.polish
-                    .starts
-                    .iter()
-                    .all(|s| positive(s.scale) && positive(s.damping) && positive(s.kappa)),
-                "polish.starts",
-                "positive scales, kappas and dampings",
-                format!("{:?}", self.polish.starts),
-            ),
-            (
-                self.validation > 0.0 && self.validation <= 0.9,
-                "validation",
-                "a fraction above 0 and up to 0.9",
-                self.validation.to_string(),
-            ),
-            (
-                self.check_every > 0,
-                "check_every",
-                "at least 1",
-                self.check_every.to_string(),
-            ),
-            (
-                positive(self.polish.kappa),
-                "polish.kappa",
-                "a positive number",
-                self.polish.kappa.to_string(),
-            ),
-            (
-                self.threads <= 4096,
-                "threads",
-                "0 (all cores) to 4096",
-                self.threads.to_string(),
-            ),
-            (
-                longest < i32::MAX as usize,
-                "steps",
-                "below 2147483647",
-                longest.to_string(),
-            ),
-            (
-                self.polish.steps <= 1_000_000,
-                "polish.steps",
-                "0 to 1000000",
-                self.polish.steps.to_string(),
-            ),
+        let layers = hidden.len() <= 64 && hidden.iter().all(|n| (1..=65_536).contains(n));
+        let expected = "at most 64 layers of 1 to 65536 units";
+        require(layers, "generator.hidden", expected, format!("{hidden:?}"))?;
+        let phases = [
+            ("generate.steps", "generate.rate", self.generate),
+            ("refine.steps", "refine.rate", self.refine),
+            ("direct.steps", "direct.rate", self.direct),
         ];
-        match rules.into_iter().find(|rule| !rule.0) {
-            None => Ok(()),
-            Some((_, field, expected, found)) => Err(Error::Config {
-                field,
-                expected,
-                found,
-            }),
+        for (steps, rate, schedule) in phases {
+            let countable = schedule.steps < i32::MAX as usize;
+            require(countable, steps, "below 2147483647", schedule.steps)?;
+            require(positive(schedule.rate), rate, POSITIVE, schedule.rate)?;
         }
+
+        let Polish {
+            steps,
+            kappa,
+            starts,
+            ..
+        } = &self.polish;
+        require(*steps <= 1_000_000, "polish.steps", "0 to 1000000", steps)?;
+        require(positive(*kappa), "polish.kappa", POSITIVE, kappa)?;
+        let sound = |s: &Start| positive(s.scale) && positive(s.damping) && positive(s.kappa);
+        let expected = "positive scales, kappas and dampings";
+        require(
+            starts.iter().all(sound),
+            "polish.starts",
+            expected,
+            format!("{starts:?}"),
+        )
     }
 }
 
@@ -432,10 +384,10 @@ mod tests {
     fn names_are_those_of_configuration_files() {
         let quoted = |name: &str| format!("\"{name}\"");
         for method in [
-            Method::Random,
-            Method::Direct,
-            Method::Generative,
-            Method::Refined,
+            Training::Random,
+            Training::Direct,
+            Training::Generative,
+            Training::Refined,
         ] {
             let written = serde_json::to_string(&method).unwrap();
             assert_eq!(written, quoted(method.name()));

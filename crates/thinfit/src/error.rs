@@ -65,6 +65,14 @@ pub enum Error {
         /// The value it has.
         found: String,
     },
+    /// A setting in a file or a request that cannot be read.
+    #[error("`{field}`: {problem}")]
+    Setting {
+        /// The setting's name, with those of the tables around it.
+        field: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The numbers left the finite range and no step could mend it.
     #[error("{what} is not finite at step {step}; {advice}")]
     Diverged {
@@ -97,4 +105,24 @@ pub enum Error {
         /// What to do.
         advice: &'static str,
     },
+}
+
+/// Refuses a setting that is out of range.
+///
+/// # Errors
+/// [`Error::Config`], unless it holds.
+pub fn require(
+    holds: bool,
+    field: &'static str,
+    expected: &'static str,
+    found: impl ToString,
+) -> Result<()> {
+    match holds {
+        true => Ok(()),
+        false => Err(Error::Config {
+            field,
+            expected,
+            found: found.to_string(),
+        }),
+    }
 }

@@ -5,18 +5,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use thinfit::{
-    Activation, Config, Control, Dataset, Error, GeneratorConfig, Keep, Lambda, Mat, Method, Model,
-    Phase, Polish, Precision, Schedule, State, fit, resume,
+    Activation, Config, Control, Dataset, Error, GeneratorConfig, Keep, Lambda, Mat, Model, Phase,
+    Polish, Precision, Schedule, State, Training, fit, resume,
 };
 
 /// A configuration that fits in a blink.
-fn small(method: Method, activation: Activation) -> Config {
+fn small(training: Training, activation: Activation) -> Config {
     let schedule = Schedule {
         steps: 30,
         rate: 1e-3,
     };
     Config {
-        method,
+        training,
         activation,
         width: 12,
         generator: GeneratorConfig {
@@ -54,23 +54,23 @@ fn scratch(name: &str) -> PathBuf {
     folder
 }
 
-const METHODS: [Method; 4] = [
-    Method::Random,
-    Method::Direct,
-    Method::Generative,
-    Method::Refined,
+const TRAININGS: [Training; 4] = [
+    Training::Random,
+    Training::Direct,
+    Training::Generative,
+    Training::Refined,
 ];
 
 #[test]
 fn every_method_and_activation_learns_more_than_the_mean() {
     let data = data(120);
-    for method in METHODS {
+    for training in TRAININGS {
         for activation in Activation::ALL {
-            let model = run(&data, &small(method, activation)).unwrap();
+            let model = run(&data, &small(training, activation)).unwrap();
             let record = &model.record;
             assert!(
                 record.validation_mse[0] < 0.2 * record.validation_variance[0],
-                "{method:?} {activation:?}: {:?} against {:?}",
+                "{training:?} {activation:?}: {:?} against {:?}",
                 record.validation_mse,
                 record.validation_variance
             );
@@ -82,9 +82,9 @@ fn every_method_and_activation_learns_more_than_the_mean() {
 fn one_and_two_threads_give_the_same_bytes() {
     // Enough rows for several groups and enough features for several chunks.
     let data = data(700);
-    for (method, lambda) in [
-        (Method::Refined, Lambda::Fixed(1e-3)),
-        (Method::Generative, Lambda::Auto),
+    for (training, lambda) in [
+        (Training::Refined, Lambda::Fixed(1e-3)),
+        (Training::Generative, Lambda::Auto),
     ] {
         let polish = Polish {
             steps: 3,
@@ -95,11 +95,19 @@ fn one_and_two_threads_give_the_same_bytes() {
             width: 140,
             threads,
             lambda,
-            ..small(method, Activation::Fourier)
+            ..small(training, Activation::Fourier)
         };
         let one = run(&data, &config(1)).unwrap().to_json();
-        assert_eq!(one, run(&data, &config(2)).unwrap().to_json(), "{method:?}");
-        assert_eq!(one, run(&data, &config(3)).unwrap().to_json(), "{method:?}");
+        assert_eq!(
+            one,
+            run(&data, &config(2)).unwrap().to_json(),
+            "{training:?}"
+        );
+        assert_eq!(
+            one,
+            run(&data, &config(3)).unwrap().to_json(),
+            "{training:?}"
+        );
     }
 }
 
@@ -107,10 +115,10 @@ fn one_and_two_threads_give_the_same_bytes() {
 fn a_run_that_is_stopped_and_resumed_gives_the_same_bytes() {
     let data = data(90);
     let path = scratch("resume").join("state.json");
-    for (method, lambda) in METHODS
-        .map(|method| (method, 1e-3))
+    for (training, lambda) in TRAININGS
+        .map(|training| (training, 1e-3))
         .into_iter()
-        .chain([(Method::Refined, -1.0)])
+        .chain([(Training::Refined, -1.0)])
     {
         let lambda = if lambda < 0.0 {
             Lambda::Auto
@@ -120,7 +128,7 @@ fn a_run_that_is_stopped_and_resumed_gives_the_same_bytes() {
         for precision in [Precision::F32, Precision::F64] {
             let mut config = Config {
                 lambda,
-                ..small(method, Activation::Sigmoid)
+                ..small(training, Activation::Sigmoid)
             };
             config.generator.precision = precision;
             let whole = run(&data, &config).unwrap().to_json();
@@ -130,7 +138,7 @@ fn a_run_that_is_stopped_and_resumed_gives_the_same_bytes() {
                     let mut calls = calls.lock().unwrap();
                     *calls += 1;
                     if *calls == at {
-                        progress.state().save(&path).unwrap();
+                        progress.state().unwrap().save(&path).unwrap();
                     }
                     if *calls >= at {
                         Control::Stop
@@ -148,7 +156,7 @@ fn a_run_that_is_stopped_and_resumed_gives_the_same_bytes() {
                 assert_eq!(
                     model.to_json(),
                     whole,
-                    "{method:?} {precision:?} {lambda:?} stopped at {at}"
+                    "{training:?} {precision:?} {lambda:?} stopped at {at}"
                 );
             }
         }
@@ -160,12 +168,12 @@ fn a_gft_fit_saved_at_its_end_goes_on_as_gft_r() {
     let data = data(90);
     let config = Config {
         keep: Keep::Last,
-        ..small(Method::Generative, Activation::Fourier)
+        ..small(Training::Generative, Activation::Fourier)
     };
     let state = Mutex::new(None);
     fit(&data, &config, &|progress| {
         if progress.step == progress.steps && progress.phase != Phase::Polish {
-            *state.lock().unwrap() = Some(progress.state());
+            *state.lock().unwrap() = progress.state();
         }
         Control::Continue
     })
@@ -175,7 +183,7 @@ fn a_gft_fit_saved_at_its_end_goes_on_as_gft_r() {
     let whole = run(
         &data,
         &Config {
-            method: Method::Refined,
+            training: Training::Refined,
             ..config
         },
     )
@@ -185,10 +193,10 @@ fn a_gft_fit_saved_at_its_end_goes_on_as_gft_r() {
 
 #[test]
 fn a_state_refuses_other_data() {
-    let config = small(Method::Direct, Activation::Fourier);
+    let config = small(Training::Direct, Activation::Fourier);
     let state = Mutex::new(None);
     fit(&data(60), &config, &|progress| {
-        *state.lock().unwrap() = Some(progress.state());
+        *state.lock().unwrap() = progress.state();
         Control::Stop
     })
     .unwrap();
@@ -201,7 +209,7 @@ fn a_state_refuses_other_data() {
 fn a_saved_model_predicts_the_same_to_the_last_bit() {
     let (data, folder) = (data(80), scratch("save"));
     for activation in Activation::ALL {
-        let model = run(&data, &small(Method::Refined, activation)).unwrap();
+        let model = run(&data, &small(Training::Refined, activation)).unwrap();
         let path = folder.join("model.json");
         model.save(&path).unwrap();
         let loaded = Model::load(&path).unwrap();
@@ -220,7 +228,7 @@ fn a_saved_model_predicts_the_same_to_the_last_bit() {
 
 #[test]
 fn a_file_that_is_no_model_is_a_clear_error() {
-    let model = run(&data(60), &small(Method::Random, Activation::Tanh)).unwrap();
+    let model = run(&data(60), &small(Training::Random, Activation::Tanh)).unwrap();
     let text = model.to_json();
     let read = |text: &str| {
         Model::from_json(text, Path::new("m.json"))
@@ -256,7 +264,7 @@ fn a_file_that_is_no_model_is_a_clear_error() {
 #[test]
 fn a_model_that_cannot_be_written_leaves_the_old_one() {
     let folder = scratch("keep");
-    let model = run(&data(60), &small(Method::Random, Activation::Fourier)).unwrap();
+    let model = run(&data(60), &small(Training::Random, Activation::Fourier)).unwrap();
     let path = folder.join("folder-in-the-way");
     std::fs::create_dir_all(path.join("full")).unwrap();
     assert!(matches!(
@@ -274,7 +282,7 @@ fn a_model_that_cannot_be_written_leaves_the_old_one() {
 fn gradient_equals_differences_of_predict() {
     let data = data(100);
     for activation in Activation::ALL {
-        let model = run(&data, &small(Method::Refined, activation)).unwrap();
+        let model = run(&data, &small(Training::Refined, activation)).unwrap();
         let x = Mat::from_fn(5, 2, |i, j| 0.13 + 0.17 * i as f64 + 0.05 * j as f64);
         let gradient = model.gradient(x.as_ref(), 0).unwrap();
         for j in 0..2 {
@@ -311,7 +319,7 @@ fn several_outputs_share_the_features_and_keep_their_units() {
         }
     });
     let both = Dataset::new(base.x.clone(), y).unwrap();
-    let model = run(&both, &small(Method::Refined, Activation::Fourier)).unwrap();
+    let model = run(&both, &small(Training::Refined, Activation::Fourier)).unwrap();
     let f = model.predict(base.x.as_ref()).unwrap();
     let gradients = [0, 1].map(|o| model.gradient(base.x.as_ref(), o).unwrap());
     for i in 0..150 {
@@ -334,7 +342,7 @@ fn intervals_grow_with_their_level() {
     for i in 0..200 {
         noisy.y[(i, 0)] += 0.1 * (((i * 7919) % 211) as f64 / 105.0 - 1.0);
     }
-    let model = run(&noisy, &small(Method::Random, Activation::Fourier)).unwrap();
+    let model = run(&noisy, &small(Training::Random, Activation::Fourier)).unwrap();
     let width = |level: f64| {
         let (low, high) = model.interval(noisy.x.as_ref(), level).unwrap();
         high[(0, 0)] - low[(0, 0)]
@@ -350,7 +358,7 @@ fn intervals_grow_with_their_level() {
 
 #[test]
 fn bad_data_and_bad_configurations_are_errors_with_a_place() {
-    let config = small(Method::Refined, Activation::Fourier);
+    let config = small(Training::Refined, Activation::Fourier);
     let x = |m: usize, d: usize| Mat::from_fn(m, d, |i, j| (i + j) as f64);
     let cases = [
         (Dataset::new(x(0, 2), x(0, 1)), "at least 1 samples"),
@@ -474,7 +482,7 @@ fn odd_data_are_fitted_all_the_same() {
             ] {
                 let config = Config {
                     scaling,
-                    ..small(Method::Refined, activation)
+                    ..small(Training::Refined, activation)
                 };
                 let data = Dataset::new(x.clone(), y.clone()).unwrap();
                 let model = match run(&data, &config) {

@@ -5,7 +5,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::path::Path;
-use thinfit::{Activation, Config, Control, Dataset, Mat, Method, Model, Polish, Schedule, fit};
+use thinfit::{Activation, Config, Control, Dataset, Mat, Model, Polish, Schedule, Training, fit};
 
 /// What a file may be spoilt with: syntax, numbers at the edge of the range, and other types.
 const PIECES: [&str; 20] = [
@@ -41,7 +41,7 @@ fn small(activation: Activation) -> Model {
     let config = Config {
         activation,
         width: 2,
-        method: Method::Direct,
+        training: Training::Direct,
         direct: schedule,
         polish: Polish {
             steps: 0,

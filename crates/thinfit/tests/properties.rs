@@ -5,8 +5,8 @@
 use proptest::prelude::*;
 use std::path::Path;
 use thinfit::{
-    Activation, Config, Control, Dataset, Form, GeneratorConfig, Lambda, Mat, Method, Model,
-    OutputWeights, Polish, Precision, Ridge, Scaling, Schedule, Variation, fit,
+    Activation, Config, Control, Dataset, Form, GeneratorConfig, Lambda, Mat, Model, OutputWeights,
+    Polish, Precision, Ridge, Scaling, Schedule, Training, Variation, fit,
 };
 
 /// Numbers of all sizes, often equal, sometimes broken.
@@ -37,10 +37,10 @@ fn config() -> impl Strategy<Value = Config> {
     let choices = (
         prop::sample::select(Activation::ALL.to_vec()),
         prop::sample::select(vec![
-            Method::Random,
-            Method::Direct,
-            Method::Generative,
-            Method::Refined,
+            Training::Random,
+            Training::Direct,
+            Training::Generative,
+            Training::Refined,
         ]),
         prop::sample::select(vec![Scaling::None, Scaling::Box, Scaling::Standard]),
         prop::sample::select(Variation::ALL.to_vec()),
@@ -54,11 +54,11 @@ fn config() -> impl Strategy<Value = Config> {
         (0..6usize, 0..4usize, 0..3usize, any::<u64>(), -0.1..0.9f64),
     );
     choices.prop_map(
-        |(activation, method, scaling, variation, form, ridge, lambda, numbers)| {
+        |(activation, training, scaling, variation, form, ridge, lambda, numbers)| {
             let (width, steps, polish, seed, validation) = numbers;
             let schedule = Schedule { steps, rate: 0.1 };
             Config {
-                method,
+                training,
                 activation,
                 width,
                 seed,
@@ -152,7 +152,7 @@ fn a_damaged_model_is_an_error_or_still_a_model() {
         ..Config::fast()
     };
     let config = Config {
-        method: Method::Generative,
+        training: Training::Generative,
         polish: Polish {
             steps: 0,
             ..config.polish

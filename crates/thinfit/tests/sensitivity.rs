@@ -8,7 +8,9 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use std::f64::consts::PI;
 use std::path::Path;
-use thinfit::{Activation, Config, Control, Dataset, Mat, Method, Model, Polish, Sensitivity, fit};
+use thinfit::{
+    Activation, Config, Control, Dataset, Mat, Model, Polish, Sensitivity, Training, fit,
+};
 
 /// A model with the given weights, on the box [−½, ½]^d unless it is changed later.
 fn network(activation: Activation, hidden: Vec<Vec<f64>>, output: Vec<f64>) -> Model {
@@ -17,7 +19,7 @@ fn network(activation: Activation, hidden: Vec<Vec<f64>>, output: Vec<f64>) -> M
         hidden[0].len() - usize::from(activation.has_bias()),
     );
     let config = Config {
-        method: Method::Random,
+        training: Training::Random,
         activation,
         width: n,
         threads: 1,
@@ -374,7 +376,7 @@ fn inputs_may_change_places() {
     let moved = edited(&model, |value| {
         for l in 0..8 {
             for j in 0..3 {
-                value["hidden"][l][j] = json!(model.scaled_hidden()[l][order[j]]);
+                value["hidden"][l][j] = json!(model.scaled_hidden()[(l, order[j])]);
             }
         }
     });
@@ -521,7 +523,7 @@ fn a_fit_of_ishigami_knows_which_inputs_matter() {
         x[(i, 0)].sin() * (1.0 + 0.1 * x[(i, 2)].powi(4)) + 7.0 * x[(i, 1)].sin().powi(2)
     });
     let config = Config {
-        method: Method::Random,
+        training: Training::Random,
         width: 60,
         ..Config::fast()
     };

@@ -6,14 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use serde::Serialize;
-use thinfit::{Config, Dataset, Model, State, linear_leave_one_out};
+use thinfit::{Dataset, Model, Record, State};
 use thinfit_methods::{Method, Predictor};
 use thinfit_table::quoted;
 
 use crate::args::FitArgs;
 use crate::checkpoint::Checkpoint;
 use crate::columns;
-use crate::commands::predict::pool;
 use crate::digits::{counted, four_digits};
 use crate::failure::Failure;
 use crate::interrupt;
@@ -53,31 +52,20 @@ struct Validation {
 }
 
 impl Validation {
-    fn of(model: &Predictor, data: &Dataset) -> Option<Self> {
-        let mse = model.validation_mse()?.to_vec();
-        let (rows, linear_mse, mean_mse) = match model {
-            Predictor::Network(Model { record, .. }) => (
-                record.validation_samples,
-                record.validation_linear.clone(),
-                record.validation_variance.clone(),
-            ),
-            // Of a linear fit every row is held out in its turn, of the model all of them or some.
-            Predictor::Kernel(model) => (
-                model.record.validation_samples,
-                linear_leave_one_out(data),
-                variances(data),
-            ),
-        };
-        let r2 = mse
-            .iter()
-            .zip(&mean_mse)
+    fn of(record: &Record) -> Option<Self> {
+        if record.validation_mse.is_empty() {
+            return None;
+        }
+        let errors = record.validation_mse.iter();
+        let r2 = errors
+            .zip(&record.validation_variance)
             .map(|(mse, mean)| explained(*mse, *mean));
         Some(Validation {
-            rows,
+            rows: record.validation_samples,
             r2: r2.collect(),
-            mse,
-            linear_mse,
-            mean_mse,
+            mse: record.validation_mse.clone(),
+            linear_mse: record.validation_linear.clone(),
+            mean_mse: record.validation_variance.clone(),
         })
     }
 }
@@ -98,32 +86,26 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
     }
     let (data, dropped) = columns::samples(&args, &path)?;
     let progress = Progress::new(args.quiet);
-    let fit = match asked {
-        Asked::Core(config, given) => core(&args, &data, *config, given, &progress)?,
-        Asked::Other {
-            method,
-            seed,
-            threads,
-        } => other(&data, &method, seed, threads, &progress)?,
-    };
+    let start = Instant::now();
+    let model = fit(&args, &data, &asked, &progress)?;
+    let seconds = start.elapsed().as_secs_f64();
     progress.finish();
-    let Fitted { model, seconds } = fit;
     model.save(&output)?;
 
-    let network = model.network().ok();
+    let (network, record) = (model.network().ok(), model.record());
     let result = Summary {
         model: &output,
-        samples: model.samples(),
+        samples: record.samples,
         dropped,
         inputs: model.inputs(),
         outputs: model.outputs(),
-        method: model.method(),
+        method: &record.method,
         width: network.map(Model::width),
-        lambda: network.and_then(|network| network.record.regulariser()),
+        lambda: network.and_then(|_| record.regulariser()),
         parameters: model.parameters(),
         seconds,
-        interrupted: model.stopped(),
-        validation: Validation::of(&model, &data),
+        interrupted: record.stopped,
+        validation: Validation::of(record),
     };
     if args.json {
         serde_json::to_writer(&mut *out, &result)?;
@@ -132,43 +114,35 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
         write_report(out, &model, &result, &constant(&data))?;
         write_next(out, &args, &path, &output, &model)?;
     }
-    Ok(model.stopped())
+    Ok(record.stopped)
 }
 
-/// A model and the seconds that it took.
-struct Fitted {
-    model: Predictor,
-    seconds: f64,
-}
-
-/// A fit of the core library, from a saved state if there is one.
-fn core(
+/// Fits, from a saved state if there is one.
+fn fit(
     args: &FitArgs,
     data: &Dataset,
-    config: Config,
-    given: bool,
+    Asked { request, given }: &Asked,
     progress: &Progress,
-) -> Result<Fitted, Failure> {
+) -> Result<Predictor, Failure> {
     let state = match &args.resume {
         None => None,
         Some(file) => {
             let state = State::load(file)?;
-            if given && !state.is_of(&config) {
+            if *given && !state.is_of(&request.config()?) {
                 return Err(Failure::new(format!(
                     "{}: this state belongs to a fit with other settings; give the same ones, or none: the state holds them",
                     file.display()
                 )));
             }
-            Some(state.on_threads(config.threads))
+            Some(state)
         }
     };
     announce(data, progress)?;
     let checkpoint = args.checkpoint.clone().or(args.resume.clone());
     let checkpoint = checkpoint.map(Checkpoint::new);
-    let warned = AtomicBool::new(false);
-    let start = Instant::now();
+    let (warned, method) = (AtomicBool::new(false), request.method.name());
     let observe = |at: &thinfit::Progress<'_>| {
-        progress.fit(at);
+        progress.fit(at, method);
         let stop = interrupt::asked();
         let saved = match &checkpoint {
             None => Ok(()),
@@ -186,35 +160,9 @@ fn core(
         }
         interrupt::control()
     };
-    let model = match state {
-        None => thinfit::fit(data, &config, &observe),
-        Some(state) => thinfit::resume(data, state, &observe),
-    }?;
-    Ok(Fitted {
-        model: Predictor::Network(model),
-        seconds: start.elapsed().as_secs_f64(),
-    })
-}
-
-/// A fit of another method.
-fn other(
-    data: &Dataset,
-    method: &Method,
-    seed: u64,
-    threads: usize,
-    progress: &Progress,
-) -> Result<Fitted, Failure> {
-    announce(data, progress)?;
-    let pool = pool(threads)?;
-    let start = Instant::now();
-    let observe = |part: f64| {
-        progress.step(part, || method.name().into());
-        interrupt::control()
-    };
-    let model = pool.install(|| method.fit(data, seed, &observe))?;
-    Ok(Fitted {
-        model,
-        seconds: start.elapsed().as_secs_f64(),
+    Ok(match state {
+        None => request.fit(data, &observe)?,
+        Some(state) => request.resume(data, state, &observe)?,
     })
 }
 
@@ -323,22 +271,13 @@ fn write_report(
             out,
             "\nno better than a linear fit for {}: {}",
             worse.join(", "),
-            match Method::named(result.method) {
-                None => "with noisy or few samples try --lambda auto or a smaller --width",
-                Some(_) => "try another method, such as gft-r or gaussian-process",
+            match Method::THIN.contains(&result.method) {
+                true => "with noisy or few samples try --lambda auto or a smaller --width",
+                false => "try another method, such as gft-r or gaussian-process",
             }
         )?;
     }
     Ok(())
-}
-
-/// Variance of each output over the samples.
-fn variances(data: &Dataset) -> Vec<f64> {
-    let column = |o: usize| data.y.col_as_slice(o).iter();
-    let mean = |o| column(o).sum::<f64>() / data.samples() as f64;
-    let variance =
-        |o, mean: f64| column(o).map(|v| (v - mean).powi(2)).sum::<f64>() / data.samples() as f64;
-    (0..data.y.ncols()).map(|o| variance(o, mean(o))).collect()
 }
 
 /// Outputs that have one value in all samples.
@@ -360,11 +299,11 @@ fn write_next(
     writeln!(out, "\nwrote {}", file.display())?;
     let file = quoted(&file.to_string_lossy());
     match (
-        model.stopped(),
+        model.record().stopped,
         args.checkpoint.as_ref().or(args.resume.as_ref()),
     ) {
         (true, Some(state)) => writeln!(out, "\nto go on:\n  {}", resuming(state))?,
-        (true, None) if Method::named(model.method()).is_none() => writeln!(
+        (true, None) if Method::THIN.contains(&model.record().method.as_str()) => writeln!(
             out,
             "\nit cannot go on; with --checkpoint FILE a fit that is stopped can"
         )?,

@@ -94,7 +94,7 @@ struct Kernels<'a> {
     domain: &'a [[f64; 2]],
     outputs: &'a [String],
     kernel: &'a thinfit_methods::Kernel,
-    record: &'a thinfit_methods::KernelRecord,
+    record: &'a thinfit::Record,
 }
 
 fn inspect_kernels(
@@ -131,20 +131,20 @@ fn inspect_kernels(
         out,
         "made by thinfit {}: settings {}, ridge {:.1e}, seed {}{}\n",
         record.version,
-        match record.chosen_by.as_str() {
-            "none" => "by rule".into(),
-            by => format!("chosen by {by}"),
+        match &record.chosen_by {
+            None => "by rule".into(),
+            Some(by) => format!("chosen by {by}"),
         },
         record.ridge,
         record.seed,
         if record.stopped { " (interrupted)" } else { "" },
     )?;
     for (o, name) in model.outputs.iter().enumerate() {
-        match &record.validation_mse {
+        match record.validation_mse.get(o) {
             Some(mse) => writeln!(
                 out,
                 "{name}: rmse {} on samples held out",
-                four_digits(mse[o].sqrt())
+                four_digits(mse.sqrt())
             )?,
             None => writeln!(out, "{name}: nothing was held out to measure the error on")?,
         }
@@ -223,9 +223,10 @@ fn write_report(out: &mut impl Write, report: &Report<'_>) -> Result<(), Failure
         counted(report.inputs.len(), "input"),
         counted(report.outputs.len(), "output"),
     )?;
-    let lambda = match record.regulariser() {
-        None => String::new(),
-        Some(lambda) => format!(", lambda {lambda}"),
+    let lambda = match (record.regulariser(), record.training_lambda) {
+        (None, _) => String::new(),
+        (_, Some(lambda)) => format!(", lambda {lambda} in the training and none in the polish"),
+        (Some(lambda), None) => format!(", lambda {lambda}"),
     };
     let polish = match record.polish_steps {
         None | Some(0) => String::new(),

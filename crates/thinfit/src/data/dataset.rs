@@ -1,10 +1,10 @@
-//! Samples (x_k, y_k) with optional weights, their split, and the scaling of their columns.
+//! Samples (x_k, y_k) with optional weights, and their split.
 //!
 //! Everything that enters a fit goes through [`Dataset::new`], which refuses what no fit can use. Matrices have
 //! one row per sample.
 
 use crate::math::random::{Purpose, stream};
-use crate::{Error, Result};
+use crate::{Error, Result, Scaler};
 use faer::{ColRef, Mat, MatRef};
 use rand::RngExt;
 
@@ -137,6 +137,17 @@ impl Dataset {
     /// Smallest and largest value of each input (d).
     pub fn domain(&self) -> Vec<[f64; 2]> {
         self.x.col_iter().map(|x| range(x.iter())).collect()
+    }
+
+    /// The same samples with scaled columns, by the scalers of the inputs and of the outputs.
+    pub fn scaled(&self, (inputs, outputs): &(Scaler, Scaler)) -> Dataset {
+        Dataset {
+            x: inputs.apply(self.x.as_ref()),
+            y: outputs.apply(self.y.as_ref()),
+            weights: self.weights.clone(),
+            inputs: self.inputs.clone(),
+            outputs: self.outputs.clone(),
+        }
     }
 
     /// The given rows, in the given order.

@@ -1,21 +1,26 @@
-//! Rows of samples as the objective and the solvers see them.
+//! Rows of samples as the objective and the solvers see them: views, with the error of a fit to them.
 
+use crate::network::features::PaddedRef;
 use faer::MatRef;
 
-/// Samples with their outputs and weights.
+/// Samples with their outputs and weights. `X` is [`MatRef`] for inputs as they are (m × d) and [`PaddedRef`] for inputs
+/// as the hidden layer sees them (m × d′).
 #[derive(Clone, Copy)]
-pub(crate) struct Rows<'a> {
-    /// Inputs, column-major: m × d, or m × d′ where the callee wants them padded.
-    pub(crate) x: MatRef<'a, f64>,
+pub(crate) struct Rows<'a, X = MatRef<'a, f64>> {
+    /// Inputs, column-major.
+    pub x: X,
     /// Outputs, m × c.
-    pub(crate) y: MatRef<'a, f64>,
+    pub y: MatRef<'a, f64>,
     /// Weights, non-negative, or none for equal ones.
-    pub(crate) weights: Option<&'a [f64]>,
+    pub weights: Option<&'a [f64]>,
 }
 
+/// Rows whose inputs are padded.
+pub(crate) type PaddedRows<'a> = Rows<'a, PaddedRef<'a>>;
+
 impl<'a> Rows<'a> {
-    /// All rows of a data set, with its inputs as they are.
-    pub(crate) fn of(data: &'a crate::Dataset) -> Self {
+    /// All rows of a data set.
+    pub fn of(data: &'a crate::Dataset) -> Self {
         Rows {
             x: data.x.as_ref(),
             y: data.y.as_ref(),
@@ -23,19 +28,36 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// `len` rows from `start` on.
+    pub fn slice(self, start: usize, len: usize) -> Self {
+        Rows {
+            x: self.x.subrows(start, len),
+            y: self.y.subrows(start, len),
+            weights: self.weights.map(|weights| &weights[start..start + len]),
+        }
+    }
+
+    /// The same rows with padded inputs.
+    pub fn padded(self, x: PaddedRef<'a>) -> PaddedRows<'a> {
+        let Rows { y, weights, .. } = self;
+        Rows { x, y, weights }
+    }
+}
+
+impl<X> Rows<'_, X> {
     /// Sum of the weights, Ω.
-    pub(crate) fn total_weight(&self) -> f64 {
+    pub fn total_weight(&self) -> f64 {
         self.weights
             .map_or(self.len() as f64, |weights| weights.iter().sum())
     }
 
-    /// The number of samples.
-    pub(crate) fn len(&self) -> usize {
+    /// The number of samples, m.
+    pub fn len(&self) -> usize {
         self.y.nrows()
     }
 
     /// (1/Ω) Σ_k ω_k |f_k − y_k|², summed over outputs, for fitted values m × c; 0 without samples.
-    pub(crate) fn mean_square(&self, fitted: MatRef<'_, f64>) -> f64 {
+    pub fn mean_square(&self, fitted: MatRef<'_, f64>) -> f64 {
         assert!(fitted.nrows() == self.len() && fitted.ncols() == self.y.ncols());
         let mut sum = 0.0;
         for o in 0..fitted.ncols() {

@@ -1,5 +1,6 @@
-//! Mathematics without a method: elementary functions, columns of matrices, random numbers.
+//! Mathematics without a method: elementary functions, matrices by columns and in files, random numbers.
 
 pub(crate) mod columns;
 pub mod elementary;
 pub(crate) mod random;
+pub mod row_list;

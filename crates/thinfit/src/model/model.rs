@@ -5,13 +5,14 @@
 
 use crate::data::{Scaler, check_finite};
 use crate::math::columns::column_mut;
+use crate::math::row_list;
 use crate::model::file::{parse, read_whole, write_whole};
 use crate::model::record::Record;
-use crate::model::uncertainty::{Uncertainty, quantile, spread};
+use crate::model::uncertainty::{Uncertainty, spread};
 use crate::network::evaluator::Evaluator;
-use crate::network::features::{features, fitted, pad, planes};
-use crate::network::variation::slopes;
-use crate::{Activation, Dataset, Error, Result};
+use crate::network::features::planes;
+use crate::network::planes::{magnitude, slopes};
+use crate::{Activation, Dataset, Error, Network, Result};
 use faer::linalg::matmul::matmul;
 use faer::reborrow::ReborrowMut;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -40,10 +41,12 @@ pub struct Model {
     /// Scaling of the outputs.
     pub output_scaler: Scaler,
     /// Hidden weights in scaled inputs: n rows of d numbers, d + 1 with biases (the bias last).
-    hidden: Vec<Vec<f64>>,
+    #[serde(with = "row_list")]
+    hidden: Mat<f64>,
     /// Output weights in scaled outputs, as planes: rows of c numbers. Fourier: n real, then n imaginary parts;
     /// otherwise n weights, then the output bias.
-    output: Vec<Vec<f64>>,
+    #[serde(with = "row_list")]
+    output: Mat<f64>,
     /// None where another method than a fit of this crate made the network.
     uncertainty: Option<Uncertainty>,
     /// How the model was made.
@@ -72,29 +75,6 @@ fn check_result(out: Mat<f64>) -> Result<Mat<f64>> {
     }
 }
 
-/// A two-layer network g(x′) = Re Σ_l b_l Φ(⟨w_l, x′⟩)/n in scaled units, whoever made it.
-#[derive(Clone, Debug)]
-pub struct Network {
-    /// Activation Φ.
-    pub activation: Activation,
-    /// Hidden weights w, n × d, or n × (d + 1) with biases (the bias last).
-    pub hidden: Mat<f64>,
-    /// Output weights b as planes. Fourier: n real, then n imaginary parts (2n × c); otherwise n weights, then the
-    /// output bias ((n + 1) × c).
-    pub output: Mat<f64>,
-}
-
-impl Network {
-    /// g at the rows of x′ (m × d): m × c, not finite where products overflow.
-    ///
-    /// # Panics
-    /// Where the hidden weights do not fit the columns of x′.
-    pub fn values(&self, x: MatRef<'_, f64>) -> Mat<f64> {
-        let e = planes(self.activation, x, &self.hidden);
-        fitted(self.activation, e.as_ref(), self.output.as_ref())
-    }
-}
-
 impl Model {
     pub(crate) fn new(
         network: Network,
@@ -104,11 +84,6 @@ impl Model {
         uncertainty: Option<Uncertainty>,
         record: Record,
     ) -> Self {
-        let rows = |a: &Mat<f64>| {
-            (0..a.nrows())
-                .map(|i| a.row(i).iter().copied().collect())
-                .collect()
-        };
         Model {
             format: FORMAT.into(),
             activation: network.activation,
@@ -117,8 +92,8 @@ impl Model {
             domain,
             input_scaler,
             output_scaler,
-            hidden: rows(&network.hidden),
-            output: rows(&network.output),
+            hidden: network.hidden,
+            output: network.output,
             uncertainty,
             record,
         }
@@ -162,7 +137,7 @@ impl Model {
 
     /// Number of hidden neurons, n.
     pub fn width(&self) -> usize {
-        self.hidden.len()
+        self.hidden.nrows()
     }
 
     /// Number of inputs, d.
@@ -172,24 +147,24 @@ impl Model {
 
     /// Real numbers that were fitted: the entries of w and b.
     pub fn parameters(&self) -> usize {
-        self.hidden.iter().chain(&self.output).map(Vec::len).sum()
+        self.hidden.nrows() * self.hidden.ncols() + self.output.nrows() * self.output.ncols()
     }
 
     /// Hidden weights as they are in the file: in scaled inputs, n rows of d numbers, d + 1 with biases (the bias last).
-    pub fn scaled_hidden(&self) -> &[Vec<f64>] {
-        &self.hidden
+    pub fn scaled_hidden(&self) -> MatRef<'_, f64> {
+        self.hidden.as_ref()
     }
 
     /// Output weights as they are in the file: in scaled outputs, rows of c numbers. Fourier: n real, then n imaginary
     /// parts; otherwise n weights, then the output bias.
-    pub fn scaled_output(&self) -> &[Vec<f64>] {
-        &self.output
+    pub fn scaled_output(&self) -> MatRef<'_, f64> {
+        self.output.as_ref()
     }
 
     /// Hidden weights w (n × d) in the units of the data: ⟨w_l, x⟩ up to the shift that the biases or phases hold.
     pub fn hidden(&self) -> Mat<f64> {
         Mat::from_fn(self.width(), self.dim(), |l, j| {
-            self.hidden[l][j] / self.input_scaler.scale[j]
+            self.hidden[(l, j)] / self.input_scaler.scale[j]
         })
     }
 
@@ -197,12 +172,8 @@ impl Model {
     pub fn magnitudes(&self) -> Mat<f64> {
         let n = self.width();
         Mat::from_fn(n, self.outputs.len(), |l, o| {
-            let im = if self.activation == Activation::Fourier {
-                self.output[n + l][o]
-            } else {
-                0.0
-            };
-            self.output[l][o].hypot(im) / n as f64 * self.output_scaler.scale[o]
+            let magnitude = magnitude(self.activation, self.output.as_ref(), n, l, o);
+            magnitude / n as f64 * self.output_scaler.scale[o]
         })
     }
 
@@ -210,7 +181,7 @@ impl Model {
     pub fn evaluator(&self) -> Evaluator {
         Evaluator::new(
             self.activation,
-            (&self.hidden, &self.output),
+            (self.hidden.as_ref(), self.output.as_ref()),
             (&self.input_scaler, &self.output_scaler),
         )
     }
@@ -248,15 +219,14 @@ impl Model {
                 found: o.to_string(),
             });
         }
-        let (w, b) = (self.w(), self.b());
         self.by_blocks(x, d, |e, mut out| {
             let mut slope = Mat::zeros(e.nrows(), n);
-            slopes(self.activation, e, b.as_ref(), o, slope.as_mut());
+            slopes(self.activation, e, self.output.as_ref(), o, slope.as_mut());
             matmul(
                 out.rb_mut(),
                 Accum::Replace,
                 slope.as_ref(),
-                w.as_ref().subcols(0, d),
+                self.hidden.as_ref().subcols(0, d),
                 1.0,
                 Par::Seq,
             );
@@ -304,12 +274,9 @@ impl Model {
         }
         let middle = self.predict(x)?;
         let deviation = self.deviation(x)?.observation;
-        let half: Vec<f64> = self
-            .uncertainty()?
-            .scores
-            .iter()
-            .map(|scores| quantile(scores, level))
-            .collect();
+        let uncertainty = self.uncertainty()?;
+        let quantile = |o| uncertainty.quantile(o, level);
+        let half: Vec<f64> = (0..self.outputs.len()).map(quantile).collect();
         let bound = |sign: f64| {
             Mat::from_fn(x.nrows(), self.outputs.len(), |i, o| {
                 middle[(i, o)] + sign * half[o] * deviation[(i, o)]
@@ -328,9 +295,8 @@ impl Model {
 
     /// e(x) M e(x)ᵀ per row.
     fn variance(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
-        let (uncertainty, k) = (self.uncertainty()?, self.activation.columns(self.width()));
-        let entry = |i: usize, j: usize| uncertainty.covariance[i * (i + 1) / 2 + j];
-        let covariance = Mat::from_fn(k, k, |i, j| if i >= j { entry(i, j) } else { entry(j, i) });
+        let k = self.activation.columns(self.width());
+        let covariance = self.uncertainty()?.matrix(k);
         self.by_blocks(x, 1, |e, out| {
             column_mut(out, 0).copy_from_slice(&spread(e, covariance.as_ref()))
         })
@@ -345,7 +311,6 @@ impl Model {
     ) -> Result<Mat<f64>> {
         self.check_columns(x)?;
         check_finite("x", x)?;
-        let w = self.w();
         let mut out = Mat::zeros(x.nrows(), columns);
         let blocks = x.nrows().div_ceil(BLOCK);
         out.as_mut()
@@ -353,9 +318,8 @@ impl Model {
             .zip_eq(0..blocks)
             .for_each(|(out, block)| {
                 let x = x.subrows(block * BLOCK, out.nrows());
-                let x = pad(self.activation, self.input_scaler.apply(x).as_ref());
-                let mut e = Mat::zeros(x.nrows(), self.activation.planes(self.width()));
-                features(self.activation, x.as_ref(), w.as_ref(), e.as_mut());
+                let x = self.input_scaler.apply(x);
+                let e = planes(self.activation, x.as_ref(), self.hidden.as_ref());
                 write(e.as_ref(), out);
             });
         check_result(out)
@@ -369,16 +333,6 @@ impl Model {
             what: "x",
             expected: format!("{} columns ({})", self.dim(), self.inputs.join(", ")),
             found: format!("{} columns", x.ncols()),
-        })
-    }
-
-    fn w(&self) -> Mat<f64> {
-        Mat::from_fn(self.width(), self.hidden[0].len(), |l, j| self.hidden[l][j])
-    }
-
-    fn b(&self) -> Mat<f64> {
-        Mat::from_fn(self.output.len(), self.outputs.len(), |l, o| {
-            self.output[l][o]
         })
     }
 
@@ -405,26 +359,11 @@ impl Model {
                 && s.shift.iter().all(|v| v.is_finite())
                 && s.scale.iter().all(|v| v.is_normal())
         };
-        let table = |rows: &[Vec<f64>], count: usize, len: usize| {
-            rows.len() == count
-                && rows
-                    .iter()
-                    .all(|row| row.len() == len && row.iter().all(|v| v.is_finite()))
+        let table = |a: &Mat<f64>, rows: usize, columns: usize| {
+            a.nrows() == rows && a.ncols() == columns && a.is_all_finite()
         };
-        let uncertain = self.uncertainty.as_ref().is_none_or(|u| {
-            u.covariance.len() == k * (k + 1) / 2
-                && u.noise.len() == c
-                && u.noise.iter().all(|v| *v >= 0.0)
-                && u.scores
-                    .iter()
-                    .all(|s| s.is_sorted() && s.first().is_none_or(|v| *v >= 0.0))
-                && u.scores.len() == c
-                && u.covariance
-                    .iter()
-                    .chain(&u.noise)
-                    .chain(u.scores.iter().flatten())
-                    .all(|v| v.is_finite())
-        });
+        let certain = |u: &Uncertainty| u.is_sound(k, c);
+        let uncertain = self.uncertainty.as_ref().is_none_or(certain);
         let checks = [
             (n > 0 && d > 0 && c > 0, "no neurons, inputs or outputs"),
             (

@@ -3,19 +3,20 @@
 use crate::Form;
 use crate::config::Config;
 use crate::data::Dataset;
-use crate::solve::linear::linear_fit;
-use crate::train::processor::Check;
+use crate::solve::linear::{linear_fit, linear_leave_one_out};
+use crate::train::phases::Check;
 use faer::MatRef;
 use serde::{Deserialize, Serialize};
 
 /// How a model was made and how good it was then.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Record {
     /// Name of the method, such as `gft-r` or `shrimp`.
     pub method: String,
-    /// The configuration of the fit; none where another method than a fit of this crate made the network.
+    /// The configuration of a fit of this crate; none for other methods.
     pub config: Option<Config>,
-    /// The settings of that other method.
+    /// The settings of another method.
     pub settings: Option<serde_json::Value>,
     /// Seed of all random numbers.
     pub seed: u64,
@@ -23,16 +24,21 @@ pub struct Record {
     pub version: String,
     /// Samples given to the fit, validation rows included.
     pub samples: usize,
-    /// Mean squared error on the validation rows per output, in the units of the data.
+    /// Mean squared error per output, in the units of the data, on rows that the prediction there did not see: rows that
+    /// were kept aside, or all rows, each predicted without itself. Empty where nothing was held out.
     pub validation_mse: Vec<f64>,
-    /// Variance of the outputs on the validation rows: the error of predicting their mean.
+    /// Variance of the outputs on those rows: the error of predicting their mean.
     pub validation_variance: Vec<f64>,
-    /// Mean squared error on the validation rows of a linear fit to the training rows.
+    /// Mean squared error of a linear fit on those rows, which it did not see either.
     pub validation_linear: Vec<f64>,
-    /// Number of validation rows.
+    /// Number of those rows.
     pub validation_samples: usize,
-    /// λ in use, 0 where there is none.
+    /// λ under which the hidden weights were found; 0 where there is none, and after a polish that moved them, which has
+    /// no regulariser.
     pub lambda: f64,
+    /// λ of the training, where a polish then left it behind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub training_lambda: Option<f64>,
     /// Standard deviation that random hidden weights started from; none if a generator made them.
     pub start_scale: Option<f64>,
     /// Least squares problem of the output weights.
@@ -48,6 +54,12 @@ pub struct Record {
     pub stopped: bool,
     /// The learning curve of the run that was chosen.
     pub history: Vec<Check>,
+    /// How a kernel method chose its settings: `likelihood`, `leave-one-out`, `folds` or `rule`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chosen_by: Option<String>,
+    /// Logarithm of the marginal likelihood, in the units of the data, of a Gaussian process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_likelihood: Option<f64>,
 }
 
 impl Record {
@@ -105,6 +117,23 @@ impl Record {
             validation_variance: squares(&|i, o| y[(i, o)] - averages[o]),
             validation_linear: squares(&|i, o| y[(i, o)] - linear[(i, o)]),
             validation_samples: y.nrows(),
+            ..self
+        }
+    }
+
+    /// The same record with errors of predictions that never saw their own row (leave-one-out, or fold by fold): those of
+    /// the model, of their mean, and of a linear fit. `mse` is per output in scaled outputs, `rows` their number.
+    pub fn left_out(self, data: &Dataset, mse: &[f64], scale: &[f64], rows: usize) -> Self {
+        let m = data.samples() as f64;
+        let variance = |y: faer::ColRef<'_, f64>| {
+            let mean = y.iter().sum::<f64>() / m;
+            y.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / m
+        };
+        Record {
+            validation_mse: mse.iter().zip(scale).map(|(mse, s)| mse * s * s).collect(),
+            validation_variance: data.y.col_iter().map(variance).collect(),
+            validation_linear: linear_leave_one_out(data),
+            validation_samples: rows,
             ..self
         }
     }

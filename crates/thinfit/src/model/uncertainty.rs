@@ -19,6 +19,68 @@ pub(crate) struct Uncertainty {
     pub noise: Vec<f64>,
     /// Per output the sorted |y − f|/std of those rows.
     pub scores: Vec<Vec<f64>>,
+    /// Per output the weights of the rows that the scores belong to; none where every row counts once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score_weights: Option<Vec<Vec<f64>>>,
+}
+
+impl Uncertainty {
+    /// From M (k × k) and from the residuals of rows that were held out (rows × c), with their spreads and weights.
+    pub fn new(
+        covariance: MatRef<'_, f64>,
+        residual: MatRef<'_, f64>,
+        spread: &[f64],
+        weights: Option<&[f64]>,
+    ) -> Self {
+        let lower = (0..covariance.nrows())
+            .flat_map(|i| (0..=i).map(move |j| (i, j)))
+            .map(|at| covariance[at])
+            .collect();
+        let calibrated = (0..residual.ncols()).map(|o| {
+            let residual: Vec<f64> = residual.col(o).iter().copied().collect();
+            calibrate(&residual, spread, weights)
+        });
+        let (noise, scored): (Vec<f64>, Vec<Vec<(f64, f64)>>) = calibrated.unzip();
+        let column = |pick: fn(&(f64, f64)) -> f64| -> Vec<Vec<f64>> {
+            let of = |scored: &Vec<(f64, f64)>| scored.iter().map(pick).collect();
+            scored.iter().map(of).collect()
+        };
+        Uncertainty {
+            covariance: lower,
+            noise,
+            scores: column(|scored| scored.0),
+            score_weights: weights.map(|_| column(|scored| scored.1)),
+        }
+    }
+
+    /// M, k × k.
+    pub fn matrix(&self, k: usize) -> Mat<f64> {
+        let entry = |i: usize, j: usize| self.covariance[i * (i + 1) / 2 + j];
+        Mat::from_fn(k, k, |i, j| if i >= j { entry(i, j) } else { entry(j, i) })
+    }
+
+    /// The quantile of the scores of output `o`: the standard deviations that reach to either side at probability `level`.
+    pub fn quantile(&self, o: usize, level: f64) -> f64 {
+        let weights = self.score_weights.as_ref().map(|weights| &weights[o][..]);
+        quantile(&self.scores[o], weights, level)
+    }
+
+    /// Whether everything fits `k` columns and `c` outputs, is finite and in order.
+    pub fn is_sound(&self, k: usize, c: usize) -> bool {
+        let finite = |values: &[f64]| values.iter().all(|v| v.is_finite());
+        let positive = |values: &[f64]| finite(values) && values.iter().all(|v| *v >= 0.0);
+        let weighted = self.score_weights.as_ref().is_none_or(|weights| {
+            let pairs = || weights.iter().zip(&self.scores);
+            weights.len() == c && pairs().all(|(w, s)| w.len() == s.len() && positive(w))
+        });
+        self.covariance.len() == k * (k + 1) / 2
+            && finite(&self.covariance)
+            && self.noise.len() == c
+            && positive(&self.noise)
+            && self.scores.len() == c
+            && self.scores.iter().all(|s| s.is_sorted() && positive(s))
+            && weighted
+    }
 }
 
 /// e M eᵀ for every row of planes.
@@ -44,46 +106,41 @@ pub(crate) fn spread(e: MatRef<'_, f64>, covariance: MatRef<'_, f64>) -> Vec<f64
         .collect()
 }
 
-/// Noise variance per output and sorted scores |r|/std from held-out residuals (rows × c) and their spreads.
-pub(crate) fn calibrate(
-    residual: MatRef<'_, f64>,
-    spread: &[f64],
-    weights: Option<&[f64]>,
-) -> (Vec<f64>, Vec<Vec<f64>>) {
+/// Noise variance of one output, and its (score, weight) pairs sorted by score, |r|/std from held-out residuals.
+fn calibrate(residual: &[f64], spread: &[f64], weights: Option<&[f64]>) -> (f64, Vec<(f64, f64)>) {
     let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
-    let total: f64 = (0..residual.nrows()).map(weight).sum();
-    (0..residual.ncols())
-        .map(|o| {
-            let square = |i: usize| residual[(i, o)] * residual[(i, o)] / (1.0 + spread[i]);
-            let noise = (0..residual.nrows())
-                .map(|i| weight(i) * square(i))
-                .sum::<f64>()
-                / total;
-            let score = |i: usize| {
-                if noise > 0.0 {
-                    (square(i) / noise).sqrt()
-                } else {
-                    0.0
-                }
-            };
-            let mut scores: Vec<f64> = (0..residual.nrows()).map(score).collect();
-            scores.sort_by(f64::total_cmp);
-            (noise, scores)
-        })
-        .unzip()
+    let rows = 0..residual.len();
+    let total: f64 = rows.clone().map(weight).sum();
+    let square = |i: usize| residual[i] * residual[i] / (1.0 + spread[i]);
+    let noise = rows.clone().map(|i| weight(i) * square(i)).sum::<f64>() / total;
+    let score = |i: usize| {
+        if noise > 0.0 {
+            (square(i) / noise).sqrt()
+        } else {
+            0.0
+        }
+    };
+    let mut scored: Vec<(f64, f64)> = rows.map(|i| (score(i), weight(i))).collect();
+    scored.sort_by(|a, b| a.0.total_cmp(&b.0));
+    (noise, scored)
 }
 
-/// The ⌈(s + 1)·level⌉-th smallest of `s` sorted scores, the conformal quantile; beyond the largest, that one is
-/// stretched as a normal distribution would be.
-pub(crate) fn quantile(scores: &[f64], level: f64) -> f64 {
-    let rank = ((scores.len() + 1) as f64 * level).ceil() as usize;
-    match (scores.get(rank.saturating_sub(1)), scores.last()) {
-        (Some(&score), _) => score,
-        (None, Some(&largest)) => {
-            let reached = scores.len() as f64 / (scores.len() + 1) as f64;
-            largest * normal_quantile(level) / normal_quantile(reached)
+/// The conformal quantile of sorted scores: the ⌈(s + 1)·level⌉-th smallest of s, where a score of weight 2 counts as two
+/// of them. Beyond the largest, that one is stretched as a normal distribution would be.
+fn quantile(scores: &[f64], weights: Option<&[f64]>, level: f64) -> f64 {
+    let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
+    let total: f64 = (0..scores.len()).map(weight).sum();
+    let rank = (total + 1.0) * level;
+    let mut reached = 0.0;
+    for (i, &score) in scores.iter().enumerate() {
+        reached += weight(i);
+        if reached >= rank {
+            return score;
         }
-        (None, None) => normal_quantile(level),
+    }
+    match scores.last() {
+        Some(&largest) => largest * normal_quantile(level) / normal_quantile(total / (total + 1.0)),
+        None => normal_quantile(level),
     }
 }
 
@@ -129,8 +186,42 @@ mod tests {
     #[test]
     fn conformal_quantile_takes_the_right_rank() {
         let scores: Vec<f64> = (1..=19).map(f64::from).collect();
-        assert_eq!(quantile(&scores, 0.9), 18.0);
-        assert_eq!(quantile(&scores, 0.95), 19.0);
-        assert!(quantile(&scores, 0.99) > 19.0);
+        assert_eq!(quantile(&scores, None, 0.9), 18.0);
+        assert_eq!(quantile(&scores, None, 0.95), 19.0);
+        assert!(quantile(&scores, None, 0.99) > 19.0);
+    }
+
+    #[test]
+    fn a_row_of_weight_two_calibrates_as_two_rows() {
+        let residual: Vec<f64> = (0..20).map(|i| ((7 * i) % 20) as f64 - 9.3).collect();
+        let weights: Vec<f64> = (0..20).map(|i| f64::from(1 + i % 3)).collect();
+        let twice = |values: &[f64]| -> Vec<f64> {
+            let pairs = values.iter().zip(&weights);
+            pairs
+                .flat_map(|(v, w)| std::iter::repeat_n(*v, *w as usize))
+                .collect()
+        };
+        let spread: Vec<f64> = (0..20).map(|i| 0.1 * f64::from(i % 5)).collect();
+        let mat = |v: &[f64]| Mat::from_fn(v.len(), 1, |i, _| v[i]);
+        let none = Mat::zeros(0, 0);
+        let weighted = Uncertainty::new(
+            none.as_ref(),
+            mat(&residual).as_ref(),
+            &spread,
+            Some(&weights),
+        );
+        let repeated = Uncertainty::new(
+            none.as_ref(),
+            mat(&twice(&residual)).as_ref(),
+            &twice(&spread),
+            None,
+        );
+        assert!((weighted.noise[0] - repeated.noise[0]).abs() < 1e-12);
+        for level in [0.01, 0.3, 0.5, 0.8, 0.9, 0.95, 0.97, 0.999] {
+            let (a, b) = (weighted.quantile(0, level), repeated.quantile(0, level));
+            assert!((a - b).abs() < 1e-12, "{level}: {a} {b}");
+        }
+        let unweighted = Uncertainty::new(none.as_ref(), mat(&residual).as_ref(), &spread, None);
+        assert_ne!(weighted.quantile(0, 0.5), unweighted.quantile(0, 0.5));
     }
 }

@@ -1,9 +1,6 @@
 //! The activation Φ with its first two derivatives (paper §3, list of nonlinearities).
 //!
-//! Every activation is kept as *real planes*. A real Φ has one plane, Φ/n. The complex Fourier feature
-//! exp(2πit)/n has two, its cosine and its sine. The design matrix A is never complex in memory: it is the
-//! real matrix E of [`Activation::columns`] columns, and what is complex about it is decided where it is
-//! solved (`ridge`) and nowhere else. The factor 1/n is part of the planes.
+//! Adding an activation starts here; `planes` says how its values are stored, `features` computes them.
 
 use serde::{Deserialize, Serialize};
 
@@ -53,24 +50,6 @@ impl Activation {
     /// Entries of one hidden weight w_l for `d` inputs: d, or d + 1 with biases.
     pub fn weights(self, d: usize) -> usize {
         d + usize::from(self.has_bias())
-    }
-
-    /// Columns of the real design matrix E for `n` neurons: [cos | sin] for Fourier, [Φ | 1] otherwise.
-    pub fn columns(self, n: usize) -> usize {
-        if self == Activation::Fourier {
-            2 * n
-        } else {
-            n + 1
-        }
-    }
-
-    /// Columns of a buffer that holds E and, for the cosine, the sines that its derivative needs.
-    pub(crate) fn planes(self, n: usize) -> usize {
-        if self == Activation::Cosine {
-            2 * n + 1
-        } else {
-            self.columns(n)
-        }
     }
 
     /// Φ′/n and Φ″/n of a *real* activation from its planes: `phi` = Φ/n and, for the cosine, `sine` = sin(πt)/n.

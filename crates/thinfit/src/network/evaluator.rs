@@ -60,10 +60,10 @@ impl Evaluator {
     /// From the weights as a model stores them.
     pub(crate) fn new(
         activation: Activation,
-        (hidden, output): (&[Vec<f64>], &[Vec<f64>]),
+        (hidden, output): (MatRef<'_, f64>, MatRef<'_, f64>),
         (inputs, outputs): (&Scaler, &Scaler),
     ) -> Self {
-        let (n, d, c) = (hidden.len(), inputs.shift.len(), outputs.shift.len());
+        let (n, d, c) = (hidden.nrows(), inputs.shift.len(), outputs.shift.len());
         let width = n as f64;
         let feature = match activation {
             Activation::Fourier if c > 1 => Feature::Pair,
@@ -81,25 +81,25 @@ impl Evaluator {
         let neuron = |l: usize| -> (f64, Vec<f64>) {
             match (activation, feature) {
                 (Activation::Fourier, Feature::Cosine) => {
-                    let (re, im) = (output[l][0], output[n + l][0]);
+                    let (re, im) = (output[(l, 0)], output[(n + l, 0)]);
                     (im.atan2(re) / TAU, vec![re.hypot(im) / width])
                 }
                 (Activation::Fourier, _) => {
-                    let (re, im) = (output[l].iter(), output[n + l].iter());
+                    let (re, im) = (output.row(l).iter(), output.row(n + l).iter());
                     let planes = re.copied().chain(im.map(|b| -b));
                     (0.0, planes.map(|b| b / width).collect())
                 }
                 _ => {
-                    let weights = output[l].iter().map(|b| b / width);
-                    (unit * hidden[l][d], weights.collect())
+                    let weights = output.row(l).iter().map(|b| b / width);
+                    (unit * hidden[(l, d)], weights.collect())
                 }
             }
         };
         let (mut rows, mut weights) = (Vec::new(), Vec::new());
-        for (l, w) in hidden.iter().enumerate() {
+        for l in 0..n {
             let (offset, b) = neuron(l);
             rows.push(offset);
-            rows.extend(w[..d].iter().map(|w| unit * w));
+            rows.extend((0..d).map(|j| unit * hidden[(l, j)]));
             weights.extend(b);
         }
         Evaluator {
@@ -110,7 +110,7 @@ impl Evaluator {
             outputs: (0..c)
                 .map(|o| {
                     let bias = if activation.has_bias() {
-                        output[n][o]
+                        output[(n, o)]
                     } else {
                         0.0
                     };
@@ -287,11 +287,9 @@ mod tests {
     use faer::Mat;
 
     /// Numbers of a low-discrepancy sequence within `radius`.
-    fn table(rows: usize, columns: usize, radius: f64, seed: f64) -> Vec<Vec<f64>> {
+    fn table(rows: usize, columns: usize, radius: f64, seed: f64) -> Mat<f64> {
         let at = |i: usize| ((i as f64 + seed) * 0.618_033_988_749_895).fract() * 2.0 - 1.0;
-        (0..rows)
-            .map(|i| (0..columns).map(|j| radius * at(i * columns + j)).collect())
-            .collect()
+        Mat::from_fn(rows, columns, |i, j| radius * at(i * columns + j))
     }
 
     fn scaler(columns: usize) -> Scaler {
@@ -304,24 +302,27 @@ mod tests {
     /// f and Σ|b|/n by the formula of the model file and the standard library.
     fn plain(
         activation: Activation,
-        (hidden, output): (&[Vec<f64>], &[Vec<f64>]),
+        (hidden, output): (MatRef<'_, f64>, MatRef<'_, f64>),
         (inputs, outputs): (&Scaler, &Scaler),
-        x: &[f64],
+        x: faer::RowRef<'_, f64>,
         o: usize,
     ) -> (f64, f64) {
-        let (n, d) = (hidden.len(), x.len());
+        let (n, d) = (hidden.nrows(), x.ncols());
         let (mut g, mut size) = (0.0, 0.0);
-        for (l, w) in hidden.iter().enumerate() {
+        for l in 0..n {
+            let w = hidden.row(l);
             let mut t: f64 = (0..d)
                 .map(|j| w[j] * ((x[j] - inputs.shift[j]) / inputs.scale[j]))
                 .sum();
-            t += w.get(d).unwrap_or(&0.0);
-            let b = output[l][o];
+            if activation.has_bias() {
+                t += w[d];
+            }
+            let b = output[(l, o)];
             g += match activation {
                 Activation::Fourier => {
                     let (sin, cos) = (TAU * (t - t.round())).sin_cos();
-                    size += output[n + l][o].abs();
-                    b * cos - output[n + l][o] * sin
+                    size += output[(n + l, o)].abs();
+                    b * cos - output[(n + l, o)] * sin
                 }
                 Activation::Cosine => b * (TAU * (0.5 * t - (0.5 * t).round())).cos(),
                 Activation::Sigmoid => b / (1.0 + (-t).exp()),
@@ -335,7 +336,7 @@ mod tests {
         }
         let (g, size) = (g / n as f64, size / n as f64);
         let bias = if activation.has_bias() {
-            output[n][o]
+            output[(n, o)]
         } else {
             0.0
         };
@@ -360,17 +361,16 @@ mod tests {
                 let hidden = table(n, activation.weights(d), radius, 0.3);
                 let output = table(activation.columns(n), c, 2.0, 0.7);
                 let (inputs, outputs) = (scaler(d), scaler(c));
-                let parts = (&hidden[..], &output[..]);
-                let evaluator = Evaluator::new(activation, parts, (&inputs, &outputs));
+                let weights = (hidden.as_ref(), output.as_ref());
+                let evaluator = Evaluator::new(activation, weights, (&inputs, &outputs));
                 let m = 2 * LANES + 5;
-                let rows = table(m, d, 2.0, 0.1);
-                let x = Mat::from_fn(m, d, |i, j| rows[i][j]);
+                let x = table(m, d, 2.0, 0.1);
                 let mut f = Mat::zeros(m, c);
                 assert!(evaluator.evaluate(x.as_ref(), f.as_mut()));
                 for i in 0..m {
                     for o in 0..c {
                         let (expected, size) =
-                            plain(activation, parts, (&inputs, &outputs), &rows[i], o);
+                            plain(activation, weights, (&inputs, &outputs), x.row(i), o);
                         let error = (f[(i, o)] - expected).abs();
                         let bound = 1e-14 * size * (1.0 + radius);
                         assert!(
@@ -379,7 +379,7 @@ mod tests {
                         );
                     }
                 }
-                let flat: Vec<f64> = rows.concat();
+                let flat: Vec<f64> = x.row_iter().flat_map(|row| row.iter().copied()).collect();
                 let by_rows = MatRef::from_row_major_slice(&flat, m, d);
                 for (start, count) in [
                     (0, m),
@@ -399,10 +399,14 @@ mod tests {
 
     #[test]
     fn large_arguments_keep_their_phase() {
-        let hidden = vec![vec![1.0]];
-        let output = vec![vec![1.0], vec![0.0]];
+        let hidden = Mat::from_fn(1, 1, |_, _| 1.0);
+        let output = Mat::from_fn(2, 1, |i, _| [1.0, 0.0][i]);
         let one = Scaler::identity(1);
-        let evaluator = Evaluator::new(Activation::Fourier, (&hidden, &output), (&one, &one));
+        let evaluator = Evaluator::new(
+            Activation::Fourier,
+            (hidden.as_ref(), output.as_ref()),
+            (&one, &one),
+        );
         let x = Mat::from_fn(5, 1, |i, _| {
             [0.125, 1e6 + 0.25, 1e12 + 0.5, 1e15 + 0.125, 1e150][i]
         });
@@ -418,7 +422,11 @@ mod tests {
     fn values_that_cannot_be_used_are_seen_in_every_lane() {
         let (hidden, output) = (table(2, 2, 1.0, 0.1), table(4, 1, 1.0, 0.2));
         let (inputs, one) = (scaler(2), Scaler::identity(1));
-        let evaluator = Evaluator::new(Activation::Fourier, (&hidden, &output), (&inputs, &one));
+        let evaluator = Evaluator::new(
+            Activation::Fourier,
+            (hidden.as_ref(), output.as_ref()),
+            (&inputs, &one),
+        );
         for row in [0, 17, LANES - 1, LANES, LANES + 2] {
             for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -2e150] {
                 let mut x = Mat::zeros(LANES + 3, 2);

@@ -1,35 +1,84 @@
 //! The design matrix of the hidden layer and its backward pass.
 //!
-//! Dimensions: `m` rows, `d` inputs, `n` width, `c` outputs, `k` = columns of E. The design matrix is
-//! A\[k,l\] = Φ(⟨w_l, x_k⟩)/n, kept as the real planes E described in `activation`. This file owns the bias
-//! conventions (the padded input, the column of ones) and the map between real planes and complex numbers:
-//! a coefficient b = br + i·bi of a Fourier feature is stored as the two rows (br, bi) at l and n + l.
+//! Dimensions: `m` rows, `d` inputs, `d`′ entries of one hidden weight, `n` width, `c` outputs, `k` = columns of E. The
+//! design matrix is A\[k,l\] = Φ(⟨w_l, x_k⟩)/n, kept as the real planes E of `planes`. This file owns the bias
+//! conventions: the padded input and the column of ones.
 
 use crate::Activation;
 use crate::math::columns::{column, column_mut};
 use crate::math::elementary::{self, vectorised};
+use crate::network::planes::{conjugate, real_planes};
 use faer::linalg::matmul::matmul;
 use faer::reborrow::{Reborrow, ReborrowMut};
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use std::f64::consts::PI;
 
-/// x padded by a last column of ones where the activation has biases (m × d′), column-major.
-pub(crate) fn pad(activation: Activation, x: MatRef<'_, f64>) -> Mat<f64> {
-    let d = x.ncols();
-    Mat::from_fn(x.nrows(), activation.weights(d), |k, j| {
-        if j < d { x[(k, j)] } else { 1.0 }
-    })
+/// Inputs as the hidden layer sees them: with a last column of ones where the activation has biases (m × d′).
+pub(crate) struct Padded(Mat<f64>);
+
+/// Some rows of padded inputs.
+#[derive(Clone, Copy)]
+pub(crate) struct PaddedRef<'a>(MatRef<'a, f64>);
+
+impl Padded {
+    /// Pads `x` (m × d).
+    pub fn new(activation: Activation, x: MatRef<'_, f64>) -> Self {
+        let d = x.ncols();
+        Padded(Mat::from_fn(x.nrows(), activation.weights(d), |k, j| {
+            if j < d { x[(k, j)] } else { 1.0 }
+        }))
+    }
+
+    /// All rows.
+    pub fn as_ref(&self) -> PaddedRef<'_> {
+        PaddedRef(self.0.as_ref())
+    }
+
+    /// `len` rows from `start` on.
+    pub fn rows(&self, start: usize, len: usize) -> PaddedRef<'_> {
+        PaddedRef(self.0.as_ref().subrows(start, len))
+    }
+
+    /// The input `j` of all rows, to be changed.
+    pub fn input_mut(&mut self, j: usize) -> &mut [f64] {
+        column_mut(self.0.as_mut(), j)
+    }
 }
 
-/// Writes the planes of all features at the rows of padded `x` (rows × d′) for `w` (n × d′) into `e` (rows × planes).
+impl<'a> PaddedRef<'a> {
+    /// The number of rows, m.
+    #[inline(always)]
+    pub fn len(self) -> usize {
+        self.0.nrows()
+    }
+
+    /// The number of columns, d′.
+    #[inline(always)]
+    pub fn columns(self) -> usize {
+        self.0.ncols()
+    }
+
+    /// Coordinate `j` of all rows.
+    #[inline(always)]
+    pub fn coordinate(self, j: usize) -> &'a [f64] {
+        column(self.0, j)
+    }
+
+    /// The matrix itself, m × d′.
+    pub fn matrix(self) -> MatRef<'a, f64> {
+        self.0
+    }
+}
+
+/// Writes the planes of all features at the rows of `x` for `w` (n × d′) into `e` (rows × planes).
 pub(crate) fn features(
     activation: Activation,
-    x: MatRef<'_, f64>,
+    x: PaddedRef<'_>,
     w: MatRef<'_, f64>,
     mut e: MatMut<'_, f64>,
 ) {
     let n = w.nrows();
-    assert!(x.ncols() == w.ncols() && e.nrows() == x.nrows() && e.ncols() == activation.planes(n));
+    assert!(x.columns() == w.ncols() && e.nrows() == x.len() && e.ncols() == activation.planes(n));
     let scale = 1.0 / n as f64;
     let (mut phi, mut rest) = e.rb_mut().split_at_col_mut(n);
     for l in 0..n {
@@ -60,10 +109,14 @@ pub(crate) fn features(
 ///
 /// # Panics
 /// Where the columns of `w` do not fit those of `x`.
-pub fn planes(activation: Activation, x: MatRef<'_, f64>, w: &Mat<f64>) -> Mat<f64> {
-    let mut e = Mat::zeros(x.nrows(), activation.planes(w.nrows()));
-    let x = pad(activation, x);
-    features(activation, x.as_ref(), w.as_ref(), e.as_mut());
+pub fn planes(activation: Activation, x: MatRef<'_, f64>, w: MatRef<'_, f64>) -> Mat<f64> {
+    planes_at(activation, Padded::new(activation, x).as_ref(), w)
+}
+
+/// [`planes`] at inputs that are padded already.
+pub(crate) fn planes_at(activation: Activation, x: PaddedRef<'_>, w: MatRef<'_, f64>) -> Mat<f64> {
+    let mut e = Mat::zeros(x.len(), activation.planes(w.nrows()));
+    features(activation, x, w, e.as_mut());
     e
 }
 
@@ -85,14 +138,14 @@ pub(crate) fn fitted(activation: Activation, e: MatRef<'_, f64>, b: MatRef<'_, f
 }
 
 /// t_k = ⟨w_l, x_k⟩ for all rows k, summed over the inputs in their order.
-fn inner_products(x: MatRef<'_, f64>, w: MatRef<'_, f64>, l: usize, t: &mut [f64]) {
+fn inner_products(x: PaddedRef<'_>, w: MatRef<'_, f64>, l: usize, t: &mut [f64]) {
     vectorised(
         #[inline(always)]
         || {
             t.fill(0.0);
-            for j in 0..x.ncols() {
+            for j in 0..x.columns() {
                 let weight = w[(l, j)];
-                for (t, &x) in t.iter_mut().zip(column(x, j)) {
+                for (t, &x) in t.iter_mut().zip(x.coordinate(j)) {
                     *t = x.mul_add(weight, *t);
                 }
             }
@@ -100,54 +153,13 @@ fn inner_products(x: MatRef<'_, f64>, w: MatRef<'_, f64>, l: usize, t: &mut [f64
     );
 }
 
-/// The matrix that turns planes into values, E · mixed(b) = [Re(A b) | Im(A b)]: k × 2c for Fourier, k × c otherwise.
-pub(crate) fn mix(activation: Activation, b: MatRef<'_, f64>, mut mixed: MatMut<'_, f64>) {
-    let c = b.ncols();
-    assert!(mixed.nrows() == b.nrows() && mixed.ncols() == parts(activation) * c);
-    if activation != Activation::Fourier {
-        mixed.copy_from(b);
-        return;
-    }
-    let n = b.nrows() / 2;
-    for o in 0..c {
-        for l in 0..n {
-            let (re, im) = (b[(l, o)], b[(n + l, o)]);
-            mixed[(l, o)] = re;
-            mixed[(n + l, o)] = -im;
-            mixed[(l, c + o)] = im;
-            mixed[(n + l, c + o)] = re;
-        }
-    }
-}
-
-/// Real numbers that make one value of A b: 2 for Fourier, 1 otherwise.
-pub(crate) fn parts(activation: Activation) -> usize {
-    if activation == Activation::Fourier {
-        2
-    } else {
-        1
-    }
-}
-
-/// Turns Eᵀr into the planes of Aᴴr for real r: the sines change sign.
-pub(crate) fn conjugate(activation: Activation, mut planes: MatMut<'_, f64>) {
-    if activation == Activation::Fourier {
-        let half = planes.nrows() / 2;
-        for o in 0..planes.ncols() {
-            column_mut(planes.rb_mut(), o)[half..]
-                .iter_mut()
-                .for_each(|v| *v = -*v);
-        }
-    }
-}
-
 /// The part of dL/dW that flows through A: dW += dtᵀX with dt = Re(conj(dA)·Φ′/n) and dA = α bᴴ + β vᴴ.
 ///
-/// `alpha`, `beta` are rows × (parts·c) as [Re | Im]; `b`, `v` are k × c planes; `dt` is scratch of rows × n;
+/// `alpha`, `beta` are rows × (components·c) as [Re | Im]; `b`, `v` are k × c planes; `dt` is scratch of rows × n;
 /// `dw` is n × d′ and is added to. dA has rank 2c and is never formed.
 pub(crate) fn features_backward(
     activation: Activation,
-    x: MatRef<'_, f64>,
+    x: PaddedRef<'_>,
     e: MatRef<'_, f64>,
     (alpha, beta): (MatRef<'_, f64>, MatRef<'_, f64>),
     (b, v): (MatRef<'_, f64>, MatRef<'_, f64>),
@@ -160,8 +172,8 @@ pub(crate) fn features_backward(
         || {
             for l in 0..n {
                 let out = column_mut(dt.rb_mut(), l);
-                if activation == Activation::Fourier {
-                    fourier_slopes(
+                if activation.is_complex() {
+                    complex_backward(
                         column(e, l),
                         column(e, n + l),
                         (alpha, beta),
@@ -189,31 +201,19 @@ pub(crate) fn features_backward(
             }
         },
     );
-    matmul(dw, Accum::Add, dt.rb().transpose(), x, 1.0, Par::Seq);
-}
-
-/// The planes of neuron `l` of a real activation: Φ/n and the sine (Φ/n again where there is none).
-#[inline(always)]
-pub(crate) fn real_planes(
-    activation: Activation,
-    e: MatRef<'_, f64>,
-    n: usize,
-    l: usize,
-) -> (&[f64], &[f64]) {
-    let phi = column(e, l);
-    (
-        phi,
-        if activation == Activation::Cosine {
-            column(e, n + 1 + l)
-        } else {
-            phi
-        },
-    )
+    matmul(
+        dw,
+        Accum::Add,
+        dt.rb().transpose(),
+        x.matrix(),
+        1.0,
+        Par::Seq,
+    );
 }
 
 /// dt = −2π (cos · Im q + sin · Re q) with q = conj(α) b + conj(β) v, for one neuron over all rows of a block.
 #[inline(always)]
-fn fourier_slopes(
+fn complex_backward(
     cos: &[f64],
     sin: &[f64],
     (alpha, beta): (MatRef<'_, f64>, MatRef<'_, f64>),

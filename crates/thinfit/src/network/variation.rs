@@ -12,7 +12,8 @@ use crate::Activation;
 use crate::math::columns::{column, column_mut};
 use crate::math::elementary::vectorised;
 use crate::math::random::Stream;
-use crate::network::features::{features, real_planes};
+use crate::network::features::{Padded, features};
+use crate::network::planes::{real_planes, slopes};
 use faer::linalg::matmul::matmul;
 use faer::reborrow::ReborrowMut;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -74,7 +75,7 @@ const BLOCK: usize = 128;
 
 /// A block of sample points with everything their share of R and of its gradient needs.
 pub(crate) struct Block {
-    points: Mat<f64>,
+    points: Padded,
     e: Mat<f64>,
     /// Re(b_l Φ′)/n.
     slope: Mat<f64>,
@@ -97,7 +98,7 @@ pub(crate) fn blocks(activation: Activation, s: usize, d: usize, n: usize, c: us
         .map(|i| {
             let rows = (i + 1) * s / count - i * s / count;
             Block {
-                points: Mat::from_fn(rows, activation.weights(d), |_, _| 1.0),
+                points: Padded::new(activation, Mat::zeros(rows, d).as_ref()),
                 e: Mat::zeros(rows, activation.planes(n)),
                 slope: Mat::zeros(rows, n),
                 inner: Mat::zeros(rows, n),
@@ -110,11 +111,11 @@ pub(crate) fn blocks(activation: Activation, s: usize, d: usize, n: usize, c: us
         .collect()
 }
 
-/// Draws fresh points, uniform in the box given by `low` and `high` (d each).
-pub(crate) fn scatter(blocks: &mut [Block], low: &[f64], high: &[f64], rng: &mut Stream) {
+/// Draws fresh points, uniform in the box `domain` (d pairs of low and high).
+pub(crate) fn scatter(blocks: &mut [Block], domain: &[[f64; 2]], rng: &mut Stream) {
     for block in blocks {
-        for (j, (&low, &high)) in low.iter().zip(high).enumerate() {
-            for p in column_mut(block.points.as_mut(), j) {
+        for (j, &[low, high]) in domain.iter().enumerate() {
+            for p in block.points.input_mut(j) {
                 *p = low + (high - low) * rng.random::<f64>();
             }
         }
@@ -126,10 +127,11 @@ impl Block {
     #[cfg(test)]
     pub fn place(&mut self, points: MatRef<'_, f64>) -> usize {
         let (d, rows) = (self.u.ncols(), self.u.nrows());
-        self.points
-            .as_mut()
-            .subcols_mut(0, d)
-            .copy_from(points.subrows(0, rows));
+        for j in 0..d {
+            let from = points.col(j).subrows(0, rows);
+            let to = self.points.input_mut(j).iter_mut();
+            to.zip(from.iter()).for_each(|(to, &from)| *to = from);
+        }
         rows
     }
 
@@ -142,7 +144,7 @@ impl Block {
         b: MatRef<'_, f64>,
         s: usize,
     ) {
-        let (d, rows) = (self.u.ncols(), self.points.nrows());
+        let (d, rows) = (self.u.ncols(), self.u.nrows());
         let inputs = w.subcols(0, d);
         features(activation, self.points.as_ref(), w, self.e.as_mut());
         self.value = 0.0;
@@ -190,45 +192,13 @@ impl Block {
                 self.dw.as_mut(),
                 Accum::Add,
                 self.inner.transpose(),
-                self.points.as_ref(),
+                self.points.as_ref().matrix(),
                 1.0,
                 Par::Seq,
             );
         }
         self.value /= s as f64;
     }
-}
-
-/// slope_jl = Re(b_l Φ′(t_jl))/n for output `o`.
-pub(crate) fn slopes(
-    activation: Activation,
-    e: MatRef<'_, f64>,
-    b: MatRef<'_, f64>,
-    o: usize,
-    mut slope: MatMut<'_, f64>,
-) {
-    let n = slope.ncols();
-    vectorised(
-        #[inline(always)]
-        || {
-            for l in 0..n {
-                let out = column_mut(slope.rb_mut(), l);
-                if activation == Activation::Fourier {
-                    let (re, im) = (-2.0 * PI * b[(l, o)], -2.0 * PI * b[(n + l, o)]);
-                    for ((out, &cos), &sin) in
-                        out.iter_mut().zip(column(e, l)).zip(column(e, n + l))
-                    {
-                        *out = re.mul_add(sin, im * cos);
-                    }
-                } else {
-                    let (phi, sine) = real_planes(activation, e, n, l);
-                    for ((out, &phi), &sine) in out.iter_mut().zip(phi).zip(sine) {
-                        *out = b[(l, o)] * activation.slopes(phi, sine, n as f64).0;
-                    }
-                }
-            }
-        },
-    );
 }
 
 /// Adds Σ_j e_jl conj(Φ′)/n to `db` and turns `inner` from e_jl into Re(b_l Φ″)/n · e_jl.
@@ -246,7 +216,7 @@ fn slopes_backward(
         || {
             for l in 0..n {
                 let inner = column_mut(inner.rb_mut(), l);
-                if activation == Activation::Fourier {
+                if activation.is_complex() {
                     let (cos, sin) = (column(e, l), column(e, n + l));
                     db[(l, o)] -= 2.0 * PI * dot(inner, sin);
                     db[(n + l, o)] -= 2.0 * PI * dot(inner, cos);

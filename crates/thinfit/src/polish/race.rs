@@ -4,12 +4,11 @@
 //! factorisations can still tell nearly parallel columns apart, and often go further. Which is better depends on the
 //! data, so both run. The order of the candidates decides between equals, and threads change nothing.
 
-use crate::Form;
-use crate::data::rows::Rows;
-use crate::network::features::pad;
-use crate::polish::{self, Polished, polish};
-use crate::train::processor::Check;
-use crate::{Activation, Dataset};
+use super::{Options, Polished, Projection, polish};
+use crate::data::rows::{PaddedRows, Rows};
+use crate::network::features::Padded;
+use crate::train::phases::Check;
+use crate::{Activation, Dataset, Form, Support};
 use faer::Mat;
 use rayon::prelude::*;
 
@@ -18,28 +17,31 @@ pub(crate) const HEAT: usize = 10;
 /// Candidates that go on.
 pub(crate) const FINALISTS: usize = 2;
 
-/// Hidden weights to start from and how to treat them.
+/// Where hidden weights come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The training.
+    Training,
+    /// The random start of this number in the configuration.
+    Start(usize),
+}
+
+/// Hidden weights on their way through the race.
+#[derive(Clone)]
 pub(crate) struct Candidate {
     /// n × d′.
     pub w: Mat<f64>,
-    /// Standard deviation of random weights; none for trained ones.
-    pub scale: Option<f64>,
+    pub origin: Origin,
     /// τ = κ · s_max.
     pub kappa: f64,
-    /// Damping of the first step.
+    /// Damping of the next step.
     pub damping: f64,
-}
-
-/// A candidate that has run.
-pub(crate) struct Runner {
-    pub w: Mat<f64>,
-    pub scale: Option<f64>,
     /// Steps that led to `w`; 0 if it is the start itself.
     pub steps: usize,
+    /// The learning curve so far.
     pub history: Vec<Check>,
-    validation: f64,
-    kappa: f64,
-    damping: f64,
+    /// Error on the validation rows, in scaled outputs.
+    pub validation: f64,
 }
 
 /// The rows and the form that all candidates share.
@@ -50,114 +52,89 @@ pub(crate) struct Race<'a> {
     pub validation: &'a Dataset,
 }
 
+/// Called with the loss and the validation error after every step, from any thread; false ends the race.
+pub(crate) type Watch<'a> = dyn Fn(f64, f64) -> bool + Sync + 'a;
+
 impl Race<'_> {
     /// Runs all candidates and returns the winner; the finalists get `steps` more steps each.
-    ///
-    /// `watch(loss, validation error)` hears of every step, from any thread, and ends the race by returning false.
     pub fn run(
         &self,
         candidates: Vec<Candidate>,
         steps: usize,
-        watch: &(dyn Fn(f64, f64) -> bool + Sync),
-    ) -> Option<Runner> {
-        let padded =
-            [self.train, self.validation].map(|data| pad(self.activation, data.x.as_ref()));
-        let omega = Rows::of(self.train).total_weight();
-        let lap = |runner: Runner, options: polish::Options| {
-            let mut history = runner.history;
-            let mut observe = |step: usize, objective: f64, error: f64| {
-                let (loss, error) = (objective / omega, error.min(f64::MAX));
-                history.push(Check {
-                    leaf: None,
-                    step,
-                    loss: Some(loss),
-                    validation: error,
-                });
-                watch(loss, error)
-            };
-            let train = Rows {
-                x: padded[0].as_ref(),
-                ..Rows::of(self.train)
-            };
-            let held = Rows {
-                x: padded[1].as_ref(),
-                ..Rows::of(self.validation)
-            };
-            let Polished {
-                w,
-                validation,
-                best_step,
-                damping,
-                ..
-            } = polish(
-                self.activation,
-                self.form,
-                &train,
-                &held,
-                runner.w,
-                &options,
-                &mut observe,
-            );
-            Runner {
-                w,
-                validation,
-                steps: runner.steps + best_step,
-                damping,
-                history,
-                ..runner
-            }
+        watch: &Watch<'_>,
+    ) -> Option<Candidate> {
+        let [train, validation] =
+            [self.train, self.validation].map(|data| Padded::new(self.activation, data.x.as_ref()));
+        let train = Rows::of(self.train).padded(train.as_ref());
+        let validation = Rows::of(self.validation).padded(validation.as_ref());
+        let heat = HEAT.min(steps);
+        let heat = Options {
+            steps: heat,
+            patience: heat,
+            ..Options::default()
         };
-        let mut runners: Vec<Runner> = candidates
-            .into_par_iter()
-            .map(
-                |Candidate {
-                     w,
-                     scale,
-                     kappa,
-                     damping,
-                 }| {
-                    let runner = Runner {
-                        w,
-                        scale,
-                        steps: 0,
-                        history: vec![],
-                        validation: f64::MAX,
-                        kappa,
-                        damping,
-                    };
-                    let heat = HEAT.min(steps);
-                    lap(
-                        runner,
-                        polish::Options {
-                            steps: heat,
-                            kappa,
-                            damping,
-                            patience: heat,
-                            ..Default::default()
-                        },
-                    )
-                },
-            )
-            .collect();
+        let last = Options {
+            steps,
+            patience: 30,
+            stall: 1e-6,
+            ..Options::default()
+        };
+        let lap = |candidates: Vec<Candidate>, options: Options| -> Vec<Candidate> {
+            let polished = candidates
+                .into_par_iter()
+                .map(|candidate| self.polish(candidate, &train, &validation, options, watch));
+            polished.collect()
+        };
+        let mut runners = lap(candidates, heat);
         runners.sort_by(|a, b| a.validation.total_cmp(&b.validation));
         runners.truncate(FINALISTS);
-        let finals = runners.into_par_iter().map(|runner| {
-            let (kappa, damping) = (runner.kappa, runner.damping);
-            lap(
-                runner,
-                polish::Options {
-                    steps,
-                    kappa,
-                    damping,
-                    patience: 30,
-                    stall: 1e-6,
-                    ..Default::default()
-                },
-            )
-        });
-        let finals: Vec<Runner> = finals.collect();
-        finals
+        lap(runners, last)
             .into_iter()
             .reduce(|a, b| if b.validation < a.validation { b } else { a })
+    }
+
+    /// Polishes one candidate with its own κ and damping.
+    fn polish(
+        &self,
+        candidate: Candidate,
+        train: &PaddedRows<'_>,
+        validation: &PaddedRows<'_>,
+        options: Options,
+        watch: &Watch<'_>,
+    ) -> Candidate {
+        let mut history = candidate.history;
+        let omega = train.total_weight();
+        let mut observe = |step: usize, objective: f64, error: f64| {
+            let (loss, error) = (objective / omega, error.min(f64::MAX));
+            history.push(Check {
+                leaf: None,
+                step,
+                loss: Some(loss),
+                validation: error,
+            });
+            watch(loss, error)
+        };
+        let options = Options {
+            kappa: candidate.kappa,
+            damping: candidate.damping,
+            ..options
+        };
+        let support = Support::full(candidate.w.nrows(), candidate.w.ncols());
+        let projection = Projection::new(self.activation, self.form, train, &support);
+        let Polished {
+            w,
+            validation,
+            best_step,
+            damping,
+            ..
+        } = polish(&projection, validation, candidate.w, &options, &mut observe);
+        Candidate {
+            w,
+            validation,
+            steps: candidate.steps + best_step,
+            damping,
+            history,
+            ..candidate
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::solve::householder::{Damped, Qr};
 use faer::Mat;
 
 /// The factored J, ready for any μ.
-pub(super) struct Model {
+pub(super) struct Linearised {
     qr: Qr,
     damped: Damped,
     /// D, one entry per parameter.
@@ -22,9 +22,9 @@ pub(super) struct Step {
     z: Mat<f64>,
 }
 
-impl Model {
+impl Linearised {
     /// Factors J (rows × parameters) for the residual r; none where J is zero or not finite.
-    pub(super) fn new(mut jacobian: Mat<f64>, residual: &[f64]) -> Option<Model> {
+    pub(super) fn new(mut jacobian: Mat<f64>, residual: &[f64]) -> Option<Linearised> {
         let (rows, parameters) = (jacobian.nrows(), jacobian.ncols());
         let squares: Vec<f64> = (0..parameters)
             .map(|j| jacobian.col(j).squared_norm_l2())
@@ -56,7 +56,7 @@ impl Model {
             });
             Damped::new(turned.as_ref(), column(g.as_ref(), 0))
         };
-        Some(Model {
+        Some(Linearised {
             qr,
             damped,
             scale,
@@ -85,7 +85,7 @@ impl Model {
         full.map(|(z, scale)| z / scale).collect()
     }
 
-    /// The second order of the step at the μ of the last [`Model::solve`]: −½ (JᵀJ + μD²)⁻¹Jᵀ r″.
+    /// The second order of the step at the μ of the last [`Linearised::solve`]: −½ (JᵀJ + μD²)⁻¹Jᵀ r″.
     ///
     /// r″, the second derivative of the residual along δ, is the difference quotient (2/h)(`change`/h − J δ) for the
     /// `change` of the residual over h δ.

@@ -54,7 +54,7 @@ impl Waves {
         let (hidden, output) = (model.scaled_hidden(), model.scaled_output());
         let (turn, constant) = match model.activation() {
             Activation::Fourier => (fx128::PI * real(2.0), fx128::ZERO),
-            Activation::Cosine => (fx128::PI, real(output[n][o])),
+            Activation::Cosine => (fx128::PI, real(output[(n, o)])),
             _ => return None,
         };
         let half = real(0.5);
@@ -62,7 +62,7 @@ impl Waves {
         let centre: Vec<fx128> = (0..d).map(|j| (ends(j).0 + ends(j).1) * half).collect();
         let frequency: Vec<Vec<fx128>> = (0..n)
             .map(|l| {
-                let per_unit = |j: usize| turn * real(hidden[l][j]) / real(inputs.scale[j]);
+                let per_unit = |j: usize| turn * real(hidden[(l, j)]) / real(inputs.scale[j]);
                 (0..d).map(per_unit).collect()
             })
             .collect();
@@ -76,17 +76,18 @@ impl Waves {
         let size = real(outputs.scale[o]) / real(n as f64);
         let amplitude: Vec<[fx128; 2]> = (0..n)
             .map(|l| {
-                let bias = hidden[l]
-                    .get(d)
-                    .map_or(fx128::ZERO, |&bias| turn * real(bias));
+                let bias = match model.activation().has_bias() {
+                    true => turn * real(hidden[(l, d)]),
+                    false => fx128::ZERO,
+                };
                 let phase = (0..d).fold(bias, |sum, j| {
                     sum + frequency[l][j] * (centre[j] - real(inputs.shift[j]))
                 });
                 let imaginary = match model.activation() {
-                    Activation::Fourier => output[n + l][o],
+                    Activation::Fourier => output[(n + l, o)],
                     _ => 0.0,
                 };
-                turned([size * real(output[l][o]), size * real(imaginary)], phase)
+                turned([size * real(output[(l, o)]), size * real(imaginary)], phase)
             })
             .collect();
         let factor: Vec<Vec<fx128>> = angle

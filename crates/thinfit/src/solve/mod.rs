@@ -6,9 +6,10 @@ pub(crate) mod linear;
 pub(crate) mod normal;
 pub(crate) mod orthogonal;
 pub(crate) mod output_weights;
+pub(crate) mod ridge;
 pub(crate) mod stacked;
 
 pub use linear::linear_leave_one_out;
-pub use normal::Ridge;
 pub use output_weights::OutputWeights;
+pub use ridge::Ridge;
 pub use stacked::Form;

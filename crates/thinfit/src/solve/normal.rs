@@ -6,22 +6,11 @@
 //!
 //! Dimensions: `n` width, `c` outputs, `k` = columns of the real design matrix E.
 
-use crate::{Activation, Error, Result};
+use crate::{Activation, Error, Result, Ridge};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
 use faer::traits::ComplexField;
 use faer::{Mat, MatMut, MatRef, Par, c64};
-use serde::{Deserialize, Serialize};
-
-/// The ridge ε that is added to the diagonal of AᴴA.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Ridge {
-    /// ε = ρ · trace(AᴴA)/n over the n hidden columns: the same strength for any width, scale and number of rows.
-    Relative(f64),
-    /// ε itself, as in the paper (where A carries the factor 1/n).
-    Absolute(f64),
-}
 
 /// Cholesky factor of S, with the buffers that solving needs.
 struct Cholesky<T> {
@@ -76,9 +65,10 @@ pub(crate) struct NormalEquations {
 
 impl NormalEquations {
     pub fn new(activation: Activation, n: usize, c: usize) -> Self {
-        let kind = match activation {
-            Activation::Fourier => Kind::Complex(Cholesky::new(n, c)),
-            _ => Kind::Real(Cholesky::new(n + 1, c)),
+        let kind = if activation.is_complex() {
+            Kind::Complex(Cholesky::new(n, c))
+        } else {
+            Kind::Real(Cholesky::new(n + 1, c))
         };
         NormalEquations {
             kind,

@@ -3,7 +3,7 @@
 //! Dimensions: `m` samples, `n` width, `c` outputs, `p` = columns of E, `q` = stacked rows. Forming AᵀA squares the
 //! condition number, so the normal equations lose all digits of b once cond(A) passes 1e8; here
 //! A = U diag(s) Vᵀ is factored itself and b = V diag(s/(s² + τ²)) Uᵀy for any τ, which is the ridge solution with
-//! ε = τ². The rows of A are those of `rows`, real and weighted. This file also owns what one factorisation gives for
+//! ε = τ². The rows of A are those of `stacked`, real and weighted. This file also owns what one factorisation gives for
 //! nothing: leave-one-out residuals, the choice of τ and the covariance of b. It does not move w.
 
 use super::stacked::{Form, roots, stack, stack_outputs};
@@ -17,15 +17,6 @@ use faer::linalg::matmul::matmul;
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::reborrow::ReborrowMut;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
-
-/// How the Tikhonov parameter τ is given.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Ridge {
-    /// τ = κ · s_max.
-    Relative(f64),
-    /// ε = τ², on the scaled A (the published convention).
-    Absolute(f64),
-}
 
 /// The factorisation of one design matrix, good for any τ.
 pub(crate) struct Orthogonal {
@@ -146,16 +137,13 @@ impl Orthogonal {
         })
     }
 
-    /// τ of a ridge.
-    pub(crate) fn tau(&self, ridge: Ridge) -> f64 {
+    /// τ = κ · s_max.
+    pub(crate) fn tau(&self, kappa: f64) -> f64 {
         let largest = match &self.factor {
             Factor::Svd { s, .. } => s.first().copied().unwrap_or(0.0),
             Factor::Stacked { largest, .. } => *largest,
         };
-        match ridge {
-            Ridge::Relative(kappa) => kappa * largest,
-            Ridge::Absolute(epsilon) => epsilon.max(0.0).sqrt(),
-        }
+        kappa * largest
     }
 
     /// b = V diag(s/(s² + τ²)) Uᵀ \[√ω y; 0\] as planes, p × c. A direction with s = τ = 0 gets no weight.
@@ -201,7 +189,7 @@ impl Orthogonal {
             Some(noisy) => times(noisy.as_ref(), map.as_ref()),
             None => hat.as_ref().subrows(0, self.m).to_owned(),
         };
-        crate::network::features::conjugate(self.activation, map.as_mut());
+        crate::network::planes::conjugate(self.activation, map.as_mut());
         // In weighted rows the noise has variance s2 everywhere, and only the rows of Re(A b) carry any.
         let inner = times(hat.transpose(), hat.as_ref());
         times(
@@ -218,7 +206,7 @@ impl Orthogonal {
         rows: &Rows<'_>,
     ) -> Option<(f64, f64)> {
         least(kappas, |kappa| {
-            let b = self.coefficients(self.tau(Ridge::Relative(kappa)));
+            let b = self.coefficients(self.tau(kappa));
             rows.mean_square(fitted(self.activation, e, b.as_ref()).as_ref())
         })
     }
@@ -226,7 +214,7 @@ impl Orthogonal {
     /// The κ with the least weighted mean square of [`Orthogonal::leave_one_out`], and that value; the first of equals.
     pub(crate) fn choose_by_leave_one_out(&self, kappas: &[f64]) -> Option<(f64, f64)> {
         least(kappas, |kappa| {
-            let loo = self.leave_one_out(self.tau(Ridge::Relative(kappa)));
+            let loo = self.leave_one_out(self.tau(kappa));
             let (mut sum, mut total) = (0.0, 0.0);
             for k in 0..self.m {
                 let weight = self.roots.as_ref().map_or(1.0, |r| r[k] * r[k]);

@@ -3,13 +3,11 @@
 
 use crate::Form;
 use crate::data::{Dataset, check_finite};
-use crate::network::features::{features, fitted, pad};
-use crate::solve::orthogonal::{Orthogonal, Ridge};
+use crate::network::features::{fitted, planes};
+use crate::solve::orthogonal::Orthogonal;
+use crate::solve::ridge::KAPPAS;
 use crate::{Activation, Error, Result};
 use faer::{Mat, MatRef};
-
-/// κ that the ridge is chosen from, τ = κ · s_max; the small ones for exact data, the large ones for noisy data.
-pub(crate) const KAPPAS: [f64; 8] = [1e-13, 1e-12, 1e-11, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2];
 
 /// The ridge solution b = argmin |A b − y|² + ε|b|² of one set of hidden weights, with what comes with it.
 #[derive(Clone, Debug)]
@@ -62,14 +60,7 @@ impl OutputWeights {
                 found: eps.to_string(),
             });
         }
-        let mut e = Mat::zeros(data.samples(), activation.planes(hidden.nrows()));
-        let w = hidden.to_owned();
-        features(
-            activation,
-            pad(activation, data.x.as_ref()).as_ref(),
-            w.as_ref(),
-            e.as_mut(),
-        );
+        let e = planes(activation, data.x.as_ref(), hidden);
         let factor = Orthogonal::new(
             activation,
             form,
@@ -77,19 +68,17 @@ impl OutputWeights {
             data.y.as_ref(),
             data.weights.as_deref(),
         )?;
-        let ridge = match eps {
-            Some(eps) => Some(Ridge::Absolute(eps)),
+        let tau = match eps {
+            Some(eps) => Some(eps.sqrt()),
             None => factor
                 .choose_by_leave_one_out(&KAPPAS)
-                .map(|(kappa, _)| Ridge::Relative(kappa)),
+                .map(|(kappa, _)| factor.tau(kappa)),
         };
-        let advice = "check the scale of the data";
-        let ridge = ridge.ok_or(Error::Diverged {
+        let tau = tau.ok_or(Error::Diverged {
             what: "the leave-one-out error",
             step: 0,
-            advice,
+            advice: "check the scale of the data",
         })?;
-        let tau = factor.tau(ridge);
         let weights = factor.coefficients(tau);
         Ok(OutputWeights {
             fitted: fitted(activation, e.as_ref(), weights.as_ref()),
@@ -128,13 +117,7 @@ mod tests {
                     )
                     .unwrap();
                     let alone = data.rows(&[k]);
-                    let mut e = Mat::zeros(1, activation.planes(5));
-                    features(
-                        activation,
-                        pad(activation, alone.x.as_ref()).as_ref(),
-                        w.as_ref(),
-                        e.as_mut(),
-                    );
+                    let e = planes(activation, alone.x.as_ref(), w.as_ref());
                     let f = fitted(activation, e.as_ref(), refit.weights.as_ref());
                     for o in 0..2 {
                         let direct = alone.y[(0, o)] - f[(0, o)];

@@ -22,7 +22,7 @@ pub enum Form {
 
 /// Stacked rows of `m` samples: 2m for the complex form of Fourier, m otherwise.
 pub(crate) fn stacked_rows(activation: Activation, form: Form, m: usize) -> usize {
-    if activation == Activation::Fourier && form == Form::Complex {
+    if activation.is_complex() && form == Form::Complex {
         2 * m
     } else {
         m
@@ -41,8 +41,8 @@ pub(crate) fn stack(
 ) -> Mat<f64> {
     let m = e.nrows();
     let q = stacked_rows(activation, form, m);
-    let fourier = activation == Activation::Fourier;
     let p = match activation {
+        // Behind E lie the sines.
         Activation::Cosine => e.ncols() / 2 + 1,
         _ => e.ncols(),
     };
@@ -62,7 +62,7 @@ pub(crate) fn stack(
     };
     for j in 0..p {
         let out = column_mut(a.as_mut(), j);
-        if !fourier {
+        if !activation.is_complex() {
             write(&mut out[..m], column(e, j), 1.0);
             continue;
         }

@@ -4,9 +4,11 @@ use crate::data::rows::Rows;
 use crate::train::adam::Adam;
 use crate::train::generator::Generator;
 use crate::train::objective::Objective;
+use crate::train::ranks::Solo;
 use crate::{Activation, Ridge, Variation};
 use faer::Mat;
 use serde::Deserialize;
+use std::sync::Arc;
 
 /// Relative to the largest entry of what is compared.
 const TOLERANCE: f64 = 1e-9;
@@ -110,8 +112,15 @@ impl Golden {
             (1, 2) => Variation::Isotropic,
             _ => Variation::Dirichlet,
         };
-        let objective = Objective::new(self.activation, Ridge::Absolute(self.eps), rows, self.n);
-        let mut objective = objective.regularised(self.lambda, norm, self.s, x.as_ref());
+        let objective = Objective::new(
+            self.activation,
+            Ridge::Absolute(self.eps),
+            rows,
+            self.n,
+            Arc::new(Solo),
+        );
+        let mut objective =
+            objective.regularised(self.lambda, norm, self.s, vec![[0.0, 1.0]; self.d]);
         objective.place(matrix(&self.points).as_ref());
         objective
     }

@@ -4,10 +4,12 @@ use crate::data::rows::Rows;
 use crate::math::random::{Purpose, stream};
 use crate::train::generator::Generator;
 use crate::train::objective::Objective;
+use crate::train::ranks::Solo;
 use crate::{Activation, Ridge, Variation};
 use faer::Mat;
 use rand::RngExt;
 use rand_distr::StandardNormal;
+use std::sync::Arc;
 
 const N: usize = 7;
 const M: usize = 30;
@@ -41,9 +43,10 @@ impl Setting {
             y: y.as_ref(),
             weights: (seed % 2 == 1).then_some(&weights),
         };
-        let mut objective = Objective::new(activation, Ridge::Absolute(1e-4), rows, N);
+        let mut objective =
+            Objective::new(activation, Ridge::Absolute(1e-4), rows, N, Arc::new(Solo));
         if let Some(norm) = term {
-            objective = objective.regularised(0.3, norm, 9, x.as_ref());
+            objective = objective.regularised(0.3, norm, 9, vec![[0.0, 1.0]; D]);
             objective.scatter(&mut rng);
         }
         let dim = activation.weights(D);

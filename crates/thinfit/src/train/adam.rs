@@ -3,16 +3,17 @@
 //! mₜ = β₁m + (1−β₁)g, vₜ = β₂v + (1−β₂)g², p ← p − rate · m̂ / (√v̂ + 10⁻⁸) with β = (0.9, 0.999) and the usual
 //! correction of the start-up bias.
 
+use super::generator::Real;
+use super::step::Values;
+use crate::Result;
 use crate::math::elementary::vectorised;
-use crate::train::generator::Real;
-use serde::{Deserialize, Serialize};
 
 const BETA1: f64 = 0.9;
 const BETA2: f64 = 0.999;
 const EPSILON: f64 = 1e-8;
 
 /// The moments of Adam for one leaf, a flat slice of f32 or f64.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Adam<T> {
     pub(crate) first: Vec<T>,
     pub(crate) second: Vec<T>,
@@ -44,6 +45,16 @@ impl<T: Real> Adam<T> {
             rate: T::of(rate),
             root: T::of((1.0 - BETA2.powi(self.steps)).sqrt()),
         }
+    }
+
+    /// Takes up moments that were saved after `steps` steps.
+    ///
+    /// # Errors
+    /// Moments of a leaf of another length.
+    pub(crate) fn restore(&mut self, moments: &[Values; 2], steps: i32) -> Result<()> {
+        self.steps = steps;
+        moments[0].unpack(&mut self.first)?;
+        moments[1].unpack(&mut self.second)
     }
 
     /// Moves the whole leaf `p` along the gradient `g`.

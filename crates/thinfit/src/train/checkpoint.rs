@@ -1,60 +1,16 @@
-//! What a fit tells while it runs, and what it can be resumed from.
+//! What a fit can be resumed from.
 
-use crate::config::{Config, Method};
+use super::phases::Check;
+use super::step::{Snapshot, TrainingStep};
+use crate::config::{Config, Training};
 use crate::data::Dataset;
 use crate::model::file::{Header, fnv1a, read_whole, write_whole};
-use crate::train::processor::{Leaf, RunState};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// Name and version of the checkpoint format.
-const FORMAT: &str = "thinfit-state/1";
-/// What the progress callback asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Control {
-    /// Go on.
-    Continue,
-    /// End now; the fit returns the best model so far.
-    Stop,
-}
-
-/// What a fit is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Adam moves a leaf.
-    Train(Leaf),
-    /// Levenberg-Marquardt on the projected problem.
-    Polish,
-}
-
-/// Where a fit stands, given to the callback after every step of every run.
-pub struct Progress<'a> {
-    /// What this run is doing.
-    pub phase: Phase,
-    /// Steps done in this phase.
-    pub step: usize,
-    /// Steps of this phase.
-    pub steps: usize,
-    /// Loss at this step, in scaled outputs.
-    pub loss: f64,
-    /// Smallest validation error of this phase so far, in scaled outputs.
-    pub validation: f64,
-    /// Number of this run, from 0.
-    pub run: usize,
-    /// Number of runs.
-    pub runs: usize,
-    /// Fraction of this run's work that is done, from 0 to 1; a guess.
-    pub done: f64,
-    pub(crate) state: &'a dyn Fn() -> State,
-}
-
-impl Progress<'_> {
-    /// The state of the whole fit, from which [`crate::resume`] continues to the same bits. It copies all parameters.
-    pub fn state(&self) -> State {
-        (self.state)()
-    }
-}
+const FORMAT: &str = "thinfit-state/2";
 
 /// A fit that was interrupted.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -134,7 +90,7 @@ impl State {
     /// # Errors
     /// A state of another method, or one with a run that is already done.
     pub fn refined(mut self) -> Result<State> {
-        if self.config.method != Method::Generative || self.runs.iter().any(RunState::is_done) {
+        if self.config.training != Training::Generative || self.runs.iter().any(RunState::is_done) {
             return Err(Error::Format {
                 path: "checkpoint".into(),
                 expected: "a GFT fit saved in its training".into(),
@@ -142,29 +98,64 @@ impl State {
                 advice: "save the state at the last step of the generator's phase",
             });
         }
-        self.config.method = Method::Refined;
+        self.config.training = Training::Refined;
         Ok(self)
+    }
+}
+
+/// Where a run stands: all that is needed to continue it to the same bits.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct RunState {
+    /// Index of the phase at work; the number of phases when all are done.
+    pub phase: usize,
+    /// Steps done in this phase.
+    pub step: usize,
+    /// The leaves and moments of the phase at work.
+    pub snapshot: Option<Snapshot>,
+    /// Smallest validation error of the phase at work, and the state that has it.
+    pub best: Option<(f64, Snapshot)>,
+    /// The hidden weights once all phases are done, column by column.
+    pub trained: Option<Vec<f64>>,
+    /// How often the ridge was raised before this run was started, or in all once its phases are done.
+    pub raised: usize,
+    /// The learning curve so far.
+    pub history: Vec<Check>,
+}
+
+impl RunState {
+    /// Smallest validation error of the phase at work.
+    pub fn best(&self) -> Option<f64> {
+        self.best.as_ref().map(|(validation, _)| *validation)
+    }
+
+    /// Whether all phases are done.
+    pub fn is_done(&self) -> bool {
+        self.trained.is_some()
+    }
+
+    /// The state with the leaves of `run`, so that it can be saved.
+    pub fn captured(&self, run: &dyn TrainingStep) -> Self {
+        let mut snapshot = run.snapshot();
+        snapshot.raised += self.raised;
+        RunState {
+            snapshot: Some(snapshot),
+            ..self.clone()
+        }
     }
 }
 
 /// A hash of the shapes and the bytes of the data: tells a state that belongs to other data.
 pub(crate) fn fingerprint(data: &Dataset) -> u64 {
-    let columns = |a: &'_ faer::Mat<f64>| {
-        (0..a.ncols())
-            .flat_map(|j| a.col_as_slice(j).to_vec())
-            .collect::<Vec<_>>()
-    };
     let shape = [
         data.samples(),
         data.dim(),
         data.y.ncols(),
         data.weights.as_ref().map_or(0, Vec::len),
     ];
-    let shape = shape.iter().map(|&v| v as f64);
-    let values = columns(&data.x)
-        .into_iter()
-        .chain(columns(&data.y))
+    let shape = shape.into_iter().map(|v| v as f64);
+    let columns = data.x.col_iter().chain(data.y.col_iter());
+    let values = columns
+        .flat_map(|column| column.iter().copied())
         .chain(data.weights.iter().flatten().copied());
-    let bytes = shape.chain(values).flat_map(f64::to_le_bytes);
-    fnv1a(bytes)
+    fnv1a(shape.chain(values).flat_map(f64::to_le_bytes))
 }

@@ -5,8 +5,8 @@
 //! chunks whose number depends on their count alone, so that threads never change a result. The generator
 //! knows nothing of the method around it.
 
+use super::adam::{Adam, Stride};
 use crate::math::elementary::vectorised;
-use crate::train::adam::{Adam, Stride};
 use faer::linalg::matmul::matmul;
 use faer::traits::RealField;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -84,7 +84,7 @@ struct Chunk<T> {
 
 /// Some columns of one layer's weight matrix, or its bias; contiguous in θ.
 #[derive(Clone, Debug)]
-enum Part {
+enum Tile {
     Columns(usize, Range<usize>),
     Bias(usize),
 }
@@ -95,7 +95,7 @@ pub struct Generator<T> {
     sizes: Vec<usize>,
     pub(crate) theta: Vec<T>,
     gradient: Vec<T>,
-    parts: Vec<Part>,
+    tiles: Vec<Tile>,
     chunks: Vec<Chunk<T>>,
 }
 
@@ -119,17 +119,17 @@ impl<T: Real> Generator<T> {
                 latents: latents.clone(),
             }
         });
-        let parts = (0..layers).flat_map(|i| {
+        let tiles = (0..layers).flat_map(|i| {
             let columns = (0..sizes[i])
                 .step_by(TASK)
-                .map(move |j| Part::Columns(i, j..(j + TASK).min(sizes[i])));
-            columns.chain([Part::Bias(i)])
+                .map(move |j| Tile::Columns(i, j..(j + TASK).min(sizes[i])));
+            columns.chain([Tile::Bias(i)])
         });
         Generator {
             sizes: sizes.to_vec(),
             theta: vec![T::ZERO; len],
             gradient: vec![T::ZERO; len],
-            parts: parts.collect(),
+            tiles: tiles.collect(),
             chunks: chunks.collect(),
         }
     }
@@ -182,25 +182,25 @@ impl<T: Real> Generator<T> {
         }
     }
 
-    /// One Adam step on θ after `backward`; the gradient of each part is used while it is in cache.
+    /// One Adam step on θ after `backward`; the gradient of each tile is used while it is in cache.
     pub fn descend(&mut self, adam: &mut Adam<T>, rate: f64) {
         let stride = adam.stride(rate);
-        let leaf = Leaf {
+        let stretch = Stretch {
             theta: &mut self.theta,
             gradient: &mut self.gradient,
             first: &mut adam.first,
             second: &mut adam.second,
         };
-        leaf.descend(&self.parts, &self.sizes, &self.chunks, stride);
+        stretch.descend(&self.tiles, &self.sizes, &self.chunks, stride);
     }
 
     /// dL/dθ after `backward`.
     #[cfg(test)]
     pub fn parameter_gradient(&mut self) -> &[T] {
         let mut rest = &mut self.gradient[..];
-        for part in &self.parts {
-            let (head, tail) = rest.split_at_mut(part.len(&self.sizes));
-            part.gradient(&self.sizes, &self.chunks, head);
+        for tile in &self.tiles {
+            let (head, tail) = rest.split_at_mut(tile.len(&self.sizes));
+            tile.gradient(&self.sizes, &self.chunks, head);
             rest = tail;
         }
         &self.gradient
@@ -294,18 +294,18 @@ impl<T: Real> Chunk<T> {
     }
 }
 
-impl Part {
+impl Tile {
     fn len(&self, sizes: &[usize]) -> usize {
         match self {
-            Part::Columns(i, columns) => sizes[i + 1] * columns.len(),
-            Part::Bias(i) => sizes[i + 1],
+            Tile::Columns(i, columns) => sizes[i + 1] * columns.len(),
+            Tile::Bias(i) => sizes[i + 1],
         }
     }
 
     /// dL/dW = Σ_chunks dh hᵀ for some columns, dL/dbias = Σ over latents of dh.
     fn gradient<T: Real>(&self, sizes: &[usize], chunks: &[Chunk<T>], out: &mut [T]) {
         match self {
-            Part::Columns(i, columns) => {
+            Tile::Columns(i, columns) => {
                 let mut out = MatMut::from_column_major_slice_mut(out, sizes[i + 1], columns.len());
                 for (g, chunk) in chunks.iter().enumerate() {
                     let below = chunk.h[*i]
@@ -323,7 +323,7 @@ impl Part {
                     );
                 }
             }
-            Part::Bias(i) => {
+            Tile::Bias(i) => {
                 out.fill(T::ZERO);
                 for dh in chunks.iter().map(|chunk| &chunk.dh[i + 1]) {
                     for l in 0..dh.ncols() {
@@ -338,32 +338,32 @@ impl Part {
 }
 
 /// A stretch of θ with its gradient and moments.
-struct Leaf<'a, T> {
+struct Stretch<'a, T> {
     theta: &'a mut [T],
     gradient: &'a mut [T],
     first: &'a mut [T],
     second: &'a mut [T],
 }
 
-impl<T: Real> Leaf<'_, T> {
-    /// Halves the parts until one is left, then takes its gradient and its Adam step.
-    fn descend(self, parts: &[Part], sizes: &[usize], chunks: &[Chunk<T>], stride: Stride<T>) {
-        if let [part] = parts {
-            part.gradient(sizes, chunks, self.gradient);
+impl<T: Real> Stretch<'_, T> {
+    /// Halves the tiles until one is left, then takes its gradient and its Adam step.
+    fn descend(self, tiles: &[Tile], sizes: &[usize], chunks: &[Chunk<T>], stride: Stride<T>) {
+        if let [tile] = tiles {
+            tile.gradient(sizes, chunks, self.gradient);
             stride.apply(self.theta, self.gradient, self.first, self.second);
             return;
         }
-        let (left, right) = parts.split_at(parts.len() / 2);
-        let at = left.iter().map(|part| part.len(sizes)).sum();
+        let (left, right) = tiles.split_at(tiles.len() / 2);
+        let at = left.iter().map(|tile| tile.len(sizes)).sum();
         let (theta, gradient) = (self.theta.split_at_mut(at), self.gradient.split_at_mut(at));
         let (first, second) = (self.first.split_at_mut(at), self.second.split_at_mut(at));
-        let a = Leaf {
+        let a = Stretch {
             theta: theta.0,
             gradient: gradient.0,
             first: first.0,
             second: second.0,
         };
-        let b = Leaf {
+        let b = Stretch {
             theta: theta.1,
             gradient: gradient.1,
             first: first.1,

@@ -1,12 +1,12 @@
-//! Where the time of a training step goes: seconds by part, for the table of the benchmark.
+//! Where the time of a training step goes: seconds by stage, for the table of the benchmark.
 //!
 //! Reading a clock costs some tens of nanoseconds, a dozen times in a step of a millisecond.
 
 use std::time::Instant;
 
-/// A part of a training step.
+/// A stage of a training step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum Stage {
     /// Random numbers.
     Draw,
     /// Generator, forward.
@@ -25,36 +25,36 @@ pub enum Part {
     Descend,
 }
 
-impl Part {
-    /// All parts, in the order of a step.
-    pub const ALL: [Part; 8] = [
-        Part::Draw,
-        Part::Forward,
-        Part::Gram,
-        Part::Solve,
-        Part::Residuals,
-        Part::Sweep,
-        Part::Backward,
-        Part::Descend,
+impl Stage {
+    /// All stages, in the order of a step.
+    pub const ALL: [Stage; 8] = [
+        Stage::Draw,
+        Stage::Forward,
+        Stage::Gram,
+        Stage::Solve,
+        Stage::Residuals,
+        Stage::Sweep,
+        Stage::Backward,
+        Stage::Descend,
     ];
 }
 
-/// Seconds spent in each part so far.
+/// Seconds spent in each stage so far.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Laps {
+pub struct Timing {
     seconds: [f64; 8],
 }
 
-impl Laps {
-    /// Adds the time since `start` to a part and starts again.
-    pub(crate) fn lap(&mut self, part: Part, start: &mut Instant) {
+impl Timing {
+    /// Adds the time since `start` to a stage and restarts the clock.
+    pub(crate) fn add(&mut self, stage: Stage, start: &mut Instant) {
         let now = Instant::now();
-        self.seconds[part as usize] += (now - *start).as_secs_f64();
+        self.seconds[stage as usize] += (now - *start).as_secs_f64();
         *start = now;
     }
 
-    /// Seconds spent in a part.
-    pub fn seconds(&self, part: Part) -> f64 {
-        self.seconds[part as usize]
+    /// Seconds spent in a stage.
+    pub fn seconds(&self, stage: Stage) -> f64 {
+        self.seconds[stage as usize]
     }
 }

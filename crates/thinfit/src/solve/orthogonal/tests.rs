@@ -1,5 +1,5 @@
 use super::*;
-use crate::network::features::features;
+use crate::network::features;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -9,11 +9,8 @@ fn random(rows: usize, columns: usize, seed: u64) -> Mat<f64> {
 }
 
 fn planes(activation: Activation, m: usize, n: usize, seed: u64) -> Mat<f64> {
-    let x = crate::network::features::pad(activation, random(m, 3, seed).as_ref());
-    let w = random(n, x.ncols(), seed + 1);
-    let mut e = Mat::zeros(m, activation.planes(n));
-    features(activation, x.as_ref(), w.as_ref(), e.as_mut());
-    e
+    let w = random(n, activation.weights(3), seed + 1);
+    features::planes(activation, random(m, 3, seed).as_ref(), w.as_ref())
 }
 
 const CASES: [(Activation, Form); 6] = [
@@ -45,7 +42,7 @@ fn fitted_values_at_condition_1e12_where_normal_equations_fail() {
     let e = a.as_ref();
     // A real activation's planes are the matrix itself.
     let fit = Orthogonal::new(Activation::Relu, Form::Real, e, y.as_ref(), None).expect("finite");
-    let b = fit.coefficients(fit.tau(Ridge::Relative(1e-15)));
+    let b = fit.coefficients(fit.tau(1e-15));
     let error = (&a * &b - &y).norm_l2() / y.norm_l2();
     assert!(error < 1e-13, "{error:e}");
     // Fitted values in the direction that only small singular values see.
@@ -73,8 +70,8 @@ fn coefficients_satisfy_the_defining_equation() {
             let roots = roots(Some(&weights));
             let fit = Orthogonal::new(activation, form, e.as_ref(), y.as_ref(), Some(&weights))
                 .expect("finite");
-            for epsilon in [1e-3, 1e-9] {
-                let b = fit.coefficients(fit.tau(Ridge::Absolute(epsilon)));
+            for epsilon in [1e-3f64, 1e-9] {
+                let b = fit.coefficients(epsilon.sqrt());
                 let a = stack(activation, form, e.as_ref(), roots.as_deref(), 0);
                 let y = stack_outputs(y.as_ref(), roots.as_deref(), a.nrows());
                 let left = a.transpose() * (&a * &b - &y) + faer::Scale(epsilon) * &b;
@@ -109,7 +106,7 @@ fn leave_one_out_equals_refits() {
             for weights in [None, Some(weights.as_slice())] {
                 let (e, y) = (e.as_ref(), y.as_ref());
                 let fit = Orthogonal::new(activation, form, e, y, weights).expect("finite");
-                let tau = fit.tau(Ridge::Relative(kappa));
+                let tau = fit.tau(kappa);
                 let loo = fit.leave_one_out(tau);
                 for left in [0, 3, m - 1] {
                     let keep = |a: MatRef<'_, f64>| {
@@ -173,7 +170,7 @@ fn weight_two_is_the_row_twice() {
             .expect("finite");
         let two =
             Orthogonal::new(activation, form, e2.as_ref(), y2.as_ref(), None).expect("finite");
-        let tau = one.tau(Ridge::Relative(1e-6));
+        let tau = one.tau(1e-6);
         let (b, other) = (one.coefficients(tau), two.coefficients(tau));
         assert!(
             (&b - &other).norm_max() < 1e-8 * b.norm_max(),
@@ -195,7 +192,7 @@ fn covariance_is_the_map_from_outputs_times_its_transpose() {
         let all = Mat::<f64>::identity(m, m);
         let fit =
             Orthogonal::new(activation, form, e.as_ref(), all.as_ref(), None).expect("finite");
-        let tau = fit.tau(Ridge::Relative(1e-4));
+        let tau = fit.tau(1e-4);
         let explicit = fit.coefficients(tau);
         let g = fitted(activation, e.as_ref(), explicit.as_ref());
         let e = e.as_ref().subcols(0, explicit.nrows());
@@ -220,7 +217,7 @@ fn without_singular_values_the_answers_are_the_same() {
         None,
     )
     .expect("finite");
-    let tau = fit.tau(Ridge::Relative(1e-5));
+    let tau = fit.tau(1e-5);
     let expected = [
         fit.coefficients(tau),
         fit.leave_one_out(tau),
@@ -233,7 +230,7 @@ fn without_singular_values_the_answers_are_the_same() {
         None,
         0,
     ));
-    assert!((fit.tau(Ridge::Relative(1e-5)) - tau).abs() < 1e-3 * tau);
+    assert!((fit.tau(1e-5) - tau).abs() < 1e-3 * tau);
     let found = [
         fit.coefficients(tau),
         fit.leave_one_out(tau),
@@ -282,9 +279,7 @@ fn condensed_rows_give_the_same_weights_and_covariance() {
             let w = Mat::from_fn(6, activation.weights(2), |l, j| {
                 0.25 * l as f64 - 0.6 * j as f64 + 0.1
             });
-            let mut e = Mat::zeros(90, activation.planes(6));
-            let x = crate::network::features::pad(activation, x.as_ref());
-            crate::network::features::features(activation, x.as_ref(), w.as_ref(), e.as_mut());
+            let e = features::planes(activation, x.as_ref(), w.as_ref());
             let weights: Vec<f64> = (0..90).map(|i| 0.5 + (i % 3) as f64).collect();
             let whole =
                 Orthogonal::new(activation, form, e.as_ref(), y.as_ref(), Some(&weights)).unwrap();
@@ -297,8 +292,8 @@ fn condensed_rows_give_the_same_weights_and_covariance() {
                 )
             });
             let condensed = Orthogonal::condensed(activation, form, blocks.into_iter()).unwrap();
-            let tau = whole.tau(Ridge::Relative(1e-4));
-            assert!((condensed.tau(Ridge::Relative(1e-4)) - tau).abs() < 1e-12 * tau);
+            let tau = whole.tau(1e-4);
+            assert!((condensed.tau(1e-4) - tau).abs() < 1e-12 * tau);
             let close = |a: Mat<f64>, b: Mat<f64>| (&a - &b).norm_max() <= 1e-8 * b.norm_max();
             assert!(
                 close(condensed.coefficients(tau), whole.coefficients(tau)),

@@ -6,10 +6,12 @@
 use super::{Loss, Objective};
 use crate::data::rows::Rows;
 use crate::math::random::Stream;
-use crate::network::features::mix;
+use crate::network::planes::mix;
+use crate::train::ranks::Solo;
 use crate::{Activation, Dataset, Ridge, Variation};
 use faer::{MatMut, MatRef};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// (1/Ω) Σ_k |f(x_k) − y_k|² + λ · mean ‖∇f‖ over random points, for f(x) = Re Σ_l b_l Φ(⟨w_l, x⟩)/n.
 ///
@@ -24,18 +26,19 @@ impl Joint {
             Ridge::Absolute(0.0),
             Rows::of(data),
             n,
+            Arc::new(Solo),
         ))
     }
 
-    /// Adds λR, sampled at `points` points in the bounding box of `x` (rows × d).
+    /// Adds λR, sampled at `points` points in the box `domain` (d pairs).
     pub fn regularised(
         self,
         lambda: f64,
         norm: Variation,
         points: usize,
-        x: MatRef<'_, f64>,
+        domain: Vec<[f64; 2]>,
     ) -> Self {
-        Joint(self.0.regularised(lambda, norm, points, x))
+        Joint(self.0.regularised(lambda, norm, points, domain))
     }
 
     /// Draws fresh points for the regulariser.
@@ -58,7 +61,7 @@ impl Joint {
         objective
             .groups
             .par_iter_mut()
-            .for_each(|rows| rows.prepare(w));
+            .for_each(|group| group.prepare(w));
         let loss = objective.residuals(w);
         db.copy_from(&objective.v);
         objective.v.fill(0.0);
@@ -87,7 +90,7 @@ mod tests {
             let (mut dw, mut db) = (w.clone(), b.clone());
             for lambda in [0.0, 0.3] {
                 let mut joint = Joint::new(&data, activation, n);
-                joint = joint.regularised(lambda, Variation::Dirichlet, 7, x.as_ref());
+                joint = joint.regularised(lambda, Variation::Dirichlet, 7, data.domain());
                 joint.scatter(&mut stream(1, Purpose::Points, 0));
                 joint.gradient(w.as_ref(), b.as_ref(), dw.as_mut(), db.as_mut());
                 let (analytic, h) = ((dw.clone(), db.clone()), 1e-5);

@@ -3,14 +3,17 @@
 //! The ridge of each σ is chosen by leave-one-out errors, which cost nothing for a linear fit; σ by the validation
 //! rows. The output weights are then solved on all rows.
 
-use crate::Observer;
-use crate::problem::{Problem, require};
+use crate::prepared::Prepared;
 use crate::random::{Purpose, stream};
 use faer::Mat;
 use rand::RngExt;
 use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
-use thinfit::{Activation, Control, Dataset, Form, Model, Network, OutputWeights, Result, Scaling};
+use thinfit::pieces::require;
+use thinfit::{
+    Activation, Control, Dataset, Form, Model, Network, Observer, OutputWeights, Progress, Result,
+    Scaling,
+};
 
 /// Settings of plain random Fourier features.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,7 +54,7 @@ impl RandomFourier {
             "positive numbers, at least one",
             format!("{scales:?}"),
         )?;
-        let problem = Problem::new(data, self.scaling, seed)?;
+        let prepared = Prepared::new(data, self.scaling, seed)?;
         let mut rng = stream(seed, Purpose::Frequencies, 0);
         let draw = Mat::from_fn(self.width, data.dim(), |_, _| {
             rng.sample::<f64, _>(StandardNormal)
@@ -70,23 +73,24 @@ impl RandomFourier {
         let mut best = (f64::INFINITY, scales[0], None);
         let mut stopped = false;
         for (i, &scale) in scales.iter().enumerate() {
-            let (network, _) = solve(&problem.train, scale)?;
-            let error = problem.validate(&network);
+            let (network, _) = solve(&prepared.train, scale)?;
+            let error = prepared.validate(&network);
             if error < best.0 || best.2.is_none() {
                 best = (error, scale, Some(network));
             }
-            stopped = observe((i + 1) as f64 / scales.len() as f64) == Control::Stop;
+            stopped =
+                observe(&Progress::fraction((i + 1) as f64 / scales.len() as f64)) == Control::Stop;
             if stopped {
                 break;
             }
         }
         let (_, scale, held_out) = best;
         let held_out = held_out.expect("there is at least one scale");
-        let (network, ridge) = solve(&problem.all, scale)?;
-        let mut record = problem.record(Self::NAME, self, seed);
+        let (network, ridge) = solve(&prepared.all, scale)?;
+        let mut record = prepared.record(Self::NAME, self, seed);
         (record.ridge, record.start_scale) = (ridge, Some(scale));
         (record.form, record.stopped) = (Form::Real, stopped);
-        problem.model(network, &held_out, record)
+        prepared.model(network, &held_out, record)
     }
 }
 

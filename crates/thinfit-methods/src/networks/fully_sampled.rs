@@ -4,17 +4,17 @@
 //! output weights are solved for. Adam moves the parameters of G, with fresh latents in every step; one last draw is the
 //! network.
 
-use crate::Observer;
-use crate::plain_network::choose_lambda;
-use crate::problem::{Problem, require};
+use crate::networks::plain_network::choose_lambda;
+use crate::prepared::Prepared;
 use crate::random::{Purpose, stream};
 use faer::Mat;
 use rand::RngExt;
 use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
-use thinfit::parts::{Adam, Generator, Joint};
+use thinfit::pieces::{Adam, Generator, Joint, require};
 use thinfit::{
-    Activation, Control, Dataset, Error, Lambda, Model, Network, Result, Scaling, Variation,
+    Activation, Control, Dataset, Error, Lambda, Model, Network, Observer, Progress, Result,
+    Scaling, Variation,
 };
 
 /// Settings of the fully sampled network.
@@ -67,37 +67,36 @@ impl FullySampled {
         let expected = "layers of at least one unit";
         require(layers, "hidden", expected, format!("{:?}", self.hidden))?;
         require(self.points > 0, "points", "at least 1", self.points)?;
-        let problem = Problem::new(data, self.scaling, seed)?;
-        let record = problem.record(Self::NAME, self, seed);
+        let prepared = Prepared::new(data, self.scaling, seed)?;
+        let record = prepared.record(Self::NAME, self, seed);
         choose_lambda(
-            problem,
+            prepared,
             self.lambda,
             record,
             observe,
-            &|problem, lambda, observe| self.train(problem, lambda, seed, observe),
+            &|prepared, lambda, observe| self.train(prepared, lambda, seed, observe),
         )
     }
 
     fn train(
         &self,
-        problem: &Problem<'_>,
+        prepared: &Prepared<'_>,
         lambda: f64,
         seed: u64,
         observe: &Observer<'_>,
     ) -> Result<(Network, bool)> {
-        let (n, train) = (self.width, &problem.train);
+        let (n, train) = (self.width, &prepared.train);
         let (d, c) = (train.dim(), train.y.ncols());
         let units = [d + 2 * c];
         let sizes = [&units, self.hidden.as_slice(), &units].concat();
         let mut generator = Generator::<f32>::new(&sizes, n);
         generator.initialise(&mut stream(seed, Purpose::Parameters, 0));
         let mut adam = Adam::new(generator.parameters());
-        let x = train.x.as_ref();
         let mut joint = Joint::new(train, Activation::Fourier, n).regularised(
             lambda,
             Variation::Anisotropic,
             self.points,
-            x,
+            train.domain(),
         );
         let mut z = vec![0.0; n * units[0]];
         let (mut out, mut d_out) = (Mat::zeros(n, units[0]), Mat::zeros(n, units[0]));
@@ -133,7 +132,8 @@ impl FullySampled {
             }
             generator.backward(d_out.as_ref(), None);
             generator.descend(&mut adam, self.rate);
-            stopped = observe((step + 1) as f64 / self.steps as f64) == Control::Stop;
+            stopped = observe(&Progress::fraction((step + 1) as f64 / self.steps as f64))
+                == Control::Stop;
         }
         let network = Network {
             activation: Activation::Fourier,

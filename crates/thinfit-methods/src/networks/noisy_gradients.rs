@@ -3,14 +3,14 @@
 //! θ ← θ − ρ∇L(θ) + αZ with Z ~ N(0, I) and α = 0.1ρ, on all rows at once; the last iterate counts. The paper states
 //! neither ρ nor the number of steps.
 
-use crate::Observer;
-use crate::plain_network::{Layers, choose_lambda};
-use crate::problem::{Problem, require};
+use crate::networks::plain_network::{Layers, choose_lambda};
+use crate::prepared::Prepared;
 use crate::random::{Purpose, stream};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
-use thinfit::{Activation, Dataset, Lambda, Model, Result, Scaling};
+use thinfit::pieces::require;
+use thinfit::{Activation, Dataset, Lambda, Model, Observer, Result, Scaling};
 
 /// Settings of gradient descent with noise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,16 +55,16 @@ impl NoisyGradients {
         let (rate, noise) = (self.rate, self.rate * self.noise);
         require(rate > 0.0, "rate", "a positive number", rate)?;
         require(noise >= 0.0, "noise", "a number of at least 0", self.noise)?;
-        let problem = Problem::new(data, self.scaling, seed)?;
-        let record = problem.record(Self::NAME, self, seed);
+        let prepared = Prepared::new(data, self.scaling, seed)?;
+        let record = prepared.record(Self::NAME, self, seed);
         choose_lambda(
-            problem,
+            prepared,
             self.lambda,
             record,
             observe,
-            &|problem, lambda, observe| {
+            &|prepared, lambda, observe| {
                 let mut layers =
-                    Layers::new(problem, Activation::Fourier, self.width, lambda, seed)?;
+                    Layers::new(prepared, Activation::Fourier, self.width, lambda, seed)?;
                 let stopped =
                     layers.descend(self.steps, observe, &mut |step, theta, gradient| {
                         let mut rng = stream(seed, Purpose::Noise, step);

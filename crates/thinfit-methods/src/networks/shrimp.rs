@@ -10,18 +10,20 @@
 //! the system is that of AAᵀ, which a pruning changes by the columns it drops, and afterwards that of AᵀA, which it
 //! cuts down to the rows and columns it keeps. So a Gram matrix is formed twice, not once per size.
 
-use crate::Observer;
-use crate::fourier::{Density, complex, cosines_and_sines, frequencies, network, subsets, waves};
-use crate::least_squares::{adjoint_times, lower, solve, times, truncated};
-use crate::lsqr::lsqr;
-use crate::problem::{Problem, require};
+use crate::networks::fourier::{
+    Density, complex, cosines_and_sines, frequencies, network, subsets, waves,
+};
+use crate::networks::least_squares::{adjoint_times, lower, solve, times, truncated};
+use crate::networks::lsqr::lsqr;
+use crate::prepared::Prepared;
 use crate::random::{Purpose, random_subset, stream};
 use faer::perm::swap_cols_idx;
 use faer::traits::ComplexField;
 use faer::{Mat, MatRef, c64};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
-use thinfit::{Control, Dataset, Form, Model, Network, Result, Scaling};
+use thinfit::pieces::require;
+use thinfit::{Control, Dataset, Form, Model, Network, Observer, Progress, Result, Scaling};
 
 /// Singular values relative to the largest below which the last fit may take them as zero; rounding is always below it.
 /// The largest is that of the ridge in the pruning, √1e-13.
@@ -91,7 +93,7 @@ impl Shrimp {
             "numbers from 1 to the number of inputs",
             format!("{:?}", self.orders),
         )?;
-        let problem = Problem::new(data, self.scaling, seed)?;
+        let prepared = Prepared::new(data, self.scaling, seed)?;
         let (mut best, mut stopped) = (None::<(f64, Features)>, false);
         for (i, &q) in orders.iter().enumerate() {
             let mut rng = stream(seed, Purpose::Frequencies, q as u64);
@@ -102,19 +104,20 @@ impl Shrimp {
                 Variant::Complex => 1.0 / q as f64,
             };
             let omega = frequencies(&sets, d, Density::Normal, scale, &mut rng);
-            let (error, kept) = self.prune(&problem, omega)?;
+            let (error, kept) = self.prune(&prepared, omega)?;
             if best.as_ref().is_none_or(|(least, _)| error < *least) {
                 best = Some((error, kept));
             }
-            stopped = observe((i + 1) as f64 / orders.len() as f64) == Control::Stop;
+            stopped =
+                observe(&Progress::fraction((i + 1) as f64 / orders.len() as f64)) == Control::Stop;
             if stopped {
                 break;
             }
         }
         let (_, kept) = best.expect("there is at least one order");
-        let mut record = problem.record(Self::NAME, self, seed);
+        let mut record = prepared.record(Self::NAME, self, seed);
         record.stopped = stopped;
-        self.finish(problem, kept, record)
+        self.finish(prepared, kept, record)
     }
 
     /// The inputs of every frequency: as many on each set of `q`, or random sets where there are too many.
@@ -136,13 +139,17 @@ impl Shrimp {
     }
 
     /// Prunes the features of some frequencies; the smallest validation error and the features that reach it.
-    pub(crate) fn prune(&self, problem: &Problem<'_>, omega: Mat<f64>) -> Result<(f64, Features)> {
+    pub(crate) fn prune(
+        &self,
+        prepared: &Prepared<'_>,
+        omega: Mat<f64>,
+    ) -> Result<(f64, Features)> {
         require(self.features > 0, "features", "at least 1", self.features)?;
         let rate = self.prune;
         require(rate > 0.0 && rate < 1.0, "prune", "between 0 and 1", rate)?;
         let l = self.ridge;
         require(l > 0.0 && l.is_finite(), "ridge", "a positive number", l)?;
-        let (train, held) = (&problem.train, &problem.validation);
+        let (train, held) = (&prepared.train, &prepared.validation);
         let (error, columns, raised) = match self.variant {
             Variant::Real => {
                 let scale = 1.0 / (omega.nrows() as f64).sqrt();
@@ -173,7 +180,7 @@ impl Shrimp {
     /// The model of some features, with coefficients fitted to all rows.
     pub(crate) fn finish(
         &self,
-        problem: Problem<'_>,
+        prepared: Prepared<'_>,
         features: Features,
         mut record: thinfit::Record,
     ) -> Result<Model> {
@@ -181,8 +188,8 @@ impl Shrimp {
             Variant::Real => features.fit_real(rows).map(Vec::from),
             Variant::Complex => Ok(vec![features.fit_complex(rows)]),
         };
-        let (held_out, networks) = rayon::join(|| fit(&problem.train), || fit(&problem.all));
-        let error = |(held_out, _): &(Network, Network)| problem.validate(held_out);
+        let (held_out, networks) = rayon::join(|| fit(&prepared.train), || fit(&prepared.all));
+        let error = |(held_out, _): &(Network, Network)| prepared.validate(held_out);
         let (held_out, network) = std::iter::zip(held_out?, networks?)
             .min_by(|a, b| error(a).total_cmp(&error(b)))
             .expect("there is at least one cutoff");
@@ -191,7 +198,7 @@ impl Shrimp {
             Variant::Real => Form::Real,
             Variant::Complex => Form::Complex,
         };
-        problem.model(network, &held_out, record)
+        prepared.model(network, &held_out, record)
     }
 }
 
@@ -200,7 +207,7 @@ pub(crate) struct Features {
     omega: Mat<f64>,
     columns: Vec<usize>,
     /// How often the ridge was raised in all fits of the pruning.
-    raised: u32,
+    raised: usize,
 }
 
 impl Features {
@@ -305,7 +312,7 @@ struct Gram<'a> {
     /// Lower triangle of AAᵀ while p ≥ m, of AᵀA afterwards.
     gram: Mat<f64>,
     /// How often the ridge was raised so far.
-    raised: u32,
+    raised: usize,
 }
 
 impl<'a> Gram<'a> {
@@ -416,7 +423,7 @@ fn quantile(values: &[f64], level: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::least_squares::ridge;
+    use crate::networks::least_squares::ridge;
     use rand::RngExt;
 
     /// Σ_{i<j≤3} (2x_i − 1)(2x_j − 1) on `m` points of [−1, 1]^10.

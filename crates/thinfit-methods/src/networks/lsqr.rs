@@ -2,7 +2,7 @@
 //!
 //! Stopped early it is a regulariser of its own: the solution stays in the span of the first directions.
 
-use crate::least_squares::times;
+use crate::networks::least_squares::times;
 use faer::{Mat, MatRef, c64};
 
 /// Relative size of the gradient Aᴴr that counts as zero.
@@ -71,7 +71,7 @@ fn solve(a: MatRef<'_, c64>, y: MatRef<'_, c64>, iterations: usize) -> Mat<c64> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::least_squares::ridge;
+    use crate::networks::least_squares::ridge;
 
     #[test]
     fn enough_iterations_give_the_least_squares_solution() {

@@ -5,17 +5,16 @@
 //! magnitude and solves for them exactly. (The published code compares signed entries where its text says magnitudes;
 //! here it is magnitudes.) Entries of ω are normal and phases uniform, one of the published modes.
 
-use crate::Observer;
-use crate::least_squares::{lower, solve, times};
-use crate::problem::{Problem, check_size, require};
+use crate::networks::least_squares::{lower, solve, times};
+use crate::prepared::{Prepared, check_size};
 use crate::random::{Purpose, random_subset, stream};
 use faer::Mat;
 use rand::RngExt;
 use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
-use thinfit::parts::planes;
-use thinfit::{Activation, Control, Dataset, Model, Network, Result, Scaling};
+use thinfit::pieces::{planes, require};
+use thinfit::{Activation, Control, Dataset, Model, Network, Observer, Progress, Result, Scaling};
 
 /// Change of the coefficients at which the iteration ends.
 const CHANGE: f64 = 1e-5;
@@ -96,18 +95,21 @@ impl Harfe {
         }
         let mean = self.mean.is_finite();
         require(mean, "mean", "a finite number", self.mean)?;
-        let problem = Problem::new(data, self.scaling, seed)?;
-        let (held_out, raised, first) =
-            self.pursue(&problem.train, seed, &|done| observe(0.5 * done))?;
+        let prepared = Prepared::new(data, self.scaling, seed)?;
+        let (held_out, raised, first) = self.pursue(&prepared.train, seed, &|at| {
+            observe(&Progress::fraction(0.5 * at.done))
+        })?;
         // What a stop leaves is the network of the training rows.
         let (network, raised, stopped) = match first {
             true => (held_out.clone(), raised, true),
-            false => self.pursue(&problem.all, seed, &|done| observe(0.5 + 0.5 * done))?,
+            false => self.pursue(&prepared.all, seed, &|at| {
+                observe(&Progress::fraction(0.5 + 0.5 * at.done))
+            })?,
         };
-        let mut record = problem.record(Self::NAME, self, seed);
+        let mut record = prepared.record(Self::NAME, self, seed);
         (record.ridge, record.stopped) = (self.ridge, stopped);
         record.raised = raised as usize;
-        problem.model(network, &held_out, record)
+        prepared.model(network, &held_out, record)
     }
 
     /// The network of the features chosen for some rows, how often its ridge was raised, and whether it was stopped.
@@ -116,7 +118,7 @@ impl Harfe {
         rows: &Dataset,
         seed: u64,
         observe: &Observer<'_>,
-    ) -> Result<(Network, u32, bool)> {
+    ) -> Result<(Network, usize, bool)> {
         let (m, n, y) = (
             rows.samples(),
             self.features_per_sample * rows.samples(),
@@ -125,7 +127,7 @@ impl Harfe {
         check_size(m, 2 * n, "lower features_per_sample")?;
         let hidden = self.draw(n, rows.dim(), seed);
         // The derivatives, which come along, are not needed; the copy frees them.
-        let planes = planes(Activation::Cosine, rows.x.as_ref(), &hidden);
+        let planes = planes(Activation::Cosine, rows.x.as_ref(), hidden.as_ref());
         let mut a = planes.as_ref().subcols(0, n).to_owned();
         drop(planes);
         let norms: Vec<f64> = (0..n)
@@ -168,7 +170,9 @@ impl Harfe {
             }
             let change = (&next - &c).norm_l2();
             c = next;
-            stopped = observe((iteration + 1) as f64 / self.iterations as f64) == Control::Stop;
+            stopped = observe(&Progress::fraction(
+                (iteration + 1) as f64 / self.iterations as f64,
+            )) == Control::Stop;
             let exact = residual.norm_l2() <= self.tolerance * y.norm_l2();
             if exact || change <= CHANGE || stopped {
                 break;

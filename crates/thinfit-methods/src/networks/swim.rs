@@ -6,16 +6,15 @@
 //! t = −½ ln 3), sigmoid ¼ and ¾ (s = 2 ln 3, t = −ln 3). The output layer is a least squares fit with small
 //! singular values cut off.
 
-use crate::Observer;
-use crate::least_squares::truncated;
-use crate::problem::{Problem, require};
+use crate::networks::least_squares::truncated;
+use crate::prepared::Prepared;
 use crate::random::{Purpose, stream};
 use faer::{Mat, MatRef};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
-use thinfit::parts::planes;
-use thinfit::{Activation, Control, Dataset, Model, Network, Result, Scaling};
+use thinfit::pieces::{planes, require};
+use thinfit::{Activation, Control, Dataset, Model, Network, Observer, Progress, Result, Scaling};
 
 /// Samples nearer than this count as this far apart.
 const NEAREST: f64 = 1e-10;
@@ -77,7 +76,7 @@ impl Swim {
             self.activation.name(),
         )?;
         let place = place.unwrap_or_default();
-        let problem = Problem::new(data, self.scaling, seed)?;
+        let prepared = Prepared::new(data, self.scaling, seed)?;
         let solve = |rows: &Dataset| -> Result<Network> {
             let mut rng = stream(seed, Purpose::Pairs, 0);
             let hidden = neurons(rows, self.width, place, &mut rng);
@@ -93,10 +92,10 @@ impl Swim {
                 output,
             })
         };
-        let (held_out, network) = (solve(&problem.train)?, solve(&problem.all)?);
-        let mut record = problem.record(Self::NAME, self, seed);
-        record.stopped = observe(1.0) == Control::Stop;
-        problem.model(network, &held_out, record)
+        let (held_out, network) = (solve(&prepared.train)?, solve(&prepared.all)?);
+        let mut record = prepared.record(Self::NAME, self, seed);
+        record.stopped = observe(&Progress::fraction(1.0)) == Control::Stop;
+        prepared.model(network, &held_out, record)
     }
 }
 
@@ -147,7 +146,7 @@ fn neurons(data: &Dataset, n: usize, (s, t): (f64, f64), rng: &mut ChaCha8Rng) -
 
 /// \[Φ(⟨w_l, x_k⟩ + β_l) | 1\], m × (n + 1).
 fn activations(activation: Activation, x: MatRef<'_, f64>, w: &Mat<f64>) -> Mat<f64> {
-    let mut planes = planes(activation, x, w);
+    let mut planes = planes(activation, x, w.as_ref());
     for column in planes.as_mut().subcols_mut(0, w.nrows()).col_iter_mut() {
         column.iter_mut().for_each(|v| *v *= w.nrows() as f64);
     }

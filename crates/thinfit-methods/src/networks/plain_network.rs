@@ -5,15 +5,15 @@
 //! layers start uniform in ±1/√(inputs of the layer). The last iterate counts, as in the paper; the numbers are double
 //! precision where the paper's are single.
 
-use crate::Observer;
-use crate::problem::{Problem, require};
+use crate::prepared::Prepared;
 use crate::random::{Purpose, stream};
 use faer::{Mat, MatMut, MatRef};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
-use thinfit::parts::{Adam, Joint};
+use thinfit::pieces::{Adam, Joint, require};
 use thinfit::{
-    Activation, Control, Dataset, Error, Lambda, Model, Network, Result, Scaling, Variation,
+    Activation, Control, Dataset, Error, Lambda, Model, Network, Observer, Progress, Result,
+    Scaling, Variation,
 };
 
 /// Fewest points at which the variation is sampled.
@@ -61,15 +61,15 @@ impl PlainNetwork {
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Model> {
         let positive = self.rate > 0.0 && self.rate.is_finite();
         require(positive, "rate", "a positive number", self.rate)?;
-        let problem = Problem::new(data, self.scaling, seed)?;
-        let record = problem.record(Self::NAME, self, seed);
+        let prepared = Prepared::new(data, self.scaling, seed)?;
+        let record = prepared.record(Self::NAME, self, seed);
         choose_lambda(
-            problem,
+            prepared,
             self.lambda,
             record,
             observe,
-            &|problem, lambda, observe| {
-                let mut layers = Layers::new(problem, self.activation, self.width, lambda, seed)?;
+            &|prepared, lambda, observe| {
+                let mut layers = Layers::new(prepared, self.activation, self.width, lambda, seed)?;
                 let mut adam = Adam::new(layers.theta.len());
                 let stopped = layers.descend(self.steps, observe, &mut |_, theta, gradient| {
                     adam.update(self.rate, theta, gradient);
@@ -82,11 +82,11 @@ impl PlainNetwork {
 
 /// Trains for a λ: the network, and whether it was stopped.
 pub(crate) type Train<'a> =
-    dyn Fn(&Problem<'_>, f64, &Observer<'_>) -> Result<(Network, bool)> + Sync + 'a;
+    dyn Fn(&Prepared<'_>, f64, &Observer<'_>) -> Result<(Network, bool)> + Sync + 'a;
 
 /// The model of the λ with the least validation error.
 pub(crate) fn choose_lambda(
-    problem: Problem<'_>,
+    prepared: Prepared<'_>,
     lambda: Lambda,
     mut record: thinfit::Record,
     observe: &Observer<'_>,
@@ -102,9 +102,13 @@ pub(crate) fn choose_lambda(
     }
     let (mut best, mut diverged) = (None::<(f64, Network)>, None);
     for (i, &lambda) in lambdas.iter().enumerate() {
-        let share = |done: f64| observe((i as f64 + done) / lambdas.len() as f64);
+        let share = |at: &Progress<'_>| {
+            observe(&Progress::fraction(
+                (i as f64 + at.done) / lambdas.len() as f64,
+            ))
+        };
         // Inside the pool, because entering it at every step would be slow.
-        let (network, stopped) = match rayon::scope(|_| train(&problem, lambda, &share)) {
+        let (network, stopped) = match rayon::scope(|_| train(&prepared, lambda, &share)) {
             // Another λ may do.
             Err(error @ Error::Diverged { .. }) => {
                 diverged = Some(error);
@@ -112,7 +116,7 @@ pub(crate) fn choose_lambda(
             }
             trained => trained?,
         };
-        let error = problem.validate(&network);
+        let error = prepared.validate(&network);
         if best.as_ref().is_none_or(|(least, _)| error < *least) {
             best = Some((error, network));
             record.lambda = lambda;
@@ -127,7 +131,7 @@ pub(crate) fn choose_lambda(
         (None, Some(error)) => return Err(error),
         (None, None) => unreachable!("there is at least one lambda"),
     };
-    problem.model(network.clone(), &network, record)
+    prepared.model(network.clone(), &network, record)
 }
 
 /// Moves the parameters by their gradient: (step, θ, dθ).
@@ -150,14 +154,14 @@ pub(crate) struct Layers {
 
 impl Layers {
     pub fn new(
-        problem: &Problem<'_>,
+        prepared: &Prepared<'_>,
         activation: Activation,
         n: usize,
         lambda: f64,
         seed: u64,
     ) -> Result<Self> {
         require(n > 0, "width", "at least 1", n)?;
-        let train = &problem.train;
+        let train = &prepared.train;
         let (d, c) = (train.dim(), train.y.ncols());
         let (dim, k) = (activation.weights(d), activation.columns(n));
         let mut rng = stream(seed, Purpose::Parameters, 0);
@@ -178,7 +182,7 @@ impl Layers {
             theta,
             b: Mat::zeros(k, c),
             db: Mat::zeros(k, c),
-            joint: joint.regularised(lambda, Variation::Anisotropic, points, train.x.as_ref()),
+            joint: joint.regularised(lambda, Variation::Anisotropic, points, train.domain()),
         })
     }
 
@@ -205,7 +209,7 @@ impl Layers {
                 });
             }
             update(step, &mut self.theta, &self.gradient);
-            if observe((step + 1) as f64 / steps as f64) == Control::Stop {
+            if observe(&Progress::fraction((step + 1) as f64 / steps as f64)) == Control::Stop {
                 return Ok(true);
             }
         }
@@ -265,8 +269,8 @@ mod tests {
         let data = wave(40);
         for activation in [Activation::Fourier, Activation::Sigmoid, Activation::Relu] {
             for lambda in [0.0, 0.1] {
-                let problem = Problem::new(&data, Scaling::None, 1).unwrap();
-                let mut layers = Layers::new(&problem, activation, 6, lambda, 1).unwrap();
+                let prepared = Prepared::new(&data, Scaling::None, 1).unwrap();
+                let mut layers = Layers::new(&prepared, activation, 6, lambda, 1).unwrap();
                 layers.evaluate(0);
                 // So small a step that no point of the variation passes a kink of its absolute values.
                 let (gradient, h) = (layers.gradient.clone(), 1e-8);
@@ -307,7 +311,7 @@ mod tests {
                 "{activation:?} {error:e}"
             );
             let count = AtomicUsize::new(0);
-            let stop = |_| {
+            let stop = |_: &Progress<'_>| {
                 if count.fetch_add(1, Ordering::Relaxed) < 9 {
                     Control::Continue
                 } else {

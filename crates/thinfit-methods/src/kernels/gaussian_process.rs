@@ -20,19 +20,19 @@
 //! outputs to variance one. Sums over pairs use differences of the inputs, never a product form: at g = 1e-12 entries
 //! of C⁻¹ reach 1e12, and what is lost to cancellation would be lost of the gradient.
 
-use crate::cholesky::{cholesky, inverse, solve, with_ridge};
-use crate::kernel_model::{Expansion, check_data};
-use crate::lbfgs::Lbfgs;
-use crate::problem::require;
+use crate::kernels::cholesky::{cholesky, inverse, solve, with_ridge};
+use crate::kernels::kernel_model::{Expansion, check_data};
+use crate::kernels::lbfgs::Lbfgs;
 use crate::random::{Purpose, random_subset, stream};
-use crate::{Error, Kernel, KernelModel, KernelRecord, Observer, Result, Shape};
+use crate::{Error, Kernel, KernelModel, Result, Shape};
 use faer::{Mat, Par};
 use rand::RngExt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 use thinfit::elementary::vectorised;
-use thinfit::{Control, Dataset, Scaling};
+use thinfit::pieces::require;
+use thinfit::{Control, Dataset, Observer, Progress, Record, Scaling};
 
 /// Lengths that are tried, in multiples of the range of an input.
 const LENGTHS: [f64; 2] = [1e-2, 1e3];
@@ -104,12 +104,14 @@ impl GaussianProcess {
         );
         let (m, d) = (data.samples(), data.dim());
         let starts = self.start_points(d, seed);
-        let raced = self.race(&x, &y, &starts, seed, &|done| observe(0.5 * done));
+        let raced = self.race(&x, &y, &starts, seed, &|at| {
+            observe(&Progress::fraction(0.5 * at.done))
+        });
         let (log, stopped) = match raced {
             None => self.search(&x, &y, starts.clone(), observe)?,
             Some((winner, true)) => (winner, true),
             Some((winner, false)) => {
-                let share = |done: f64| observe(0.5 + 0.5 * done);
+                let share = |at: &Progress<'_>| observe(&Progress::fraction(0.5 + 0.5 * at.done));
                 // Noise that is enough for few samples may be too little for all.
                 let all = |_| self.search(&x, &y, starts.clone(), &share);
                 self.search(&x, &y, vec![winner], &share).or_else(all)?
@@ -118,30 +120,19 @@ impl GaussianProcess {
         let best = evidence(self.kernel, &x, &y, &log, threads(m))
             .or_else(|| evidence(self.kernel, &x, &y, &starts[0], threads(m)))
             .ok_or_else(no_likelihood)?;
-        observe(1.0);
+        observe(&Progress::fraction(1.0));
         let scale = &scalers.1.scale;
-        let record = KernelRecord {
-            method: Self::NAME.into(),
-            settings: serde_json::to_value(self).expect("settings are finite numbers"),
-            seed,
-            version: env!("CARGO_PKG_VERSION").into(),
-            samples: m,
+        let settings = serde_json::to_value(self).expect("settings are finite numbers");
+        let record = Record {
             ridge: best.ridge,
-            raised: 0,
-            chosen_by: "likelihood".into(),
-            validation_mse: Some(
-                best.leave_one_out
-                    .iter()
-                    .zip(scale)
-                    .map(|(mse, s)| mse * s * s)
-                    .collect(),
-            ),
-            validation_samples: m,
+            chosen_by: Some("likelihood".into()),
             log_likelihood: Some(
                 -best.value - m as f64 * scale.iter().map(|s| s.ln()).sum::<f64>(),
             ),
             stopped,
+            ..Record::of(Self::NAME, settings, seed, m)
         };
+        let record = record.left_out(data, &best.leave_one_out, scale, m);
         let expansion = Expansion {
             kernel: best.kernel,
             mean: best.mean,
@@ -208,7 +199,10 @@ impl GaussianProcess {
                     .par_iter_mut()
                     .for_each(|search| search.step(&objective(Par::Seq))),
             }
-            if observe(iteration as f64 / self.iterations as f64) == Control::Stop {
+            if observe(&Progress::fraction(
+                iteration as f64 / self.iterations as f64,
+            )) == Control::Stop
+            {
                 stopped = true;
                 break;
             }
@@ -386,7 +380,7 @@ fn weighted_squares(w: &[f64], x: &[f64], point: f64, inverse: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::tests::random;
+    use crate::kernels::kernel::tests::random;
 
     fn smooth(x: &Mat<f64>) -> Mat<f64> {
         Mat::from_fn(x.nrows(), 1, |i, _| {
@@ -464,7 +458,7 @@ mod tests {
         assert!(error.norm_max() < 1e-4, "{}", error.norm_max());
         let lengths = &model.kernel().lengths;
         assert!(lengths[2] > 20.0 * lengths[0], "{lengths:?}");
-        let mse = model.record.validation_mse.as_ref().unwrap()[0];
+        let mse = model.record.validation_mse[0];
         assert!(mse < 1e-9, "{mse}");
     }
 

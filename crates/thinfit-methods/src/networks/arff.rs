@@ -5,16 +5,16 @@
 //! drives the magnitudes |β_l| towards each other. The validation rows keep the best iterate, and choose δ and λ where
 //! several are given.
 
-use crate::Observer;
-use crate::fourier::{complex, network, waves};
-use crate::least_squares::{Solved, ridge};
-use crate::problem::{Problem, require};
+use crate::networks::fourier::{complex, network, waves};
+use crate::networks::least_squares::{Solved, ridge};
+use crate::prepared::Prepared;
 use crate::random::{Purpose, stream};
 use faer::{Mat, MatRef, c64};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
-use thinfit::{Control, Dataset, Form, Model, Network, Result, Scaling};
+use thinfit::pieces::require;
+use thinfit::{Control, Dataset, Form, Model, Network, Observer, Progress, Result, Scaling};
 
 /// Settings of ARFF.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -75,7 +75,7 @@ impl Arff {
         let gamma = self.gamma.is_none_or(|gamma| gamma >= 0.0);
         let found = self.gamma.unwrap_or_default();
         require(gamma, "gamma", "a number of at least 0", found)?;
-        let problem = Problem::new(data, self.scaling, seed)?;
+        let prepared = Prepared::new(data, self.scaling, seed)?;
         let mut rng = stream(seed, Purpose::Frequencies, 0);
         let omega = Mat::from_fn(self.width, data.dim(), |_, _| {
             rng.sample::<f64, _>(StandardNormal)
@@ -87,11 +87,15 @@ impl Arff {
             .collect();
         let (mut best, mut stopped) = (None, false);
         for (i, &(delta, lambda)) in grid.iter().enumerate() {
-            let share = |done: f64| observe((i as f64 + done) / grid.len() as f64);
+            let share = |at: &Progress<'_>| {
+                observe(&Progress::fraction(
+                    (i as f64 + at.done) / grid.len() as f64,
+                ))
+            };
             let mut rng = stream(seed, Purpose::Walk, i as u64);
             let start = omega.clone();
             stopped = self.walk(
-                &problem,
+                &prepared,
                 start,
                 (delta, lambda),
                 &mut rng,
@@ -103,21 +107,21 @@ impl Arff {
             }
         }
         let best = best.expect("the start is an iterate");
-        let fit = |rows: &Dataset| -> Result<(Network, u32)> {
+        let fit = |rows: &Dataset| -> Result<(Network, usize)> {
             let Solved { b, raised } = coefficients(rows, best.omega.as_ref(), best.lambda)?;
             Ok((network(best.omega.as_ref(), b.as_ref()), raised))
         };
-        let ((held_out, _), (network, raised)) = (fit(&problem.train)?, fit(&problem.all)?);
-        let mut record = problem.record(Self::NAME, self, seed);
+        let ((held_out, _), (network, raised)) = (fit(&prepared.train)?, fit(&prepared.all)?);
+        let mut record = prepared.record(Self::NAME, self, seed);
         (record.form, record.ridge, record.stopped) = (Form::Complex, best.lambda, stopped);
         record.raised = raised as usize;
-        problem.model(network, &held_out, record)
+        prepared.model(network, &held_out, record)
     }
 
     /// Walks from `omega`, noting the best iterate; whether it was stopped.
     fn walk(
         &self,
-        problem: &Problem<'_>,
+        prepared: &Prepared<'_>,
         mut omega: Mat<f64>,
         (delta, lambda): (f64, f64),
         rng: &mut rand_chacha::ChaCha8Rng,
@@ -128,8 +132,8 @@ impl Arff {
         let gamma = self.gamma.unwrap_or(3.0 * d as f64 - 2.0);
         let size = |b: &Mat<c64>, l: usize| b.row(l).norm_l2();
         for round in 0..=self.rounds {
-            let b = coefficients(&problem.train, omega.as_ref(), lambda)?.b;
-            let error = problem.validate(&network(omega.as_ref(), b.as_ref()));
+            let b = coefficients(&prepared.train, omega.as_ref(), lambda)?.b;
+            let error = prepared.validate(&network(omega.as_ref(), b.as_ref()));
             if best.as_ref().is_none_or(|best| error < best.error) {
                 *best = Some(Best {
                     error,
@@ -137,7 +141,10 @@ impl Arff {
                     lambda,
                 });
             }
-            if observe((round + 1) as f64 / (self.rounds + 1) as f64) == Control::Stop {
+            if observe(&Progress::fraction(
+                (round + 1) as f64 / (self.rounds + 1) as f64,
+            )) == Control::Stop
+            {
                 return Ok(true);
             }
             if round == self.rounds {
@@ -148,7 +155,7 @@ impl Arff {
                 let proposal = Mat::from_fn(n, d, |l, j| {
                     omega[(l, j)] + delta * rng.sample::<f64, _>(StandardNormal)
                 });
-                let b = coefficients(&problem.train, proposal.as_ref(), lambda)?.b;
+                let b = coefficients(&prepared.train, proposal.as_ref(), lambda)?.b;
                 for l in 0..n {
                     let proposed = size(&b, l);
                     // A feature without weight has nothing to lose.
@@ -213,7 +220,7 @@ mod tests {
         let s = waves(data.x.as_ref(), omega.as_ref());
         let b = model.scaled_output();
         let beta = Mat::from_fn(width, 1, |l, _| {
-            c64::new(b[l][0], b[width + l][0]) * (1.0 / width as f64)
+            c64::new(b[(l, 0)], b[(width + l, 0)]) * (1.0 / width as f64)
         });
         let residual = complex(data.y.as_ref()) - &s * &beta;
         let gradient = s.adjoint() * residual - &beta * faer::Scale(c64::new(40.0 * lambda, 0.0));

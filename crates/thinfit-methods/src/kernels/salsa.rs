@@ -9,17 +9,17 @@
 //! makes the range of λ independent of the units of y. And λ is sought on a grid of decades, which is then refined
 //! by thirds three times around the best, 13 values in all, where the original spends 30.
 
-use crate::cholesky::{cholesky, factor, solve};
-use crate::kernel_model::{Expansion, check_data};
-use crate::problem::require;
+use crate::kernels::cholesky::{cholesky, factor, solve};
+use crate::kernels::kernel_model::{Expansion, check_data};
 use crate::random::{Purpose, stream};
-use crate::{Error, Kernel, KernelModel, KernelRecord, Observer, Result, Shape};
+use crate::{Error, Kernel, KernelModel, Result, Shape};
 use faer::{Mat, Par};
 use rand::RngExt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
-use thinfit::{Control, Dataset, Scaler};
+use thinfit::pieces::require;
+use thinfit::{Control, Dataset, Observer, Progress, Record, Scaler};
 
 /// Folds, and how many of them are held out in turn.
 const FOLDS: [usize; 2] = [5, 2];
@@ -112,7 +112,8 @@ impl Salsa {
                     break 'search;
                 }
                 // Most fits end a few orders on; how many is not known.
-                if observe(1.0 - 1.0 / (1.0 + 0.3 * order as f64)) == Control::Stop
+                if observe(&Progress::fraction(1.0 - 1.0 / (1.0 + 0.3 * order as f64)))
+                    == Control::Stop
                     && best.is_some()
                 {
                     stopped = true;
@@ -136,29 +137,16 @@ impl Salsa {
             Par::rayon(0),
         )?;
         let alpha = solve(factor.l.as_ref(), y.as_ref());
-        observe(1.0);
-        let scale = &scalers.1.scale;
-        let record = KernelRecord {
-            method: Self::NAME.into(),
-            settings: serde_json::to_value(self).expect("settings are finite numbers"),
-            seed,
-            version: env!("CARGO_PKG_VERSION").into(),
-            samples: m,
+        observe(&Progress::fraction(1.0));
+        let settings = serde_json::to_value(self).expect("settings are finite numbers");
+        let record = Record {
             ridge: factor.ridge,
             raised: factor.raised,
-            chosen_by: "folds".into(),
-            validation_mse: Some(
-                score
-                    .mse
-                    .iter()
-                    .zip(scale)
-                    .map(|(mse, s)| mse * s * s)
-                    .collect(),
-            ),
-            validation_samples: edge(m, FOLDS[1]),
-            log_likelihood: None,
+            chosen_by: Some("folds".into()),
             stopped,
+            ..Record::of(Self::NAME, settings, seed, m)
         };
+        let record = record.left_out(&data, &score.mse, &scalers.1.scale, edge(m, FOLDS[1]));
         let expansion = Expansion {
             kernel,
             mean: vec![0.0; y.ncols()],
@@ -293,7 +281,7 @@ fn shuffled(m: usize, seed: u64) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::tests::random;
+    use crate::kernels::kernel::tests::random;
 
     fn fit(x: &Mat<f64>, y: &Mat<f64>) -> Result<KernelModel> {
         let data = Dataset::new(x.clone(), y.clone())?;
@@ -341,7 +329,7 @@ mod tests {
         let model = fit(&x, &f(&x)).unwrap();
         let mse = (model.predict(fresh.as_ref()).unwrap() - f(&fresh)).squared_norm_l2() / 200.0;
         assert!(mse < 1e-3, "{mse}");
-        let validation = model.record.validation_mse.as_ref().unwrap()[0];
+        let validation = model.record.validation_mse[0];
         assert!(
             validation < 10.0 * mse && validation > 0.1 * mse,
             "{validation} {mse}"

@@ -12,8 +12,8 @@
 //! whose last term is the uncertainty of the constant mean; a new observation adds s² g. The factor of C is not in the
 //! file: it would be m times as large as the rest, and is made from the points when it is first needed.
 
-use crate::cholesky::{cholesky, solve, with_ridge};
-use crate::least_squares::times;
+use crate::kernels::cholesky::{cholesky, solve, with_ridge};
+use crate::networks::least_squares::times;
 use crate::{Error, Kernel, Result, Shape};
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::OnceLock;
 use thinfit::file::{parse, read_whole, write_whole};
-use thinfit::{Dataset, Deviation, Scaler, check_finite};
+use thinfit::{Dataset, Deviation, Record, Scaler, check_finite, row_list};
 
 /// Name of the file format.
 pub(crate) const FAMILY: &str = "thinfit-kernel/";
@@ -52,48 +52,18 @@ pub struct KernelModel {
     /// Constant of each output, in scaled outputs.
     mean: Vec<f64>,
     /// Training points in scaled inputs: m rows of d numbers.
-    points: Vec<Vec<f64>>,
+    #[serde(with = "row_list")]
+    points: Mat<f64>,
     /// α in scaled outputs: m rows of c numbers.
-    coefficients: Vec<Vec<f64>>,
+    #[serde(with = "row_list")]
+    coefficients: Mat<f64>,
     /// Signal variance s² of each output, in scaled outputs; none but for a Gaussian process.
     signal: Option<Vec<f64>>,
     /// How the model was made.
-    pub record: KernelRecord,
+    pub record: Record,
     /// The factor of K + ridge · I, once it was needed.
     #[serde(skip)]
     factor: OnceLock<Option<Mat<f64>>>,
-}
-
-/// How a kernel model was made and how good it was then.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct KernelRecord {
-    /// Name of the method.
-    pub method: String,
-    /// Its settings, as the method's struct is written.
-    pub settings: serde_json::Value,
-    /// Seed of all random numbers.
-    pub seed: u64,
-    /// Version of the library.
-    pub version: String,
-    /// Samples given to the fit.
-    pub samples: usize,
-    /// What was added to the diagonal of the kernel matrix: λ, or the noise variance over the signal variance.
-    pub ridge: f64,
-    /// How often the ridge had to be raised before the matrix could be factorised.
-    pub raised: u32,
-    /// What chose the settings: `none`, `leave-one-out`, `folds`, `likelihood`.
-    pub chosen_by: String,
-    /// Mean squared error per output of the leave-one-out or fold predictions with the chosen settings, in the units of
-    /// the data; none where there were none.
-    pub validation_mse: Option<Vec<f64>>,
-    /// Rows of these predictions; 0 where there were none.
-    #[serde(default)]
-    pub validation_samples: usize,
-    /// Logarithm of the marginal likelihood of the outputs in the units of the data, all outputs together; none but for
-    /// a Gaussian process.
-    pub log_likelihood: Option<f64>,
-    /// Whether the fit was stopped before its end.
-    pub stopped: bool,
 }
 
 /// The parts of an expansion, in scaled units.
@@ -136,7 +106,7 @@ impl KernelModel {
         data: &Dataset,
         (input_scaler, output_scaler): (Scaler, Scaler),
         expansion: Expansion,
-        record: KernelRecord,
+        record: Record,
     ) -> Result<Self> {
         if !expansion.alpha.is_all_finite() {
             return Err(Error::Data {
@@ -145,11 +115,6 @@ impl KernelModel {
                 advice: "rescale the columns to unit variance",
             });
         }
-        let rows = |a: &Mat<f64>| {
-            (0..a.nrows())
-                .map(|i| a.row(i).iter().copied().collect())
-                .collect()
-        };
         Ok(KernelModel {
             format: FORMAT.into(),
             inputs: data.inputs.clone(),
@@ -157,8 +122,8 @@ impl KernelModel {
             domain: data.domain(),
             input_scaler,
             output_scaler,
-            points: rows(&expansion.points),
-            coefficients: rows(&expansion.alpha),
+            points: expansion.points,
+            coefficients: expansion.alpha,
             kernel: expansion.kernel,
             mean: expansion.mean,
             signal: expansion.signal,
@@ -178,14 +143,14 @@ impl KernelModel {
     }
 
     /// The coefficients α (m × c), in scaled outputs.
-    pub fn coefficients(&self) -> Mat<f64> {
-        to_mat(&self.coefficients, self.outputs.len())
+    pub fn coefficients(&self) -> MatRef<'_, f64> {
+        self.coefficients.as_ref()
     }
 
     /// Real numbers that prediction needs: the points, their coefficients, the lengths and the means.
     pub fn parameters(&self) -> usize {
         let (d, c) = (self.dim(), self.outputs.len());
-        self.points.len() * (d + c) + d + c
+        self.points.nrows() * (d + c) + d + c
     }
 
     /// f at the rows of `x` (n × d): n × c.
@@ -193,13 +158,13 @@ impl KernelModel {
     /// # Errors
     /// A number of columns other than d, or values that are not finite.
     pub fn predict(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
-        let (c, alpha) = (self.outputs.len(), self.coefficients());
+        let c = self.outputs.len();
         let values = self.by_blocks(x, c, |k, mut out| {
             matmul(
                 out.as_mut(),
                 Accum::Replace,
                 k,
-                alpha.as_ref(),
+                self.coefficients.as_ref(),
                 1.0,
                 Par::Seq,
             );
@@ -241,7 +206,7 @@ impl KernelModel {
         let l = self
             .factor
             .get_or_init(|| {
-                let gram = self.kernel.gram(self.points().as_ref());
+                let gram = self.kernel.gram(self.points.as_ref());
                 cholesky(with_ridge(gram.as_ref(), self.record.ridge), Par::Seq)
             })
             .as_ref()
@@ -287,7 +252,6 @@ impl KernelModel {
             });
         }
         check_finite("x", x)?;
-        let points = self.points();
         let mut out = Mat::zeros(x.nrows(), columns);
         let blocks = x.nrows().div_ceil(BLOCK);
         out.as_mut()
@@ -297,13 +261,10 @@ impl KernelModel {
                 let x = self
                     .input_scaler
                     .apply(x.subrows(block * BLOCK, out.nrows()));
-                write(self.kernel.cross(x.as_ref(), points.as_ref()).as_ref(), out);
+                let k = self.kernel.cross(x.as_ref(), self.points.as_ref());
+                write(k.as_ref(), out);
             });
         Ok(out)
-    }
-
-    fn points(&self) -> Mat<f64> {
-        to_mat(&self.points, self.dim())
     }
 
     /// The model as JSON text.
@@ -321,7 +282,7 @@ impl KernelModel {
 
     /// What is wrong with a model that was read, if anything.
     fn flaw(&self) -> Option<&'static str> {
-        let (m, d, c) = (self.points.len(), self.dim(), self.outputs.len());
+        let (m, d, c) = (self.points.nrows(), self.dim(), self.outputs.len());
         let finite =
             |values: &[f64], count| values.len() == count && values.iter().all(|v| v.is_finite());
         let scaler = |s: &Scaler, columns| {
@@ -329,9 +290,9 @@ impl KernelModel {
                 && finite(&s.scale, columns)
                 && s.scale.iter().all(|v| *v != 0.0)
         };
-        let table = |rows: &[Vec<f64>], columns| {
-            rows.len() == m && rows.iter().all(|row| finite(row, columns))
-        };
+        let table =
+            |a: &Mat<f64>, columns| a.nrows() == m && a.ncols() == columns && a.is_all_finite();
+        let errors = |values: &[f64]| values.is_empty() || finite(values, c);
         let order = match self.kernel.shape {
             Shape::Additive(order) => (1..=d).contains(&order),
             _ => true,
@@ -364,11 +325,9 @@ impl KernelModel {
                 self.signal
                     .as_ref()
                     .is_none_or(|s| finite(s, c) && s.iter().all(|v| *v >= 0.0))
-                    && self
-                        .record
-                        .validation_mse
-                        .as_ref()
-                        .is_none_or(|v| finite(v, c))
+                    && errors(&self.record.validation_mse)
+                    && errors(&self.record.validation_variance)
+                    && errors(&self.record.validation_linear)
                     && self.record.ridge >= 0.0
                     && self.record.ridge.is_finite(),
                 "variances that do not fit the outputs",
@@ -395,15 +354,11 @@ impl KernelModel {
     }
 }
 
-fn to_mat(rows: &[Vec<f64>], columns: usize) -> Mat<f64> {
-    Mat::from_fn(rows.len(), columns, |i, j| rows[i][j])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::KernelRidge;
-    use crate::kernel::tests::{plain, random};
+    use crate::kernels::kernel::tests::{plain, random};
     use thinfit::Control;
 
     fn model() -> KernelModel {
@@ -424,7 +379,10 @@ mod tests {
             let x: Vec<f64> = scaled.row(i).iter().copied().collect();
             for o in 0..2 {
                 let sum: f64 = (0..40)
-                    .map(|j| model.coefficients[j][o] * plain(&model.kernel, &x, &model.points[j]))
+                    .map(|j| {
+                        let point: Vec<f64> = model.points.row(j).iter().copied().collect();
+                        model.coefficients[(j, o)] * plain(&model.kernel, &x, &point)
+                    })
                     .sum();
                 let expected = model.output_scaler.shift[o] + model.output_scaler.scale[o] * sum;
                 assert!((values[(i, o)] - expected).abs() < 1e-9 * (1.0 + expected.abs()));

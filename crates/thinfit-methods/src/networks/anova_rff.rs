@@ -8,15 +8,15 @@
 //! densities; here the validation rows choose. The sets grow from single inputs (the published "ascent", for independent
 //! inputs), are measured on the training rows, without those that validate, and a constant is fitted along from the start.
 
-use crate::Observer;
-use crate::fourier::{Density, complex, frequencies, waves};
-use crate::least_squares::ridge;
-use crate::problem::{Problem, check_size, require};
+use crate::networks::fourier::{Density, complex, frequencies, waves};
+use crate::networks::least_squares::ridge;
+use crate::networks::shrimp::{Features, Shrimp, Variant};
+use crate::prepared::{Prepared, check_size};
 use crate::random::{Purpose, stream};
-use crate::shrimp::{Features, Shrimp, Variant};
 use faer::{Mat, MatRef, c64};
 use serde::{Deserialize, Serialize};
-use thinfit::{Control, Dataset, Model, Result, Scaling};
+use thinfit::pieces::require;
+use thinfit::{Control, Dataset, Model, Observer, Progress, Result, Scaling};
 
 /// Settings of ANOVA boosting and of the pruning after it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -69,8 +69,8 @@ impl AnovaRff {
             "at least one of normal and cauchy",
             "none",
         )?;
-        let problem = Problem::new(data, self.scaling, seed)?;
-        let train = &problem.train;
+        let prepared = Prepared::new(data, self.scaling, seed)?;
+        let train = &prepared.train;
         let shrimp = Shrimp {
             features: self.features(train),
             prune: self.prune,
@@ -81,19 +81,20 @@ impl AnovaRff {
         for (i, &density) in densities.iter().enumerate() {
             let sets = self.index_sets(train, density, seed)?;
             let omega = self.draw(&sets, train, density, seed, 0);
-            let (error, kept) = shrimp.prune(&problem, omega)?;
+            let (error, kept) = shrimp.prune(&prepared, omega)?;
             if best.as_ref().is_none_or(|(least, _)| error < *least) {
                 best = Some((error, kept));
             }
-            stopped = observe((i + 1) as f64 / densities.len() as f64) == Control::Stop;
+            stopped = observe(&Progress::fraction((i + 1) as f64 / densities.len() as f64))
+                == Control::Stop;
             if stopped {
                 break;
             }
         }
         let (_, kept) = best.expect("there is at least one density");
-        let mut record = problem.record(Self::NAME, self, seed);
+        let mut record = prepared.record(Self::NAME, self, seed);
         record.stopped = stopped;
-        shrimp.finish(problem, kept, record)
+        shrimp.finish(prepared, kept, record)
     }
 
     /// The sets of inputs that act together, counted from 0, none inside another.
@@ -227,7 +228,7 @@ fn variance(set: &[usize], x: MatRef<'_, f64>, omega: MatRef<'_, f64>, b: MatRef
             }
         }
     }
-    let term = crate::least_squares::times(products.as_ref(), b);
+    let term = crate::networks::least_squares::times(products.as_ref(), b);
     (0..b.ncols())
         .map(|o| {
             let column = term.col_as_slice(o);

@@ -10,7 +10,7 @@ use faer::traits::math_utils::{add, from_f64, real};
 use faer::{Mat, MatRef, Par};
 
 /// How often a ridge is raised before the matrix is given up; twenty times tenfold passes any of finite entries.
-const ATTEMPTS: u32 = 20;
+const ATTEMPTS: usize = 20;
 
 /// A factor with the ridge it belongs to.
 pub(crate) struct Factor<T> {
@@ -19,7 +19,7 @@ pub(crate) struct Factor<T> {
     /// ρ, larger than asked for if it was raised.
     pub ridge: f64,
     /// How often it was raised.
-    pub raised: u32,
+    pub raised: usize,
 }
 
 /// The factor of `gram` + ridge · I; while a pivot is not positive, the ridge is raised tenfold.
@@ -95,7 +95,7 @@ pub(crate) fn inverse(l: MatRef<'_, f64>, par: Par) -> Mat<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::tests::random;
+    use crate::kernels::kernel::tests::random;
 
     #[test]
     fn factors_have_the_same_bits_on_any_number_of_threads() {

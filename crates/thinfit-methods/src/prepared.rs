@@ -7,7 +7,7 @@ use thinfit::{Dataset, Error, Model, Network, Record, Result, Scaler, Scaling};
 const VALIDATION: f64 = 0.1;
 
 /// Samples in scaled units.
-pub(crate) struct Problem<'a> {
+pub(crate) struct Prepared<'a> {
     data: &'a Dataset,
     scalers: (Scaler, Scaler),
     /// All rows.
@@ -18,27 +18,21 @@ pub(crate) struct Problem<'a> {
     pub validation: Dataset,
 }
 
-impl<'a> Problem<'a> {
+impl<'a> Prepared<'a> {
     /// Scales and splits `data`; sample weights are refused, because none of the methods knows them.
     pub fn new(data: &'a Dataset, scaling: Scaling, seed: u64) -> Result<Self> {
         data.check()?;
         if data.weights.is_some() {
             return Err(Error::Data {
                 what: "weights",
-                problem: "the methods to compare with have no sample weights".into(),
-                advice: "leave the weights out, or repeat rows",
+                problem: "this method has no sample weights".into(),
+                advice: "leave the weights out, repeat rows, or take gft-r",
             });
         }
         let scalers = scaling.scalers(data.x.as_ref(), data.y.as_ref());
-        let all = Dataset {
-            x: scalers.0.apply(data.x.as_ref()),
-            y: scalers.1.apply(data.y.as_ref()),
-            weights: None,
-            inputs: data.inputs.clone(),
-            outputs: data.outputs.clone(),
-        };
+        let all = data.scaled(&scalers);
         let (train, validation) = all.split(VALIDATION, seed)?;
-        Ok(Problem {
+        Ok(Prepared {
             data,
             scalers,
             all,
@@ -84,23 +78,6 @@ pub(crate) fn check_size(rows: usize, columns: usize, advice: &'static str) -> R
             what: "x",
             problem: format!("{rows} rows and {columns} features do not fit into memory"),
             advice,
-        }),
-    }
-}
-
-/// Refuses a setting that is out of range.
-pub(crate) fn require(
-    holds: bool,
-    field: &'static str,
-    expected: &'static str,
-    found: impl ToString,
-) -> Result<()> {
-    match holds {
-        true => Ok(()),
-        false => Err(Error::Config {
-            field,
-            expected,
-            found: found.to_string(),
         }),
     }
 }

@@ -3,7 +3,7 @@
 //! Everything runs on one thread but the Gram matrix, which is cut into blocks by its size alone, so that no result
 //! depends on the number of threads.
 
-use crate::cholesky;
+use crate::kernels::cholesky;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::matmul::{matmul, triangular};
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
@@ -100,7 +100,7 @@ pub(crate) struct Solved<T> {
     /// n × c.
     pub b: Mat<T>,
     /// Tenfold each time.
-    pub raised: u32,
+    pub raised: usize,
 }
 
 /// (G + ρI)⁻¹ b for the lower triangle of a Gram matrix G; ρ is raised tenfold while rounding makes a pivot fail.

@@ -12,19 +12,19 @@
 //! α_i / ((K + λI)⁻¹)_ii        α = U diag(1/(s + λ)) Uᵀ y,   ((K + λI)⁻¹)_ii = Σ_k U_ik²/(s_k + λ)
 //! ```
 
-use crate::cholesky::{factor, solve};
-use crate::kernel::squares;
-use crate::kernel_model::{Expansion, check_data};
-use crate::least_squares::times;
-use crate::problem::require;
-use crate::{Error, Kernel, KernelModel, KernelRecord, Observer, Result, Shape};
+use crate::kernels::cholesky::{factor, solve};
+use crate::kernels::kernel::squares;
+use crate::kernels::kernel_model::{Expansion, check_data};
+use crate::networks::least_squares::times;
+use crate::{Error, Kernel, KernelModel, Result, Shape};
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::{Mat, MatRef, Par};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use thinfit::{Control, Dataset, Scaling};
+use thinfit::pieces::require;
+use thinfit::{Control, Dataset, Observer, Progress, Record, Scaling};
 
 /// Numbers in the kernel matrices that are decomposed at a time: 1 GiB, four times as much with what comes along.
 const MEMORY: usize = 1 << 27;
@@ -128,7 +128,10 @@ impl KernelRidge {
                     }
                 }
                 tried += group.len();
-                if observe(tried as f64 / (self.bandwidth.len() + 1) as f64) == Control::Stop {
+                if observe(&Progress::fraction(
+                    tried as f64 / (self.bandwidth.len() + 1) as f64,
+                )) == Control::Stop
+                {
                     stopped = true;
                     break;
                 }
@@ -139,28 +142,18 @@ impl KernelRidge {
         let kernel = kernel(bandwidth);
         let factor = factor(kernel.gram(x.as_ref()).as_ref(), lambda, Par::rayon(0))?;
         let alpha = solve(factor.l.as_ref(), y.as_ref());
-        observe(1.0);
-        let record = KernelRecord {
-            method: self.name().into(),
-            settings: serde_json::to_value(self).expect("settings are finite numbers"),
-            seed,
-            version: env!("CARGO_PKG_VERSION").into(),
-            samples: data.samples(),
+        observe(&Progress::fraction(1.0));
+        let settings = serde_json::to_value(self).expect("settings are finite numbers");
+        let record = Record {
             ridge: factor.ridge,
             raised: factor.raised,
-            chosen_by: if mse.is_some() {
-                "leave-one-out"
-            } else {
-                "none"
-            }
-            .into(),
-            validation_samples: mse.as_ref().map_or(0, |_| data.samples()),
-            validation_mse: mse.map(|mse| {
-                let scale = &scalers.1.scale;
-                mse.iter().zip(scale).map(|(mse, s)| mse * s * s).collect()
-            }),
-            log_likelihood: None,
+            chosen_by: mse.is_some().then(|| "leave-one-out".into()),
             stopped,
+            ..Record::of(self.name(), settings, seed, data.samples())
+        };
+        let record = match mse {
+            Some(mse) => record.left_out(data, &mse, &scalers.1.scale, data.samples()),
+            None => record,
         };
         let mean = vec![0.0; y.ncols()];
         let expansion = Expansion {
@@ -266,7 +259,7 @@ fn check_numbers(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::tests::random;
+    use crate::kernels::kernel::tests::random;
     use proptest::prelude::*;
 
     fn fit(settings: &KernelRidge, x: &Mat<f64>, y: &Mat<f64>) -> Result<KernelModel> {
@@ -387,11 +380,11 @@ mod tests {
                 / 50.0
         };
         assert!(error(&smooth) < 0.01 * error(&median));
-        assert_eq!(smooth.record.chosen_by, "leave-one-out");
+        assert_eq!(smooth.record.chosen_by.as_deref(), Some("leave-one-out"));
         let noise = fit(&KernelRidge::validated(), &x, &random(80, 1, 5)).unwrap();
         assert!(noise.record.ridge >= 0.1 && smooth.record.ridge < 1e-6);
         let variance = 1.0 / 12.0;
-        assert!(noise.record.validation_mse.unwrap()[0] < 1.5 * variance);
+        assert!(noise.record.validation_mse[0] < 1.5 * variance);
     }
 
     #[test]
@@ -400,7 +393,7 @@ mod tests {
         let model = KernelRidge::validated()
             .fit(&data, 0, &|_| Control::Stop)
             .unwrap();
-        assert!(model.record.stopped && model.record.validation_mse.is_some());
+        assert!(model.record.stopped && !model.record.validation_mse.is_empty());
     }
 
     #[test]

@@ -1,0 +1,9 @@
+//! Methods whose result is a sum of kernels over the samples, and the model that they share.
+
+pub(crate) mod cholesky;
+pub(crate) mod gaussian_process;
+pub(crate) mod kernel;
+pub(crate) mod kernel_model;
+pub(crate) mod kernel_ridge;
+pub(crate) mod lbfgs;
+pub(crate) mod salsa;

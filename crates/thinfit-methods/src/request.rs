@@ -1,0 +1,206 @@
+//! What a fit is asked: a method with its settings, a seed and a number of threads.
+
+use crate::{Method, Predictor};
+use serde_json::{Map, Value};
+use thinfit::{Config, Dataset, Error, Observer, Result, State, on_threads};
+
+/// A method with its settings, the seed of everything random, and the threads to run on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// The method.
+    pub method: Method,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Threads; 0 takes those of the pool that it is called in. They never change the result.
+    pub threads: usize,
+}
+
+impl Request {
+    /// Reads settings in layers, each laid over the one before and the first over the defaults of the method: its own
+    /// settings, and `method` (by default `gft-r`), `seed` and `threads`. Thinfit's own methods have presets, of which
+    /// `fast` is the default.
+    ///
+    /// # Errors
+    /// A method or preset that does not exist, or a setting that is not there or out of range.
+    pub fn new(
+        preset: Option<&str>,
+        layers: impl IntoIterator<Item = Map<String, Value>>,
+    ) -> Result<Self> {
+        let mut layers: Vec<_> = layers.into_iter().collect();
+        let mut last = |key: &str| {
+            let given: Vec<Value> = layers.iter_mut().filter_map(|l| l.remove(key)).collect();
+            given.into_iter().last()
+        };
+        let (name, seed, threads) = (last("method"), last("seed"), last("threads"));
+        let mut method = match name {
+            None => default(preset, "gft-r")?,
+            Some(Value::String(name)) => default(preset, &name)?,
+            Some(other) => return Err(unknown(&other.to_string())),
+        };
+        for layer in &layers {
+            method = method.changed(layer)?;
+        }
+        let number = |key: &str, given: Option<Value>, default| match given {
+            None => Ok(default),
+            Some(value) => value.as_u64().ok_or_else(|| Error::Setting {
+                field: key.into(),
+                problem: format!("expected a whole number of at least 0, found {value}"),
+            }),
+        };
+        let request = Request {
+            method,
+            seed: number("seed", seed, 1)?,
+            threads: usize::try_from(number("threads", threads, 0)?).unwrap_or(usize::MAX),
+        };
+        if let Method::Thin(_) = request.method {
+            request.config()?.check()?;
+        }
+        Ok(request)
+    }
+
+    /// The configuration of a fit of thinfit's own.
+    ///
+    /// # Errors
+    /// Another method.
+    pub fn config(&self) -> Result<Config> {
+        match &self.method {
+            Method::Thin(config) => Ok(Config {
+                seed: self.seed,
+                threads: self.threads,
+                ..config.clone()
+            }),
+            method => Err(Error::Setting {
+                field: "method".into(),
+                problem: format!(
+                    "expected one of {}, found `{}`",
+                    Method::THIN.join(", "),
+                    method.name()
+                ),
+            }),
+        }
+    }
+
+    /// Fits `data`.
+    ///
+    /// # Errors
+    /// As [`Method::fit`], or threads that cannot be started.
+    pub fn fit(&self, data: &Dataset, observe: &Observer<'_>) -> Result<Predictor> {
+        match &self.method {
+            // It starts its own threads.
+            Method::Thin(_) => thinfit::fit(data, &self.config()?, observe).map(Predictor::from),
+            method => on_threads(self.threads, || method.fit(data, self.seed, observe)),
+        }
+    }
+
+    /// Goes on with a fit that was interrupted, on the threads of this request.
+    ///
+    /// # Errors
+    /// As [`thinfit::resume`].
+    pub fn resume(
+        &self,
+        data: &Dataset,
+        state: State,
+        observe: &Observer<'_>,
+    ) -> Result<Predictor> {
+        thinfit::resume(data, state.on_threads(self.threads), observe).map(Predictor::from)
+    }
+}
+
+/// The method of this name with the settings of a preset.
+fn default(preset: Option<&str>, name: &str) -> Result<Method> {
+    let method = Method::named(name).ok_or_else(|| unknown(name))?;
+    match (method, preset) {
+        (method, None) => Ok(method),
+        (Method::Thin(config), Some(preset)) => Ok(Method::Thin(Config {
+            training: config.training,
+            ..Config::preset(preset)?
+        })),
+        (_, Some(preset)) => Err(Error::Setting {
+            field: "preset".into(),
+            problem: format!("the method `{name}` has no preset `{preset}`; leave it out"),
+        }),
+    }
+}
+
+fn unknown(name: &str) -> Error {
+    Error::Setting {
+        field: "method".into(),
+        problem: format!("expected one of {}, found `{name}`", Method::ALL.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use thinfit::{Ridge, Training};
+
+    fn read(preset: Option<&str>, settings: Value) -> Result<Request> {
+        Request::new(preset, [settings.as_object().unwrap().clone()])
+    }
+
+    #[test]
+    fn settings_are_laid_over_defaults_by_one_rule() {
+        assert_eq!(
+            read(None, json!({})).unwrap().config().unwrap(),
+            Config::fast()
+        );
+        let settings = json!({
+            "method": "gft", "seed": 7, "threads": 3, "generate": { "steps": 5 },
+            "ridge": { "absolute": 1e-6 },
+        });
+        let config = read(Some("paper"), settings).unwrap().config().unwrap();
+        let expected = Config {
+            training: Training::Generative,
+            seed: 7,
+            threads: 3,
+            ridge: Ridge::Absolute(1e-6),
+            ..Config::paper()
+        };
+        assert_eq!(config.generate.steps, 5);
+        assert_eq!(config.generate.rate, Config::paper().generate.rate);
+        assert_eq!(
+            Config {
+                generate: Config::paper().generate,
+                ..config
+            },
+            expected
+        );
+        let layer = |value: Value| value.as_object().unwrap().clone();
+        let layers = [
+            layer(json!({ "generate": { "steps": 5 }, "ridge": { "relative": 1e-9 } })),
+            layer(json!({ "generate": { "rate": 0.5 }, "ridge": { "absolute": 1e-6 }, "seed": 3 })),
+        ];
+        let request = Request::new(None, layers).unwrap();
+        let config = request.config().unwrap();
+        assert_eq!((config.generate.steps, config.generate.rate), (5, 0.5));
+        assert_eq!((config.ridge, config.seed), (Ridge::Absolute(1e-6), 3));
+        let other = read(None, json!({ "method": "rff", "width": 7, "seed": 2 })).unwrap();
+        assert_eq!((other.seed, other.method.name()), (2, "rff"));
+        assert_eq!(serde_json::to_value(&other.method).unwrap()["width"], 7);
+    }
+
+    #[test]
+    fn the_setting_that_is_wrong_is_named() {
+        for (preset, settings, field) in [
+            (None, json!({ "method": "magic" }), "`method`"),
+            (None, json!({ "width": "many" }), "`width`"),
+            (
+                None,
+                json!({ "generate": { "rate": "fast" } }),
+                "`generate.rate`",
+            ),
+            (None, json!({ "generate": { "stepz": 3 } }), "`stepz`"),
+            (None, json!({ "widht": 3 }), "`widht`"),
+            (None, json!({ "seed": -1 }), "`seed`"),
+            (None, json!({ "validation": 1.5 }), "`validation`"),
+            (Some("slow"), json!({}), "`preset`"),
+            (Some("fast"), json!({ "method": "rff" }), "`preset`"),
+            (None, json!({ "method": "rff", "width": -7 }), "`width`"),
+            (None, json!({ "method": "shrimp", "points": 7 }), "`points`"),
+        ] {
+            let error = read(preset, settings.clone()).unwrap_err().to_string();
+            assert!(error.contains(field), "{settings}: {error}");
+        }
+    }
+}

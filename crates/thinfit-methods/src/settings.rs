@@ -1,0 +1,61 @@
+//! Settings as they stand in a file, laid over each other by one rule.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use thinfit::{Error, Result};
+
+/// Lays `over` on `under`: objects key by key, anything else replaced.
+///
+/// An object with a key that the other does not have replaces it as a whole: it is another variant (`absolute` for
+/// `relative`), or it is wrong, which whoever reads it will say.
+pub(crate) fn lay(under: &mut Value, over: Value) {
+    match (under, over) {
+        (Value::Object(under), Value::Object(over))
+            if over.keys().all(|key| under.contains_key(key)) =>
+        {
+            for (key, value) in over {
+                lay(&mut under[&key], value);
+            }
+        }
+        (under, over) => *under = over,
+    }
+}
+
+/// The same settings with changes laid over them.
+///
+/// # Errors
+/// A setting that is not there or cannot have this value, by its name.
+pub(crate) fn changed<T: Serialize + DeserializeOwned>(
+    settings: &T,
+    changes: &Map<String, Value>,
+) -> Result<T> {
+    let unreadable = |error: serde_json::Error| Error::Setting {
+        field: "settings".into(),
+        problem: error.to_string(),
+    };
+    let mut all = serde_json::to_value(settings).map_err(unreadable)?;
+    for (key, change) in changes {
+        match all.get_mut(key) {
+            Some(under) => lay(under, change.clone()),
+            None => all[key] = change.clone(),
+        }
+    }
+    serde_path_to_error::deserialize(all).map_err(|error| {
+        let (path, inner) = (error.path().to_string(), error.inner().to_string());
+        // What is unknown is named by the message, and has no place among the settings.
+        match inner
+            .strip_prefix("unknown field `")
+            .and_then(|rest| rest.split_once('`'))
+        {
+            Some((field, rest)) => Error::Setting {
+                field: field.into(),
+                problem: format!("no such setting{}", rest.trim_start_matches(", expected")),
+            },
+            None => Error::Setting {
+                field: path,
+                problem: inner,
+            },
+        }
+    })
+}

@@ -1,0 +1,187 @@
+//! Hidden weights that may become the model, with the output weights that suit them, and the model they end in.
+
+use super::Fit;
+use crate::config::Training;
+use crate::data::rows::Rows;
+use crate::model::model::Model;
+use crate::model::record::Record;
+use crate::model::uncertainty::{Uncertainty, spread};
+use crate::network::features::{fitted, planes};
+use crate::polish::race::Origin;
+use crate::solve::orthogonal::Orthogonal;
+use crate::solve::ridge::KAPPAS;
+use crate::train::phases::Check;
+use crate::{Config, Dataset, Error, Form, Network, Result, Ridge};
+use faer::Mat;
+
+/// Planes of the largest data set whose rows are factored all at once (64 MiB).
+const FACTOR_ENTRIES: usize = 8 << 20;
+
+/// Rows of a block where they are not.
+const FACTOR_ROWS: usize = 4096;
+
+/// Hidden weights (n × d′), how they came about, and the solution for their output weights.
+pub(super) struct Contender {
+    pub w: Mat<f64>,
+    pub origin: Origin,
+    /// λ of the training.
+    pub lambda: f64,
+    pub solved: Solved,
+    pub polish_steps: Option<usize>,
+    pub stopped: bool,
+    pub raised: usize,
+    pub history: Vec<Check>,
+}
+
+/// The factored design matrix of the training rows, with the ridge that the validation rows chose.
+pub(super) struct Solved {
+    form: Form,
+    factor: Orthogonal,
+    /// √ε/s_max; none where ε is given.
+    kappa: Option<f64>,
+    /// Error on the validation rows, in scaled outputs.
+    pub validation: f64,
+}
+
+impl Fit<'_> {
+    /// Factors the design matrix of `w` on the training rows and chooses the ridge of the final output weights.
+    ///
+    /// An absolute ridge is taken as it is; a relative one is the training's, and here the best κ is chosen.
+    pub(super) fn solve(&self, w: &Mat<f64>, form: Form) -> Result<Solved> {
+        let activation = self.config.activation;
+        let factor = self.factor(&self.train, w, form)?;
+        let e = planes(activation, self.validation.x.as_ref(), w.as_ref());
+        let held = Rows::of(&self.validation);
+        let chosen = match self.config.ridge {
+            Ridge::Absolute(eps) => {
+                let b = factor.coefficients(eps.sqrt());
+                let f = fitted(activation, e.as_ref(), b.as_ref());
+                Some((None, held.mean_square(f.as_ref())))
+            }
+            Ridge::Relative(_) => factor
+                .choose_by_validation(&KAPPAS, e.as_ref(), &held)
+                .map(|(kappa, error)| (Some(kappa), error)),
+        };
+        match chosen {
+            Some((kappa, validation)) if validation.is_finite() => Ok(Solved {
+                form,
+                factor,
+                kappa,
+                validation,
+            }),
+            _ => Err(Error::Diverged {
+                what: "the validation error",
+                step: 0,
+                advice: "check the scale of the data",
+            }),
+        }
+    }
+
+    fn factor(&self, data: &Dataset, w: &Mat<f64>, form: Form) -> Result<Orthogonal> {
+        let (activation, rows) = (self.config.activation, Rows::of(data));
+        let planes = |rows: &Rows<'_>| planes(activation, rows.x, w.as_ref());
+        if rows.len() * activation.planes(w.nrows()) <= FACTOR_ENTRIES {
+            let e = planes(&rows);
+            return Orthogonal::new(activation, form, e.as_ref(), rows.y, rows.weights);
+        }
+        let blocks = (0..rows.len()).step_by(FACTOR_ROWS).map(|start| {
+            let block = rows.slice(start, FACTOR_ROWS.min(rows.len() - start));
+            (planes(&block), block.y, block.weights)
+        });
+        Orthogonal::condensed(activation, form, blocks)
+    }
+
+    /// τ of the final output weights for a factorisation of the same features.
+    fn tau(&self, factor: &Orthogonal, kappa: Option<f64>) -> f64 {
+        match (kappa, self.config.ridge) {
+            (Some(kappa), _) => factor.tau(kappa),
+            (None, Ridge::Absolute(eps) | Ridge::Relative(eps)) => eps.sqrt(),
+        }
+    }
+
+    /// The model of the chosen features: output weights, noise and calibration.
+    pub(super) fn finish(self, chosen: Contender) -> Result<Model> {
+        let activation = self.config.activation;
+        let Solved {
+            form,
+            factor,
+            kappa,
+            ..
+        } = chosen.solved;
+        let tau = self.tau(&factor, kappa);
+        let b = factor.coefficients(tau);
+        let e = planes(activation, self.validation.x.as_ref(), chosen.w.as_ref());
+        let held_out = fitted(activation, e.as_ref(), b.as_ref());
+        let residual = &self.validation.y - &held_out;
+        let spread = spread(e.as_ref(), factor.covariance(tau).as_ref());
+
+        let (factor, b, tau) = if self.config.refit {
+            let factor = self.factor(&self.all, &chosen.w, form)?;
+            let tau = self.tau(&factor, kappa);
+            let b = factor.coefficients(tau);
+            (factor, b, tau)
+        } else {
+            (factor, b, tau)
+        };
+        if !chosen.w.is_all_finite() || !b.is_all_finite() {
+            return Err(Error::Diverged {
+                what: "the network",
+                step: 0,
+                advice: "lower the learning rate or scale the data",
+            });
+        }
+        let uncertainty = Uncertainty::new(
+            factor.covariance(tau).as_ref(),
+            residual.as_ref(),
+            &spread,
+            self.validation.weights.as_deref(),
+        );
+        // The polish has no regulariser, and neither has a random start.
+        let unregularised =
+            chosen.origin != Origin::Training || chosen.polish_steps.is_some_and(|steps| steps > 0);
+        let record = Record {
+            method: self.config.training.name().into(),
+            seed: self.config.seed,
+            version: env!("CARGO_PKG_VERSION").into(),
+            samples: self.all.samples(),
+            lambda: if unregularised { 0.0 } else { chosen.lambda },
+            training_lambda: (unregularised && chosen.lambda > 0.0).then_some(chosen.lambda),
+            start_scale: start_scale(&self.config, chosen.origin),
+            form,
+            ridge: tau * tau,
+            raised: chosen.raised,
+            polish_steps: chosen.polish_steps,
+            stopped: chosen.stopped,
+            history: chosen.history,
+            config: Some(Config {
+                threads: 0,
+                ..self.config
+            }),
+            ..Record::default()
+        };
+        let scale = &self.scalers.1.scale;
+        let record = record.validated(&self.train, &self.validation, held_out.as_ref(), scale);
+        let network = Network {
+            activation,
+            hidden: chosen.w,
+            output: b,
+        };
+        Ok(Model::new(
+            network,
+            (self.all.inputs, self.all.outputs),
+            self.domain,
+            self.scalers,
+            Some(uncertainty),
+            record,
+        ))
+    }
+}
+
+/// Standard deviation that the weights of this origin were drawn with; none if a generator made them.
+fn start_scale(config: &Config, origin: Origin) -> Option<f64> {
+    match (origin, config.training) {
+        (Origin::Start(i), _) => Some(config.polish.starts[i].scale),
+        (Origin::Training, Training::Random | Training::Direct) => Some(config.scale),
+        (Origin::Training, Training::Generative | Training::Refined) => None,
+    }
+}

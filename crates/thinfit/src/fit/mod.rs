@@ -1,0 +1,228 @@
+//! A whole fit: scaling, split, runs, polish, the final output weights and their uncertainty.
+//!
+//! A *run* trains one set of hidden weights; a fit makes one for each λ that the configuration asks for, in parallel,
+//! and keeps the one with the smallest error on the validation rows. It is then polished, in a race with random
+//! features where the configuration has such starts. This file conducts; what is played is in the other rooms.
+
+mod contender;
+mod run;
+
+use crate::config::{Config, Lambda, Training};
+use crate::data::{Dataset, Scaler};
+use crate::model::model::Model;
+use crate::train::checkpoint::{RunState, State, fingerprint};
+use crate::train::processor::Processor;
+use crate::train::progress::Observer;
+use crate::train::step::{Backend, foreign_state};
+use crate::{Error, Result};
+use contender::Contender;
+use rayon::prelude::*;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Fits a model to `data`.
+///
+/// `observe` is called after every step, from any thread; runs over several λ or starts call it concurrently.
+///
+/// # Errors
+/// A configuration outside its ranges, data that no fit can use, or numbers that left the finite range.
+///
+/// # Examples
+/// ```
+/// use thinfit::{Config, Control, Dataset, Mat, fit};
+/// let x = Mat::from_fn(60, 1, |i, _| i as f64 / 60.0);
+/// let y = Mat::from_fn(60, 1, |i, _| (6.0 * x[(i, 0)]).sin());
+/// let config = Config { width: 8, ..Config::fast() };
+/// let model = fit(&Dataset::new(x.clone(), y.clone())?, &config, &|_| Control::Continue)?;
+/// let error = model.predict(x.as_ref())? - y;
+/// assert!(error.norm_max() < 1e-3);
+/// # Ok::<(), thinfit::Error>(())
+/// ```
+pub fn fit(data: &Dataset, config: &Config, observe: &Observer<'_>) -> Result<Model> {
+    fit_on(&Processor::default(), data, config, observe)
+}
+
+/// [`fit`] with the training steps on another device.
+///
+/// # Errors
+/// As [`fit`], and those of the device.
+pub fn fit_on(
+    backend: &dyn Backend,
+    data: &Dataset,
+    config: &Config,
+    observe: &Observer<'_>,
+) -> Result<Model> {
+    // The fields of a data set are public, so it may have changed since it was made.
+    data.check()?;
+    config.check()?;
+    let runs = vec![RunState::default(); lambdas(config).len()];
+    let state = State::new(config.clone(), fingerprint(data), runs);
+    conduct(backend, data, state, observe)
+}
+
+/// Continues a fit from a state; the result has the same bits as that of a fit that was never interrupted.
+///
+/// # Errors
+/// As [`fit`], and data other than those the state was made from.
+pub fn resume(data: &Dataset, state: State, observe: &Observer<'_>) -> Result<Model> {
+    resume_on(&Processor::default(), data, state, observe)
+}
+
+/// [`resume`] with the training steps on another device.
+///
+/// # Errors
+/// As [`resume`], and those of the device.
+pub fn resume_on(
+    backend: &dyn Backend,
+    data: &Dataset,
+    state: State,
+    observe: &Observer<'_>,
+) -> Result<Model> {
+    data.check()?;
+    state.config.check()?;
+    if state.fingerprint != fingerprint(data) || state.runs.len() != lambdas(&state.config).len() {
+        return Err(foreign_state("another table or configuration"));
+    }
+    conduct(backend, data, state, observe)
+}
+
+/// Runs a fit on the threads that it asks for.
+fn conduct(
+    backend: &dyn Backend,
+    data: &Dataset,
+    state: State,
+    observe: &Observer<'_>,
+) -> Result<Model> {
+    on_threads(state.config.threads, || {
+        Fit::new(backend, data, state, observe)?.run()
+    })
+}
+
+/// Runs `work` on so many threads of its own; 0 takes those of the current pool.
+///
+/// # Errors
+/// Those of the work, or threads that cannot be started.
+pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    if threads == 0 {
+        // Inside the pool from the start, because entering it at every step would be slow.
+        return rayon::scope(|_| work());
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.map_err(|error| Error::Config {
+        field: "threads",
+        expected: "a number of threads that can be started",
+        found: format!("{threads} ({error})"),
+    })?;
+    // A worker of another pool that waits for this one would take up other work meanwhile, perhaps another fit;
+    // a thread of its own just waits.
+    std::thread::scope(|scope| match scope.spawn(|| pool.install(work)).join() {
+        Ok(result) => result,
+        Err(panic) => std::panic::resume_unwind(panic),
+    })
+}
+
+/// The λ of each run that a configuration asks for.
+fn lambdas(config: &Config) -> Vec<f64> {
+    match (config.lambda, config.training) {
+        (Lambda::Fixed(lambda), _) => vec![lambda],
+        // No step of random features sees λ.
+        (Lambda::Auto, Training::Random) => vec![0.0],
+        (Lambda::Auto, _) => Lambda::GRID.to_vec(),
+    }
+}
+
+/// The data of a fit in scaled units, and where it stands.
+struct Fit<'a> {
+    backend: &'a dyn Backend,
+    observe: &'a Observer<'a>,
+    config: Config,
+    fingerprint: u64,
+    /// The state of every run, for checkpoints.
+    board: Mutex<Vec<RunState>>,
+    /// Whether the observer asked to stop, in whichever run.
+    stop: AtomicBool,
+    scalers: (Scaler, Scaler),
+    /// Ranges of the inputs, in the units of the data.
+    domain: Vec<[f64; 2]>,
+    all: Dataset,
+    train: Dataset,
+    validation: Dataset,
+}
+
+impl<'a> Fit<'a> {
+    fn new(
+        backend: &'a dyn Backend,
+        data: &Dataset,
+        state: State,
+        observe: &'a Observer<'a>,
+    ) -> Result<Self> {
+        let scalers = state
+            .config
+            .scaling
+            .scalers(data.x.as_ref(), data.y.as_ref());
+        let all = data.scaled(&scalers);
+        let (train, validation) = all.split(state.config.validation, state.config.seed)?;
+        Ok(Fit {
+            backend,
+            observe,
+            config: state.config,
+            fingerprint: state.fingerprint,
+            board: Mutex::new(state.runs),
+            stop: AtomicBool::new(false),
+            domain: data.domain(),
+            scalers,
+            all,
+            train,
+            validation,
+        })
+    }
+
+    fn run(self) -> Result<Model> {
+        let lambdas = lambdas(&self.config);
+        let runs: Vec<Result<Contender>> = (0..lambdas.len())
+            .into_par_iter()
+            .map(|i| self.train(&lambdas, i))
+            .collect();
+        let trained = best(runs)?;
+        if trained.stopped || self.config.polish.steps == 0 || !self.polish_is_affordable() {
+            return self.finish(trained);
+        }
+        let polished = self.polish(trained)?;
+        self.finish(polished)
+    }
+
+    /// The states of all runs.
+    fn board(&self) -> MutexGuard<'_, Vec<RunState>> {
+        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The state of the whole fit, to be saved.
+    fn state(&self) -> State {
+        State::new(self.config.clone(), self.fingerprint, self.board().clone())
+    }
+}
+
+/// The run with the least validation error, marked as stopped if any was.
+///
+/// A run that left the finite range is lost, not the fit, unless there is no other.
+fn best(runs: Vec<Result<Contender>>) -> Result<Contender> {
+    let (mut best, mut failure, mut stopped) = (None::<Contender>, None, false);
+    for run in runs {
+        match run {
+            Ok(run) => {
+                stopped |= run.stopped;
+                let better = |best: &Contender| run.solved.validation < best.solved.validation;
+                if best.as_ref().is_none_or(better) {
+                    best = Some(run);
+                }
+            }
+            Err(error @ Error::Diverged { .. }) => failure = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+    match (best, failure) {
+        (Some(best), _) => Ok(Contender { stopped, ..best }),
+        (None, Some(error)) => Err(error),
+        (None, None) => unreachable!("a configuration has at least one run"),
+    }
+}

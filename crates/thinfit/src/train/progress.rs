@@ -1,0 +1,72 @@
+//! What a fit tells while it runs, and what it may be told to do.
+
+use super::checkpoint::State;
+use super::step::Leaf;
+
+/// Called after every step of a fit, from any thread; it may end the fit.
+pub type Observer<'a> = dyn Fn(&Progress<'_>) -> Control + Sync + 'a;
+
+/// What an observer asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Go on.
+    Continue,
+    /// End now; the fit returns the best model so far.
+    Stop,
+}
+
+/// What a fit is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Adam moves a leaf.
+    Train(Leaf),
+    /// Levenberg-Marquardt on the projected problem.
+    Polish,
+    /// The one phase of a method that has no others.
+    Fit,
+}
+
+/// Where a fit stands, given to the observer after every step of every run.
+#[derive(Clone, Copy)]
+pub struct Progress<'a> {
+    /// What this run is doing.
+    pub phase: Phase,
+    /// Steps done in this phase.
+    pub step: usize,
+    /// Steps of this phase.
+    pub steps: usize,
+    /// Loss at this step, in scaled outputs, where the method has one.
+    pub loss: Option<f64>,
+    /// Smallest validation error of this phase so far, in scaled outputs, once there is one.
+    pub validation: Option<f64>,
+    /// Number of this run, from 0.
+    pub run: usize,
+    /// Number of runs.
+    pub runs: usize,
+    /// Fraction of this run's work that is done, from 0 to 1; a guess.
+    pub done: f64,
+    pub(crate) state: Option<&'a dyn Fn() -> State>,
+}
+
+impl Progress<'_> {
+    /// The progress of a method that knows only the fraction of its work that is done.
+    pub fn fraction(done: f64) -> Self {
+        Progress {
+            phase: Phase::Fit,
+            step: 0,
+            steps: 0,
+            loss: None,
+            validation: None,
+            run: 0,
+            runs: 1,
+            done,
+            state: None,
+        }
+    }
+
+    /// The state of the whole fit, from which [`crate::resume`] continues to the same bits; none where a method cannot
+    /// be resumed. It copies all parameters.
+    pub fn state(&self) -> Option<State> {
+        self.state.map(|state| state())
+    }
+}

@@ -1,0 +1,80 @@
+//! Sums over ranks: the seam behind which the rows of a fit may be shared out over several processes.
+//!
+//! Everything a training step needs from the rows is a sum over groups of rows, and there are three of them: \[EᵀDE | EᵀDy\]
+//! before the solve, \[loss | db\] before the adjoint solve, and dw at the end. Whoever holds some of the groups adds up
+//! all of them by implementing [`Ranks`]; θ, z, w and Adam are the same on every rank.
+
+use crate::math::columns::{column, column_mut};
+use faer::reborrow::ReborrowMut;
+use faer::{MatMut, MatRef};
+
+/// Which entries of a matrix are summed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entries {
+    /// All of them.
+    All,
+    /// Those on and below the diagonal.
+    Lower,
+}
+
+/// A sum over the groups of rows of all ranks.
+pub trait Ranks: Send + Sync {
+    /// total += factor · part for every part of every rank, in the order of the groups.
+    ///
+    /// `parts` are those of this rank, one per group of rows and all of the shape of `total`. The order is part of the
+    /// contract: it keeps the result the same to the last bit, however the groups are shared out.
+    fn add<'a>(
+        &self,
+        parts: &mut dyn Iterator<Item = MatRef<'a, f64>>,
+        entries: Entries,
+        factor: f64,
+        total: MatMut<'_, f64>,
+    );
+}
+
+/// One rank that holds all rows.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Solo;
+
+impl Ranks for Solo {
+    fn add<'a>(
+        &self,
+        parts: &mut dyn Iterator<Item = MatRef<'a, f64>>,
+        entries: Entries,
+        factor: f64,
+        mut total: MatMut<'_, f64>,
+    ) {
+        for part in parts {
+            add_scaled(total.rb_mut(), entries, factor, part);
+        }
+    }
+}
+
+/// total += factor · part, without the temporary that faer's operators would make.
+pub(crate) fn add_scaled(
+    mut total: MatMut<'_, f64>,
+    entries: Entries,
+    factor: f64,
+    part: MatRef<'_, f64>,
+) {
+    for j in 0..total.ncols() {
+        let first = if entries == Entries::Lower { j } else { 0 };
+        let total = &mut column_mut(total.rb_mut(), j)[first..];
+        for (total, &part) in total.iter_mut().zip(&column(part, j)[first..]) {
+            *total += factor * part;
+        }
+    }
+}
+
+/// The sum of numbers, one per group of rows, over all ranks.
+pub(crate) fn sum<'a>(ranks: &dyn Ranks, parts: impl Iterator<Item = &'a f64>) -> f64 {
+    let number = |v: &'a f64| MatRef::from_column_major_slice(std::slice::from_ref(v), 1, 1);
+    let mut total = [0.0];
+    ranks.add(
+        &mut parts.map(number),
+        Entries::All,
+        1.0,
+        MatMut::from_column_major_slice_mut(&mut total, 1, 1),
+    );
+    total[0]
+}

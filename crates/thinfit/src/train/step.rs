@@ -1,0 +1,155 @@
+//! One training step: the seam behind which another device may stand.
+//!
+//! F-Opt, GFT and GFT-r are the same step; they differ in the [`Leaf`] that Adam moves, and in whether the latents are
+//! drawn afresh. A [`Backend`] starts runs on its device, a [`TrainingStep`] is one of them. Phases, validation, the best
+//! state so far, checkpoints and the choice of λ sit above the seam and are written once (`phases`, `fit`).
+
+use super::generator::{Precision, Real};
+use super::objective::Loss;
+use super::timing::Timing;
+use crate::{Config, Dataset, Error, Result};
+use faer::Mat;
+use serde::{Deserialize, Serialize};
+
+/// What Adam moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Leaf {
+    /// The generator's parameters θ, with fresh latents in every step: GFT.
+    Parameters,
+    /// The latents z, with θ frozen: the refinement of GFT-r.
+    Latents,
+    /// The hidden weights w themselves: F-Opt.
+    Weights,
+}
+
+/// What one run trains on, in scaled units.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'a> {
+    /// The rows that the loss sees.
+    pub train: &'a Dataset,
+    /// The rows that validate.
+    pub validation: &'a Dataset,
+    /// Strength λ of the regulariser.
+    pub lambda: f64,
+}
+
+/// A device that runs training steps.
+pub trait Backend: Sync {
+    /// Starts a run: θ, z and w as the seed of `config` draws them.
+    ///
+    /// # Errors
+    /// A device that is not there or has too little memory.
+    fn start(&self, config: &Config, task: &Task<'_>) -> Result<Box<dyn TrainingStep>>;
+}
+
+/// One run on a device. All randomness is drawn by seed, purpose and step (see `math::random`), so that a run which begins
+/// from a [`Snapshot`] goes on to the same bits.
+pub trait TrainingStep: Send {
+    /// Begins a phase that moves `leaf`: from a snapshot of this phase, or afresh, which draws the latents it starts from.
+    ///
+    /// A snapshot without moments restarts Adam.
+    ///
+    /// # Errors
+    /// A snapshot of other shapes.
+    fn begin(&mut self, leaf: Leaf, from: Option<&Snapshot>) -> Result<()>;
+
+    /// Step number `step` of the phase: the loss before the step, then Adam moves the leaf at learning rate `rate`.
+    ///
+    /// # Errors
+    /// Numbers that left the finite range.
+    fn step(&mut self, step: usize, rate: f64) -> Result<Loss>;
+
+    /// Mean squared error on the validation rows after `step` steps, with b solved on the training rows.
+    ///
+    /// # Errors
+    /// As [`TrainingStep::step`].
+    fn validate(&mut self, step: usize) -> Result<f64>;
+
+    /// The hidden weights (n × d′) that the leaf stands for; of a generator, those of its final draw of latents.
+    fn weights(&mut self) -> Mat<f64>;
+
+    /// A copy of everything that a resumed run needs.
+    fn snapshot(&self) -> Snapshot;
+
+    /// Where the time went so far; nothing where a device keeps no count.
+    fn timing(&self) -> Timing {
+        Timing::default()
+    }
+}
+
+/// A flat array in the precision it was computed in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Values {
+    /// Single precision.
+    F32(Vec<f32>),
+    /// Double precision.
+    F64(Vec<f64>),
+}
+
+/// All leaves of a run, and Adam's moments of the one that is being moved.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// θ.
+    pub theta: Values,
+    /// z, one latent after the other.
+    pub z: Values,
+    /// w, column by column.
+    pub w: Vec<f64>,
+    /// First and second moments of the leaf; none where Adam is to start again.
+    pub moments: Option<[Values; 2]>,
+    /// Steps that the moments have seen.
+    pub steps: i32,
+    /// How often a failing pivot raised the ridge since the run was started.
+    pub raised: usize,
+}
+
+impl Snapshot {
+    /// The same leaves without the moments: all that is needed to come back to the best state of a phase.
+    pub(crate) fn without_moments(self) -> Self {
+        Snapshot {
+            moments: None,
+            ..self
+        }
+    }
+}
+
+impl Values {
+    pub(crate) fn pack<T: Real>(values: &[T], precision: Precision) -> Self {
+        match precision {
+            Precision::F32 => Values::F32(values.iter().map(|v| v.wide() as f32).collect()),
+            Precision::F64 => Values::F64(values.iter().map(|v| v.wide()).collect()),
+        }
+    }
+
+    /// Copies into `out`.
+    ///
+    /// # Errors
+    /// Another number of values.
+    pub(crate) fn unpack<T: Real>(&self, out: &mut [T]) -> Result<()> {
+        fn copy<S: Real, T: Real>(from: &[S], to: &mut [T]) -> Result<()> {
+            if from.len() != to.len() {
+                return Err(foreign_state("arrays of other lengths"));
+            }
+            to.iter_mut()
+                .zip(from)
+                .for_each(|(to, from)| *to = T::of(from.wide()));
+            Ok(())
+        }
+        match self {
+            Values::F32(values) => copy(values, out),
+            Values::F64(values) => copy(values, out),
+        }
+    }
+}
+
+/// The error of a state that belongs to another fit.
+pub(crate) fn foreign_state(found: &str) -> Error {
+    Error::Format {
+        path: "checkpoint".into(),
+        expected: "a state of this data and configuration".into(),
+        found: found.into(),
+        advice: "resume with the data and the configuration that the state was saved with, or start the fit afresh",
+    }
+}
