@@ -136,7 +136,7 @@ impl Bench<'_> {
         tell: &(dyn Fn(f64) -> Control + Sync),
     ) -> Result<Option<Fitted>, Error> {
         let data = Dataset::new(train.x, train.y)?;
-        match self.job.method.core() {
+        match self.job.row.core() {
             Some(method) => self.fit_core(method, &data, test, tell),
             None => self.fit_baseline(&data, test, tell),
         }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use crate::bench::state_path;
-use crate::{Error, Job, Method};
+use crate::{Error, Job, Row};
 
 /// A lock on a chain of jobs, by which other programs know that somebody is at it.
 pub(crate) struct Claim {
@@ -16,9 +16,9 @@ pub(crate) struct Claim {
 impl Claim {
     /// The lock, none if another program has it. GFT-r is locked with the GFT that it goes on from.
     pub fn of(job: &Job, folder: &Path) -> Result<Option<Claim>, Error> {
-        let root = match job.method {
-            Method::GftR => Job {
-                method: Method::Gft,
+        let root = match job.row {
+            Row::GftR => Job {
+                row: Row::Gft,
                 ..job.clone()
             },
             _ => job.clone(),
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn gft_r_shares_the_lock_of_the_gft_that_it_begins_with() {
         let folder = std::env::temp_dir().join(format!("thinfit-claim-{}", std::process::id()));
-        let (gft, gft_r, other) = (jobs(Method::Gft), jobs(Method::GftR), jobs(Method::Swim));
+        let (gft, gft_r, other) = (jobs(Row::Gft), jobs(Row::GftR), jobs(Row::Swim));
         let claim = Claim::of(&gft[0], &folder).unwrap();
         assert!(claim.is_some() && Claim::of(&gft_r[0], &folder).unwrap().is_none());
         let free = Claim::of(&other[0], &folder).unwrap();

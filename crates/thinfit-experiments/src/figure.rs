@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{Column, Error, Job, Method, Problem, Report, What};
+use crate::{Column, Error, Job, Problem, Report, Row, What};
 use serde::{Deserialize, Serialize};
 use thinfit::Model;
 use thinfit_plot::{Canvas, FeatureGrid, Weights, feature_grid};
@@ -63,17 +63,12 @@ impl Features {
 /// The features of all seeds that are done, by method and function.
 #[derive(Clone, Debug)]
 pub struct Figure1 {
-    panels: Vec<(Method, Column, Vec<Features>)>,
+    panels: Vec<(Row, Column, Vec<Features>)>,
 }
 
 impl Figure1 {
     /// The rows.
-    pub const METHODS: [Method; 4] = [
-        Method::Gft,
-        Method::GftR,
-        Method::AnovaRff,
-        Method::NeuralNet,
-    ];
+    pub const ROWS: [Row; 4] = [Row::Gft, Row::GftR, Row::AnovaRff, Row::NeuralNet];
 
     /// Reads the features of the fits in a report of Figure 1 from the folder of their ledger.
     pub fn read(report: &Report, folder: &Path) -> Self {
@@ -81,23 +76,23 @@ impl Figure1 {
             let bytes = std::fs::read(Features::path(folder, job)).ok()?;
             serde_json::from_slice(&bytes).ok()
         };
-        let panel = |method, column| {
+        let panel = |row, column| {
             let mut entries = report.of(What::Figure1);
-            let entry = entries.find(|e| (e.cell.method, e.cell.column) == (method, column));
+            let entry = entries.find(|e| (e.cell.row, e.cell.column) == (row, column));
             let ours = entry.and_then(|entry| entry.ours.as_ref());
             let records = ours.map_or(&[][..], |ours| &ours.records);
             let features = records
                 .iter()
                 .filter_map(|record| read(&record.job))
                 .collect();
-            (method, column, features)
+            (row, column, features)
         };
-        let panels = Figure1::METHODS
+        let panels = Figure1::ROWS
             .into_iter()
-            .flat_map(|method| {
+            .flat_map(|row| {
                 What::Figure1
                     .columns()
-                    .map(move |column| panel(method, column))
+                    .map(move |column| panel(row, column))
             })
             .collect();
         Figure1 { panels }
@@ -109,11 +104,11 @@ impl Figure1 {
     }
 
     /// Mean over the seeds of the part of Σ|b| near the lines, and the number of seeds.
-    pub fn share(&self, method: Method, column: Column) -> Option<(f64, usize)> {
+    pub fn share(&self, row: Row, column: Column) -> Option<(f64, usize)> {
         let (.., features) = self
             .panels
             .iter()
-            .find(|(m, c, features)| (*m, *c) == (method, column) && !features.is_empty())?;
+            .find(|(m, c, features)| (*m, *c) == (row, column) && !features.is_empty())?;
         let lines = support(column);
         let sum: f64 = features.iter().map(|features| features.share(&lines)).sum();
         Some((sum / features.len() as f64, features.len()))
@@ -121,7 +116,7 @@ impl Figure1 {
 
     /// The picture, of the first seed of each.
     pub fn canvas(&self) -> Canvas {
-        let first = |panel: &(Method, Column, Vec<Features>)| {
+        let first = |panel: &(Row, Column, Vec<Features>)| {
             let features = panel.2.first().cloned().unwrap_or_default();
             (features.w.concat(), features.magnitude)
         };
@@ -136,7 +131,7 @@ impl Figure1 {
         let lines: Vec<&[[f64; 2]]> = lines.iter().map(Vec::as_slice).collect();
         feature_grid(FeatureGrid {
             title: "Features by method and function",
-            rows: &Figure1::METHODS.map(Method::label),
+            rows: &Figure1::ROWS.map(Row::label),
             columns: &names,
             networks: &networks,
             support: &lines,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::published::{self, Setting};
-use crate::{Column, Method, Problem, Settings};
+use crate::{Column, Problem, Row, Settings};
 use serde::{Deserialize, Serialize};
 use thinfit::{Activation, Lambda};
 
@@ -35,7 +35,7 @@ pub struct Cell {
     /// Hidden neurons; in tables of 100, also where a method has another number of them or none.
     pub width: usize,
     /// By which method.
-    pub method: Method,
+    pub row: Row,
     /// With which activation, where there is a choice.
     pub activation: Option<Activation>,
 }
@@ -54,8 +54,9 @@ pub enum Choice {
 pub struct Job {
     /// What is learned.
     pub column: Column,
-    /// By which method.
-    pub method: Method,
+    /// By which row, under the name that files have for it.
+    #[serde(rename = "method")]
+    pub row: Row,
     /// With which activation, where there is a choice.
     pub activation: Option<Activation>,
     /// Hidden neurons.
@@ -129,20 +130,19 @@ impl What {
     }
 
     /// The methods, in the order of the rows.
-    pub fn methods(self) -> impl Iterator<Item = Method> {
-        Method::ALL.into_iter().filter(move |method| {
-            let ablation = matches!(method, Method::FullySampled | Method::NoisyGradients);
-            let trained = method.core().is_some() || *method == Method::NeuralNet;
+    pub fn rows(self) -> impl Iterator<Item = Row> {
+        Row::ALL.into_iter().filter(move |row| {
+            let ablation = matches!(row, Row::FullySampled | Row::NoisyGradients);
+            let trained = row.core().is_some() || *row == Row::NeuralNet;
             match self {
                 What::Table(1) => !ablation,
                 // SHRIMP itself has real features there.
-                What::Table(2 | 3) => !ablation && *method != Method::ShrimpReal,
+                What::Table(2 | 3) => !ablation && *row != Row::ShrimpReal,
                 What::Table(6) => ablation,
                 What::Table(_) => trained,
-                What::Figure1 => matches!(
-                    method,
-                    Method::Gft | Method::GftR | Method::AnovaRff | Method::NeuralNet
-                ),
+                What::Figure1 => {
+                    matches!(row, Row::Gft | Row::GftR | Row::AnovaRff | Row::NeuralNet)
+                }
             }
         })
     }
@@ -150,8 +150,8 @@ impl What {
     /// All cells, row by row.
     pub fn cells(self) -> Vec<Cell> {
         let mut cells = Vec::new();
-        for method in self.methods() {
-            let activations: Vec<Option<Activation>> = match (self, method.activations()) {
+        for row in self.rows() {
+            let activations: Vec<Option<Activation>> = match (self, row.activations()) {
                 (_, []) => vec![None],
                 (What::Figure1, _) => vec![Some(Activation::Fourier)],
                 (_, some) => some.iter().copied().map(Some).collect(),
@@ -159,8 +159,8 @@ impl What {
             for activation in activations {
                 // f2 on the wide domain is there for the rows that the paper took from elsewhere.
                 let wide = matches!(
-                    method,
-                    Method::AnovaRff | Method::Shrimp | Method::ShrimpReal | Method::Harfe
+                    row,
+                    Row::AnovaRff | Row::Shrimp | Row::ShrimpReal | Row::Harfe
                 );
                 let columns = self
                     .columns()
@@ -169,7 +169,7 @@ impl What {
                     what: self,
                     column,
                     width: self.width(),
-                    method,
+                    row,
                     activation,
                 }));
             }
@@ -191,7 +191,7 @@ impl Cell {
             samples: self.column.samples(),
             width: self.width,
         };
-        published::find(setting, self.method, self.activation)
+        published::find(setting, self.row, self.activation)
     }
 
     /// The λ that the paper selected, 0 where it has no such cell, none where the method has no λ.
@@ -204,7 +204,7 @@ impl Cell {
             _ => *self,
         };
         let published = twin.published().and_then(|cell| cell.lambda);
-        self.method.has_lambda().then(|| published.unwrap_or(0.0))
+        self.row.has_lambda().then(|| published.unwrap_or(0.0))
     }
 }
 
@@ -213,14 +213,14 @@ impl Plan {
     pub fn jobs(&self, settings: &Settings) -> Vec<Job> {
         let job = move |cell: &Cell, seed| Job {
             column: cell.column,
-            method: cell.method,
+            row: cell.row,
             activation: cell.activation,
             width: cell.width,
             lambda: match self.lambda {
                 Choice::Published => cell.published_lambda().map(Lambda::Fixed),
-                Choice::Given(lambda) => cell.method.has_lambda().then_some(lambda),
+                Choice::Given(lambda) => cell.row.has_lambda().then_some(lambda),
             },
-            preset: settings.label(cell.method),
+            preset: settings.label(cell.row),
             seed,
         };
         self.seeds
@@ -250,7 +250,7 @@ impl Job {
 
 impl fmt::Display for Job {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{} {}", self.column.name(), self.method.name())?;
+        write!(out, "{} {}", self.column.name(), self.row.name())?;
         if let Some(activation) = self.activation {
             write!(out, " {}", activation.name())?;
         }
@@ -291,11 +291,11 @@ pub(crate) mod tests {
     use super::*;
 
     /// The jobs of a method on f1 (5, 300), one for each activation, seed 1.
-    pub(crate) fn jobs(method: Method) -> Vec<Job> {
+    pub(crate) fn jobs(row: Row) -> Vec<Job> {
         let cells = What::Table(1).cells().into_iter();
         let plan = Plan {
             cells: cells
-                .filter(|cell| cell.method == method && cell.column.name() == "f1-5")
+                .filter(|cell| cell.row == row && cell.column.name() == "f1-5")
                 .collect(),
             seeds: vec![1],
             lambda: Choice::Published,

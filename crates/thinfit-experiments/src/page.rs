@@ -65,17 +65,17 @@ fn matrix(out: &mut String, report: &Report, what: What) {
         );
     }
     out.push_str("</tr></thead>\n<tbody>\n");
-    for (method, activation) in rows(what) {
+    for (row, activation) in rows(what) {
         let activation_name = activation.map_or("", |activation| activation.name());
         let _ = write!(
             out,
             "<tr><th>{}<small>{activation_name}</small></th>",
-            escape(method.label())
+            escape(row.label())
         );
         for &column in &columns {
             let entry = report.of(what).find(|entry| {
                 let cell = &entry.cell;
-                (cell.method, cell.activation, cell.column) == (method, activation, column)
+                (cell.row, cell.activation, cell.column) == (row, activation, column)
             });
             match entry {
                 Some(entry) => write_cell(out, report, entry),
@@ -144,10 +144,10 @@ fn shares(out: &mut String, figure: &Figure1) {
         let _ = write!(out, "<th>{}</th>", column.problem());
     }
     out.push_str("</tr></thead>\n<tbody>\n");
-    for method in Figure1::METHODS {
-        let _ = write!(out, "<tr><th>{}</th>", escape(method.label()));
+    for row in Figure1::ROWS {
+        let _ = write!(out, "<tr><th>{}</th>", escape(row.label()));
         for column in What::Figure1.columns() {
-            let share = figure.share(method, column);
+            let share = figure.share(row, column);
             let text = share.map_or("missing".into(), |(share, seeds)| {
                 format!("{:.1} %<small>seeds {seeds}</small>", 100.0 * share)
             });

@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-use crate::Method;
+use crate::Row;
 use thinfit::Activation;
 
 /// One published error.
@@ -23,7 +23,7 @@ pub struct Cell {
     /// Training points $M$.
     pub samples: usize,
     /// The method.
-    pub method: Method,
+    pub row: Row,
     /// Its activation; none for the kernel method.
     pub activation: Option<Activation>,
     /// Mean squared error on fresh points.
@@ -59,7 +59,7 @@ pub fn cells() -> &'static [Cell] {
 /// The published cell of a setting, a method and an activation (none for kernel ridge), if there is one.
 pub fn find(
     setting: Setting<'_>,
-    method: Method,
+    row: Row,
     activation: Option<Activation>,
 ) -> Option<&'static Cell> {
     cells().iter().find(|cell| {
@@ -76,7 +76,7 @@ pub fn find(
             samples,
             width,
         }) == setting
-            && cell.method == method
+            && cell.row == row
             && cell.activation == activation
     })
 }
@@ -100,7 +100,7 @@ fn parse_line(line: &'static str) -> Result<Cell, &'static str> {
         problem,
         dim,
         samples,
-        method,
+        row,
         activation,
         mse,
         highlighted,
@@ -118,9 +118,9 @@ fn parse_line(line: &'static str) -> Result<Cell, &'static str> {
         problem,
         dim: dim.parse().map_err(|_| "d")?,
         samples: samples.parse().map_err(|_| "M")?,
-        method: Method::ALL
+        row: Row::ALL
             .into_iter()
-            .find(|known| known.label() == method)
+            .find(|known| known.label() == row)
             .ok_or("method")?,
         activation: match activation {
             "fourier" => Some(Activation::Fourier),
@@ -164,14 +164,14 @@ mod tests {
 
     #[test]
     fn cells_of_table_1_are_found() {
-        let gft = find(F3, Method::Gft, Some(Activation::Fourier)).unwrap();
+        let gft = find(F3, Row::Gft, Some(Activation::Fourier)).unwrap();
         assert_eq!((gft.mse, gft.lambda, gft.table), (5.87e-5, Some(1e-4), 1));
-        let refined = find(F3, Method::GftR, Some(Activation::Fourier)).unwrap();
+        let refined = find(F3, Row::GftR, Some(Activation::Fourier)).unwrap();
         assert_eq!(
             (refined.mse, refined.lambda, refined.highlighted),
             (6.26e-6, Some(0.0), true)
         );
-        let kernel = find(F3, Method::KernelRidge, None).unwrap();
+        let kernel = find(F3, Row::KernelRidge, None).unwrap();
         assert_eq!((kernel.mse, kernel.lambda), (1.15e-2, None));
     }
 
@@ -179,25 +179,20 @@ mod tests {
     fn widths_and_activations_are_told_apart() {
         let wide = Setting { width: 200, ..F3 };
         assert_eq!(
-            find(wide, Method::GftR, Some(Activation::Fourier))
+            find(wide, Row::GftR, Some(Activation::Fourier))
                 .unwrap()
                 .mse,
             1.28e-6
         );
         assert_eq!(
-            find(F3, Method::Gft, Some(Activation::Sigmoid))
-                .unwrap()
-                .mse,
+            find(F3, Row::Gft, Some(Activation::Sigmoid)).unwrap().mse,
             6.4e-4
         );
-        assert_eq!(
-            find(F3, Method::KernelRidge, Some(Activation::Fourier)),
-            None
-        );
+        assert_eq!(find(F3, Row::KernelRidge, Some(Activation::Fourier)), None);
         assert_eq!(
             find(
                 Setting { samples: 400, ..F3 },
-                Method::Gft,
+                Row::Gft,
                 Some(Activation::Fourier)
             ),
             None

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use crate::published;
-use crate::{Cell, Choice, Column, Job, Ledger, Method, Plan, Record, Settings, What};
+use crate::{Cell, Choice, Column, Job, Ledger, Plan, Record, Row, Settings, What};
 use thinfit::Lambda;
 
 /// All cells of some tables, with what we have.
@@ -108,10 +108,7 @@ impl Entry {
 
     /// Whether the published number is of the same experiment: the paper took three rows of Table 1 from elsewhere.
     pub fn comparable(&self) -> bool {
-        let copied = matches!(
-            self.cell.method,
-            Method::AnovaRff | Method::Shrimp | Method::Harfe
-        );
+        let copied = matches!(self.cell.row, Row::AnovaRff | Row::Shrimp | Row::Harfe);
         !(copied && self.cell.what == What::Table(1))
     }
 }
@@ -209,7 +206,7 @@ impl Report {
                 cell.column.problem(),
                 cell.column.dim(),
                 cell.column.samples(),
-                quoted(cell.method.label()),
+                quoted(cell.row.label()),
                 cell.activation.map_or("", |activation| activation.name()),
                 number(published.map(|cell| cell.mse)),
                 published.map_or("", |cell| if cell.highlighted { "1" } else { "0" }),
@@ -271,7 +268,7 @@ impl Report {
         };
         format!(
             "| {} | {} | {} | {mse} | {} | {} | {published} | {} | {} |",
-            entry.cell.method,
+            entry.cell.row,
             entry
                 .cell
                 .activation
@@ -457,11 +454,11 @@ fn quoted(text: &str) -> String {
 }
 
 /// The rows of a table: methods with their activations, in order.
-pub(crate) fn rows(what: What) -> Vec<(Method, Option<thinfit::Activation>)> {
+pub(crate) fn rows(what: What) -> Vec<(Row, Option<thinfit::Activation>)> {
     let mut rows = Vec::new();
     for cell in what.cells() {
-        if !rows.contains(&(cell.method, cell.activation)) {
-            rows.push((cell.method, cell.activation));
+        if !rows.contains(&(cell.row, cell.activation)) {
+            rows.push((cell.row, cell.activation));
         }
     }
     rows
@@ -486,10 +483,10 @@ mod tests {
         let settings = Settings::paper();
         for job in plan.jobs(&settings) {
             let place = usize::try_from(job.seed).unwrap() - 1;
-            let name = (job.column.name(), job.method, job.activation);
+            let name = (job.column.name(), job.row, job.activation);
             let mse = match name {
-                ("f1-5", Method::Gft, Some(thinfit::Activation::Fourier)) => errors.get(place),
-                ("f1-5", Method::Shrimp, _) => Some(&Some(1e-3)),
+                ("f1-5", Row::Gft, Some(thinfit::Activation::Fourier)) => errors.get(place),
+                ("f1-5", Row::Shrimp, _) => Some(&Some(1e-3)),
                 _ => None,
             };
             if let Some(&mse) = mse {
@@ -513,37 +510,37 @@ mod tests {
         report
     }
 
-    fn of(report: &Report, method: Method) -> &Entry {
+    fn of(report: &Report, row: Row) -> &Entry {
         let column = "f1-5";
         let mut entries = report.entries.iter();
-        let found = entries.find(|e| e.cell.method == method && e.cell.column.name() == column);
+        let found = entries.find(|e| e.cell.row == row && e.cell.column.name() == column);
         found.unwrap()
     }
 
     #[test]
     fn means_spreads_and_ratios_are_those_of_the_seeds() {
         let report = report("whole", &[Some(1e-7), Some(2e-7), Some(6e-7)], 3);
-        let entry = of(&report, Method::Gft);
+        let entry = of(&report, Row::Gft);
         let ours = entry.ours.as_ref().unwrap();
         assert!((ours.mse.unwrap() - 3e-7).abs() < 1e-20);
         assert!((ours.spread.unwrap() - 7e-14f64.sqrt()).abs() < 1e-16);
         assert!((entry.ratio().unwrap() - 3e-7 / 2.72e-7).abs() < 1e-9);
         assert_eq!(report.seeds(ours), "3");
-        assert!(entry.best && !of(&report, Method::Shrimp).best);
+        assert!(entry.best && !of(&report, Row::Shrimp).best);
         assert_eq!(report.count().1, 2);
     }
 
     #[test]
     fn the_best_has_all_seeds_and_no_failure_and_failures_alone_are_no_number() {
         let few = report("few", &[Some(1e-9), Some(1e-9)], 5);
-        assert!(!of(&few, Method::Gft).best && of(&few, Method::Shrimp).best);
+        assert!(!of(&few, Row::Gft).best && of(&few, Row::Shrimp).best);
         assert_eq!(
-            few.seeds(of(&few, Method::Gft).ours.as_ref().unwrap()),
+            few.seeds(of(&few, Row::Gft).ours.as_ref().unwrap()),
             "2 of 5"
         );
         let partly = report("partly", &[Some(1e-9), None], 2);
-        assert!(!of(&partly, Method::Gft).best && of(&partly, Method::Shrimp).best);
-        let ours = of(&partly, Method::Gft).ours.as_ref().unwrap();
+        assert!(!of(&partly, Row::Gft).best && of(&partly, Row::Shrimp).best);
+        let ours = of(&partly, Row::Gft).ours.as_ref().unwrap();
         assert_eq!(partly.seeds(ours), "2, 1 failed");
         assert!(partly.csv().contains(",2,1,2e0,abc,paper"));
         let wholly = report("wholly", &[None], 5);

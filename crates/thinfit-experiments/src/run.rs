@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::bench::Bench;
 use crate::claim::Claim;
-use crate::{Error, Job, Ledger, Method, Record, Settings};
+use crate::{Error, Job, Ledger, Record, Row, Settings};
 use thinfit::Control;
 
 /// Time between two looks at a lock that another program has.
@@ -161,11 +161,11 @@ fn chains(jobs: &[Job]) -> Vec<Vec<&Job>> {
     let mut chains: Vec<Vec<&Job>> = Vec::new();
     for job in jobs {
         let before = Job {
-            method: Method::Gft,
+            row: Row::Gft,
             ..job.clone()
         };
-        let chain = match job.method {
-            Method::GftR => chains.iter_mut().find(|chain| *chain[0] == before),
+        let chain = match job.row {
+            Row::GftR => chains.iter_mut().find(|chain| *chain[0] == before),
             _ => None,
         };
         match chain {
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn a_job_that_another_program_is_at_waits_and_is_done_when_that_one_stops() {
         let folder = folder("wait");
-        let jobs = jobs(Method::KernelRidge);
+        let jobs = jobs(Row::KernelRidge);
         let ledger = Ledger::open(&folder).unwrap();
         let claim = Mutex::new(Claim::of(&jobs[0], &folder).unwrap());
         let waited = AtomicBool::new(false);
@@ -217,12 +217,7 @@ mod tests {
     #[test]
     fn two_programs_at_once_do_every_job_once() {
         let folder = folder("twice");
-        let jobs: Vec<Job> = [
-            jobs(Method::Swim),
-            jobs(Method::KernelRidge),
-            jobs(Method::Rff),
-        ]
-        .concat();
+        let jobs: Vec<Job> = [jobs(Row::Swim), jobs(Row::KernelRidge), jobs(Row::Rff)].concat();
         let count = AtomicUsize::new(0);
         let observe = |event: Event<'_>| {
             if let Event::Finished(_) = event {
@@ -249,9 +244,9 @@ mod tests {
         let folder = folder("failed");
         let changes = serde_json::json!({ "starts": 0 });
         let settings = Settings::new("paper", changes.as_object().cloned().unwrap()).unwrap();
-        let mut jobs = [jobs(Method::GaussianProcess), jobs(Method::KernelRidge)].concat();
+        let mut jobs = [jobs(Row::GaussianProcess), jobs(Row::KernelRidge)].concat();
         jobs.iter_mut()
-            .for_each(|job| job.preset = settings.label(job.method));
+            .for_each(|job| job.preset = settings.label(job.row));
         let ledger = Ledger::open(&folder).unwrap();
         let outcome = run(&jobs, &ledger, &settings, 1, &|_| Control::Continue).unwrap();
         assert_eq!(outcome, Outcome::default());
@@ -264,12 +259,12 @@ mod tests {
     #[test]
     fn a_panic_in_a_fit_ends_that_fit_alone() {
         let folder = folder("panic");
-        let jobs = [jobs(Method::Gft), jobs(Method::KernelRidge)].concat();
+        let jobs = [jobs(Row::Gft), jobs(Row::KernelRidge)].concat();
         let ledger = Ledger::open(&folder).unwrap();
         let panicked = AtomicUsize::new(0);
         let observe = |event: Event<'_>| {
             match event {
-                Event::Moved(job, _) if job.method == Method::Gft => panic!("on purpose"),
+                Event::Moved(job, _) if job.row == Row::Gft => panic!("on purpose"),
                 Event::Failed(_, Error::Panic) => panicked.fetch_add(1, Ordering::Relaxed),
                 _ => 0,
             };
@@ -284,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_state_that_cannot_be_saved_is_told() {
-        let (folder, jobs) = (folder("unsaved"), jobs(Method::Gft));
+        let (folder, jobs) = (folder("unsaved"), jobs(Row::Gft));
         let ledger = Ledger::open(&folder).unwrap();
         std::fs::create_dir_all(state_path(&folder, &jobs[0])).unwrap();
         let told = AtomicBool::new(false);
@@ -313,8 +308,8 @@ mod tests {
     #[test]
     fn states_of_other_settings_or_data_are_left_alone() {
         let (folder, settings) = (folder("states"), short());
-        let mut job = jobs(Method::Gft).remove(0);
-        job.preset = settings.label(job.method);
+        let mut job = jobs(Row::Gft).remove(0);
+        job.preset = settings.label(job.row);
         let result = |job: &Job| {
             let ledger = Ledger::open(&folder).unwrap();
             let jobs = std::slice::from_ref(job);

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::{Column, Error, Job, Method, Problem};
+use crate::{Column, Error, Job, Problem, Row};
 use serde_json::{Map, Value, json};
 use thinfit::{Config, Lambda};
 
@@ -81,15 +81,15 @@ impl Settings {
     }
 
     /// Name of the settings of a method, `default` for those without presets; changes to them stand behind it.
-    pub fn label(&self, method: Method) -> String {
-        let (name, known) = match method.core() {
+    pub fn label(&self, row: Row) -> String {
+        let (name, known) = match row.core() {
             Some(_) => (self.preset.as_str(), to_map(&self.config)),
             None => (
                 "default",
-                named(method).as_ref().map(to_map).unwrap_or_default(),
+                named(row).as_ref().map(to_map).unwrap_or_default(),
             ),
         };
-        let taken = |(key, value): &(&String, &Value)| match method.core() {
+        let taken = |(key, value): &(&String, &Value)| match row.core() {
             Some(_) => with::<Config>(&known, key, value).is_some_and(|laid| laid.is_ok()),
             None => {
                 with::<thinfit_methods::Method>(&known, key, value).is_some_and(|laid| laid.is_ok())
@@ -116,8 +116,8 @@ impl Settings {
 
     /// The settings of a job of another method.
     pub(crate) fn baseline(&self, job: &Job) -> Result<thinfit_methods::Method, Error> {
-        let known = named(job.method).ok_or_else(|| Error::Settings {
-            problem: format!("`{}` is not there", job.method.name()),
+        let known = named(job.row).ok_or_else(|| Error::Settings {
+            problem: format!("`{}` is not there", job.row.name()),
         })?;
         let mut settings = to_map(&known);
         let set = |settings: &mut Map<String, Value>, key: &str, value: Value| {
@@ -133,7 +133,7 @@ impl Settings {
             set(&mut settings, "lambda", json!(lambda));
         }
         // A key that the method does not have is a mistake here, and is refused below.
-        settings.extend(published(job.method, job.column));
+        settings.extend(published(job.row, job.column));
         for (key, value) in &self.changes {
             if let Some(Ok(laid)) = with::<thinfit_methods::Method>(&settings, key, value) {
                 settings = to_map(&laid);
@@ -158,35 +158,35 @@ impl fmt::Display for Settings {
 }
 
 /// Other methods with their defaults.
-fn named(method: Method) -> Option<thinfit_methods::Method> {
-    thinfit_methods::Method::named(match method {
-        Method::GaussianProcessMatern => Method::GaussianProcess.name(),
-        Method::ShrimpReal => Method::Shrimp.name(),
-        method => method.name(),
+fn named(row: Row) -> Option<thinfit_methods::Method> {
+    thinfit_methods::Method::named(match row {
+        Row::GaussianProcessMatern => Row::GaussianProcess.name(),
+        Row::ShrimpReal => Row::Shrimp.name(),
+        row => row.name(),
     })
 }
 
 /// What the authors of a method set for a column.
-fn published(method: Method, column: Column) -> Map<String, Value> {
+fn published(row: Row, column: Column) -> Map<String, Value> {
     use Problem::{F1, F2, F3, G1, G2, G3, Ishigami};
-    let settings = match (method, column) {
-        (Method::GaussianProcessMatern, _) => json!({ "kernel": "matern52" }),
+    let settings = match (row, column) {
+        (Row::GaussianProcessMatern, _) => json!({ "kernel": "matern52" }),
         // The published errors lie between those of these two ridges.
-        (Method::KernelRidge, Column::Measured(_)) => json!({ "lambda": [1e-5] }),
-        (Method::KernelRidge, _) => json!({ "lambda": [1e-4] }),
+        (Row::KernelRidge, Column::Measured(_)) => json!({ "lambda": [1e-5] }),
+        (Row::KernelRidge, _) => json!({ "lambda": [1e-4] }),
         // Table 1 has the numbers of a variant with complex features on all pairs of inputs.
-        (Method::Shrimp, Column::Function(F1 | F2 | F3 | Ishigami, _, samples)) => {
+        (Row::Shrimp, Column::Function(F1 | F2 | F3 | Ishigami, _, samples)) => {
             json!({ "variant": "complex", "features": 5 * samples, "orders": [2] })
         }
         // As in the scripts for measured data.
-        (Method::Shrimp, _) => {
+        (Row::Shrimp, _) => {
             json!({ "prune": 0.2, "steps": 50, "orders": (1..=10).collect::<Vec<_>>() })
         }
         // The thresholds of the authors' scripts.
-        (Method::AnovaRff, Column::Function(F2 | Ishigami, ..)) => json!({ "thresholds": [0.005] }),
-        (Method::AnovaRff, Column::Function(F3, ..)) => json!({ "thresholds": [0.001] }),
+        (Row::AnovaRff, Column::Function(F2 | Ishigami, ..)) => json!({ "thresholds": [0.005] }),
+        (Row::AnovaRff, Column::Function(F3, ..)) => json!({ "thresholds": [0.001] }),
         // Figure 1 shows what features on the axes can do.
-        (Method::AnovaRff, Column::Function(G1 | G2 | G3, ..)) => json!({ "order": 1 }),
+        (Row::AnovaRff, Column::Function(G1 | G2 | G3, ..)) => json!({ "order": 1 }),
         _ => json!({}),
     };
     match settings {
@@ -252,7 +252,7 @@ mod tests {
         };
         let settings = Settings::paper();
         for job in plan.jobs(&settings) {
-            match job.method.core() {
+            match job.row.core() {
                 Some(method) => settings.config(&job, method).check().unwrap(),
                 None => drop(settings.baseline(&job).unwrap()),
             }
@@ -265,9 +265,9 @@ mod tests {
         let settings = Settings::new("paper", changes(given)).unwrap();
         assert_eq!(settings.config.generate.steps, 7);
         assert_eq!(settings.config.generate.rate, Config::paper().generate.rate);
-        assert_eq!(settings.label(Method::Arff), "default rounds=3");
-        assert_eq!(settings.label(Method::KernelRidge), "default");
-        let label = settings.label(Method::GftR);
+        assert_eq!(settings.label(Row::Arff), "default rounds=3");
+        assert_eq!(settings.label(Row::KernelRidge), "default");
+        let label = settings.label(Row::GftR);
         assert_eq!(label, "paper generate={\"steps\":7}");
     }
 
@@ -287,8 +287,8 @@ mod tests {
             (json!(1e-6), false, true),
         ] {
             let settings = Settings::new("paper", changes(json!({ "ridge": ridge }))).unwrap();
-            assert_eq!(settings.label(Method::Gft).contains("ridge"), core);
-            assert_eq!(settings.label(Method::Shrimp).contains("ridge"), other);
+            assert_eq!(settings.label(Row::Gft).contains("ridge"), core);
+            assert_eq!(settings.label(Row::Shrimp).contains("ridge"), other);
         }
         for wrong in [json!({ "rounds": "many" }), json!({ "starts": -1 })] {
             assert!(Settings::new("paper", changes(wrong)).is_err());

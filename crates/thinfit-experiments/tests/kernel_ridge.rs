@@ -2,7 +2,7 @@
 
 use thinfit::{Control, Dataset};
 use thinfit_experiments::published::{self, Setting};
-use thinfit_experiments::{Method, Problem, Split};
+use thinfit_experiments::{Problem, Row, Split};
 use thinfit_methods::KernelRidge;
 
 /// Mean over five seeds of the test error, with as many test points as training points.
@@ -46,7 +46,7 @@ fn f3_with_500_points_is_near_the_published_figure() {
         samples: 500,
         width: 100,
     };
-    let published = published::find(setting, Method::KernelRidge, None)
+    let published = published::find(setting, Row::KernelRidge, None)
         .unwrap()
         .mse;
     assert!(

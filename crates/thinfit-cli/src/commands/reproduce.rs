@@ -9,8 +9,8 @@ use std::time::Instant;
 use thinfit::file::write_whole;
 use thinfit::{Activation, Lambda};
 use thinfit_experiments::{
-    Cell, Choice, Column, Error, Event, Figure1, Job, Ledger, Method, Outcome, Plan, Record,
-    Report, Settings, What, page, time,
+    Cell, Choice, Column, Error, Event, Figure1, Job, Ledger, Outcome, Plan, Record, Report, Row,
+    Settings, What, page, time,
 };
 
 use crate::args::ReproduceArgs;
@@ -165,10 +165,10 @@ fn write_report(out: &mut impl Write, folder: &Path, report: &Report) -> Result<
             write!(out, "{:>10}", column.problem())?;
         }
         writeln!(out)?;
-        for method in Figure1::METHODS {
-            write!(out, "{:<16}", method.label())?;
+        for row in Figure1::ROWS {
+            write!(out, "{:<16}", row.label())?;
             for &column in &columns {
-                let share = figure.share(method, column);
+                let share = figure.share(row, column);
                 let text = share.map_or("-".into(), |(share, _)| format!("{:.1} %", 100.0 * share));
                 write!(out, "{text:>10}")?;
             }
@@ -218,7 +218,7 @@ fn cells(args: &ReproduceArgs, whats: &[What]) -> Result<Vec<Cell>, Failure> {
         }
         columns.extend(named);
     }
-    let methods: Vec<Method> = args
+    let rows: Vec<Row> = args
         .methods
         .iter()
         .map(|name| name.parse().map_err(|error| wrong(&error)))
@@ -230,16 +230,16 @@ fn cells(args: &ReproduceArgs, whats: &[What]) -> Result<Vec<Cell>, Failure> {
                 .iter()
                 .any(|name| *name == activation.name())
         };
-        let choice = cell.method.activations().len() > 1;
+        let choice = cell.row.activations().len() > 1;
         args.activations.is_empty() || !choice || cell.activation.is_none_or(given)
     };
     let wanted = |cell: &Cell| {
         (columns.is_empty() || columns.contains(&cell.column))
-            && (methods.is_empty() || methods.contains(&cell.method))
+            && (rows.is_empty() || rows.contains(&cell.row))
             && activation(cell)
     };
-    for (word, method) in args.methods.iter().zip(&methods) {
-        if !all.iter().any(|cell| cell.method == *method) {
+    for (word, row) in args.methods.iter().zip(&rows) {
+        if !all.iter().any(|cell| cell.row == *row) {
             return Err(nowhere(args, "methods", word));
         }
     }
@@ -354,8 +354,8 @@ impl Forecast {
             seed: 0,
             ..job.clone()
         };
-        let method = format!("{} {}", job.method.name(), job.preset);
-        [alike.to_string(), method, String::new()]
+        let row = format!("{} {}", job.row.name(), job.preset);
+        [alike.to_string(), row, String::new()]
     }
 
     fn learn(&mut self, job: &Job, seconds: f64) {
@@ -372,11 +372,11 @@ impl Forecast {
         let whole = |job: &Job| Forecast::keys(job).iter().find_map(seen);
         // The seconds of a GFT-r are counted from the start of the GFT that it goes on from.
         let before = Job {
-            method: Method::Gft,
+            row: Row::Gft,
             ..job.clone()
         };
         let mut ahead = self.left.iter().chain(self.running.iter().map(|r| &r.job));
-        match job.method == Method::GftR && ahead.any(|other| *other == before) {
+        match job.row == Row::GftR && ahead.any(|other| *other == before) {
             true => Some((whole(job)? - whole(&before)?).max(0.0)),
             false => whole(job),
         }
@@ -454,7 +454,7 @@ mod tests {
     #[test]
     fn a_fit_that_goes_on_from_another_is_not_nearly_done_and_counts_once() {
         let cells = What::Table(1).cells().into_iter().filter(|cell| {
-            let pair = matches!(cell.method, Method::Gft | Method::GftR);
+            let pair = matches!(cell.row, Row::Gft | Row::GftR);
             pair && cell.column.name() == "f1-5" && cell.activation == Some(Activation::Fourier)
         });
         let plan = Plan {

@@ -9,7 +9,7 @@ use thinfit::Activation;
 /// A method: those of the paper first, in the order of its tables, then others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "&'static str")]
-pub enum Method {
+pub enum Row {
     /// Boosted random Fourier features.
     AnovaRff,
     /// Pruned sparse random features.
@@ -50,56 +50,56 @@ pub enum Method {
 
 /// No method has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no method `{name}`; expected one of {}", Method::ALL.map(Method::name).join(", "))]
-pub struct UnknownMethod {
+#[error("there is no method `{name}`; expected one of {}", Row::ALL.map(Row::name).join(", "))]
+pub struct UnknownRow {
     /// The name that was given.
     pub name: String,
 }
 
-impl Method {
+impl Row {
     /// Every method, in the order of the tables.
-    pub const ALL: [Method; 18] = [
-        Method::AnovaRff,
-        Method::Shrimp,
-        Method::Harfe,
-        Method::Salsa,
-        Method::KernelRidge,
-        Method::NeuralNet,
-        Method::FullySampled,
-        Method::NoisyGradients,
-        Method::FOpt,
-        Method::Gft,
-        Method::GftR,
-        Method::ShrimpReal,
-        Method::Rff,
-        Method::Arff,
-        Method::Swim,
-        Method::KernelRidgeValidated,
-        Method::GaussianProcess,
-        Method::GaussianProcessMatern,
+    pub const ALL: [Row; 18] = [
+        Row::AnovaRff,
+        Row::Shrimp,
+        Row::Harfe,
+        Row::Salsa,
+        Row::KernelRidge,
+        Row::NeuralNet,
+        Row::FullySampled,
+        Row::NoisyGradients,
+        Row::FOpt,
+        Row::Gft,
+        Row::GftR,
+        Row::ShrimpReal,
+        Row::Rff,
+        Row::Arff,
+        Row::Swim,
+        Row::KernelRidgeValidated,
+        Row::GaussianProcess,
+        Row::GaussianProcessMatern,
     ];
 
     /// Name on the command line and in records, and label in the tables.
     fn names(self) -> (&'static str, &'static str) {
         match self {
-            Method::AnovaRff => ("anova-rff", "ANOVA-RFF"),
-            Method::Shrimp => ("shrimp", "SHRIMP"),
-            Method::Harfe => ("harfe", "HARFE"),
-            Method::Salsa => ("salsa", "SALSA"),
-            Method::KernelRidge => ("kernel-ridge", "kernel ridge reg"),
-            Method::NeuralNet => ("plain", "neural net"),
-            Method::FullySampled => ("fully-sampled", "Fully Sampled"),
-            Method::NoisyGradients => ("noisy-gradients", "Noisy gradients"),
-            Method::FOpt => ("f-opt", "F-Opt"),
-            Method::Gft => ("gft", "GFT"),
-            Method::GftR => ("gft-r", "GFT-r"),
-            Method::ShrimpReal => ("shrimp-real", "SHRIMP, real features"),
-            Method::Rff => ("rff", "RFF, ridge"),
-            Method::Arff => ("arff", "ARFF"),
-            Method::Swim => ("swim", "SWIM"),
-            Method::KernelRidgeValidated => ("kernel-ridge-validated", "kernel ridge, validated"),
-            Method::GaussianProcess => ("gaussian-process", "GP, Gaussian, ARD"),
-            Method::GaussianProcessMatern => ("gaussian-process-matern", "GP, Matérn 5/2, ARD"),
+            Row::AnovaRff => ("anova-rff", "ANOVA-RFF"),
+            Row::Shrimp => ("shrimp", "SHRIMP"),
+            Row::Harfe => ("harfe", "HARFE"),
+            Row::Salsa => ("salsa", "SALSA"),
+            Row::KernelRidge => ("kernel-ridge", "kernel ridge reg"),
+            Row::NeuralNet => ("plain", "neural net"),
+            Row::FullySampled => ("fully-sampled", "Fully Sampled"),
+            Row::NoisyGradients => ("noisy-gradients", "Noisy gradients"),
+            Row::FOpt => ("f-opt", "F-Opt"),
+            Row::Gft => ("gft", "GFT"),
+            Row::GftR => ("gft-r", "GFT-r"),
+            Row::ShrimpReal => ("shrimp-real", "SHRIMP, real features"),
+            Row::Rff => ("rff", "RFF, ridge"),
+            Row::Arff => ("arff", "ARFF"),
+            Row::Swim => ("swim", "SWIM"),
+            Row::KernelRidgeValidated => ("kernel-ridge-validated", "kernel ridge, validated"),
+            Row::GaussianProcess => ("gaussian-process", "GP, Gaussian, ARD"),
+            Row::GaussianProcessMatern => ("gaussian-process-matern", "GP, Matérn 5/2, ARD"),
         }
     }
 
@@ -116,9 +116,9 @@ impl Method {
     /// The method of the core library, for those that are its own.
     pub fn core(self) -> Option<thinfit::Method> {
         match self {
-            Method::FOpt => Some(thinfit::Method::Direct),
-            Method::Gft => Some(thinfit::Method::Generative),
-            Method::GftR => Some(thinfit::Method::Refined),
+            Row::FOpt => Some(thinfit::Method::Direct),
+            Row::Gft => Some(thinfit::Method::Generative),
+            Row::GftR => Some(thinfit::Method::Refined),
             _ => None,
         }
     }
@@ -128,54 +128,52 @@ impl Method {
         let ours = self.core().is_some();
         ours || matches!(
             self,
-            Method::NeuralNet | Method::FullySampled | Method::NoisyGradients
+            Row::NeuralNet | Row::FullySampled | Row::NoisyGradients
         )
     }
 
     /// The activations that the tables have for it; none for a method without a choice.
     pub fn activations(self) -> &'static [Activation] {
         match self {
-            Method::NeuralNet => &[Activation::Fourier, Activation::Sigmoid, Activation::Relu],
-            Method::FOpt | Method::Gft | Method::GftR => {
-                &[Activation::Fourier, Activation::Sigmoid]
-            }
-            Method::Swim => &[Activation::Sigmoid, Activation::Relu],
-            Method::KernelRidge
-            | Method::KernelRidgeValidated
-            | Method::GaussianProcess
-            | Method::GaussianProcessMatern => &[],
+            Row::NeuralNet => &[Activation::Fourier, Activation::Sigmoid, Activation::Relu],
+            Row::FOpt | Row::Gft | Row::GftR => &[Activation::Fourier, Activation::Sigmoid],
+            Row::Swim => &[Activation::Sigmoid, Activation::Relu],
+            Row::KernelRidge
+            | Row::KernelRidgeValidated
+            | Row::GaussianProcess
+            | Row::GaussianProcessMatern => &[],
             _ => &[Activation::Fourier],
         }
     }
 }
 
-impl fmt::Display for Method {
+impl fmt::Display for Row {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(self.label())
     }
 }
 
-impl FromStr for Method {
-    type Err = UnknownMethod;
+impl FromStr for Row {
+    type Err = UnknownRow;
 
-    fn from_str(name: &str) -> Result<Self, UnknownMethod> {
-        Method::ALL
+    fn from_str(name: &str) -> Result<Self, UnknownRow> {
+        Row::ALL
             .into_iter()
-            .find(|method| method.name() == name)
-            .ok_or_else(|| UnknownMethod { name: name.into() })
+            .find(|row| row.name() == name)
+            .ok_or_else(|| UnknownRow { name: name.into() })
     }
 }
 
-impl TryFrom<String> for Method {
-    type Error = UnknownMethod;
+impl TryFrom<String> for Row {
+    type Error = UnknownRow;
 
-    fn try_from(name: String) -> Result<Self, UnknownMethod> {
+    fn try_from(name: String) -> Result<Self, UnknownRow> {
         name.parse()
     }
 }
 
-impl From<Method> for &'static str {
-    fn from(method: Method) -> &'static str {
-        method.name()
+impl From<Row> for &'static str {
+    fn from(row: Row) -> &'static str {
+        row.name()
     }
 }
