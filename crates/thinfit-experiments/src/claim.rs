@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use crate::bench::state_path;
-use crate::{Error, Job, Row};
+use crate::attempt::state_path;
+use crate::{Error, Job};
 
 /// A lock on a chain of jobs, by which other programs know that somebody is at it.
 pub(crate) struct Claim {
@@ -16,14 +16,7 @@ pub(crate) struct Claim {
 impl Claim {
     /// The lock, none if another program has it. GFT-r is locked with the GFT that it goes on from.
     pub fn of(job: &Job, folder: &Path) -> Result<Option<Claim>, Error> {
-        let root = match job.row {
-            Row::GftR => Job {
-                row: Row::Gft,
-                ..job.clone()
-            },
-            _ => job.clone(),
-        };
-        let path = state_path(folder, &root).with_extension("lock");
+        let path = state_path(folder, &job.root()).with_extension("lock");
         loop {
             let create = || {
                 std::fs::create_dir_all(folder.join("states")).and_then(|()| File::create(&path))
@@ -70,6 +63,7 @@ impl Drop for Claim {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Row;
     use crate::job::tests::jobs;
 
     #[test]

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a job gave.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct Entry {
     /// The job.
     #[serde(flatten)]
     pub job: Job,
@@ -50,7 +50,7 @@ struct State {
     /// Bytes that were read.
     read: u64,
     /// Records by job.
-    records: HashMap<String, Record>,
+    entries: HashMap<String, Entry>,
     /// Jobs that failed and are to be tried again.
     retry: HashSet<String>,
     /// Lines that are no records.
@@ -76,9 +76,9 @@ impl Ledger {
     pub fn retry(&self) {
         let state = &mut *self.lock();
         let failed = state
-            .records
+            .entries
             .iter()
-            .filter(|(_, record)| record.mse.is_none());
+            .filter(|(_, entry)| entry.mse.is_none());
         state.retry = failed.map(|(key, _)| key.clone()).collect();
     }
 
@@ -95,17 +95,17 @@ impl Ledger {
         let mut state = self.lock();
         self.refresh(&mut state)?;
         let key = key(job);
-        Ok(state.records.contains_key(&key) && !state.retry.contains(&key))
+        Ok(state.entries.contains_key(&key) && !state.retry.contains(&key))
     }
 
     /// The record of a job.
-    pub fn get(&self, job: &Job) -> Option<Record> {
-        self.lock().records.get(&key(job)).cloned()
+    pub fn get(&self, job: &Job) -> Option<Entry> {
+        self.lock().entries.get(&key(job)).cloned()
     }
 
     /// All records, in no order.
-    pub fn records(&self) -> Vec<Record> {
-        self.lock().records.values().cloned().collect()
+    pub fn entries(&self) -> Vec<Entry> {
+        self.lock().entries.values().cloned().collect()
     }
 
     /// Lines that are no records, for instance the last one after a crash.
@@ -117,10 +117,10 @@ impl Ledger {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn add(&self, record: &Record) -> Result<(), Error> {
+    pub fn add(&self, entry: &Entry) -> Result<(), Error> {
         let failed = |source| Error::io("write", &self.path, source);
         let state = self.lock();
-        let mut line = serde_json::to_string(record).expect("a record holds texts and numbers");
+        let mut line = serde_json::to_string(entry).expect("an entry holds texts and numbers");
         line.push('\n');
         let open = || {
             OpenOptions::new()
@@ -162,14 +162,14 @@ impl Ledger {
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            match serde_json::from_slice::<Record>(line) {
-                Ok(record) => {
-                    let key = key(&record.job);
+            match serde_json::from_slice::<Entry>(line) {
+                Ok(entry) => {
+                    let key = key(&entry.job);
                     state.retry.remove(&key);
-                    let known = state.records.entry(key);
-                    let known = known.or_insert_with(|| record.clone());
+                    let known = state.entries.entry(key);
+                    let known = known.or_insert_with(|| entry.clone());
                     if known.mse.is_none() {
-                        *known = record;
+                        *known = entry;
                     }
                 }
                 Err(_) => state.damaged += 1,
@@ -197,15 +197,15 @@ fn key(job: &Job) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Choice, Plan, Settings, What};
+    use crate::{Choice, Exhibit, Plan, Settings};
 
-    fn record(seed: u64) -> Record {
+    fn entry(seed: u64) -> Entry {
         let plan = Plan {
-            cells: What::Table(4).cells(),
+            cells: Exhibit::Table(4).cells(),
             seeds: vec![seed],
             lambda: Choice::Published,
         };
-        Record {
+        Entry {
             job: plan.jobs(&Settings::paper()).remove(0),
             mse: Some(0.1 + seed as f64 / 3.0),
             validation_mse: None,
@@ -230,17 +230,17 @@ mod tests {
         let folder = folder("ledger");
         let ledger = Ledger::open(&folder).unwrap();
         let other = Ledger::open(&folder).unwrap();
-        ledger.add(&record(1)).unwrap();
+        ledger.add(&entry(1)).unwrap();
         ledger
-            .add(&Record {
+            .add(&Entry {
                 mse: None,
-                ..record(1)
+                ..entry(1)
             })
             .unwrap();
-        assert!(other.has(&record(1).job).unwrap() && !other.has(&record(2).job).unwrap());
+        assert!(other.has(&entry(1).job).unwrap() && !other.has(&entry(2).job).unwrap());
         let again = Ledger::open(&folder).unwrap();
-        assert_eq!(again.get(&record(1).job), Some(record(1)));
-        assert_eq!((again.records().len(), again.damaged()), (1, 0));
+        assert_eq!(again.get(&entry(1).job), Some(entry(1)));
+        assert_eq!((again.entries().len(), again.damaged()), (1, 0));
         std::fs::remove_dir_all(&folder).unwrap();
     }
 
@@ -248,10 +248,10 @@ mod tests {
     fn a_failure_gives_way_to_a_later_success() {
         let folder = folder("retry");
         let ledger = Ledger::open(&folder).unwrap();
-        let failed = Record {
+        let failed = Entry {
             mse: None,
             failure: Some("the loss is not finite".into()),
-            ..record(1)
+            ..entry(1)
         };
         ledger.add(&failed).unwrap();
         assert!(ledger.has(&failed.job).unwrap());
@@ -259,10 +259,10 @@ mod tests {
         assert!(!ledger.has(&failed.job).unwrap());
         ledger.add(&failed).unwrap();
         assert!(ledger.has(&failed.job).unwrap());
-        ledger.add(&record(1)).unwrap();
+        ledger.add(&entry(1)).unwrap();
         ledger.add(&failed).unwrap();
         assert!(ledger.has(&failed.job).unwrap());
-        assert_eq!(ledger.get(&failed.job), Some(record(1)));
+        assert_eq!(ledger.get(&failed.job), Some(entry(1)));
         std::fs::remove_dir_all(&folder).unwrap();
     }
 
@@ -270,16 +270,16 @@ mod tests {
     fn a_last_line_cut_short_costs_that_line_only() {
         let folder = folder("damaged");
         let ledger = Ledger::open(&folder).unwrap();
-        ledger.add(&record(1)).unwrap();
-        ledger.add(&record(2)).unwrap();
+        ledger.add(&entry(1)).unwrap();
+        ledger.add(&entry(2)).unwrap();
         let bytes = std::fs::read(ledger.path()).unwrap();
         std::fs::write(ledger.path(), &bytes[..bytes.len() - 20]).unwrap();
         let ledger = Ledger::open(&folder).unwrap();
-        assert!(ledger.has(&record(1).job).unwrap() && !ledger.has(&record(2).job).unwrap());
-        ledger.add(&record(3)).unwrap();
+        assert!(ledger.has(&entry(1).job).unwrap() && !ledger.has(&entry(2).job).unwrap());
+        ledger.add(&entry(3)).unwrap();
         let again = Ledger::open(&folder).unwrap();
-        assert!(again.has(&record(1).job).unwrap() && again.has(&record(3).job).unwrap());
-        assert_eq!((again.records().len(), again.damaged()), (2, 1));
+        assert!(again.has(&entry(1).job).unwrap() && again.has(&entry(3).job).unwrap());
+        assert_eq!((again.entries().len(), again.damaged()), (2, 1));
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

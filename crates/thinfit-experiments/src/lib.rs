@@ -1,15 +1,18 @@
-//! The experiments of the paper: its problems, its published numbers, and the runs that produce ours beside them.
+//! The experiments of the paper: its problems, its published numbers, and the runs that set ours beside them.
 //!
 //! *Generative feature training of thin 2-layer networks*, Hertrich and Neumayer, TMLR 2025, compares methods on
 //! functions with known formulas ([`functions`]) and on six measured data sets ([`uci`]), and prints the errors in
-//! Tables 1 to 6 ([`published`]). Here a [`Column`] is what is learned, a [`Row`] learns it, a [`Job`] is one fit, and
-//! a [`Ledger`] keeps the record of every fit that is done. [`run`] does what is missing, and a [`Report`] shows what is there.
+//! Tables 1 to 6 ([`published`]). A table is an [`Exhibit`]: in each [`Cell`] a [`Row`], that is, a method with its
+//! settings, learns a [`Column`], that is, a problem. A [`Job`] is one fit for a cell, and a [`Ledger`] has an [`Entry`]
+//! for every finished job. [`run`] does the jobs that are missing, and a [`Report`] compares the ledger with the paper.
 
-mod bench;
+mod attempt;
 mod claim;
 mod column;
 mod error;
-mod figure;
+mod exhibit;
+mod figure1;
+mod file;
 pub mod functions;
 mod job;
 mod ledger;
@@ -19,23 +22,27 @@ mod report;
 mod row;
 mod run;
 mod settings;
+mod spectrum;
 pub mod uci;
 
 pub use column::{Column, UnknownColumn};
 pub use error::Error;
-pub use figure::{Features, Figure1, support};
+pub use exhibit::{Cell, Exhibit, UnknownExhibit};
+pub use figure1::Figure1;
 pub use functions::{Indices, Problem, Sample, Split, TooFewInputs};
-pub use job::{Cell, Choice, Job, Plan, What};
-pub use ledger::{Ledger, Record};
-pub use row::{Row, UnknownRow};
-// The old name of a row, which `thinfit demo` still uses.
+pub use job::{Choice, Job, Plan};
+pub use ledger::{Entry, Ledger};
 pub use page::page;
-pub use report::{Entry, Ours, Report, time};
-#[doc(hidden)]
-pub use row::Row as Method;
+pub use report::{Comparison, Ours, Report, time};
+pub use row::{Row, UnknownRow};
 pub use run::{Event, Outcome, run};
 pub use settings::Settings;
+pub use spectrum::Spectrum;
 pub use uci::{Measured, UciError};
 
-/// The commit that this library was built from, `+` behind it where the sources had changed since.
+// The old name of a row, which `thinfit demo` still uses.
+#[doc(hidden)]
+pub use row::Row as Method;
+
+/// The commit that this library was built from, with a `+` if the sources had changed since.
 pub const COMMIT: &str = env!("THINFIT_COMMIT");

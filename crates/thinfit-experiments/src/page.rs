@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::report::{INTRODUCTION, figure, heading, lambda, notes, ratio, rows, time, title};
-use crate::{COMMIT, Column, Entry, Figure1, Report, What};
+use crate::report::{INTRODUCTION, figure, heading, lambda, notes, ratio, time, title};
+use crate::{COMMIT, Column, Comparison, Exhibit, Figure1, Report};
 
 /// The page. `figure` stands in the section of Figure 1.
 pub fn page(report: &Report, figure1: Option<&Figure1>) -> String {
@@ -19,19 +19,21 @@ pub fn page(report: &Report, figure1: Option<&Figure1>) -> String {
         escape(&report.settings),
         escape(COMMIT),
     );
-    for what in &report.whats {
-        let (name, _) = title(*what).split_once(':').unwrap_or((title(*what), ""));
+    for exhibit in &report.exhibits {
+        let (name, _) = title(*exhibit)
+            .split_once(':')
+            .unwrap_or((title(*exhibit), ""));
         // Writing to a string cannot fail.
-        let _ = write!(out, "<a href=\"#{what}\">{name}</a> ");
+        let _ = write!(out, "<a href=\"#{exhibit}\">{name}</a> ");
     }
     out.push_str("</nav>\n");
-    for &what in &report.whats {
+    for &exhibit in &report.exhibits {
         let _ = writeln!(
             out,
-            "<section id=\"{what}\">\n<h2>{}</h2>",
-            escape(title(what))
+            "<section id=\"{exhibit}\">\n<h2>{}</h2>",
+            escape(title(exhibit))
         );
-        let notes = notes(what);
+        let notes = notes(exhibit);
         if !notes.is_empty() {
             out.push_str("<ul>\n");
             for note in notes {
@@ -39,11 +41,11 @@ pub fn page(report: &Report, figure1: Option<&Figure1>) -> String {
             }
             out.push_str("</ul>\n");
         }
-        if let (What::Figure1, Some(figure)) = (what, figure1) {
+        if let (Exhibit::Figure1, Some(figure)) = (exhibit, figure1) {
             let _ = writeln!(out, "<figure>{}</figure>", figure.canvas().to_svg());
             shares(&mut out, figure);
         }
-        matrix(&mut out, report, what);
+        matrix(&mut out, report, exhibit);
         out.push_str("</section>\n");
     }
     out.push_str("</body>\n</html>\n");
@@ -51,8 +53,8 @@ pub fn page(report: &Report, figure1: Option<&Figure1>) -> String {
 }
 
 /// Methods down, columns across.
-fn matrix(out: &mut String, report: &Report, what: What) {
-    let columns: Vec<Column> = what.columns().collect();
+fn matrix(out: &mut String, report: &Report, exhibit: Exhibit) {
+    let columns: Vec<Column> = exhibit.columns().collect();
     out.push_str("<div class=\"scroll\"><table>\n<thead><tr><th>method</th>");
     for &column in &columns {
         let text = heading(column);
@@ -65,7 +67,7 @@ fn matrix(out: &mut String, report: &Report, what: What) {
         );
     }
     out.push_str("</tr></thead>\n<tbody>\n");
-    for (row, activation) in rows(what) {
+    for (row, activation) in exhibit.lines() {
         let activation_name = activation.map_or("", |activation| activation.name());
         let _ = write!(
             out,
@@ -73,12 +75,12 @@ fn matrix(out: &mut String, report: &Report, what: What) {
             escape(row.label())
         );
         for &column in &columns {
-            let entry = report.of(what).find(|entry| {
-                let cell = &entry.cell;
+            let comparison = report.of(exhibit).find(|comparison| {
+                let cell = &comparison.cell;
                 (cell.row, cell.activation, cell.column) == (row, activation, column)
             });
-            match entry {
-                Some(entry) => write_cell(out, report, entry),
+            match comparison {
+                Some(comparison) => write_cell(out, report, comparison),
                 None => out.push_str("<td class=\"none\"></td>"),
             }
         }
@@ -87,17 +89,17 @@ fn matrix(out: &mut String, report: &Report, what: What) {
     out.push_str("</tbody>\n</table></div>\n");
 }
 
-fn write_cell(out: &mut String, report: &Report, entry: &Entry) {
-    let ours = entry.ours.as_ref();
-    let mut class = vec![match entry.ratio() {
+fn write_cell(out: &mut String, report: &Report, comparison: &Comparison) {
+    let ours = comparison.ours.as_ref();
+    let mut class = vec![match comparison.ratio() {
         _ if ours.is_none() => "missing",
         None if ours.is_some_and(|ours| ours.mse.is_none()) => "worse",
-        _ if !entry.comparable() => "alike",
+        _ if !comparison.comparable() => "alike",
         Some(ratio) if ratio > 3.0 => "worse",
         Some(ratio) if ratio < 1.0 / 3.0 => "better",
         _ => "alike",
     }];
-    if entry.best {
+    if comparison.best {
         class.push("best");
     }
     let _ = write!(out, "<td class=\"{}\">", class.join(" "));
@@ -108,13 +110,13 @@ fn write_cell(out: &mut String, report: &Report, entry: &Entry) {
             let _ = write!(out, "<b>{mse}</b>");
         }
     }
-    if let Some(published) = entry.published {
+    if let Some(published) = comparison.published {
         let mark = if published.highlighted {
             " class=\"bold\""
         } else {
             ""
         };
-        let ratio = entry
+        let ratio = comparison
             .ratio()
             .map_or(String::new(), |r| format!(" · ×{}", ratio(r)));
         let _ = write!(
@@ -124,7 +126,7 @@ fn write_cell(out: &mut String, report: &Report, entry: &Entry) {
         );
     }
     let mut facts = Vec::new();
-    let lambda = lambda(entry);
+    let lambda = lambda(comparison);
     if !lambda.is_empty() {
         facts.push(format!("λ {lambda}"));
     }
@@ -140,13 +142,13 @@ fn write_cell(out: &mut String, report: &Report, entry: &Entry) {
 
 fn shares(out: &mut String, figure: &Figure1) {
     out.push_str("<table class=\"shares\">\n<thead><tr><th>|b| within 0.1 of the lines</th>");
-    for column in What::Figure1.columns() {
+    for column in Exhibit::Figure1.columns() {
         let _ = write!(out, "<th>{}</th>", column.problem());
     }
     out.push_str("</tr></thead>\n<tbody>\n");
     for row in Figure1::ROWS {
         let _ = write!(out, "<tr><th>{}</th>", escape(row.label()));
-        for column in What::Figure1.columns() {
+        for column in Exhibit::Figure1.columns() {
             let share = figure.share(row, column);
             let text = share.map_or("missing".into(), |(share, seeds)| {
                 format!("{:.1} %<small>seeds {seeds}</small>", 100.0 * share)
@@ -211,7 +213,7 @@ mod tests {
             seeds: vec![],
             lambda: Choice::Published,
         };
-        let report = Report::new(&What::ALL, &plan, &Settings::paper(), &ledger);
+        let report = Report::new(&Exhibit::ALL, &plan, &Settings::paper(), &ledger);
         std::fs::remove_dir_all(&folder).unwrap();
         let figure = Figure1::read(&report, &folder);
         let page = page(&report, Some(&figure));
@@ -224,7 +226,7 @@ mod tests {
             .descendants()
             .filter(|node| node.text() == Some("missing"));
         let bold = missing.filter(|node| node.has_tag_name("b")).count();
-        assert_eq!(bold, report.entries.len());
+        assert_eq!(bold, report.comparisons.len());
         assert!(bold > 300, "all published cells and ours");
         for address in ["http://", "https://", "src=", "@import", "url("] {
             // The name space of a picture is not an address that is looked up.

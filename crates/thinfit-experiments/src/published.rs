@@ -11,7 +11,7 @@ use thinfit::Activation;
 
 /// One published error.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cell {
+pub struct Published {
     /// Number of the table.
     pub table: u32,
     /// Hidden neurons $N$.
@@ -48,8 +48,8 @@ pub struct Setting<'a> {
 }
 
 /// Every published cell, in the order of the tables.
-pub fn cells() -> &'static [Cell] {
-    static CELLS: LazyLock<Vec<Cell>> = LazyLock::new(|| {
+pub fn cells() -> &'static [Published] {
+    static CELLS: LazyLock<Vec<Published>> = LazyLock::new(|| {
         parse(include_str!("../data/paper_results.csv"))
             .expect("the record is compiled in and a test parses it")
     });
@@ -61,9 +61,9 @@ pub fn find(
     setting: Setting<'_>,
     row: Row,
     activation: Option<Activation>,
-) -> Option<&'static Cell> {
+) -> Option<&'static Published> {
     cells().iter().find(|cell| {
-        let Cell {
+        let Published {
             problem,
             dim,
             samples,
@@ -82,7 +82,7 @@ pub fn find(
 }
 
 /// Reads the record; on failure says in which line and field.
-fn parse(text: &'static str) -> Result<Vec<Cell>, String> {
+fn parse(text: &'static str) -> Result<Vec<Published>, String> {
     text.lines()
         .enumerate()
         .skip(1)
@@ -92,7 +92,7 @@ fn parse(text: &'static str) -> Result<Vec<Cell>, String> {
         .collect()
 }
 
-fn parse_line(line: &'static str) -> Result<Cell, &'static str> {
+fn parse_line(line: &'static str) -> Result<Published, &'static str> {
     let fields: Vec<&'static str> = line.split(',').collect();
     let [
         table,
@@ -109,7 +109,7 @@ fn parse_line(line: &'static str) -> Result<Cell, &'static str> {
     else {
         return Err("number of fields");
     };
-    Ok(Cell {
+    Ok(Published {
         table: table
             .strip_prefix("table")
             .and_then(|n| n.parse().ok())

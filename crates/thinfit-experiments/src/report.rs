@@ -3,17 +3,17 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use crate::published;
-use crate::{Cell, Choice, Column, Job, Ledger, Plan, Record, Row, Settings, What};
+use crate::published::Published;
+use crate::{Cell, Choice, Column, Entry, Exhibit, Job, Ledger, Plan, Row, Settings};
 use thinfit::Lambda;
 
 /// All cells of some tables, with what we have.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The tables and figures, in the order in which they are shown.
-    pub whats: Vec<What>,
+    pub exhibits: Vec<Exhibit>,
     /// Their cells.
-    pub entries: Vec<Entry>,
+    pub comparisons: Vec<Comparison>,
     /// The settings of all fits, in words.
     pub settings: String,
     /// Seeds that a cell should have.
@@ -22,14 +22,14 @@ pub struct Report {
 
 /// A cell and what is known of it.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct Comparison {
     /// The cell.
     pub cell: Cell,
-    /// What the paper prints.
-    pub published: Option<&'static published::Cell>,
+    /// Exhibit the paper prints.
+    pub published: Option<&'static Published>,
     /// Name of the settings, as [`Settings::label`] has it.
     pub preset: String,
-    /// What we measured; none if no seed is done.
+    /// Exhibit we measured; none if no seed is done.
     pub ours: Option<Ours>,
     /// Whether no other method has a smaller error of ours in this column of this table; only where no seed is missing and
     /// no fit failed.
@@ -40,7 +40,7 @@ pub struct Entry {
 #[derive(Clone, Debug)]
 pub struct Ours {
     /// The records, by seed.
-    pub records: Vec<Record>,
+    pub entries: Vec<Entry>,
     /// Mean of the test errors of the fits that did not fail; none if all did.
     pub mse: Option<f64>,
     /// Standard deviation of the test errors over the seeds, where there are two or more.
@@ -50,36 +50,36 @@ pub struct Ours {
 }
 
 impl Ours {
-    fn new(mut records: Vec<Record>) -> Self {
-        records.sort_by_key(|record| record.job.seed);
-        let errors: Vec<f64> = records.iter().filter_map(|record| record.mse).collect();
+    fn new(mut entries: Vec<Entry>) -> Self {
+        entries.sort_by_key(|entry| entry.job.seed);
+        let errors: Vec<f64> = entries.iter().filter_map(|entry| entry.mse).collect();
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let mse = (!errors.is_empty()).then(|| mean(&errors));
         let spread = mse.filter(|_| errors.len() > 1).map(|mse| {
             let squares = errors.iter().map(|error| (error - mse).powi(2));
             (squares.sum::<f64>() / (errors.len() - 1) as f64).sqrt()
         });
-        let seconds: Vec<f64> = records.iter().map(|record| record.seconds).collect();
+        let seconds: Vec<f64> = entries.iter().map(|entry| entry.seconds).collect();
         Ours {
             mse,
             spread,
             seconds: mean(&seconds),
-            records,
+            entries,
         }
     }
 
     /// Seeds whose fit ended without a model, mostly because its numbers left the finite range.
     pub fn failed(&self) -> usize {
-        self.records
+        self.entries
             .iter()
-            .filter(|record| record.mse.is_none())
+            .filter(|entry| entry.mse.is_none())
             .count()
     }
 
     /// The different λ that were used, from the smallest.
     pub fn lambdas(&self) -> Vec<f64> {
         let mut all: Vec<f64> = self
-            .records
+            .entries
             .iter()
             .filter_map(|r| r.selected_lambda)
             .collect();
@@ -91,16 +91,16 @@ impl Ours {
     /// The different commits, in the order of the seeds.
     pub fn commits(&self) -> Vec<&str> {
         let mut commits: Vec<&str> = Vec::new();
-        for record in &self.records {
-            if !commits.contains(&record.commit.as_str()) {
-                commits.push(&record.commit);
+        for entry in &self.entries {
+            if !commits.contains(&entry.commit.as_str()) {
+                commits.push(&entry.commit);
             }
         }
         commits
     }
 }
 
-impl Entry {
+impl Comparison {
     /// Our error over the published one, where there are both.
     pub fn ratio(&self) -> Option<f64> {
         Some(self.ours.as_ref()?.mse? / self.published?.mse)
@@ -109,13 +109,13 @@ impl Entry {
     /// Whether the published number is of the same experiment: the paper took three rows of Table 1 from elsewhere.
     pub fn comparable(&self) -> bool {
         let copied = matches!(self.cell.row, Row::AnovaRff | Row::Shrimp | Row::Harfe);
-        !(copied && self.cell.what == What::Table(1))
+        !(copied && self.cell.exhibit == Exhibit::Table(1))
     }
 }
 
 impl Report {
     /// All cells of `whats` with the records that belong to them: of the λ and settings of `plan`, and of any seed.
-    pub fn new(whats: &[What], plan: &Plan, settings: &Settings, ledger: &Ledger) -> Self {
+    pub fn new(exhibits: &[Exhibit], plan: &Plan, settings: &Settings, ledger: &Ledger) -> Self {
         let unseeded = |job: &Job| {
             Job {
                 seed: 0,
@@ -123,14 +123,14 @@ impl Report {
             }
             .to_string()
         };
-        let mut records: HashMap<String, Vec<Record>> = HashMap::new();
-        for record in ledger.records() {
-            records
-                .entry(unseeded(&record.job))
-                .or_default()
-                .push(record);
+        let mut entries: HashMap<String, Vec<Entry>> = HashMap::new();
+        for entry in ledger.entries() {
+            entries.entry(unseeded(&entry.job)).or_default().push(entry);
         }
-        let cells: Vec<Cell> = whats.iter().flat_map(|what| what.cells()).collect();
+        let cells: Vec<Cell> = exhibits
+            .iter()
+            .flat_map(|exhibit| exhibit.cells())
+            .collect();
         let lambda = match plan.lambda {
             Choice::Published => "as the paper selected it".into(),
             Choice::Given(Lambda::Auto) => "selected by validation in every fit".into(),
@@ -142,47 +142,53 @@ impl Report {
             seeds: vec![0],
             lambda: plan.lambda,
         };
-        let mut entries: Vec<Entry> = cells
+        let mut comparisons: Vec<Comparison> = cells
             .into_iter()
             .zip(plan.jobs(settings))
-            .map(|(cell, job)| Entry {
+            .map(|(cell, job)| Comparison {
                 cell,
-                published: cell.published(),
+                published: cell.beside(),
                 preset: job.preset.clone(),
-                ours: records.get(&unseeded(&job)).cloned().map(Ours::new),
+                ours: entries.get(&unseeded(&job)).cloned().map(Ours::new),
                 best: false,
             })
             .collect();
-        let whole = |ours: &&Ours| ours.failed() == 0 && ours.records.len() >= seeds;
-        let mse = |entry: &Entry| entry.ours.as_ref().filter(whole)?.mse;
-        for i in 0..entries.len() {
-            let here = (entries[i].cell.what, entries[i].cell.column);
-            let least = entries
+        let whole = |ours: &&Ours| ours.failed() == 0 && ours.entries.len() >= seeds;
+        let mse = |comparison: &Comparison| comparison.ours.as_ref().filter(whole)?.mse;
+        for i in 0..comparisons.len() {
+            let here = (comparisons[i].cell.exhibit, comparisons[i].cell.column);
+            let least = comparisons
                 .iter()
-                .filter(|entry| (entry.cell.what, entry.cell.column) == here)
+                .filter(|comparison| (comparison.cell.exhibit, comparison.cell.column) == here)
                 .filter_map(mse)
                 .fold(f64::INFINITY, f64::min);
-            entries[i].best = mse(&entries[i]).is_some_and(|mse| mse == least);
+            comparisons[i].best = mse(&comparisons[i]).is_some_and(|mse| mse == least);
         }
         Report {
-            whats: whats.to_vec(),
-            entries,
+            exhibits: exhibits.to_vec(),
+            comparisons,
             settings: format!("{}; λ {lambda}", settings),
             seeds,
         }
     }
 
     /// The entries of a table.
-    pub fn of(&self, what: What) -> impl Iterator<Item = &Entry> {
-        self.entries
+    pub fn of(&self, exhibit: Exhibit) -> impl Iterator<Item = &Comparison> {
+        self.comparisons
             .iter()
-            .filter(move |entry| entry.cell.what == what)
+            .filter(move |comparison| comparison.cell.exhibit == exhibit)
     }
 
     /// Cells, and how many of them have a number of ours.
     pub fn count(&self) -> (usize, usize) {
-        let ours = self.entries.iter().filter_map(|entry| entry.ours.as_ref());
-        (self.entries.len(), ours.filter_map(|ours| ours.mse).count())
+        let ours = self
+            .comparisons
+            .iter()
+            .filter_map(|comparison| comparison.ours.as_ref());
+        (
+            self.comparisons.len(),
+            ours.filter_map(|ours| ours.mse).count(),
+        )
     }
 
     /// One line a cell: the columns of the published record under their names, then ours.
@@ -192,16 +198,16 @@ impl Report {
              our_lambda,our_mse,our_spread,seeds,failed,seconds,commit,settings\n",
         );
         let number = |value: Option<f64>| value.map_or(String::new(), |v| format!("{v:e}"));
-        for entry in &self.entries {
-            let cell = &entry.cell;
-            let published = entry.published;
-            let ours = entry.ours.as_ref();
+        for comparison in &self.comparisons {
+            let cell = &comparison.cell;
+            let published = comparison.published;
+            let ours = comparison.ours.as_ref();
             let joined = |texts: Vec<String>| texts.join(" ");
             // Writing to a string cannot fail.
             let _ = writeln!(
                 out,
                 "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
-                cell.what,
+                cell.exhibit,
                 cell.width,
                 cell.column.problem(),
                 cell.column.dim(),
@@ -216,11 +222,11 @@ impl Report {
                 )),
                 number(ours.and_then(|ours| ours.mse)),
                 number(ours.and_then(|ours| ours.spread)),
-                ours.map_or(0, |ours| ours.records.len()),
+                ours.map_or(0, |ours| ours.entries.len()),
                 ours.map_or(0, Ours::failed),
                 number(ours.map(|ours| ours.seconds)),
                 ours.map_or(String::new(), |ours| ours.commits().join(" ")),
-                quoted(&entry.preset),
+                quoted(&comparison.preset),
             );
         }
         out
@@ -234,58 +240,61 @@ impl Report {
              Settings: {}.\n\n{filled} of {cells} cells have a number of ours.\n",
             self.settings,
         );
-        for &what in &self.whats {
-            let _ = write!(out, "\n## {}\n\n", title(what));
-            for note in notes(what) {
+        for &exhibit in &self.exhibits {
+            let _ = write!(out, "\n## {}\n\n", title(exhibit));
+            for note in notes(exhibit) {
                 let _ = writeln!(out, "- {note}");
             }
-            for column in what.columns() {
+            for column in exhibit.columns() {
                 let _ = write!(
                     out,
                     "\n### {}\n\n| method | activation | λ | ours | spread | seeds | published | ratio | time |\n\
                      |---|---|---|---|---|---|---|---|---|\n",
                     heading(column)
                 );
-                for entry in self.of(what).filter(|entry| entry.cell.column == column) {
-                    let _ = writeln!(out, "{}", self.markdown_row(entry));
+                for comparison in self
+                    .of(exhibit)
+                    .filter(|comparison| comparison.cell.column == column)
+                {
+                    let _ = writeln!(out, "{}", self.markdown_row(comparison));
                 }
             }
         }
         out
     }
 
-    fn markdown_row(&self, entry: &Entry) -> String {
+    fn markdown_row(&self, comparison: &Comparison) -> String {
         let number = |value: Option<f64>| value.map_or("–".into(), figure);
-        let ours = entry.ours.as_ref();
-        let mse = match (ours, entry.best) {
+        let ours = comparison.ours.as_ref();
+        let mse = match (ours, comparison.best) {
             (None, _) => "missing".into(),
             (Some(ours), true) => format!("**{}**", number(ours.mse)),
             (Some(ours), false) => ours.mse.map_or("failed".into(), figure),
         };
-        let published = match entry.published {
+        let published = match comparison.published {
             Some(cell) if cell.highlighted => format!("**{}**", figure(cell.mse)),
             cell => number(cell.map(|cell| cell.mse)),
         };
         format!(
             "| {} | {} | {} | {mse} | {} | {} | {published} | {} | {} |",
-            entry.cell.row,
-            entry
+            comparison.cell.row,
+            comparison
                 .cell
                 .activation
                 .map_or("", |activation| activation.name()),
-            lambda(entry),
+            lambda(comparison),
             number(ours.and_then(|ours| ours.spread)),
             ours.map_or("–".into(), |ours| self.seeds(ours)),
-            entry.ratio().map_or("–".into(), ratio),
+            comparison.ratio().map_or("–".into(), ratio),
             ours.map_or("–".into(), |ours| time(ours.seconds)),
         )
     }
 
     /// Number of seeds, how many there should be where some are missing, and how many of them failed.
     pub(crate) fn seeds(&self, ours: &Ours) -> String {
-        let mut text = ours.records.len().to_string();
+        let mut text = ours.entries.len().to_string();
         // Writing to a string cannot fail.
-        if ours.records.len() < self.seeds {
+        if ours.entries.len() < self.seeds {
             let _ = write!(text, " of {}", self.seeds);
         }
         if ours.failed() > 0 {
@@ -295,7 +304,7 @@ impl Report {
     }
 }
 
-/// What all reports say first.
+/// Exhibit all reports say first.
 pub(crate) const INTRODUCTION: &str = "Numbers are mean squared errors on test points, means over seeds; the spread is \
     their standard deviation. Fits that fail, mostly because their numbers leave the finite range, are left out of the mean \
     and counted. Published ones are from Tables 1 to 6 of Hertrich and Neumayer, Generative Feature Training \
@@ -305,20 +314,20 @@ pub(crate) const INTRODUCTION: &str = "Numbers are mean squared errors on test p
     than the neurons of the table. Times are of one fit on one thread, with others at the same time.";
 
 /// The title of a table.
-pub(crate) fn title(what: What) -> &'static str {
-    match what {
-        What::Table(1) => "Table 1: functions on the unit cube, 100 neurons",
-        What::Table(2) => "Table 2: further functions, 100 neurons",
-        What::Table(3) => "Table 3: measured data, 100 neurons",
-        What::Table(4) => "Table 4: 50 neurons",
-        What::Table(5) => "Table 5: 200 neurons",
-        What::Table(_) => "Table 6: ablations, 100 neurons",
-        What::Figure1 => "Figure 1: features of functions of two inputs, 100 neurons",
+pub(crate) fn title(exhibit: Exhibit) -> &'static str {
+    match exhibit {
+        Exhibit::Table(1) => "Table 1: functions on the unit cube, 100 neurons",
+        Exhibit::Table(2) => "Table 2: further functions, 100 neurons",
+        Exhibit::Table(3) => "Table 3: measured data, 100 neurons",
+        Exhibit::Table(4) => "Table 4: 50 neurons",
+        Exhibit::Table(5) => "Table 5: 200 neurons",
+        Exhibit::Table(_) => "Table 6: ablations, 100 neurons",
+        Exhibit::Figure1 => "Figure 1: features of functions of two inputs, 100 neurons",
     }
 }
 
-/// What a reader of a table has to know.
-pub(crate) fn notes(what: What) -> &'static [&'static str] {
+/// Exhibit a reader of a table has to know.
+pub(crate) fn notes(exhibit: Exhibit) -> &'static [&'static str] {
     const RIDGE: &str = "Kernel ridge regression: the paper states neither ridge nor precision. Ours is in double precision \
         with a ridge of 1e-4 for functions and 1e-5 for measured data, between which the published errors lie.";
     const STEP: &str = "F-Opt: the paper leaves its step size open. Ours is 1e-3, which is mostly better. With 1e-4, the one \
@@ -326,8 +335,8 @@ pub(crate) fn notes(what: What) -> &'static [&'static str] {
     const LAST: &str = "Neural net: as in the paper the last iterate of Adam counts, and it scatters, in places \
         more than tenfold between seeds. The same network in PyTorch has errors like ours, in single and in double precision \
         (tools/plain_precision.py).";
-    match what {
-        What::Table(1) => &[
+    match exhibit {
+        Exhibit::Table(1) => &[
             "The published rows of ANOVA-RFF, SHRIMP and HARFE were copied by the paper from another paper, and are very \
              probably not of the unit cube: that paper's programs draw f2 from [−π, π]^d, and f1 from other distributions, \
              too. Our rows are our own runs on the unit cube, as the text of the paper has it, where f2 is much easier, and \
@@ -340,7 +349,7 @@ pub(crate) fn notes(what: What) -> &'static [&'static str] {
             LAST,
             "The paper has no rows for SALSA, SHRIMP with real features, RFF, ARFF, SWIM, validated kernel ridge and Gaussian processes here.",
         ],
-        What::Table(2) => &[
+        Exhibit::Table(2) => &[
             "The published numbers of h1 belong to sin(Σx) + ‖x‖⁴ (column h1); the text of the paper has sin(Σx) + ‖x‖² \
              (column h1-text, for which nothing is published).",
             RIDGE,
@@ -348,7 +357,7 @@ pub(crate) fn notes(what: What) -> &'static [&'static str] {
             STEP,
             LAST,
         ],
-        What::Table(3) => &[
+        Exhibit::Table(3) => &[
             "Every seed splits the rows anew, except for galaxy, which has one split: there the spread is that of the fits.",
             "The published rows of SHRIMP and SALSA were copied by the paper from the SHRIMP paper, one split each. Our \
              SHRIMP has the settings of its authors' scripts for measured data.",
@@ -356,14 +365,14 @@ pub(crate) fn notes(what: What) -> &'static [&'static str] {
             STEP,
             LAST,
         ],
-        What::Table(6) => &[
+        Exhibit::Table(6) => &[
             "The paper gives neither step size nor number of steps for noisy gradients, and no program for either ablation.",
         ],
-        What::Figure1 => &[
+        Exhibit::Figure1 => &[
             "The share is the part of Σ|b| that lies within 0.1 of the lines on which the Fourier transform of the function \
              lies. The paper prints no numbers here.",
         ],
-        What::Table(_) => &[STEP, LAST],
+        Exhibit::Table(_) => &[STEP, LAST],
     }
 }
 
@@ -392,10 +401,14 @@ pub(crate) fn heading(column: Column) -> String {
 }
 
 /// λ of our fits, or the published one in brackets.
-pub(crate) fn lambda(entry: &Entry) -> String {
-    let ours = entry.ours.as_ref().map(Ours::lambdas).unwrap_or_default();
-    match (&ours[..], entry.published.and_then(|cell| cell.lambda)) {
-        ([], _) if entry.ours.is_some() => String::new(),
+pub(crate) fn lambda(comparison: &Comparison) -> String {
+    let ours = comparison
+        .ours
+        .as_ref()
+        .map(Ours::lambdas)
+        .unwrap_or_default();
+    match (&ours[..], comparison.published.and_then(|cell| cell.lambda)) {
+        ([], _) if comparison.ours.is_some() => String::new(),
         ([], Some(published)) => format!("({})", power(published)),
         ([], None) => String::new(),
         (some, _) => some
@@ -453,17 +466,6 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// The rows of a table: methods with their activations, in order.
-pub(crate) fn rows(what: What) -> Vec<(Row, Option<thinfit::Activation>)> {
-    let mut rows = Vec::new();
-    for cell in what.cells() {
-        if !rows.contains(&(cell.row, cell.activation)) {
-            rows.push((cell.row, cell.activation));
-        }
-    }
-    rows
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -474,7 +476,7 @@ mod tests {
         let folder = std::env::temp_dir().join(folder);
         let ledger = Ledger::open(&folder).unwrap();
         let seeds = (1..=seeds).collect();
-        let (cells, lambda) = (What::Table(1).cells(), Choice::Published);
+        let (cells, lambda) = (Exhibit::Table(1).cells(), Choice::Published);
         let plan = Plan {
             cells,
             seeds,
@@ -490,7 +492,7 @@ mod tests {
                 _ => None,
             };
             if let Some(&mse) = mse {
-                let record = Record {
+                let entry = Entry {
                     job,
                     mse,
                     validation_mse: None,
@@ -502,31 +504,31 @@ mod tests {
                     failure: mse.is_none().then(|| "the loss is not finite".into()),
                     config: serde_json::Value::Null,
                 };
-                ledger.add(&record).unwrap();
+                ledger.add(&entry).unwrap();
             }
         }
-        let report = Report::new(&[What::Table(1)], &plan, &settings, &ledger);
+        let report = Report::new(&[Exhibit::Table(1)], &plan, &settings, &ledger);
         std::fs::remove_dir_all(&folder).unwrap();
         report
     }
 
-    fn of(report: &Report, row: Row) -> &Entry {
+    fn of(report: &Report, row: Row) -> &Comparison {
         let column = "f1-5";
-        let mut entries = report.entries.iter();
-        let found = entries.find(|e| e.cell.row == row && e.cell.column.name() == column);
+        let mut comparisons = report.comparisons.iter();
+        let found = comparisons.find(|e| e.cell.row == row && e.cell.column.name() == column);
         found.unwrap()
     }
 
     #[test]
     fn means_spreads_and_ratios_are_those_of_the_seeds() {
         let report = report("whole", &[Some(1e-7), Some(2e-7), Some(6e-7)], 3);
-        let entry = of(&report, Row::Gft);
-        let ours = entry.ours.as_ref().unwrap();
+        let comparison = of(&report, Row::Gft);
+        let ours = comparison.ours.as_ref().unwrap();
         assert!((ours.mse.unwrap() - 3e-7).abs() < 1e-20);
         assert!((ours.spread.unwrap() - 7e-14f64.sqrt()).abs() < 1e-16);
-        assert!((entry.ratio().unwrap() - 3e-7 / 2.72e-7).abs() < 1e-9);
+        assert!((comparison.ratio().unwrap() - 3e-7 / 2.72e-7).abs() < 1e-9);
         assert_eq!(report.seeds(ours), "3");
-        assert!(entry.best && !of(&report, Row::Shrimp).best);
+        assert!(comparison.best && !of(&report, Row::Shrimp).best);
         assert_eq!(report.count().1, 2);
     }
 

@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::bench::Bench;
+use crate::attempt::Attempt;
 use crate::claim::Claim;
-use crate::{Error, Job, Ledger, Record, Row, Settings};
+use crate::{Entry, Error, Job, Ledger, Settings};
 use thinfit::Control;
 
 /// Time between two looks at a lock that another program has.
@@ -26,7 +26,7 @@ pub enum Event<'a> {
     /// A job is done to this part, from 0 to 1.
     Moved(&'a Job, f64),
     /// A job is done and in the ledger.
-    Finished(&'a Record),
+    Finished(&'a Entry),
     /// A job could not be done; it will be tried again in the next call.
     Failed(&'a Job, &'a Error),
     /// Another program is at this job, or at one that it begins with; it waits.
@@ -84,18 +84,18 @@ pub fn run(
                 continue;
             }
             tell(Event::Started(job));
-            let bench = Bench {
+            let attempt = Attempt {
                 job,
-                heir: chain.get(i + 1).copied(),
+                next: chain.get(i + 1).copied(),
                 settings,
                 folder,
             };
-            let record = || bench.record(&|part| tell(Event::Moved(job, part)));
-            match catch_unwind(AssertUnwindSafe(record)).unwrap_or(Err(Error::Panic)) {
-                Ok(Some(record)) => {
-                    ledger.add(&record)?;
-                    bench.tidy();
-                    tell(Event::Finished(&record));
+            let entry = || attempt.run(&|part| tell(Event::Moved(job, part)));
+            match catch_unwind(AssertUnwindSafe(entry)).unwrap_or(Err(Error::Panic)) {
+                Ok(Some(entry)) => {
+                    ledger.add(&entry)?;
+                    attempt.tidy();
+                    tell(Event::Finished(&entry));
                 }
                 Ok(None) => {}
                 Err(error) => {
@@ -160,13 +160,10 @@ pub fn run(
 fn chains(jobs: &[Job]) -> Vec<Vec<&Job>> {
     let mut chains: Vec<Vec<&Job>> = Vec::new();
     for job in jobs {
-        let before = Job {
-            row: Row::Gft,
-            ..job.clone()
-        };
-        let chain = match job.row {
-            Row::GftR => chains.iter_mut().find(|chain| *chain[0] == before),
-            _ => None,
+        let root = job.root();
+        let chain = match root == *job {
+            true => None,
+            false => chains.iter_mut().find(|chain| *chain[0] == root),
         };
         match chain {
             Some(chain) => chain.push(job),
@@ -176,14 +173,15 @@ fn chains(jobs: &[Job]) -> Vec<Vec<&Job>> {
     chains
 }
 
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::state_path;
+    use crate::Row;
+    use crate::attempt::state_path;
     use crate::job::tests::jobs;
     use std::path::PathBuf;
 
@@ -314,9 +312,9 @@ mod tests {
             let ledger = Ledger::open(&folder).unwrap();
             let jobs = std::slice::from_ref(job);
             run(jobs, &ledger, &settings, 1, &|_| Control::Continue).unwrap();
-            let record = ledger.get(job).unwrap();
+            let entry = ledger.get(job).unwrap();
             std::fs::remove_file(ledger.path()).unwrap();
-            record.mse.unwrap()
+            entry.mse.unwrap()
         };
         // A fit that is stopped at its first step leaves a state.
         let state = |job: &Job, settings: &Settings| {

@@ -7,7 +7,7 @@ use crate::{Column, Error, Job, Problem, Row};
 use serde_json::{Map, Value, json};
 use thinfit::{Config, Lambda};
 
-/// What a job says itself.
+/// Exhibit a job says itself.
 const GIVEN: [&str; 7] = [
     "method",
     "activation",
@@ -166,7 +166,7 @@ fn named(row: Row) -> Option<thinfit_methods::Method> {
     })
 }
 
-/// What the authors of a method set for a column.
+/// Exhibit the authors of a method set for a column.
 fn published(row: Row, column: Column) -> Map<String, Value> {
     use Problem::{F1, F2, F3, G1, G2, G3, Ishigami};
     let settings = match (row, column) {
@@ -237,7 +237,7 @@ fn lay(under: &mut Map<String, Value>, key: &str, value: &Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Choice, Plan, What};
+    use crate::{Choice, Exhibit, Plan};
 
     fn changes(value: Value) -> Map<String, Value> {
         value.as_object().cloned().unwrap_or_default()
@@ -246,7 +246,10 @@ mod tests {
     #[test]
     fn every_job_of_every_table_has_settings() {
         let plan = Plan {
-            cells: What::ALL.iter().flat_map(|what| what.cells()).collect(),
+            cells: Exhibit::ALL
+                .iter()
+                .flat_map(|exhibit| exhibit.cells())
+                .collect(),
             seeds: vec![1],
             lambda: Choice::Published,
         };

@@ -9,8 +9,8 @@ use std::time::Instant;
 use thinfit::file::write_whole;
 use thinfit::{Activation, Lambda};
 use thinfit_experiments::{
-    Cell, Choice, Column, Error, Event, Figure1, Job, Ledger, Outcome, Plan, Record, Report, Row,
-    Settings, What, page, time,
+    Cell, Choice, Column, Entry, Error, Event, Exhibit, Figure1, Job, Ledger, Outcome, Plan,
+    Report, Row, Settings, page, time,
 };
 
 use crate::args::ReproduceArgs;
@@ -22,12 +22,12 @@ use crate::settings;
 
 /// Plans, does what is missing, reports; tells whether it was interrupted.
 pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> {
-    let whats = whats(args)?;
+    let exhibits = exhibits(args)?;
     let changes = serde_json::to_value(settings::changes(&args.set)?)?;
     let changes = changes.as_object().cloned().unwrap_or_default();
     let settings = Settings::new(&args.preset, changes)?;
     let plan = Plan {
-        cells: cells(args, &whats)?,
+        cells: cells(args, &exhibits)?,
         seeds: (args.seeds.first..=args.seeds.last).collect(),
         lambda: lambda(&args.lambda)?,
     };
@@ -62,7 +62,7 @@ pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> 
         false => fit(args, &jobs, &ledger, &settings, &progress)?,
     };
     progress.finish();
-    let report = Report::new(&whats, &plan, &settings, &ledger);
+    let report = Report::new(&exhibits, &plan, &settings, &ledger);
     write_report(out, &args.out, &report)?;
     if ended.failed > 0 && !ended.stopped {
         return Err(Failure::new(format!(
@@ -85,7 +85,7 @@ fn fit(
     for job in jobs {
         match ledger.has(job)? {
             false => missing.push(job.clone()),
-            true if ledger.get(job).is_some_and(|record| record.mse.is_none()) => failed += 1,
+            true if ledger.get(job).is_some_and(|entry| entry.mse.is_none()) => failed += 1,
             true => {}
         }
     }
@@ -108,7 +108,7 @@ fn fit(
     } else {
         args.jobs.into()
     };
-    let forecast = Mutex::new(Forecast::new(&ledger.records(), &missing, workers));
+    let forecast = Mutex::new(Forecast::new(&ledger.entries(), &missing, workers));
     let observe = |event: Event<'_>| {
         let mut forecast = forecast.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
@@ -118,11 +118,11 @@ fn fit(
                     progress.stand(forecast.done(), || forecast.to_string());
                 }
             }
-            Event::Finished(record) => {
-                forecast.finish(&record.job, Some(record.seconds));
-                let (job, state) = (&record.job, outcome(record));
+            Event::Finished(entry) => {
+                forecast.finish(&entry.job, Some(entry.seconds));
+                let (job, state) = (&entry.job, outcome(entry));
                 let text = format!("{job}: {state}  ({forecast})");
-                match record.mse {
+                match entry.mse {
                     Some(_) => progress.note(text),
                     None => progress.warn(text),
                 }
@@ -150,8 +150,8 @@ fn fit(
 /// Writes all that is known in every form, and says where.
 fn write_report(out: &mut impl Write, folder: &Path, report: &Report) -> Result<(), Failure> {
     let figure = report
-        .whats
-        .contains(&What::Figure1)
+        .exhibits
+        .contains(&Exhibit::Figure1)
         .then(|| Figure1::read(report, folder));
     let figure = figure.filter(|figure| !figure.is_empty());
     if let Some(figure) = &figure {
@@ -159,7 +159,7 @@ fn write_report(out: &mut impl Write, folder: &Path, report: &Report) -> Result<
             out,
             "part of |b| within 0.1 of the lines on which the function's Fourier transform lies, mean over seeds:\n"
         )?;
-        let columns: Vec<Column> = What::Figure1.columns().collect();
+        let columns: Vec<Column> = Exhibit::Figure1.columns().collect();
         write!(out, "{:<16}", "")?;
         for column in &columns {
             write!(out, "{:>10}", column.problem())?;
@@ -195,21 +195,24 @@ fn write_report(out: &mut impl Write, folder: &Path, report: &Report) -> Result<
 }
 
 /// The tables that were asked for.
-fn whats(args: &ReproduceArgs) -> Result<Vec<What>, Failure> {
-    let mut whats = Vec::new();
+fn exhibits(args: &ReproduceArgs) -> Result<Vec<Exhibit>, Failure> {
+    let mut exhibits = Vec::new();
     for word in &args.what {
-        whats.extend(What::matching(word).map_err(|error| Failure::new(error.to_string()))?);
+        exhibits.extend(Exhibit::matching(word).map_err(|error| Failure::new(error.to_string()))?);
     }
-    Ok(What::ALL
+    Ok(Exhibit::ALL
         .into_iter()
-        .filter(|what| whats.contains(what))
+        .filter(|exhibit| exhibits.contains(exhibit))
         .collect())
 }
 
 /// The cells that the options leave.
-fn cells(args: &ReproduceArgs, whats: &[What]) -> Result<Vec<Cell>, Failure> {
+fn cells(args: &ReproduceArgs, exhibits: &[Exhibit]) -> Result<Vec<Cell>, Failure> {
     let wrong = |error: &dyn std::error::Error| Failure::new(error.to_string());
-    let all: Vec<Cell> = whats.iter().flat_map(|what| what.cells()).collect();
+    let all: Vec<Cell> = exhibits
+        .iter()
+        .flat_map(|exhibit| exhibit.cells())
+        .collect();
     let mut columns = Vec::new();
     for word in &args.columns {
         let named = Column::matching(word).map_err(|error| wrong(&error))?;
@@ -302,10 +305,10 @@ fn with_data(jobs: Vec<Job>, progress: &Progress) -> Vec<Job> {
     jobs.into_iter().filter(|job| there(job)).collect()
 }
 
-/// What a record says, in a few words.
-fn outcome(record: &Record) -> String {
-    match (record.mse, &record.failure) {
-        (Some(mse), _) => format!("{mse:.3e} in {}", time(record.seconds)),
+/// What a ledger entry says, in a few words.
+fn outcome(entry: &Entry) -> String {
+    match (entry.mse, &entry.failure) {
+        (Some(mse), _) => format!("{mse:.3e} in {}", time(entry.seconds)),
         (None, Some(failure)) => format!("no result: {failure}"),
         (None, None) => "no result".into(),
     }
@@ -333,7 +336,7 @@ struct Running {
 }
 
 impl Forecast {
-    fn new(records: &[Record], jobs: &[Job], workers: usize) -> Self {
+    fn new(entries: &[Entry], jobs: &[Job], workers: usize) -> Self {
         let mut forecast = Forecast {
             workers,
             total: jobs.len(),
@@ -342,8 +345,8 @@ impl Forecast {
             running: Vec::new(),
             shown: Instant::now(),
         };
-        for record in records {
-            forecast.learn(&record.job, record.seconds);
+        for entry in entries {
+            forecast.learn(&entry.job, entry.seconds);
         }
         forecast
     }
@@ -453,7 +456,7 @@ mod tests {
 
     #[test]
     fn a_fit_that_goes_on_from_another_is_not_nearly_done_and_counts_once() {
-        let cells = What::Table(1).cells().into_iter().filter(|cell| {
+        let cells = Exhibit::Table(1).cells().into_iter().filter(|cell| {
             let pair = matches!(cell.row, Row::Gft | Row::GftR);
             pair && cell.column.name() == "f1-5" && cell.activation == Some(Activation::Fourier)
         });
