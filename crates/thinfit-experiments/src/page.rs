@@ -2,57 +2,66 @@
 
 use std::fmt::Write;
 
-use crate::report::{INTRODUCTION, figure, heading, lambda, notes, ratio, time, title};
+use crate::notes::{INTRODUCTION, heading, notes, title};
+use crate::report::{figure, lambda, ratio, time};
 use crate::{COMMIT, Column, Comparison, Exhibit, Figure1, Report};
 
-/// The page. `figure` stands in the section of Figure 1.
+/// The page, with the picture of Figure 1 if there is one.
 pub fn page(report: &Report, figure1: Option<&Figure1>) -> String {
-    let (cells, filled) = report.count();
     let mut out = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
          <title>thinfit: our numbers beside the published ones</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
          <h1>Our numbers beside the published ones</h1>\n<p>{}</p>\n\
          <p>Settings: {}.</p>\n\
-         <p>{filled} of {cells} cells have a number of ours. Page written by commit {}.</p>\n{LEGEND}<nav>",
+         <p>Page written by commit {}. Cells with a number of ours:</p>\n",
         escape(INTRODUCTION),
         escape(&report.settings),
         escape(COMMIT),
     );
+    let counts = report.counts().into_iter();
+    list(
+        &mut out,
+        counts.map(|(name, count)| format!("{name}: {count}")),
+    );
+    out.push_str(LEGEND);
+    out.push_str("<nav>");
     for exhibit in &report.exhibits {
-        let (name, _) = title(*exhibit)
-            .split_once(':')
-            .unwrap_or((title(*exhibit), ""));
+        let title = title(*exhibit);
+        let (name, _) = title.split_once(':').unwrap_or((title, ""));
         // Writing to a string cannot fail.
         let _ = write!(out, "<a href=\"#{exhibit}\">{name}</a> ");
     }
     out.push_str("</nav>\n");
     for &exhibit in &report.exhibits {
-        let _ = writeln!(
-            out,
-            "<section id=\"{exhibit}\">\n<h2>{}</h2>",
-            escape(title(exhibit))
-        );
-        let notes = notes(exhibit);
-        if !notes.is_empty() {
-            out.push_str("<ul>\n");
-            for note in notes {
-                let _ = writeln!(out, "<li>{}</li>", escape(note));
-            }
-            out.push_str("</ul>\n");
-        }
-        if let (Exhibit::Figure1, Some(figure)) = (exhibit, figure1) {
-            let _ = writeln!(out, "<figure>{}</figure>", figure.canvas().to_svg());
-            shares(&mut out, figure);
-        }
-        matrix(&mut out, report, exhibit);
-        out.push_str("</section>\n");
+        section(&mut out, report, exhibit, figure1);
     }
     out.push_str("</body>\n</html>\n");
     out
 }
 
-/// Methods down, columns across.
+/// An exhibit: its notes, its picture, its numbers.
+fn section(out: &mut String, report: &Report, exhibit: Exhibit, figure1: Option<&Figure1>) {
+    let title = escape(title(exhibit));
+    let _ = writeln!(out, "<section id=\"{exhibit}\">\n<h2>{title}</h2>");
+    list(out, notes(exhibit).iter());
+    if let (Exhibit::Figure1, Some(figure)) = (exhibit, figure1) {
+        let _ = writeln!(out, "<figure>{}</figure>", figure.canvas().to_svg());
+        shares(out, figure);
+    }
+    matrix(out, report, exhibit);
+    out.push_str("</section>\n");
+}
+
+fn list(out: &mut String, items: impl Iterator<Item = impl AsRef<str>>) {
+    out.push_str("<ul>\n");
+    for item in items {
+        let _ = writeln!(out, "<li>{}</li>", escape(item.as_ref()));
+    }
+    out.push_str("</ul>\n");
+}
+
+/// Our numbers: methods down, columns across.
 fn matrix(out: &mut String, report: &Report, exhibit: Exhibit) {
     let columns: Vec<Column> = exhibit.columns().collect();
     out.push_str("<div class=\"scroll\"><table>\n<thead><tr><th>method</th>");
@@ -202,18 +211,19 @@ figure svg { max-width: 100%; height: auto; }
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Choice, Ledger, Plan, Settings};
+    use crate::job::tests::plan;
+    use crate::{Ledger, Settings};
 
     #[test]
-    fn the_page_of_an_empty_ledger_is_whole_and_every_cell_is_missing() {
+    fn the_page_of_an_empty_ledger_is_valid_and_every_cell_is_missing() {
         let folder = std::env::temp_dir().join(format!("thinfit-page-{}", std::process::id()));
         let ledger = Ledger::open(&folder).unwrap();
-        let plan = Plan {
-            cells: vec![],
-            seeds: vec![],
-            lambda: Choice::Published,
-        };
-        let report = Report::new(&Exhibit::ALL, &plan, &Settings::paper(), &ledger);
+        let report = Report::new(
+            &Exhibit::ALL,
+            &plan(vec![], &[]),
+            &Settings::paper(),
+            &ledger,
+        );
         std::fs::remove_dir_all(&folder).unwrap();
         let figure = Figure1::read(&report, &folder);
         let page = page(&report, Some(&figure));
@@ -227,11 +237,11 @@ mod tests {
             .filter(|node| node.text() == Some("missing"));
         let bold = missing.filter(|node| node.has_tag_name("b")).count();
         assert_eq!(bold, report.comparisons.len());
-        assert!(bold > 300, "all published cells and ours");
+        assert!(bold > 300, "{bold} are not all published cells and ours");
         for address in ["http://", "https://", "src=", "@import", "url("] {
-            // The name space of a picture is not an address that is looked up.
-            let looked_up = page.replace("http://www.w3.org/2000/svg", "");
-            assert!(!looked_up.contains(address), "{address}");
+            // The name space of a picture looks like an address, but nothing is fetched from it.
+            let fetched = page.replace("http://www.w3.org/2000/svg", "");
+            assert!(!fetched.contains(address), "{address}");
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::{Column, Error, Job, Problem, Row};
 use serde_json::{Map, Value, json};
 use thinfit::{Config, Lambda};
 
-/// Exhibit a job says itself.
+/// What a job says itself.
 const GIVEN: [&str; 7] = [
     "method",
     "activation",
@@ -166,7 +166,7 @@ fn named(row: Row) -> Option<thinfit_methods::Method> {
     })
 }
 
-/// Exhibit the authors of a method set for a column.
+/// What the authors of a method set for a column.
 fn published(row: Row, column: Column) -> Map<String, Value> {
     use Problem::{F1, F2, F3, G1, G2, G3, Ishigami};
     let settings = match (row, column) {

@@ -176,8 +176,10 @@ fn write_report(out: &mut impl Write, folder: &Path, report: &Report) -> Result<
         }
         writeln!(out)?;
     }
-    let (cells, filled) = report.count();
-    writeln!(out, "{filled} of {cells} cells have a number")?;
+    writeln!(out, "cells with a number of ours:")?;
+    for (name, count) in report.counts() {
+        writeln!(out, "  {name:<12}{count}")?;
+    }
     let files = [
         ("results.csv", report.csv()),
         ("results.md", report.markdown()),
