@@ -1,4 +1,4 @@
-//! Arrays of numpy as matrices and back.
+//! numpy arrays to matrices and back.
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -16,14 +16,14 @@ pub fn view<'a>(x: &'a PyReadonlyArray2<'_, f64>) -> PyResult<MatRef<'a, f64>> {
     })
 }
 
-/// The numbers of a matrix column by column, without the padding of its columns, and its shape.
+/// The entries of a matrix column by column, without padding, and its shape.
 pub fn flat(a: Mat<f64>) -> (Vec<f64>, [usize; 2]) {
     let mut values = Vec::with_capacity(a.nrows() * a.ncols());
     (0..a.ncols()).for_each(|j| values.extend_from_slice(a.col_as_slice(j)));
     (values, [a.nrows(), a.ncols()])
 }
 
-/// Hands numbers to numpy without a copy.
+/// A numpy array that takes over the numbers without a copy.
 pub fn array(
     py: Python<'_>,
     (values, shape): (Vec<f64>, [usize; 2]),
@@ -32,6 +32,7 @@ pub fn array(
     PyArray1::from_vec(py, values).reshape_with_order(shape, order)
 }
 
+/// The exception for an array that is not contiguous.
 pub fn layout(error: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(format!("expected a contiguous array of float64: {error}"))
 }

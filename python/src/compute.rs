@@ -1,4 +1,4 @@
-//! Work outside the interpreter: pools of threads, and errors and panics as exceptions.
+//! Work outside the interpreter: thread pools, and errors and panics as exceptions.
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -26,16 +26,16 @@ fn pools() -> MutexGuard<'static, Pools> {
     POOLS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Leaves the pool of so many threads to the work that is on it: a fit that was interrupted ends when it next looks up,
-/// and the next call should not wait for it.
+/// Leaves the pool of this many threads to the work it is doing: an interrupted fit ends only at its next check, and the
+/// next call should not wait for it.
 pub fn abandon(threads: usize) {
     pools().retain(|(key, _)| *key != (std::process::id(), threads));
 }
 
-/// The pool of so many threads of this process; 0 takes all cores.
+/// This process's pool of this many threads; 0 means all cores.
 ///
-/// Pools are kept, because starting one costs more than a small prediction. The threads of a pool do not survive a fork,
-/// so a child process makes its own.
+/// Pools are kept, because starting one costs more than a small prediction. Threads do not survive a fork, so a child
+/// process makes its own.
 pub fn pool(threads: usize) -> PyResult<Arc<rayon::ThreadPool>> {
     let key = (std::process::id(), threads);
     let mut pools = pools();
@@ -51,16 +51,35 @@ pub fn pool(threads: usize) -> PyResult<Arc<rayon::ThreadPool>> {
     Ok(pool)
 }
 
-/// The exception for an error of the library, with its message.
-pub fn raise(error: Error) -> PyErr {
-    let text = error.to_string();
+/// The exception for an error of the library, with its message in the words of a Python user.
+pub fn raise(mut error: Error) -> PyErr {
+    match &mut error {
+        Error::Shape { what, .. } | Error::NotFinite { what, .. } | Error::Data { what, .. } => {
+            *what = match *what {
+                "x" => "X",
+                "weights" => "sample_weight",
+                other => other,
+            }
+        }
+        Error::Format { advice, .. } if advice.contains("command line") => {
+            *advice = "give a model that thinfit saved";
+        }
+        _ => {}
+    }
     match error {
-        Error::Io { source, .. } => std::io::Error::new(source.kind(), text).into(),
-        _ => PyValueError::new_err(text),
+        Error::Config {
+            field,
+            expected,
+            found,
+        } => PyValueError::new_err(format!("`{field}`: expected {expected}, found {found}")),
+        Error::Io { ref source, .. } => {
+            std::io::Error::new(source.kind(), error.to_string()).into()
+        }
+        _ => PyValueError::new_err(error.to_string()),
     }
 }
 
-/// The exception for a fault of the program.
+/// The exception for a bug in thinfit.
 pub fn bug(cause: &str) -> PyErr {
     PyRuntimeError::new_err(format!("a bug in thinfit, please report it: {cause}"))
 }

@@ -1,12 +1,11 @@
-//! Fits on threads of their own, watched from the interpreter's thread.
+//! Fits, each on a thread of its own, watched from the interpreter's thread.
 
 use crate::array::{layout, view};
 use crate::compute::{abandon, bug, compute, message, pool, raise};
 use crate::model::Model;
+use crate::setting::{invalid, method, read, refuse};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,13 +15,13 @@ use std::time::Duration;
 use thinfit::{Config, Control, Dataset, MatRef};
 use thinfit_methods::{Method, Predictor};
 
-/// Time between two looks at signals (Ctrl-C) and two reports of progress.
+/// How often to check for signals (Ctrl-C) and report progress.
 const POLL: Duration = Duration::from_millis(100);
 
-/// Names of the inputs and of the outputs, where there are some.
+/// Names of the inputs and of the outputs, if any.
 type Names = (Option<Vec<String>>, Option<Vec<String>>);
 
-/// Fits a network of thinfit's own. `settings` is a JSON object that is merged over the preset; `progress(done, error)` is
+/// Fits a network by thinfit's own method. `settings` is a JSON object merged over the preset; `progress(done, error)` is
 /// called about ten times a second with the fraction done and the validation error.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "called from one place")]
@@ -52,8 +51,8 @@ pub fn fit_network<'py>(
     })
 }
 
-/// Fits with a method that thinfit is compared with. `settings` is a JSON object of the method's settings and its name in
-/// the field `method`; `progress` is as for [`fit_network`], without an error.
+/// Fits a baseline. `settings` is a JSON object with the method's settings and its name in the field `method`; `progress`
+/// is as for [`fit_network`], without an error.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "called from one place")]
 pub fn fit_baseline<'py>(
@@ -66,7 +65,7 @@ pub fn fit_baseline<'py>(
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Model> {
-    let method: Method = read(serde_json::from_str(settings).map_err(wrong)?)?;
+    let method = method(serde_json::from_str(settings).map_err(invalid)?)?;
     let (x, y) = (view(&x)?, view(&y)?);
     let data = compute(py, threads, || dataset(x, y, None, names))?;
     watched(py, threads, progress, move |watch| {
@@ -74,9 +73,9 @@ pub fn fit_baseline<'py>(
     })
 }
 
-/// Runs `fit` on a thread of its own, so that this one can answer Ctrl-C at once.
+/// Runs `fit` on a thread of its own, so that this one can respond to Ctrl-C at once.
 ///
-/// An interrupted fit ends by itself when it next asks its [`Watch`]; its model is dropped.
+/// An interrupted fit ends when it next checks its [`Watch`]; its model is dropped.
 fn watched(
     py: Python<'_>,
     threads: usize,
@@ -111,7 +110,7 @@ fn watched(
         match state {
             Ok(result) => {
                 let result = result.map_err(|cause| bug(&message(&*cause)))?;
-                return result.map(Model).map_err(raise);
+                return result.map(Model).map_err(refuse);
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Err(bug("the fit was lost")),
@@ -126,18 +125,18 @@ pub fn preset(name: &str) -> PyResult<String> {
     serde_json::to_string(&config).map_err(|error| bug(&error.to_string()))
 }
 
-/// The settings of a method that thinfit is compared with as JSON, if there is one of this name.
+/// The default settings of the baseline of this name as JSON, if there is one.
 #[pyfunction]
 pub fn baseline(name: &str) -> PyResult<Option<String>> {
     let settings = Method::named(name).map(|method| serde_json::to_string(&method));
-    settings.transpose().map_err(wrong)
+    settings.transpose().map_err(invalid)
 }
 
-/// What the thread of a fit and the interpreter's thread tell each other.
+/// State shared by the thread of a fit and the interpreter's thread.
 #[derive(Default)]
 struct Watch {
     stop: AtomicBool,
-    /// Fraction done of every run, and the smallest validation error of the last to report.
+    /// Fraction done of each run, and the smallest validation error of the run that reported last.
     at: Mutex<(Vec<f64>, Option<f64>)>,
 }
 
@@ -167,7 +166,7 @@ impl Watch {
 
 /// The preset with the settings merged into it, object by object.
 fn configure(preset: &str, settings: &str) -> PyResult<Config> {
-    // An object with a key of its own replaces the other: it is another variant (`absolute` for `relative`), or wrong.
+    // An object with a key that the other lacks replaces it: it is another variant (`absolute` for `relative`), or wrong.
     fn merge(base: &mut Value, over: Value) {
         match (base, over) {
             (Value::Object(base), Value::Object(over))
@@ -180,27 +179,17 @@ fn configure(preset: &str, settings: &str) -> PyResult<Config> {
             (base, over) => *base = over,
         }
     }
-    let mut config = serde_json::to_value(Config::preset(preset).map_err(raise)?).map_err(wrong)?;
-    // Not written with the others; threads are those of the pool.
+    let mut config =
+        serde_json::to_value(Config::preset(preset).map_err(refuse)?).map_err(invalid)?;
+    // Not serialised with the others; the pool sets the number of threads.
     config["threads"] = 0.into();
-    merge(&mut config, serde_json::from_str(settings).map_err(wrong)?);
+    merge(
+        &mut config,
+        serde_json::from_str(settings).map_err(invalid)?,
+    );
     let config: Config = read(config)?;
-    config.check().map_err(raise)?;
+    config.check().map_err(refuse)?;
     Ok(config)
-}
-
-/// Reads settings; the error names the one that is wrong.
-fn read<T: DeserializeOwned>(settings: Value) -> PyResult<T> {
-    serde_path_to_error::deserialize(settings).map_err(|error| {
-        PyValueError::new_err(match error.path().to_string().as_str() {
-            "." => error.inner().to_string(),
-            field => format!("`{field}`: {}", error.inner()),
-        })
-    })
-}
-
-fn wrong(error: serde_json::Error) -> PyErr {
-    PyValueError::new_err(format!("settings: {error}"))
 }
 
 fn dataset(

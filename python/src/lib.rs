@@ -1,12 +1,13 @@
-//! `thinfit._native`: numpy arrays to views, the interpreter released, the library called, errors mapped.
+//! `thinfit._native`: views numpy arrays, releases the interpreter, calls the library and maps its errors.
 //!
-//! Nothing is computed here. What users see is the Python code in `thinfit/`; it hands over arrays of float64 that
-//! are contiguous, and settings as JSON, which is the form in which a [`thinfit::Config`] is read everywhere.
+//! Nothing is computed here. Users see the Python code in `lib/thinfit/`, which passes contiguous arrays of float64, and
+//! settings as JSON, the form in which a [`thinfit::Config`] is read everywhere.
 
 mod array;
 mod compute;
 mod fit;
 mod model;
+mod setting;
 
 use pyo3::prelude::*;
 
@@ -17,4 +18,6 @@ mod _native {
     use super::fit::{baseline, fit_baseline, fit_network, preset};
     #[pymodule_export]
     use super::model::Model;
+    #[pymodule_export]
+    use super::setting::SettingError;
 }

@@ -37,7 +37,7 @@ impl Model {
         self.0.to_json()
     }
 
-    /// What pickle hands to `new`.
+    /// What pickle passes to `new`.
     fn __getnewargs__(&self) -> (String,) {
         (self.0.to_json(),)
     }
@@ -85,7 +85,7 @@ impl Model {
         Ok([&model.input_scaler, &model.output_scaler].map(|s| [s.shift.clone(), s.scale.clone()]))
     }
 
-    /// Hidden and output weights as they are in the file.
+    /// Hidden and output weights as stored in the file.
     #[getter]
     fn weights(&self) -> PyResult<[&[Vec<f64>]; 2]> {
         let model = self.network()?;
@@ -169,7 +169,7 @@ impl Model {
         compute(py, threads, || model.effect(output, input, &at))
     }
 
-    /// The ONNX graph, also written to `path`.
+    /// The ONNX graph, written to `path` if there is one.
     fn onnx<'py>(
         &self,
         py: Python<'py>,
@@ -180,7 +180,8 @@ impl Model {
             "float64" => Precision::F64,
             "float32" => Precision::F32,
             _ => {
-                let text = format!("precision: expected float64 or float32, found {precision}");
+                let text =
+                    format!("`precision`: expected `float64` or `float32`, found `{precision}`");
                 return Err(PyValueError::new_err(text));
             }
         };

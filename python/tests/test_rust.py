@@ -1,4 +1,4 @@
-"""The same bits in Python and on the command line, which is the Rust library without Python."""
+"""The same bits from Python and from the command line, which is the Rust library without Python."""
 
 import json
 import subprocess
@@ -18,11 +18,11 @@ def flags(settings, prefix=""):
         if isinstance(value, dict):
             yield from flags(value, f"{prefix}{key}.")
         elif value is not None:
-            yield from ("--set", f"{prefix}{key}={json.dumps(value, default=np.ndarray.tolist)}")
+            yield from ("--set", f"{prefix}{key}={json.dumps(value)}")
 
 
 def table(file):
-    """A CSV file as an array, to the last bit."""
+    """A CSV file as an array, exact to the last bit."""
     return np.loadtxt(file, delimiter=",", skiprows=1)
 
 

@@ -1,8 +1,8 @@
-"""Thin two-layer networks with trained features, at home in scikit-learn.
+"""Thin two-layer networks with trained features, as scikit-learn estimators.
 
 ``GFTRegressor`` fits f(x) = Re sum_l b_l phi(<w_l, x>)/n: the hidden weights w are trained, the output weights b are
-solved exactly. The other estimators are methods to compare with. Models are saved as JSON and move freely between
-Python, Rust and the command line.
+solved for exactly. The other estimators are methods to compare with. Models are saved as JSON and can be exchanged
+between Python, Rust and the command line.
 """
 
 from importlib.metadata import version

@@ -1,4 +1,4 @@
-"""The compiled part of the package. Arrays are float64 and C- or F-contiguous; ``threads=0`` takes all cores."""
+"""The compiled part of the package. Arrays are float64 and C- or F-contiguous; ``threads=0`` means all cores."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -7,7 +7,10 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Model", "baseline", "fit_baseline", "fit_network", "preset"]
+__all__ = ["Model", "SettingError", "baseline", "fit_baseline", "fit_network", "preset"]
+
+class SettingError(ValueError):
+    """A wrong setting: ``args`` are its path in the library's settings (list of str and int) and the problem (str)."""
 
 @final
 class Model:

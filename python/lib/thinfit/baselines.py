@@ -1,47 +1,46 @@
-"""Methods to compare with, one estimator each. They have no sample weights.
+"""Methods to compare with, one estimator each. They take no sample weights.
 
-Parameters are the settings of the methods in Rust; `scaling` is "none", "box" (inputs to [-1/2, 1/2], outputs to mean 0
-and variance 1) or "standard" (both to mean 0 and variance 1). `random_state`, `n_jobs` and `verbose` are those of
-:class:`thinfit.GFTRegressor`, and so are the learned attributes of those whose model is a two-layer network.
+The fields of a class are the settings of its method in Rust. `scaling` is "none", "box" (inputs to [-1/2, 1/2], outputs
+to mean 0 and variance 1) or "standard" (both to mean 0 and variance 1). `random_state`, `n_jobs` and `verbose` are
+inherited and mean what they do in :class:`thinfit.GFTRegressor`; so do the learned attributes of two-layer networks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-import numpy as np
-
-from .base import NetworkRegressor, RandomState, Regressor, UncertainRegressor
+from .base import RandomRegressor, Regressor, UncertainRegressor
+from .network import NetworkRegressor
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ShrimpRegressor(NetworkRegressor):
     """SHRIMP: random Fourier features that act on few inputs each, pruned by magnitude.
 
-    Xie, Shi, Schaeffer and Ward, 2022. The validation samples choose how many features are left, and the order.
+    Xie, Shi, Schaeffer and Ward, 2022. The validation samples choose the order and how many features are kept.
 
     Parameters
     ----------
     features : int, default=10000
-        Frequencies to begin with.
+        Number of frequencies at the start.
     prune : float, default=0.25
-        Fraction of the columns that a pruning drops.
+        Fraction of the columns dropped in each pruning.
     steps : int, default=100
-        Prunings at most.
+        Maximum number of prunings.
     orders : sequence of int, default=(1, 2, 3, 4, 5)
-        Numbers of inputs that a feature acts on, to choose from.
+        Candidates for the number of inputs a feature acts on.
     ridge : float, default=1e-13
-        Ridge that stands for minimal norm.
+        Small ridge in place of the solution of minimal norm.
     variant : {"real", "complex"}, default="real"
-        Cosines and sines with a coefficient each, or complex features fitted by LSQR.
+        Cosines and sines with their own coefficients, or complex features fitted by LSQR.
     scaling : {"none", "box", "standard"}, default="none"
         Scaling of the columns.
     random_state : int, RandomState instance or None, default=None
         Seed of the fit.
     n_jobs : int or None, default=None
-        Threads; None takes ``OMP_NUM_THREADS`` or else all cores.
+        Number of threads; None means ``OMP_NUM_THREADS`` or, if that is not set, all cores.
     verbose : bool, default=False
         Whether `fit` shows a progress bar (needs tqdm).
 
@@ -67,11 +66,8 @@ class ShrimpRegressor(NetworkRegressor):
     ridge: float = 1e-13
     variant: str = "real"
     scaling: str = "none"
-    random_state: RandomState = None
-    n_jobs: int | None = None
-    verbose: bool = False
 
-    _methods: ClassVar[tuple[str, ...]] = ("shrimp",)
+    _methods = ("shrimp",)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -83,29 +79,29 @@ class HarfeRegressor(NetworkRegressor):
     Parameters
     ----------
     features_per_sample : int, default=10
-        Features for each sample.
+        Number of features per sample.
     support_per_sample : float, default=0.15
-        Chosen features for each sample.
+        Number of selected features per sample.
     order : int, default=2
-        Inputs that a feature acts on, at most all.
+        Number of inputs a feature acts on; capped at the number of inputs.
     mean : float, default=0.0
-        Mean of the entries of frequencies.
+        Mean of the entries of the frequencies.
     deviation : float, default=1.0
-        Standard deviation of the entries of frequencies.
+        Standard deviation of the entries of the frequencies.
     step : float, default=0.1
-        Step of the pursuit.
+        Step size of the pursuit.
     ridge : float, default=1e-4
         Ridge of the coefficients.
     tolerance : float, default=5e-3
-        Relative residual that is good enough.
+        Relative residual at which to stop.
     iterations : int, default=200
-        Iterations at most.
+        Maximum number of iterations.
     scaling : {"none", "box", "standard"}, default="none"
         Scaling of the columns.
     random_state : int, RandomState instance or None, default=None
         Seed of the fit.
     n_jobs : int or None, default=None
-        Threads; None takes ``OMP_NUM_THREADS`` or else all cores.
+        Number of threads; None means ``OMP_NUM_THREADS`` or, if that is not set, all cores.
     verbose : bool, default=False
         Whether `fit` shows a progress bar (needs tqdm).
 
@@ -134,39 +130,36 @@ class HarfeRegressor(NetworkRegressor):
     tolerance: float = 5e-3
     iterations: int = 200
     scaling: str = "none"
-    random_state: RandomState = None
-    n_jobs: int | None = None
-    verbose: bool = False
 
-    _methods: ClassVar[tuple[str, ...]] = ("harfe",)
+    _methods = ("harfe",)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AnovaRFFRegressor(NetworkRegressor):
-    """ANOVA-boosted random Fourier features: find the sets of inputs that act together, prune features on these.
+    """ANOVA-boosted random Fourier features: find the sets of inputs that interact, then prune features on them.
 
     Potts and Weidensager, 2025.
 
     Parameters
     ----------
     order : int, default=2
-        Most inputs of a set, at most all.
+        Largest size of a set; capped at the number of inputs.
     features_per_sample : int, default=5
-        Frequencies for each training sample.
+        Number of frequencies per training sample.
     thresholds : sequence of float, default=(0.003, 0.01)
-        Shares of the variance above which a set is kept, by the number of its inputs; the last for all larger ones.
+        Share of the variance above which a set is kept, by size of the set; the last one is for all larger sets.
     ridge : float, default=0.1
         Ridge of the fits that measure sensitivities.
     densities : sequence of {"normal", "cauchy"}, default=("normal", "cauchy")
-        Densities of the entries of frequencies, to choose from.
+        Candidates for the density of the entries of the frequencies.
     prune : float, default=0.25
-        Fraction of the columns that a pruning drops.
+        Fraction of the columns dropped in each pruning.
     scaling : {"none", "box", "standard"}, default="none"
         Scaling of the columns.
     random_state : int, RandomState instance or None, default=None
         Seed of the fit.
     n_jobs : int or None, default=None
-        Threads; None takes ``OMP_NUM_THREADS`` or else all cores.
+        Number of threads; None means ``OMP_NUM_THREADS`` or, if that is not set, all cores.
     verbose : bool, default=False
         Whether `fit` shows a progress bar (needs tqdm).
 
@@ -192,33 +185,30 @@ class AnovaRFFRegressor(NetworkRegressor):
     densities: Sequence[str] = ("normal", "cauchy")
     prune: float = 0.25
     scaling: str = "none"
-    random_state: RandomState = None
-    n_jobs: int | None = None
-    verbose: bool = False
 
-    _methods: ClassVar[tuple[str, ...]] = ("anova-rff",)
+    _methods = ("anova-rff",)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SwimRegressor(NetworkRegressor):
-    """SWIM, sampled where it matters: neurons between pairs of samples with a steep slope, without training.
+    """SWIM, sampling where it matters: neurons between pairs of samples with a steep slope, without training.
 
-    Bolager and others, 2023.
+    Bolager et al., 2023.
 
     Parameters
     ----------
     width : int, default=100
         Number of neurons.
     activation : {"relu", "tanh", "sigmoid"}, default="relu"
-        Function of a neuron.
+        Activation function.
     cutoff : float, default=1e-8
-        Singular values of the design matrix below this fraction of the largest count as zero.
+        Singular values of the design matrix below this fraction of the largest are treated as zero.
     scaling : {"none", "box", "standard"}, default="none"
         Scaling of the columns.
     random_state : int, RandomState instance or None, default=None
         Seed of the fit.
     n_jobs : int or None, default=None
-        Threads; None takes ``OMP_NUM_THREADS`` or else all cores.
+        Number of threads; None means ``OMP_NUM_THREADS`` or, if that is not set, all cores.
     verbose : bool, default=False
         Whether `fit` shows a progress bar (needs tqdm).
 
@@ -241,39 +231,36 @@ class SwimRegressor(NetworkRegressor):
     activation: str = "relu"
     cutoff: float = 1e-8
     scaling: str = "none"
-    random_state: RandomState = None
-    n_jobs: int | None = None
-    verbose: bool = False
 
-    _methods: ClassVar[tuple[str, ...]] = ("swim",)
+    _methods = ("swim",)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ARFFRegressor(NetworkRegressor):
-    """Adaptive random Fourier features: frequencies walk at random by Metropolis steps.
+    """Adaptive random Fourier features: frequencies move in a random walk with Metropolis steps.
 
-    Kammonen and others, 2020.
+    Kammonen et al., 2020.
 
     Parameters
     ----------
     width : int, default=100
         Number of frequencies.
     rounds : int, default=50
-        Rounds; after each, the coefficients are solved at the accepted frequencies.
+        Number of rounds; after each, the coefficients are solved for at the accepted frequencies.
     steps : int, default=10
-        Steps of the walk in a round.
+        Steps of the walk per round.
     deltas : sequence of float, default=(0.1, 0.5, 2.0)
-        Sizes of a step to choose from.
+        Candidates for the step size.
     ridges : sequence of float, default=(1e-8, 1e-5, 1e-2)
-        Ridges to choose from.
+        Candidates for the ridge.
     gamma : float or None, default=None
-        Exponent of the acceptance; None takes 3 n_features - 2.
+        Exponent of the acceptance probability; None means 3 n_features - 2.
     scaling : {"none", "box", "standard"}, default="none"
         Scaling of the columns.
     random_state : int, RandomState instance or None, default=None
         Seed of the fit.
     n_jobs : int or None, default=None
-        Threads; None takes ``OMP_NUM_THREADS`` or else all cores.
+        Number of threads; None means ``OMP_NUM_THREADS`` or, if that is not set, all cores.
     verbose : bool, default=False
         Whether `fit` shows a progress bar (needs tqdm).
 
@@ -299,11 +286,8 @@ class ARFFRegressor(NetworkRegressor):
     ridges: Sequence[float] = (1e-8, 1e-5, 1e-2)
     gamma: float | None = None
     scaling: str = "none"
-    random_state: RandomState = None
-    n_jobs: int | None = None
-    verbose: bool = False
 
-    _methods: ClassVar[tuple[str, ...]] = ("arff",)
+    _methods = ("arff",)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -317,13 +301,13 @@ class RFFRegressor(NetworkRegressor):
     width : int, default=100
         Number of features.
     scales : sequence of float, default=(0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-        Standard deviations of frequencies to choose from, in turns per unit of the (scaled) inputs.
+        Candidates for the standard deviation of the frequencies, in cycles per unit of the (scaled) inputs.
     scaling : {"none", "box", "standard"}, default="none"
         Scaling of the columns.
     random_state : int, RandomState instance or None, default=None
         Seed of the fit.
     n_jobs : int or None, default=None
-        Threads; None takes ``OMP_NUM_THREADS`` or else all cores.
+        Number of threads; None means ``OMP_NUM_THREADS`` or, if that is not set, all cores.
     verbose : bool, default=False
         Whether `fit` shows a progress bar (needs tqdm).
 
@@ -345,27 +329,24 @@ class RFFRegressor(NetworkRegressor):
     width: int = 100
     scales: Sequence[float] = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
     scaling: str = "none"
-    random_state: RandomState = None
-    n_jobs: int | None = None
-    verbose: bool = False
 
-    _methods: ClassVar[tuple[str, ...]] = ("rff",)
+    _methods = ("rff",)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PlainNetworkRegressor(NetworkRegressor):
-    """Plain two-layer network: Adam moves both layers, nothing is solved for.
+    """Plain two-layer network: Adam trains both layers, nothing is solved for.
 
     Parameters
     ----------
     activation : {"fourier", "cosine", "sigmoid", "tanh", "relu"}, default="fourier"
-        Function of a neuron.
+        Activation function.
     width : int, default=100
         Number of neurons.
     regularization : float or "auto", default=0.0
         Strength of the total variation; "auto" chooses by validation, in six runs.
     steps : int, default=100000
-        Steps of Adam.
+        Number of Adam steps.
     rate : float, default=1e-3
         Learning rate.
     scaling : {"none", "box", "standard"}, default="none"
@@ -373,7 +354,7 @@ class PlainNetworkRegressor(NetworkRegressor):
     random_state : int, RandomState instance or None, default=None
         Seed of the fit.
     n_jobs : int or None, default=None
-        Threads; None takes ``OMP_NUM_THREADS`` or else all cores.
+        Number of threads; None means ``OMP_NUM_THREADS`` or, if that is not set, all cores.
     verbose : bool, default=False
         Whether `fit` shows a progress bar (needs tqdm).
 
@@ -398,16 +379,13 @@ class PlainNetworkRegressor(NetworkRegressor):
     steps: int = 100_000
     rate: float = 1e-3
     scaling: str = "none"
-    random_state: RandomState = None
-    n_jobs: int | None = None
-    verbose: bool = False
 
-    _methods: ClassVar[tuple[str, ...]] = ("plain",)
+    _methods = ("plain",)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NoisyGradientsRegressor(NetworkRegressor):
-    """Plain Fourier network moved by noisy gradients instead of Adam.
+    """Plain Fourier network trained by noisy gradient descent instead of Adam.
 
     Parameters
     ----------
@@ -416,7 +394,7 @@ class NoisyGradientsRegressor(NetworkRegressor):
     regularization : float or "auto", default=0.0
         Strength of the total variation; "auto" chooses by validation, in six runs.
     steps : int, default=100000
-        Steps.
+        Number of steps.
     rate : float, default=1e-3
         Learning rate.
     noise : float, default=0.1
@@ -426,7 +404,7 @@ class NoisyGradientsRegressor(NetworkRegressor):
     random_state : int, RandomState instance or None, default=None
         Seed of the fit.
     n_jobs : int or None, default=None
-        Threads; None takes ``OMP_NUM_THREADS`` or else all cores.
+        Number of threads; None means ``OMP_NUM_THREADS`` or, if that is not set, all cores.
     verbose : bool, default=False
         Whether `fit` shows a progress bar (needs tqdm).
 
@@ -451,16 +429,13 @@ class NoisyGradientsRegressor(NetworkRegressor):
     rate: float = 1e-3
     noise: float = 0.1
     scaling: str = "none"
-    random_state: RandomState = None
-    n_jobs: int | None = None
-    verbose: bool = False
 
-    _methods: ClassVar[tuple[str, ...]] = ("noisy-gradients",)
+    _methods = ("noisy-gradients",)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class FullySampledRegressor(NetworkRegressor):
-    """Network whose generator draws both layers, nothing is solved for.
+    """Network whose generator draws both layers; nothing is solved for.
 
     Parameters
     ----------
@@ -471,9 +446,9 @@ class FullySampledRegressor(NetworkRegressor):
     regularization : float or "auto", default=0.0
         Strength of the total variation; "auto" chooses by validation, in six runs.
     points : int, default=1000
-        Points at which the variation is sampled.
+        Number of points at which the variation is sampled.
     steps : int, default=40000
-        Steps of Adam.
+        Number of Adam steps.
     rate : float, default=1e-4
         Learning rate.
     scaling : {"none", "box", "standard"}, default="none"
@@ -481,7 +456,7 @@ class FullySampledRegressor(NetworkRegressor):
     random_state : int, RandomState instance or None, default=None
         Seed of the fit.
     n_jobs : int or None, default=None
-        Threads; None takes ``OMP_NUM_THREADS`` or else all cores.
+        Number of threads; None means ``OMP_NUM_THREADS`` or, if that is not set, all cores.
     verbose : bool, default=False
         Whether `fit` shows a progress bar (needs tqdm).
 
@@ -508,34 +483,31 @@ class FullySampledRegressor(NetworkRegressor):
     steps: int = 40_000
     rate: float = 1e-4
     scaling: str = "none"
-    random_state: RandomState = None
-    n_jobs: int | None = None
-    verbose: bool = False
 
-    _methods: ClassVar[tuple[str, ...]] = ("fully-sampled",)
+    _methods = ("fully-sampled",)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelRidgeRegressor(Regressor):
-    """Kernel ridge regression with a Gaussian kernel whose bandwidth is measured by the median distance of samples.
+    """Kernel ridge regression with a Gaussian kernel; the unit of its bandwidth is the median distance of the samples.
 
     Parameters
     ----------
     regularization : float or sequence of float, default=1e-4
-        Ridges; leave-one-out chooses where there are several.
+        Ridge; leave-one-out chooses if there are several.
     bandwidth : float or sequence of float, default=1.0
-        Bandwidths, in multiples of the median distance; leave-one-out chooses where there are several.
+        Bandwidth in multiples of the median distance; leave-one-out chooses if there are several.
     scaling : {"none", "box", "standard"}, default="none"
         Scaling of the columns.
     n_jobs : int or None, default=None
-        Threads; None takes ``OMP_NUM_THREADS`` or else all cores.
+        Number of threads; None means ``OMP_NUM_THREADS`` or, if that is not set, all cores.
     verbose : bool, default=False
         Whether `fit` shows a progress bar (needs tqdm).
 
     Attributes
     ----------
     record_ : dict
-        How the model was made: settings, version, and the leave-one-out error where there was a choice.
+        How the model was made: settings, version, and the leave-one-out error if there was a choice.
 
     Examples
     --------
@@ -553,34 +525,33 @@ class KernelRidgeRegressor(Regressor):
     regularization: float | Sequence[float] = 1e-4
     bandwidth: float | Sequence[float] = 1.0
     scaling: str = "none"
-    n_jobs: int | None = None
-    verbose: bool = False
 
-    _methods: ClassVar[tuple[str, ...]] = ("kernel-ridge", "kernel-ridge-validated")
+    _methods = ("kernel-ridge", "kernel-ridge-validated")
 
     def _settings(self) -> dict[str, Any]:
-        choices = {"lambda": self.regularization, "bandwidth": self.bandwidth}
-        return super()._settings() | {name: np.atleast_1d(value) for name, value in choices.items()}
+        settings = super()._settings()
+        lists = {name: settings[name] for name in ("lambda", "bandwidth")}
+        return settings | {name: value if isinstance(value, list) else [value] for name, value in lists.items()}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SalsaRegressor(Regressor):
-    """SALSA: kernel ridge regression with an additive kernel, its order and its ridge chosen by folds.
+class SalsaRegressor(RandomRegressor):
+    """SALSA: kernel ridge regression with an additive kernel, its order and ridge chosen by cross-validation.
 
     Kandasamy and Yu, 2016.
 
     Parameters
     ----------
     bandwidth : float, default=20.0
-        Lengths of the kernel, in units of the standard deviation of an input times n_samples ** (-1/5).
+        Length scales of the kernel, in units of the standard deviation of an input times n_samples ** (-1/5).
     regularization : (float, float), default=(1e-4, 100.0)
         Smallest and largest ridge, in units of the number of samples.
     patience : int, default=3
-        Orders without a better one after which the search ends.
+        Number of orders without improvement after which the search stops.
     random_state : int, RandomState instance or None, default=None
         Seed of the folds.
     n_jobs : int or None, default=None
-        Threads; None takes ``OMP_NUM_THREADS`` or else all cores.
+        Number of threads; None means ``OMP_NUM_THREADS`` or, if that is not set, all cores.
     verbose : bool, default=False
         Whether `fit` shows a progress bar (needs tqdm).
 
@@ -602,33 +573,30 @@ class SalsaRegressor(Regressor):
     bandwidth: float = 20.0
     regularization: tuple[float, float] = (1e-4, 100.0)
     patience: int = 3
-    random_state: RandomState = None
-    n_jobs: int | None = None
-    verbose: bool = False
 
-    _methods: ClassVar[tuple[str, ...]] = ("salsa",)
+    _methods = ("salsa",)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ARDGaussianProcessRegressor(UncertainRegressor):
-    """Gaussian process with a length for every input (ARD), by the marginal likelihood.
+    """Gaussian process with a length scale for each input (ARD), found by maximising the marginal likelihood.
 
     Parameters
     ----------
     kernel : {"gaussian", "matern52"}, default="gaussian"
         Covariance function.
     starts : int, default=4
-        Starts of the search for lengths and noise; the first is fixed, the others are random.
+        Number of starts of the search for length scales and noise; the first is fixed, the others are random.
     race : int, default=500
-        Samples, drawn at random, on which the starts race where there are more; the winner goes on with all.
+        With more samples than this, the starts race on so many drawn at random; the winner continues on all.
     iterations : int, default=200
-        Most iterations of a search.
+        Maximum number of iterations of a search.
     least_noise : float, default=1e-12
-        The least noise variance, in multiples of the signal variance.
+        Lower bound of the noise variance, in multiples of the signal variance.
     random_state : int, RandomState instance or None, default=None
         Seed of the starts.
     n_jobs : int or None, default=None
-        Threads; None takes ``OMP_NUM_THREADS`` or else all cores.
+        Number of threads; None means ``OMP_NUM_THREADS`` or, if that is not set, all cores.
     verbose : bool, default=False
         Whether `fit` shows a progress bar (needs tqdm).
 
@@ -654,8 +622,5 @@ class ARDGaussianProcessRegressor(UncertainRegressor):
     race: int = 500
     iterations: int = 200
     least_noise: float = 1e-12
-    random_state: RandomState = None
-    n_jobs: int | None = None
-    verbose: bool = False
 
-    _methods: ClassVar[tuple[str, ...]] = ("gaussian-process",)
+    _methods = ("gaussian-process",)

@@ -1,4 +1,4 @@
-"""Models of any method in files."""
+"""Model files of any method."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _KINDS += (kind for kind in vars(baselines).values() if isinstance(kind, type) a
 
 
 def load(path: str | os.PathLike[str]) -> Regressor:
-    """Read a model from a JSON file, whoever wrote it and whichever method made it.
+    """Read a model of any method from a JSON file, written by Python, Rust or the command line.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def load(path: str | os.PathLike[str]) -> Regressor:
     Returns
     -------
     Regressor
-        A fitted estimator of the class that belongs to the method.
+        A fitted estimator of the method's class.
 
     Examples
     --------

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _native, plotting
-from .base import (
-    Floats,
-    NetworkRegressor,
-    RandomState,
-    UncertainRegressor,
-    _json,
-    _parameters_named,
-    _progress,
-    _table,
-    _threads,
-)
+from .base import Floats, UncertainRegressor, _table
+from .network import NetworkRegressor
+from .parameters import place, plain, settings_named, threads
+from .progress import progress
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +26,7 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
     r"""Thin two-layer network with trained features.
 
     The model is :math:`f(x) = \mathrm{Re} \sum_l b_l \Phi(\langle w_l, x\rangle)/n`. The hidden weights w are trained
-    by generative feature training, the output weights b solve a least squares problem exactly.
+    by generative feature training; the output weights b are the exact solution of a least squares problem.
 
     Parameters
     ----------
@@ -47,17 +40,17 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
     regularization : float or "auto", default=0.0
         Strength :math:`\lambda` of the regulariser, for noisy samples. "auto" chooses by validation, in six runs.
     validation_fraction : float, default=0.1
-        Fraction of the samples that choose between states and calibrate intervals.
+        Fraction of the samples held out to choose between candidates and to calibrate intervals.
     preset : {"fast", "paper"}, default="fast"
-        Settings of everything that has no parameter here.
+        Settings of everything that is not a parameter here.
     config : dict or None, default=None
-        Any other setting of the library, merged over the preset; ``{"polish": {"steps": 0}}`` for instance.
+        Any other settings of the library, merged over the preset, for instance ``{"polish": {"steps": 0}}``.
     random_state : int, RandomState instance or None, default=None
-        An int is the seed of the fit, the same as in the Rust library and on the command line.
+        An int is the seed of the fit, as in the Rust library and on the command line.
     n_jobs : int or None, default=None
-        Threads of fits and predictions; they never change a result. None takes the number in the environment variable
-        ``OMP_NUM_THREADS``, which joblib and Dask set in their workers, or else all cores. Negative numbers count back
-        from the number of cores, as in joblib.
+        Number of threads; it never changes a result. None means the number in the environment variable
+        ``OMP_NUM_THREADS``, which joblib and Dask set in their workers, or all cores if it is not set. Negative numbers
+        count back from the number of cores, as in joblib.
     verbose : bool, default=False
         Whether `fit` shows a progress bar (needs tqdm).
 
@@ -71,19 +64,19 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
         Output weights, complex for "fourier": the prediction is
         ``intercept_ + (phi(X @ features_.T + biases_) @ coef_).real``.
     intercept_ : float or ndarray of shape (n_outputs_,)
-        Constant of the prediction.
+        Constant term of the prediction.
     lambda_ : float
-        Strength of the regulariser in use.
+        Strength of the regulariser that was used.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the inputs, where `X` had names.
+        Names of the inputs, if `X` had names.
     n_outputs_ : int
         Number of outputs.
     validation_score_ : float
-        R² on the validation samples, which trained no feature.
+        R² on the validation samples, on which no feature was trained.
     history_ : list of dict
-        The learning curve: phase, step, loss and validation error in scaled outputs.
+        The learning curve: phase, step, loss and validation error, for scaled outputs.
     record_ : dict
         How the model was made: configuration, version, validation errors.
 
@@ -105,11 +98,15 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
     validation_fraction: float = 0.1
     preset: str = "fast"
     config: dict[str, Any] | None = None
-    random_state: RandomState = None
-    n_jobs: int | None = None
-    verbose: bool = False
 
-    _methods: ClassVar[tuple[str, ...]] = ("gft-r", "gft", "f-opt", "random")
+    _methods = ("gft-r", "gft", "f-opt", "random")
+    _renamed = {
+        "regularization": "lambda",
+        "validation_fraction": "validation",
+        "random_state": "seed",
+        "n_jobs": "threads",
+    }
+    _apart = (*UncertainRegressor._apart, "preset", "config")
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the network.
@@ -117,11 +114,11 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Inputs. Frames of pandas and polars give their names to the model.
+            Inputs. The model takes its names from pandas and polars frames.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Outputs.
         sample_weight : array-like of shape (n_samples,), default=None
-            A weight of 2 counts as the sample twice.
+            A weight of 2 counts a sample twice.
 
         Returns
         -------
@@ -138,9 +135,9 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
         weights = None
         if sample_weight is not None:
             weights = np.ascontiguousarray(_check_sample_weight(sample_weight, x, dtype=np.float64))
-        settings, threads = _json(self._settings()), _threads(self.n_jobs)
-        with _progress(self.verbose) as report, _parameters_named(_FIELDS):
-            model = _native.fit_network(x, _table(f), weights, names, self.preset, settings, threads, report)
+        settings, jobs = json.dumps(self._settings()), threads(self.n_jobs)
+        with progress(self.verbose) as report, settings_named(self._typed):
+            model = _native.fit_network(x, _table(f), weights, names, self.preset, settings, jobs, report)
         return self._learn(model, f.ndim == 1)
 
     def predict_interval(self, X: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
@@ -151,7 +148,7 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
         X : array-like of shape (n_samples, n_features)
             Inputs.
         level : float, default=0.9
-            Probability, calibrated on the validation samples.
+            Probability; the bounds are calibrated on the validation samples.
 
         Returns
         -------
@@ -167,7 +164,7 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
         True
         """
         x = self._inputs(X)
-        low, high = self._model.interval(x, level, _threads(self.n_jobs))
+        low, high = self._model.interval(x, level, threads(self.n_jobs))
         return self._shape(low), self._shape(high)
 
     def plot_history(self, ax: Axes | None = None) -> Axes:
@@ -181,7 +178,7 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
         Returns
         -------
         matplotlib Axes
-            The picture.
+            The plot.
 
         Examples
         --------
@@ -194,17 +191,26 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
         return plotting.plot_history(self, ax)
 
     def _settings(self) -> dict[str, Any]:
-        """The library's configuration as far as it differs from the preset."""
-        config = dict(self.config or {})
-        for key, name in (_FIELDS | {"threads": "n_jobs"}).items():
-            if key in config:
-                raise ValueError(f"config has `{key}`, which is the parameter `{name}`; give it there")
-        return config | {key: getattr(self, name) for key, name in _FIELDS.items()} | {"seed": self._seed()}
+        """The library's configuration where it may differ from the preset."""
+        if not isinstance(self.preset, str):
+            raise TypeError(f"`preset`: expected a string, found {self.preset!r}")
+        parameters = super()._settings() | {"seed": self._seed()}
+        config = plain({} if self.config is None else self.config, "config")
+        if not isinstance(config, dict):
+            raise ValueError(f"`config`: expected a dict or None, found {self.config!r}")
+        others = json.loads(_native.preset("fast")).keys() - parameters.keys()
+        for key in config:
+            name = self._typed([key])
+            if name != place("config", [key]):
+                raise ValueError(f"`config`: found `{key}`, which is the parameter `{name}`; set that instead")
+            if key not in others:
+                raise ValueError(f"`config`: expected settings among {', '.join(sorted(others))}, found `{key}`")
+        return config | parameters
 
     @classmethod
     def _parameters(cls, record: dict[str, Any]) -> dict[str, Any]:
         config, preset = record["config"], json.loads(_native.preset("fast"))
-        parameters = {name: config.pop(key) for key, name in _FIELDS.items()}
+        parameters = {name: config.pop(cls._renamed.get(name, name)) for name in [*cls._own(), "random_state"]}
         different = {key: value for key, value in config.items() if value != preset.get(key)}
         return parameters | {"config": different or None}
 
@@ -213,14 +219,3 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
         self.history_ = self.record_.pop("history")
         self.lambda_ = self.record_["lambda"]
         return self
-
-
-# Fields of the library's configuration that are parameters of their own.
-_FIELDS = {
-    "method": "method",
-    "activation": "activation",
-    "width": "width",
-    "lambda": "regularization",
-    "validation": "validation_fraction",
-    "seed": "random_state",
-}

@@ -1,4 +1,4 @@
-"""Pictures of a fitted network. They need matplotlib, the extra `thinfit[plot]`."""
+"""Plots of a fitted network. They need matplotlib, the extra `thinfit[plot]`."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from .base import NetworkRegressor
     from .gft import GFTRegressor
+    from .network import NetworkRegressor
 
 
-# What a phase moves, and what it is called.
+# Names of the phases, by what they train.
 _PHASES = {"parameters": "generator", "latents": "refinement", "weights": "features", None: "polish"}
 
 
 def plot_features(model: NetworkRegressor, ax: Axes | None = None) -> Axes:
-    """Hidden weights as points in the plane of the two inputs with the largest weights; area and colour are the size of
-    the output weight. One input: weight against size."""
+    """Hidden weights as points in the plane of the two inputs with the largest weights; area and colour show the size
+    of the output weight. With one input: size against weight."""
     ax = _axes(ax)
     size = np.linalg.norm(np.abs(model.coef_).reshape(len(model.features_), -1), axis=1)
     spans = np.array([high - low for low, high in model._model.domain])
@@ -40,7 +40,7 @@ def plot_features(model: NetworkRegressor, ax: Axes | None = None) -> Axes:
 
 
 def plot_effects(model: NetworkRegressor, ax: Axes | None = None) -> Axes:
-    """Main effects over the range of each input, centred, as lines from 0 (lowest value) to 1 (highest)."""
+    """Centred main effects over the range of each input, rescaled to run from 0 (lowest value) to 1 (highest)."""
     ax = _axes(ax)
     at = np.linspace(0, 1, 101)
     shares = np.atleast_2d(model.sobol_indices().total)
@@ -58,7 +58,7 @@ def plot_effects(model: NetworkRegressor, ax: Axes | None = None) -> Axes:
 
 
 def plot_history(model: GFTRegressor, ax: Axes | None = None) -> Axes:
-    """Loss and validation error against the checks of the fit, phase after phase."""
+    """Loss and validation error at each check of the fit, phase by phase."""
     ax = _axes(ax)
     ax.set_yscale("log")
     for key, label in ("loss", "loss"), ("validation", "validation error"):
@@ -82,5 +82,5 @@ def _axes(ax: Any) -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError("pictures need matplotlib; pip install thinfit[plot]") from error
+        raise ImportError("plots need matplotlib; pip install thinfit[plot]") from error
     return plt.subplots(layout="constrained")[1]
