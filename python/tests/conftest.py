@@ -1,8 +1,8 @@
-"""What the tests share: small data, quick estimators, the command line's program."""
+"""Shared by the tests: small data, quick estimators, the program `thinfit`."""
 
 import os
 
-# scikit-learn's checks of array libraries run only where SciPy has been told so before it is imported.
+# scikit-learn's checks of array libraries run only if this is set before SciPy is imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 import numpy as np
@@ -13,16 +13,16 @@ import thinfit
 # Settings with which a fit takes a fraction of a second.
 QUICK = {"generate": {"steps": 100}, "refine": {"steps": 100}, "direct": {"steps": 100}, "polish": {"steps": 2}}
 
-# Drawn features, columns as they are, a fixed ridge: the output weights are all that is fitted.
+# Random features, unscaled columns, a fixed ridge: only the output weights are fitted.
 FIXED = {"scaling": "none", "ridge": {"absolute": 1e-6}, "polish": {"steps": 0}, "scale": 0.1}
 
 
 def quick(**parameters):
-    """A network that is fitted in no time."""
+    """A network that is fitted in a fraction of a second."""
     return thinfit.GFTRegressor(**{"width": 12, "config": QUICK, "random_state": 0} | parameters)
 
 
-# Every method to compare with, made quick.
+# Every baseline, made quick.
 BASELINES = [
     thinfit.ARDGaussianProcessRegressor(starts=1, iterations=30, random_state=0),
     thinfit.ARFFRegressor(width=20, rounds=5, scaling="box", random_state=0),
@@ -49,7 +49,7 @@ def samples(rows=120, dim=3, outputs=None, seed=0):
 
 @pytest.fixture
 def program():
-    """The command line's program, built by test.sh."""
+    """Path of the program, built by test.sh."""
     path = os.environ.get("THINFIT")
     if path is None:
         pytest.skip("THINFIT does not name the program `thinfit`")
@@ -57,7 +57,7 @@ def program():
 
 
 def pytest_addoption(parser):
-    parser.addoption("--slow", action="store_true", help="run what takes minutes")
+    parser.addoption("--slow", action="store_true", help="run the tests that take minutes")
 
 
 def pytest_collection_modifyitems(config, items):

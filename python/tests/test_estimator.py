@@ -1,4 +1,4 @@
-"""scikit-learn's own checks. Runs against the newest and the oldest scikit-learn that we support."""
+"""scikit-learn's own checks, run against the newest and the oldest scikit-learn that we support."""
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -8,7 +8,7 @@ from conftest import BASELINES, FIXED, quick
 
 
 def expected_failures(estimator):
-    """Repeated rows fall on both sides of the validation split and change the training of the hidden weights."""
+    """Repeated rows may fall on both sides of the validation split, which changes the trained hidden weights."""
     if not isinstance(estimator, thinfit.GFTRegressor) or estimator.config == FIXED:
         return {}
     reason = "hidden weights are trained; at fixed hidden weights the check passes"

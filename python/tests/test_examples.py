@@ -1,4 +1,4 @@
-"""The example scripts run, and the example of the README is short and works."""
+"""The example scripts and the examples in the READMEs run."""
 
 import re
 import subprocess
@@ -16,7 +16,7 @@ def test_example_runs(script, tmp_path):
 
 
 @pytest.mark.parametrize("readme", [ROOT / "README.md", ROOT.parent / "README.md"], ids=["python", "root"])
-def test_example_of_the_readme_is_short_and_works(readme, tmp_path):
+def test_example_in_the_readme_is_short_and_works(readme, tmp_path):
     (code,) = re.findall(r"```python\n(.*?)```", readme.read_text(), re.DOTALL)
     assert len(code.strip().splitlines()) <= 10
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300, cwd=tmp_path)

@@ -1,11 +1,11 @@
-"""Weights of samples, at hidden weights that do not depend on them."""
+"""Sample weights, with hidden weights that do not depend on them."""
 
 import numpy as np
 
 from conftest import FIXED, quick, samples
 
 
-def test_weights_are_repeated_rows_at_fixed_hidden_weights():
+def test_weights_act_like_repeated_rows_at_fixed_hidden_weights():
     x, y = samples(60)
     weight = np.random.default_rng(1).integers(0, 4, len(x))
     model = quick(method="random", config=FIXED)
