@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# All checks of the Python package. Builds the wheel, installs it in a fresh environment and runs the tests there, against
-# the newest scikit-learn; then installs the folder in another one, as users do, and runs scikit-learn's checks against the
-# oldest that we support. Needs cargo and Python 3.10 or newer. THINFIT may name the program `thinfit`, built from the
-# same sources; it is built where it is not given.
+# All checks of the Python package. Builds the wheel, installs it in a fresh environment and runs the tests there against the
+# newest scikit-learn; then installs the folder in another environment, as users do, and runs scikit-learn's checks against
+# the oldest version that we support. Needs cargo and Python 3.10 or newer. THINFIT may name the program `thinfit`, built
+# from the same sources; if it is not set, the program is built here.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-# Says what it runs, then runs it.
+# Prints a command, then runs it.
 run() {
     printf '\n== %s\n' "$*"
     "$@"
 }
 
-# The first of the given interpreters that is there and new enough.
+# The first of the given interpreters that exists and is new enough.
 interpreter() {
     for python in "$@"; do
         if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
@@ -46,7 +46,7 @@ run .venv-test/bin/python -m mypy lib/thinfit
 run .venv-test/bin/pytest -q "$@"
 run .venv-test/bin/pytest -q -p no:cacheprovider --doctest-modules --pyargs thinfit
 
-# Python 3.10 and 3.11 have wheels of the oldest scikit-learn and numpy.
+# The oldest scikit-learn and numpy have wheels for Python 3.10 and 3.11 only.
 oldest=$(interpreter python3.10 python3.11 "$python")
 run "$oldest" -m venv --clear .venv-oldest
 run .venv-oldest/bin/pip install -q . pytest

@@ -1,4 +1,4 @@
-"""What Python costs: `fit` and `predict` beside the Rust library, in interleaved pairs, and memory of a prediction.
+"""What Python costs: `fit` and `predict` against the Rust library, in interleaved pairs, and memory of a prediction.
 
     python overhead.py fit|predict|memory [--rows 100000] [--pairs 20]
 
@@ -19,7 +19,7 @@ import numpy as np
 
 from thinfit import GFTRegressor
 
-# Few steps, no polish: ten steps say as much about the overhead as a thousand.
+# Ten steps say as much about the overhead as a thousand.
 SHORT = {"generate": {"steps": 5}, "refine": {"steps": 5}, "check_every": 5}
 
 

@@ -1,4 +1,4 @@
-"""A sweep over methods and activations on a Dask cluster of two local workers, through joblib."""
+"""Sweep over methods and activations on a Dask cluster of two local workers, through joblib."""
 
 import joblib
 import numpy as np

@@ -1,4 +1,4 @@
-"""Noisy samples: the strength of the regulariser by cross-validation, in a pipeline."""
+"""Noisy samples: choose the strength of the regulariser by cross-validation, in a pipeline."""
 
 import numpy as np
 from sklearn.model_selection import GridSearchCV
@@ -23,8 +23,8 @@ search = GridSearchCV(
 )
 search.fit(X, y)
 for parameters, score in zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True):
-    print(f"lambda {parameters['gftregressor__regularization']:<5}  R² {score:.3f}")
+    print(f"regularization {parameters['gftregressor__regularization']:<5}  R² {score:.3f}")
 error = np.sqrt(np.mean((search.predict(X) - truth) ** 2))
-print(f"error of the best {error:.3f}, where the noise is 0.5")
+print(f"error of the best: {error:.3f}; the noise is 0.5")
 
 assert error < 0.4

@@ -1,4 +1,4 @@
-"""A surrogate of a simulation: which of eight inputs of the borehole function decide on the flow?"""
+"""A surrogate for a simulation: which of the eight inputs of the borehole function determine the flow?"""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ INPUTS = {  # name: (low, high)
 
 
 def simulate(x):
-    """Flow of water through a borehole, in m³ a year."""
+    """Flow of water through a borehole, in m³ per year."""
     rw, r, tu, hu, tl, hl, length, kw = x.T
     log = np.log(r / rw)
     return 2 * np.pi * tu * (hu - hl) / (log * (1 + 2 * length * tu / (log * rw**2 * kw) + tu / tl))
@@ -30,7 +30,7 @@ model = GFTRegressor(width=40, random_state=0).fit(X, simulate(X))
 
 error = np.sqrt(np.mean((model.predict(X_test) - simulate(X_test)) ** 2)) / simulate(X_test).std()
 indices = model.sobol_indices()
-print(f"error on new runs: {error:.1e} of the standard deviation; calls of the simulation: {len(X)}")
+print(f"error on new runs: {error:.1e} of the standard deviation; simulations run: {len(X)}")
 print("input  alone  with others")
 for j in np.argsort(-indices.total):
     print(f"{list(INPUTS)[j]:5}  {indices.first[j]:5.3f}  {indices.total[j]:5.3f}")
