@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Instant;
-use thinfit::{Config, Control, Dataset, Lambda, Mat, MatRef, Method, Model, fit};
+use thinfit::{Config, Control, Dataset, Lambda, Mat, MatRef, Model, Training, fit};
 use thinfit_experiments::functions::noise;
 use thinfit_experiments::{Problem, Split};
 
@@ -217,7 +217,7 @@ fn main() -> Outcome {
             for (cell, inputs) in cells {
                 for seed in seeds(3) {
                     let config = Config {
-                        method: Method::Random,
+                        training: Training::Random,
                         seed,
                         ..Config::fast()
                     };

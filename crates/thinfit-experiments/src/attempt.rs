@@ -1,6 +1,6 @@
 //! An attempt at one job: its data are drawn, fitted and tested.
 //!
-//! A fit of the core library saves its state every few minutes and when it is stopped, in `states/` beside the ledger,
+//! A fit of thinfit's own saves its state every few minutes and when it is stopped, in `states/` beside the ledger,
 //! and the next attempt resumes from there.
 
 use std::path::{Path, PathBuf};
@@ -10,7 +10,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::{COMMIT, Entry, Error, Job, Sample, Settings, Spectrum, file};
 use serde::{Deserialize, Serialize};
-use thinfit::{Config, Control, Dataset, Leaf, Mat, Phase, State};
+use thinfit::{Control, Dataset, Leaf, Mat, Phase, State};
+use thinfit_methods::{Predictor, Request};
 
 /// Time between two saves of the state of a fit.
 const SAVE_EVERY: Duration = Duration::from_secs(300);
@@ -33,8 +34,9 @@ struct Pause {
 
 impl Pause {
     /// The saved fit of these settings; a state that is damaged or of other settings counts as none.
-    fn load(path: &Path, config: &Config) -> Option<Pause> {
-        file::read(path).filter(|pause: &Pause| pause.state.is_of(config))
+    fn load(path: &Path, request: &Request) -> Option<Pause> {
+        let config = request.config().ok()?;
+        file::read(path).filter(|pause: &Pause| pause.state.is_of(&config))
     }
 
     /// The state in which GFT-r continues where this GFT ends.
@@ -80,10 +82,32 @@ impl Attempt<'_> {
 
     fn fit(&self, train: Sample, test: &Sample, tell: &Tell<'_>) -> Result<Option<Entry>, Error> {
         let data = Dataset::new(train.x, train.y)?;
-        match self.job.row.core() {
-            Some(method) => self.fit_core(method, &data, test, tell),
-            None => self.fit_baseline(&data, test, tell),
+        let request = self.settings.request(self.job)?;
+        let pause = Pause::load(&state_path(self.folder, self.job), &request);
+        let resumed = pause.map(|pause| self.train(&data, &request, Some(pause), tell));
+        let (model, seconds) = match resumed {
+            // A state of other data counts as none.
+            None | Some(Err(Error::Fit(thinfit::Error::Format { .. }))) => {
+                self.train(&data, &request, None, tell)?
+            }
+            Some(ended) => ended?,
+        };
+        let record = model.record();
+        if record.stopped {
+            return Ok(None);
         }
+        let network = model.network().ok();
+        self.keep_spectrum(network)?;
+        let (mse, failure) = test_error(&model.predict(test.x.as_ref())?, &test.y);
+        Ok(Some(Entry {
+            mse,
+            failure,
+            validation_mse: record.validation_mse.first().copied(),
+            selected_lambda: network.and_then(|_| record.regulariser()),
+            parameters: Some(model.parameters()),
+            config: request.settings(),
+            ..self.entry(seconds)
+        }))
     }
 
     /// An entry for this job without results.
@@ -103,80 +127,14 @@ impl Attempt<'_> {
         }
     }
 
-    /// A fit of another method, in a pool of one thread: jobs fill the cores.
-    fn fit_baseline(
-        &self,
-        data: &Dataset,
-        test: &Sample,
-        tell: &Tell<'_>,
-    ) -> Result<Option<Entry>, Error> {
-        let method = self.settings.baseline(self.job)?;
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
-        let pool = pool.map_err(|error| Error::Settings {
-            problem: format!("no thread can be started: {error}"),
-        })?;
-        let start = Instant::now();
-        let model = pool.install(|| method.fit(data, self.job.seed, &|part| tell(part)))?;
-        if model.stopped() {
-            return Ok(None);
-        }
-        let seconds = start.elapsed().as_secs_f64();
-        let network = model.network().ok();
-        self.keep_spectrum(network)?;
-        let (mse, failure) = test_error(&model.predict(test.x.as_ref())?, &test.y);
-        Ok(Some(Entry {
-            mse,
-            failure,
-            validation_mse: model.validation_mse().and_then(|mse| mse.first().copied()),
-            selected_lambda: network.and_then(|network| network.record.regulariser()),
-            parameters: Some(model.parameters()),
-            config: serde_json::to_value(&method).unwrap_or_default(),
-            ..self.entry(seconds)
-        }))
-    }
-
-    /// A fit of the core library, from its saved state if there is one.
-    fn fit_core(
-        &self,
-        method: thinfit::Method,
-        data: &Dataset,
-        test: &Sample,
-        tell: &Tell<'_>,
-    ) -> Result<Option<Entry>, Error> {
-        let config = self.settings.config(self.job, method);
-        let pause = Pause::load(&state_path(self.folder, self.job), &config);
-        let resumed = pause.map(|pause| self.train(data, &config, Some(pause), tell));
-        let (model, seconds) = match resumed {
-            // A state of other data counts as none.
-            None | Some(Err(Error::Fit(thinfit::Error::Format { .. }))) => {
-                self.train(data, &config, None, tell)?
-            }
-            Some(ended) => ended?,
-        };
-        if model.record.stopped {
-            return Ok(None);
-        }
-        self.keep_spectrum(Some(&model))?;
-        let (mse, failure) = test_error(&model.predict(test.x.as_ref())?, &test.y);
-        Ok(Some(Entry {
-            mse,
-            failure,
-            validation_mse: model.record.validation_mse.first().copied(),
-            selected_lambda: Some(model.record.lambda),
-            parameters: Some(model.parameters()),
-            config: serde_json::to_value(&config).unwrap_or_default(),
-            ..self.entry(seconds)
-        }))
-    }
-
     /// Fits from a saved state or from the start, saving the state on the way; the model and the seconds in all.
     fn train(
         &self,
         data: &Dataset,
-        config: &Config,
+        request: &Request,
         pause: Option<Pause>,
         tell: &Tell<'_>,
-    ) -> Result<(thinfit::Model, f64), Error> {
+    ) -> Result<(Predictor, f64), Error> {
         let (path, start) = (state_path(self.folder, self.job), Instant::now());
         let before = pause.as_ref().map_or(0.0, |pause| pause.seconds);
         let seconds = || before + start.elapsed().as_secs_f64();
@@ -184,31 +142,35 @@ impl Attempt<'_> {
         let saved = Mutex::new((start, None));
         let observe = |at: &thinfit::Progress<'_>| {
             let control = tell(at.done);
-            let pause = || Pause {
-                seconds: seconds(),
-                state: at.state(),
+            let pause = || {
+                at.state().map(|state| Pause {
+                    seconds: seconds(),
+                    state,
+                })
             };
             let generated = matches!(at.phase, Phase::Train(Leaf::Parameters));
             if let Some(next) = self.next.filter(|_| generated && at.step == at.steps) {
                 // Saved before this job is in the ledger, so that the next one always finds it. A state that has no
                 // refinement, such as one late in the choice of λ, is none; the next job then starts afresh.
-                let refined = pause().refined();
-                let _ =
-                    refined.and_then(|pause| file::write(&state_path(self.folder, next), &pause));
+                let refined = pause().and_then(|pause| pause.refined().ok());
+                if let Some(refined) = refined {
+                    let _ = file::write(&state_path(self.folder, next), &refined);
+                }
             }
             let mut saved = saved.lock().unwrap_or_else(PoisonError::into_inner);
-            if control == Control::Stop || saved.0.elapsed() > SAVE_EVERY {
+            let due = control == Control::Stop || saved.0.elapsed() > SAVE_EVERY;
+            if let Some(pause) = due.then(pause).flatten() {
                 // The fit goes on without a saved state; the error matters only if it has to stop.
-                *saved = (Instant::now(), file::write(&path, &pause()).err());
+                *saved = (Instant::now(), file::write(&path, &pause).err());
             }
             control
         };
         let model = match pause {
-            Some(pause) => thinfit::resume(data, pause.state.on_threads(1), &observe)?,
-            None => thinfit::fit(data, config, &observe)?,
+            Some(pause) => request.resume(data, pause.state, &observe)?,
+            None => request.fit(data, &observe)?,
         };
         let (_, unsaved) = saved.into_inner().unwrap_or_else(PoisonError::into_inner);
-        match unsaved.filter(|_| model.record.stopped) {
+        match unsaved.filter(|_| model.record().stopped) {
             Some(error) => Err(error),
             None => Ok((model, seconds())),
         }

@@ -92,7 +92,7 @@ impl Exhibit {
     pub fn rows(self) -> impl Iterator<Item = Row> {
         Row::ALL.into_iter().filter(move |row| {
             let ablation = matches!(row, Row::FullySampled | Row::NoisyGradients);
-            let trained = row.core().is_some() || *row == Row::NeuralNet;
+            let trained = row.training().is_some() || *row == Row::NeuralNet;
             match self {
                 Exhibit::Table(1) => !ablation,
                 // SHRIMP itself has real features there.

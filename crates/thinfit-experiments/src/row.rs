@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use thinfit::Activation;
+use thinfit::{Activation, Training};
 
 /// A method: those of the paper first, in the order of its tables, then others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -113,19 +113,19 @@ impl Row {
         self.names().1
     }
 
-    /// The method of the core library, for those that are its own.
-    pub fn core(self) -> Option<thinfit::Method> {
+    /// How thinfit's own methods find the hidden weights; none for others.
+    pub fn training(self) -> Option<Training> {
         match self {
-            Row::FOpt => Some(thinfit::Method::Direct),
-            Row::Gft => Some(thinfit::Method::Generative),
-            Row::GftR => Some(thinfit::Method::Refined),
+            Row::FOpt => Some(Training::Direct),
+            Row::Gft => Some(Training::Generative),
+            Row::GftR => Some(Training::Refined),
             _ => None,
         }
     }
 
     /// Whether it has a regulariser of strength λ.
     pub fn has_lambda(self) -> bool {
-        let ours = self.core().is_some();
+        let ours = self.training().is_some();
         ours || matches!(
             self,
             Row::NeuralNet | Row::FullySampled | Row::NoisyGradients

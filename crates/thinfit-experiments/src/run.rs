@@ -336,7 +336,7 @@ mod tests {
         };
         let foreign = state(&other, &settings);
         std::fs::remove_file(state_path(&folder, &other)).unwrap();
-        let longer = Settings::new("paper", Default::default()).unwrap();
+        let longer = Settings::new("paper", []).unwrap();
         let longer = state(&job, &longer);
         // The settings of `foreign` differ by the seed alone, the data of the last by a sample.
         let text = String::from_utf8(mine).unwrap();

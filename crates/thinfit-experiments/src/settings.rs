@@ -5,7 +5,8 @@ use std::fmt;
 
 use crate::{Column, Error, Job, Problem, Row};
 use serde_json::{Map, Value, json};
-use thinfit::{Config, Lambda};
+use thinfit::Config;
+use thinfit_methods::{Method, Request};
 
 /// What a job says itself.
 const GIVEN: [&str; 7] = [
@@ -22,78 +23,78 @@ const GIVEN: [&str; 7] = [
 #[derive(Clone, Debug)]
 pub struct Settings {
     preset: String,
-    config: Config,
-    changes: Map<String, Value>,
+    /// Sorted by key; of several changes to one key the last is laid over the others.
+    changes: Vec<(String, Value)>,
 }
 
 impl Settings {
-    /// A preset of the core library, with `changes` (as in a configuration file) to it and to all other methods that
-    /// have a setting of that name.
+    /// A preset of thinfit's own methods, with `changes` (as in a configuration file) to all methods that have a setting
+    /// of that name.
     ///
     /// # Errors
-    /// An unknown preset, or a setting that no method has or that none reads; whether a number is in range is seen by the
-    /// core library at once, by other methods in their fits.
-    pub fn new(preset: &str, changes: Map<String, Value>) -> Result<Self, Error> {
-        if let Some(key) = GIVEN.iter().find(|key| changes.contains_key(**key)) {
+    /// An unknown preset, or a setting that no method has or none can read. Whether a number is in range is checked here
+    /// for thinfit's own methods, and for others by their fits.
+    pub fn new(
+        preset: &str,
+        changes: impl IntoIterator<Item = (String, Value)>,
+    ) -> Result<Self, Error> {
+        let mut changes: Vec<(String, Value)> = changes.into_iter().collect();
+        changes.sort_by(|a, b| a.0.cmp(&b.0));
+        let given = |(key, _): &&(String, Value)| GIVEN.contains(&key.as_str());
+        if let Some((key, _)) = changes.iter().find(given) {
             return Err(Error::Settings {
                 problem: format!(
                     "`{key}` belongs to the cell of a table and cannot be changed for all"
                 ),
             });
         }
-        let mut config = to_map(&Config::preset(preset)?);
-        for (key, value) in &changes {
-            // A name may stand for different things in different methods: one that takes the value is enough.
-            let mut taken = Err(format!(
-                "no method has a setting `{key}`; see `thinfit fit --help`"
-            ));
-            if let Some(laid) = with::<Config>(&config, key, value) {
-                taken = laid.map(|laid| config = to_map(&laid));
-            }
-            let names = thinfit_methods::Method::ALL;
-            for method in names
-                .iter()
-                .filter_map(|name| thinfit_methods::Method::named(name))
-            {
-                match with::<thinfit_methods::Method>(&to_map(&method), key, value) {
-                    Some(laid) if taken.is_err() => taken = laid.map(|_| ()),
-                    _ => {}
-                }
-            }
-            taken.map_err(|problem| Error::Settings { problem })?;
-        }
-        let config: Config = serde_json::from_value(Value::Object(config)).map_err(wrong)?;
-        config.check()?;
-        Ok(Settings {
+        let settings = Settings {
             preset: preset.into(),
-            config,
             changes,
-        })
+        };
+        let methods: Vec<Method> = Row::ALL
+            .into_iter()
+            .map(|row| settings.default(row))
+            .collect::<Result<_, Error>>()?;
+        for (key, value) in &settings.changes {
+            // A name may stand for different things in different methods: one that takes the value is enough.
+            let tried = || {
+                methods
+                    .iter()
+                    .filter_map(|method| change(method, key, value))
+            };
+            if !tried().any(|changed| changed.is_ok()) {
+                let refused = tried().find_map(|changed| changed.err());
+                let problem = refused.map(|error| error.to_string());
+                return Err(Error::Settings {
+                    problem: problem.unwrap_or_else(|| format!("no method has a setting `{key}`")),
+                });
+            }
+        }
+        if let Method::Thin(config) = settings.changed(settings.default(Row::GftR)?) {
+            config.check()?;
+        }
+        Ok(settings)
     }
 
     /// The published settings.
     pub fn paper() -> Self {
         Settings {
             preset: "paper".into(),
-            config: Config::paper(),
-            changes: Map::new(),
+            changes: Vec::new(),
         }
     }
 
     /// Name of the settings of a method, `default` for those without presets; changes to them stand behind it.
     pub fn label(&self, row: Row) -> String {
-        let (name, known) = match row.core() {
-            Some(_) => (self.preset.as_str(), to_map(&self.config)),
-            None => (
-                "default",
-                named(row).as_ref().map(to_map).unwrap_or_default(),
-            ),
+        let name = match row.training() {
+            Some(_) => self.preset.as_str(),
+            None => "default",
         };
-        let taken = |(key, value): &(&String, &Value)| match row.core() {
-            Some(_) => with::<Config>(&known, key, value).is_some_and(|laid| laid.is_ok()),
-            None => {
-                with::<thinfit_methods::Method>(&known, key, value).is_some_and(|laid| laid.is_ok())
-            }
+        let default = self.default(row);
+        let taken = |(key, value): &&(String, Value)| {
+            let changed = default.as_ref().ok().and_then(|m| change(m, key, value));
+            changed.is_some_and(|changed| changed.is_ok())
         };
         let changes = self.changes.iter().filter(taken);
         changes.fold(name.to_owned(), |label, (key, value)| {
@@ -101,45 +102,53 @@ impl Settings {
         })
     }
 
-    /// The configuration of a job of the core library.
-    pub(crate) fn config(&self, job: &Job, method: thinfit::Method) -> Config {
-        Config {
-            method,
-            activation: job.activation.unwrap_or_default(),
-            width: job.width,
-            lambda: job.lambda.unwrap_or(Lambda::Fixed(0.0)),
+    /// What a job asks for: the method of its row with what the cell says, what the authors of the method set for the
+    /// column, and the changes, in this order. One thread, because jobs fill the cores.
+    pub(crate) fn request(&self, job: &Job) -> Result<Request, Error> {
+        let mut method = self.default(job.row)?;
+        let cell = [
+            ("width", Some(json!(job.width))),
+            ("activation", job.activation.map(|v| json!(v))),
+            ("lambda", job.lambda.map(|v| json!(v))),
+        ];
+        for (key, value) in cell {
+            if let Some(changed) = value.and_then(|value| change(&method, key, &value)) {
+                method = changed?;
+            }
+        }
+        let method = method.changed(&published(job.row, job.column))?;
+        Ok(Request {
+            method: self.changed(method),
             seed: job.seed,
             threads: 1,
-            ..self.config.clone()
-        }
+        })
     }
 
-    /// The settings of a job of another method.
-    pub(crate) fn baseline(&self, job: &Job) -> Result<thinfit_methods::Method, Error> {
-        let known = named(job.row).ok_or_else(|| Error::Settings {
-            problem: format!("`{}` is not there", job.row.name()),
-        })?;
-        let mut settings = to_map(&known);
-        let set = |settings: &mut Map<String, Value>, key: &str, value: Value| {
-            if settings.contains_key(key) {
-                lay(settings, key, &value);
-            }
+    /// The method of a row with the settings of the preset, or its defaults.
+    fn default(&self, row: Row) -> Result<Method, Error> {
+        if let Some(training) = row.training() {
+            let config = Config::preset(&self.preset)?;
+            return Ok(Method::Thin(Config { training, ..config }));
+        }
+        let name = match row {
+            Row::GaussianProcessMatern => Row::GaussianProcess.name(),
+            Row::ShrimpReal => Row::Shrimp.name(),
+            row => row.name(),
         };
-        set(&mut settings, "width", json!(job.width));
-        if let Some(activation) = job.activation {
-            set(&mut settings, "activation", json!(activation));
-        }
-        if let Some(lambda) = job.lambda {
-            set(&mut settings, "lambda", json!(lambda));
-        }
-        // A key that the method does not have is a mistake here, and is refused below.
-        settings.extend(published(job.row, job.column));
-        for (key, value) in &self.changes {
-            if let Some(Ok(laid)) = with::<thinfit_methods::Method>(&settings, key, value) {
-                settings = to_map(&laid);
+        Method::named(name).ok_or_else(|| Error::Settings {
+            problem: format!("there is no method `{name}`"),
+        })
+    }
+
+    /// The method with all changes that it takes.
+    fn changed(&self, method: Method) -> Method {
+        let changes = self.changes.iter();
+        changes.fold(method, |method, (key, value)| {
+            match change(&method, key, value) {
+                Some(Ok(changed)) => changed,
+                _ => method,
             }
-        }
-        serde_json::from_value(Value::Object(settings)).map_err(wrong)
+        })
     }
 }
 
@@ -155,15 +164,6 @@ impl fmt::Display for Settings {
             .collect();
         write!(out, ", with {}", changes.join(", "))
     }
-}
-
-/// Other methods with their defaults.
-fn named(row: Row) -> Option<thinfit_methods::Method> {
-    thinfit_methods::Method::named(match row {
-        Row::GaussianProcessMatern => Row::GaussianProcess.name(),
-        Row::ShrimpReal => Row::Shrimp.name(),
-        row => row.name(),
-    })
 }
 
 /// What the authors of a method set for a column.
@@ -195,43 +195,10 @@ fn published(row: Row, column: Column) -> Map<String, Value> {
     }
 }
 
-fn wrong(error: serde_json::Error) -> Error {
-    Error::Settings {
-        problem: error.to_string(),
-    }
-}
-
-fn to_map(settings: &impl serde::Serialize) -> Map<String, Value> {
-    match serde_json::to_value(settings) {
-        Ok(Value::Object(map)) => map,
-        _ => Map::new(),
-    }
-}
-
-/// The settings with one changed; none without a setting of this name, an error where it cannot have this value.
-fn with<T: serde::de::DeserializeOwned>(
-    settings: &Map<String, Value>,
-    key: &str,
-    value: &Value,
-) -> Option<Result<T, String>> {
-    let mut settings = settings.clone();
-    settings.contains_key(key).then(|| {
-        lay(&mut settings, key, value);
-        serde_json::from_value(Value::Object(settings)).map_err(|error| format!("`{key}`: {error}"))
-    })
-}
-
-/// Lays a value over that of a key: tables key by key, anything else replaced.
-fn lay(under: &mut Map<String, Value>, key: &str, value: &Value) {
-    match (under.get_mut(key), value) {
-        // The ridge is a choice between two keys; the new choice replaces the old.
-        (Some(Value::Object(under)), Value::Object(over)) if key != "ridge" => {
-            over.iter().for_each(|(key, value)| lay(under, key, value));
-        }
-        _ => {
-            under.insert(key.into(), value.clone());
-        }
-    }
+/// The method with one setting changed; none without a setting of this name.
+fn change(method: &Method, key: &str, value: &Value) -> Option<thinfit::Result<Method>> {
+    let change = Map::from_iter([(key.to_owned(), value.clone())]);
+    method.has(key).then(|| method.changed(&change))
 }
 
 #[cfg(test)]
@@ -255,10 +222,8 @@ mod tests {
         };
         let settings = Settings::paper();
         for job in plan.jobs(&settings) {
-            match job.row.core() {
-                Some(method) => settings.config(&job, method).check().unwrap(),
-                None => drop(settings.baseline(&job).unwrap()),
-            }
+            let request = settings.request(&job).unwrap();
+            assert_eq!(request.config().is_ok(), job.row.training().is_some());
         }
     }
 
@@ -266,8 +231,10 @@ mod tests {
     fn changes_reach_the_methods_that_have_the_setting_and_their_labels() {
         let given = json!({ "generate": { "steps": 7 }, "rounds": 3 });
         let settings = Settings::new("paper", changes(given)).unwrap();
-        assert_eq!(settings.config.generate.steps, 7);
-        assert_eq!(settings.config.generate.rate, Config::paper().generate.rate);
+        let jobs = crate::job::tests::jobs(Row::GftR);
+        let config = settings.request(&jobs[0]).unwrap().config().unwrap();
+        assert_eq!(config.generate.steps, 7);
+        assert_eq!(config.generate.rate, Config::paper().generate.rate);
         assert_eq!(settings.label(Row::Arff), "default rounds=3");
         assert_eq!(settings.label(Row::KernelRidge), "default");
         let label = settings.label(Row::GftR);

@@ -4,10 +4,10 @@
 use serde_json::json;
 use thinfit::{Control, Dataset};
 use thinfit_experiments::{Measured, UciError};
-use thinfit_methods::{Method, Predictor};
+use thinfit_methods::{Predictor, Request};
 
 /// Test error and model of a method with its settings, none without a folder.
-fn fit(measured: Measured, method: serde_json::Value) -> Option<(f64, Predictor)> {
+fn fit(measured: Measured, settings: serde_json::Value) -> Option<(f64, Predictor)> {
     let (train, test) = match measured.read(0) {
         Err(error @ UciError::NoFolder { .. }) => {
             eprintln!("SKIPPED: {error}");
@@ -15,9 +15,12 @@ fn fit(measured: Measured, method: serde_json::Value) -> Option<(f64, Predictor)
         }
         read => read.unwrap(),
     };
-    let method: Method = serde_json::from_value(method).unwrap();
+    let request = Request::new(None, settings.as_object().cloned()).unwrap();
     let data = Dataset::new(train.x, train.y).unwrap();
-    let model = method.fit(&data, 0, &|_| Control::Continue).unwrap();
+    let model = request
+        .method
+        .fit(&data, 0, &|_| Control::Continue)
+        .unwrap();
     let error = model.predict(test.x.as_ref()).unwrap() - &test.y;
     Some((error.squared_norm_l2() / test.y.nrows() as f64, model))
 }

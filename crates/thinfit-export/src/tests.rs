@@ -5,7 +5,7 @@ use prost::Message;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use thinfit::{Activation, Config, Control, Dataset, Mat, Method, Model, Polish, Precision, fit};
+use thinfit::{Activation, Config, Control, Dataset, Mat, Model, Polish, Precision, Training, fit};
 
 /// Rows of every comparison: more than a block of any export, and not a multiple of it.
 const ROWS: usize = 301;
@@ -25,7 +25,7 @@ fn model(activation: Activation, outputs: usize) -> Model {
         -7.0 + 100.0 * (3.0 * u[0] + u[1] * u[2] + o as f64).sin()
     });
     let config = Config {
-        method: Method::Random,
+        training: Training::Random,
         width: 25,
         activation,
         polish: Polish {

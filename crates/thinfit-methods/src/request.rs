@@ -80,6 +80,15 @@ impl Request {
         }
     }
 
+    /// The settings as they would stand in a file.
+    pub fn settings(&self) -> Value {
+        let settings = match self.config() {
+            Ok(config) => serde_json::to_value(config),
+            Err(_) => serde_json::to_value(&self.method),
+        };
+        settings.expect("settings are numbers and names")
+    }
+
     /// Fits `data`.
     ///
     /// # Errors

@@ -23,8 +23,7 @@ use crate::settings;
 /// Plans, does what is missing, reports; tells whether it was interrupted.
 pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> {
     let exhibits = exhibits(args)?;
-    let changes = serde_json::to_value(settings::changes(&args.set)?)?;
-    let changes = changes.as_object().cloned().unwrap_or_default();
+    let changes = settings::changes(&args.set)?.into_iter().flatten();
     let settings = Settings::new(&args.preset, changes)?;
     let plan = Plan {
         cells: cells(args, &exhibits)?,

@@ -63,11 +63,11 @@ pub struct Record {
 }
 
 impl Record {
-    /// λ, where the method has a regulariser.
+    /// λ of the training, where the method has a regulariser.
     pub fn regulariser(&self) -> Option<f64> {
         let settings = self.settings.as_ref();
         let known = settings.is_none_or(|settings| settings.get("lambda").is_some());
-        known.then_some(self.lambda)
+        known.then_some(self.training_lambda.unwrap_or(self.lambda))
     }
 
     /// The record of a method from elsewhere, with its settings as they would stand in a file.
