@@ -1,61 +1,38 @@
-//! A lock on a chain of jobs, by which other programs know that somebody is at it.
+//! A lock that keeps other programs away from a job.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use crate::attempt::state_path;
 use crate::{Error, Job};
 
-/// A lock on a chain of jobs, by which other programs know that somebody is at it.
+/// A lock on a job and those that start from it. In rare races two programs may both hold one, and repeat some work.
 pub(crate) struct Claim {
     path: PathBuf,
-    /// Open as long as it is locked.
+    /// Locked as long as it is open.
     _file: File,
 }
 
 impl Claim {
-    /// The lock, none if another program has it. GFT-r is locked with the GFT that it goes on from.
+    /// Claims a job and those that share its [root](Job::root); none if another program has claimed it.
     pub fn of(job: &Job, folder: &Path) -> Result<Option<Claim>, Error> {
         let path = state_path(folder, &job.root()).with_extension("lock");
-        loop {
-            let create = || {
-                std::fs::create_dir_all(folder.join("states")).and_then(|()| File::create(&path))
-            };
-            // Another program that ends may take the empty folder away in between.
-            let file = create().or_else(|_| create());
-            let file = file.map_err(|source| Error::io("write", &path, source))?;
-            match file.try_lock() {
-                Err(std::fs::TryLockError::WouldBlock) => return Ok(None),
-                // Who had the lock may have removed the file before we got it, and a third may have made a new one.
-                Ok(()) if !is_at(&file, &path) => {}
-                // A file system without locks has one program at a time, or does some work twice.
-                _ => return Ok(Some(Claim { path, _file: file })),
-            }
+        let create =
+            || std::fs::create_dir_all(folder.join("states")).and_then(|()| File::create(&path));
+        // A program that ends may remove the empty folder in between.
+        let file = create().or_else(|_| create());
+        let file = file.map_err(|source| Error::io("write", &path, source))?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => Ok(None),
+            // Some file systems have no locks.
+            Ok(()) | Err(TryLockError::Error(_)) => Ok(Some(Claim { path, _file: file })),
         }
     }
 }
 
-/// Whether an open file is the one that has this name.
-#[cfg(unix)]
-fn is_at(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let number = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
-    let (open, named) = (
-        file.metadata().map(number),
-        std::fs::metadata(path).map(number),
-    );
-    matches!((open, named), (Ok(open), Ok(named)) if open == named)
-}
-
-/// Elsewhere an open file keeps its name.
-#[cfg(not(unix))]
-fn is_at(_: &File, _: &Path) -> bool {
-    true
-}
-
 impl Drop for Claim {
     fn drop(&mut self) {
-        // What stays is an empty file.
+        // One that stays is empty and unlocked.
         let _ = std::fs::remove_file(&self.path);
     }
 }
@@ -67,7 +44,7 @@ mod tests {
     use crate::job::tests::jobs;
 
     #[test]
-    fn gft_r_shares_the_lock_of_the_gft_that_it_begins_with() {
+    fn gft_r_shares_the_lock_of_the_gft_that_it_starts_from() {
         let folder = std::env::temp_dir().join(format!("thinfit-claim-{}", std::process::id()));
         let (gft, gft_r, other) = (jobs(Row::Gft), jobs(Row::GftR), jobs(Row::Swim));
         let claim = Claim::of(&gft[0], &folder).unwrap();

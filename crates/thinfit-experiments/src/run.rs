@@ -1,145 +1,72 @@
-//! Does the jobs that are missing in a ledger, as many at a time as there are cores, one thread each.
+//! Does the jobs that a ledger lacks, several at a time, one thread each.
 //!
-//! GFT-r begins where GFT of the same seed and λ ends, and is done by the same worker. A lock in `states/` beside the
-//! ledger keeps other programs from doing the same work at the same time.
+//! GFT-r starts where GFT of the same seed and λ ends, and one worker does both. A lock in `states/` beside the ledger
+//! keeps other programs from doing the same job at the same time.
 
-use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use crate::attempt::Attempt;
 use crate::claim::Claim;
 use crate::{Entry, Error, Job, Ledger, Settings};
 use thinfit::Control;
 
-/// Time between two looks at a lock that another program has.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
-
 /// What happens while jobs are done.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
-    /// A job begins.
-    Started(&'a Job),
-    /// A job is done to this part, from 0 to 1.
+    /// This fraction of a job is done.
     Moved(&'a Job, f64),
     /// A job is done and in the ledger.
     Finished(&'a Entry),
-    /// A job could not be done; it will be tried again in the next call.
+    /// A job could not be done; the next call tries it again.
     Failed(&'a Job, &'a Error),
-    /// Another program is at this job, or at one that it begins with; it waits.
-    Waiting(&'a Job),
-    /// Another program has done the job meanwhile.
-    Elsewhere(&'a Job),
+    /// Another program is doing this job, or has done it.
+    Skipped(&'a Job),
 }
 
 /// How a call ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Jobs that could not be done.
+    /// Number of jobs that could not be done.
     pub failed: usize,
-    /// Whether the observer asked to stop before the end.
+    /// Whether the observer asked to stop.
     pub stopped: bool,
 }
 
-/// What hears of every event, from any thread, and may ask to stop.
-pub type Observer<'a> = dyn Fn(Event<'_>) -> Control + Sync + 'a;
+/// Hears of every event, from any thread, and may ask to stop.
+type Observe<'a> = dyn Fn(Event<'_>) -> Control + Sync + 'a;
 
 /// Does all jobs that are not in the ledger, on `workers` threads, with the settings that they were planned with.
 ///
+/// A fit that fails is an event, and the others go on.
+///
 /// # Errors
-/// A ledger that cannot be read or written. A fit that fails is an event, and others go on.
+/// A ledger that cannot be read or written.
 pub fn run(
     jobs: &[Job],
     ledger: &Ledger,
     settings: &Settings,
     workers: usize,
-    observe: &Observer<'_>,
+    observe: &Observe<'_>,
 ) -> Result<Outcome, Error> {
-    let chains = chains(jobs);
-    let (next, failed, stopped) = (
-        AtomicUsize::new(0),
-        AtomicUsize::new(0),
-        AtomicBool::new(false),
-    );
-    let tell = |event: Event<'_>| {
-        if observe(event) == Control::Stop {
-            stopped.store(true, Ordering::Relaxed);
-        }
-        match stopped.load(Ordering::Relaxed) {
-            true => Control::Stop,
-            false => Control::Continue,
-        }
+    let run = Run {
+        ledger,
+        settings,
+        folder: ledger.path().parent().unwrap_or(Path::new(".")),
+        observe,
+        failed: AtomicUsize::new(0),
+        stopped: AtomicBool::new(false),
     };
-    let folder = ledger.path().parent().unwrap_or(Path::new("."));
-    let finish = |chain: &[&Job]| -> Result<(), Error> {
-        for (i, job) in chain.iter().enumerate() {
-            if stopped.load(Ordering::Relaxed) {
-                return Ok(());
-            }
-            if ledger.has(job)? {
-                tell(Event::Elsewhere(job));
-                continue;
-            }
-            tell(Event::Started(job));
-            let attempt = Attempt {
-                job,
-                next: chain.get(i + 1).copied(),
-                settings,
-                folder,
-            };
-            let entry = || attempt.run(&|part| tell(Event::Moved(job, part)));
-            match catch_unwind(AssertUnwindSafe(entry)).unwrap_or(Err(Error::Panic)) {
-                Ok(Some(entry)) => {
-                    ledger.add(&entry)?;
-                    attempt.tidy();
-                    tell(Event::Finished(&entry));
-                }
-                Ok(None) => {}
-                Err(error) => {
-                    failed.fetch_add(1, Ordering::Relaxed);
-                    tell(Event::Failed(job, &error));
-                }
-            }
-        }
-        Ok(())
-    };
-    let waiting = Mutex::new(VecDeque::new());
+    let (chains, next) = (chains(jobs), AtomicUsize::new(0));
     let work = || -> Result<(), Error> {
         while let Some(chain) = chains.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if stopped.load(Ordering::Relaxed) {
-                return Ok(());
-            }
-            match Claim::of(chain[0], folder)? {
-                // What is done is looked up under the lock: who had it before may have done the job.
-                Some(_claim) => finish(chain)?,
-                None => {
-                    for job in chain {
-                        tell(Event::Waiting(job));
-                    }
-                    lock(&waiting).push_back(chain);
-                }
-            }
-        }
-        // What others are at comes last: they may stop before it is done, or do a part of it only.
-        while let Some(chain) = { lock(&waiting).pop_front() } {
-            if tell(Event::Moved(chain[0], 0.0)) == Control::Stop {
-                return Ok(());
-            }
-            match Claim::of(chain[0], folder)? {
-                Some(_claim) => finish(chain)?,
-                None => {
-                    lock(&waiting).push_back(chain);
-                    std::thread::sleep(LOOK_EVERY);
-                }
-            }
+            // Without a ledger there is no point in going on.
+            run.chain(chain)
+                .inspect_err(|_| run.stopped.store(true, Ordering::Relaxed))?;
         }
         Ok(())
     };
-    // Without a ledger no worker has anything to work for.
-    let work = || work().inspect_err(|_| stopped.store(true, Ordering::Relaxed));
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..workers.max(1)).map(|_| scope.spawn(work)).collect();
         workers.into_iter().try_for_each(|worker| {
@@ -148,15 +75,89 @@ pub fn run(
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     })?;
-    // It stays where a state or another program's lock is in it.
-    let _ = std::fs::remove_dir(folder.join("states"));
+    // It stays if it holds a state or another program's lock.
+    let _ = std::fs::remove_dir(run.folder.join("states"));
     Ok(Outcome {
-        failed: failed.into_inner(),
-        stopped: stopped.into_inner(),
+        failed: run.failed.into_inner(),
+        stopped: run.stopped.into_inner(),
     })
 }
 
-/// Jobs that one worker should do one after the other: GFT and the GFT-r that goes on from it, or a job alone.
+/// A call of [`run`].
+struct Run<'a> {
+    ledger: &'a Ledger,
+    settings: &'a Settings,
+    /// The folder of the ledger.
+    folder: &'a Path,
+    observe: &'a Observe<'a>,
+    failed: AtomicUsize,
+    stopped: AtomicBool,
+}
+
+impl Run<'_> {
+    fn tell(&self, event: Event<'_>) -> Control {
+        if (self.observe)(event) == Control::Stop {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
+        match self.stopped() {
+            true => Control::Stop,
+            false => Control::Continue,
+        }
+    }
+
+    fn stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Does the jobs of a chain in order, unless another program is doing them.
+    fn chain(&self, chain: &[&Job]) -> Result<(), Error> {
+        if self.stopped() {
+            return Ok(());
+        }
+        let Some(_claim) = Claim::of(chain[0], self.folder)? else {
+            for job in chain {
+                self.tell(Event::Skipped(job));
+            }
+            return Ok(());
+        };
+        for (i, job) in chain.iter().enumerate() {
+            if !self.stopped() {
+                self.job(job, chain.get(i + 1).copied())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn job(&self, job: &Job, next: Option<&Job>) -> Result<(), Error> {
+        // Only under the lock: whoever had it before may have done the job.
+        if self.ledger.has(job)? {
+            self.tell(Event::Skipped(job));
+            return Ok(());
+        }
+        let attempt = Attempt {
+            job,
+            next,
+            settings: self.settings,
+            folder: self.folder,
+        };
+        let entry = || attempt.run(&|part| self.tell(Event::Moved(job, part)));
+        match catch_unwind(AssertUnwindSafe(entry)).unwrap_or(Err(Error::Panic)) {
+            Ok(Some(entry)) => {
+                self.ledger.add(&entry)?;
+                attempt.tidy();
+                self.tell(Event::Finished(&entry));
+            }
+            Ok(None) => {}
+            Err(error) => {
+                self.failed.fetch_add(1, Ordering::Relaxed);
+                self.tell(Event::Failed(job, &error));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Jobs that one worker does in order: GFT and the GFT-r that starts from it, or one job alone.
 fn chains(jobs: &[Job]) -> Vec<Vec<&Job>> {
     let mut chains: Vec<Vec<&Job>> = Vec::new();
     for job in jobs {
@@ -171,10 +172,6 @@ fn chains(jobs: &[Job]) -> Vec<Vec<&Job>> {
         }
     }
     chains
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -193,21 +190,26 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_another_program_is_at_waits_and_is_done_when_that_one_stops() {
-        let folder = folder("wait");
+    fn a_job_that_another_program_is_doing_is_skipped_and_done_by_the_next_call() {
+        let folder = folder("skip");
         let jobs = jobs(Row::KernelRidge);
         let ledger = Ledger::open(&folder).unwrap();
-        let claim = Mutex::new(Claim::of(&jobs[0], &folder).unwrap());
-        let waited = AtomicBool::new(false);
-        let observe = |event: Event<'_>| {
-            if let Event::Waiting(_) = event {
-                waited.store(true, Ordering::Relaxed);
-                lock(&claim).take();
-            }
-            Control::Continue
+        let skipped = AtomicUsize::new(0);
+        let call = || {
+            let observe = |event: Event<'_>| {
+                if let Event::Skipped(_) = event {
+                    skipped.fetch_add(1, Ordering::Relaxed);
+                }
+                Control::Continue
+            };
+            run(&jobs, &ledger, &Settings::paper(), 1, &observe).unwrap();
+            ledger.has(&jobs[0]).unwrap()
         };
-        run(&jobs, &ledger, &Settings::paper(), 1, &observe).unwrap();
-        assert!(waited.into_inner() && ledger.has(&jobs[0]).unwrap());
+        let claim = Claim::of(&jobs[0], &folder).unwrap();
+        assert!(!call());
+        drop(claim);
+        assert!(call());
+        assert_eq!(skipped.into_inner(), 1);
         assert!(!folder.join("states").exists());
         std::fs::remove_dir_all(&folder).unwrap();
     }
@@ -238,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fit_that_cannot_end_well_is_recorded_and_others_go_on() {
+    fn a_fit_that_fails_is_recorded_and_others_go_on() {
         let folder = folder("failed");
         let changes = serde_json::json!({ "starts": 0 });
         let settings = Settings::new("paper", changes.as_object().cloned().unwrap()).unwrap();
@@ -276,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_that_cannot_be_saved_is_told() {
+    fn a_state_that_cannot_be_saved_is_reported() {
         let (folder, jobs) = (folder("unsaved"), jobs(Row::Gft));
         let ledger = Ledger::open(&folder).unwrap();
         std::fs::create_dir_all(state_path(&folder, &jobs[0])).unwrap();
@@ -294,7 +296,7 @@ mod tests {
         std::fs::remove_dir_all(&folder).unwrap();
     }
 
-    /// Fits of a few steps, of which the first saves its state at once.
+    /// Settings for fits of a few steps.
     fn short() -> Settings {
         let changes = serde_json::json!({
             "generate": { "steps": 6 }, "refine": { "steps": 4 },
@@ -304,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn states_of_other_settings_or_data_are_left_alone() {
+    fn states_of_other_settings_or_data_are_ignored() {
         let (folder, settings) = (folder("states"), short());
         let mut job = jobs(Row::Gft).remove(0);
         job.preset = settings.label(job.row);
@@ -329,7 +331,7 @@ mod tests {
         };
         let alone = result(&job);
         let mine = state(&job, &settings);
-        assert_eq!(result(&job), alone, "a state of its own");
+        assert_eq!(result(&job), alone, "from its own state");
         let other = Job {
             seed: 2,
             ..job.clone()
@@ -338,7 +340,7 @@ mod tests {
         std::fs::remove_file(state_path(&folder, &other)).unwrap();
         let longer = Settings::new("paper", []).unwrap();
         let longer = state(&job, &longer);
-        // The settings of `foreign` differ by the seed alone, the data of the last by a sample.
+        // `foreign` differs in the seed alone, `sampled` in the data alone.
         let text = String::from_utf8(mine).unwrap();
         let (head, tail) = text.split_once("\"fingerprint\":").unwrap();
         let digits = tail.find(|c: char| !c.is_ascii_digit()).unwrap();

@@ -1,4 +1,4 @@
-//! `thinfit reproduce`: does the fits of the paper's tables that are not recorded yet, and reports all that are.
+//! `thinfit reproduce`: does the fits of the paper's tables that are missing, and reports all that there are.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -20,7 +20,7 @@ use crate::interrupt;
 use crate::progress::Progress;
 use crate::settings;
 
-/// Plans, does what is missing, reports; tells whether it was interrupted.
+/// Plans, fits what is missing and reports; returns whether it was interrupted.
 pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> {
     let exhibits = exhibits(args)?;
     let changes = settings::changes(&args.set)?.into_iter().flatten();
@@ -33,7 +33,7 @@ pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> 
     let jobs = plan.jobs(&settings);
     if args.report && !args.out.is_dir() {
         return Err(Failure::new(format!(
-            "there is no folder {} to report on; name that of an earlier call with --out, or leave --report out",
+            "there is no folder {} to report on; pass the --out of an earlier call, or drop --report",
             args.out.display()
         )));
     }
@@ -43,7 +43,7 @@ pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> 
     }
     if args.list {
         for job in &jobs {
-            let state = ledger.get(job).map_or("missing".into(), |r| outcome(&r));
+            let state = ledger.get(job).map_or("missing".into(), |e| outcome(&e));
             writeln!(out, "{job}: {state}")?;
         }
         return Ok(false);
@@ -51,7 +51,7 @@ pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> 
     let progress = Progress::new(args.quiet);
     if ledger.damaged() > 0 {
         progress.warn(format!(
-            "{}: {} lines are damaged and left out; their fits count as missing",
+            "{}: damaged lines ignored: {}; their fits count as missing",
             ledger.path().display(),
             ledger.damaged()
         ));
@@ -65,14 +65,14 @@ pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> 
     write_report(out, &args.out, &report)?;
     if ended.failed > 0 && !ended.stopped {
         return Err(Failure::new(format!(
-            "{} fits failed, see above; the same command tries them again",
+            "{} fits failed (see above); the same command tries them again",
             ended.failed
         )));
     }
     Ok(ended.stopped)
 }
 
-/// Does the jobs that are not recorded.
+/// Does the jobs that are not in the ledger.
 fn fit(
     args: &ReproduceArgs,
     jobs: &[Job],
@@ -89,29 +89,26 @@ fn fit(
         }
     }
     progress.note(format!(
-        "{} fits, {} of them done before; records in {}",
-        jobs.len(),
+        "{} of {} fits are already in {}",
         jobs.len() - missing.len(),
+        jobs.len(),
         ledger.path().display()
     ));
     if failed > 0 {
         progress.warn(format!(
-            "{failed} of them failed; `--retry` tries them again, `--list` says why"
+            "{failed} of them failed; `--list` shows why, `--retry` tries them again"
         ));
     }
     let missing = with_data(missing, progress);
-    interrupt::listen("and saving what can go on; the same command does the rest")?;
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let workers = if args.jobs == 0 {
-        cores
-    } else {
-        args.jobs.into()
+    interrupt::listen("and saving unfinished fits; the same command resumes them")?;
+    let workers = match args.jobs {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        jobs => jobs.into(),
     };
     let forecast = Mutex::new(Forecast::new(&ledger.entries(), &missing, workers));
     let observe = |event: Event<'_>| {
         let mut forecast = forecast.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
-            Event::Started(job) => forecast.start(job),
             Event::Moved(job, part) => {
                 if forecast.move_to(job, part) {
                     progress.stand(forecast.done(), || forecast.to_string());
@@ -130,13 +127,9 @@ fn fit(
                 forecast.finish(job, None);
                 progress.warn(format!("{job}: failed: {error}"));
             }
-            Event::Waiting(job) => {
-                progress.note(format!("{job}: another program is at it; later"));
-            }
-            Event::Elsewhere(job) => {
-                forecast.start(job);
+            Event::Skipped(job) => {
                 forecast.finish(job, None);
-                progress.note(format!("{job}: done by another program"));
+                progress.note(format!("{job}: left to another program"));
             }
         }
         interrupt::control()
@@ -146,34 +139,13 @@ fn fit(
     )?)
 }
 
-/// Writes all that is known in every form, and says where.
+/// Writes the report in every form, and says where.
 fn write_report(out: &mut impl Write, folder: &Path, report: &Report) -> Result<(), Failure> {
-    let figure = report
-        .exhibits
-        .contains(&Exhibit::Figure1)
-        .then(|| Figure1::read(report, folder));
+    let shown = report.exhibits.contains(&Exhibit::Figure1);
+    let figure = shown.then(|| Figure1::read(report, folder));
     let figure = figure.filter(|figure| !figure.is_empty());
     if let Some(figure) = &figure {
-        writeln!(
-            out,
-            "part of |b| within 0.1 of the lines on which the function's Fourier transform lies, mean over seeds:\n"
-        )?;
-        let columns: Vec<Column> = Exhibit::Figure1.columns().collect();
-        write!(out, "{:<16}", "")?;
-        for column in &columns {
-            write!(out, "{:>10}", column.problem())?;
-        }
-        writeln!(out)?;
-        for row in Figure1::ROWS {
-            write!(out, "{:<16}", row.label())?;
-            for &column in &columns {
-                let share = figure.share(row, column);
-                let text = share.map_or("-".into(), |(share, _)| format!("{:.1} %", 100.0 * share));
-                write!(out, "{text:>10}")?;
-            }
-            writeln!(out)?;
-        }
-        writeln!(out)?;
+        write_shares(out, figure)?;
     }
     writeln!(out, "cells with a number of ours:")?;
     for (name, count) in report.counts() {
@@ -195,7 +167,31 @@ fn write_report(out: &mut impl Write, folder: &Path, report: &Report) -> Result<
     Ok(())
 }
 
-/// The tables that were asked for.
+/// Prints the shares of Figure 1.
+fn write_shares(out: &mut impl Write, figure: &Figure1) -> Result<(), Failure> {
+    writeln!(
+        out,
+        "part of Σ|b| within 0.1 of the lines that carry the function's Fourier transform, mean over seeds:\n"
+    )?;
+    let columns: Vec<Column> = Exhibit::Figure1.columns().collect();
+    write!(out, "{:<16}", "")?;
+    for column in &columns {
+        write!(out, "{:>10}", column.problem())?;
+    }
+    writeln!(out)?;
+    for row in Figure1::ROWS {
+        write!(out, "{:<16}", row.label())?;
+        for &column in &columns {
+            let share = figure.share(row, column);
+            let text = share.map_or("-".into(), |(share, _)| format!("{:.1} %", 100.0 * share));
+            write!(out, "{text:>10}")?;
+        }
+        writeln!(out)?;
+    }
+    Ok(writeln!(out)?)
+}
+
+/// The tables and figures that were asked for, in the order of the paper.
 fn exhibits(args: &ReproduceArgs) -> Result<Vec<Exhibit>, Failure> {
     let mut exhibits = Vec::new();
     for word in &args.what {
@@ -207,7 +203,7 @@ fn exhibits(args: &ReproduceArgs) -> Result<Vec<Exhibit>, Failure> {
         .collect())
 }
 
-/// The cells that the options leave.
+/// The cells that the options select.
 fn cells(args: &ReproduceArgs, exhibits: &[Exhibit]) -> Result<Vec<Cell>, Failure> {
     let wrong = |error: &dyn std::error::Error| Failure::new(error.to_string());
     let all: Vec<Cell> = exhibits
@@ -227,7 +223,7 @@ fn cells(args: &ReproduceArgs, exhibits: &[Exhibit]) -> Result<Vec<Cell>, Failur
         .iter()
         .map(|name| name.parse().map_err(|error| wrong(&error)))
         .collect::<Result<_, _>>()?;
-    // A method with one activation, or none, has no choice that an option could restrict.
+    // The option restricts only methods that have a choice.
     let activation = |cell: &Cell| {
         let given = |activation: Activation| {
             args.activations
@@ -250,7 +246,7 @@ fn cells(args: &ReproduceArgs, exhibits: &[Exhibit]) -> Result<Vec<Cell>, Failur
     let cells: Vec<Cell> = all.into_iter().filter(wanted).collect();
     if cells.is_empty() {
         return Err(Failure::new(format!(
-            "{} has no cell with{}{}{}; leave an option out, or name other tables",
+            "{} has no cell with{}{}{}; drop an option, or name other tables",
             args.what.join(", "),
             shown("columns", &args.columns),
             shown("methods", &args.methods),
@@ -260,10 +256,10 @@ fn cells(args: &ReproduceArgs, exhibits: &[Exhibit]) -> Result<Vec<Cell>, Failur
     Ok(cells)
 }
 
-/// A word that belongs to other tables than those that were asked for.
+/// A word that no cell of the chosen tables matches.
 fn nowhere(args: &ReproduceArgs, option: &str, word: &str) -> Failure {
     Failure::new(format!(
-        "{} has no cell with --{option} {word}; leave it out, or name the table that has it",
+        "{} has no cell with --{option} {word}; drop it, or name a table that has it",
         args.what.join(", ")
     ))
 }
@@ -284,15 +280,15 @@ fn lambda(text: &str) -> Result<Choice, Failure> {
             Ok(Choice::Given(Lambda::Fixed(value)))
         }
         _ => Err(Failure::new(format!(
-            "--lambda: expected `paper`, `auto` or a number of at least 0 such as 1e-3, found `{text}`"
+            "--lambda: expected `paper`, `auto` or a non-negative number such as 1e-3, found `{text}`"
         ))),
     }
 }
 
-/// The jobs whose data are there; says once for each data set that is not how to get it.
+/// The jobs whose data are available; warns once for each missing data set.
 fn with_data(jobs: Vec<Job>, progress: &Progress) -> Vec<Job> {
     let mut known: HashMap<Column, bool> = HashMap::new();
-    let mut there = |job: &Job| {
+    let mut available = |job: &Job| {
         *known
             .entry(job.column)
             .or_insert_with(|| match job.column.draw(0) {
@@ -303,10 +299,10 @@ fn with_data(jobs: Vec<Job>, progress: &Progress) -> Vec<Job> {
                 _ => true,
             })
     };
-    jobs.into_iter().filter(|job| there(job)).collect()
+    jobs.into_iter().filter(|job| available(job)).collect()
 }
 
-/// What a ledger entry says, in a few words.
+/// The outcome of a fit, in a few words.
 fn outcome(entry: &Entry) -> String {
     match (entry.mse, &entry.failure) {
         (Some(mse), _) => format!("{mse:.3e} in {}", time(entry.seconds)),
@@ -315,35 +311,47 @@ fn outcome(entry: &Entry) -> String {
     }
 }
 
-/// How long the jobs that are left will take, by those that were like them.
+/// How much is done, and how long the rest will take, judged by the mean time of a row's earlier fits. GFT-r counts from
+/// the start of its GFT, so until that GFT is done the estimate is too long.
 struct Forecast {
     workers: usize,
     total: usize,
-    /// Sum and number of the seconds of finished jobs: alike in all but the seed, of the same method, and all.
-    seen: HashMap<String, (f64, usize)>,
-    left: Vec<Job>,
-    running: Vec<Running>,
+    left: Vec<Left>,
+    /// Sum of the seconds, and number, of the fits of each row.
+    seen: HashMap<Row, (f64, usize)>,
     shown: Instant,
 }
 
-/// A job that runs.
-struct Running {
+/// A job that is not finished.
+struct Left {
     job: Job,
-    /// When it was first heard of, and how far it was then: it may go on from a saved state.
-    since: Instant,
-    first: Option<f64>,
     /// How far it is, from 0 to 1.
     part: f64,
+    /// When it was first heard of, and how far it was then: it may resume a saved state.
+    start: Option<(Instant, f64)>,
+}
+
+impl Left {
+    /// Seconds of the whole fit at its present pace, once there is one.
+    fn pace(&self) -> Option<f64> {
+        let (start, first) = self.start?;
+        let done = self.part - first;
+        (done > 0.02).then(|| start.elapsed().as_secs_f64() / done)
+    }
 }
 
 impl Forecast {
     fn new(entries: &[Entry], jobs: &[Job], workers: usize) -> Self {
+        let left = jobs.iter().map(|job| Left {
+            job: job.clone(),
+            part: 0.0,
+            start: None,
+        });
         let mut forecast = Forecast {
             workers,
             total: jobs.len(),
+            left: left.collect(),
             seen: HashMap::new(),
-            left: jobs.to_vec(),
-            running: Vec::new(),
             shown: Instant::now(),
         };
         for entry in entries {
@@ -352,57 +360,17 @@ impl Forecast {
         forecast
     }
 
-    /// From the most alike to the least.
-    fn keys(job: &Job) -> [String; 3] {
-        let alike = Job {
-            seed: 0,
-            ..job.clone()
-        };
-        let row = format!("{} {}", job.row.name(), job.preset);
-        [alike.to_string(), row, String::new()]
-    }
-
     fn learn(&mut self, job: &Job, seconds: f64) {
-        for key in Forecast::keys(job) {
-            let (sum, count) = self.seen.entry(key).or_default();
-            *sum += seconds;
-            *count += 1;
-        }
+        let (sum, count) = self.seen.entry(job.row).or_default();
+        *sum += seconds;
+        *count += 1;
     }
 
-    /// Seconds of a job, by the finished ones that are most like it.
-    fn expected(&self, job: &Job) -> Option<f64> {
-        let seen = |key: &String| self.seen.get(key).map(|(sum, count)| sum / *count as f64);
-        let whole = |job: &Job| Forecast::keys(job).iter().find_map(seen);
-        // The seconds of a GFT-r are counted from the start of the GFT that it goes on from.
-        let before = Job {
-            row: Row::Gft,
-            ..job.clone()
-        };
-        let mut ahead = self.left.iter().chain(self.running.iter().map(|r| &r.job));
-        match job.row == Row::GftR && ahead.any(|other| *other == before) {
-            true => Some((whole(job)? - whole(&before)?).max(0.0)),
-            false => whole(job),
-        }
-    }
-
-    fn start(&mut self, job: &Job) {
-        self.left.retain(|other| other != job);
-        self.running.push(Running {
-            job: job.clone(),
-            since: Instant::now(),
-            first: None,
-            part: 0.0,
-        });
-    }
-
-    /// Whether it is time to show it.
+    /// Notes how far a job is; returns whether it is time to show it.
     fn move_to(&mut self, job: &Job, part: f64) -> bool {
-        if let Some(running) = self.running.iter_mut().find(|other| other.job == *job) {
-            running.part = part;
-            if running.first.is_none() {
-                (running.first, running.since) = (Some(part), Instant::now());
-            }
+        if let Some(left) = self.left.iter_mut().find(|left| left.job == *job) {
+            left.part = part;
+            left.start.get_or_insert_with(|| (Instant::now(), part));
         }
         let due = self.shown.elapsed().as_millis() > 200;
         if due {
@@ -411,8 +379,9 @@ impl Forecast {
         due
     }
 
+    /// Takes a job off the list; `seconds` if it was fitted.
     fn finish(&mut self, job: &Job, seconds: Option<f64>) {
-        self.running.retain(|other| other.job != *job);
+        self.left.retain(|left| left.job != *job);
         if let Some(seconds) = seconds {
             self.learn(job, seconds);
         }
@@ -420,29 +389,28 @@ impl Forecast {
 
     /// Fraction of the jobs that are done.
     fn done(&self) -> f64 {
-        let running: f64 = self.running.iter().map(|running| running.part).sum();
-        let finished = self.total - self.left.len() - self.running.len();
-        (finished as f64 + running) / self.total.max(1) as f64
+        let left: f64 = self.left.iter().map(|left| 1.0 - left.part).sum();
+        1.0 - left / self.total.max(1) as f64
     }
 
-    /// Seconds until all is done, where anything alike was seen.
+    /// Seconds until all is done; none while a row has no fit to judge by.
     fn seconds_left(&self) -> Option<f64> {
-        let running = self.running.iter().map(|running| {
-            let done = running.part - running.first.unwrap_or(0.0);
-            match done > 0.02 {
-                true => Some(running.since.elapsed().as_secs_f64() * (1.0 - running.part) / done),
-                false => Some(self.expected(&running.job)? * (1.0 - running.part)),
+        let mean = |row: Row| match self.seen.get(&row) {
+            Some((sum, count)) => Some(sum / *count as f64),
+            None => {
+                let mut alike = self.left.iter().filter(|left| left.job.row == row);
+                alike.find_map(Left::pace)
             }
-        });
-        let left = self.left.iter().map(|job| self.expected(job));
-        let sum: Option<f64> = running.chain(left).sum();
-        sum.map(|sum| sum.max(0.0) / self.workers as f64)
+        };
+        let seconds = |left: &Left| Some((1.0 - left.part) * mean(left.job.row)?);
+        let sum: Option<f64> = self.left.iter().map(seconds).sum();
+        Some(sum? / self.workers as f64)
     }
 }
 
 impl std::fmt::Display for Forecast {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let finished = self.total - self.left.len() - self.running.len();
+        let finished = self.total - self.left.len();
         write!(out, "{finished} of {} done", self.total)?;
         match self.seconds_left() {
             Some(seconds) => write!(out, ", {} left", time(seconds)),
@@ -456,27 +424,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fit_that_goes_on_from_another_is_not_nearly_done_and_counts_once() {
-        let cells = Exhibit::Table(1).cells().into_iter().filter(|cell| {
-            let pair = matches!(cell.row, Row::Gft | Row::GftR);
-            pair && cell.column.name() == "f1-5" && cell.activation == Some(Activation::Fourier)
-        });
+    fn the_time_left_is_judged_by_earlier_fits_of_the_same_row() {
+        let mut cells = Exhibit::Table(1).cells();
+        cells.retain(|cell| cell.row == Row::Gft && cell.column.name() == "f1-5");
         let plan = Plan {
-            cells: cells.collect(),
-            seeds: vec![1],
+            cells,
+            seeds: vec![1, 2],
             lambda: Choice::Published,
         };
         let jobs = plan.jobs(&Settings::paper());
-        let mut forecast = Forecast::new(&[], &jobs, 1);
-        assert_eq!(forecast.seconds_left(), None);
-        // The record of GFT-r counts from the start of GFT.
-        forecast.learn(&jobs[0], 100.0);
-        forecast.learn(&jobs[1], 160.0);
-        assert_eq!(forecast.seconds_left(), Some(160.0));
-        forecast.start(&jobs[0]);
+        assert_eq!(jobs.len(), 4, "two activations, two seeds");
+        let mut forecast = Forecast::new(&[], &jobs, 2);
+        assert_eq!((forecast.done(), forecast.seconds_left()), (0.0, None));
         forecast.finish(&jobs[0], Some(100.0));
-        forecast.start(&jobs[1]);
+        assert_eq!(forecast.to_string(), "1 of 4 done, 150 s left");
         forecast.move_to(&jobs[1], 0.5);
-        assert_eq!(forecast.seconds_left(), Some(80.0));
+        assert_eq!(
+            (forecast.done(), forecast.seconds_left()),
+            (0.375, Some(125.0))
+        );
+        // Another program did this one.
+        forecast.finish(&jobs[2], None);
+        assert_eq!(forecast.to_string(), "2 of 4 done, 75.0 s left");
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::*;
 
-/// Settings that make every fit of the core library a matter of milliseconds.
+/// Settings with which a fit of the core library takes milliseconds.
 const TINY: [&str; 6] = [
     "--set=generate.steps=4",
     "--set=refine.steps=4",
@@ -19,16 +19,16 @@ fn tiny<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     [&["reproduce"], arguments, &TINY].concat()
 }
 
-/// Test errors by job, as the records have them.
+/// Test errors by job, from the ledger.
 fn errors(folder: &Path) -> Vec<(String, f64)> {
     let lines = read(folder, "runs/cells.jsonl");
-    let record = |line: &str| -> Option<(String, f64)> {
-        let record: serde_json::Value = serde_json::from_str(line).ok()?;
-        let field = |key: &str| record[key].to_string();
+    let error = |line: &str| -> Option<(String, f64)> {
+        let entry: serde_json::Value = serde_json::from_str(line).ok()?;
+        let field = |key: &str| entry[key].to_string();
         let keys = ["column", "method", "activation", "lambda", "seed"];
-        Some((keys.map(field).join(" "), record["mse"].as_f64()?))
+        Some((keys.map(field).join(" "), entry["mse"].as_f64()?))
     };
-    let mut errors: Vec<(String, f64)> = lines.lines().filter_map(record).collect();
+    let mut errors: Vec<(String, f64)> = lines.lines().filter_map(error).collect();
     errors.sort_by(|a, b| a.0.cmp(&b.0));
     errors
 }
@@ -58,18 +58,18 @@ fn a_second_call_fits_only_what_is_missing_and_reports_everything() {
 
     let again = thinfit(&folder, &call);
     let told = text(&again.stderr);
-    assert!(told.contains("16 fits, 16 of them done before"), "{told}");
+    assert!(told.contains("16 of 16 fits are already in"), "{told}");
     assert_eq!(errors(&folder), first);
 
-    // The last record is cut in half, as by a loss of power.
-    let records = read(&folder, "runs/cells.jsonl");
-    write(&folder, "runs/cells.jsonl", &records[..records.len() - 200]);
+    // The last line is cut short, as by a power failure.
+    let ledger = read(&folder, "runs/cells.jsonl");
+    write(&folder, "runs/cells.jsonl", &ledger[..ledger.len() - 200]);
     let third = thinfit(&folder, &call);
     let told = text(&third.stderr);
-    assert!(told.contains("16 fits, 15 of them done before"), "{told}");
+    assert!(told.contains("15 of 16 fits are already in"), "{told}");
     assert_eq!(errors(&folder), first);
     let fourth = thinfit(&folder, &call);
-    assert!(text(&fourth.stderr).contains("1 lines are damaged"));
+    assert!(text(&fourth.stderr).contains("damaged lines ignored: 1"));
 
     let csv = read(&folder, "runs/results.csv");
     let rows: Vec<&str> = csv.lines().collect();
@@ -91,7 +91,7 @@ fn a_second_call_fits_only_what_is_missing_and_reports_everything() {
 }
 
 #[test]
-fn gft_r_goes_on_from_gft_to_the_same_result_as_alone() {
+fn gft_r_after_gft_ends_where_it_does_alone() {
     let folder = folder("reproduce-chain");
     for lambda in ["--lambda=paper", "--lambda=auto"] {
         let call = |methods| {
@@ -116,7 +116,7 @@ fn gft_r_goes_on_from_gft_to_the_same_result_as_alone() {
 }
 
 #[test]
-fn a_fit_that_failed_is_tried_again_only_when_asked() {
+fn a_failed_fit_is_tried_again_only_when_asked() {
     let folder = folder("reproduce-retry");
     let call = [
         "reproduce",
@@ -127,7 +127,7 @@ fn a_fit_that_failed_is_tried_again_only_when_asked() {
         "--set=starts=0",
         "--out=runs",
     ];
-    let records = || read(&folder, "runs/cells.jsonl").lines().count();
+    let entries = || read(&folder, "runs/cells.jsonl").lines().count();
     let told = |more: &[&str]| text(&thinfit(&folder, &[&call[..], more].concat()).stderr);
     let first = told(&[]);
     assert!(
@@ -136,19 +136,19 @@ fn a_fit_that_failed_is_tried_again_only_when_asked() {
     );
     assert!(succeed(&folder, &[&call[..], &["--list"]].concat()).contains("no result: "));
     let again = told(&[]);
-    assert!(again.contains("1 fits, 1 of them done before"), "{again}");
+    assert!(again.contains("1 of 1 fits are already in"), "{again}");
     assert!(
         again.contains("1 of them failed") && again.contains("--retry"),
         "{again}"
     );
-    assert_eq!(records(), 1);
-    assert!(told(&["--retry"]).contains("1 fits, 0 of them done before"));
-    assert_eq!(records(), 2);
+    assert_eq!(entries(), 1);
+    assert!(told(&["--retry"]).contains("0 of 1 fits are already in"));
+    assert_eq!(entries(), 2);
 }
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_loses_nothing_and_the_next_call_ends_where_an_undisturbed_one_does() {
+fn ctrl_c_loses_nothing_and_the_next_call_ends_where_an_uninterrupted_one_does() {
     let folder = folder("reproduce-interrupt");
     let call = |out| {
         let methods = "--methods=kernel-ridge,gft";
@@ -173,11 +173,11 @@ fn ctrl_c_loses_nothing_and_the_next_call_ends_where_an_undisturbed_one_does() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let (records, begin) = (folder.join("runs/cells.jsonl"), Instant::now());
-    while !records.exists() {
+    let (ledger, begin) = (folder.join("runs/cells.jsonl"), Instant::now());
+    while !ledger.exists() {
         assert!(
             begin.elapsed() < Duration::from_secs(120),
-            "nothing was recorded"
+            "no fit was recorded"
         );
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -201,7 +201,7 @@ fn ctrl_c_loses_nothing_and_the_next_call_ends_where_an_undisturbed_one_does() {
 }
 
 #[test]
-fn data_that_are_not_there_are_named_and_the_rest_goes_on() {
+fn missing_data_are_named_and_the_rest_goes_on() {
     let folder = folder("reproduce-data");
     let call = [
         "reproduce",
@@ -254,7 +254,7 @@ fn figure_1_is_drawn_and_the_shares_are_printed() {
 }
 
 #[test]
-fn what_is_not_there_is_named_with_what_is() {
+fn unknown_words_are_answered_with_the_known_ones() {
     let folder = folder("reproduce-wrong");
     let cases: [(&[&str], &[&str]); 14] = [
         (&["table1", "--report", "--out=none"], &["none", "--out"]),
