@@ -1,14 +1,16 @@
-//! Why the program stops: one paragraph for the user, or that no one reads its output any more.
+//! Why the program stops early: a message for the user, or a closed pipe.
 
 use std::fmt;
 use std::io;
 
+use thinfit_table::{Problem, Remedy, quoted};
+
 /// The reason to stop early.
 #[derive(Debug)]
 pub enum Failure {
-    /// Something went wrong; the text says what was expected, what was found, where, and what to do.
+    /// Something went wrong; the message says what was expected, what was found, where, and what to do next.
     Message(String),
-    /// The reader of standard output is gone, as in `thinfit demo | head -1`; that is no error.
+    /// The reader of standard output has gone, as in `thinfit demo | head -1`, which is not an error.
     ReaderGone,
 }
 
@@ -34,7 +36,7 @@ impl From<io::Error> for Failure {
             return Failure::ReaderGone;
         }
         Failure::new(format!(
-            "standard output cannot be written: {error}; redirect it to a place with room"
+            "cannot write to standard output: {error}; redirect it to somewhere with room"
         ))
     }
 }
@@ -53,15 +55,40 @@ impl From<serde_json::Error> for Failure {
 
 impl From<thinfit_table::Error> for Failure {
     fn from(error: thinfit_table::Error) -> Self {
-        match error {
+        match &error.problem {
             // Results go to standard output, whose reader may have seen enough.
-            thinfit_table::Error::Io { source, .. }
-                if source.kind() == io::ErrorKind::BrokenPipe =>
-            {
+            Problem::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
                 Failure::ReaderGone
             }
-            error => Failure::new(error.to_string()),
+            _ => Failure::new(error.message(in_options)),
         }
+    }
+}
+
+/// How the options of the program mend a table that cannot be read.
+fn in_options(remedy: &Remedy) -> String {
+    match remedy {
+        Remedy::File(words) => words.clone(),
+        Remedy::NotJson => {
+            "give a table; a model comes before it, as in `thinfit predict MODEL DATA`".into()
+        }
+        Remedy::Parquet => {
+            "install with `cargo install thinfit-cli --features parquet`, use a released binary"
+                .into()
+        }
+        Remedy::Delimiter => "say with --delimiter what separates the fields".into(),
+        Remedy::Header => {
+            "pass --header if it is a header, --no-header if it is the first row".into()
+        }
+        Remedy::DecimalComma => "pass --decimal-comma if the comma is a decimal comma".into(),
+        Remedy::DecimalPoint => "leave out --decimal-comma".into(),
+        Remedy::Array => "name the arrays that make up the table, for instance --array X,y".into(),
+        Remedy::DropRows => "pass --missing drop".into(),
+        Remedy::FillMeans => "pass --missing mean".into(),
+        Remedy::LeaveOut(column) => {
+            format!("leave the column out with --drop {}", quoted(column))
+        }
+        Remedy::FewerColumns => "leave columns out with --drop".into(),
     }
 }
 

@@ -1,26 +1,26 @@
-//! Arrays: numbers of one type at equal distances in a file or in memory, and several arrays side by side as a source of
-//! rows. NPY, NPZ and MAT files differ in how they describe an array; from there on they are the same.
+//! Arrays: numbers of one type, evenly spaced in a file or in memory, and several arrays side by side as a source of rows.
+//! NPY, NPZ and MAT files describe an array in different ways; everything after that is here.
 
 use crate::error::{malformed, show, unread};
-use crate::names::{check_columns, list, named};
+use crate::names::{check_columns, distinct, list};
 use crate::reader::{Seekable, Source};
-use crate::{Position, Result};
+use crate::{Position, Remedy, Result};
 use std::io::SeekFrom;
 use std::path::{Path, PathBuf};
 
-/// Bytes that are read at a time.
+/// Bytes to read at a time.
 const CHUNK: usize = 1 << 20;
 
-/// A number as it is stored.
+/// How a number is stored.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Number {
-    /// Bytes of one.
+    /// Size in bytes.
     pub size: usize,
-    /// The value of that many bytes; true if the most significant byte is the first.
+    /// The value of that many bytes, big endian if true.
     decode: fn(&[u8], bool) -> f64,
 }
 
-/// The decoder of a type.
+/// How numbers of a type are stored.
 macro_rules! number {
     ($type:ty) => {
         Number {
@@ -56,25 +56,25 @@ impl Number {
     }
 }
 
-/// How numbers lie in a stream of bytes: m rows of k columns.
+/// How an array lies in a stream of bytes: m rows of k columns.
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
     pub number: Number,
     pub big_endian: bool,
-    /// Whether columns are contiguous, rather than rows.
+    /// Whether columns are contiguous rather than rows.
     pub by_columns: bool,
     pub rows: u64,
     pub columns: u64,
 }
 
 impl Layout {
-    /// Bytes of all numbers; none if that is beyond any file.
+    /// The size of all numbers in bytes; none if it overflows.
     pub fn size(&self) -> Option<u64> {
         let numbers = self.rows.checked_mul(self.columns)?;
         numbers.checked_mul(self.number.size as u64)
     }
 
-    /// Rows and columns of a shape: numbers in a row are a column; none for other than one or two dimensions.
+    /// Rows and columns of a shape, one dimension being one column; none unless there are one or two dimensions.
     pub fn matrix(shape: &[u64]) -> Option<(u64, u64)> {
         match *shape {
             [rows] => Some((rows, 1)),
@@ -84,7 +84,7 @@ impl Layout {
     }
 }
 
-/// An array that can be read from.
+/// An array whose numbers can be read.
 pub(crate) struct Array {
     /// None in a file of one array.
     name: Option<String>,
@@ -95,7 +95,7 @@ pub(crate) struct Array {
 }
 
 impl Array {
-    /// The array whose numbers are from `start` on in `input`.
+    /// The array whose numbers begin at `start` in `input`.
     pub fn new(
         path: &Path,
         name: Option<String>,
@@ -104,13 +104,13 @@ impl Array {
         mut input: Box<dyn Seekable>,
     ) -> Result<Self> {
         let length = input.seek(SeekFrom::End(0));
-        let there = length.map_err(|error| unread(path, error))? - start;
-        if layout.size().is_none_or(|size| size > there) {
+        let available = length.map_err(|error| unread(path, error))? - start;
+        if layout.size().is_none_or(|size| size > available) {
             return Err(malformed(
                 path,
                 format!("an array of {} × {} numbers", layout.rows, layout.columns),
-                format!("{there} bytes of numbers"),
-                "the file is cut off or damaged; copy or save it again",
+                format!("{available} bytes of numbers"),
+                "the file is truncated or damaged; copy or save it again",
             ));
         }
         check_columns(path, layout.columns)?;
@@ -126,19 +126,20 @@ impl Array {
         })
     }
 
-    /// The number of columns, which was checked.
+    /// The number of columns, checked to be small.
     fn width(&self) -> usize {
         self.layout.columns as usize
     }
 
-    /// Numbers `first..first + bytes.len() / size` in the order of storage.
+    /// Reads numbers `first..first + bytes.len() / size`, in storage order.
     fn load(&mut self, first: u64, bytes: &mut [u8]) -> std::io::Result<()> {
         let offset = first * self.layout.number.size as u64;
         self.input.seek(SeekFrom::Start(self.start + offset))?;
         self.input.read_exact(bytes)
     }
 
-    /// Copies `rows` rows from `first` on of `columns` (column here, column of `out`) to `out`, rows of `width` numbers.
+    /// Copies `rows` rows from row `first` on to `out`, whose rows have `width` numbers; `columns` are pairs (column here,
+    /// column of `out`).
     fn read(
         &mut self,
         first: u64,
@@ -149,7 +150,7 @@ impl Array {
     ) -> std::io::Result<()> {
         let Number { size, decode } = self.layout.number;
         let big = self.layout.big_endian;
-        // What is read at a time: rows, or pieces of one column.
+        // The unit of reading: a row, or one number of a column.
         let unit = if self.layout.by_columns {
             size
         } else {
@@ -182,19 +183,19 @@ impl Array {
     }
 }
 
-/// Arrays of as many rows, side by side.
+/// Arrays with the same number of rows, side by side.
 pub(crate) struct Arrays {
     path: PathBuf,
     arrays: Vec<Array>,
     names: Vec<String>,
     rows: u64,
-    /// Rows read so far, and those read before the last block.
+    /// Rows read so far, and before the last block.
     next: u64,
     before: u64,
 }
 
 impl Arrays {
-    /// The columns of `arrays`, at least one and of as many rows.
+    /// The columns of `arrays`: at least one array, all with the same number of rows.
     pub fn new(path: &Path, arrays: Vec<Array>) -> Result<Self> {
         check_columns(path, arrays.iter().map(|a| a.layout.columns).sum())?;
         let mut names = Vec::new();
@@ -207,7 +208,7 @@ impl Arrays {
         }
         Ok(Arrays {
             path: path.into(),
-            names: named(path, names)?,
+            names: distinct(path, names)?,
             rows: arrays[0].layout.rows,
             arrays,
             next: 0,
@@ -251,11 +252,11 @@ impl Source for Arrays {
     }
 }
 
-/// An array of a file of several, before its numbers are read.
+/// One of several arrays in a file, before its numbers are read.
 pub(crate) struct Listed {
     pub name: String,
     pub shape: Vec<u64>,
-    /// How its numbers lie, or why they cannot be used.
+    /// How its numbers are stored, or why they cannot be used.
     pub layout: std::result::Result<Layout, String>,
 }
 
@@ -270,13 +271,12 @@ impl Listed {
     }
 }
 
-/// Which of the arrays make the table: those asked for (names with commas between them), or all. They must have as many
-/// rows. Unless asked for, single numbers and what is not an array of numbers do not count.
+/// Indices of the arrays that make up the table: those in `wanted` (names separated by commas), or all that are more than
+/// a single number. They must have the same number of rows.
 pub(crate) fn choose(path: &Path, listed: &[Listed], wanted: Option<&str>) -> Result<Vec<usize>> {
     let other = |expected: &str| {
-        let there = list(listed.iter().map(Listed::describe));
-        let advice = "name the arrays of the table, for instance --array X,y";
-        malformed(path, expected, there, advice)
+        let found = list(listed.iter().map(Listed::describe));
+        malformed(path, expected, found, Remedy::Array)
     };
     let shape = |at: &usize| match &listed[*at].layout {
         Ok(layout) => Some((layout.rows, layout.columns)),
@@ -298,7 +298,7 @@ pub(crate) fn choose(path: &Path, listed: &[Listed], wanted: Option<&str>) -> Re
     let mut rows = chosen.iter().map(|at| shape(at).map(|shape| shape.0));
     let first = rows.next();
     if first.is_none() || rows.any(|rows| Some(rows) != first) {
-        return Err(other("arrays of numbers with as many rows"));
+        return Err(other("arrays of numbers with the same number of rows"));
     }
     Ok(chosen)
 }

@@ -1,16 +1,16 @@
-//! The dialect of a text: what separates its fields and whether its first record is a header, detected from the first
-//! records where the user does not say.
+//! The dialect of a text: what separates its fields and whether its first record is a header; detected from the first
+//! records unless the options say.
 
 use crate::error::malformed;
 use crate::records::{Fields, Records};
 use crate::text::number;
-use crate::{Options, Result};
+use crate::{Options, Remedy, Result};
 use std::path::Path;
 use std::str::FromStr;
 
-/// Bytes at the start of a text that the dialect is detected from.
+/// Bytes at the start of a text from which to detect the dialect.
 pub(crate) const SAMPLE: usize = 1 << 16;
-/// Records that are looked at.
+/// Records to look at.
 const RECORDS: usize = 100;
 
 /// What separates fields.
@@ -31,7 +31,7 @@ impl Delimiter {
         Delimiter::Blanks,
     ];
 
-    /// The two bytes (or twice the one) that end a field.
+    /// The two bytes that end a field, or the one byte twice.
     pub(crate) fn bytes(self) -> [u8; 2] {
         match self {
             Delimiter::Byte(byte) => [byte; 2],
@@ -39,7 +39,7 @@ impl Delimiter {
         }
     }
 
-    /// Whether `byte` means nothing around a field.
+    /// Whether `byte` is mere padding around a field.
     pub(crate) fn pads(self, byte: u8) -> bool {
         matches!(byte, b' ' | b'\t' | b'\r') && self != Delimiter::Byte(byte)
     }
@@ -58,13 +58,13 @@ impl FromStr for Delimiter {
                 [byte] if byte.is_ascii_punctuation() && !b"\"#+-.".contains(byte) => {
                     Ok(Delimiter::Byte(*byte))
                 }
-                _ => Err("expected one of `,` `;` `tab` `blanks`, or another character that is no part of a number".into()),
+                _ => Err("expected one of `,` `;` `tab` `blanks`, or another character that is not part of a number".into()),
             },
         }
     }
 }
 
-/// How a text is to be read.
+/// How to read a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Dialect {
     pub delimiter: Delimiter,
@@ -90,10 +90,11 @@ impl Dialect {
         if options.decimal_comma && options.delimiter == Some(comma) {
             return Err(malformed(
                 path,
-                "another character than the decimal comma between fields",
+                "fields separated by something other than the decimal comma",
                 "a comma for both",
-                "leave out --decimal-comma, or give another --delimiter",
-            ));
+                Remedy::DecimalPoint,
+            )
+            .or(Remedy::Delimiter));
         }
         let mut dialect = Dialect {
             delimiter: comma,
@@ -101,9 +102,9 @@ impl Dialect {
             decimal_comma: options.decimal_comma,
         };
         dialect.delimiter = options.delimiter.unwrap_or_else(|| {
-            // Ties go to the first, `max_by_key` would give them to the last.
+            // Reversed, because `max_by_key` gives ties to the last.
             let agreeing = |&delimiter: &Delimiter| {
-                agreeing(&first(
+                agreeing(&kinds(
                     path,
                     sample,
                     Dialect {
@@ -126,12 +127,12 @@ impl Dialect {
         });
         dialect.header = match options.header {
             Some(header) => header,
-            None => is_header(path, &first(path, sample, dialect))?,
+            None => is_header(path, &kinds(path, sample, dialect))?,
         };
         Ok(dialect)
     }
 
-    /// The number of a field, as [`number`] reads it.
+    /// The number in a field, as [`number`] reads it.
     pub fn number(&self, field: &[u8]) -> Option<f64> {
         if !self.decimal_comma {
             return number(field);
@@ -149,8 +150,8 @@ enum Field {
     Text,
 }
 
-/// The kinds of the fields of the first records.
-fn first(path: &Path, sample: &[u8], dialect: Dialect) -> Vec<Vec<Field>> {
+/// The kinds of the fields in the first records.
+fn kinds(path: &Path, sample: &[u8], dialect: Dialect) -> Vec<Vec<Field>> {
     let delimiter = dialect.delimiter;
     let whole = sample.len() < SAMPLE;
     let mut records = Records::new(path, sample.into(), Box::new(std::io::empty()));
@@ -169,7 +170,7 @@ fn first(path: &Path, sample: &[u8], dialect: Dialect) -> Vec<Vec<Field>> {
                 .collect(),
         );
     }
-    // The sample may end within a record, and within a field of it.
+    // The sample may end inside a record, and inside one of its fields.
     if !whole && kinds.len() < RECORDS {
         let last = kinds.pop();
         if let (Some(mut first), true) = (last, kinds.is_empty()) {
@@ -180,8 +181,8 @@ fn first(path: &Path, sample: &[u8], dialect: Dialect) -> Vec<Vec<Field>> {
     kinds
 }
 
-/// The number of records with as many fields as the first, if these are several. Names with blanks in them are several
-/// fields, too: without a number in the first record, most others must agree.
+/// The number of records with as many fields as the first, if it has several. A name with blanks in it looks like several
+/// fields, so most records must agree if the first has no number.
 fn agreeing(records: &[Vec<Field>]) -> usize {
     let Some(first) = records.first().filter(|first| first.len() > 1) else {
         return 0;
@@ -203,7 +204,7 @@ fn is_header(path: &Path, records: &[Vec<Field>]) -> Result<bool> {
     if !numbers || !texts {
         return Ok(texts);
     }
-    // Numbers and text: a header if some text stands above a number; else it may as well be the first row.
+    // Numbers and text: a header if some text stands above a number; otherwise it could just as well be the first row.
     let above = |row: &Vec<Field>| {
         let mut pairs = head.iter().zip(row);
         pairs.any(|(head, below)| *head == Field::Text && *below == Field::Number)
@@ -213,8 +214,8 @@ fn is_header(path: &Path, records: &[Vec<Field>]) -> Result<bool> {
     }
     Err(malformed(
         path,
-        "names or numbers in the first line",
+        "either names or numbers in the first line",
         "both",
-        "pass --header if it holds names, --no-header if it is the first row",
+        Remedy::Header,
     ))
 }

@@ -1,4 +1,5 @@
-//! What can go wrong with a table, as values: what was expected, what was found, where, and what to do next.
+//! Errors as values: what was expected, what was found, where, and what mends it. Remedies are variants, so that a program
+//! can put them in the words of its own options.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,10 +7,60 @@ use std::path::{Path, PathBuf};
 /// Result with this crate's [`enum@Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// An error of a file or of what is in it.
+/// What is wrong with a table, and what mends it.
+///
+/// Displayed, the remedies are in general words; [`Error::message`] takes those of the caller.
+#[derive(Debug)]
+pub struct Error {
+    /// What went wrong, and where.
+    pub problem: Problem,
+    /// What mends it: any one of these.
+    pub remedies: Vec<Remedy>,
+}
+
+impl Error {
+    /// The problem, then the remedies as `words` puts them.
+    pub fn message(&self, words: impl Fn(&Remedy) -> String) -> String {
+        let remedies: Vec<String> = self.remedies.iter().map(words).collect();
+        match remedies.as_slice() {
+            [] => self.problem.to_string(),
+            [only] => format!("{}; {only}", self.problem),
+            [some @ .., last] => format!("{}; {}, or {last}", self.problem, some.join(", ")),
+        }
+    }
+
+    /// The error with one more remedy.
+    pub(crate) fn or(mut self, remedy: impl Into<Remedy>) -> Self {
+        self.remedies.push(remedy.into());
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message(Remedy::to_string))
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.problem.source()
+    }
+}
+
+impl From<Problem> for Error {
+    fn from(problem: Problem) -> Self {
+        Error {
+            problem,
+            remedies: Vec::new(),
+        }
+    }
+}
+
+/// What went wrong with a file or what is in it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Error {
+pub enum Problem {
     /// A file could not be read or written.
     #[error("cannot {action} {path}: {source}")]
     Io {
@@ -20,8 +71,8 @@ pub enum Error {
         /// The cause.
         source: std::io::Error,
     },
-    /// A file that is not what it should be.
-    #[error("{path}: expected {expected}, found {found}; {advice}")]
+    /// A file is not what it should be.
+    #[error("{path}: expected {expected}, found {found}")]
     Format {
         /// The file.
         path: PathBuf,
@@ -29,11 +80,9 @@ pub enum Error {
         expected: String,
         /// What is there.
         found: String,
-        /// What to do.
-        advice: String,
     },
-    /// A row that does not fit the others.
-    #[error("{place}: expected {expected}, found {found}; {advice}")]
+    /// A row does not fit the others.
+    #[error("{place}: expected {expected}, found {found}")]
     Row {
         /// Where.
         place: Place,
@@ -41,39 +90,87 @@ pub enum Error {
         expected: String,
         /// What is there.
         found: String,
-        /// What to do.
-        advice: &'static str,
     },
-    /// A value that no fit can use.
-    #[error("{place}: column `{column}` {problem}; {}", either(advice))]
+    /// A value is not a finite number.
+    #[error("{place}: column `{column}` {flaw}")]
     Value {
         /// Where.
         place: Place,
         /// The name of the column.
         column: String,
         /// What is wrong with the value, for instance ``is `abc`, not a number``.
-        problem: String,
-        /// What to do: one of these.
-        advice: Vec<String>,
+        flaw: String,
     },
-    /// A column that is asked for and is not there.
-    #[error("{path} has no column `{name}`; {advice}")]
+    /// There is no column of this name.
+    #[error("{path} has no column `{name}`; {hint}")]
     Column {
         /// The file.
         path: PathBuf,
         /// The name asked for.
         name: String,
-        /// The names there are, or the one that was meant.
-        advice: String,
+        /// The name that was probably meant, or those there are.
+        hint: String,
     },
-    /// Means of columns asked for while reading block by block.
-    #[error(
-        "{path}: missing values cannot be replaced by means while rows are read in blocks; give complete rows or pass --missing drop"
-    )]
+    /// Column means were asked for while reading in blocks.
+    #[error("{path}: missing values cannot be replaced by means while reading in blocks")]
     Blockwise {
         /// The file.
         path: PathBuf,
     },
+}
+
+/// Something that mends an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Remedy {
+    /// Change or replace the file, in these words.
+    File(String),
+    /// Give a table: this is a JSON file, perhaps a model.
+    NotJson,
+    /// Build with the feature `parquet`.
+    Parquet,
+    /// Set [`Options::delimiter`](crate::Options::delimiter).
+    Delimiter,
+    /// Set [`Options::header`](crate::Options::header).
+    Header,
+    /// Set [`Options::decimal_comma`](crate::Options::decimal_comma).
+    DecimalComma,
+    /// Clear [`Options::decimal_comma`](crate::Options::decimal_comma).
+    DecimalPoint,
+    /// Set [`Options::array`](crate::Options::array).
+    Array,
+    /// Read with [`Missing::Drop`](crate::Missing::Drop).
+    DropRows,
+    /// Read with [`Missing::Mean`](crate::Missing::Mean).
+    FillMeans,
+    /// Do not select this column.
+    LeaveOut(String),
+    /// Select fewer columns.
+    FewerColumns,
+}
+
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Remedy::File(words) => words,
+            Remedy::NotJson => "give a table",
+            Remedy::Parquet => "build with the feature `parquet`",
+            Remedy::Delimiter => "say what separates the fields",
+            Remedy::Header => "say whether the first line is a header",
+            Remedy::DecimalComma => "say that the comma is a decimal comma",
+            Remedy::DecimalPoint => "do not ask for decimal commas",
+            Remedy::Array => "name the arrays that make up the table",
+            Remedy::DropRows => "drop rows with missing values",
+            Remedy::FillMeans => "replace missing values by column means",
+            Remedy::LeaveOut(_) => "leave the column out",
+            Remedy::FewerColumns => "leave columns out",
+        })
+    }
+}
+
+impl From<&str> for Remedy {
+    fn from(words: &str) -> Self {
+        Remedy::File(words.into())
+    }
 }
 
 /// A row of a file.
@@ -85,7 +182,7 @@ pub struct Place {
     pub position: Position,
 }
 
-/// A row, as the user finds it.
+/// The row as a user counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Position {
     /// A line of a text, counted from 1.
@@ -104,13 +201,13 @@ impl fmt::Display for Place {
     }
 }
 
-/// The error of reading `path`.
+/// The error of failing to read `path`.
 pub(crate) fn unread(path: &Path, source: std::io::Error) -> Error {
-    Error::Io {
+    Error::from(Problem::Io {
         action: "read",
         path: path.into(),
         source,
-    }
+    })
 }
 
 /// The error of a file that is not what it should be.
@@ -118,34 +215,17 @@ pub(crate) fn malformed(
     path: &Path,
     expected: impl Into<String>,
     found: impl Into<String>,
-    advice: impl Into<String>,
+    remedy: impl Into<Remedy>,
 ) -> Error {
-    Error::Format {
+    Error::from(Problem::Format {
         path: path.into(),
         expected: expected.into(),
         found: found.into(),
-        advice: advice.into(),
-    }
+    })
+    .or(remedy)
 }
 
-/// Ways out as one phrase: `a, b, or c`.
-fn either(ways: &[String]) -> String {
-    match ways {
-        [] => String::new(),
-        [way] => way.clone(),
-        [ways @ .., last] => format!("{}, or {last}", ways.join(", ")),
-    }
-}
-
-/// How to do without a column.
-pub(crate) fn leave_out(column: &str) -> String {
-    format!(
-        "leave the column out of the fit with --drop {}",
-        quoted(column)
-    )
-}
-
-/// A word as a shell takes it.
+/// `word`, quoted for a shell where it needs to be.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_-+./:=@%,".contains(c);
     match !word.is_empty() && word.chars().all(plain) {
@@ -154,10 +234,10 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
-/// Bytes of a file as part of a message: at most forty characters, those that do not print escaped.
+/// Bytes of a file for a message: at most forty characters, control characters escaped.
 pub(crate) fn show(bytes: &[u8]) -> String {
     const MOST: usize = 40;
-    // A character has at most four bytes, so one more than forty characters are in these.
+    // A character has at most four bytes, so these hold at least forty-one characters if there are as many.
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * (MOST + 1))]);
     let mut shown: String = text.chars().take(MOST).flat_map(escape).collect();
     if text.chars().nth(MOST).is_some() {
@@ -166,7 +246,7 @@ pub(crate) fn show(bytes: &[u8]) -> String {
     shown
 }
 
-/// The character, or its escape where it would not be seen.
+/// The character, or its escape if it is a control character.
 fn escape(c: char) -> impl Iterator<Item = char> {
     let visible = !c.is_control();
     visible

@@ -1,10 +1,10 @@
-//! The kind of a file, by its first bytes and then by its extension.
+//! The kind of a file, told by its first bytes and then by its extension.
 
-use crate::Result;
 use crate::error::malformed;
+use crate::{Remedy, Result};
 use std::path::Path;
 
-/// How the bytes of a file are to be read.
+/// How to read the bytes of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Text,
@@ -14,7 +14,7 @@ pub(crate) enum Kind {
     Parquet,
 }
 
-/// Kinds by first bytes, and by extension.
+/// Kinds with their first bytes, extension and name.
 const KNOWN: [(Kind, &[u8], &str, &str); 4] = [
     (Kind::Npy, b"\x93NUMPY", "npy", "an NPY file"),
     (Kind::Npz, b"PK", "npz", "an NPZ file"),
@@ -22,13 +22,8 @@ const KNOWN: [(Kind, &[u8], &str, &str); 4] = [
     (Kind::Parquet, b"PAR1", "parquet", "a Parquet file"),
 ];
 
-/// Files that users have and that are no tables for us: first bytes, what they are, what to do.
-const FOREIGN: [(&[u8], &str, &str); 9] = [
-    (
-        b"{\"format\":",
-        "JSON, as models are written",
-        "give the table; a model comes before it, as in `thinfit predict MODEL DATA`",
-    ),
+/// Files that users may give but that are not tables: first bytes, what they are, what to do.
+const FOREIGN: [(&[u8], &str, &str); 8] = [
     (
         b"MATLAB 7.3",
         "a MAT file of version 7.3",
@@ -70,10 +65,14 @@ pub(crate) fn kind(path: &Path, head: &[u8]) -> Result<Kind> {
             "give a file with rows",
         ));
     }
+    // As models begin.
+    if head.starts_with(b"{\"format\":") {
+        return Err(malformed(path, TABLE, "JSON", Remedy::NotJson));
+    }
     if let Some((_, what, advice)) = FOREIGN.iter().find(|(magic, ..)| head.starts_with(magic)) {
         return Err(malformed(path, TABLE, *what, *advice));
     }
-    // A text may begin with `PK` or `PAR1` as well, but has no such bytes.
+    // Text may begin with `PK` or `PAR1` as well, but has no such bytes.
     let binary = head.iter().any(|byte| *byte < b'\t');
     let known = KNOWN.iter().find(|(_, magic, ..)| head.starts_with(magic));
     if let Some((kind, ..)) = known.filter(|(kind, ..)| binary || *kind == Kind::Mat) {
@@ -86,7 +85,7 @@ pub(crate) fn kind(path: &Path, head: &[u8]) -> Result<Kind> {
             path,
             expected,
             "other content",
-            "correct the extension, or save it again",
+            "correct the extension or save it again",
         ));
     }
     if head.contains(&0) {

@@ -1,19 +1,19 @@
-//! Numeric tables in files, whole or in blocks of rows: rows are samples, columns have names.
+//! Numeric tables in files, read whole or in blocks of rows: rows are samples, columns have names.
 //!
 //! [`Reader`] reads text (comma, semicolon, tab or blanks between fields), NPY, NPZ, MAT (version 5, what MATLAB saves
-//! with `-v7`) and, with the feature `parquet`, Parquet; the content tells which, then the extension. [`Writer`] writes
-//! CSV. Numbers are read and written to the last bit.
+//! with `-v7`) and, with the feature `parquet`, Parquet. The content decides which, then the extension. [`Writer`] writes
+//! CSV. Numbers survive to the last bit.
 //!
-//! - **Text**: UTF-8, with or without a header, fields quoted or not. Lines that are blank or start with `#` are left out.
-//!   The first line is a header unless all of its fields are numbers or missing. Without one the columns are `c1`, `c2`, …
-//! - **NPY**: one or two dimensions, real numbers (but no half precision), bool, either order of axes and of bytes. The columns are
-//!   `c1`, `c2`, …
-//! - **NPZ and MAT**: all arrays of one or two dimensions, side by side, if they have as many rows; else name those to
-//!   take in [`Options::array`]. The columns of `X` are `X1`, `X2`, …; an array of one column keeps its name.
+//! - **Text**: UTF-8, with or without a header, fields quoted or not. Lines that are blank or start with `#` are skipped.
+//!   The first line is a header unless all its fields are numbers or missing. Without a header the columns are `c1`, `c2`, …
+//! - **NPY**: one or two dimensions, real numbers (except half precision) or bool, either memory order, either byte order.
+//!   The columns are `c1`, `c2`, …
+//! - **NPZ and MAT**: all arrays of one or two dimensions, side by side, if they have the same number of rows; otherwise
+//!   name the arrays in [`Options::array`]. The columns of `X` are `X1`, `X2`, …; an array of one column keeps its name.
 //! - **Parquet**: columns of numbers and bool; null is missing.
 //!
-//! A missing value is an empty field, `NA`, `N/A`, `#N/A`, `nan`, `null`, `none` or `?` in any case, a null, or NaN in an
-//! array.
+//! A missing value is an empty field, `NA`, `N/A`, `#N/A`, `nan`, `null`, `none` or `?` in upper or lower case, a null, or
+//! NaN in an array.
 //!
 //! ```
 //! use std::path::Path;
@@ -45,6 +45,6 @@ mod text;
 mod writer;
 
 pub use dialect::Delimiter;
-pub use error::{Error, Place, Position, Result, quoted};
+pub use error::{Error, Place, Position, Problem, Remedy, Result, quoted};
 pub use reader::{Missing, Options, Reader, Table};
 pub use writer::Writer;

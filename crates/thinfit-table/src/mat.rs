@@ -1,6 +1,6 @@
-//! MAT, version 5: what MATLAB saves with `-v6` and `-v7`, SciPy and Octave alike. A header of 128 bytes, then elements:
-//! type, number of bytes, content. An element is a variable, or a variable compressed by zlib. A variable has elements for
-//! its flags, shape, name and numbers. Variables that are not real arrays are listed, not read.
+//! MAT, version 5: what MATLAB saves with `-v6` and `-v7`, and SciPy and Octave, too. A header of 128 bytes, then elements:
+//! type, number of bytes, content. An element is a variable, perhaps compressed by zlib; a variable has elements for its
+//! flags, shape, name and numbers. Variables that are not real arrays are listed but not read.
 
 use crate::Result;
 use crate::array::{Array, Arrays, Layout, Listed, Number, choose};
@@ -13,13 +13,13 @@ use std::path::Path;
 /// Types of elements.
 const MATRIX: u32 = 14;
 const COMPRESSED: u32 = 15;
-/// Bytes that the shape or the name of a variable may have.
+/// The most bytes in the shape or the name of a variable.
 const LONGEST: u32 = 1 << 12;
 
-/// What is wrong, in words that follow `found`.
+/// A result, or what is wrong in words that follow `found`.
 type Flawed<T> = std::result::Result<T, String>;
 
-/// Opens a MAT file and reads the variables that make the table.
+/// Opens a MAT file and reads the variables that make up the table.
 pub(crate) fn open(
     path: &Path,
     mut input: Box<dyn Seekable>,
@@ -29,7 +29,7 @@ pub(crate) fn open(
         let advice = "copy it again, or save it again with `save(…, '-v7')`";
         malformed(path, "a MAT file of version 5", why, advice)
     };
-    let (listed, places, big) = list(&mut input).map_err(damaged)?;
+    let (listed, places, big) = variables(&mut input).map_err(damaged)?;
     if listed.is_empty() {
         return Err(damaged("no variables".into()));
     }
@@ -45,7 +45,7 @@ pub(crate) fn open(
 }
 
 /// The named variables of a file, where their elements begin, and whether its numbers are big endian.
-fn list(input: &mut Box<dyn Seekable>) -> Flawed<(Vec<Listed>, Vec<u64>, bool)> {
+fn variables(input: &mut Box<dyn Seekable>) -> Flawed<(Vec<Listed>, Vec<u64>, bool)> {
     let length = seek(input, SeekFrom::End(0))?;
     seek(input, SeekFrom::Start(0))?;
     let header = bytes(input, 128)?;
@@ -56,12 +56,12 @@ fn list(input: &mut Box<dyn Seekable>) -> Flawed<(Vec<Listed>, Vec<u64>, bool)> 
     };
     let (mut listed, mut places) = (Vec::new(), Vec::new());
     let mut place = 128;
-    // Less than a tag at the end is padding.
+    // What is shorter than a tag, at the end, is padding.
     while place + 8 <= length {
         seek(input, SeekFrom::Start(place))?;
         let size = u64::from(Tag::read(input, big)?.size);
         if place + 8 + size > length {
-            return Err("a file that is cut off".into());
+            return Err("a truncated file".into());
         }
         if let Some((_, variable)) = variable(input, place, big)?
             && !variable.name.is_empty()
@@ -80,7 +80,7 @@ fn numbers(input: &mut Box<dyn Seekable>, place: u64, big: bool) -> Flawed<Vec<u
         return Err("no variable".into());
     };
     let (size, mut numbers) = (layout?.size().unwrap_or(u64::MAX), Vec::new());
-    // No more than there should be, whatever the element unpacks to.
+    // No more than the shape says, whatever the element unpacks to.
     let read = rest.by_ref().take(size).read_to_end(&mut numbers);
     read.map_err(|error| error.to_string())?;
     Ok(numbers)
@@ -125,7 +125,7 @@ fn variable(
         5 => Some("a sparse matrix"),
         _ => Some("an object"),
     };
-    // Objects go on in another way.
+    // Objects continue differently.
     let (shape, name) = if matches!(class, 1..=15) {
         let shape = element(&mut content, big)?;
         let shape = shape.chunks_exact(4).map(|size| u64::from(word(size)));
@@ -166,7 +166,7 @@ fn variable(
     Ok(Some((content, listed)))
 }
 
-/// Numbers of this type of element. MATLAB stores what is integer in fewer bytes than the variable has.
+/// How an element of this type stores numbers. MATLAB stores integer values in fewer bytes than the class of the variable.
 fn number(kind: u32) -> Option<Number> {
     match kind {
         1 => Number::new('i', 1),
@@ -187,7 +187,7 @@ fn number(kind: u32) -> Option<Number> {
 struct Tag {
     kind: u32,
     size: u32,
-    /// The content, where it is so short that it is part of the tag.
+    /// The content, if it is short enough to be part of the tag.
     short: Option<[u8; 4]>,
 }
 
@@ -195,7 +195,7 @@ impl Tag {
     fn read(input: &mut impl Read, big: bool) -> Flawed<Self> {
         let mut bytes = [[0; 4]; 2];
         let read = input.read_exact(bytes.as_flattened_mut());
-        read.map_err(|_| "a variable that is cut off or damaged".to_owned())?;
+        read.map_err(|_| "a truncated or damaged variable".to_owned())?;
         let word = if big {
             u32::from_be_bytes
         } else {
@@ -217,7 +217,7 @@ impl Tag {
     }
 }
 
-/// The content of a short element; content and padding are multiples of eight bytes.
+/// The content of a short element, which is padded to a multiple of eight bytes.
 fn element(input: &mut impl Read, big: bool) -> Flawed<Vec<u8>> {
     let tag = Tag::read(input, big)?;
     if let Some(short) = tag.short {
@@ -235,7 +235,7 @@ fn bytes(input: &mut impl Read, count: usize) -> Flawed<Vec<u8>> {
     let mut bytes = vec![0; count];
     let read = input.read_exact(&mut bytes);
     read.map(|()| bytes)
-        .map_err(|_| "a variable that is cut off or damaged".into())
+        .map_err(|_| "a truncated or damaged variable".into())
 }
 
 fn seek(input: &mut Box<dyn Seekable>, to: SeekFrom) -> Flawed<u64> {

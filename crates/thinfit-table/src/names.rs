@@ -1,17 +1,17 @@
-//! Names of columns: made where there are none, distinct, and suggested where one is misspelt.
+//! Column names: made up where there are none, checked to be distinct, and suggested where one is misspelt.
 
 use crate::Result;
 use crate::error::{malformed, show};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// Columns that a table may have.
+/// The most columns a table may have.
 const MOST_COLUMNS: usize = 1 << 20;
-/// Names in a message.
+/// The most names in a message.
 const MOST_SHOWN: usize = 12;
 
-/// Distinct names of columns, those without one named `c1`, `c2`, … by place.
-pub(crate) fn named(path: &Path, names: Vec<String>) -> Result<Vec<String>> {
+/// The names of columns, checked to be distinct; empty ones become `c1`, `c2`, … by position.
+pub(crate) fn distinct(path: &Path, names: Vec<String>) -> Result<Vec<String>> {
     let name = |(j, name): (usize, String)| {
         if name.is_empty() {
             format!("c{}", j + 1)
@@ -26,7 +26,7 @@ pub(crate) fn named(path: &Path, names: Vec<String>) -> Result<Vec<String>> {
         let found = format!("`{}` twice", show(twice.as_bytes()));
         return Err(malformed(
             path,
-            "distinct names of columns",
+            "distinct column names",
             found,
             "rename one of them",
         ));
@@ -34,7 +34,7 @@ pub(crate) fn named(path: &Path, names: Vec<String>) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Refuses numbers of columns whose names alone would fill the memory.
+/// Refuses so many columns that their names alone would fill the memory.
 pub(crate) fn check_columns(path: &Path, columns: u64) -> Result<()> {
     if columns > MOST_COLUMNS as u64 {
         let expected = format!("at most {MOST_COLUMNS} columns");
@@ -44,7 +44,7 @@ pub(crate) fn check_columns(path: &Path, columns: u64) -> Result<()> {
     Ok(())
 }
 
-/// What to do where `name` is not among `names`.
+/// A hint for a `name` that is not among `names`.
 pub(crate) fn suggest(names: &[String], name: &str) -> String {
     let length = name.chars().count();
     let near =
@@ -60,7 +60,7 @@ pub(crate) fn suggest(names: &[String], name: &str) -> String {
     }
 }
 
-/// The first of some words, and how many more there are.
+/// The first few words, and how many more there are.
 pub(crate) fn list(words: impl ExactSizeIterator<Item = String>) -> String {
     let more = words.len().saturating_sub(MOST_SHOWN);
     let mut some: Vec<_> = words.take(MOST_SHOWN).collect();
@@ -70,7 +70,7 @@ pub(crate) fn list(words: impl ExactSizeIterator<Item = String>) -> String {
     some.join(", ")
 }
 
-/// Insertions, deletions and changes of a character that lead from one text to the other, letter case aside.
+/// Edit distance: characters to insert, delete or change to turn one text into the other, ignoring case.
 fn distance(one: &str, other: &str) -> usize {
     let (one, other) = (one.to_lowercase(), other.to_lowercase());
     let width = other.chars().count();

@@ -1,4 +1,4 @@
-//! NPY: NumPy's file of one array. A header says type, order and shape, for instance
+//! NPY: NumPy's file of one array. A header gives type, memory order and shape, for instance
 //! `{'descr': '<f8', 'fortran_order': False, 'shape': (500, 6), }`; the numbers follow.
 
 use crate::Result;
@@ -8,13 +8,13 @@ use crate::reader::Seekable;
 use std::io::{Read, Seek};
 use std::path::Path;
 
-/// Bytes that a header may have; NumPy's own have a hundred.
+/// The most bytes in a header; NumPy writes about a hundred.
 const LONGEST: usize = 1 << 16;
 
 /// What the header of an NPY file says.
 pub(crate) struct Header {
     pub shape: Vec<u64>,
-    /// How the numbers lie, or why they cannot be used.
+    /// How the numbers are stored, or why they cannot be used.
     pub layout: std::result::Result<Layout, String>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn open(path: &Path, mut input: Box<dyn Seekable>) -> Result<Arrays> 
         .and_then(|()| Header::read(&mut input))
         .map_err(damaged)?;
     let layout = header.layout.map_err(|why| {
-        let advice = "save `array.astype(float)`, with a row for each sample";
+        let advice = "save `array.astype(float)` with one row per sample";
         malformed(
             path,
             "an array of numbers with one or two axes",
@@ -44,13 +44,13 @@ pub(crate) fn open(path: &Path, mut input: Box<dyn Seekable>) -> Result<Arrays> 
 }
 
 impl Header {
-    /// Reads a header; the numbers come next. The error says what is wrong with it.
+    /// Reads a header, up to the numbers. The error says what is wrong with it.
     pub fn read(input: &mut impl Read) -> std::result::Result<Self, String> {
         let mut take = |count: usize| {
             let mut bytes = vec![0; count];
             let read = input.read_exact(&mut bytes);
             read.map(|()| bytes)
-                .map_err(|_| "a file that ends in its header".to_owned())
+                .map_err(|_| "a file that ends inside its header".to_owned())
         };
         let magic = take(8)?;
         let length = match magic.strip_prefix(b"\x93NUMPY") {
@@ -71,7 +71,7 @@ impl Header {
     }
 }
 
-/// The header of a Python dictionary with three keys; none if it is something else.
+/// The header in the text of a Python dictionary with three keys; none if it is something else.
 fn parse(text: &[u8]) -> Option<Header> {
     let text = str::from_utf8(text).ok()?.trim();
     let mut rest = text.strip_prefix('{')?.trim_start();
@@ -81,7 +81,7 @@ fn parse(text: &[u8]) -> Option<Header> {
         let value = value.trim_start().strip_prefix(':')?.trim_start();
         rest = match key {
             "descr" if value.starts_with('[') => {
-                // The list of fields of a record; what it holds does not matter here.
+                // A list of record fields, whose content does not matter here.
                 let end = value.find("'fortran_order'").or(value.rfind(']'));
                 descr = Some("[]");
                 value[..end?].rfind(']').map(|at| &value[at + 1..])?
@@ -125,7 +125,7 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
     text[1..].split_once(quote)
 }
 
-/// How numbers of type `descr` lie, for instance `<f8`: the order of the bytes, a letter, the number of bytes.
+/// How numbers of type `descr` are stored, for instance `<f8`: byte order, a letter, the number of bytes.
 fn layout(descr: &str, by_columns: bool, shape: &[u64]) -> std::result::Result<Layout, String> {
     let kind = descr.trim_start_matches(['<', '>', '|', '=']);
     let number = match (kind.chars().next(), kind.get(1..).map(str::parse)) {

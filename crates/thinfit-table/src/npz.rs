@@ -1,4 +1,4 @@
-//! NPZ: a ZIP archive of NPY files, one for each array.
+//! NPZ: a ZIP archive of NPY files, one per array.
 
 use crate::Result;
 use crate::array::{Array, Arrays, Listed, choose};
@@ -9,7 +9,7 @@ use std::io::{Cursor, Read};
 use std::path::Path;
 use zip::ZipArchive;
 
-/// Opens an NPZ file and reads the arrays that make the table.
+/// Opens an NPZ file and reads the arrays that make up the table.
 pub(crate) fn open(path: &Path, input: Box<dyn Seekable>, wanted: Option<&str>) -> Result<Arrays> {
     let damaged = |why: String| {
         let advice =
@@ -44,7 +44,7 @@ pub(crate) fn open(path: &Path, input: Box<dyn Seekable>, wanted: Option<&str>) 
         let Listed { name, layout, .. } = &listed[at];
         let layout = layout.clone().map_err(damaged)?;
         let mut bytes = Vec::new();
-        // No more than there should be, whatever the archive unpacks to.
+        // No more than the header says, whatever the archive unpacks to.
         let size = layout.size().unwrap_or(u64::MAX);
         let read = entry.by_ref().take(size).read_to_end(&mut bytes);
         read.map_err(|error| damaged(error.to_string()))?;

@@ -1,10 +1,10 @@
-//! Parquet: columns of numbers in groups of rows. Read through the column readers of the `parquet` crate alone, which
-//! spares building Arrow.
+//! Parquet: columns of numbers in groups of rows. Uses only the column readers of the `parquet` crate, so that Arrow need
+//! not be built.
 
-use crate::error::{leave_out, malformed, show};
-use crate::names::{check_columns, named};
+use crate::error::{malformed, show};
+use crate::names::{check_columns, distinct};
 use crate::reader::Source;
-use crate::{Error, Place, Position, Result};
+use crate::{Error, Place, Position, Problem, Remedy, Result};
 use parquet::basic::{ConvertedType, LogicalType, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
@@ -13,13 +13,13 @@ use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 use std::path::{Path, PathBuf};
 
-/// How the numbers of a column are to be taken.
+/// How to interpret the numbers of a column.
 #[derive(Debug, Clone, Copy)]
 struct Meaning {
     unsigned: bool,
-    /// What numbers are divided by: a power of ten for decimals.
+    /// What to divide the numbers by: a power of ten for decimals.
     divisor: f64,
-    /// The definition level of a value that is there.
+    /// The definition level of a value that is not null.
     present: i16,
 }
 
@@ -28,14 +28,14 @@ pub(crate) struct Parquet {
     path: PathBuf,
     file: Box<dyn FileReader>,
     names: Vec<String>,
-    /// How each column is to be taken, or what it holds instead of numbers.
+    /// How to interpret each column, or what it holds instead of numbers.
     meanings: Vec<std::result::Result<Meaning, &'static str>>,
-    /// The group of rows to be opened next.
+    /// The next group of rows to open.
     group: usize,
-    /// Columns of the open group, as they were selected, and the rows left in it.
+    /// The selected columns of the open group, and the rows left in it.
     open: Vec<ColumnReader>,
     left: usize,
-    /// Rows read so far, and those read before the last block.
+    /// Rows read so far, and before the last block.
     next: u64,
     before: u64,
 }
@@ -56,7 +56,7 @@ impl Parquet {
         }
         Ok(Parquet {
             path: path.into(),
-            names: named(path, columns.clone().map(|c| c.path().string()).collect())?,
+            names: distinct(path, columns.clone().map(|c| c.path().string()).collect())?,
             meanings: columns.map(|column| meaning(column)).collect(),
             file: Box::new(file),
             group: 0,
@@ -93,15 +93,16 @@ impl Source for Parquet {
         for column in columns {
             meanings.push(self.meanings[*column].map_err(|what| {
                 let name = show(self.names[*column].as_bytes());
-                Error::Value {
+                Error::from(Problem::Value {
                     place: Place {
                         path: self.path.clone(),
                         position: Position::Row(1),
                     },
-                    problem: format!("is {what}, not a number"),
-                    advice: vec![leave_out(&name)],
-                    column: name,
-                }
+                    flaw: format!("is {what}, not a number"),
+                    column: name.clone(),
+                })
+                .or("convert it to numbers")
+                .or(Remedy::LeaveOut(name))
             })?);
         }
         self.before = self.next;
@@ -114,11 +115,11 @@ impl Source for Parquet {
                     Err(error) => return Err(damaged(&self.path, &error)),
                 }
             }
-            // Few enough that a file which lies about its rows takes no memory.
+            // Few enough that a file that lies about its rows takes no memory.
             let count = self.left.min(rows - read).min(1 << 16);
             let start = out.len();
             for (j, (column, meaning)) in self.open.iter_mut().zip(&meanings).enumerate() {
-                let values = take(column, *meaning, count);
+                let values = values(column, *meaning, count);
                 let values = values.map_err(|error| damaged(&self.path, &error))?;
                 out.resize(start + count * k, 0.0);
                 let slots = out[start..].iter_mut().skip(j).step_by(k);
@@ -139,11 +140,11 @@ impl Source for Parquet {
 fn damaged(path: &Path, error: &ParquetError) -> Error {
     let found = show(error.to_string().as_bytes());
     let advice =
-        "copy or save it again, plainly or compressed by Snappy or Zstandard; or convert it to CSV";
+        "copy or save it again, uncompressed or with Snappy or Zstandard, or convert it to CSV";
     malformed(path, "a Parquet file", found, advice)
 }
 
-/// How the numbers of a column are to be taken, or what it holds instead.
+/// How to interpret the numbers of a column, or what it holds instead.
 fn meaning(column: &ColumnDescriptor) -> std::result::Result<Meaning, &'static str> {
     use ConvertedType as C;
     use LogicalType as L;
@@ -177,8 +178,8 @@ fn meaning(column: &ColumnDescriptor) -> std::result::Result<Meaning, &'static s
     })
 }
 
-/// The next `count` values of a column, NaN for null.
-fn take(
+/// The next `count` values of a column, with NaN for null.
+fn values(
     column: &mut ColumnReader,
     meaning: Meaning,
     count: usize,
@@ -215,7 +216,7 @@ fn convert<T: DataType>(
     while rows < count {
         let (read, ..) = column.read_records(count - rows, Some(&mut levels), None, &mut values)?;
         if read == 0 {
-            return Err(ParquetError::General("a column that is cut off".into()));
+            return Err(ParquetError::General("a truncated column".into()));
         }
         rows += read;
     }

@@ -1,14 +1,14 @@
-//! A table that is read: which columns, in what blocks, and what becomes of missing values. Where rows come from is the
+//! Reading a table: which columns, in what blocks, and what becomes of missing values. Where the rows come from is the
 //! business of a [`Source`].
 
 use crate::dialect::SAMPLE;
-use crate::error::{leave_out, malformed, show, unread};
+use crate::error::{malformed, show, unread};
 use crate::kind::{Kind, kind};
 use crate::names::suggest;
 #[cfg(feature = "parquet")]
 use crate::parquet::Parquet;
 use crate::text::Text;
-use crate::{Delimiter, Error, Place, Position, Result, mat, npy, npz};
+use crate::{Delimiter, Error, Place, Position, Problem, Remedy, Result, mat, npy, npz};
 #[cfg(feature = "parquet")]
 use bytes::Bytes;
 use faer::Mat;
@@ -17,7 +17,7 @@ use std::fs::File;
 use std::io::{Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
-/// Numbers in a block while a table is read whole.
+/// Numbers in a block when a table is read whole.
 const BLOCK: usize = 1 << 17;
 
 /// What becomes of missing values.
@@ -28,24 +28,25 @@ pub enum Missing {
     Refuse,
     /// Rows in which a selected column is missing are left out.
     Drop,
-    /// They become the mean of the other values of the column; not while reading in blocks.
+    /// They become the mean of the other values in the column; not possible while reading in blocks.
     Mean,
 }
 
-/// How a table is to be read.
+/// How to read a table.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// What separates the fields of a text; detected (tab, `;`, `,` or blanks) if none.
+    /// What separates the fields of a text; if none, it is detected (tab, `;`, `,` or blanks).
     pub delimiter: Option<Delimiter>,
-    /// Whether the first line of a text holds names; detected if none.
+    /// Whether the first line of a text holds names; if none, it is detected.
     pub header: Option<bool>,
     /// What becomes of missing values.
     pub missing: Missing,
-    /// Whether a comma stands before the decimals of a number in a text.
+    /// Whether numbers in a text have a decimal comma.
     pub decimal_comma: bool,
-    /// Whether all columns that are selected are needed, so that errors do not advise to leave one out.
+    /// Whether every selected column is needed, as by a model: errors then do not advise leaving one out or filling it
+    /// with its mean.
     pub needed: bool,
-    /// The array of an NPZ file or variable of a MAT file, or several with commas between them; all if none.
+    /// The arrays of an NPZ file or variables of a MAT file, separated by commas; if none, all of them.
     pub array: Option<String>,
 }
 
@@ -56,37 +57,37 @@ pub struct Table {
     pub names: Vec<String>,
     /// Values (m × k), all finite.
     pub x: Mat<f64>,
-    /// Rows that were left out for missing values.
+    /// Rows left out because of missing values.
     pub dropped: usize,
-    /// Missing values that were replaced by means.
+    /// Missing values replaced by means.
     pub filled: usize,
 }
 
-/// Rows of a file of some kind.
+/// Rows of a file, whatever its kind.
 pub(crate) trait Source: Send {
     /// Names of all columns, distinct, at least one.
     fn names(&self) -> &[String];
-    /// Appends at most `rows` rows of these columns, row by row, NaN where a value is missing. Returns the number of
-    /// rows; fewer than asked for are the last.
+    /// Appends at most `rows` rows of these columns, row by row, with NaN for a missing value. Returns the number of rows;
+    /// fewer than asked for means that the file has ended.
     fn read(&mut self, columns: &[usize], rows: usize, out: &mut Vec<f64>) -> Result<usize>;
-    /// Where in the file row `row` of the last block is.
+    /// Where row `row` of the last block is in the file.
     fn position(&self, row: usize) -> Position;
 }
 
-/// What can be read from any place.
+/// Bytes that can be read from anywhere.
 pub(crate) trait Seekable: Read + Seek + Send {}
 impl<T: Read + Seek + Send> Seekable for T {}
 
 /// What follows the first bytes of a table.
 enum Rest {
     Nothing,
-    /// The file, whole again after a seek.
+    /// The file, of which a seek gives all bytes again.
     File(File),
     Stream(Box<dyn Read + Send>),
 }
 
 impl Rest {
-    /// The rest alone, to be read in order.
+    /// The rest alone, read in order.
     fn stream(self) -> Box<dyn Read + Send> {
         match self {
             Rest::Nothing => Box::new(std::io::empty()),
@@ -95,7 +96,7 @@ impl Rest {
         }
     }
 
-    /// All bytes, `head` and the rest, to be read from any place.
+    /// All bytes, `head` and the rest, read from anywhere.
     fn seekable(self, path: &Path, head: Vec<u8>) -> Result<Box<dyn Seekable>> {
         match self {
             Rest::Nothing => Ok(Box::new(Cursor::new(head))),
@@ -115,7 +116,7 @@ fn streamed(path: &Path) -> Error {
     )
 }
 
-/// A table whose names are known and whose rows are to be read.
+/// An open table: its column names are known, its rows not yet read.
 pub struct Reader {
     path: PathBuf,
     source: Box<dyn Source>,
@@ -124,16 +125,16 @@ pub struct Reader {
     columns: Vec<usize>,
     /// Complete rows of the current block.
     values: Vec<f64>,
-    /// Rows read so far, with those dropped.
+    /// Rows read so far, including those dropped.
     rows: usize,
     dropped: usize,
 }
 
 impl Reader {
-    /// Opens a table; `-` is text from standard input. Reads the names, and the arrays of NPZ and MAT files.
+    /// Opens a table and reads its column names, and the arrays of NPZ and MAT files. `-` is text from standard input.
     ///
     /// # Errors
-    /// A file that cannot be read, that is not a table, or whose columns cannot be named.
+    /// The file cannot be read, is not a table, or has ambiguous column names.
     pub fn open(path: &Path, options: &Options) -> Result<Self> {
         if path == Path::new("-") {
             let path = Path::new("standard input");
@@ -159,7 +160,7 @@ impl Reader {
         Reader::new(path, head, rest, options)
     }
 
-    /// Opens a table that is in memory; `name` stands for it in errors, and its extension counts.
+    /// Opens a table in memory; errors call it `name`, whose extension counts.
     ///
     /// # Errors
     /// As [`Reader::open`].
@@ -186,8 +187,9 @@ impl Reader {
                     path,
                     "another kind of file",
                     "Parquet, which this build cannot read",
-                    "install with `cargo install thinfit-cli --features parquet`, use a released binary, or convert to CSV",
-                ));
+                    Remedy::Parquet,
+                )
+                .or("convert it to CSV"));
             }
         };
         Ok(Reader {
@@ -207,24 +209,26 @@ impl Reader {
         self.source.names()
     }
 
-    /// The place of the column `name` among [`Reader::names`].
+    /// The index of the column `name` in [`Reader::names`].
     ///
     /// # Errors
-    /// No such column.
+    /// There is no such column.
     pub fn column(&self, name: &str) -> Result<usize> {
         let names = self.names();
         let place = names.iter().position(|known| known == name);
-        place.ok_or_else(|| Error::Column {
-            path: self.path.clone(),
-            name: show(name.as_bytes()),
-            advice: suggest(names, name),
+        place.ok_or_else(|| {
+            Error::from(Problem::Column {
+                path: self.path.clone(),
+                name: show(name.as_bytes()),
+                hint: suggest(names, name),
+            })
         })
     }
 
-    /// Reads these columns only, in this order. The others are not looked at and may be text.
+    /// Reads only these columns, in this order. The others are ignored and may hold text.
     ///
     /// # Panics
-    /// No columns, one that does not exist, or one twice.
+    /// There are no columns, or one is repeated or does not exist.
     pub fn select(&mut self, columns: &[usize]) {
         let distinct: HashSet<_> = columns.iter().collect();
         assert!(!columns.is_empty() && distinct.len() == columns.len());
@@ -232,20 +236,21 @@ impl Reader {
         self.columns = columns.to_vec();
     }
 
-    /// The columns that are read, in this order, as places among [`Reader::names`]; all at first.
+    /// The selected columns, in this order, as indices into [`Reader::names`]; at first all of them.
     pub fn selected(&self) -> &[usize] {
         &self.columns
     }
 
-    /// Rows left out so far for missing values. Whoever writes a row for each row of the file should refuse them.
+    /// Rows left out so far because of missing values.
     pub fn dropped(&self) -> usize {
         self.dropped
     }
 
-    /// All rows that are left.
+    /// Reads all remaining rows.
     ///
     /// # Errors
-    /// Values that are not finite numbers, missing values if they are refused, ragged rows, or no rows at all.
+    /// A value is not a finite number, or is missing and [`Missing::Refuse`] is set, rows differ in length, or there are no
+    /// rows.
     pub fn read(&mut self) -> Result<Table> {
         let k = self.columns.len();
         let mut blocks = Vec::new();
@@ -260,11 +265,11 @@ impl Reader {
             blocks.push(self.values.as_slice().to_vec());
         }
         if m == 0 {
-            return Err(self.none());
+            return Err(self.no_rows());
         }
         let mut x = Mat::zeros(m, k);
         let mut first = 0;
-        // A block is freed once it is copied, so that the table is in memory about once.
+        // Each block is freed once copied, so that the table is in memory about once.
         for block in blocks {
             for j in 0..k {
                 let column = &mut x.col_as_slice_mut(j)[first..];
@@ -290,26 +295,26 @@ impl Reader {
         })
     }
 
-    /// The next `rows` rows (rows × selected columns), fewer at the end, then none. The memory in use does not depend on
-    /// the length of the file. With [`Missing::Drop`] a block has `rows` rows after dropping.
+    /// The next `rows` rows (rows × selected columns), fewer at the end, then none. Memory does not grow with the length of
+    /// the file. With [`Missing::Drop`] a block still has `rows` rows.
     ///
     /// # Errors
-    /// As [`Reader::read`], and [`Missing::Mean`].
+    /// As [`Reader::read`], or [`Missing::Mean`] is set.
     pub fn next_block(&mut self, rows: usize) -> Result<Option<Mat<f64>>> {
         if self.missing == Missing::Mean {
-            return Err(Error::Blockwise {
-                path: self.path.clone(),
-            });
+            let path = self.path.clone();
+            let error = Error::from(Problem::Blockwise { path });
+            return Err(error.or("give complete rows").or(Remedy::DropRows));
         }
         let (rows, k) = (self.block(rows.max(1))?, self.columns.len());
         if rows == 0 && self.rows == 0 {
-            return Err(self.none());
+            return Err(self.no_rows());
         }
         let block = || Mat::from_fn(rows, k, |i, j| self.values[i * k + j]);
         Ok((rows > 0).then(block))
     }
 
-    /// Reads the next rows to `values`, without those to drop; returns their number, less than `rows` only at the end.
+    /// Reads the next rows into `values`, except those to drop; returns their number, less than `rows` only at the end.
     fn block(&mut self, rows: usize) -> Result<usize> {
         let k = self.columns.len();
         self.values.clear();
@@ -317,7 +322,7 @@ impl Reader {
         while kept < rows {
             let wanted = rows - kept;
             let read = self.source.read(&self.columns, wanted, &mut self.values);
-            let read = read.map_err(|error| self.advise(error))?;
+            let read = read.map_err(|error| self.useful(error))?;
             self.rows += read;
             let start = kept;
             for row in 0..read {
@@ -325,15 +330,13 @@ impl Reader {
                 let values = &self.values[at..at + k];
                 if let Some(odd) = values.iter().position(|v| !v.is_finite()) {
                     if let Some(infinite) = values.iter().position(|v| v.is_infinite()) {
-                        return Err(self.flaw(row, infinite, "is infinite", &["correct it"]));
+                        return Err(self.flaw(row, infinite, "is infinite", ["correct it".into()]));
                     }
                     match self.missing {
                         Missing::Refuse => {
-                            let ways = match self.needed {
-                                true => ["fill it in", "pass --missing drop"],
-                                false => ["fill it in", "pass --missing drop or --missing mean"],
-                            };
-                            return Err(self.flaw(row, odd, "is missing", &ways));
+                            let remedies =
+                                ["fill it in".into(), Remedy::DropRows, Remedy::FillMeans];
+                            return Err(self.flaw(row, odd, "is missing", remedies));
                         }
                         Missing::Drop => {
                             self.dropped += 1;
@@ -353,7 +356,7 @@ impl Reader {
         Ok(kept)
     }
 
-    /// Replaces NaN by the means of the columns; returns how many there were.
+    /// Replaces NaN by the mean of its column; returns the number of NaNs.
     fn fill(&self, x: &mut Mat<f64>, names: &[String]) -> Result<usize> {
         let mut filled = 0;
         for (j, name) in names.iter().enumerate() {
@@ -362,16 +365,13 @@ impl Reader {
             let present = column.len() - missing;
             if present == 0 {
                 let name = show(name.as_bytes());
-                let advice = match self.needed {
-                    true => "fill it in".into(),
-                    false => leave_out(&name),
-                };
                 let expected = format!("values in column `{name}`");
-                return Err(malformed(&self.path, expected, "none", advice));
+                let error = malformed(&self.path, expected, "none", "fill it in");
+                return Err(self.useful(error.or(Remedy::LeaveOut(name))));
             }
-            // Divided first: a sum of large numbers may overflow.
-            let mean = column.iter().filter(|v| !v.is_nan());
-            let mean: f64 = mean.map(|v| v / present as f64).sum();
+            // Divide first: a sum of large numbers may overflow.
+            let values = column.iter().filter(|v| !v.is_nan());
+            let mean: f64 = values.map(|v| v / present as f64).sum();
             column
                 .iter_mut()
                 .filter(|v| v.is_nan())
@@ -381,46 +381,52 @@ impl Reader {
         Ok(filled)
     }
 
-    /// The error of a value in the last block.
-    fn flaw(&self, row: usize, column: usize, problem: &str, ways: &[&str]) -> Error {
+    /// The error of a value in the last block; one of `remedies` mends it, or leaving the column out.
+    fn flaw<const N: usize>(
+        &self,
+        row: usize,
+        column: usize,
+        flaw: &str,
+        remedies: [Remedy; N],
+    ) -> Error {
         let column = show(self.names()[self.columns[column]].as_bytes());
-        let ways = ways.iter().map(|way| String::from(*way));
-        self.advise(Error::Value {
-            place: Place {
-                path: self.path.clone(),
-                position: self.source.position(row),
+        let leave_out = Remedy::LeaveOut(column.clone());
+        self.useful(Error {
+            problem: Problem::Value {
+                place: Place {
+                    path: self.path.clone(),
+                    position: self.source.position(row),
+                },
+                column,
+                flaw: flaw.into(),
             },
-            problem: problem.into(),
-            advice: ways.chain([leave_out(&column)]).collect(),
-            column,
+            remedies: remedies.into_iter().chain([leave_out]).collect(),
         })
     }
 
-    /// The error without the advice to leave out a column that is needed.
-    fn advise(&self, mut error: Error) -> Error {
-        if let (true, Error::Value { column, advice, .. }) = (self.needed, &mut error) {
-            advice.retain(|way| *way != leave_out(column));
-            if advice.is_empty() {
-                advice.push("the model needs numbers there".into());
-            }
-        }
+    /// The error without remedies that are no use when every selected column is needed.
+    fn useful(&self, mut error: Error) -> Error {
+        let useless = |remedy: &Remedy| {
+            matches!(
+                remedy,
+                Remedy::LeaveOut(_) | Remedy::FewerColumns | Remedy::FillMeans
+            )
+        };
+        error
+            .remedies
+            .retain(|remedy| !(self.needed && useless(remedy)));
         error
     }
 
     /// The error of a table without rows.
-    fn none(&self) -> Error {
-        let (found, advice) = if self.dropped > 0 {
-            (
-                format!("a missing value in each of {}", self.dropped),
-                match self.needed {
-                    true => "give complete rows",
-                    false => "leave columns out with --drop, or pass --missing mean",
-                },
-            )
-        } else {
-            ("none".into(), "give a file with rows below the header")
-        };
-        malformed(&self.path, "rows", found, advice)
+    fn no_rows(&self) -> Error {
+        if self.dropped == 0 {
+            let remedy = "give a file with rows below the header";
+            return malformed(&self.path, "rows", "none", remedy);
+        }
+        let found = format!("a missing value in each of {}", self.dropped);
+        let error = malformed(&self.path, "rows", found, "give complete rows");
+        self.useful(error.or(Remedy::FewerColumns).or(Remedy::FillMeans))
     }
 }
 

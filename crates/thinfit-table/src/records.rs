@@ -1,28 +1,28 @@
-//! Records: the lines of a text that hold fields, and the fields of a record. A record spans several lines where a
-//! quoted field does. Nothing here knows of numbers.
+//! Records: the lines of a text that hold fields, and the fields in them. A record spans several lines where a quoted
+//! field does. Nothing here knows about numbers.
 
 use crate::error::{malformed, unread};
-use crate::{Delimiter, Error, Place, Position, Result};
+use crate::{Delimiter, Error, Place, Position, Problem, Result};
 use memchr::{memchr, memchr_iter, memchr3};
 use std::borrow::Cow;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Bytes that are read at a time.
+/// Bytes to read at a time.
 const CHUNK: usize = 1 << 18;
-/// Bytes that a record may have, so that what is not a table does not fill the memory.
+/// The most bytes a record may have, so that a file that is not a table does not fill the memory.
 const LONGEST: usize = 1 << 26;
 
 /// A stream of records.
 pub(crate) struct Records {
     pub path: PathBuf,
     input: Box<dyn Read + Send>,
-    /// What was read and not taken is `start..end`.
+    /// Bytes `start..end` have been read but not returned.
     buffer: Vec<u8>,
     start: usize,
     end: usize,
     ended: bool,
-    /// Lines taken so far.
+    /// Lines returned or skipped so far.
     lines: u64,
 }
 
@@ -45,15 +45,15 @@ impl Records {
         }
     }
 
-    /// The number of the first line of the next record, and the record up to its line end.
+    /// The next record without its line end, and the number of its first line.
     pub fn next(&mut self, delimiter: Delimiter) -> Result<Option<(u64, &[u8])>> {
         loop {
             let pending = &self.buffer[self.start..self.end];
-            let Some(length) = length(pending, delimiter) else {
+            let Some(length) = record_length(pending, delimiter) else {
                 if self.ended && pending.is_empty() {
                     return Ok(None);
                 }
-                self.more()?;
+                self.refill()?;
                 continue;
             };
             let (record, line) = (self.start..self.start + length, self.lines + 1);
@@ -65,8 +65,8 @@ impl Records {
         }
     }
 
-    /// Reads on: at least as much as is pending, so that a long record is not looked through many times.
-    fn more(&mut self) -> Result<()> {
+    /// Reads at least as many bytes as are pending, so that a long record is not scanned over and over.
+    fn refill(&mut self) -> Result<()> {
         let place = || Place {
             path: self.path.clone(),
             position: Position::Line(self.lines + 1),
@@ -82,12 +82,12 @@ impl Records {
                     "give a table with a line for each row",
                 )
             };
-            return Err(Error::Row {
+            return Err(Error::from(Problem::Row {
                 place: place(),
                 expected: "a row".into(),
                 found: found.into(),
-                advice,
-            });
+            })
+            .or(advice));
         }
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, pending);
@@ -96,7 +96,7 @@ impl Records {
             match self.input.read(&mut self.buffer[self.end..]) {
                 Ok(0) => {
                     self.ended = true;
-                    // The last line may have no end; from here on every line has one.
+                    // The last line may lack its line feed; add it, so that every line has one.
                     if self.end > 0 && self.buffer[self.end - 1] != b'\n' {
                         self.buffer[self.end] = b'\n';
                         self.end += 1;
@@ -112,15 +112,15 @@ impl Records {
     }
 }
 
-/// Bytes of the first record of `bytes` up to its line end; none if it ends later.
-fn length(bytes: &[u8], delimiter: Delimiter) -> Option<usize> {
+/// The length of the first record of `bytes`, without its line end; none if it does not end in them.
+fn record_length(bytes: &[u8], delimiter: Delimiter) -> Option<usize> {
     let line = memchr(b'\n', bytes)?;
     if memchr(b'"', &bytes[..line]).is_none() || !holds_fields(&bytes[..line], delimiter) {
         return Some(line);
     }
     let mut at = 0;
     loop {
-        at += field(&bytes[at..], delimiter)?;
+        at += field_length(&bytes[at..], delimiter)?;
         if bytes[at] == b'\n' {
             return Some(at);
         }
@@ -128,14 +128,14 @@ fn length(bytes: &[u8], delimiter: Delimiter) -> Option<usize> {
     }
 }
 
-/// Bytes of the first field of `bytes` up to the delimiter or line end after it; none if it ends later.
-fn field(bytes: &[u8], delimiter: Delimiter) -> Option<usize> {
+/// The length of the first field of `bytes`, up to its delimiter or line end; none if it does not end in them.
+fn field_length(bytes: &[u8], delimiter: Delimiter) -> Option<usize> {
     let mut at = bytes.iter().position(|b| !delimiter.pads(*b))?;
     if bytes[at] == b'"' {
         at += 1;
         loop {
             at += memchr(b'"', &bytes[at..])? + 1;
-            // Two quotes are one in the text.
+            // A doubled quote stands for one quote.
             if *bytes.get(at)? != b'"' {
                 break;
             }
@@ -146,13 +146,13 @@ fn field(bytes: &[u8], delimiter: Delimiter) -> Option<usize> {
     Some(at + memchr3(one, other, b'\n', &bytes[at..])?)
 }
 
-/// Whether a line is neither blank nor a comment. `#N/A` in front is a missing value.
+/// Whether a line is neither blank nor a comment. A leading `#N/A` is a missing value.
 fn holds_fields(line: &[u8], delimiter: Delimiter) -> bool {
     let line = trim(line, delimiter);
     !line.is_empty() && (line[0] != b'#' || line.starts_with(b"#N/A"))
 }
 
-/// Without the blanks around it.
+/// `bytes` without the blanks around them.
 pub(crate) fn trim(mut bytes: &[u8], delimiter: Delimiter) -> &[u8] {
     while let [first, rest @ ..] = bytes
         && delimiter.pads(*first)
@@ -196,7 +196,7 @@ impl<'a> Iterator for Fields<'a> {
             .iter()
             .position(|b| *b == one || *b == other || *b == b'"');
         let end = match plain {
-            Some(at) if bytes[at] == b'"' => field(bytes, self.delimiter),
+            Some(at) if bytes[at] == b'"' => field_length(bytes, self.delimiter),
             plain => plain,
         };
         let Some(end) = end else {
@@ -211,7 +211,7 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// The content of a field: without quotes around it. What follows the closing quote is content, too.
+/// The content of a field, without the quotes around it. What follows a closing quote is content, too.
 pub(crate) fn unquote(field: &[u8]) -> Cow<'_, [u8]> {
     match field {
         [b'"', inner @ .., b'"'] if memchr(b'"', inner).is_none() => Cow::Borrowed(inner),

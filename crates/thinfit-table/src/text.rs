@@ -1,15 +1,15 @@
-//! Text as a source of rows: fields become numbers here, and what is not a number becomes an error with its line.
+//! Text as a source of rows: turns fields into numbers, and what is not a number into an error with its line.
 
 use crate::dialect::{Dialect, SAMPLE};
-use crate::error::{leave_out, malformed, show};
-use crate::names::named;
+use crate::error::{malformed, show};
+use crate::names::distinct;
 use crate::reader::Source;
 use crate::records::{Fields, Records, trim, unquote, utf8};
-use crate::{Delimiter, Error, Options, Place, Position, Result};
+use crate::{Delimiter, Error, Options, Place, Position, Problem, Remedy, Result};
 use std::io::Read;
 use std::path::Path;
 
-/// What stands for a missing value, beside the empty field and NaN.
+/// What stands for a missing value, besides an empty field and NaN.
 const MISSING: [&[u8]; 6] = [b"na", b"n/a", b"#n/a", b"null", b"none", b"?"];
 
 /// A text whose header has been read.
@@ -17,16 +17,16 @@ pub(crate) struct Text {
     records: Records,
     dialect: Dialect,
     names: Vec<String>,
-    /// The line that says how many fields there are.
-    first: u64,
-    /// The record that was read to count the fields and is the first row.
+    /// The line that sets the number of fields.
+    first_line: u64,
+    /// The first row, read ahead to count the fields.
     pending: Option<(u64, Vec<u8>)>,
     /// Lines of the rows of the last block.
     lines: Vec<u64>,
 }
 
 impl Text {
-    /// The text `head` followed by what is left in `input`.
+    /// The text `head` followed by the rest of `input`.
     pub fn open(
         path: &Path,
         head: Vec<u8>,
@@ -46,16 +46,16 @@ impl Text {
         let fields = Fields::new(record, dialect.delimiter);
         let (names, pending) = if dialect.header {
             let names: Result<Vec<_>> = fields.map(|field| utf8(path, field)).collect();
-            (named(path, names?)?, None)
+            (distinct(path, names?)?, None)
         } else {
             let names = fields.map(|_| String::new()).collect();
-            (named(path, names)?, Some((first, record.to_vec())))
+            (distinct(path, names)?, Some((first, record.to_vec())))
         };
         Ok(Text {
             records,
             dialect,
             names,
-            first,
+            first_line: first,
             pending,
             lines: Vec::new(),
         })
@@ -90,7 +90,7 @@ impl Source for Text {
                     path: self.records.path.clone(),
                     position: Position::Line(line),
                 };
-                return Err(flaw.explain(place, &self.names, self.first));
+                return Err(flaw.explain(place, &self.names, self.first_line));
             }
             self.lines.push(line);
         }
@@ -102,7 +102,7 @@ impl Source for Text {
     }
 }
 
-/// Writes the fields of a record that have a slot to it.
+/// Writes the fields of a record to their slots; fields without one are ignored.
 fn parse(
     record: &[u8],
     dialect: &Dialect,
@@ -147,30 +147,29 @@ enum Flaw {
 }
 
 impl Flaw {
-    fn explain(self, place: Place, names: &[String], first: u64) -> Error {
+    fn explain(self, place: Place, names: &[String], first_line: u64) -> Error {
         match self {
-            Flaw::Ragged { fields } => Error::Row {
+            Flaw::Ragged { fields } => Error::from(Problem::Row {
                 place,
-                expected: format!("{} fields as in line {first}", names.len()),
+                expected: format!("{} fields as in line {first_line}", names.len()),
                 found: fields.to_string(),
-                advice: "complete or remove the line, or say with --delimiter what separates the fields",
-            },
+            })
+            .or("complete or remove the line")
+            .or(Remedy::Delimiter),
             Flaw::NotANumber { column, text } => {
                 let name = show(names[column].as_bytes());
-                let digits: Vec<u8> = text.iter().filter(|b| **b != b',').copied().collect();
-                let advice = if digits.len() < text.len() && number(&digits).is_some() {
-                    vec![
-                        "pass --decimal-comma if a comma stands before the decimals".into(),
-                        "write numbers without separators of thousands".into(),
-                    ]
-                } else {
-                    vec!["correct it".into(), leave_out(&name)]
-                };
-                Error::Value {
+                let error = Error::from(Problem::Value {
                     place,
-                    problem: format!("is `{}`, not a number", show(&text)),
-                    column: name,
-                    advice,
+                    flaw: format!("is `{}`, not a number", show(&text)),
+                    column: name.clone(),
+                });
+                let digits: Vec<u8> = text.iter().filter(|b| **b != b',').copied().collect();
+                if digits.len() < text.len() && number(&digits).is_some() {
+                    error
+                        .or(Remedy::DecimalComma)
+                        .or("write numbers without thousands separators")
+                } else {
+                    error.or("correct it").or(Remedy::LeaveOut(name))
                 }
             }
         }

@@ -1,19 +1,19 @@
-//! A table that is written: CSV, numbers in the shortest form that reads back to the same bits.
+//! Writing a table as CSV, each number in the shortest form that reads back to the same bits.
 
-use crate::{Error, Result};
+use crate::{Error, Problem, Result};
 use faer::MatRef;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes that are collected before they are written.
+/// Bytes buffered before a write.
 const CHUNK: usize = 1 << 16;
 
-/// Writes CSV to a file or any other place. A file has a temporary name until [`Writer::finish`]; without it, nothing is
-/// left.
+/// Writes CSV to a file or anything else that takes bytes. A file keeps a temporary name until [`Writer::finish`]; if that
+/// is never called, no file is left.
 pub struct Writer<'a> {
-    /// What stands for the place in errors.
+    /// What errors call the output.
     path: PathBuf,
     output: Output<'a>,
     buffer: Vec<u8>,
@@ -21,7 +21,7 @@ pub struct Writer<'a> {
 
 /// Where bytes go.
 enum Output<'a> {
-    /// A file, and its name until it is complete.
+    /// A file, and its temporary name.
     File(File, PathBuf),
     Other(Box<dyn Write + 'a>),
 }
@@ -30,10 +30,10 @@ impl Writer<'static> {
     /// Writes to the file `path`.
     ///
     /// # Errors
-    /// A file that cannot be created beside it.
+    /// The temporary file cannot be created beside it.
     pub fn create(path: &Path) -> Result<Self> {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
-        // A link stays and the file it names is replaced; a pipe or a device is written to as it is.
+        // A link is kept and its target replaced; a pipe or device is written to directly.
         let place = std::fs::canonicalize(path);
         let path = place.as_deref().unwrap_or(path);
         if std::fs::metadata(path).is_ok_and(|file| !file.is_file() && !file.is_dir()) {
@@ -69,7 +69,7 @@ impl<'a> Writer<'a> {
     /// Writes a line of names, quoted where needed.
     ///
     /// # Errors
-    /// A write that fails.
+    /// The write fails.
     pub fn names(&mut self, names: &[impl AsRef<str>]) -> Result<()> {
         for (j, name) in names.iter().map(AsRef::as_ref).enumerate() {
             if j > 0 {
@@ -92,7 +92,7 @@ impl<'a> Writer<'a> {
     /// Writes the rows of `x` (m × k).
     ///
     /// # Errors
-    /// A write that fails.
+    /// The write fails.
     pub fn rows(&mut self, x: MatRef<'_, f64>) -> Result<()> {
         let mut digits = zmij::Buffer::new();
         for row in x.row_iter() {
@@ -110,10 +110,10 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes what is left and gives the file its name.
+    /// Writes what is buffered and gives the file its name.
     ///
     /// # Errors
-    /// A write that fails; then no file is left.
+    /// The write fails; no file is left then.
     pub fn finish(mut self) -> Result<()> {
         self.flush(0)?;
         let finished = match &mut self.output {
@@ -125,7 +125,7 @@ impl<'a> Writer<'a> {
         finished.map_err(|source| unwritten(&self.path, source))
     }
 
-    /// Writes the buffer if it holds more than `least` bytes.
+    /// Writes the buffer out if it holds more than `least` bytes.
     fn flush(&mut self, least: usize) -> Result<()> {
         if self.buffer.len() > least {
             let written = match &mut self.output {
@@ -142,17 +142,17 @@ impl<'a> Writer<'a> {
 impl Drop for Writer<'_> {
     fn drop(&mut self) {
         if let Output::File(_, partial) = &self.output {
-            // After `finish` it is not there, which is no error.
+            // After `finish` it is gone, which is fine.
             let _ = std::fs::remove_file(partial);
         }
     }
 }
 
-/// The error of writing `path`.
+/// The error of failing to write `path`.
 fn unwritten(path: &Path, source: std::io::Error) -> Error {
-    Error::Io {
+    Error::from(Problem::Io {
         action: "write",
         path: path.into(),
         source,
-    }
+    })
 }

@@ -1,4 +1,4 @@
-//! NPY, NPZ and MAT: types, orders, several arrays, and damaged files.
+//! NPY, NPZ and MAT: number types, memory orders, several arrays, and damaged files.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
 
@@ -112,10 +112,10 @@ fn nan_in_an_array_is_a_missing_value() {
 fn damaged_and_unsuitable_npy_files_are_refused_at_once() {
     let numbers = [0; 48];
     let cases = [
-        (npy("'<f8'", false, "(3, 4)", &numbers), "cut off"),
+        (npy("'<f8'", false, "(3, 4)", &numbers), "truncated"),
         (
             npy("'<f8'", false, "(1000000000000, 1)", &numbers),
-            "cut off",
+            "truncated",
         ),
         (
             npy(
@@ -124,7 +124,7 @@ fn damaged_and_unsuitable_npy_files_are_refused_at_once() {
                 "(18446744073709551615, 18446744073709551615)",
                 &numbers,
             ),
-            "cut off",
+            "truncated",
         ),
         (npy("'<f8'", false, "(0, 1000000000000)", &[]), "at most"),
         (npy("'<f8'", false, "(0, 3)", &[]), "expected rows"),
@@ -140,7 +140,10 @@ fn damaged_and_unsuitable_npy_files_are_refused_at_once() {
         ),
         (npy("'<f8'", false, "(-3, 4)", &numbers), "the header"),
         (npy("'<f8'", false, "(3", &numbers), "the header"),
-        (b"\x93NUMPY\x01\0\xff\xff{".to_vec(), "ends in its header"),
+        (
+            b"\x93NUMPY\x01\0\xff\xff{".to_vec(),
+            "ends inside its header",
+        ),
         (
             b"\x93NUMPY\x02\0\xff\xff\xff\xff{".to_vec(),
             "a header of 4294967295 bytes",
@@ -198,8 +201,8 @@ fn arrays_of_an_npz_file_stand_side_by_side() {
             .to_string();
         assert_eq!(
             message,
-            "a.npz: expected an array `Z` of numbers, found X (2 × 2), y (2), seed (0 axes), text (text); name the arrays of \
-             the table, for instance --array X,y"
+            "a.npz: expected an array `Z` of numbers, found X (2 × 2), y (2), seed (0 axes), text (text); name the arrays \
+             that make up the table"
         );
     }
 }
@@ -210,15 +213,21 @@ fn npz_files_that_make_no_table_list_what_they_hold() {
     let two = npy("'<f8'", false, "(2, 1)", &f8(&[1.0, 2.0]));
     let message = error("a.npz", npz(&[("a", one.clone()), ("b", two)], true));
     assert!(message.contains("a (1 × 2), b (2 × 1)"), "{message}");
-    assert!(message.contains("--array"), "{message}");
+    assert!(message.contains("name the arrays"), "{message}");
     let message = error("a.npz", npz(&[], true));
     assert!(message.contains("without arrays"), "{message}");
-    let clash = npy("'<f8'", false, "(1,)", &f8(&[1.0]));
-    let mut second = npz(&[("a", one), ("a1", clash)], false);
-    let message = read_with("a.npz", second.clone(), &Options::default());
-    assert!(message.is_err() || message.unwrap().names == ["a1", "a2"]);
-    second.truncate(60);
-    assert!(error("a.npz", second).contains("an NPZ file"));
+    // A single number is not part of the table unless asked for.
+    let single = npy("'<f8'", false, "(1,)", &f8(&[1.0]));
+    let mut both = npz(&[("a", one), ("a1", single)], false);
+    assert_eq!(read("a.npz", both.clone()).unwrap().names, ["a1", "a2"]);
+    let clash = Options {
+        array: Some("a,a1".into()),
+        ..Options::default()
+    };
+    let message = read_with("a.npz", both.clone(), &clash).unwrap_err();
+    assert!(message.to_string().contains("`a1` twice"), "{message}");
+    both.truncate(60);
+    assert!(error("a.npz", both).contains("an NPZ file"));
 }
 
 #[test]
@@ -273,7 +282,7 @@ fn damaged_and_newer_mat_files_are_refused_at_once() {
             true,
         ),
     );
-    assert!(message.contains("cut off or damaged"), "{message}");
+    assert!(message.contains("truncated or damaged"), "{message}");
     let message = error(
         "a.mat",
         mat(&[("s", 2, 9, [1, 1], vec![0; 16])], false, true),
@@ -286,7 +295,7 @@ fn damaged_and_newer_mat_files_are_refused_at_once() {
 }
 
 #[test]
-fn data_sets_of_the_paper_are_read() {
+fn the_data_sets_of_the_paper_are_read() {
     let Some(folder) = std::env::var_os("THINFIT_DATA") else {
         eprintln!("skipped: THINFIT_DATA is not set");
         return;
@@ -312,7 +321,7 @@ fn data_sets_of_the_paper_are_read() {
 
 #[cfg(not(feature = "parquet"))]
 #[test]
-fn without_the_feature_parquet_files_get_advice() {
+fn a_build_without_parquet_names_the_feature() {
     let message = error("a.parquet", b"PAR1\0\0\0\0PAR1".to_vec());
-    assert!(message.contains("--features parquet"), "{message}");
+    assert!(message.contains("the feature `parquet`"), "{message}");
 }

@@ -1,4 +1,4 @@
-//! Whatever the bytes are: a table or an error, at once and in little memory. `THINFIT_FUZZ=N` runs N cases of each.
+//! Any bytes give a table or an error, quickly and in little memory. `THINFIT_FUZZ=N` runs N cases of each test.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
 
@@ -16,14 +16,14 @@ fn config() -> ProptestConfig {
     ProptestConfig::with_cases(cases)
 }
 
-/// Time that this thread has computed; a busy machine may stop it for long. Where the system does not tell, none.
+/// Processor time of this thread, since a busy machine may suspend it for long; zero where the system does not say.
 fn computed() -> Duration {
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = told.split(' ').next().and_then(|n| n.parse().ok());
     Duration::from_nanos(nanoseconds.unwrap_or(0))
 }
 
-/// Reads a table whole and in blocks, which must agree, and refuses to wait or to use much memory.
+/// Reads a table whole and in blocks, which must agree, in little time and memory.
 fn survive(name: &str, bytes: &[u8], options: &Options) {
     let (start, before) = (Instant::now(), computed());
     let memory = allocation_counter::measure(|| {
@@ -44,7 +44,7 @@ fn survive(name: &str, bytes: &[u8], options: &Options) {
                 }
                 Ok(None) => break true,
                 Err(error) => {
-                    assert!(!error.to_string().is_empty());
+                    assert!(error.to_string().contains(name), "{error}");
                     break false;
                 }
             }
@@ -57,7 +57,7 @@ fn survive(name: &str, bytes: &[u8], options: &Options) {
                     assert!(ended && rows == whole.x.nrows());
                 }
             }
-            // All rows may have been dropped.
+            // Every row may have been dropped.
             Err(_) => assert!(!ended || rows == 0),
         }
     });
@@ -90,7 +90,7 @@ fn options() -> impl Strategy<Value = Options> {
     )
 }
 
-/// A change of a file: where, how, and with what.
+/// A change to a file: where, how, and with what.
 type Change = (prop::sample::Index, u8, u32);
 
 fn change(bytes: &mut Vec<u8>, (place, how, what): &Change) {
@@ -104,7 +104,7 @@ fn change(bytes: &mut Vec<u8>, (place, how, what): &Change) {
         2 => bytes.insert(at, *what as u8),
         3 => drop(bytes.remove(at)),
         4 => bytes[at] ^= 1 << (what % 8),
-        // Extreme numbers where there may be a size.
+        // Extreme numbers where there may be a length.
         5 | 6 => {
             let extreme = [0, 1, u32::MAX, 1 << 31, i32::MAX as u32, *what][*what as usize % 6];
             for (byte, new) in bytes[at..].iter_mut().zip(extreme.to_le_bytes()) {

@@ -1,4 +1,4 @@
-//! The memory of reading in blocks does not depend on the length of the file.
+//! Reading in blocks takes the same memory however long the file is.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
 
@@ -10,7 +10,7 @@ use thinfit_table::{Options, Reader, Writer};
 
 const COLUMNS: usize = 8;
 
-/// Most bytes in use while a file is read in blocks, and the sum of its values.
+/// Peak memory in bytes while a file is read in blocks, and the sum of its values.
 fn use_of(path: &Path) -> (u64, f64) {
     let mut sum = 0.0;
     let memory = allocation_counter::measure(|| {

@@ -1,10 +1,12 @@
-//! Text: dialects, headers, missing values, and what the errors say.
+//! Text: dialects, headers, missing values, and errors with their remedies.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
 
 use faer::Mat;
 use std::path::Path;
-use thinfit_table::{Delimiter, Missing, Options, Reader, Result, Table, quoted};
+use thinfit_table::{
+    Delimiter, Error, Missing, Options, Problem, Reader, Remedy, Result, Table, quoted,
+};
 
 fn open_with(text: impl Into<Vec<u8>>, options: &Options) -> Result<Reader> {
     Reader::from_bytes(Path::new("train.csv"), text.into(), options)
@@ -37,6 +39,20 @@ fn error(text: impl Into<Vec<u8>>) -> String {
     read(text).unwrap_err().to_string()
 }
 
+#[track_caller]
+fn remedies(text: &str, options: &Options) -> Vec<Remedy> {
+    read_with(text, options).unwrap_err().remedies
+}
+
+/// A remedy in words.
+fn words(words: &str) -> Remedy {
+    Remedy::File(words.into())
+}
+
+fn leave_out(column: &str) -> Remedy {
+    Remedy::LeaveOut(column.into())
+}
+
 #[test]
 fn every_delimiter_is_detected_with_and_without_a_header() {
     for separator in [",", ";", "\t", " ", "   ", " , ", " \t "] {
@@ -67,7 +83,7 @@ fn every_delimiter_is_detected_with_and_without_a_header() {
 }
 
 #[test]
-fn byte_order_mark_comments_and_blank_lines_are_left_out() {
+fn byte_order_mark_comments_and_blank_lines_are_skipped() {
     let text = "\u{feff}# made \"today\n\n  # more\n a , b \n1,2\n   \n# between\n3,4\n\n";
     let table = read(text).unwrap();
     assert_eq!(table.names, ["a", "b"]);
@@ -88,12 +104,12 @@ fn quoted_fields_may_hold_delimiters_quotes_and_line_ends() {
 fn one_column_needs_no_delimiter() {
     assert_eq!(rows(&read("1\n2\n").unwrap().x), [[1.0], [2.0]]);
     assert_eq!(read("y\n1\n").unwrap().names, ["y"]);
-    // Names with blanks are names of one column where the rows have one field.
+    // A name with blanks is one name if the rows have one field.
     assert_eq!(read("my y\n1\n2\n").unwrap().names, ["my y"]);
 }
 
 #[test]
-fn what_the_user_says_overrides_what_is_detected() {
+fn options_override_detection() {
     let options = Options {
         delimiter: Some("|".parse().unwrap()),
         header: Some(true),
@@ -114,7 +130,7 @@ fn what_the_user_says_overrides_what_is_detected() {
 }
 
 #[test]
-fn a_decimal_comma_is_read_when_asked_for_and_named_when_not() {
+fn decimal_commas_are_read_when_asked_for_and_suggested_when_not() {
     let options = Options {
         decimal_comma: true,
         ..Options::default()
@@ -122,34 +138,54 @@ fn a_decimal_comma_is_read_when_asked_for_and_named_when_not() {
     let text = "a;b\n1,5;-2,25e3\n3;4,0\n";
     let table = read_with(text, &options).unwrap();
     assert_eq!(rows(&table.x), [[1.5, -2250.0], [3.0, 4.0]]);
-    // A comma is no delimiter then, even if it is all there is.
+    // The comma is then not a delimiter, even if there is nothing else.
     assert_eq!(
         rows(&read_with("1,5\n2,5\n", &options).unwrap().x),
         [[1.5], [2.5]]
     );
-    assert!(error(text).contains("--decimal-comma"));
+    assert_eq!(
+        remedies(text, &Options::default()),
+        [
+            Remedy::DecimalComma,
+            words("write numbers without thousands separators")
+        ]
+    );
     let both = Options {
         delimiter: Some(Delimiter::Byte(b',')),
         ..options
     };
-    let message = open_with(text, &both).err().unwrap().to_string();
-    assert!(message.contains("a comma for both"), "{message}");
+    let error = open_with(text, &both).err().unwrap();
+    assert!(error.to_string().contains("a comma for both"), "{error}");
+    assert_eq!(error.remedies, [Remedy::DecimalPoint, Remedy::Delimiter]);
 }
 
 #[test]
-fn columns_that_are_needed_are_not_to_be_left_out() {
-    let needed = Options {
+fn no_one_is_told_to_leave_out_a_needed_column() {
+    let needed = |missing| Options {
         needed: true,
+        missing,
         ..Options::default()
     };
-    let message = |text| read_with(text, &needed).unwrap_err().to_string();
-    assert!(message("a,b\n1,x\n").ends_with("correct it"));
-    assert!(message("a,b\n1,\n").ends_with("fill it in, or pass --missing drop"));
+    let refuse = needed(Missing::Refuse);
+    assert_eq!(remedies("a,b\n1,x\n", &refuse), [words("correct it")]);
+    assert_eq!(remedies("a,b\n1,inf\n", &refuse), [words("correct it")]);
+    assert_eq!(
+        remedies("a,b\n1,\n", &refuse),
+        [words("fill it in"), Remedy::DropRows]
+    );
+    assert_eq!(
+        remedies("a,b\n1,\n", &needed(Missing::Drop)),
+        [words("give complete rows")]
+    );
+    assert_eq!(
+        remedies("a,b\n1,\n", &needed(Missing::Mean)),
+        [words("fill it in")]
+    );
 }
 
 #[test]
-fn names_are_quoted_for_the_shell() {
-    assert!(error("a,Sample ID\n1,x7\n").ends_with("--drop 'Sample ID'"));
+fn words_are_quoted_for_the_shell() {
+    assert_eq!(quoted("Sample ID"), "'Sample ID'");
     assert_eq!(quoted("it's"), r"'it'\''s'");
     assert_eq!(quoted("runs/a-1.csv"), "runs/a-1.csv");
 }
@@ -160,8 +196,10 @@ fn a_first_line_of_names_and_numbers_is_a_header_only_if_the_rows_say_so() {
         read("land,1990\n1,2\n3,4\n").unwrap().names,
         ["land", "1990"]
     );
-    let message = error("18,ford\n15,buick\n");
-    assert!(message.contains("--header if"), "{message}");
+    assert_eq!(
+        remedies("18,ford\n15,buick\n", &Options::default()),
+        [Remedy::Header]
+    );
     // Missing values are values.
     assert_eq!(
         read_with("1,NA\n3,4\n", &missing(Missing::Drop))
@@ -195,8 +233,17 @@ fn missing_values_are_refused_dropped_or_filled() {
     let text = "a,b\n1,2\n,4\n5,NA\n3,nan\n7,#N/A\n9,null\n#N/A,?\n2,6\n";
     assert_eq!(
         error(text),
-        "train.csv:3: column `a` is missing; fill it in, pass --missing drop or --missing mean, or leave the column out of \
-         the fit with --drop a"
+        "train.csv:3: column `a` is missing; fill it in, drop rows with missing values, replace missing values by column \
+         means, or leave the column out"
+    );
+    assert_eq!(
+        remedies(text, &Options::default()),
+        [
+            words("fill it in"),
+            Remedy::DropRows,
+            Remedy::FillMeans,
+            leave_out("a")
+        ]
     );
     let dropped = read_with(text, &missing(Missing::Drop)).unwrap();
     assert_eq!(rows(&dropped.x), [[1.0, 2.0], [2.0, 6.0]]);
@@ -211,10 +258,20 @@ fn missing_values_are_refused_dropped_or_filled() {
             .all(|(row, a)| (row[0] - a).abs() < 1e-15)
     );
     assert_eq!(rows(&filled.x)[2][1], 4.0);
-    let message = read_with("a,b\n1,\n2,\n", &missing(Missing::Mean)).unwrap_err();
-    assert!(message.to_string().contains("--drop b"), "{message}");
-    let message = read_with("a,b\n1,\n2,\n", &missing(Missing::Drop)).unwrap_err();
-    assert!(message.to_string().contains("each of 2"), "{message}");
+    assert_eq!(
+        remedies("a,b\n1,\n2,\n", &missing(Missing::Mean)),
+        [words("fill it in"), leave_out("b")]
+    );
+    let error = read_with("a,b\n1,\n2,\n", &missing(Missing::Drop)).unwrap_err();
+    assert!(error.to_string().contains("each of 2"), "{error}");
+    assert_eq!(
+        error.remedies,
+        [
+            words("give complete rows"),
+            Remedy::FewerColumns,
+            Remedy::FillMeans
+        ]
+    );
     // A row of delimiters alone is a row.
     assert_eq!(
         read_with("1\t2\n\t\n3\t4\n", &missing(Missing::Drop))
@@ -253,43 +310,45 @@ fn blocks_are_the_table_cut_into_pieces() {
     assert_eq!(reader.dropped(), 2);
     assert_eq!(rows(&reader.next_block(3).unwrap().unwrap()), [[6.0]]);
     let mut reader = open_with("1\n", &missing(Missing::Mean)).unwrap();
-    let message = reader.next_block(3).unwrap_err().to_string();
-    assert!(message.contains("--missing drop"), "{message}");
+    let error = reader.next_block(3).unwrap_err();
+    assert!(matches!(error.problem, Problem::Blockwise { .. }));
+    assert_eq!(
+        error.remedies,
+        [words("give complete rows"), Remedy::DropRows]
+    );
 }
 
 #[test]
-fn errors_say_where_what_and_how_to_go_on() {
+fn errors_say_what_is_wrong_where_and_what_mends_it() {
     let cases: [(&[u8], &str); 15] = [
         (
             b"a,age\n1,2\n3,x\xfcy\x07\n",
-            "train.csv:3: column `age` is `x\u{fffd}y\\u{7}`, not a number; correct it, or leave the column out of the fit with --drop age",
+            "train.csv:3: column `age` is `x\u{fffd}y\\u{7}`, not a number; correct it, or leave the column out",
         ),
         (
             b"a;b\n1,5;2\n",
-            "train.csv:2: column `a` is `1,5`, not a number; pass --decimal-comma if a comma stands before the decimals, or \
-             write numbers without separators of thousands",
+            "train.csv:2: column `a` is `1,5`, not a number; say that the comma is a decimal comma, or write numbers without \
+             thousands separators",
         ),
         (
             b"# head\na,b,c\n1,2,3\n1,2\n",
-            "train.csv:4: expected 3 fields as in line 2, found 2; complete or remove the line, or say with --delimiter what \
-             separates the fields",
+            "train.csv:4: expected 3 fields as in line 2, found 2; complete or remove the line, or say what separates the fields",
         ),
         (
             b"1 2 3\n4 5 6\n1 2 3 4\n",
-            "train.csv:3: expected 3 fields as in line 1, found 4; complete or remove the line, or say with --delimiter what \
-             separates the fields",
+            "train.csv:3: expected 3 fields as in line 1, found 4; complete or remove the line, or say what separates the fields",
         ),
         (
             b"a,b\n1,inf\n",
-            "train.csv:2: column `b` is infinite; correct it, or leave the column out of the fit with --drop b",
+            "train.csv:2: column `b` is infinite; correct it, or leave the column out",
         ),
         (
             b"a,b\n1,1e999\n",
-            "train.csv:2: column `b` is infinite; correct it, or leave the column out of the fit with --drop b",
+            "train.csv:2: column `b` is infinite; correct it, or leave the column out",
         ),
         (
             b"a,b,a\n1,2,3\n",
-            "train.csv: expected distinct names of columns, found `a` twice; rename one of them",
+            "train.csv: expected distinct column names, found `a` twice; rename one of them",
         ),
         (
             b"",
@@ -332,9 +391,45 @@ fn errors_say_where_what_and_how_to_go_on() {
 }
 
 #[test]
+fn a_program_can_put_remedies_in_its_own_words() {
+    let error = Error {
+        problem: Problem::Blockwise { path: "a".into() },
+        remedies: vec![leave_out("b"), Remedy::Delimiter, Remedy::Header],
+    };
+    let message = error.message(|remedy| match remedy {
+        Remedy::LeaveOut(column) => format!("-{column}"),
+        _ => "-x".into(),
+    });
+    assert_eq!(message, format!("{}; -b, -x, or -x", error.problem));
+    let error = Error::from(error.problem);
+    assert_eq!(error.to_string(), error.problem.to_string());
+}
+
+#[test]
+fn no_remedy_names_an_option_of_a_program() {
+    let remedies = [
+        Remedy::NotJson,
+        Remedy::Parquet,
+        Remedy::Delimiter,
+        Remedy::Header,
+        Remedy::DecimalComma,
+        Remedy::DecimalPoint,
+        Remedy::Array,
+        Remedy::DropRows,
+        Remedy::FillMeans,
+        leave_out("a"),
+        Remedy::FewerColumns,
+    ];
+    for remedy in remedies {
+        let words = remedy.to_string();
+        assert!(!words.contains("--") && !words.is_empty(), "{words}");
+    }
+}
+
+#[test]
 fn lines_longer_than_the_sample_are_read() {
     let wide = |value: &str| vec![value; 20_000].join(",") + "\n";
-    // Cut at the end of the sample, the last field may be a lone sign.
+    // The sample may end right after a sign.
     for value in ["-1e-5", "-12e-55", "-1.5", "1"] {
         let table = read(wide(value) + &wide("2")).unwrap();
         assert_eq!((table.x.nrows(), table.x.ncols()), (2, 20_000));
@@ -374,7 +469,7 @@ fn pipes_give_text_and_nothing_else() {
     let long: String = (0..100_000).map(|i| format!("{i},{}\n", 2 * i)).collect();
     let through = |bytes: &[u8]| {
         std::thread::scope(|scope| {
-            // A reader that refuses early leaves the writer with an error, which is right.
+            // A reader that gives up early leaves the writer with an error, as it should.
             scope.spawn(|| drop(std::fs::write(&path, bytes)));
             Reader::open(&path, &Options::default()).and_then(|mut reader| reader.read())
         })

@@ -1,8 +1,8 @@
-//! Every format of a table, and `thinfit data`.
+//! Every table format, and `thinfit data`.
 
 use super::*;
 
-/// Bytes of an NPY file of 8-byte numbers, row by row.
+/// An NPY file of 8-byte numbers, row by row.
 fn npy(rows: usize, columns: usize, value: impl Fn(usize, usize) -> f64) -> Vec<u8> {
     let mut header =
         format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
@@ -112,7 +112,7 @@ fn a_build_without_parquet_says_how_to_get_it() {
 }
 
 #[test]
-fn the_way_out_of_a_missing_value_works() {
+fn the_advice_on_missing_values_works() {
     let folder = folder("missing");
     let (x, y) = points(60);
     let line = |i: usize| match i {
@@ -133,6 +133,52 @@ fn the_way_out_of_a_missing_value_works() {
     );
     let report = succeed(&folder, &[&fit[..], &["--missing=mean"]].concat());
     assert!(report.contains("60 samples"), "{report}");
+}
+
+#[test]
+fn tables_that_cannot_be_read_name_the_options_that_help() {
+    let folder = folder("advice");
+    write(&folder, "cars.csv", "18,ford\n15,buick\n");
+    write(&folder, "ragged.csv", "a,b\n1,2\n1\n");
+    write(&folder, "gaps.csv", "a,b\n,1\n2,\n");
+    write(&folder, "word.csv", "a,b\ntwo,1\n");
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    std::fs::copy(data.join("points.npz"), folder.join("points.npz")).unwrap();
+    let cases: [(&[&str], &str); 7] = [
+        (
+            &["cars.csv"],
+            "pass --header if it is a header, --no-header if it is the first row",
+        ),
+        (
+            &["ragged.csv"],
+            "complete or remove the line, or say with --delimiter what separates the fields",
+        ),
+        (
+            &["ragged.csv", "--decimal-comma", "--delimiter=,"],
+            "leave out --decimal-comma, or say with --delimiter what separates the fields",
+        ),
+        (
+            &["points.npz", "--array=Z"],
+            "name the arrays that make up the table, for instance --array X,y",
+        ),
+        (
+            &["gaps.csv"],
+            "fill it in, pass --missing drop, pass --missing mean, or leave the column out with --drop a",
+        ),
+        (
+            &["gaps.csv", "--missing=drop"],
+            "give complete rows, leave columns out with --drop, or pass --missing mean",
+        ),
+        (
+            &["word.csv"],
+            "correct it, or leave the column out with --drop a",
+        ),
+    ];
+    for (arguments, advice) in cases {
+        let fit = [&["fit", "--target=b"], arguments].concat();
+        let message = fail(&folder, &fit, &[]);
+        assert!(message.ends_with(&format!("; {advice}\n")), "{message}");
+    }
 }
 
 #[test]
@@ -164,7 +210,7 @@ fn names_with_blanks_and_commas_and_decimal_commas_are_read() {
         &["did you mean `Sample ID`?"],
     );
     let report = succeed(&folder, &[&fit[..], &["--drop", "Sample ID"]].concat());
-    // The next command works as it is printed.
+    // The next command works as printed.
     let next = "thinfit plot model.json 'my lab.csv' --missing drop --decimal-comma";
     assert!(report.contains(next), "{report}");
     succeed(
@@ -193,7 +239,7 @@ fn names_with_blanks_and_commas_and_decimal_commas_are_read() {
 }
 
 #[test]
-fn data_are_the_built_in_problems() {
+fn data_writes_samples_of_the_built_in_problems() {
     let folder = folder("data");
     let printed = succeed(&folder, &["data", "f3", "--rows", "7", "--seed", "4"]);
     succeed(
@@ -219,7 +265,7 @@ fn data_are_the_built_in_problems() {
         &["data", "f3", "--inputs", "3"],
         &["reads 5 inputs"],
     );
-    assert!(text(&thinfit(&folder, &["data", "f9"]).stderr).contains("f1"));
+    fail(&folder, &["data", "f9"], &["'f9'", "f1, f2, f3"]);
 }
 
 #[test]
