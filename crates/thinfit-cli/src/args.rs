@@ -1,4 +1,4 @@
-//! What the user may type; the comments are the help text.
+//! What the user may type. The doc comments are the help text.
 
 use std::path::PathBuf;
 
@@ -7,14 +7,14 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Learn thin two-layer networks from little data.
 ///
-/// A network with one hidden layer of about a hundred neurons is fitted to the rows of a table, its output weights exactly.
-/// Without a command, runs the demo.
+/// Fits a network with one hidden layer of about a hundred neurons to the rows of a table, solving exactly for its output
+/// weights. Without a command, runs the demo.
 #[derive(Debug, Parser)]
 #[command(
     name = "thinfit",
     version,
     after_help = "Start with:\n  thinfit data f3 --rows 500 -o train.csv\n  thinfit fit train.csv --target y\n\n\
-                  Exit codes: 0 done, 2 error, 130 interrupted (the best state so far is saved)."
+                  Exit codes: 0 done, 2 error, 130 interrupted (the best model so far is saved)."
 )]
 pub struct Cli {
     /// What to do.
@@ -27,23 +27,23 @@ pub struct Cli {
 pub enum Command {
     /// Fit a network to a table.
     Fit(Box<FitArgs>),
-    /// Predict the rows of a table.
+    /// Predict every row of a table.
     Predict(PredictArgs),
     /// Measure the error of a model on a table.
     Score(ScoreArgs),
-    /// Tell what a model is, how good it was, and which inputs matter.
+    /// Show what a model is, how accurate it is, and which inputs matter.
     Inspect(InspectArgs),
-    /// Draw a model and its fit to a table.
+    /// Draw a model and how well it fits a table.
     Plot(PlotArgs),
     /// Write a model as ONNX, C, Python or LaTeX.
     Export(ExportArgs),
-    /// Write samples of a built-in problem to a table.
+    /// Write samples of a built-in problem as a table.
     Data(DataArgs),
     /// Learn a built-in problem, compare with the paper, and draw the fit.
     Demo(DemoArgs),
-    /// Run the experiments of the paper and set our numbers beside the published ones.
+    /// Run the experiments of the paper and compare our numbers with the published ones.
     Reproduce(ReproduceArgs),
-    /// Write a script that completes commands in a shell.
+    /// Write a completion script for a shell.
     #[command(
         after_help = "Example:\n  thinfit completions bash > ~/.local/share/bash-completion/completions/thinfit"
     )]
@@ -56,32 +56,32 @@ pub enum Command {
 /// How a table is read.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TableArgs {
-    /// Character between fields of a text file, `tab` or `blanks` [default: found out].
+    /// What separates the fields of a text file: a character, `tab` or `blanks` [default: detected].
     #[arg(long, value_name = "CHAR", help_heading = "Table")]
     pub delimiter: Option<String>,
-    /// The first line holds names [default: found out].
+    /// The first line holds column names [default: detected].
     #[arg(long, overrides_with = "no_header", help_heading = "Table")]
     pub header: bool,
     /// The first line holds numbers; columns are named c1, c2, …
     #[arg(long, help_heading = "Table")]
     pub no_header: bool,
-    /// Which array of an .npz file, or variable of a .mat file [default: all of them, side by side].
+    /// Arrays of an .npz file or variables of a .mat file, separated by commas [default: all, side by side].
     #[arg(long, value_name = "NAME", help_heading = "Table")]
     pub array: Option<String>,
-    /// A comma stands before the decimals, as in 1,5.
+    /// Numbers have a decimal comma, as in 1,5.
     #[arg(long, help_heading = "Table")]
     pub decimal_comma: bool,
-    /// Rows that lack a value [default: an error].
+    /// What to do with missing values [default: stop with an error].
     #[arg(long, value_enum, help_heading = "Table")]
     pub missing: Option<Missing>,
 }
 
-/// What to do with a row that lacks a value.
+/// What to do with missing values.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Missing {
-    /// Leave the row out.
+    /// Leave out rows that lack a value.
     Drop,
-    /// Put the mean of the column there.
+    /// Put the mean of the column in their place.
     Mean,
 }
 
@@ -92,28 +92,28 @@ pub enum Missing {
     thinfit fit train.csv --target y --preset paper --checkpoint fit.state\n  \
     thinfit fit train.csv --target y --config fit.toml --set polish.steps=50")]
 pub struct FitArgs {
-    /// Table with one sample a row: CSV, TSV, NPY, NPZ, MAT, Parquet; `-` reads standard input.
+    /// Table with one sample per row: CSV, TSV, NPY, NPZ, MAT or Parquet; `-` reads standard input.
     #[arg(value_name = "DATA")]
     pub data: Option<PathBuf>,
-    /// Columns to learn. Names may hold commas where the option is repeated instead.
+    /// Columns to learn, separated by commas. If a name contains a comma, repeat the option instead.
     #[arg(short, long, value_name = "COL,…")]
     pub target: Vec<String>,
-    /// Where the model goes [default: model.json].
+    /// Where to write the model [default: model.json].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Columns to learn from [default: all but the targets].
+    /// Columns to learn from [default: all the others].
     #[arg(long, value_name = "COL,…")]
     pub inputs: Vec<String>,
     /// Columns to leave out.
     #[arg(long, value_name = "COL,…")]
     pub drop: Vec<String>,
-    /// Column of sample weights; a weight of 2 counts as the row twice.
+    /// Column of sample weights; a weight of 2 counts the row twice.
     #[arg(long, value_name = "COL")]
     pub weights: Option<String>,
     /// Settings to start from [default: fast].
     #[arg(long, value_parser = PossibleValuesParser::new(["fast", "paper"]), help_heading = "Method")]
     pub preset: Option<String>,
-    /// How the hidden weights are found; or another method, to compare with.
+    /// How to find the hidden weights, or another method to compare with.
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(thinfit_methods::Method::ALL), help_heading = "Method")]
     pub method: Option<String>,
     /// Activation of the hidden neurons.
@@ -127,7 +127,7 @@ pub struct FitArgs {
         help_heading = "Method"
     )]
     pub width: Option<usize>,
-    /// Strength of the regulariser; `auto` tries six values, for noisy data, and the validation rows choose.
+    /// Strength of the regulariser; for noisy data, `auto` tries six values and the validation rows choose.
     #[arg(
         long,
         value_name = "auto|X",
@@ -135,7 +135,7 @@ pub struct FitArgs {
         help_heading = "Method"
     )]
     pub lambda: Option<String>,
-    /// Seed of everything random; the same seed gives the same model.
+    /// Random seed; the same seed gives the same model.
     #[arg(
         long,
         value_name = "N",
@@ -143,7 +143,7 @@ pub struct FitArgs {
         help_heading = "Method"
     )]
     pub seed: Option<u64>,
-    /// Threads; 0 takes all cores. It never changes the model.
+    /// Number of threads; 0 uses all cores. It never changes the model.
     #[arg(
         long,
         value_name = "N",
@@ -151,17 +151,17 @@ pub struct FitArgs {
         help_heading = "Method"
     )]
     pub threads: Option<usize>,
-    /// Any other setting, as in a configuration file; the README lists them.
+    /// Any other setting, as in a configuration file; the README lists them all.
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Method")]
     pub set: Vec<String>,
-    /// Options and settings from a TOML file; what is given here wins.
+    /// TOML file of options and settings; the command line wins.
     #[arg(long, value_name = "FILE", help_heading = "Method")]
     pub config: Option<PathBuf>,
 
-    /// Save the state of the fit to this file often.
+    /// Save the state of the fit to this file from time to time.
     #[arg(long, value_name = "FILE", help_heading = "Running")]
     pub checkpoint: Option<PathBuf>,
-    /// Go on from a saved state, to the same model as a fit that was never interrupted.
+    /// Continue from a saved state, to the same model as if never interrupted.
     #[arg(long, value_name = "FILE", help_heading = "Running")]
     pub resume: Option<PathBuf>,
     /// Print the result as one JSON object.
@@ -183,26 +183,26 @@ pub struct FitArgs {
     cat new.csv | thinfit predict model.json - > predicted.csv"
 )]
 pub struct PredictArgs {
-    /// A model that `thinfit fit` wrote.
+    /// Model written by `thinfit fit`.
     pub model: PathBuf,
-    /// Table with the model's inputs among its columns; `-` reads standard input.
+    /// Table whose columns include the model's inputs; `-` reads standard input.
     pub data: PathBuf,
-    /// Where the predictions go, as CSV [default: standard output].
+    /// Where to write the predictions, as CSV [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Columns of the table to write before the predictions, such as a number of the row.
+    /// Columns of the table to write before the predictions, such as a row number.
     #[arg(long, value_name = "COL,…")]
     pub keep: Vec<String>,
-    /// Add the partial derivatives, as columns d(y)/d(x).
+    /// Add partial derivatives, as columns d(y)/d(x).
     #[arg(long)]
     pub gradient: bool,
     /// Add the standard deviation of a new observation, as columns y_std.
     #[arg(long)]
     pub std: bool,
-    /// Add bounds between which a new observation lies with this probability, as columns y_low and y_high.
+    /// Add bounds that hold a new observation with this probability, as columns y_low and y_high.
     #[arg(long, value_name = "LEVEL", value_parser = probability)]
     pub interval: Option<f64>,
-    /// Threads; 0 takes all cores.
+    /// Number of threads; 0 uses all cores.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=4096))]
     pub threads: u16,
     /// Show no progress.
@@ -213,10 +213,10 @@ pub struct PredictArgs {
     pub table: TableArgs,
 }
 
-fn fraction(text: &str) -> Result<f64, String> {
+fn noise_level(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(level) if (0.0..=1e6).contains(&level) => Ok(level),
-        _ => Err("expected a number of at least 0, such as 0.1".into()),
+        _ => Err("expected a number from 0 to 1e6, such as 0.1".into()),
     }
 }
 
@@ -231,11 +231,11 @@ fn probability(text: &str) -> Result<f64, String> {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  thinfit score model.json test.csv --target y")]
 pub struct ScoreArgs {
-    /// A model that `thinfit fit` wrote.
+    /// Model written by `thinfit fit`.
     pub model: PathBuf,
     /// Table with the model's inputs and the true values; `-` reads standard input.
     pub data: PathBuf,
-    /// Columns of the true values, in the order of the model's outputs [default: their names].
+    /// Columns of true values, in the order of the model's outputs [default: those of the same names].
     #[arg(short, long, value_name = "COL,…")]
     pub target: Vec<String>,
     /// Print the result as one JSON object.
@@ -250,9 +250,9 @@ pub struct ScoreArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  thinfit inspect model.json")]
 pub struct InspectArgs {
-    /// A model that `thinfit fit` wrote.
+    /// Model written by `thinfit fit`.
     pub model: PathBuf,
-    /// How many features to list.
+    /// Number of features to list.
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub features: usize,
     /// Print everything as one JSON object.
@@ -264,14 +264,14 @@ pub struct InspectArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  thinfit plot model.json test.csv --out figures")]
 pub struct PlotArgs {
-    /// A model that `thinfit fit` wrote.
+    /// Model written by `thinfit fit`.
     pub model: PathBuf,
-    /// Table with inputs and true values, for predicted against true and for residuals.
+    /// Table with inputs and true values, to draw predictions and residuals; `-` reads standard input.
     pub data: Option<PathBuf>,
-    /// Folder for the pictures; made if it is not there.
+    /// Folder for the pictures; created if needed.
     #[arg(long, value_name = "DIR", default_value = "thinfit-plots")]
     pub out: PathBuf,
-    /// Columns of the true values, in the order of the model's outputs [default: their names].
+    /// Columns of true values, in the order of the model's outputs [default: those of the same names].
     #[arg(short, long, value_name = "COL,…")]
     pub target: Vec<String>,
     /// How the table is read.
@@ -279,7 +279,7 @@ pub struct PlotArgs {
     pub table: TableArgs,
 }
 
-/// What a model can be written as.
+/// The languages a model can be written in.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Language {
     /// A graph for onnxruntime and others.
@@ -298,18 +298,18 @@ pub enum Language {
     after_help = "Examples:\n  thinfit export model.json --to c -o pump.c\n  thinfit export model.json --to latex"
 )]
 pub struct ExportArgs {
-    /// A model that `thinfit fit` wrote.
+    /// Model written by `thinfit fit`.
     pub model: PathBuf,
-    /// What to write.
+    /// The language to write.
     #[arg(long, value_enum)]
     pub to: Language,
-    /// Where it goes [default: the model's name with .onnx, .c (and .h), .py or .tex].
+    /// Where to write it [default: the model's name with .onnx, .c (and .h), .py or .tex].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Single precision (ONNX only).
     #[arg(long)]
     pub f32: bool,
-    /// Significant digits (LaTeX only). Terms cancel, so a formula of few digits is one to look at, not to compute with.
+    /// Significant digits (LaTeX only). Terms cancel, so a formula with few digits is for reading, not for computing.
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u8).range(1..=17))]
     pub digits: u8,
 }
@@ -330,13 +330,13 @@ pub struct DataArgs {
     /// Seed of the samples.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Standard deviation of noise that is added, as a fraction of that of the values.
-    #[arg(long, value_name = "X", default_value_t = 0.0, value_parser = fraction)]
+    /// Standard deviation of added noise, relative to that of the values.
+    #[arg(long, value_name = "X", default_value_t = 0.0, value_parser = noise_level)]
     pub noise: f64,
     /// Write the test sample of this seed instead of the training sample.
     #[arg(long)]
     pub test: bool,
-    /// Where the table goes, as CSV [default: standard output].
+    /// Where to write the table, as CSV [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -348,7 +348,7 @@ pub struct DemoArgs {
     /// The problem.
     #[arg(value_parser = PossibleValuesParser::new(crate::commands::data::names()), default_value = "f3")]
     pub problem: String,
-    /// Folder for the pictures and the model; made if it is not there.
+    /// Folder for the pictures and the model; created if needed.
     #[arg(long, value_name = "DIR", default_value = "thinfit-demo")]
     pub out: PathBuf,
     /// Seed of the data and of the fit; the same seed gives the same numbers.
@@ -365,49 +365,49 @@ pub struct DemoArgs {
     after_help = "Examples:\n  thinfit reproduce table1 --methods kernel-ridge,shrimp --seeds 2\n  \
     thinfit reproduce table1 table2 --columns f3,h3 --methods gft,gft-r\n  \
     thinfit reproduce figure1 --preset fast\n\n\
-    Every fit is recorded when it is done. The same command again does only what is missing, and Ctrl-C loses\n\
-    nothing that is done. The reports (results.csv, .md, .html) show the tables of the call, with its settings;\n\
-    give others a folder of their own. Several programs may fill one folder at a time."
+    Each fit is recorded as soon as it is done. Run the same command again to do only what is missing; Ctrl-C loses\n\
+    no finished fit. The reports (results.csv, .md, .html) show the tables asked for, with the settings of this call;\n\
+    use another folder for other settings. Several programs may work in one folder at the same time."
 )]
 pub struct ReproduceArgs {
-    /// Which tables or figures: table1 to table6, figure1, all.
+    /// Tables and figures: table1 to table6, figure1, or all.
     #[arg(value_name = "WHAT", required = true)]
     pub what: Vec<String>,
-    /// Columns, such as f1-5, or all of a problem, such as f1 [default: all of the tables].
+    /// Columns, such as f1-5, or all columns of a problem, such as f1 [default: all].
     #[arg(long, value_name = "COL,…", value_delimiter = ',')]
     pub columns: Vec<String>,
-    /// Methods, such as gft-r or shrimp [default: all of the tables].
+    /// Methods, such as gft-r or shrimp [default: all].
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub methods: Vec<String>,
-    /// Activations, where a method has a choice [default: all of the tables].
+    /// Activations, for methods that have a choice [default: all].
     #[arg(long, value_name = "NAME,…", value_delimiter = ',',
         value_parser = PossibleValuesParser::new(thinfit::Activation::ALL.map(thinfit::Activation::name)))]
     pub activations: Vec<String>,
-    /// Seeds: how many, from 1, or from which to which, such as 4-5.
+    /// Number of seeds, counted from 1, or a range such as 4-5.
     #[arg(long, value_name = "K|A-B", default_value = "5", value_parser = seeds)]
     pub seeds: Seeds,
-    /// Strength of the regulariser: as the paper selected it, by validation in every fit, or a number.
+    /// Strength of the regulariser: as the paper chose it, by validation in every fit, or a number.
     #[arg(long, value_name = "paper|auto|X", default_value = "paper")]
     pub lambda: String,
     /// Settings of F-Opt, GFT and GFT-r.
     #[arg(long, value_parser = PossibleValuesParser::new(["fast", "paper"]), default_value = "paper")]
     pub preset: String,
-    /// Any other setting of the methods that have it, as in a configuration file.
+    /// Any other setting, for the methods that have it, as in a configuration file.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Folder for records and reports; made if it is not there.
+    /// Folder for records and reports; created if needed.
     #[arg(long, value_name = "DIR", default_value = "thinfit-runs")]
     pub out: PathBuf,
-    /// Fits at a time, one thread each; 0 takes all cores.
+    /// Number of fits at a time, one thread each; 0 uses all cores.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     pub jobs: u16,
-    /// Try fits that failed again.
+    /// Retry fits that failed.
     #[arg(long)]
     pub retry: bool,
-    /// Only list the fits and which of them are done.
+    /// Only list the fits and whether they are done.
     #[arg(long)]
     pub list: bool,
-    /// Fit nothing; only report what is recorded.
+    /// Only write the reports, from what is recorded.
     #[arg(long, conflicts_with = "list")]
     pub report: bool,
     /// Show no progress.
@@ -445,11 +445,38 @@ mod tests {
         Cli::command().debug_assert();
     }
 
+    /// The words of each example below the help of a command: the indented lines, from the program's name to a
+    /// redirection.
+    fn examples(command: &clap::Command) -> Vec<Vec<String>> {
+        let help = command.get_after_help().map(ToString::to_string);
+        let help = help.unwrap_or_default();
+        let lines = help.lines().filter(|line| line.starts_with("  "));
+        lines
+            .map(|line| {
+                let words = line
+                    .split_whitespace()
+                    .skip_while(|word| *word != "thinfit");
+                let words = words.take_while(|word| !["|", ">"].contains(word));
+                words.map(str::to_owned).collect()
+            })
+            .collect()
+    }
+
     #[test]
-    fn every_command_has_an_example() {
-        for command in Cli::command().get_subcommands_mut() {
-            let help = command.render_long_help().to_string();
-            assert!(help.contains("thinfit "), "{help}");
+    fn every_command_shows_examples_that_call_it_and_parse() {
+        let program = Cli::command();
+        for command in program.get_subcommands() {
+            let (name, examples) = (command.get_name(), examples(command));
+            assert!(!examples.is_empty(), "`{name}` has no example");
+            for words in examples {
+                assert_eq!(words.get(1).map(String::as_str), Some(name), "{words:?}");
+                let parsed = Cli::try_parse_from(&words);
+                assert!(parsed.is_ok(), "{words:?}: {}", parsed.unwrap_err());
+            }
+        }
+        for words in examples(&program) {
+            let parsed = Cli::try_parse_from(&words);
+            assert!(parsed.is_ok(), "{words:?}: {}", parsed.unwrap_err());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The columns of a user's table: which are inputs, which are targets, and where a model's inputs stand.
+//! The columns of a user's table: which are inputs, which are targets, and where to find a model's inputs.
 
 use std::path::Path;
 
@@ -9,9 +9,7 @@ use thinfit_table::{Missing, Options, Reader, quoted};
 use crate::args::{self, FitArgs, TableArgs};
 use crate::failure::Failure;
 
-/// Opens a table.
-///
-/// Where all columns are `needed`, errors do not advise to leave one out.
+/// Opens a table. If every column read is `needed`, errors do not advise leaving one out.
 pub fn open(path: &Path, args: &TableArgs, needed: bool) -> Result<Reader, Failure> {
     let delimiter = args.delimiter.as_deref().map(str::parse).transpose();
     let delimiter =
@@ -35,7 +33,7 @@ pub fn open(path: &Path, args: &TableArgs, needed: bool) -> Result<Reader, Failu
     Ok(Reader::open(path, &options)?)
 }
 
-/// The options of [`open`], as they are typed.
+/// The options of [`open`] as typed on the command line.
 pub fn typed(args: &TableArgs) -> String {
     let mut typed = String::new();
     let given = [
@@ -65,7 +63,7 @@ pub fn typed(args: &TableArgs) -> String {
     typed
 }
 
-/// The names in the values of an option: each is the name of a column, or several with commas between them.
+/// The column names in the values of an option, each of which is one name, or several separated by commas.
 pub fn names(reader: &Reader, given: &[String]) -> Vec<String> {
     let split = |given: &String| match reader.names().contains(given) {
         true => vec![given.clone()],
@@ -74,17 +72,17 @@ pub fn names(reader: &Reader, given: &[String]) -> Vec<String> {
     given.iter().flat_map(split).collect()
 }
 
-/// Places of the named columns.
-fn find(reader: &Reader, wanted: &[String]) -> Result<Vec<usize>, Failure> {
-    let places = wanted.iter().map(|name| reader.column(name));
-    Ok(places.collect::<Result<_, _>>()?)
+/// Indices of the named columns.
+fn indices(reader: &Reader, wanted: &[String]) -> Result<Vec<usize>, Failure> {
+    let indices = wanted.iter().map(|name| reader.column(name));
+    Ok(indices.collect::<Result<_, _>>()?)
 }
 
-/// Lets `reader` give these columns, too, after those that it gives; tells where in a block each stands.
-pub fn also(reader: &mut Reader, names: &[String]) -> Result<Vec<usize>, Failure> {
+/// Selects these columns, too, after those selected already; returns the position of each in a block.
+pub fn select_also(reader: &mut Reader, names: &[String]) -> Result<Vec<usize>, Failure> {
     let mut columns = reader.selected().to_vec();
     let mut places = Vec::new();
-    for column in find(reader, names)? {
+    for column in indices(reader, names)? {
         let place = columns.iter().position(|known| *known == column);
         places.push(place.unwrap_or(columns.len()));
         if place.is_none() {
@@ -95,17 +93,17 @@ pub fn also(reader: &mut Reader, names: &[String]) -> Result<Vec<usize>, Failure
     Ok(places)
 }
 
-/// Whether the names are those that a table without names gets.
+/// Whether these are the made-up names of a table without names.
 fn nameless(names: &[String]) -> bool {
     (1..).zip(names).all(|(j, name)| *name == format!("c{j}"))
 }
 
-/// Reads these columns only; each may have one part to play.
+/// Selects these columns, each of which may have only one role.
 fn select(reader: &mut Reader, columns: &[usize]) -> Result<(), Failure> {
     for (place, j) in columns.iter().enumerate() {
         if columns[..place].contains(j) {
             return Err(Failure::new(format!(
-                "column `{}` is named twice; it can be one input, one target or the weights",
+                "column `{}` is named twice; it can be an input, a target or the weights, but only one of them",
                 reader.names()[*j]
             )));
         }
@@ -124,23 +122,23 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// The samples that a fit was asked to learn from, and how many rows were left out.
+/// The samples to learn from, and how many rows were left out.
 pub fn samples(args: &FitArgs, path: &Path) -> Result<(Dataset, usize), Failure> {
     let mut reader = open(path, &args.table, false)?;
     if args.target.is_empty() {
         return Err(Failure::new(format!(
-            "which column is to be learned? give --target COL; {} has {}",
+            "which column should be learned? give --target COL; {} has {}",
             path.display(),
             listed(reader.names())
         )));
     }
-    let targets = find(&reader, &names(&reader, &args.target))?;
-    let weights = find(&reader, args.weights.as_slice())?;
-    let dropped = find(&reader, &names(&reader, &args.drop))?;
+    let targets = indices(&reader, &names(&reader, &args.target))?;
+    let weights = indices(&reader, args.weights.as_slice())?;
+    let dropped = indices(&reader, &names(&reader, &args.drop))?;
     let used = targets.iter().chain(&weights);
     if let Some(j) = used.copied().find(|j| dropped.contains(j)) {
         return Err(Failure::new(format!(
-            "`{}` is to be left out by --drop and used by --target or --weights; take it from one of them",
+            "`{}` is both left out by --drop and used by --target or --weights; remove it from one of them",
             reader.names()[j]
         )));
     }
@@ -148,7 +146,7 @@ pub fn samples(args: &FitArgs, path: &Path) -> Result<(Dataset, usize), Failure>
     let inputs = if args.inputs.is_empty() {
         (0..reader.names().len()).filter(|j| !taken(j)).collect()
     } else {
-        find(&reader, &names(&reader, &args.inputs))?
+        indices(&reader, &names(&reader, &args.inputs))?
     };
     let (d, c) = (inputs.len(), targets.len());
     let names: Vec<String> = reader.names().to_vec();
@@ -172,26 +170,26 @@ pub fn samples(args: &FitArgs, path: &Path) -> Result<(Dataset, usize), Failure>
     Ok((data, table.dropped))
 }
 
-/// Lets `reader` give the model's inputs, then `targets`, in this order, whatever the order in the file.
+/// Selects the model's inputs, then `targets`, whatever their order in the file.
 ///
-/// Columns are matched by name. Where that fails, those of a table without names are matched by place, if there are as
-/// many.
+/// Columns are matched by name. Failing that, a table without names is matched by position, if it has exactly as many
+/// columns.
 pub fn match_inputs(
     reader: &mut Reader,
     model: &Predictor,
     targets: &[String],
 ) -> Result<(), Failure> {
     let wanted: Vec<String> = model.inputs().iter().chain(targets).cloned().collect();
-    let places = match find(reader, &wanted) {
+    let columns = match indices(reader, &wanted) {
         Err(_) if nameless(reader.names()) && reader.names().len() == wanted.len() => {
             (0..wanted.len()).collect()
         }
         found => found?,
     };
-    select(reader, &places)
+    select(reader, &columns)
 }
 
-/// The columns of true values: as named by the user, or as the model names its outputs.
+/// The columns of true values: those named by the user, or else the model's outputs.
 pub fn targets(
     reader: &Reader,
     given: &[String],

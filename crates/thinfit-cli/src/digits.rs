@@ -1,6 +1,6 @@
 //! Numbers in reports: four significant digits, as people write them.
 
-/// `value` with four significant digits, with an exponent only where it is very small or very large.
+/// `value` to four significant digits, with an exponent only if it is very small or very large.
 pub fn four_digits(value: f64) -> String {
     let size = value.abs();
     if size == 0.0 {
@@ -13,7 +13,7 @@ pub fn four_digits(value: f64) -> String {
     format!("{value:.0$}", usize::try_from(decimals).unwrap_or(0))
 }
 
-/// A number with its noun.
+/// A count and its noun, in the plural unless it is one.
 pub fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn four_digits_and_exponents_where_they_help() {
+    fn four_digits_have_an_exponent_only_if_it_helps() {
         let cases = [
             (0.0, "0"),
             (2.18612, "2.186"),

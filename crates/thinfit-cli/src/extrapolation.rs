@@ -1,4 +1,4 @@
-//! Rows outside the ranges of the samples that a model learned from, where its values mean little.
+//! Rows outside the ranges of the training samples, where predictions mean little.
 
 use std::io::Write;
 
@@ -7,16 +7,16 @@ use thinfit_methods::Predictor;
 
 use crate::digits::counted;
 
-/// Inputs may leave their range by this part of it: a range seen in few samples is a little narrower than the true one.
+/// An input may leave its range by this fraction of it: a few samples show a slightly narrower range than the true one.
 const SLACK: f64 = 0.05;
-/// Inputs in a message.
+/// The most inputs named in a message.
 const MOST: usize = 3;
 
-/// Counts of rows outside.
+/// Counts of rows, and of those outside.
 pub struct Extrapolation {
     rows: usize,
     outside: usize,
-    /// Rows in which this input is outside.
+    /// For each input, the rows in which it is outside.
     inputs: Vec<usize>,
 }
 
@@ -46,7 +46,7 @@ impl Extrapolation {
         self.outside += outside.iter().filter(|outside| **outside).count();
     }
 
-    /// Says on standard error what was found, if anything.
+    /// Warns on standard error if rows were outside.
     pub fn warn(&self, model: &Predictor) {
         if self.outside == 0 {
             return;
@@ -57,10 +57,10 @@ impl Extrapolation {
         let found: Vec<String> = found
             .map(|&j| format!("{} in {}", model.inputs()[j], self.inputs[j]))
             .collect();
-        // That no one reads it is no reason to fail.
+        // A warning that no one reads is no reason to fail.
         let _ = writeln!(
             std::io::stderr(),
-            "warning: {} of {} outside the ranges that the model learned from ({}): it extrapolates there; \
+            "warning: {} of {} outside the ranges of the training samples ({}), where the model extrapolates; \
              `thinfit inspect` shows the ranges",
             self.outside,
             counted(self.rows, "row"),

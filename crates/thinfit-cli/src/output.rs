@@ -1,10 +1,10 @@
-//! Files that are about to be written.
+//! Checks of files before they are written.
 
 use std::path::Path;
 
 use crate::failure::Failure;
 
-/// Refuses a file that cannot be written, which should not cost the time of a fit, and one that is read or written already.
+/// Refuses a file that cannot be written, before a fit takes its time, and one that the command uses for something else.
 pub fn check_output(output: &Path, option: &str, others: &[&Path]) -> Result<(), Failure> {
     let wrong = |found: String| {
         Failure::new(format!(
@@ -12,7 +12,7 @@ pub fn check_output(output: &Path, option: &str, others: &[&Path]) -> Result<(),
             output.display()
         ))
     };
-    // A file that is not there yet has no canonical path, but its folder does.
+    // A file that does not exist yet has no canonical path, but its folder does.
     let place = |path: &Path| {
         let folder = path.parent().filter(|folder| *folder != Path::new(""));
         let folder = std::fs::canonicalize(folder.unwrap_or(Path::new("."))).unwrap_or_default();
@@ -27,7 +27,7 @@ pub fn check_output(output: &Path, option: &str, others: &[&Path]) -> Result<(),
     if output.is_dir() {
         return Err(wrong("a folder".into()));
     }
-    // Pipes and devices are there, and are not replaced.
+    // Pipes and devices are written to, not replaced.
     if std::fs::metadata(output).is_ok_and(|file| !file.is_file()) {
         return Ok(());
     }
@@ -35,5 +35,5 @@ pub fn check_output(output: &Path, option: &str, others: &[&Path]) -> Result<(),
     probe.push(format!(".{}.probe", std::process::id()));
     std::fs::File::create(&probe)
         .and_then(|_| std::fs::remove_file(&probe))
-        .map_err(|error| wrong(format!("that it cannot be made ({error})")))
+        .map_err(|error| wrong(format!("one that cannot be created ({error})")))
 }

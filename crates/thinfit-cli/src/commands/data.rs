@@ -15,7 +15,7 @@ pub fn names() -> Vec<&'static str> {
     Problem::ALL.map(Problem::name).to_vec()
 }
 
-/// Draws and writes.
+/// Draws the samples and writes the table.
 pub fn run(args: &DataArgs, out: &mut impl Write) -> Result<(), Failure> {
     let problem: Problem = args.problem.parse()?;
     let (dim, rows) = problem.settings()[0];

@@ -1,4 +1,4 @@
-//! `thinfit demo`: learns a problem of the paper, and shows the errors beside the published ones.
+//! `thinfit demo`: learns a built-in problem and shows its error beside the published ones.
 
 use std::io::Write;
 use std::time::Instant;
@@ -14,9 +14,10 @@ use crate::commands::plot::{feature_picture, make_folder, save};
 use crate::failure::Failure;
 use crate::progress::Progress;
 
+/// What the table and the picture call our fit.
 const LABEL: &str = "thinfit, fast preset";
 
-/// One line of the table; what a method does not have is left out.
+/// One line of the table; `None` is shown as a dash.
 struct Row {
     method: String,
     mse: Option<f64>,
@@ -26,7 +27,7 @@ struct Row {
 
 /// Fits, compares, prints and draws.
 pub fn run(args: &DemoArgs, out: &mut impl Write) -> Result<(), Failure> {
-    // A folder that cannot be written to should not cost the time of a fit.
+    // Fail before the fit, not after it.
     make_folder(&args.out)?;
     let problem: Problem = args.problem.parse()?;
     let (dim, samples) = problem.settings()[0];

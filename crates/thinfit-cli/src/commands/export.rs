@@ -1,16 +1,16 @@
-//! `thinfit export`: a model in another language.
+//! `thinfit export`: a model as ONNX, C, Python or LaTeX.
 
 use std::io::Write;
 use std::path::Path;
 
 use thinfit::Precision;
+use thinfit::file::write_whole;
 use thinfit_methods::Predictor;
 
 use crate::args::{ExportArgs, Language};
 use crate::failure::Failure;
-use thinfit::file::write_whole;
 
-/// Translates and writes.
+/// Translates the model and writes the file.
 pub fn run(args: &ExportArgs, out: &mut impl Write) -> Result<(), Failure> {
     let model = Predictor::load(&args.model)?;
     let model = model
@@ -44,11 +44,11 @@ pub fn run(args: &ExportArgs, out: &mut impl Write) -> Result<(), Failure> {
         }
         Language::C => {
             let code = thinfit_export::c(model, &name);
-            // The source includes the header by the name of the function.
+            // The source includes its header under the name of the function.
             let header = path.with_file_name(format!("{}.h", code.name));
             if header == path {
                 return Err(Failure::new(format!(
-                    "{}: expected a name for the source, found that of the header; give one that ends in .c",
+                    "{}: expected a name for the C source, found that of its header; give one that ends in .c",
                     path.display()
                 )));
             }

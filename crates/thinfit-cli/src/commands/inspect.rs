@@ -1,4 +1,4 @@
-//! `thinfit inspect`: what a model is, how good it was when it was made, and which inputs matter.
+//! `thinfit inspect`: what a model is, how accurate it is, and which inputs matter.
 
 use std::io::Write;
 use std::path::Path;
@@ -35,7 +35,7 @@ struct Output<'a> {
     mean: f64,
     /// Variance of f over the domain.
     variance: f64,
-    /// Whether the indices are exact integrals of the model, not estimates by sampling.
+    /// Whether the indices are exact integrals of the model rather than estimates by sampling.
     closed_form: bool,
     importance: Vec<Importance<'a>>,
     features: Vec<Feature>,
@@ -57,7 +57,7 @@ struct Feature {
     weights: Vec<f64>,
 }
 
-/// Reads, integrates and prints.
+/// Loads the model, integrates over its domain and prints.
 pub fn run(args: &InspectArgs, out: &mut impl Write) -> Result<(), Failure> {
     let model = match Predictor::load(&args.model)? {
         Predictor::Network(model) => model,
@@ -85,7 +85,7 @@ pub fn run(args: &InspectArgs, out: &mut impl Write) -> Result<(), Failure> {
     write_report(out, &report)
 }
 
-/// What there is to say of a sum of kernels; it has no features, and no integrals in closed form.
+/// What `--json` prints for a sum of kernels, which has no features and no integrals in closed form.
 #[derive(Serialize)]
 struct Kernels<'a> {
     model: &'a Path,
@@ -146,7 +146,7 @@ fn inspect_kernels(
                 "{name}: rmse {} on samples held out",
                 four_digits(mse.sqrt())
             )?,
-            None => writeln!(out, "{name}: nothing was held out to measure the error on")?,
+            None => writeln!(out, "{name}: no samples were held out to measure the error")?,
         }
     }
     let widest = model.inputs.iter().map(|name| name.chars().count()).max();
@@ -306,7 +306,7 @@ fn write_report(out: &mut impl Write, report: &Report<'_>) -> Result<(), Failure
     Ok(())
 }
 
-/// At most ten numbers.
+/// The first ten numbers.
 fn shorten(weights: &[String]) -> String {
     const MOST: usize = 10;
     match weights.len() > MOST {

@@ -1,4 +1,4 @@
-//! `thinfit plot`: pictures of a model, of how it was learned, and of how it does on a table.
+//! `thinfit plot`: pictures of a model, of its training, and of its errors on a table.
 
 use std::io::Write;
 use std::path::Path;
@@ -15,13 +15,13 @@ use crate::args::PlotArgs;
 use crate::columns::{match_inputs, open, targets};
 use crate::failure::Failure;
 
-/// Dots of the PNG for each pixel of the SVG.
+/// PNG pixels per SVG pixel.
 const DOTS: f64 = 2.0;
 /// Points on the curve of an effect.
 const CURVE: usize = 101;
-/// Marks on the axis of an effect: so many quantiles of the input.
+/// Marks on the axis of an effect: quantiles of the input.
 const MARKS: usize = 21;
-/// Steps of training that one step of the polish is drawn as wide as.
+/// Training steps that one polish step is drawn as wide as.
 const POLISH: f64 = 50.0;
 
 /// Draws everything there is to draw.
@@ -38,7 +38,7 @@ pub fn run(args: &PlotArgs, out: &mut impl Write) -> Result<(), Failure> {
     };
     if let (Predictor::Kernel(kernels), None) = (&model, &table) {
         return Err(Failure::new(format!(
-            "{}: a sum of kernels (`{}`) has no features to draw; give a table to draw its predictions",
+            "{}: a sum of kernels (`{}`) has no features to draw; give a table to draw its predictions on",
             args.model.display(),
             kernels.record.method
         )));
@@ -68,7 +68,7 @@ pub fn run(args: &PlotArgs, out: &mut impl Write) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What only a network has: how it was learned, its features, and integrals over its inputs.
+/// Draws what only a network has: learning curve, features, and integrals over its inputs.
 fn draw_network(
     args: &PlotArgs,
     out: &mut impl Write,
@@ -97,17 +97,17 @@ fn draw_network(
     Ok(())
 }
 
-/// A folder for pictures.
+/// Creates a folder for pictures.
 pub fn make_folder(path: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(path).map_err(|error| {
         Failure::new(format!(
-            "the folder `{}` for the pictures cannot be made: {error}; give one you may write to with --out DIR",
+            "cannot create the folder `{}` for the pictures: {error}; give one you can write to with --out DIR",
             path.display()
         ))
     })
 }
 
-/// Writes a picture in both formats and says so.
+/// Writes a picture as SVG and PNG and reports the files.
 pub fn save(
     out: &mut impl Write,
     folder: &Path,
@@ -123,7 +123,7 @@ pub fn save(
     Ok(())
 }
 
-/// A name that every file system takes.
+/// `text` as a file name that every file system accepts.
 fn file_name(text: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() { c } else { '_' };
     text.chars().map(plain).take(60).collect()
@@ -132,7 +132,7 @@ fn file_name(text: &str) -> String {
 /// Where the hidden weights lie, and which inputs matter.
 pub fn feature_picture(model: &Model, o: usize, sensitivity: &Sensitivity, title: &str) -> Canvas {
     let w = model.hidden();
-    // Inputs of different units compare by what happens over their ranges.
+    // Weights per range, since inputs have different units.
     let rows: Vec<f64> = (0..w.nrows())
         .flat_map(|l| w.row(l).iter().copied().zip(&model.domain))
         .map(|(w, [low, high])| w * (high - low))
@@ -153,7 +153,7 @@ pub fn feature_picture(model: &Model, o: usize, sensitivity: &Sensitivity, title
     })
 }
 
-/// Inputs by total index, the largest first.
+/// Inputs in descending order of their total index.
 fn by_importance(sensitivity: &Sensitivity) -> Vec<usize> {
     let mut order: Vec<usize> = (0..sensitivity.total.len()).collect();
     order.sort_by(|&i, &j| sensitivity.total[j].total_cmp(&sensitivity.total[i]));
@@ -228,7 +228,7 @@ fn learning_curve(model: &Model) -> Canvas {
         if now != Some(name) {
             phases.push((end, name));
         }
-        // The polish starts counting again when the best of its candidates are known.
+        // The polish counts from zero again once its best candidates are known.
         if now != Some(name) || check.step < last {
             (begin, now) = (end, Some(name));
         }

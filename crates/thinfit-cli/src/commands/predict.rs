@@ -7,7 +7,7 @@ use thinfit_methods::Predictor;
 use thinfit_table::Writer;
 
 use crate::args::PredictArgs;
-use crate::columns::{self, also, match_inputs, open};
+use crate::columns::{self, match_inputs, open, select_also};
 use crate::digits::counted;
 use crate::extrapolation::Extrapolation;
 use crate::failure::Failure;
@@ -20,7 +20,7 @@ pub const BLOCK: usize = 1 << 15;
 /// Reads, predicts and writes block by block.
 pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
     let model = Predictor::load(&args.model)?;
-    // Before anything is read or written.
+    // Refuse what the model cannot do before anything is read or written.
     let given = [
         ("--gradient", args.gradient),
         ("--interval", args.interval.is_some()),
@@ -32,7 +32,7 @@ pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
     let mut reader = open(&args.data, &args.table, true)?;
     let keep = columns::names(&reader, &args.keep);
     match_inputs(&mut reader, &model, &[])?;
-    let kept = also(&mut reader, &keep)?;
+    let kept = select_also(&mut reader, &keep)?;
     let pool = pool(usize::from(args.threads))?;
     if let Some(output) = &args.output {
         check_output(output, "-o", &[&args.model, &args.data])?;
@@ -61,7 +61,7 @@ pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
     Ok(writer.finish()?)
 }
 
-/// The error with its row counted from the first row of the table, `before` of which are in earlier blocks.
+/// The error with its row counted from the start of the table, `before` rows of which are in earlier blocks.
 pub fn in_table(error: thinfit::Error, before: usize) -> thinfit::Error {
     match error {
         thinfit::Error::NotFinite {
@@ -79,7 +79,7 @@ pub fn in_table(error: thinfit::Error, before: usize) -> thinfit::Error {
     }
 }
 
-/// Columns of a block beside `y`.
+/// The kept columns of a block, then those of `y`.
 fn beside(block: MatRef<'_, f64>, kept: &[usize], y: Mat<f64>) -> Mat<f64> {
     match kept.len() {
         0 => y,
@@ -90,19 +90,19 @@ fn beside(block: MatRef<'_, f64>, kept: &[usize], y: Mat<f64>) -> Mat<f64> {
     }
 }
 
-/// Threads to work on; 0 takes all cores.
+/// A pool of this many threads; 0 uses all cores.
 pub fn pool(threads: usize) -> Result<rayon::ThreadPool, Failure> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .build()
         .map_err(|error| {
             Failure::new(format!(
-                "--threads {threads}: expected a number of threads that can be started ({error})"
+                "--threads {threads}: cannot start that many threads ({error}); give fewer"
             ))
         })
 }
 
-/// Names of the columns written, in the order of [`evaluate`].
+/// Names of the columns of [`evaluate`], in order.
 fn names(args: &PredictArgs, model: &Predictor) -> Vec<String> {
     let mut names = Vec::new();
     for output in model.outputs() {
@@ -122,7 +122,7 @@ fn names(args: &PredictArgs, model: &Predictor) -> Vec<String> {
     names
 }
 
-/// What was asked for at the rows of `x`, output by output.
+/// The columns asked for at the rows of `x`, output by output.
 fn evaluate(
     args: &PredictArgs,
     model: &Predictor,
@@ -156,7 +156,7 @@ fn evaluate(
     Ok(Mat::from_fn(x.nrows(), columns.len(), |i, j| columns[j][i]))
 }
 
-/// Says how many rows were left out.
+/// Reports how many rows were left out.
 pub fn tell_dropped(rows: usize, progress: &Progress) {
     if rows > 0 {
         let rows = counted(rows, "row");

@@ -39,7 +39,7 @@ struct Scores<'a> {
 struct Sums {
     squares: f64,
     magnitudes: f64,
-    /// Mean and sum of squared deviations of the true values, updated row by row.
+    /// Running mean of the true values, and the sum of their squared deviations from it.
     mean: f64,
     deviations: f64,
 }
@@ -55,7 +55,7 @@ impl Sums {
     }
 }
 
-/// Measures and prints.
+/// Measures the errors and prints them.
 pub fn run(args: &ScoreArgs, out: &mut impl Write) -> Result<(), Failure> {
     let model = Predictor::load(&args.model)?;
     let mut reader = open(&args.data, &args.table, true)?;
@@ -80,7 +80,7 @@ pub fn run(args: &ScoreArgs, out: &mut impl Write) -> Result<(), Failure> {
     }
     if rows == 0 {
         return Err(Failure::new(format!(
-            "{}: expected rows to score, found none",
+            "{}: expected rows to score, found none; give a table with complete rows",
             args.data.display()
         )));
     }

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn without_arguments_it_runs_the_demo_and_draws_the_same_every_time() {
+fn without_arguments_the_demo_runs_and_gives_the_same_model_every_time() {
     let folder = folder("demo");
     let output = thinfit(&folder, &[]);
     assert!(output.status.success(), "{}", text(&output.stderr));
@@ -16,13 +16,8 @@ fn without_arguments_it_runs_the_demo_and_draws_the_same_every_time() {
         progress.contains("100 %") && !progress.contains('\u{1b}'),
         "{progress}"
     );
-    let mut files: Vec<String> = std::fs::read_dir(folder.join("thinfit-demo"))
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    files.sort();
     assert_eq!(
-        files,
+        files(&folder.join("thinfit-demo")),
         [
             "features.png",
             "features.svg",
@@ -41,12 +36,12 @@ fn without_arguments_it_runs_the_demo_and_draws_the_same_every_time() {
     let read = |out: &str| std::fs::read(folder.join(out).join("model.json")).unwrap();
     assert!(
         read("thinfit-demo") == read("again"),
-        "the same seed gave another model"
+        "the same seed gave a different model"
     );
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_an_error_before_the_fit() {
+fn a_folder_that_cannot_be_created_is_an_error_before_the_fit() {
     let folder = folder("blocked");
     std::fs::write(folder.join("file"), "in the way").unwrap();
     let output = thinfit(&folder, &["demo", "--out", "file/below"]);
@@ -54,15 +49,18 @@ fn a_folder_that_cannot_be_made_is_an_error_before_the_fit() {
     assert_eq!(text(&output.stdout), "");
     let message = text(&output.stderr);
     assert!(
-        message.starts_with("error: the folder `file/below`") && message.contains("--out DIR"),
+        message.starts_with("error: cannot create the folder `file/below`")
+            && message.contains("--out DIR"),
         "{message}"
     );
     assert_eq!(message.lines().count(), 1);
 }
 
 #[test]
-fn a_wrong_option_is_an_error_with_usage() {
-    let output = thinfit(&folder("usage"), &["demo", "--sed", "3"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("--seed"));
+fn a_misspelt_option_is_an_error_with_a_suggestion() {
+    fail(
+        &folder("usage"),
+        &["demo", "--sed", "3"],
+        &["unexpected argument '--sed'", "similar", "'--seed'"],
+    );
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn every_language_is_a_file() {
+fn every_language_gives_a_file() {
     let folder = fitted("export");
     for (language, file, words) in [
         ("onnx", "model.onnx", "thinfit"),

@@ -20,7 +20,7 @@ const FIT: [&str; 11] = [
     "--quiet",
 ];
 
-/// Starts a fit and waits until it has saved a state `times` times.
+/// Starts a fit and waits until it has saved its state `times` times.
 fn start(folder: &Path, more: &[&str], times: usize) -> Child {
     let child = program(folder, &[&FIT[..], more].concat())
         .stdout(Stdio::piped())

@@ -1,4 +1,4 @@
-//! The program as its users meet it: exit codes, what it prints where, and the files it leaves.
+//! The program as users see it: exit codes, what it prints where, and the files it leaves.
 
 #![allow(clippy::unwrap_used)]
 
@@ -19,7 +19,7 @@ use std::process::{Command, Output};
 
 use thinfit::{Config, Control, Dataset, Mat, Model, Schedule};
 
-/// An empty folder of its own for each test.
+/// An empty folder for one test.
 fn folder(name: &str) -> PathBuf {
     let folder =
         Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
@@ -49,7 +49,7 @@ fn succeed(folder: &Path, arguments: &[&str]) -> String {
     text(&output.stdout)
 }
 
-/// What the program complains of; it must fail with code 2, print no result and say all the `words`.
+/// The error message of the program, which must fail with code 2, print no result, leave no file and say all the `words`.
 fn fail(folder: &Path, arguments: &[&str], words: &[&str]) -> String {
     let before = files(folder);
     let output = thinfit(folder, arguments);
@@ -86,7 +86,7 @@ fn read(folder: &Path, name: &str) -> String {
     std::fs::read_to_string(folder.join(name)).unwrap()
 }
 
-/// Settings that make a fit short.
+/// Settings of a short fit.
 const SHORT: [&str; 8] = [
     "--width=12",
     "--set=generate.steps=60",
@@ -122,7 +122,7 @@ fn with_short<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     [arguments, &SHORT].concat()
 }
 
-/// Samples of a smooth function of two inputs, with a column of names in between.
+/// Samples of a smooth function of two inputs.
 fn points(rows: usize) -> (Mat<f64>, Mat<f64>) {
     let x = Mat::from_fn(rows, 2, |i, j| {
         ((i * (37 + 16 * j) + 5) % 101) as f64 / 101.0
@@ -131,14 +131,14 @@ fn points(rows: usize) -> (Mat<f64>, Mat<f64>) {
     (x, y)
 }
 
-/// The points as CSV with columns a, name, b, y.
+/// The points as CSV with columns a, name (text), b, y.
 fn csv(rows: usize) -> String {
     let (x, y) = points(rows);
     let lines = (0..rows).map(|i| format!("{},point {i},{},{}\n", x[(i, 0)], x[(i, 1)], y[(i, 0)]));
     format!("a,name,b,y\n{}", lines.collect::<String>())
 }
 
-/// A folder with train.csv and a model.json that was fitted to it.
+/// A folder with train.csv and a model.json fitted to it.
 fn fitted(name: &str) -> PathBuf {
     let folder = folder(name);
     write(&folder, "train.csv", csv(80));
@@ -149,7 +149,7 @@ fn fitted(name: &str) -> PathBuf {
     folder
 }
 
-/// What the library makes of the same data.
+/// The model that the library fits to the same data.
 fn fitted_by_the_library() -> Model {
     let (x, y) = points(80);
     let data = Dataset::new(x, y)
@@ -159,7 +159,7 @@ fn fitted_by_the_library() -> Model {
     thinfit::fit(&data, &short(), &|_| Control::Continue).unwrap()
 }
 
-/// The numbers of a CSV text with a header.
+/// The header and the numbers of a CSV text.
 fn numbers(text: &str) -> (Vec<String>, Vec<Vec<f64>>) {
     let mut lines = text.lines();
     let names = lines

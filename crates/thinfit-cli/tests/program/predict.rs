@@ -71,7 +71,7 @@ fn derivatives_deviations_and_bounds_are_columns() {
 }
 
 #[test]
-fn columns_are_matched_by_name_or_without_names_by_place() {
+fn columns_are_matched_by_name_or_without_names_by_position() {
     let folder = fitted("predict-columns");
     let (x, _) = points(80);
     let expected = succeed(&folder, &["predict", "model.json", "train.csv"]);
@@ -100,7 +100,7 @@ fn columns_are_matched_by_name_or_without_names_by_place() {
 }
 
 #[test]
-fn standard_input_is_a_file_too() {
+fn standard_input_is_read_like_a_file() {
     let folder = fitted("predict-stdin");
     let expected = succeed(&folder, &["predict", "model.json", "train.csv"]);
     let mut child = program(&folder, &["predict", "model.json", "-"])
@@ -215,7 +215,7 @@ fn rows_with_missing_values_can_be_left_out() {
 }
 
 #[test]
-fn columns_can_be_kept_and_extrapolation_is_told() {
+fn columns_are_kept_and_extrapolation_is_reported() {
     let folder = fitted("predict-keep");
     write(
         &folder,
@@ -243,7 +243,7 @@ fn columns_can_be_kept_and_extrapolation_is_told() {
 }
 
 #[test]
-fn a_reader_that_leaves_early_is_no_error() {
+fn a_reader_that_leaves_early_is_not_an_error() {
     let folder = fitted("predict-pipe");
     let many = |rows: usize| {
         (0..rows)

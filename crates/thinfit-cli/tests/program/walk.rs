@@ -1,4 +1,4 @@
-//! The README's walk through the first five minutes: every command works and prints what the README shows.
+//! The first five minutes of the README: every command works and prints what the README shows.
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn steps(readme: &str) -> Vec<Step> {
     steps
 }
 
-/// Words with every number replaced by `#`: figures differ between kinds of processors, words do not.
+/// The words of a line with `#` for every number: figures differ between processors, words do not.
 fn shape(line: &str) -> String {
     line.split(|c: char| c.is_whitespace() || ",;:()".contains(c))
         .filter(|word| !word.is_empty())
