@@ -3,17 +3,16 @@
 use crate::array::{layout, view};
 use crate::compute::{abandon, bug, compute, message, pool, raise};
 use crate::model::Model;
-use crate::setting::{invalid, method, read, refuse};
+use crate::setting::{invalid, refuse};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
-use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use thinfit::{Config, Control, Dataset, MatRef};
-use thinfit_methods::{Method, Predictor};
+use thinfit::{Config, Control, Dataset, MatRef, Progress};
+use thinfit_methods::{Method, Predictor, Request};
 
 /// How often to check for signals (Ctrl-C) and report progress.
 const POLL: Duration = Duration::from_millis(100);
@@ -21,22 +20,25 @@ const POLL: Duration = Duration::from_millis(100);
 /// Names of the inputs and of the outputs, if any.
 type Names = (Option<Vec<String>>, Option<Vec<String>>);
 
-/// Fits a network by thinfit's own method. `settings` is a JSON object merged over the preset; `progress(done, error)` is
-/// called about ten times a second with the fraction done and the validation error.
+/// Fits by any method. `settings` is a JSON object with the method's name in the field `method`, the seed in `seed` and any
+/// of its settings, laid over the preset or the defaults; `progress(done, error)` is called about ten times a second with
+/// the fraction done and, where the method has one, the validation error.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "called from one place")]
-pub fn fit_network<'py>(
+pub fn fit<'py>(
     py: Python<'py>,
     x: PyReadonlyArray2<'py, f64>,
     y: PyReadonlyArray2<'py, f64>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     names: Names,
-    preset: &str,
+    preset: Option<&str>,
     settings: &str,
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Model> {
-    let config = configure(preset, settings)?;
+    let layer = serde_json::from_str(settings).map_err(invalid)?;
+    // The pool has the threads.
+    let request = Request::new(preset, [layer]).map_err(refuse)?;
     let weights = match &weights {
         Some(weights) => Some(weights.as_slice().map_err(layout)?),
         None => None,
@@ -44,32 +46,7 @@ pub fn fit_network<'py>(
     let (x, y) = (view(&x)?, view(&y)?);
     let data = compute(py, threads, || dataset(x, y, weights, names))?;
     watched(py, threads, progress, move |watch| {
-        let observe = |at: &thinfit::Progress<'_>| {
-            watch.step((at.run, at.runs), at.done, Some(at.validation))
-        };
-        thinfit::fit(&data, &config, &observe).map(Predictor::from)
-    })
-}
-
-/// Fits a baseline. `settings` is a JSON object with the method's settings and its name in the field `method`; `progress`
-/// is as for [`fit_network`], without an error.
-#[pyfunction]
-#[allow(clippy::too_many_arguments, reason = "called from one place")]
-pub fn fit_baseline<'py>(
-    py: Python<'py>,
-    x: PyReadonlyArray2<'py, f64>,
-    y: PyReadonlyArray2<'py, f64>,
-    names: Names,
-    settings: &str,
-    seed: u64,
-    threads: usize,
-    progress: Option<Py<PyAny>>,
-) -> PyResult<Model> {
-    let method = method(serde_json::from_str(settings).map_err(invalid)?)?;
-    let (x, y) = (view(&x)?, view(&y)?);
-    let data = compute(py, threads, || dataset(x, y, None, names))?;
-    watched(py, threads, progress, move |watch| {
-        method.fit(&data, seed, &|done| watch.step((0, 1), done, None))
+        request.fit(&data, &|at| watch.step(at))
     })
 }
 
@@ -125,9 +102,9 @@ pub fn preset(name: &str) -> PyResult<String> {
     serde_json::to_string(&config).map_err(|error| bug(&error.to_string()))
 }
 
-/// The default settings of the baseline of this name as JSON, if there is one.
+/// The default settings of the method of this name as JSON, if there is one.
 #[pyfunction]
-pub fn baseline(name: &str) -> PyResult<Option<String>> {
+pub fn defaults(name: &str) -> PyResult<Option<String>> {
     let settings = Method::named(name).map(|method| serde_json::to_string(&method));
     settings.transpose().map_err(invalid)
 }
@@ -141,11 +118,13 @@ struct Watch {
 }
 
 impl Watch {
-    fn step(&self, (run, runs): (usize, usize), done: f64, validation: Option<f64>) -> Control {
-        let mut at = self.at.lock().unwrap_or_else(PoisonError::into_inner);
-        at.0.resize(runs, 0.0);
-        at.0[run] = done;
-        at.1 = validation;
+    fn step(&self, at: &Progress<'_>) -> Control {
+        {
+            let mut seen = self.at.lock().unwrap_or_else(PoisonError::into_inner);
+            seen.0.resize(at.runs, 0.0);
+            seen.0[at.run] = at.done;
+            seen.1 = at.validation;
+        }
         match self.stop.load(Ordering::Relaxed) {
             true => Control::Stop,
             false => Control::Continue,
@@ -162,34 +141,6 @@ impl Watch {
         };
         progress.call1(py, (done, validation)).map(drop)
     }
-}
-
-/// The preset with the settings merged into it, object by object.
-fn configure(preset: &str, settings: &str) -> PyResult<Config> {
-    // An object with a key that the other lacks replaces it: it is another variant (`absolute` for `relative`), or wrong.
-    fn merge(base: &mut Value, over: Value) {
-        match (base, over) {
-            (Value::Object(base), Value::Object(over))
-                if over.keys().all(|key| base.contains_key(key)) =>
-            {
-                for (key, value) in over {
-                    merge(&mut base[&key], value);
-                }
-            }
-            (base, over) => *base = over,
-        }
-    }
-    let mut config =
-        serde_json::to_value(Config::preset(preset).map_err(refuse)?).map_err(invalid)?;
-    // Not serialised with the others; the pool sets the number of threads.
-    config["threads"] = 0.into();
-    merge(
-        &mut config,
-        serde_json::from_str(settings).map_err(invalid)?,
-    );
-    let config: Config = read(config)?;
-    config.check().map_err(refuse)?;
-    Ok(config)
 }
 
 fn dataset(

@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::fit::{baseline, fit_baseline, fit_network, preset};
+    use super::fit::{defaults, fit, preset};
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]

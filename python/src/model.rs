@@ -7,8 +7,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::{Path, PathBuf};
-use thinfit::Precision;
 use thinfit::file::write_whole;
+use thinfit::{MatRef, Precision};
 use thinfit_methods::Predictor;
 
 /// A fitted network, or a fitted sum of kernels, which can only predict.
@@ -45,7 +45,7 @@ impl Model {
     /// Name of the method.
     #[getter]
     fn method(&self) -> &str {
-        self.0.method()
+        &self.0.record().method
     }
 
     #[getter]
@@ -66,10 +66,7 @@ impl Model {
     /// The record of the fit as JSON.
     #[getter]
     fn record(&self) -> PyResult<String> {
-        let record = match &self.0 {
-            Predictor::Network(model) => serde_json::to_string(&model.record),
-            Predictor::Kernel(model) => serde_json::to_string(&model.record),
-        };
+        let record = serde_json::to_string(self.0.record());
         record.map_err(|error| bug(&error.to_string()))
     }
 
@@ -87,9 +84,9 @@ impl Model {
 
     /// Hidden and output weights as stored in the file.
     #[getter]
-    fn weights(&self) -> PyResult<[&[Vec<f64>]; 2]> {
+    fn weights(&self) -> PyResult<[Vec<Vec<f64>>; 2]> {
         let model = self.network()?;
-        Ok([model.scaled_hidden(), model.scaled_output()])
+        Ok([model.scaled_hidden(), model.scaled_output()].map(rows))
     }
 
     fn predict<'py>(
@@ -145,9 +142,8 @@ impl Model {
     fn sensitivity(&self, py: Python<'_>, output: usize, threads: usize) -> PyResult<Indices> {
         let model = self.network()?;
         let s = compute(py, threads, || model.sensitivity(output))?;
-        let rows = s.second.row_iter();
         Ok(Indices {
-            second: rows.map(|row| row.iter().copied().collect()).collect(),
+            second: rows(s.second.as_ref()),
             mean: s.mean,
             variance: s.variance,
             first: s.first,
@@ -198,6 +194,12 @@ impl Model {
     fn network(&self) -> PyResult<&thinfit::Model> {
         self.0.network().map_err(raise)
     }
+}
+
+/// The rows of a matrix as lists.
+fn rows(a: MatRef<'_, f64>) -> Vec<Vec<f64>> {
+    let row = |i| a.row(i).iter().copied().collect();
+    (0..a.nrows()).map(row).collect()
 }
 
 /// [`thinfit::Sensitivity`] as a dict.

@@ -1,4 +1,4 @@
-//! Settings from Python: read from JSON, and what is wrong with one as an exception that carries its path.
+//! What is wrong with a setting, as an exception that carries its path.
 //!
 //! The paths are the library's. Which parameter of an estimator a path belongs to is known in Python (`thinfit/base.py`).
 
@@ -6,11 +6,7 @@ use crate::compute::raise;
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use serde::de::DeserializeOwned;
-use serde_json::{Error as Invalid, Map, Value};
-use serde_path_to_error::Segment;
 use thinfit::Error;
-use thinfit_methods::Method;
 
 create_exception!(
     thinfit._native,
@@ -26,62 +22,40 @@ enum Step {
     Place(usize),
 }
 
-impl Step {
-    fn of(segment: &Segment) -> Option<Step> {
-        match segment {
-            Segment::Seq { index } => Some(Step::Place(*index)),
-            Segment::Map { key } | Segment::Enum { variant: key } => Some(Step::Key(key.clone())),
-            Segment::Unknown => None,
-        }
-    }
-}
-
-/// Reads settings.
-pub fn read<T: DeserializeOwned>(settings: Value) -> PyResult<T> {
-    serde_path_to_error::deserialize(settings).map_err(|error| {
-        let path: Vec<Step> = error.path().iter().filter_map(Step::of).collect();
-        SettingError::new_err((path, problem(error.inner())))
-    })
-}
-
-/// Reads a method and its settings, one by one: serde loses the path inside a tagged enum.
-pub fn method(settings: Map<String, Value>) -> PyResult<Method> {
-    let method = || ("method".to_owned(), settings["method"].clone());
-    for (name, value) in &settings {
-        let alone = Map::from_iter([method(), (name.clone(), value.clone())]);
-        serde_json::from_value::<Method>(alone.into())
-            .map_err(|error| SettingError::new_err((vec![name.clone()], problem(&error))))?;
-    }
-    read(settings.into())
-}
-
-/// The exception for an error of a fit, whose settings may be out of range.
-pub fn refuse(error: Error) -> PyErr {
-    let Error::Config {
-        field,
-        expected,
-        found,
-    } = error
-    else {
-        return raise(error);
+/// The steps of a path such as `polish.starts[1].kappa`.
+fn steps(path: &str) -> Vec<Step> {
+    let step = |part: &str| match part.strip_suffix(']').map(str::parse) {
+        Some(Ok(place)) => Step::Place(place),
+        _ => Step::Key(part.into()),
     };
-    let path: Vec<Step> = field.split('.').map(|key| Step::Key(key.into())).collect();
-    SettingError::new_err((path, format!("expected {expected}, found {found}")))
+    let parts = path.split(['.', '[']).filter(|part| !part.is_empty());
+    parts.map(step).collect()
+}
+
+/// The exception for an error of a fit, whose settings may be unreadable or out of range.
+pub fn refuse(error: Error) -> PyErr {
+    match error {
+        Error::Setting { field, problem } => {
+            SettingError::new_err((steps(&field), in_python(&problem)))
+        }
+        Error::Config {
+            field,
+            expected,
+            found,
+        } => SettingError::new_err((steps(field), format!("expected {expected}, found {found}"))),
+        error => raise(error),
+    }
 }
 
 /// The exception for settings that are not JSON.
-pub fn invalid(error: Invalid) -> PyErr {
+pub fn invalid(error: serde_json::Error) -> PyErr {
     PyValueError::new_err(format!("settings: {error}"))
 }
 
 /// What serde says, with Python's names of types and in our order.
-fn problem(error: &Invalid) -> String {
-    let text = error.to_string();
+fn in_python(text: &str) -> String {
     let Some((found, expected)) = text.rsplit_once(", expected ") else {
-        return match text.contains("untagged enum") {
-            true => "expected another kind of value; see the documentation of the parameter".into(),
-            false => text,
-        };
+        return text.into();
     };
     let kinds = ["invalid type: ", "invalid value: ", "invalid "];
     let kinds = kinds.iter().chain(&["unknown variant ", "unknown field "]);

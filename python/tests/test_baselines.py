@@ -18,11 +18,11 @@ EVERY = pytest.mark.parametrize("estimator", BASELINES, ids=lambda one: type(one
 
 @pytest.mark.parametrize("kind", dict.fromkeys(map(type, BASELINES)), ids=lambda kind: kind.__name__)
 def test_defaults_are_those_of_rust(kind):
-    assert kind()._settings() | {"method": kind._methods[0]} == json.loads(_native.baseline(kind._methods[0]))
+    assert kind()._settings() | {"method": kind._methods[0]} == json.loads(_native.defaults(kind._methods[0]))
 
 
 def test_an_unknown_baseline_has_no_settings():
-    assert _native.baseline("magic") is None
+    assert _native.defaults("magic") is None
 
 
 @EVERY

@@ -41,21 +41,8 @@ pub(crate) fn changed<T: Serialize + DeserializeOwned>(
             None => all[key] = change.clone(),
         }
     }
-    serde_path_to_error::deserialize(all).map_err(|error| {
-        let (path, inner) = (error.path().to_string(), error.inner().to_string());
-        // What is unknown is named by the message, and has no place among the settings.
-        match inner
-            .strip_prefix("unknown field `")
-            .and_then(|rest| rest.split_once('`'))
-        {
-            Some((field, rest)) => Error::Setting {
-                field: field.into(),
-                problem: format!("no such setting{}", rest.trim_start_matches(", expected")),
-            },
-            None => Error::Setting {
-                field: path,
-                problem: inner,
-            },
-        }
+    serde_path_to_error::deserialize(all).map_err(|error| Error::Setting {
+        field: error.path().to_string(),
+        problem: error.inner().to_string(),
     })
 }

@@ -38,7 +38,7 @@ impl Training {
 
 /// Strength λ of the regulariser.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase", expecting = "expected `auto` or a number")]
 pub enum Lambda {
     /// The best of [`Lambda::GRID`] by validation.
     Auto,

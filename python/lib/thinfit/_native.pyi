@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Model", "SettingError", "baseline", "fit_baseline", "fit_network", "preset"]
+__all__ = ["Model", "SettingError", "defaults", "fit", "preset"]
 
 class SettingError(ValueError):
     """A wrong setting: ``args`` are its path in the library's settings (list of str and int) and the problem (str)."""
@@ -46,24 +46,15 @@ class Model:
     def effect(self, output: int, input: int, at: Sequence[float], threads: int) -> list[float]: ...
     def onnx(self, precision: str, path: str | os.PathLike[str] | None) -> bytes: ...
 
-def fit_network(
+def fit(
     x: NDArray[np.float64],
     y: NDArray[np.float64],
     weights: NDArray[np.float64] | None,
     names: tuple[Sequence[str] | None, Sequence[str] | None],
-    preset: str,
+    preset: str | None,
     settings: str,
-    threads: int,
-    progress: Callable[[float, float | None], None] | None,
-) -> Model: ...
-def fit_baseline(
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
-    names: tuple[Sequence[str] | None, Sequence[str] | None],
-    settings: str,
-    seed: int,
     threads: int,
     progress: Callable[[float, float | None], None] | None,
 ) -> Model: ...
 def preset(name: str) -> str: ...
-def baseline(name: str) -> str | None: ...
+def defaults(name: str) -> str | None: ...

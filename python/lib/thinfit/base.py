@@ -65,9 +65,9 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
         1
         """
         x, f, names = self._samples(X, y)
-        settings = json.dumps(self._settings() | {"method": self._methods[0]})
+        settings = json.dumps(self._settings() | {"method": self._methods[0], "seed": self._seed()})
         with progress(self.verbose) as report, settings_named(self._typed):
-            model = _native.fit_baseline(x, _table(f), names, settings, self._seed(), threads(self.n_jobs), report)
+            model = _native.fit(x, _table(f), None, names, None, settings, threads(self.n_jobs), report)
         return self._learn(model, f.ndim == 1)
 
     def predict(self, X: ArrayLike) -> Floats:

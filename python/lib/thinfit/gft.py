@@ -137,7 +137,7 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
             weights = np.ascontiguousarray(_check_sample_weight(sample_weight, x, dtype=np.float64))
         settings, jobs = json.dumps(self._settings()), threads(self.n_jobs)
         with progress(self.verbose) as report, settings_named(self._typed):
-            model = _native.fit_network(x, _table(f), weights, names, self.preset, settings, jobs, report)
+            model = _native.fit(x, _table(f), weights, names, self.preset, settings, jobs, report)
         return self._learn(model, f.ndim == 1)
 
     def predict_interval(self, X: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:

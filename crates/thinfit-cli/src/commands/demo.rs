@@ -51,7 +51,7 @@ pub fn run(args: &DemoArgs, out: &mut impl Write) -> Result<(), Failure> {
     let data = Dataset::new(train.x.clone(), train.y.clone())?;
     let start = Instant::now();
     let model = thinfit::fit(&data, &config, &|at| {
-        progress.fit(at);
+        progress.fit(at, "gft-r");
         Control::Continue
     })?;
     let seconds = start.elapsed().as_secs_f64();
