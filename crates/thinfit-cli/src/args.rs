@@ -101,7 +101,7 @@ pub struct FitArgs {
     /// Where to write the model [default: model.json].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Columns to learn from [default: all the others].
+    /// Columns to learn from [default: all other columns].
     #[arg(long, value_name = "COL,…")]
     pub inputs: Vec<String>,
     /// Columns to leave out.
