@@ -1,4 +1,4 @@
-//! The six measured data sets of the paper's Table 3, cut, scaled and padded as its code does.
+//! The six measured data sets of the paper's Table 3, cut, scaled and padded as in its code.
 //!
 //! | name | file | output | inputs (columns from 0) | noise columns | training / test rows |
 //! |---|---|---|---|---|---|
@@ -9,12 +9,13 @@
 //! | `telemonit` | `telemonitoring.txt`, rows whose column 2 is 0 | 5 | 1, 3, 4, 6–21 | | 1000 / 867 |
 //! | `skillcraft` | `skillcraft.txt` | 15 | 1–14, 16–19 | | 1700 / 1600 |
 //!
-//! A seed shuffles the rows; the first go to training, the next to the test. Inputs and output are standardised by mean and
-//! standard deviation (of the population) of the training rows, and noise columns, N(0, 1) and independent between training
-//! and test, follow. Galaxy is taken as it is: no shuffle, no standardisation. A column that is constant in the
-//! training rows becomes zero.
+//! A seed shuffles the rows; the first are for training, the next for testing. Inputs and output are standardised by the
+//! mean and the (population) standard deviation of the training rows; then noise columns are appended, N(0, 1) and
+//! independent between training and test. A column that is constant in the training rows becomes zero. Galaxy is taken
+//! as it is, neither shuffled nor standardised.
 //!
-//! The files are not part of this repository. [`Measured::read`] looks for them in the folder that the variable `THINFIT_DATA` names.
+//! The files are not part of this repository; [`Measured::read`] looks for them in the folder that
+//! `THINFIT_DATA` names.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 use thinfit_table::{Options, Reader};
 
-/// The variable that names the folder with the files.
+/// The environment variable with the folder of the files.
 pub const VARIABLE: &str = "THINFIT_DATA";
 
 /// One of the data sets; see the table in the [module documentation](self).
@@ -50,10 +51,10 @@ pub enum Measured {
 /// Why a data set could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum UciError {
-    /// Nobody said where the files are.
+    /// The folder of the files is unknown.
     #[error(
-        "the variable {VARIABLE} is not set; download {file} from the UCI repository (or with the code of SALSA), put it into a \
-         folder and set {VARIABLE} to that folder"
+        "the variable {VARIABLE} is not set; download {file} from the UCI repository (or with the code of SALSA) and set \
+         {VARIABLE} to its folder"
     )]
     NoFolder {
         /// The file that is needed.
@@ -67,14 +68,14 @@ pub enum UciError {
         /// The cause.
         source: Box<thinfit_table::Error>,
     },
-    /// A file holds another table.
+    /// A file has the wrong contents.
     #[error("{path}: expected {expected}, found {found}; download the file again")]
     Format {
         /// The file.
         path: PathBuf,
-        /// What should be there.
+        /// What was expected.
         expected: String,
-        /// What is there.
+        /// What was found.
         found: String,
     },
 }
@@ -86,13 +87,13 @@ pub enum UciError {
 )]
 pub struct UnknownMeasured(pub String);
 
-/// How a data set is cut.
+/// How a data set is laid out and cut.
 struct Layout {
     file: &'static str,
-    /// Rows and columns of the whole table, the output last where it was a table of its own.
+    /// Rows and columns of the whole table; an output that is a table of its own comes last.
     shape: (usize, usize),
-    /// Column of the output; the columns in `skipped` are no inputs either.
     output: usize,
+    /// Columns that are neither inputs nor output.
     skipped: &'static [usize],
     noise: usize,
     train: usize,
@@ -155,10 +156,10 @@ impl Measured {
         self.layout().train
     }
 
-    /// Training and test rows of the split of `seed`, from the folder that [`VARIABLE`] names.
+    /// Training and test rows of the split of `seed`, from the folder in [`VARIABLE`].
     ///
     /// # Errors
-    /// No folder, or a file that cannot be read or is not the expected table.
+    /// No folder, or a file that cannot be read or has the wrong contents.
     pub fn read(self, seed: u64) -> Result<(Sample, Sample), UciError> {
         let file = self.layout().file;
         let folder = std::env::var_os(VARIABLE).ok_or(UciError::NoFolder { file })?;
@@ -168,7 +169,7 @@ impl Measured {
     /// Training and test rows of the split of `seed`, from the files in `folder`.
     ///
     /// # Errors
-    /// A file that cannot be read or is not the expected table.
+    /// A file that cannot be read or has the wrong contents.
     pub fn read_from(self, folder: &Path, seed: u64) -> Result<(Sample, Sample), UciError> {
         let layout = self.layout();
         let mut table = table(folder, self)?;
@@ -186,7 +187,7 @@ impl Measured {
         if table.len() < needed {
             return Err(UciError::Format {
                 path: folder.join(layout.file),
-                expected: format!("at least {needed} rows that are used"),
+                expected: format!("at least {needed} usable rows"),
                 found: table.len().to_string(),
             });
         }
@@ -214,7 +215,7 @@ impl Measured {
     }
 }
 
-/// Mean 0 and standard deviation 1 of every column in the first `train` rows.
+/// Scales every column to mean 0 and standard deviation 1 over the first `train` rows.
 fn standardise(table: &mut [Vec<f64>], train: usize) {
     for k in 0..table[0].len() {
         let (mean, deviation) = moments(table[..train].iter().map(|row| row[k]));
@@ -229,7 +230,7 @@ fn standardise(table: &mut [Vec<f64>], train: usize) {
     }
 }
 
-/// Mean and standard deviation of the population.
+/// Mean and population standard deviation.
 fn moments(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let count = values.clone().count() as f64;
     let mean = values.clone().sum::<f64>() / count;
@@ -290,29 +291,62 @@ impl FromStr for Measured {
 mod tests {
     use super::*;
 
-    /// Whether the files are there; says so if not.
-    fn available() -> bool {
-        let there = std::env::var_os(VARIABLE).is_some();
-        if !there {
-            eprintln!("SKIPPED: {VARIABLE} is not set, so nothing is tested on measured data");
+    #[test]
+    fn sets_have_their_names_and_numbers_of_inputs() {
+        let dims = [15, 20, 41, 59, 19, 18];
+        for (measured, dim) in Measured::ALL.into_iter().zip(dims) {
+            let parsed = measured.name().parse();
+            assert_eq!((measured.dim(), parsed), (dim, Ok(measured)));
         }
-        there
+        assert!("mnist".parse::<Measured>().is_err());
+    }
+
+    /// A table in the form of airfoil.txt: output 5 is 100 + the sum of the inputs, and input 2 is constant.
+    fn made_up_airfoil() -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("thinfit-airfoil-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let row = |i: usize| {
+            let at = |k: usize| ((i + 1) as f64 * (k as f64 + 2.0).sqrt()).fract();
+            let x = [at(0), 3.0 * at(1), 7.0, at(3), at(4)];
+            let y = 100.0 + x.iter().sum::<f64>();
+            format!("{} {} {} {} {} {y}\n", x[0], x[1], x[2], x[3], x[4])
+        };
+        let text: String = (0..1503).map(row).collect();
+        std::fs::write(folder.join("airfoil.txt"), text).unwrap();
+        folder
     }
 
     #[test]
-    fn every_split_has_its_shape_and_training_rows_are_standardised() {
-        if !available() {
-            return;
+    fn a_table_is_cut_standardised_and_padded_with_noise() {
+        let folder = made_up_airfoil();
+        let read = |seed| Measured::Airfoil.read_from(&folder, seed).unwrap();
+        let ((train, test), (again, _), (other, _)) = (read(0), read(0), read(1));
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!((train.x.nrows(), train.x.ncols()), (750, 41));
+        assert_eq!((test.x.nrows(), test.y.nrows()), (750, 750));
+        for k in 0..5 {
+            let (mean, deviation) = moments(train.x.col_as_slice(k).iter().copied());
+            let expected = if k == 2 { 0.0 } else { 1.0 };
+            assert!(mean.abs() < 1e-9 && (deviation - expected).abs() < 1e-9);
         }
-        let dims = [15, 20, 41, 59, 19, 18];
-        for (measured, dim) in Measured::ALL.into_iter().zip(dims) {
-            assert_eq!(
-                (measured.dim(), measured.name().parse()),
-                (dim, Ok(measured))
-            );
+        let (mean, deviation) = moments(train.y.col_as_slice(0).iter().copied());
+        assert!(mean.abs() < 1e-9 && (deviation - 1.0).abs() < 1e-9);
+        let (mean, deviation) = moments(train.x.col_as_slice(40).iter().copied());
+        assert!(mean.abs() < 0.15 && (deviation - 1.0).abs() < 0.15);
+        assert_eq!((&train.x, &train.y), (&again.x, &again.y));
+        assert_ne!(train.y, other.y);
+    }
+
+    #[test]
+    #[cfg_attr(not(measured_data), ignore = "THINFIT_DATA is not set")]
+    fn every_split_has_its_shape_and_training_rows_are_standardised() {
+        for measured in Measured::ALL {
             let (train, test) = measured.read(0).unwrap();
             let layout = measured.layout();
-            assert_eq!((train.x.nrows(), train.x.ncols()), (layout.train, dim));
+            assert_eq!(
+                (train.x.nrows(), train.x.ncols()),
+                (layout.train, measured.dim())
+            );
             assert_eq!((test.x.nrows(), test.y.nrows()), (layout.test, layout.test));
             assert!(train.x.is_all_finite() && test.x.is_all_finite() && test.y.is_all_finite());
             let (mean, deviation) = moments(train.y.col_as_slice(0).iter().copied());
@@ -331,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_files_and_folders_are_named_with_the_way_out() {
+    fn errors_name_the_missing_file_and_the_remedy() {
         let error = Measured::Airfoil
             .read_from(Path::new("/nowhere"), 0)
             .unwrap_err()
@@ -342,11 +376,10 @@ mod tests {
         );
         let error = UciError::NoFolder { file: "ccpp.mat" }.to_string();
         assert!(error.contains("download ccpp.mat"), "{error}");
-        assert!("mnist".parse::<Measured>().is_err());
     }
 
     #[test]
-    fn a_table_of_which_too_little_is_used_is_an_error() {
+    fn a_table_with_too_few_usable_rows_is_refused() {
         let folder = std::env::temp_dir().join(format!("thinfit-uci-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let row = ["1"; 22].join(" ") + "\n";
@@ -354,7 +387,7 @@ mod tests {
         let error = Measured::Telemonit.read_from(&folder, 0).unwrap_err();
         let text = error.to_string();
         assert!(
-            text.contains("at least 1867 rows") && text.contains("found 0"),
+            text.contains("at least 1867 usable rows") && text.contains("found 0"),
             "{text}"
         );
         std::fs::remove_dir_all(&folder).unwrap();
