@@ -1,60 +1,70 @@
 //! The accuracy figures of the README, written to a folder under `runs/`.
 //!
 //! `cargo run --release -p thinfit-experiments --example accuracy -- WHAT --out DIR [--seeds K]` where WHAT is `fast`
-//! (the default preset on dense inputs), `polish` (random features and the polish on the true inputs) or `coverage` (90 %
-//! intervals under noise). `thinfit reproduce` has the paper's tables. Every line is written when its job is done, and a job that stands in the file is not run again.
+//! (the default preset on all inputs), `polish` (polished random features on the inputs that matter) or `coverage` (90 %
+//! intervals under noise). For the paper's tables there is `thinfit reproduce`. Every fit is one line of a CSV file, written
+//! when the fit is done; a fit that is already in the file is not repeated.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::time::Instant;
-use thinfit::{Config, Control, Dataset, Lambda, Mat, MatRef, Model, Training, fit};
+use thinfit::{Config, Control, Dataset, Lambda, Mat, MatRef, Model, fit};
 use thinfit_experiments::functions::noise;
-use thinfit_experiments::{Problem, Split};
+use thinfit_experiments::{Column, Problem, Split};
 
-type Outcome = Result<(), Box<dyn std::error::Error + Send + Sync>>;
+type Done = Result<(), Box<dyn std::error::Error>>;
 
-/// Results by job, kept in a CSV file.
-struct Ledger {
+/// Results by fit, in a CSV file.
+struct Results {
     path: PathBuf,
-    lines: Mutex<Vec<String>>,
+    lines: Vec<String>,
 }
 
-impl Ledger {
+impl Results {
     fn open(folder: &Path, name: &str) -> std::io::Result<Self> {
         std::fs::create_dir_all(folder)?;
         let path = folder.join(format!("{name}.csv"));
         let text = std::fs::read_to_string(&path).unwrap_or_else(|_| {
             "problem,d,samples,method,activation,lambda,seed,value,seconds\n".into()
         });
-        Ok(Ledger {
-            path,
-            lines: Mutex::new(text.lines().map(str::to_owned).collect()),
-        })
+        let lines = text.lines().map(str::to_owned).collect();
+        Ok(Results { path, lines })
     }
 
-    fn has(&self, job: &str) -> bool {
-        let start = format!("{job},");
-        self.lines
-            .lock()
-            .is_ok_and(|lines| lines.iter().any(|line| line.starts_with(&start)))
+    /// Adds the value and the seconds of a fit, unless they are there already.
+    fn add(
+        &mut self,
+        (column, name, config): (Column, &str, &Config),
+        measure: impl FnOnce() -> Result<(f64, f64), Box<dyn std::error::Error>>,
+    ) -> Done {
+        let Lambda::Fixed(lambda) = config.lambda else {
+            unreachable!("these runs fix lambda")
+        };
+        let fit = format!(
+            "{},{},{},{name},{},{lambda},{}",
+            column.problem(),
+            column.dim(),
+            column.samples(),
+            config.activation.name(),
+            config.seed
+        );
+        let start = format!("{fit},");
+        if self.lines.iter().any(|line| line.starts_with(&start)) {
+            return Ok(());
+        }
+        let (value, seconds) = measure()?;
+        eprintln!("{fit},{value:.3e},{seconds:.1} s");
+        self.lines.push(format!("{fit},{value:e},{seconds:.2}"));
+        Ok(thinfit::file::write_whole(
+            &self.path,
+            (self.lines.join("\n") + "\n").as_bytes(),
+        )?)
     }
 
-    fn add(&self, job: &str, value: f64, seconds: f64) -> Outcome {
-        let mut lines = self.lines.lock().map_err(|_| "a job panicked")?;
-        lines.push(format!("{job},{value:e},{seconds:.2}"));
-        eprintln!("{job},{value:.3e},{seconds:.1} s");
-        let partial = self.path.with_extension("partial");
-        std::fs::write(&partial, lines.join("\n") + "\n")?;
-        std::fs::rename(&partial, &self.path)?;
-        Ok(())
-    }
-
-    /// Means over seeds, by the fields before the seed.
-    fn print(&self) -> Outcome {
-        let lines = self.lines.lock().map_err(|_| "a job panicked")?;
+    /// Prints means over seeds, by the fields before the seed.
+    fn print(&self) -> Done {
         let mut groups: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
-        for line in &lines[1..] {
+        for line in &self.lines[1..] {
             let fields: Vec<&str> = line.split(',').collect();
             let (key, value) = (
                 fields[..6].join(","),
@@ -66,39 +76,15 @@ impl Ledger {
             }
         }
         for (key, values) in groups {
-            let mean = |pick: fn(&(f64, f64)) -> f64| {
-                values.iter().map(pick).sum::<f64>() / values.len() as f64
-            };
-            let (value, seconds) = (mean(|v| v.0), mean(|v| v.1));
+            let count = values.len();
+            let value = values.iter().map(|v| v.0).sum::<f64>() / count as f64;
+            let seconds = values.iter().map(|v| v.1).sum::<f64>() / count as f64;
             writeln!(
                 std::io::stdout(),
-                "{key}: mean {value:.3e} over {} seeds, {seconds:.1} s",
-                values.len()
+                "{key}: mean {value:.3e} over {count} seeds, {seconds:.1} s"
             )?;
         }
         Ok(())
-    }
-}
-
-/// A problem with its setting.
-#[derive(Clone, Copy)]
-struct Cell {
-    problem: Problem,
-    d: usize,
-    m: usize,
-}
-
-impl Cell {
-    fn job(self, method: &str, config: &Config) -> String {
-        let Cell { problem, d, m } = self;
-        let Lambda::Fixed(lambda) = config.lambda else {
-            unreachable!("these runs fix lambda")
-        };
-        format!(
-            "{problem},{d},{m},{method},{},{lambda},{}",
-            config.activation.name(),
-            config.seed
-        )
     }
 }
 
@@ -106,138 +92,100 @@ fn mean_square(model: &Model, x: MatRef<'_, f64>, y: &Mat<f64>) -> thinfit::Resu
     Ok((model.predict(x)? - y).squared_norm_l2() / y.nrows() as f64)
 }
 
-/// A fit on the given inputs of a problem (all of them if none are named).
-fn plain(ledger: &Ledger, name: &str, cell: Cell, inputs: &[usize], config: &Config) -> Outcome {
-    let job = cell.job(name, config);
-    if ledger.has(&job) {
-        return Ok(());
-    }
+/// Test error of fits on the given inputs of a column, all of them if none are named.
+fn error(
+    results: &mut Results,
+    name: &str,
+    column: Column,
+    inputs: &[usize],
+    config: &Config,
+) -> Done {
     let pick = |x: &Mat<f64>| match inputs {
         [] => x.clone(),
         _ => Mat::from_fn(x.nrows(), inputs.len(), |i, j| x[(i, inputs[j])]),
     };
-    let sample = |split| cell.problem.sample(cell.d, cell.m, config.seed, split);
-    let (train, test) = (sample(Split::Train)?, sample(Split::Test)?);
-    let start = Instant::now();
-    let model = fit(&Dataset::new(pick(&train.x), train.y)?, config, &|_| {
-        Control::Continue
-    })?;
-    let seconds = start.elapsed().as_secs_f64();
-    ledger.add(
-        &job,
-        mean_square(&model, pick(&test.x).as_ref(), &test.y)?,
-        seconds,
-    )
+    results.add((column, name, config), || {
+        let (train, test) = column.draw(config.seed)?;
+        let start = Instant::now();
+        let data = Dataset::new(pick(&train.x), train.y)?;
+        let model = fit(&data, config, &|_| Control::Continue)?;
+        let seconds = start.elapsed().as_secs_f64();
+        let error = mean_square(&model, pick(&test.x).as_ref(), &test.y)?;
+        Ok((error, seconds))
+    })
 }
 
-/// Share of fresh noisy targets inside the 90 % interval, noise of 10 % of the standard deviation of f.
-fn coverage(ledger: &Ledger, cell: Cell, config: &Config) -> Outcome {
-    let job = cell.job("coverage", config);
-    if ledger.has(&job) {
-        return Ok(());
-    }
-    let fresh = 2000;
-    let train = cell
-        .problem
-        .sample(cell.d, cell.m, config.seed, Split::Train)?;
-    let test = cell
-        .problem
-        .sample(cell.d, fresh, config.seed, Split::Test)?;
-    let mean = train.y.sum() / cell.m as f64;
-    let deviation = 0.1 * (train.y.squared_norm_l2() / cell.m as f64 - mean * mean).sqrt();
-    let noise = noise(cell.m + fresh, config.seed);
-    let y = Mat::from_fn(cell.m, 1, |i, _| train.y[(i, 0)] + deviation * noise[i]);
-    let start = Instant::now();
-    let model = fit(&Dataset::new(train.x, y)?, config, &|_| Control::Continue)?;
-    let seconds = start.elapsed().as_secs_f64();
-    let (low, high) = model.interval(test.x.as_ref(), 0.9)?;
-    let inside = |i: &usize| {
-        let y = test.y[(*i, 0)] + deviation * noise[cell.m + i];
-        low[(*i, 0)] <= y && y <= high[(*i, 0)]
-    };
-    let error = mean_square(&model, test.x.as_ref(), &test.y)?;
-    eprintln!(
-        "seed {}: error {error:.3e}, noise {:.3e}",
-        config.seed,
-        deviation * deviation
-    );
-    ledger.add(
-        &job,
-        (0..fresh).filter(inside).count() as f64 / fresh as f64,
-        seconds,
-    )
+/// Share of 2000 fresh noisy targets of f3 inside the 90 % interval, with noise of 10 % of the standard deviation of f3.
+fn coverage(results: &mut Results, config: &Config) -> Done {
+    let (d, m, fresh) = (5, 500, 2000);
+    let column = Column::Function(Problem::F3, d, m);
+    results.add((column, "coverage", config), || {
+        let train = Problem::F3.sample(d, m, config.seed, Split::Train)?;
+        let test = Problem::F3.sample(d, fresh, config.seed, Split::Test)?;
+        let mean = train.y.sum() / m as f64;
+        let deviation = 0.1 * (train.y.squared_norm_l2() / m as f64 - mean * mean).sqrt();
+        let noise = noise(m + fresh, config.seed);
+        let y = Mat::from_fn(m, 1, |i, _| train.y[(i, 0)] + deviation * noise[i]);
+        let start = Instant::now();
+        let model = fit(&Dataset::new(train.x, y)?, config, &|_| Control::Continue)?;
+        let seconds = start.elapsed().as_secs_f64();
+        let (low, high) = model.interval(test.x.as_ref(), 0.9)?;
+        let inside = |i: &usize| {
+            let y = test.y[(*i, 0)] + deviation * noise[m + i];
+            low[(*i, 0)] <= y && y <= high[(*i, 0)]
+        };
+        let error = mean_square(&model, test.x.as_ref(), &test.y)?;
+        eprintln!(
+            "seed {}: error {error:.3e}, noise {:.3e}",
+            config.seed,
+            deviation * deviation
+        );
+        let share = (0..fresh).filter(inside).count() as f64 / fresh as f64;
+        Ok((share, seconds))
+    })
 }
 
-fn main() -> Outcome {
+fn main() -> Done {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let option = |name: &str| {
-        arguments
-            .iter()
-            .position(|a| a == name)
-            .and_then(|i| arguments.get(i + 1))
+        let place = arguments.iter().position(|argument| argument == name)?;
+        arguments.get(place + 1).map(String::as_str)
     };
     let what = arguments.first().map_or("", String::as_str);
-    let folder = PathBuf::from(option("--out").map_or("runs/local", String::as_str));
-    let seeds = |default: u64| {
-        1..=option("--seeds")
-            .and_then(|k| k.parse().ok())
-            .unwrap_or(default)
+    let default = match what {
+        "fast" => 5,
+        "polish" => 3,
+        "coverage" => 20,
+        _ => {
+            return Err(format!("expected one of fast, polish, coverage, found `{what}`").into());
+        }
     };
-    if !["fast", "polish", "coverage"].contains(&what) {
-        return Err(format!("expected one of fast, polish, coverage, found `{what}`").into());
-    }
-    let ledger = Ledger::open(&folder, what)?;
-    let cell = |problem, d, m| Cell { problem, d, m };
-    match what {
-        "fast" => {
-            for cell in [
-                cell(Problem::F1, 10, 500),
-                cell(Problem::F2, 5, 500),
-                cell(Problem::F3, 5, 500),
-            ] {
-                for seed in seeds(5) {
-                    plain(
-                        &ledger,
-                        "fast",
-                        cell,
-                        &[],
-                        &Config {
-                            seed,
-                            ..Config::fast()
-                        },
-                    )?;
+    let seeds: u64 = option("--seeds").map_or(Ok(default), str::parse)?;
+    let mut results = Results::open(Path::new(option("--out").unwrap_or("runs/local")), what)?;
+    let polish: [(&str, &[usize]); 2] = [("f2-10", &[0, 1, 2]), ("f1-10", &[0, 1, 2, 3])];
+    for seed in 1..=seeds {
+        let config = Config {
+            seed,
+            ..Config::fast()
+        };
+        match what {
+            "fast" => {
+                for column in ["f1-10", "f2-5", "f3-5"] {
+                    error(&mut results, "fast", column.parse()?, &[], &config)?;
                 }
             }
-        }
-        "polish" => {
-            let cells = [
-                (cell(Problem::F2, 10, 1000), &[0, 1, 2][..]),
-                (cell(Problem::F1, 10, 500), &[0, 1, 2, 3]),
-            ];
-            for (cell, inputs) in cells {
-                for seed in seeds(3) {
-                    let config = Config {
-                        training: Training::Random,
-                        seed,
-                        ..Config::fast()
-                    };
-                    plain(&ledger, "random+polish", cell, inputs, &config)?;
+            "polish" => {
+                let config = Config {
+                    training: thinfit::Training::Random,
+                    ..config
+                };
+                for (column, inputs) in polish {
+                    let column = column.parse()?;
+                    error(&mut results, "random+polish", column, inputs, &config)?;
                 }
             }
+            _ => coverage(&mut results, &config)?,
         }
-        "coverage" => {
-            for seed in seeds(20) {
-                coverage(
-                    &ledger,
-                    cell(Problem::F3, 5, 500),
-                    &Config {
-                        seed,
-                        ..Config::fast()
-                    },
-                )?;
-            }
-        }
-        _ => unreachable!("refused above"),
     }
-    ledger.print()
+    results.print()
 }

@@ -1,8 +1,8 @@
 //! Sensitivity indices of fitted models beside the analytic ones, as CSV.
 //!
 //! `cargo run --release -p thinfit-experiments --example sensitivity -- [--seeds K] [--samples M] [PROBLEM...]` fits
-//! `ishigami` and `sobol-g` (or those named) with the `fast` preset for K seeds, five unless said. Columns: `test_mse` is
-//! the error of the fit on fresh points relative to the variance, `cancellation` the size of the output weights relative
+//! `ishigami` and `sobol-g` (or those named) with the `fast` preset for K seeds, by default five. Columns: `test_mse` is
+//! the error on fresh points relative to the variance, `cancellation` the size of the output weights relative
 //! to the standard deviation of f, and the differences are model minus function.
 
 use std::io::Write;

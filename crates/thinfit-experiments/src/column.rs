@@ -1,6 +1,6 @@
-//! What is learned: one column of the paper's tables, that is, a problem with its number of inputs and of samples.
+//! A column of the paper's tables: a problem with its numbers of inputs and samples.
 //!
-//! A seed draws training and test points of a function, or splits the rows of measured data. Galaxy has one split.
+//! A seed draws the training and test points of a function, or splits the rows of measured data; galaxy has one split.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use std::str::FromStr;
 use crate::{Error, Measured, Problem, Sample, Split};
 use serde::{Deserialize, Serialize};
 
-/// A column.
+/// A column: what is learned.
 ///
 /// | name | problem | inputs, samples | table |
 /// |---|---|---|---|
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "&'static str")]
 pub enum Column {
-    /// A function, its number of inputs, of training points and of test points, which are as many.
+    /// A function, its number of inputs, and its number of training points, which is that of test points, too.
     Function(Problem, usize, usize),
     /// A measured data set.
     Measured(Measured),
@@ -68,7 +68,7 @@ impl Column {
         Column::NAMED.into_iter().map(|(_, column)| column)
     }
 
-    /// Short name, as on the command line and in records.
+    /// Name on the command line and in the ledger.
     pub fn name(self) -> &'static str {
         Column::NAMED
             .iter()
@@ -101,10 +101,10 @@ impl Column {
         }
     }
 
-    /// The columns that a word on the command line stands for: one by its name, or all of a problem (`f1`).
+    /// The columns that a word on the command line names: one by its name, or all of a problem (`f1`).
     ///
     /// # Errors
-    /// A word that is neither.
+    /// An unknown name.
     pub fn matching(word: &str) -> Result<Vec<Column>, UnknownColumn> {
         let named: Vec<Column> = Column::all().filter(|c| c.name() == word).collect();
         let problem = || Column::all().filter(|c| c.problem() == word).collect();
@@ -118,7 +118,7 @@ impl Column {
     /// Training and test points of a seed.
     ///
     /// # Errors
-    /// Measured data that are not there or are not what they should be.
+    /// Measured data that are missing or have the wrong contents.
     pub fn draw(self, seed: u64) -> Result<(Sample, Sample), Error> {
         match self {
             Function(problem, dim, samples) => {
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_different_and_stand_for_their_columns() {
+    fn names_lead_back_to_their_columns() {
         for (name, column) in Column::NAMED {
             assert_eq!((column.name(), name.parse()), (name, Ok(column)));
         }

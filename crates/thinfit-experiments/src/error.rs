@@ -8,25 +8,25 @@ use crate::{TooFewInputs, UciError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Measured data are not there, or are not what they should be.
+    /// Measured data are missing or have the wrong contents.
     #[error(transparent)]
     Data(#[from] UciError),
-    /// A function of more inputs than asked for.
+    /// A function reads more inputs than it was given.
     #[error(transparent)]
     Inputs(#[from] TooFewInputs),
     /// A fit failed.
     #[error(transparent)]
     Fit(#[from] thinfit::Error),
-    /// A setting that no method has, or with a value that it cannot have.
+    /// A setting does not exist, or cannot have its value.
     #[error("settings: {problem}")]
     Settings {
         /// What is wrong.
         problem: String,
     },
-    /// An error of the program; what it printed says where.
-    #[error("the fit panicked, which is a bug of thinfit")]
+    /// A bug; the panic message says where.
+    #[error("the fit panicked, which is a bug in thinfit; please report the message above")]
     Panic,
-    /// A file of records could not be read or written.
+    /// A file or folder beside the ledger could not be read or written.
     #[error("cannot {action} {path}: {source}")]
     Io {
         /// `read` or `write`.
@@ -39,7 +39,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Why a file could not be read or written.
+    /// An error of reading or writing a file.
     pub(crate) fn io(
         action: &'static str,
         path: impl Into<PathBuf>,

@@ -1,7 +1,7 @@
 //! Test functions: formulas, settings and samples. Nine are the paper's, two have known sensitivity indices.
 //!
-//! Inputs are uniform on the cube `[0, 1]^d`, those of `ishigami` on `[-π, π]^d`; outputs carry no noise. Every function reads its first few inputs only, except
-//! $h_1$ and $h_2$, which read all; the others are there to be ignored. Indices in the formulas start at one.
+//! Inputs are uniform on the cube `[0, 1]^d`, those of `ishigami` on `[-π, π]^d`; outputs have no noise. $h_1$ and $h_2$ read
+//! all inputs, every other function only its first few; the rest are there to be ignored. Indices start at one.
 //!
 //! | name | formula | inputs read | settings $(d, M)$ |
 //! |---|---|---|---|
@@ -16,9 +16,9 @@
 //! | `ishigami` | $\sin x_1 + 7 \sin^2 x_2 + 0.1\, x_3^4 \sin x_1$ on $[-\pi, \pi]^d$ | 3 | (5, 1000) |
 //! | `sobol-g` | $\prod_k (\lvert 4 x_k - 2\rvert + a_k)/(1 + a_k)$, $a = (0, 1, 4.5, 9, 99, 99, 99, 99)$ | 8 | (8, 1000) |
 //!
-//! The last two are not in the paper; [`Problem::indices`] has their sensitivity indices.
+//! The last two are not the paper's; [`Problem::indices`] gives their sensitivity indices.
 //!
-//! Two formulas differ from the text of the paper, because the published numbers were made with these. The text has
+//! Two formulas differ from the text of the paper, because the published numbers belong to these. The text has
 //! $\lVert x\rVert_2^2$ in $h_1$, kept here as `h1-text`; the errors of Table 2 fit the fourth power. The text has
 //! $g(A_i x)$; the numbers belong to $g(A_i^T x)$, which turns $g_2$ the other way and leaves $g_1$ and $g_3$ alone,
 //! with $A_1 = I$, $A_2$ the rotation by $\pi/4$ and $A_3$ = [[1, 0.3], [0.3, 1]].
@@ -37,11 +37,11 @@ use rand_distr::StandardNormal;
 pub enum Problem {
     /// Polynomial with two products.
     F1,
-    /// Ishigami function without the factor that scales its input.
+    /// Ishigami function on the unit cube.
     F2,
     /// Friedman-1.
     F3,
-    /// $\sin(\sum x) + \lVert x\rVert^4$, which the published numbers belong to.
+    /// $\sin(\sum x) + \lVert x\rVert^4$, to which the published numbers belong.
     H1,
     /// $\sin(\sum x) + \lVert x\rVert^2$, as the paper prints $h_1$.
     H1Text,
@@ -55,13 +55,13 @@ pub enum Problem {
     G2,
     /// The same, sheared.
     G3,
-    /// Ishigami function on its own box: a strong interaction, and an input that acts through it alone.
+    /// Ishigami function on its usual box: a strong interaction, and an input that acts only through it.
     Ishigami,
-    /// Sobol's g-function: a product with kinks, two strong inputs, two weak ones and four that hardly act.
+    /// Sobol's g-function: a product with kinks, two strong inputs, two weak ones and four of almost no effect.
     SobolG,
 }
 
-/// The numbers $a_k$ of the g-function; the larger, the less input $k$ does.
+/// The numbers $a_k$ of the g-function; the larger, the weaker input $k$.
 const SOBOL_G: [f64; 8] = [0.0, 1.0, 4.5, 9.0, 99.0, 99.0, 99.0, 99.0];
 
 /// Which of the two independent samples of a seed.
@@ -69,7 +69,7 @@ const SOBOL_G: [f64; 8] = [0.0, 1.0, 4.5, 9.0, 99.0, 99.0, 99.0, 99.0];
 pub enum Split {
     /// For the fit.
     Train,
-    /// Fresh points for the error.
+    /// For the test error.
     Test,
 }
 
@@ -164,7 +164,7 @@ impl Problem {
         }
     }
 
-    /// The pairs (inputs $d$, training points $M$) that the paper reports, or that we do; as many fresh points make the test.
+    /// The pairs (inputs $d$, training points $M$) of the paper, or ours; a test has as many fresh points.
     pub fn settings(self) -> &'static [(usize, usize)] {
         match self {
             Problem::F1 => &[(5, 300), (10, 500)],
@@ -179,7 +179,7 @@ impl Problem {
         }
     }
 
-    /// The fewest inputs with which the formula makes sense.
+    /// The fewest inputs that the formula needs.
     pub fn inputs_read(self) -> usize {
         match self {
             Problem::F1 => 4,
@@ -199,7 +199,7 @@ impl Problem {
         }
     }
 
-    /// Sensitivity indices over the whole domain in `dim` inputs, where they are known.
+    /// Sensitivity indices over the whole domain in `dim` inputs, if they are known.
     ///
     /// Ishigami, with $a = 7$, $b = 0.1$: $V_1 = \frac12 (1 + b\pi^4/5)^2$, $V_2 = a^2/8$, $V_{13} = 8 b^2\pi^8/225$.
     /// The g-function: $V_k = \frac13 (1 + a_k)^{-2}$, $1 + V = \prod_k (1 + V_k)$, and the total part of input $k$ is
@@ -311,7 +311,7 @@ impl Problem {
     }
 }
 
-/// `count` numbers from the standard normal distribution, of a stream that no sample of the same seed uses.
+/// `count` standard normal numbers, from a stream that no sample of the same seed uses.
 pub fn noise(count: usize, seed: u64) -> Vec<f64> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(2);
@@ -499,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_inputs_and_unknown_names_are_refused_with_the_way_out() {
+    fn too_few_inputs_and_unknown_names_are_refused_with_the_remedy() {
         let error = Problem::F3.sample(4, 10, 0, Split::Train).unwrap_err();
         assert_eq!(
             error.to_string(),

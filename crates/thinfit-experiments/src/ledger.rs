@@ -1,8 +1,8 @@
-//! The record of every finished job, one JSON object a line in `cells.jsonl`.
+//! The outcome of every finished job, one JSON object per line of `cells.jsonl`.
 //!
-//! A line is written in one piece and reaches the disk before the job counts as done, so a stop or a crash loses no
-//! finished job. A last line that was cut short is left where it is and ignored; the next record begins a line of its own.
-//! Several programs may write to one ledger. Of several records of one job the first counts, unless it is one of a failure.
+//! A line is written in one piece and reaches the disk before its job counts as done, so neither a stop nor a crash loses
+//! a finished job. A line that was cut short is ignored, and the next entry starts a line of its own. Several programs
+//! may write to one ledger. The first entry of a job counts, unless it is a failure.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{File, OpenOptions};
@@ -13,73 +13,73 @@ use std::sync::{Mutex, PoisonError};
 use crate::{Error, Job};
 use serde::{Deserialize, Serialize};
 
-/// What a job gave.
+/// The outcome of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// The job.
     #[serde(flatten)]
     pub job: Job,
-    /// Mean squared error on the test points; none if the fit left the finite range.
+    /// Mean squared error on the test points; none if the fit failed.
     pub mse: Option<f64>,
-    /// Mean squared error on the validation rows, where the fit has some.
+    /// Mean squared error on the validation rows, if the fit has some.
     pub validation_mse: Option<f64>,
-    /// λ in use, where there is one.
+    /// λ in use, if there is one.
     pub selected_lambda: Option<f64>,
-    /// Real numbers that were fitted.
+    /// Number of fitted real numbers.
     pub parameters: Option<usize>,
-    /// Seconds that the fit took, those of the fit that it continues included.
+    /// Seconds of the fit, including those of the fit that it started from.
     pub seconds: f64,
     /// The commit of the program.
     pub commit: String,
-    /// When it was done, in seconds since 1970; 0 if nobody wrote it down.
+    /// When it was done, in seconds since 1970; 0 if unknown.
     pub finished: u64,
-    /// Why there is no error.
+    /// Why there is no test error.
     pub failure: Option<String>,
     /// All settings of the fit.
     pub config: serde_json::Value,
 }
 
-/// All records of a folder.
+/// The entries of a folder.
 pub struct Ledger {
     path: PathBuf,
-    state: Mutex<State>,
+    contents: Mutex<Contents>,
 }
 
 #[derive(Default)]
-struct State {
-    /// Bytes that were read.
+struct Contents {
+    /// Number of bytes read so far.
     read: u64,
-    /// Records by job.
+    /// Entries by job.
     entries: HashMap<String, Entry>,
-    /// Jobs that failed and are to be tried again.
+    /// Failed jobs to try again.
     retry: HashSet<String>,
-    /// Lines that are no records.
+    /// Number of damaged lines.
     damaged: usize,
 }
 
 impl Ledger {
-    /// Opens the ledger of a folder, which is made if it is not there.
+    /// Opens the ledger of a folder; makes the folder if necessary.
     ///
     /// # Errors
-    /// A folder or file that cannot be made or read.
+    /// A folder that cannot be made, or a file that cannot be read.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         std::fs::create_dir_all(folder).map_err(|source| Error::io("write", folder, source))?;
         let ledger = Ledger {
             path: folder.join("cells.jsonl"),
-            state: Mutex::default(),
+            contents: Mutex::default(),
         };
         ledger.refresh(&mut ledger.lock())?;
         Ok(ledger)
     }
 
-    /// From now on, jobs that failed do not count as done until there is a new record of them.
+    /// From now on, a failed job does not count as done until it has a new entry.
     pub fn retry(&self) {
-        let state = &mut *self.lock();
-        let failed = state
+        let contents = &mut *self.lock();
+        let failed = contents
             .entries
             .iter()
             .filter(|(_, entry)| entry.mse.is_none());
-        state.retry = failed.map(|(key, _)| key.clone()).collect();
+        contents.retry = failed.map(|(key, _)| key.clone()).collect();
     }
 
     /// The file.
@@ -90,69 +90,63 @@ impl Ledger {
     /// Whether a job is done, perhaps by another program meanwhile.
     ///
     /// # Errors
-    /// A file that cannot be read any more.
+    /// A file that can no longer be read.
     pub fn has(&self, job: &Job) -> Result<bool, Error> {
-        let mut state = self.lock();
-        self.refresh(&mut state)?;
+        let mut contents = self.lock();
+        self.refresh(&mut contents)?;
         let key = key(job);
-        Ok(state.entries.contains_key(&key) && !state.retry.contains(&key))
+        Ok(contents.entries.contains_key(&key) && !contents.retry.contains(&key))
     }
 
-    /// The record of a job.
+    /// The entry of a job.
     pub fn get(&self, job: &Job) -> Option<Entry> {
         self.lock().entries.get(&key(job)).cloned()
     }
 
-    /// All records, in no order.
+    /// All entries, in no order.
     pub fn entries(&self) -> Vec<Entry> {
         self.lock().entries.values().cloned().collect()
     }
 
-    /// Lines that are no records, for instance the last one after a crash.
+    /// Number of damaged lines, for instance the last one after a crash.
     pub fn damaged(&self) -> usize {
         self.lock().damaged
     }
 
-    /// Writes a record.
+    /// Writes an entry.
     ///
     /// # Errors
     /// A file that cannot be written.
     pub fn add(&self, entry: &Entry) -> Result<(), Error> {
         let failed = |source| Error::io("write", &self.path, source);
-        let state = self.lock();
+        let mut contents = self.lock();
         let mut line = serde_json::to_string(entry).expect("an entry holds texts and numbers");
         line.push('\n');
-        let open = || {
-            OpenOptions::new()
-                .create(true)
-                .append(true)
-                .read(true)
-                .open(&self.path)
-        };
-        let mut file = open().map_err(failed)?;
+        let mut options = OpenOptions::new();
+        let options = options.create(true).append(true).read(true);
+        let mut file = options.open(&self.path).map_err(failed)?;
         if ends_inside_a_line(&mut file).map_err(failed)? {
             line.insert(0, '\n');
         }
         file.write_all(line.as_bytes())
             .and_then(|()| file.sync_all())
             .map_err(failed)?;
-        drop(state);
-        self.refresh(&mut self.lock())
+        self.refresh(&mut contents)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, Contents> {
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads the whole lines that were added since the last time.
-    fn refresh(&self, state: &mut State) -> Result<(), Error> {
+    /// Reads the complete lines added since the last time.
+    fn refresh(&self, contents: &mut Contents) -> Result<(), Error> {
         let failed = |source| Error::io("read", &self.path, source);
         let mut file = match File::open(&self.path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             file => file.map_err(failed)?,
         };
         let mut bytes = Vec::new();
-        file.seek(SeekFrom::Start(state.read)).map_err(failed)?;
+        file.seek(SeekFrom::Start(contents.read)).map_err(failed)?;
         file.read_to_end(&mut bytes).map_err(failed)?;
         let whole = bytes
             .iter()
@@ -165,17 +159,16 @@ impl Ledger {
             match serde_json::from_slice::<Entry>(line) {
                 Ok(entry) => {
                     let key = key(&entry.job);
-                    state.retry.remove(&key);
-                    let known = state.entries.entry(key);
-                    let known = known.or_insert_with(|| entry.clone());
-                    if known.mse.is_none() {
-                        *known = entry;
+                    contents.retry.remove(&key);
+                    let known = contents.entries.get(&key);
+                    if known.is_none_or(|known| known.mse.is_none()) {
+                        contents.entries.insert(key, entry);
                     }
                 }
-                Err(_) => state.damaged += 1,
+                Err(_) => contents.damaged += 1,
             }
         }
-        state.read += whole as u64;
+        contents.read += whole as u64;
         Ok(())
     }
 }
@@ -197,14 +190,11 @@ fn key(job: &Job) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Choice, Exhibit, Plan, Settings};
+    use crate::job::tests::plan;
+    use crate::{Exhibit, Settings};
 
     fn entry(seed: u64) -> Entry {
-        let plan = Plan {
-            cells: Exhibit::Table(4).cells(),
-            seeds: vec![seed],
-            lambda: Choice::Published,
-        };
+        let plan = plan(Exhibit::Table(4).cells(), &[seed]);
         Entry {
             job: plan.jobs(&Settings::paper()).remove(0),
             mse: Some(0.1 + seed as f64 / 3.0),
@@ -226,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn records_survive_and_the_first_of_a_job_counts() {
+    fn entries_survive_and_the_first_of_a_job_counts() {
         let folder = folder("ledger");
         let ledger = Ledger::open(&folder).unwrap();
         let other = Ledger::open(&folder).unwrap();

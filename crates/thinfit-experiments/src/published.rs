@@ -1,8 +1,8 @@
-//! The published errors: all 300 cells of the paper's Tables 1 to 6, looked up by setting and method.
+//! The published errors: all 300 cells of the paper's Tables 1 to 6, by setting and row.
 //!
-//! `data/paper_results.csv` is the record; it is read once, on first use. An error is a mean over five runs, of the
-//! squared error on as many fresh test points as there were training points. Rows of ANOVA-RFF, SHRIMP, HARFE and
-//! SALSA were copied by the paper from other papers and were probably made on other domains: compare with care.
+//! They are in `data/paper_results.csv`, which is compiled in and parsed on first use. An error is the mean over five runs
+//! of the mean squared error on as many fresh test points as there were training points. The paper copied the rows of
+//! ANOVA-RFF, SHRIMP, HARFE and SALSA from other papers, probably of other domains: compare with care.
 
 use std::sync::LazyLock;
 
@@ -22,15 +22,15 @@ pub struct Published {
     pub dim: usize,
     /// Training points $M$.
     pub samples: usize,
-    /// The method.
+    /// The row.
     pub row: Row,
-    /// Its activation; none for the kernel method.
+    /// Its activation; none for kernel ridge.
     pub activation: Option<Activation>,
     /// Mean squared error on fresh points.
     pub mse: f64,
     /// Whether the paper sets the number in bold.
     pub highlighted: bool,
-    /// The strength of the regulariser that was selected, where the table gives one.
+    /// The selected strength of the regulariser, if the table gives one.
     pub lambda: Option<f64>,
 }
 
@@ -43,7 +43,7 @@ pub struct Setting<'a> {
     pub dim: usize,
     /// Training points $M$.
     pub samples: usize,
-    /// Hidden neurons $N$; 100 in Tables 1, 2, 3 and 6, where methods without neurons stand too.
+    /// Hidden neurons $N$: 100 in Tables 1, 2, 3 and 6, for methods without neurons, too.
     pub width: usize,
 }
 
@@ -51,12 +51,12 @@ pub struct Setting<'a> {
 pub fn cells() -> &'static [Published] {
     static CELLS: LazyLock<Vec<Published>> = LazyLock::new(|| {
         parse(include_str!("../data/paper_results.csv"))
-            .expect("the record is compiled in and a test parses it")
+            .expect("the file is compiled in and a test parses it")
     });
     &CELLS
 }
 
-/// The published cell of a setting, a method and an activation (none for kernel ridge), if there is one.
+/// The published cell of a setting, a row and an activation (none for kernel ridge), if there is one.
 pub fn find(
     setting: Setting<'_>,
     row: Row,
@@ -81,7 +81,7 @@ pub fn find(
     })
 }
 
-/// Reads the record; on failure says in which line and field.
+/// Parses the file; an error names the line and the field.
 fn parse(text: &'static str) -> Result<Vec<Published>, String> {
     text.lines()
         .enumerate()
@@ -150,7 +150,7 @@ mod tests {
     };
 
     #[test]
-    fn the_record_is_whole() {
+    fn all_cells_are_there() {
         assert_eq!(cells().len(), 300);
         assert!(
             cells()
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn widths_and_activations_are_told_apart() {
+    fn widths_and_activations_are_distinguished() {
         let wide = Setting { width: 200, ..F3 };
         assert_eq!(
             find(wide, Row::GftR, Some(Activation::Fourier))
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_record_is_reported_by_line_and_field() {
+    fn a_damaged_file_is_reported_by_line_and_field() {
         let error = parse("header\ntable1,100,f1,5,300,GFT,fourier,abc,0,").unwrap_err();
         assert!(error.starts_with("line 2: bad mse"), "{error}");
         assert!(

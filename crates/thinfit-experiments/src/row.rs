@@ -1,4 +1,4 @@
-//! The methods that are compared, one row (or one for each activation) of a table each.
+//! The rows of the tables. A row is a method with its settings, on one line per activation.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thinfit::{Activation, Training};
 
-/// A method: those of the paper first, in the order of its tables, then others.
+/// A row: those of the paper first, in the order of its tables, then ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "&'static str")]
 pub enum Row {
@@ -22,21 +22,21 @@ pub enum Row {
     KernelRidge,
     /// Both layers of a plain network trained together.
     NeuralNet,
-    /// Features sampled together with their output weights.
+    /// Features sampled together with their output weights, an ablation.
     FullySampled,
-    /// Generator replaced by noisy gradients.
+    /// Noisy gradients instead of a generator, an ablation.
     NoisyGradients,
     /// Features optimised directly.
     FOpt,
     /// Generative feature training.
     Gft,
-    /// Generative feature training, latents refined afterwards.
+    /// Generative feature training, then refinement of the latents.
     GftR,
-    /// SHRIMP with real features and every order up to five, as its authors and a user without knowledge would run it.
+    /// SHRIMP with real features of every order up to five, as its authors or a new user would run it.
     ShrimpReal,
     /// Plain random Fourier features with ridge.
     Rff,
-    /// Adaptive random Fourier features: frequencies walk by Metropolis steps.
+    /// Adaptive random Fourier features: frequencies move by Metropolis steps.
     Arff,
     /// Neurons placed between pairs of samples.
     Swim,
@@ -48,7 +48,7 @@ pub enum Row {
     GaussianProcessMatern,
 }
 
-/// No method has this name.
+/// No row has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no method `{name}`; expected one of {}", Row::ALL.map(Row::name).join(", "))]
 pub struct UnknownRow {
@@ -57,7 +57,7 @@ pub struct UnknownRow {
 }
 
 impl Row {
-    /// Every method, in the order of the tables.
+    /// Every row, in the order of the tables.
     pub const ALL: [Row; 18] = [
         Row::AnovaRff,
         Row::Shrimp,
@@ -79,7 +79,7 @@ impl Row {
         Row::GaussianProcessMatern,
     ];
 
-    /// Name on the command line and in records, and label in the tables.
+    /// Name on the command line and in the ledger, and label in the tables.
     fn names(self) -> (&'static str, &'static str) {
         match self {
             Row::AnovaRff => ("anova-rff", "ANOVA-RFF"),
@@ -103,12 +103,12 @@ impl Row {
         }
     }
 
-    /// Name on the command line and in records.
+    /// Name on the command line and in the ledger.
     pub fn name(self) -> &'static str {
         self.names().0
     }
 
-    /// The label of the paper's tables, or one like it.
+    /// Label in the paper's tables, or one in their style.
     pub fn label(self) -> &'static str {
         self.names().1
     }
@@ -123,7 +123,7 @@ impl Row {
         }
     }
 
-    /// Whether it has a regulariser of strength λ.
+    /// Whether the method has a regulariser of strength λ.
     pub fn has_lambda(self) -> bool {
         let ours = self.training().is_some();
         ours || matches!(
@@ -132,7 +132,7 @@ impl Row {
         )
     }
 
-    /// The activations that the tables have for it; none for a method without a choice.
+    /// The activations in the tables; empty for methods without one.
     pub fn activations(self) -> &'static [Activation] {
         match self {
             Row::NeuralNet => &[Activation::Fourier, Activation::Sigmoid, Activation::Relu],

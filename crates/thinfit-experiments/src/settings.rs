@@ -1,5 +1,5 @@
-//! The settings of every method in one call: a preset of the core library, the defaults of the other methods with what
-//! their own papers do for a column, and changes of single settings laid over both.
+//! The settings of every row in one call: a preset of the core library, the defaults of the other methods with what
+//! their authors chose for a column, and single changes on top of both.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use thinfit::Config;
 use thinfit_methods::{Method, Request};
 
-/// What a job says itself.
+/// Settings that a job determines.
 const GIVEN: [&str; 7] = [
     "method",
     "activation",
@@ -19,7 +19,7 @@ const GIVEN: [&str; 7] = [
     "kernel",
 ];
 
-/// Settings of all methods.
+/// The settings of all rows.
 #[derive(Clone, Debug)]
 pub struct Settings {
     preset: String,
@@ -44,7 +44,7 @@ impl Settings {
         if let Some((key, _)) = changes.iter().find(given) {
             return Err(Error::Settings {
                 problem: format!(
-                    "`{key}` belongs to the cell of a table and cannot be changed for all"
+                    "`{key}` belongs to the cell of a table and cannot be set for all"
                 ),
             });
         }
@@ -85,7 +85,7 @@ impl Settings {
         }
     }
 
-    /// Name of the settings of a method, `default` for those without presets; changes to them stand behind it.
+    /// Name of the settings of a row: the preset, or `default` for methods without presets, then the changes.
     pub fn label(&self, row: Row) -> String {
         let name = match row.training() {
             Some(_) => self.preset.as_str(),
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_reach_the_methods_that_have_the_setting_and_their_labels() {
+    fn changes_reach_the_methods_with_that_setting_and_their_labels() {
         let given = json!({ "generate": { "steps": 7 }, "rounds": 3 });
         let settings = Settings::new("paper", changes(given)).unwrap();
         let jobs = crate::job::tests::jobs(Row::GftR);
@@ -242,14 +242,14 @@ mod tests {
     }
 
     #[test]
-    fn what_no_method_has_is_named() {
+    fn settings_that_no_method_accepts_are_named() {
         let error = Settings::new("paper", changes(json!({ "magic": 1 }))).unwrap_err();
         assert!(error.to_string().contains("`magic`"), "{error}");
         let error = Settings::new("paper", changes(json!({ "points": "many" }))).unwrap_err();
         assert!(error.to_string().contains("many"), "{error}");
         let error = Settings::new("paper", changes(json!({ "width": 7 }))).unwrap_err();
         assert!(error.to_string().contains("`width` belongs"), "{error}");
-        // Two rows of a table differ by it alone.
+        // Two rows of a table differ in it alone.
         assert!(Settings::new("paper", changes(json!({ "kernel": "gaussian" }))).is_err());
         // The ridge of the core library is a choice, that of SHRIMP a number.
         for (ridge, core, other) in [

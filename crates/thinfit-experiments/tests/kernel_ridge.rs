@@ -1,4 +1,4 @@
-//! Kernel ridge on the paper's functions: errors in the range that the published row and our own runs give.
+//! Kernel ridge on the paper's functions: errors in the range of the published row and of our own runs.
 
 use thinfit::{Control, Dataset};
 use thinfit_experiments::published::{self, Setting};
@@ -37,7 +37,7 @@ fn f1_with_300_points() {
 }
 
 #[test]
-fn f3_with_500_points_is_near_the_published_figure() {
+fn f3_with_500_points_is_near_the_published_error() {
     let mse = error(Problem::F3, 5, 500);
     assert!((0.8 * 8.4e-3..1.2 * 9.7e-3).contains(&mse), "{mse:e}");
     let setting = Setting {
