@@ -17,9 +17,7 @@
 //! The files are not part of this repository; [`Measured::read`] looks for them in the folder that
 //! `THINFIT_DATA` names.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use crate::Sample;
 use faer::Mat;
@@ -79,13 +77,6 @@ pub enum UciError {
         found: String,
     },
 }
-
-/// No data set has this name.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "there is no data set `{0}`; expected one of propulsion, galaxy, airfoil, ccpp, telemonit, skillcraft"
-)]
-pub struct UnknownMeasured(pub String);
 
 /// How a data set is laid out and cut.
 struct Layout {
@@ -270,35 +261,14 @@ fn table(folder: &Path, measured: Measured) -> Result<Vec<Vec<f64>>, UciError> {
     Ok((0..x.nrows()).map(row).collect())
 }
 
-impl fmt::Display for Measured {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.name())
-    }
-}
-
-impl FromStr for Measured {
-    type Err = UnknownMeasured;
-
-    fn from_str(name: &str) -> Result<Self, UnknownMeasured> {
-        Measured::ALL
-            .into_iter()
-            .find(|measured| measured.name() == name)
-            .ok_or_else(|| UnknownMeasured(name.into()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn sets_have_their_names_and_numbers_of_inputs() {
-        let dims = [15, 20, 41, 59, 19, 18];
-        for (measured, dim) in Measured::ALL.into_iter().zip(dims) {
-            let parsed = measured.name().parse();
-            assert_eq!((measured.dim(), parsed), (dim, Ok(measured)));
-        }
-        assert!("mnist".parse::<Measured>().is_err());
+    fn sets_have_the_published_numbers_of_inputs() {
+        let dims = Measured::ALL.map(Measured::dim);
+        assert_eq!(dims, [15, 20, 41, 59, 19, 18]);
     }
 
     /// A table in the form of airfoil.txt: output 5 is 100 + the sum of the inputs, and input 2 is constant.
