@@ -9,7 +9,7 @@ use thinfit_plot::{
     Weights, effects, feature_grid, features, fit, importance, learning, prediction, residuals,
 };
 
-/// Numbers that look normally distributed, the same at every run.
+/// Normally distributed numbers, the same in every run.
 struct Normal(u64);
 
 impl Normal {
@@ -31,9 +31,7 @@ impl Normal {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = std::env::args()
-        .nth(1)
-        .ok_or("give the folder to write to")?;
+    let folder = std::env::args().nth(1).ok_or("usage: gallery FOLDER")?;
     let folder = PathBuf::from(folder);
     std::fs::create_dir_all(&folder)?;
     let pictures = [

@@ -1,10 +1,10 @@
-//! A drawing surface of lines, areas, rectangles, discs and text that is written as SVG or as PNG.
+//! A drawing surface for lines, areas, rectangles, discs and text, written as SVG or PNG.
 //!
-//! Both outputs come from one list of shapes, so they agree. Plotting libraries were tried and left out: the one that
-//! looked best doubled the time of a first build, and these few shapes are all that the pictures need. Text in the PNG
-//! is DejaVu Sans, which is compiled in; the SVG names that font and falls back on the viewer's own.
+//! Both outputs come from one list of shapes, so they agree. We use no plotting library: these few shapes are all the
+//! pictures need, and the best-looking library doubled the time of a first build. Text in the PNG is DejaVu Sans,
+//! compiled in; the SVG names that font and falls back to the viewer's own.
 //!
-//! Lengths are in pixels of the SVG, `y` points down. Shapes at positions that are not finite are left out.
+//! Lengths are in SVG pixels, and `y` points down. Shapes whose coordinates are not finite are skipped.
 
 use crate::{png, svg};
 
@@ -13,7 +13,7 @@ use crate::{png, svg};
 pub struct Colour {
     /// Red, green and blue.
     pub rgb: [u8; 3],
-    /// From 0, not seen, to 1.
+    /// From 0 (invisible) to 1 (opaque).
     pub opacity: f32,
 }
 
@@ -26,12 +26,12 @@ impl Colour {
         }
     }
 
-    /// The same colour, seen through.
+    /// The same colour at another opacity.
     pub const fn with_opacity(self, opacity: f32) -> Self {
         Colour { opacity, ..self }
     }
 
-    /// A colour between this, at 0, and another, at 1.
+    /// The colour a fraction `part` of the way to `other`: this one at 0, the other at 1.
     pub fn mix(self, other: Colour, part: f64) -> Self {
         let rgb = std::array::from_fn(|channel| {
             let (from, to) = (f64::from(self.rgb[channel]), f64::from(other.rgb[channel]));
@@ -52,10 +52,29 @@ pub struct Pen {
     pub dashed: bool,
 }
 
-/// The lengths of a dash and of the gap after it.
+impl Pen {
+    /// A pen without dashes.
+    pub const fn solid(colour: Colour, width: f64) -> Self {
+        Pen {
+            colour,
+            width,
+            dashed: false,
+        }
+    }
+
+    /// The same pen, dashed.
+    pub const fn dashed(self) -> Self {
+        Pen {
+            dashed: true,
+            ..self
+        }
+    }
+}
+
+/// The lengths of a dash and of the gap that follows.
 pub const DASH: [f64; 2] = [4.0, 3.0];
 
-/// Which point of a text its position refers to.
+/// Which point of a text is placed at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
     /// Its beginning.
@@ -67,7 +86,7 @@ pub enum Anchor {
 }
 
 impl Anchor {
-    /// The part of a text that lies before its position.
+    /// The fraction of a text that lies before its position.
     pub fn before(self) -> f64 {
         match self {
             Anchor::Start => 0.0,
@@ -79,20 +98,27 @@ impl Anchor {
 
 /// How a text is set.
 #[derive(Clone, Copy, Debug)]
-pub struct Type {
-    /// Height of an em.
+pub struct TextStyle {
+    /// Font size: the height of an em.
     pub size: f64,
-    /// Bold face.
+    /// Whether it is bold.
     pub bold: bool,
     /// Its colour.
     pub colour: Colour,
-    /// Which point its position refers to.
+    /// Which point is placed at its position.
     pub anchor: Anchor,
-    /// Turned to read upwards.
+    /// Whether it is rotated to read upwards.
     pub upwards: bool,
 }
 
-/// What is drawn, in order; `fill` and `pen` are the looks, the rest is the place.
+impl TextStyle {
+    /// The same style with another anchor.
+    pub const fn anchored(self, anchor: Anchor) -> Self {
+        TextStyle { anchor, ..self }
+    }
+}
+
+/// One element of a picture, with its place and its looks.
 pub enum Shape {
     /// A line through points.
     Line { points: Vec<(f64, f64)>, pen: Pen },
@@ -113,15 +139,15 @@ pub enum Shape {
         radius: f64,
         fill: Colour,
     },
-    /// A line of text whose baseline goes through `at`.
+    /// A line of text with its baseline through `at`.
     Text {
         at: (f64, f64),
         text: String,
-        set: Type,
+        style: TextStyle,
     },
 }
 
-/// A picture, to be written as SVG or PNG.
+/// A picture, ready to be written as SVG or PNG.
 pub struct Canvas {
     pub(crate) width: f64,
     pub(crate) height: f64,
@@ -134,9 +160,9 @@ impl Canvas {
         svg::write(self)
     }
 
-    /// The picture as PNG with `dots` dots for each pixel of the SVG; 2 suits a screen, 4 print.
+    /// The picture as PNG with `dots` dots per SVG pixel; 2 suits a screen, 4 suits print.
     ///
-    /// Fails where that makes no dots at all or more than a hundred million.
+    /// Fails if the PNG would have no dots or more than a hundred million.
     pub fn to_png(&self, dots: f64) -> Result<Vec<u8>, String> {
         png::write(self, dots)
     }
@@ -186,16 +212,16 @@ impl Canvas {
         }
     }
 
-    /// A line of text whose baseline goes through `at`.
-    pub(crate) fn text(&mut self, at: (f64, f64), text: impl Into<String>, set: Type) {
+    /// A line of text with its baseline through `at`.
+    pub(crate) fn text(&mut self, at: (f64, f64), text: impl Into<String>, style: TextStyle) {
         let text = text.into();
         if drawable(at) && !text.is_empty() {
-            self.shapes.push(Shape::Text { at, text, set });
+            self.shapes.push(Shape::Text { at, text, style });
         }
     }
 }
 
-/// Whether a point may be drawn: it is finite, and near enough for the single precision of the PNG.
+/// Whether a point is finite and small enough for the single precision of the PNG.
 fn drawable((x, y): (f64, f64)) -> bool {
     x.abs() <= 1e5 && y.abs() <= 1e5
 }
@@ -208,16 +234,12 @@ mod tests {
     const BLACK: Colour = Colour::new(0, 0, 0);
 
     #[test]
-    fn what_is_not_finite_is_left_out() {
+    fn shapes_that_are_not_finite_are_skipped() {
         let mut canvas = Canvas::new(10.0, 10.0);
         canvas.disc((f64::NAN, 5.0), 1.0, BLACK);
         canvas.disc((5.0, 5.0), f64::INFINITY, BLACK);
         canvas.rectangle((1.0, 1.0), (-1.0, 2.0), BLACK);
-        let pen = Pen {
-            colour: BLACK,
-            width: 1.0,
-            dashed: true,
-        };
+        let pen = Pen::solid(BLACK, 1.0).dashed();
         canvas.line(&[(0.0, 0.0), (f64::INFINITY, 1.0)], pen);
         canvas.area(&[(0.0, 0.0), (1.0, 1e300), (1.0, 1.0)], BLACK);
         canvas.text((0.0, f64::NAN), "x", CENTRED);

@@ -1,13 +1,13 @@
-//! The effect of each input alone: small panels with a common scale.
+//! The effect of each input alone, in small panels with a common scale.
 
 use crate::canvas::{Canvas, Pen};
-use crate::panel::{EDGE, Grid, Head, Labels, Panel, left_room};
+use crate::panel::{EDGE, Head, Layout, Panel, TickLabels, left_room};
 use crate::scale::Scale;
 use crate::style::{BEHIND, BLUE, INK, UPWARDS};
 use crate::text::elide;
 
-/// More panels than this are not read.
-const MOST: usize = 24;
+/// Nobody reads more panels than this.
+const MAX_PANELS: usize = 24;
 
 /// The effect of one input.
 #[derive(Clone, Copy, Debug)]
@@ -16,35 +16,35 @@ pub struct Effect<'a> {
     pub input: &'a str,
     /// Values of the input, ascending.
     pub x: &'a [f64],
-    /// The effect at each.
+    /// The effect at each value.
     pub y: &'a [f64],
-    /// A lower and an upper bound on the effect at each.
+    /// A lower and an upper bound on the effect at each value.
     pub band: Option<(&'a [f64], &'a [f64])>,
-    /// Values of the input in the data, such as their quantiles, marked on the axis; may be empty.
+    /// Values to mark on the axis, such as quantiles of the input in the data; may be empty.
     pub rug: &'a [f64],
 }
 
-/// The effects of the inputs on one output, in the order in which they are to be shown.
+/// The effects of the inputs on one output, in the order to show them.
 #[derive(Clone, Copy, Debug)]
 pub struct Effects<'a> {
     /// The title.
     pub title: &'a str,
-    /// The output, with its unit where it has one.
+    /// The output, with its unit if it has one.
     pub quantity: &'a str,
     /// One for each input.
     pub effects: &'a [Effect<'a>],
 }
 
-/// Draws a curve for each input with its band; all panels have one scale of the output.
+/// Draws a curve with its band for each input; all panels share the scale of the output.
 ///
-/// Twenty-four inputs at most are shown; a line says how many are not.
+/// Shows at most twenty-four inputs, and a note says how many more there are.
 pub fn effects(effects: Effects<'_>) -> Canvas {
     let Effects {
         title,
         quantity,
         effects,
     } = effects;
-    let (shown, rest) = effects.split_at(effects.len().min(MOST));
+    let (shown, rest) = effects.split_at(effects.len().min(MAX_PANELS));
     let bounds = |effect: &Effect<'_>| {
         let (low, high) = effect.band.unwrap_or((&[], &[]));
         [effect.y, low, high].concat()
@@ -52,7 +52,7 @@ pub fn effects(effects: Effects<'_>) -> Canvas {
     let up = Scale::around(shown.iter().flat_map(bounds));
     let note = match rest.len() {
         0 => String::new(),
-        rest => format!("the first {MOST} inputs; {rest} more are not shown"),
+        rest => format!("the first {MAX_PANELS} inputs; {rest} more are not shown"),
     };
     let head = Head {
         title,
@@ -70,43 +70,40 @@ pub fn effects(effects: Effects<'_>) -> Canvas {
         3 => (198.0, 132.0),
         _ => (240.0, 160.0),
     };
-    let grid = Grid {
+    let layout = Layout {
         origin: (left_room(&up, size.1), head.height() + 8.0),
         size,
         gap: (18.0, 48.0),
     };
-    let (right, bottom) = grid.end(rows, columns);
+    let (right, bottom) = layout.end(rows, columns);
     let mut canvas = Canvas::new(right + EDGE + 8.0, bottom + 42.0);
     head.draw(&mut canvas);
-    let zero = Pen {
-        width: 0.8,
-        ..BEHIND
-    };
+    let zero = Pen::solid(BEHIND.colour, 0.8);
     for (index, effect) in shown.iter().enumerate() {
         let column = index % columns;
         let values = effect.x.iter().zip(effect.y);
         let drawn = values.filter(|(_, y)| y.is_finite()).map(|(x, _)| *x);
         let panel = Panel {
-            corner: grid.corner(index / columns, column),
+            corner: layout.corner(index / columns, column),
             size,
             across: Scale::around(drawn),
             up,
         };
-        let labels = Labels {
+        let labels = TickLabels {
             below: true,
             left: column == 0,
             overhang: 6.0,
         };
         panel.frame(&mut canvas, labels);
-        // Where all effects are far from zero, its line would lie on the frame.
+        // If all effects are far from zero, its line would lie on the frame.
         if (0.001..0.999).contains(&up.position(0.0)) {
             panel.level(&mut canvas, 0.0, zero);
         }
         draw_effect(&mut canvas, &panel, effect);
         panel.titles(&mut canvas, ["", effect.input, ""]);
     }
-    // One label serves all rows.
-    let (top, height) = (grid.origin.1, bottom - grid.origin.1);
+    // One label for all rows.
+    let (top, height) = (layout.origin.1, bottom - layout.origin.1);
     let label = elide(&format!("effect on {quantity}"), UPWARDS, height);
     let at = (EDGE + 0.8 * UPWARDS.size, top + 0.5 * height);
     canvas.text(at, label, UPWARDS);
@@ -114,20 +111,8 @@ pub fn effects(effects: Effects<'_>) -> Canvas {
 }
 
 fn draw_effect(canvas: &mut Canvas, panel: &Panel, effect: &Effect<'_>) {
-    if let Some((low, high)) = effect.band {
-        let bounds: Vec<[(f64, f64); 2]> = effect
-            .x
-            .iter()
-            .zip(low.iter().zip(high))
-            .map(|(&x, (&low, &high))| [panel.place(x, low), panel.place(x, high)])
-            .collect();
-        let whole = |bound: &[(f64, f64); 2]| bound.iter().all(|(x, y)| (x + y).is_finite());
-        for run in bounds.split(|bound| !whole(bound)) {
-            let low = run.iter().map(|[low, _]| *low);
-            let high = run.iter().rev().map(|[_, high]| *high);
-            let corners: Vec<(f64, f64)> = low.chain(high).collect();
-            canvas.area(&corners, BLUE.with_opacity(0.18));
-        }
+    if let Some(band) = effect.band {
+        draw_band(canvas, panel, effect.x, band);
     }
     let points: Vec<(f64, f64)> = effect
         .x
@@ -135,28 +120,35 @@ fn draw_effect(canvas: &mut Canvas, panel: &Panel, effect: &Effect<'_>) {
         .copied()
         .zip(effect.y.iter().copied())
         .collect();
-    let pen = Pen {
-        colour: BLUE,
-        width: 1.8,
-        dashed: false,
-    };
-    panel.curve(canvas, &points, pen);
+    panel.curve(canvas, &points, Pen::solid(BLUE, 1.8));
     if !points.iter().any(|(x, y)| x.is_finite() && y.is_finite()) {
-        panel.nothing(canvas);
+        panel.say_empty(canvas);
     }
-    let mark = Pen {
-        colour: INK.with_opacity(0.7),
-        width: 0.7,
-        dashed: false,
-    };
+    let mark = Pen::solid(INK.with_opacity(0.7), 0.7);
     let bottom = panel.end().1;
     for &value in effect.rug {
         let position = panel.across.position(value);
-        // What lies beyond the curve is not marked at its end.
+        // Values beyond the curve would all be marked at its end.
         if position > 0.0 && position < 1.0 {
             let x = panel.corner.0 + panel.size.0 * position;
             canvas.line(&[(x, bottom - 5.0), (x, bottom)], mark);
         }
+    }
+}
+
+/// Fills the area between the bounds, broken where they are not finite.
+fn draw_band(canvas: &mut Canvas, panel: &Panel, x: &[f64], (low, high): (&[f64], &[f64])) {
+    let bounds: Vec<[(f64, f64); 2]> = x
+        .iter()
+        .zip(low.iter().zip(high))
+        .map(|(&x, (&low, &high))| [panel.place(x, low), panel.place(x, high)])
+        .collect();
+    let whole = |bound: &[(f64, f64); 2]| bound.iter().all(|(x, y)| (x + y).is_finite());
+    for run in bounds.split(|bound| !whole(bound)) {
+        let low = run.iter().map(|[low, _]| *low);
+        let high = run.iter().rev().map(|[_, high]| *high);
+        let corners: Vec<(f64, f64)> = low.chain(high).collect();
+        canvas.area(&corners, BLUE.with_opacity(0.18));
     }
 }
 

@@ -1,80 +1,89 @@
-//! Where the features of a network lie: its hidden weights in every pair of inputs, and which inputs matter.
+//! The features of a network: its hidden weights in every pair of inputs, and which inputs matter.
 
-use crate::canvas::{Anchor, Canvas, Type};
-use crate::markers::{Markers, RADIUS, draw_behind, scale_for};
+use crate::canvas::{Anchor, Canvas};
+use crate::markers::{Markers, RADIUS, draw_background, scale_for};
 use crate::number::{count, short};
-use crate::panel::{BELOW, EDGE, Grid, Head, Labels, Panel, left_room};
+use crate::panel::{BELOW, EDGE, Head, Layout, Panel, TickLabels, left_room};
 use crate::scale::Scale;
 use crate::style::{BLUE, HEADING, NOTE, NUMBER, TEXT};
-use crate::text::{elide, width};
+use crate::text::{elide, widest, width};
 
-/// Pairs are drawn for this many inputs at most: the most important ones.
-const INPUTS: usize = 5;
-/// Bars are drawn for this many inputs at most.
-const BARS: usize = 12;
+/// Pairs are drawn of at most this many inputs, the most important ones.
+const MAX_INPUTS: usize = 5;
+/// Bars are drawn for at most this many inputs.
+const MAX_BARS: usize = 12;
 
 /// The features of a fitted network.
 #[derive(Clone, Copy, Debug)]
 pub struct Features<'a> {
     /// The title.
     pub title: &'a str,
-    /// Hidden weights, one row for each feature (width x inputs, row by row), without biases.
+    /// Hidden weights without biases (width × inputs, row-major).
     pub w: &'a [f64],
     /// Magnitude of the output weight of each feature.
     pub magnitude: &'a [f64],
-    /// Importance of each input, on any scale from 0.
+    /// Importance of each input, not negative, in any unit.
     pub importance: &'a [f64],
-    /// What the importance is, such as "mean |∂f/∂x| on the training points".
+    /// What the importance measures, such as "mean |∂f/∂x| on the training points".
     pub measure: &'a str,
     /// Names of the inputs.
     pub inputs: &'a [String],
-    /// What a coordinate of `w` measures, such as "cycles per unit of the input".
+    /// The unit of `w`, such as "cycles per unit of the input".
     pub unit: &'a str,
-    /// Directions of lines through the origin on which features are expected; drawn for two inputs only.
+    /// Directions of the lines through the origin on which features are expected; drawn for two inputs only.
     pub support: &'a [[f64; 2]],
 }
 
 /// Draws the features in every pair of the five most important inputs, with marker areas by weight, and the importance.
 ///
-/// With one input the weights `|b|` are drawn against `w`. All panels have one scale; features outside it, which
-/// together hold at most one hundredth of the weight, are counted below the title.
+/// With one input, `|b|` is drawn against `w`. All panels have one scale; a note counts the features outside it, which
+/// together hold at most 1 % of the weight.
 pub fn features(features: Features<'_>) -> Canvas {
-    let Features { w, inputs, .. } = features;
-    let markers = Markers::new(w, features.magnitude, inputs.len());
-    let size = sizes(features.importance, inputs.len());
-    let shown = largest(&size, INPUTS);
+    let inputs = features.inputs;
+    let markers = Markers::new(features.w, features.magnitude, inputs.len());
+    let importance = known(features.importance, inputs.len());
+    let shown = largest(&importance, MAX_INPUTS);
     let reach = markers.reach(&shown);
-    let inside = markers.within(&shown, reach).count();
-
-    let side = shown.len().saturating_sub(1).max(1);
+    let mut notes = vec![summary(
+        &markers,
+        markers.within(&shown, reach).count(),
+        features.unit,
+    )];
+    if shown.len() < inputs.len() {
+        let total = inputs.len();
+        notes.push(format!(
+            "panels: the {MAX_INPUTS} most important of {total} inputs"
+        ));
+    }
     let head = Head {
         title: features.title,
-        notes: vec![
-            summary(&markers, inside, features.unit),
-            match shown.len() < inputs.len() {
-                true => format!(
-                    "panels: the {INPUTS} most important of {} inputs",
-                    inputs.len()
-                ),
-                false => String::new(),
-            },
-        ],
+        notes,
     };
+
+    // Panels fill the lower left triangle of a square: a row per input but the first, a column per input but the last.
+    let side = shown.len().saturating_sub(1).max(1);
     let cell = [300.0, 220.0, 176.0, 152.0][side.min(4) - 1];
-    let scale = scale_for(reach, RADIUS, cell);
-    let weight = Scale::from_zero([markers.largest()]);
-    let up = if shown.len() > 1 { scale } else { weight };
-    let grid = Grid {
-        origin: (left_room(&up, cell), head.height() + 8.0),
+    let pairs = Pairs {
+        markers: &markers,
+        shown: &shown,
+        reach,
+        weights: scale_for(reach, RADIUS, cell),
+        magnitudes: Scale::from_zero([markers.largest()]),
+    };
+    let layout = Layout {
+        origin: (
+            left_room(&pairs.up(shown.get(1).copied()), cell),
+            head.height() + 8.0,
+        ),
         size: (cell, cell),
         gap: (10.0, 10.0),
     };
-    let (right, bottom) = grid.end(side, side);
-    // With three inputs or more the upper right of the grid is free; otherwise the bars get a column of their own.
+    let (right, bottom) = layout.end(side, side);
+    // With three inputs or more the upper right of the square is free; otherwise the bars get a column of their own.
     let beside = match side {
-        1 => (right + 30.0, grid.origin.1 + 8.0),
+        1 => (right + 30.0, layout.origin.1 + 8.0),
         _ => {
-            let free = grid.corner(0, side.div_ceil(2));
+            let free = layout.corner(0, side.div_ceil(2));
             (free.0 + 20.0, free.1 + 8.0)
         }
     };
@@ -84,52 +93,86 @@ pub fn features(features: Features<'_>) -> Canvas {
     head.draw(&mut canvas);
     for row in 0..side {
         for column in 0..=row {
-            let Some(&across) = shown.get(column) else {
-                continue;
-            };
-            let up = shown.get(row + 1).copied();
-            let panel = Panel {
-                corner: grid.corner(row, column),
-                size: grid.size,
-                across: scale,
-                up: if up.is_some() { scale } else { weight },
-            };
-            let labels = Labels {
-                below: row + 1 == side,
-                left: column == 0,
-                overhang: 3.0,
-            };
-            panel.frame(&mut canvas, labels);
-            let support = if inputs.len() == 2 {
-                features.support
-            } else {
-                &[]
-            };
-            draw_behind(&mut canvas, &panel, support);
-            for (w, b) in markers.within(&shown, reach) {
-                let centre = panel.place(w[across], up.map_or(b, |k| w[k]));
-                markers.draw(&mut canvas, centre, b, RADIUS);
-            }
-            let name = |wanted: bool, k: usize| match wanted {
-                true => format!("w along {}", inputs[k]),
-                false => String::new(),
-            };
-            let left = up.map_or("|b|/n".into(), |k| name(labels.left, k));
-            panel.titles(&mut canvas, ["", &name(labels.below, across), &left]);
+            pairs.draw(&mut canvas, &layout, &features, (row, column));
         }
     }
     if !inputs.is_empty() {
-        let named: Vec<(&str, f64)> = inputs.iter().map(String::as_str).zip(size).collect();
-        let bottom = draw_importance(&mut canvas, &named, features.measure, beside, room);
-        draw_sizes(&mut canvas, &markers, (beside.0, bottom + 26.0));
+        let names = inputs.iter().map(String::as_str);
+        let bars: Vec<(&str, f64)> = names.zip(importance).collect();
+        let bottom = draw_importance(&mut canvas, &bars, features.measure, beside, room);
+        draw_area_key(&mut canvas, &markers, (beside.0, bottom + 26.0));
     }
     canvas
 }
 
-/// One bar for each input with its importance; returns where the bars end.
+/// What the panels of all pairs of inputs have in common.
+struct Pairs<'a> {
+    markers: &'a Markers<'a>,
+    /// The inputs that are shown.
+    shown: &'a [usize],
+    /// The largest coordinate that is shown.
+    reach: f64,
+    /// The scale of hidden weights.
+    weights: Scale,
+    /// The scale of output weights, for networks with one input.
+    magnitudes: Scale,
+}
+
+impl Pairs<'_> {
+    /// The upward scale of a panel with this input on its left.
+    fn up(&self, input: Option<usize>) -> Scale {
+        match input {
+            Some(_) => self.weights,
+            None => self.magnitudes,
+        }
+    }
+
+    /// Draws the panel of input `column` against input `row + 1`, or of `|b|` if there is only one input.
+    fn draw(
+        &self,
+        canvas: &mut Canvas,
+        layout: &Layout,
+        features: &Features<'_>,
+        (row, column): (usize, usize),
+    ) {
+        let Some(&across) = self.shown.get(column) else {
+            return;
+        };
+        let up = self.shown.get(row + 1).copied();
+        let panel = Panel {
+            corner: layout.corner(row, column),
+            size: layout.size,
+            across: self.weights,
+            up: self.up(up),
+        };
+        let labels = TickLabels {
+            below: row + 2 >= self.shown.len(),
+            left: column == 0,
+            overhang: 3.0,
+        };
+        panel.frame(canvas, labels);
+        let support = match features.inputs.len() {
+            2 => features.support,
+            _ => &[],
+        };
+        draw_background(canvas, &panel, support);
+        for (w, b) in self.markers.within(self.shown, self.reach) {
+            let centre = panel.place(w[across], up.map_or(b, |k| w[k]));
+            self.markers.draw(canvas, centre, b, RADIUS);
+        }
+        let name = |wanted: bool, k: usize| match wanted {
+            true => format!("w along {}", features.inputs[k]),
+            false => String::new(),
+        };
+        let left = up.map_or("|b|/n".into(), |k| name(labels.left, k));
+        panel.titles(canvas, ["", &name(labels.below, across), &left]);
+    }
+}
+
+/// Draws a bar for the importance of each input; returns where the bars end.
 fn draw_importance(
     canvas: &mut Canvas,
-    named: &[(&str, f64)],
+    inputs: &[(&str, f64)],
     measure: &str,
     (left, top): (f64, f64),
     room: f64,
@@ -137,28 +180,22 @@ fn draw_importance(
     canvas.text((left, top), "Importance of each input", HEADING);
     let measure = elide(measure, NOTE, room);
     canvas.text((left, top + 15.0), measure, NOTE);
-    let size: Vec<f64> = named.iter().map(|(_, size)| *size).collect();
-    let shown = largest(&size, BARS);
-    let longest = size.iter().copied().fold(0.0, f64::max);
+    let importance: Vec<f64> = inputs.iter().map(|(_, importance)| *importance).collect();
+    let shown = largest(&importance, MAX_BARS);
+    let most = importance.iter().copied().fold(0.0, f64::max);
     let step = (150.0 / shown.len().max(1) as f64).clamp(13.0, 22.0);
     let names: Vec<String> = shown
         .iter()
-        .map(|&index| elide(named[index].0, TEXT, 0.5 * room))
+        .map(|&index| elide(inputs[index].0, TEXT, 0.5 * room))
         .collect();
-    let widest = names
-        .iter()
-        .map(|name| width(name, TEXT))
-        .fold(0.0, f64::max);
-    let start = left + widest + 7.0;
-    let longest_bar = room - widest - 7.0 - 42.0;
-    let flush = Type {
-        anchor: Anchor::End,
-        ..TEXT
-    };
+    let names_width = widest(&names, TEXT);
+    let start = left + names_width + 7.0;
+    let longest_bar = room - names_width - 7.0 - 42.0;
+    let flush = TEXT.anchored(Anchor::End);
     let mut y = top + 24.0;
     for (index, name) in shown.iter().zip(names) {
-        let part = if longest > 0.0 {
-            size[*index] / longest
+        let part = if most > 0.0 {
+            importance[*index] / most
         } else {
             0.0
         };
@@ -166,20 +203,20 @@ fn draw_importance(
         let baseline = y + 0.5 * step + 3.8;
         canvas.rectangle((start, y + 2.0), (length.max(0.5), step - 4.0), BLUE);
         canvas.text((start - 7.0, baseline), name, flush);
-        let number = short(size[*index]);
+        let number = short(importance[*index]);
         canvas.text((start + length + 5.0, baseline), number, NUMBER);
         y += step;
     }
-    if shown.len() < named.len() {
-        let more = format!("and {} less important ones", named.len() - shown.len());
+    if shown.len() < inputs.len() {
+        let more = format!("and {} less important ones", inputs.len() - shown.len());
         canvas.text((start, y + 12.0), elide(&more, NOTE, room), NOTE);
         y += 14.0;
     }
     y
 }
 
-/// The key to the marker areas.
-fn draw_sizes(canvas: &mut Canvas, markers: &Markers<'_>, (left, y): (f64, f64)) {
+/// Draws the key to the marker areas.
+fn draw_area_key(canvas: &mut Canvas, markers: &Markers<'_>, (left, y): (f64, f64)) {
     canvas.text((left, y), "Area of a marker", HEADING);
     let largest = markers.largest();
     let mut x = left + RADIUS;
@@ -194,6 +231,7 @@ fn draw_sizes(canvas: &mut Canvas, markers: &Markers<'_>, (left, y): (f64, f64))
     }
 }
 
+/// The number of features, and how many of them are not shown.
 fn summary(markers: &Markers<'_>, inside: usize, unit: &str) -> String {
     let hidden = match markers.count - inside {
         0 => String::new(),
@@ -202,19 +240,19 @@ fn summary(markers: &Markers<'_>, inside: usize, unit: &str) -> String {
     format!("{} features w in {unit}{hidden}", count(markers.count))
 }
 
-/// The importance of each input, 0 where it is not known.
-fn sizes(importance: &[f64], inputs: usize) -> Vec<f64> {
-    let size = |k: usize| importance.get(k).copied().filter(|v| v.is_finite());
+/// The importance of each input, 0 if it is unknown or negative.
+fn known(importance: &[f64], inputs: usize) -> Vec<f64> {
+    let finite = |k: usize| importance.get(k).copied().filter(|v| v.is_finite());
     (0..inputs)
-        .map(|k| size(k).map_or(0.0, |size| size.max(0.0)))
+        .map(|k| finite(k).map_or(0.0, |value| value.max(0.0)))
         .collect()
 }
 
-/// The indices of the largest, in the order of the inputs.
-fn largest(size: &[f64], most: usize) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..size.len()).collect();
-    order.sort_by(|&a, &b| size[b].total_cmp(&size[a]));
-    order.truncate(most);
+/// The indices of the `count` largest values, ascending.
+fn largest(values: &[f64], count: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
+    order.truncate(count);
     order.sort_unstable();
     order
 }
@@ -238,13 +276,13 @@ mod tests {
     }
 
     #[test]
-    fn the_most_important_are_shown() {
-        assert_eq!(sizes(&[1.0, -1e-9, f64::NAN], 4), [1.0, 0.0, 0.0, 0.0]);
+    fn the_most_important_inputs_are_shown() {
+        assert_eq!(known(&[1.0, -1e-9, f64::NAN], 4), [1.0, 0.0, 0.0, 0.0]);
         assert_eq!(largest(&[0.1, 0.4, 0.2, 0.3], 3), [1, 2, 3]);
     }
 
     #[test]
-    fn a_far_feature_of_little_weight_does_not_shrink_the_picture() {
+    fn a_distant_feature_of_small_weight_is_not_shown() {
         let mut w: Vec<f64> = (0..500).map(|i| f64::from(i).sin()).collect();
         w[36] = 9.0;
         let mut magnitude = vec![1.0; 100];
@@ -258,7 +296,7 @@ mod tests {
         for d in 0..=8 {
             let w: Vec<f64> = (0..d * 6).map(|i| (i as f64).sin()).collect();
             let svg = picture(&w, &[1.0; 6], d).to_svg();
-            let shown = d.min(INPUTS);
+            let shown = d.min(MAX_INPUTS);
             let panels = match shown {
                 1 => 1,
                 _ => shown * shown.saturating_sub(1) / 2,

@@ -2,12 +2,14 @@
 
 use crate::canvas::{Canvas, Colour};
 use crate::number::{count, scientific};
-use crate::panel::{ABOVE, BELOW, EDGE, Head, Labels, NUMBERS, Panel, key, left_room};
+use crate::panel::{
+    ABOVE, BELOW, BELOW_UNLABELLED, EDGE, Head, Panel, TickLabels, draw_legend, left_room,
+};
 use crate::prediction::{
-    Prediction, coefficient_of_determination, differences, draw_prediction, root_mean_square,
+    coefficient_of_determination, differences, draw_prediction, finite_pairs, root_mean_square,
 };
 use crate::scale::Scale;
-use crate::scatter::{MOST, scatter};
+use crate::scatter::{MAX_DISCS, note_height, scatter};
 use crate::style::{BLUE, GREY, ORANGE, REFERENCE};
 
 const COLOURS: [Colour; 3] = [BLUE, GREY, ORANGE];
@@ -23,21 +25,11 @@ pub struct Series<'a> {
     pub predicted: &'a [f64],
 }
 
-/// Draws predictions against true values, their residuals, and the absolute errors of all methods.
+/// Draws the predictions and residuals of the first series, and the absolute errors of all.
 ///
-/// The first of the series is the one whose predictions and residuals are shown; the others appear in the last panel.
-/// `quantity` names the output, with its unit where it has one.
+/// `quantity` is the output, with its unit if it has one.
 pub fn fit(title: &str, quantity: &str, truth: &[f64], series: &[Series<'_>]) -> Canvas {
-    let pairs = |series: &Series<'_>| {
-        let predicted = series.predicted;
-        Prediction {
-            title,
-            quantity,
-            truth,
-            predicted,
-        }
-        .pairs()
-    };
+    let pairs = |series: &Series<'_>| finite_pairs(truth, series.predicted);
     let first = series.first().map(pairs).unwrap_or_default();
     let label = series.first().map_or("", |first| first.label);
     let mut head = Head {
@@ -63,9 +55,8 @@ pub fn fit(title: &str, quantity: &str, truth: &[f64], series: &[Series<'_>]) ->
         .collect();
     let error = Scale::logarithmic(errors.iter().flatten().map(|(_, e)| *e));
 
-    let height = 0.5 * (SIDE - NUMBERS - ABOVE);
-    let foot = if first.len() > MOST { 14.0 } else { 0.0 };
-    let top = head.height() + foot + ABOVE + 2.0;
+    let height = 0.5 * (SIDE - BELOW_UNLABELLED - ABOVE);
+    let top = head.height() + note_height(first.len()) + ABOVE + 2.0;
     let left = left_room(&both, SIDE);
     let middle = left + SIDE + left_room(&residual, height).max(left_room(&error, height));
     let mut canvas = Canvas::new(middle + WIDTH + EDGE + 8.0, top + SIDE + BELOW + 4.0);
@@ -85,12 +76,7 @@ pub fn fit(title: &str, quantity: &str, truth: &[f64], series: &[Series<'_>]) ->
         across,
         up: residual,
     };
-    panel.frame(&mut canvas, Labels::BOTH);
-    let points: Vec<(f64, f64)> = first.iter().map(|&(t, p)| (t, p - t)).collect();
-    scatter(&mut canvas, &panel, &points);
-    panel.level(&mut canvas, 0.0, REFERENCE);
-    let heading = format!("Residuals of {label}");
-    panel.titles(&mut canvas, [&heading, "", "predicted − true"]);
+    draw_residuals(&mut canvas, &panel, label, &first);
 
     let panel = Panel {
         corner: (middle, top + SIDE - height),
@@ -103,6 +89,15 @@ pub fn fit(title: &str, quantity: &str, truth: &[f64], series: &[Series<'_>]) ->
     canvas
 }
 
+fn draw_residuals(canvas: &mut Canvas, panel: &Panel, label: &str, pairs: &[(f64, f64)]) {
+    panel.frame(canvas, TickLabels::BOTH);
+    let points: Vec<(f64, f64)> = pairs.iter().map(|&(t, p)| (t, p - t)).collect();
+    scatter(canvas, panel, &points);
+    panel.level(canvas, 0.0, REFERENCE);
+    let heading = format!("Residuals of {label}");
+    panel.titles(canvas, [&heading, "", "predicted − true"]);
+}
+
 fn draw_errors(
     canvas: &mut Canvas,
     panel: &Panel,
@@ -110,12 +105,15 @@ fn draw_errors(
     labels: &[&str],
     errors: &[Vec<(f64, f64)>],
 ) {
-    panel.frame(canvas, Labels::BOTH);
+    panel.frame(canvas, TickLabels::BOTH);
     let colour = |index: usize| COLOURS[index % COLOURS.len()];
-    // The first method goes on top; its key comes first all the same.
+    // The first method is drawn last, on top of the others.
     for (index, errors) in errors.iter().enumerate().rev() {
-        // Of many points, some at equal distances show as much.
-        for &(value, error) in errors.iter().step_by(errors.len().div_ceil(MOST).max(1)) {
+        // Every few of many points show as much.
+        for &(value, error) in errors
+            .iter()
+            .step_by(errors.len().div_ceil(MAX_DISCS).max(1))
+        {
             let fill = colour(index).with_opacity(0.6);
             canvas.disc(panel.place(value, error), 1.9, fill);
         }
@@ -124,7 +122,7 @@ fn draw_errors(
     panel.titles(canvas, ["Absolute errors", &below, "|predicted − true|"]);
     let entries: Vec<(&str, Colour)> = labels.iter().copied().zip((0..).map(colour)).collect();
     let at = (panel.end().0, panel.corner.1 - 7.0);
-    key(canvas, at, panel.size.0 - 105.0, &entries);
+    draw_legend(canvas, at, panel.size.0 - 105.0, &entries);
 }
 
 #[cfg(test)]
@@ -132,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fit_names_its_methods_and_its_error() {
+    fn methods_and_error_are_named() {
         let series = [
             Series {
                 label: "ours",

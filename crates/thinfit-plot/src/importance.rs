@@ -1,34 +1,35 @@
-//! How much of the variance of the prediction each input explains, as bars.
+//! Bars for the share of the variance of the prediction that each input explains.
 
-use crate::canvas::{Anchor, Canvas, Type};
+use crate::canvas::{Anchor, Canvas};
 use crate::number::short;
-use crate::panel::{BELOW, EDGE, Head, Labels, Panel, key};
+use crate::panel::{BELOW, EDGE, Head, Panel, TickLabels, draw_legend};
 use crate::scale::Scale;
 use crate::style::{AXIS, BLUE, LIGHT, NOTE, NUMBER, TEXT};
-use crate::text::{elide, width};
+use crate::text::{elide, widest};
 
-/// More bars than this are not read.
-const MOST: usize = 20;
+/// Nobody reads more bars than this.
+const MAX_BARS: usize = 20;
+/// Distance between the tops of two bars.
 const STEP: f64 = 18.0;
-/// Names may take this much.
-const NAME: f64 = 150.0;
+/// Room for the names of the inputs.
+const NAME_ROOM: f64 = 150.0;
 
-/// Sensitivity indices of the inputs, in the order in which they are to be shown: the largest first.
+/// Sensitivity indices of the inputs, in the order to show them: the largest first.
 #[derive(Clone, Copy, Debug)]
 pub struct Importance<'a> {
     /// The title.
     pub title: &'a str,
     /// Names of the inputs.
     pub inputs: &'a [String],
-    /// First-order Sobol index of each input: the share of the variance that it explains alone.
+    /// First-order Sobol index of each input: the share of the variance it explains alone.
     pub first: &'a [f64],
-    /// Total Sobol index of each input: its share with all that it does together with others.
+    /// Total Sobol index of each input: its share including all interactions with others.
     pub total: &'a [f64],
 }
 
-/// Draws a bar for each input: the first-order index in a dark shade upon the total index in a light one.
+/// Draws a bar for each input: the first-order index in a dark shade over the total index in a light one.
 ///
-/// Of more than twenty inputs the rest is summed up in one line. Estimates below zero are drawn as zero.
+/// Beyond twenty inputs a line sums up the rest. Estimates below zero are drawn as zero.
 pub fn importance(importance: Importance<'_>) -> Canvas {
     let Importance {
         title,
@@ -41,22 +42,19 @@ pub fn importance(importance: Importance<'_>) -> Canvas {
         .zip(first.iter().zip(total))
         .map(|(name, (&first, &total))| (name.as_str(), [first, total]))
         .collect();
-    let (shown, rest) = bars.split_at(bars.len().min(MOST));
+    let (shown, rest) = bars.split_at(bars.len().min(MAX_BARS));
     let names: Vec<String> = shown
         .iter()
-        .map(|(name, _)| elide(name, TEXT, NAME))
+        .map(|(name, _)| elide(name, TEXT, NAME_ROOM))
         .collect();
-    let widest = names
-        .iter()
-        .map(|name| width(name, TEXT))
-        .fold(40.0, f64::max);
+    let names_width = widest(&names, TEXT).max(40.0);
 
     let head = Head {
         title,
         notes: vec![],
     };
     let top = head.height() + 18.0;
-    let left = (EDGE + widest + 8.0).ceil();
+    let left = (EDGE + names_width + 8.0).ceil();
     let foot = if rest.is_empty() { 0.0 } else { 16.0 };
     let panel = Panel {
         corner: (left, top),
@@ -65,33 +63,18 @@ pub fn importance(importance: Importance<'_>) -> Canvas {
         up: Scale::around([]),
     };
     let (right, bottom) = panel.end();
-    // To the right there is room for the number of the longest bar.
+    // The number of the longest bar needs room on the right.
     let mut canvas = Canvas::new(right + 50.0, bottom + BELOW + foot + 4.0);
     head.draw(&mut canvas);
     let entries = [("first order", BLUE), ("total", LIGHT)];
-    key(&mut canvas, (right, top - 7.0), panel.size.0, &entries);
-    panel.axis_across(&mut canvas, Labels::BOTH);
+    draw_legend(&mut canvas, (right, top - 7.0), panel.size.0, &entries);
+    panel.axis_across(&mut canvas, TickLabels::BOTH);
     if shown.is_empty() {
-        panel.nothing(&mut canvas);
+        panel.say_empty(&mut canvas);
     }
-    let flush = Type {
-        anchor: Anchor::End,
-        ..TEXT
-    };
-    for (index, (name, (_, [first, total]))) in names.iter().zip(shown).enumerate() {
+    for (index, (name, (_, indices))) in names.iter().zip(shown).enumerate() {
         let y = top + 3.0 + STEP * index as f64;
-        let end = |value: f64| panel.place(value, f64::NAN).0 - left;
-        canvas.rectangle((left, y + 3.0), (end(*total), STEP - 6.0), LIGHT);
-        canvas.rectangle((left, y + 3.0), (end(*first), STEP - 6.0), BLUE);
-        let baseline = y + 0.5 * STEP + 3.8;
-        canvas.text((left - 7.0, baseline), name, flush);
-        let (number, longest) = match [first, total].map(|value| value.is_finite()) {
-            [_, true] => (short_index(*total), end(*total).max(end(*first))),
-            _ => ("undefined".into(), 0.0),
-        };
-        let x = left + longest + 5.0;
-        let number = elide(&number, NUMBER, canvas.width - 4.0 - x);
-        canvas.text((x, baseline), number, NUMBER);
+        draw_bar(&mut canvas, &panel, y, name, *indices);
     }
     canvas.line(&[(left, top), (left, bottom)], AXIS);
     panel.titles(&mut canvas, ["", "share of the variance", ""]);
@@ -111,7 +94,24 @@ pub fn importance(importance: Importance<'_>) -> Canvas {
     canvas
 }
 
-/// An index to three decimals; estimates that are off the scale of indices as they come.
+/// Draws the bar of an input from `y` down, with its name before it and its total index behind it.
+fn draw_bar(canvas: &mut Canvas, panel: &Panel, y: f64, name: &str, [first, total]: [f64; 2]) {
+    let left = panel.corner.0;
+    let length = |value: f64| panel.place(value, f64::NAN).0 - left;
+    canvas.rectangle((left, y + 3.0), (length(total), STEP - 6.0), LIGHT);
+    canvas.rectangle((left, y + 3.0), (length(first), STEP - 6.0), BLUE);
+    let baseline = y + 0.5 * STEP + 3.8;
+    canvas.text((left - 7.0, baseline), name, TEXT.anchored(Anchor::End));
+    let (number, longest) = match total.is_finite() {
+        true => (short_index(total), length(total).max(length(first))),
+        false => ("undefined".into(), 0.0),
+    };
+    let x = left + longest + 5.0;
+    let number = elide(&number, NUMBER, canvas.width - 4.0 - x);
+    canvas.text((x, baseline), number, NUMBER);
+}
+
+/// An index to three decimals, or in short if it is far outside the range of indices.
 fn short_index(value: f64) -> String {
     if value.abs() < 10.0 {
         format!("{value:.3}").replace('-', "−")
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_many_inputs_the_rest_is_summed_up() {
+    fn inputs_beyond_twenty_are_summed_up() {
         let inputs: Vec<String> = (1..=60).map(|k| format!("input {k}")).collect();
         let total: Vec<f64> = (0..60).map(|k| 0.5 * 0.8f64.powi(k)).collect();
         let first: Vec<f64> = total.iter().map(|total| 0.7 * total).collect();
@@ -137,8 +137,8 @@ mod tests {
         })
         .to_svg();
         assert!(svg.contains("and 40 more, each with a total of at most 0.00576"));
-        // The background, two keys and two bars for each shown input.
-        assert_eq!(svg.matches("<rect").count(), 3 + 2 * MOST);
+        // The background, two in the legend, and two bars for each input shown.
+        assert_eq!(svg.matches("<rect").count(), 3 + 2 * MAX_BARS);
         assert!(svg.contains(">input 20<") && !svg.contains(">input 21<"));
     }
 }

@@ -1,33 +1,33 @@
 //! Loss and validation error over the steps of a fit.
 
-use crate::canvas::{Anchor, Canvas, Pen, Type};
+use crate::canvas::{Canvas, Pen, TextStyle};
 use crate::number::short;
-use crate::panel::{BELOW, EDGE, Head, Labels, Panel, key, left_room};
+use crate::panel::{BELOW, EDGE, Head, Panel, TickLabels, draw_legend, left_room};
 use crate::scale::Scale;
-use crate::style::{AXIS, BEHIND, BLUE, NOTE, ORANGE, TEXT};
+use crate::style::{AXIS, BEHIND, BLUE, CENTRED, NOTE, ORANGE};
 use crate::text::{elide, width};
 
-/// More points than this on a line are not seen.
-const MOST: usize = 1200;
+/// A line shows no more points than this.
+const MAX_POINTS: usize = 1200;
 
-/// What was recorded of a fit.
+/// The record of a fit.
 #[derive(Clone, Copy, Debug)]
 pub struct Learning<'a> {
     /// The title.
     pub title: &'a str,
     /// What is measured, such as "mean squared error".
     pub measure: &'a str,
-    /// Steps and the loss at each.
+    /// Steps, with the loss at each.
     pub loss: &'a [(f64, f64)],
-    /// Steps and the validation error at each.
+    /// Steps, with the validation error at each.
     pub validation: &'a [(f64, f64)],
-    /// The first step of each phase and its name, in order.
+    /// The first step and the name of each phase, in order.
     pub phases: &'a [(f64, &'a str)],
 }
 
-/// Draws both curves on a logarithmic scale, the step of the best validation error, and where the phases begin.
+/// Draws both curves on a logarithmic scale, the best validation error, and where the phases begin.
 ///
-/// Values that are zero or negative have no place on the scale; the curve is broken there.
+/// A curve is broken where its values are not positive.
 pub fn learning(learning: Learning<'_>) -> Canvas {
     const SIZE: (f64, f64) = (330.0, 220.0);
     let Learning {
@@ -55,8 +55,8 @@ pub fn learning(learning: Learning<'_>) -> Canvas {
     let steps = both().map(|(step, _)| step).chain(starts);
     let up = Scale::logarithmic(both().filter(drawn).map(|(_, value)| value));
     let left = left_room(&up, SIZE.1);
-    let named = if phases.is_empty() { 0.0 } else { 16.0 };
-    let top = head.height() + 20.0 + named;
+    let names_height = if phases.is_empty() { 0.0 } else { 16.0 };
+    let top = head.height() + 20.0 + names_height;
     let panel = Panel {
         corner: (left, top),
         size: SIZE,
@@ -66,28 +66,24 @@ pub fn learning(learning: Learning<'_>) -> Canvas {
     let (right, bottom) = panel.end();
     let mut canvas = Canvas::new(right + EDGE + 8.0, bottom + BELOW + 4.0);
     head.draw(&mut canvas);
-    panel.frame(&mut canvas, Labels::BOTH);
+    panel.frame(&mut canvas, TickLabels::BOTH);
     draw_phases(&mut canvas, &panel, phases);
     if !both().any(|point| drawn(&point)) {
-        panel.nothing(&mut canvas);
+        panel.say_empty(&mut canvas);
     }
-    let pen = |colour, width| Pen {
-        colour,
-        width,
-        dashed: false,
-    };
-    panel.curve(&mut canvas, &thinned(loss), pen(BLUE, 1.0));
-    panel.curve(&mut canvas, &thinned(validation), pen(ORANGE, 1.6));
+    panel.curve(&mut canvas, &thinned(loss), Pen::solid(BLUE, 1.0));
+    panel.curve(&mut canvas, &thinned(validation), Pen::solid(ORANGE, 1.6));
     if let Some((step, value)) = best {
         canvas.disc(panel.place(step, value), 3.4, ORANGE);
     }
     panel.titles(&mut canvas, ["", "step", measure]);
     let entries = [("training loss", BLUE), ("validation error", ORANGE)];
-    key(&mut canvas, (right, top - 7.0 - named), SIZE.0, &entries);
+    let at = (right, top - 7.0 - names_height);
+    draw_legend(&mut canvas, at, SIZE.0, &entries);
     canvas
 }
 
-/// A line where each phase begins, and its name above the panel, near the middle of the phase.
+/// Draws a line where each phase begins, and its name above the panel near the middle of the phase.
 fn draw_phases(canvas: &mut Canvas, panel: &Panel, phases: &[(f64, &str)]) {
     let ((left, top), (right, bottom)) = (panel.corner, panel.end());
     let starts: Vec<f64> = phases
@@ -108,23 +104,18 @@ fn draw_phases(canvas: &mut Canvas, panel: &Panel, phases: &[(f64, &str)]) {
         )
     });
     let centres = apart(&spans.collect::<Vec<_>>(), (left, right));
-    let dashed = Pen {
-        dashed: true,
-        ..BEHIND
-    };
-    let centred = Type {
-        anchor: Anchor::Middle,
+    let centred = TextStyle {
         size: NOTE.size,
-        ..TEXT
+        ..CENTRED
     };
     for ((start, name), centre) in starts.iter().zip(&names).zip(centres) {
-        canvas.line(&[(*start, top), (*start, bottom)], dashed);
+        canvas.line(&[(*start, top), (*start, bottom)], BEHIND.dashed());
         canvas.line(&[(*start, top - 4.0), (*start, top)], AXIS);
         canvas.text((centre, top - 8.0), name, centred);
     }
 }
 
-/// Centres near the wanted ones at which texts of these widths do not meet, in order, within the bounds.
+/// Centres near the wanted ones at which texts of the given widths do not touch, in order and within the bounds.
 fn apart(wanted: &[(f64, f64)], (low, high): (f64, f64)) -> Vec<f64> {
     const GAP: f64 = 8.0;
     let mut end = low - GAP;
@@ -144,12 +135,12 @@ fn apart(wanted: &[(f64, f64)], (low, high): (f64, f64)) -> Vec<f64> {
     centres
 }
 
-/// Of a long curve the smallest and the largest value of each of equal parts, in the order in which they come.
+/// A long curve reduced to the smallest and the largest value of each of equal parts.
 fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
-    if points.len() <= MOST {
+    if points.len() <= MAX_POINTS {
         return points.to_vec();
     }
-    let part = points.len().div_ceil(MOST / 2);
+    let part = points.len().div_ceil(MAX_POINTS / 2);
     points
         .chunks(part)
         .flat_map(|points| {
@@ -169,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_short_phases_move_apart() {
+    fn names_of_short_phases_do_not_touch() {
         let centres = apart(&[(50.0, 40.0), (98.0, 40.0), (99.0, 20.0)], (-20.0, 100.0));
         assert_eq!(centres[2], 90.0);
         assert_eq!(centres[1], 90.0 - 10.0 - 8.0 - 20.0);
@@ -183,7 +174,7 @@ mod tests {
             .chain([(40_000.0, 9.0), (40_001.0, 1e-9), (40_002.0, f64::NAN)])
             .collect();
         let thin = thinned(&points);
-        assert!(thin.len() <= MOST);
+        assert!(thin.len() <= MAX_POINTS);
         assert!(thin.contains(&(40_000.0, 9.0)) && thin.contains(&(40_001.0, 1e-9)));
         assert!(thin.is_sorted_by(|a, b| a.0 < b.0));
     }

@@ -1,10 +1,10 @@
-//! The pictures of thinfit: slices and names in, a [`Canvas`] out, which writes itself as SVG or PNG.
+//! The pictures of thinfit: slices and names in, a [`Canvas`] out, to be written as SVG or PNG.
 //!
 //! One picture is one function and one file:
 //!
 //! | function | shows |
 //! |---|---|
-//! | [`features`] | where the hidden weights lie, and which inputs matter |
+//! | [`features`] | hidden weights, and which inputs matter |
 //! | [`feature_grid`] | hidden weights of several methods on several problems of two inputs |
 //! | [`importance`] | first-order and total sensitivity indices |
 //! | [`learning`] | loss and validation error over the steps of a fit |
@@ -13,9 +13,9 @@
 //! | [`effects`] | the effect of each input alone |
 //! | [`fit`] | one method's predictions, and its errors beside those of others |
 //!
-//! Nothing here knows a model, draws at random or fails: values that are not finite are left out, names that are too long
-//! are cut, and what there is too much of is summed up and said so. An empty title takes no room, which suits a figure
-//! with a caption.
+//! The crate knows nothing of models. Drawing is deterministic and never fails: values that are not finite are skipped,
+//! long names are cut, and where not everything fits the picture says what it leaves out. An empty title takes no room,
+//! for figures that have a caption.
 //!
 //! ```
 //! use thinfit_plot::{Prediction, prediction};

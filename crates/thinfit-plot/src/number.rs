@@ -1,6 +1,6 @@
-//! Numbers as readers of a picture want them.
+//! Numbers as text for people to read.
 
-/// Three digits, in plain or in scientific notation, whichever is shorter: `18.5`, `0.0464`, `1.2·10⁵`.
+/// Three significant digits, or two with a power of ten for very large and very small numbers: `18.5`, `0.0464`, `1.2·10⁵`.
 pub fn short(value: f64) -> String {
     let size = value.abs();
     if size == 0.0 {
@@ -13,7 +13,7 @@ pub fn short(value: f64) -> String {
     }
 }
 
-/// A number as digits times a power of ten: `2.5·10⁻⁴`.
+/// Scientific notation with `digits` decimals: `2.5·10⁻⁴`.
 pub fn scientific(value: f64, digits: usize) -> String {
     if value == 0.0 {
         return "0".into();
@@ -34,7 +34,7 @@ pub fn power_of_ten(power: i32) -> String {
     format!("10{}", superscript(power))
 }
 
-/// A whole number with its thousands set apart.
+/// A whole number with commas between thousands.
 pub fn count(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn thousands_are_set_apart() {
+    fn thousands_are_separated() {
         assert_eq!(
             [0, 999, 1000, 1234567].map(count),
             ["0", "999", "1,000", "1,234,567"]

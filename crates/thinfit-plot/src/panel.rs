@@ -1,22 +1,26 @@
-//! Panels: rectangles of the canvas with a scale on each side, what is written around them, and how they share a page.
+//! Panels: rectangles with an axis on two sides, the text around them, and how they share a picture.
 
-use crate::canvas::{Anchor, Canvas, Colour, Pen, Type};
+use crate::canvas::{Anchor, Canvas, Colour, Pen};
 use crate::scale::{Scale, Tick};
 use crate::style::{AXIS, CENTRED, GRIDLINE, HEADING, NOTE, NUMBER, TEXT, TITLE, UPWARDS};
-use crate::text::{elide, width};
+use crate::text::{elide, widest, width};
 
 /// Free space at the edges of a picture.
 pub const EDGE: f64 = 12.0;
-/// Room below a panel for its numbers.
-pub const NUMBERS: f64 = 20.0;
-/// Room below a panel for its numbers and the label of the axis.
+/// Room below a panel for its tick labels.
+pub const BELOW_UNLABELLED: f64 = 20.0;
+/// Room below a panel for its tick labels and the label of the axis.
 pub const BELOW: f64 = 38.0;
 /// Room above a panel for its heading.
 pub const ABOVE: f64 = 20.0;
-/// Ticks are about this far apart, on both sides, so that equal sides have equal ticks.
-const TICK: f64 = 48.0;
+/// Wanted distance between ticks; one for both axes, so that a square panel has equal ticks.
+const TICK_DISTANCE: f64 = 48.0;
+/// Height of the title of a picture.
+const TITLE_LINE: f64 = 18.0;
+/// Height of a line of notes.
+pub const NOTE_LINE: f64 = 14.0;
 
-/// A rectangle of the canvas with a scale on each side.
+/// A rectangle of the canvas with a scale in each direction.
 pub struct Panel {
     /// Upper left corner.
     pub corner: (f64, f64),
@@ -28,20 +32,20 @@ pub struct Panel {
     pub up: Scale,
 }
 
-/// Which sides of a panel have numbers.
+/// Which sides of a panel have tick labels.
 #[derive(Clone, Copy, Debug)]
-pub struct Labels {
-    /// Numbers below the panel.
+pub struct TickLabels {
+    /// Whether there are any below the panel.
     pub below: bool,
-    /// Numbers to the left of it.
+    /// Whether there are any to its left.
     pub left: bool,
-    /// How far a number below may stand out beyond the corners; one that would meet a neighbour's is left out.
+    /// How far a label below may reach beyond a corner; those that reach further are left out.
     pub overhang: f64,
 }
 
-impl Labels {
-    /// Numbers on both sides.
-    pub const BOTH: Labels = Labels {
+impl TickLabels {
+    /// On both sides.
+    pub const BOTH: TickLabels = TickLabels {
         below: true,
         left: true,
         overhang: 12.0,
@@ -49,7 +53,7 @@ impl Labels {
 }
 
 impl Panel {
-    /// The place of a point on the canvas.
+    /// Where a point lies on the canvas.
     pub fn place(&self, x: f64, y: f64) -> (f64, f64) {
         (
             self.corner.0 + self.size.0 * self.across.position(x),
@@ -57,13 +61,13 @@ impl Panel {
         )
     }
 
-    /// The coordinates of the right and of the lower side.
+    /// Lower right corner.
     pub fn end(&self) -> (f64, f64) {
         (self.corner.0 + self.size.0, self.corner.1 + self.size.1)
     }
 
-    /// Grid lines, frame, ticks and numbers.
-    pub fn frame(&self, canvas: &mut Canvas, labels: Labels) {
+    /// Draws grid lines, frame, ticks and tick labels.
+    pub fn frame(&self, canvas: &mut Canvas, labels: TickLabels) {
         let ((left, top), (right, bottom)) = (self.corner, self.end());
         let up = ticks_up(&self.up, self.size.1);
         for tick in &up {
@@ -82,10 +86,7 @@ impl Panel {
         if !labels.left {
             return;
         }
-        let flush = Type {
-            anchor: Anchor::End,
-            ..NUMBER
-        };
+        let flush = NUMBER.anchored(Anchor::End);
         for tick in up {
             let y = bottom - self.size.1 * tick.position;
             canvas.line(&[(left - 4.0, y), (left, y)], AXIS);
@@ -97,8 +98,8 @@ impl Panel {
         }
     }
 
-    /// The lower side alone: grid lines, and ticks and numbers where wanted.
-    pub fn axis_across(&self, canvas: &mut Canvas, labels: Labels) {
+    /// Draws the lower axis alone: grid lines, and ticks and labels if wanted.
+    pub fn axis_across(&self, canvas: &mut Canvas, labels: TickLabels) {
         let ((left, top), (right, bottom)) = (self.corner, self.end());
         let ticks = self.ticks_across(labels.overhang);
         for tick in &ticks {
@@ -109,10 +110,7 @@ impl Panel {
             return;
         }
         canvas.line(&[(left, bottom), (right, bottom)], AXIS);
-        let centred = Type {
-            anchor: Anchor::Middle,
-            ..NUMBER
-        };
+        let centred = NUMBER.anchored(Anchor::Middle);
         for tick in ticks {
             let x = left + self.size.0 * tick.position;
             canvas.line(&[(x, bottom), (x, bottom + 4.0)], AXIS);
@@ -124,18 +122,18 @@ impl Panel {
         }
     }
 
-    /// The heading above, and the labels of the axes below and on the left; an empty one takes no place.
+    /// Writes the heading above the panel and the labels of its axes, below and on the left; any may be empty.
     pub fn titles(&self, canvas: &mut Canvas, [heading, below, left]: [&str; 3]) {
         let ((x, y), (width, height)) = (self.corner, self.size);
         canvas.text((x, y - 7.0), elide(heading, HEADING, width), HEADING);
         let below = elide(below, CENTRED, width);
         canvas.text((x + 0.5 * width, self.end().1 + 31.0), below, CENTRED);
         let left = elide(left, UPWARDS, height);
-        let at = x - numbers_left(&self.up, height) - 8.0;
+        let at = x - tick_label_room(&self.up, height) - 8.0;
         canvas.text((at, y + 0.5 * height), left, UPWARDS);
     }
 
-    /// A line through the points, broken where they have no place.
+    /// Draws a line through the points, broken where they have no position.
     pub fn curve(&self, canvas: &mut Canvas, points: &[(f64, f64)], pen: Pen) {
         let placed: Vec<(f64, f64)> = points.iter().map(|&(x, y)| self.place(x, y)).collect();
         for run in placed.split(|(x, y)| !(x.is_finite() && y.is_finite())) {
@@ -146,26 +144,23 @@ impl Panel {
         }
     }
 
-    /// A line from the left to the right side at a height of the scale.
+    /// Draws a horizontal line at `y`.
     pub fn level(&self, canvas: &mut Canvas, y: f64, pen: Pen) {
         let y = self.place(f64::NAN, y).1;
         canvas.line(&[(self.corner.0, y), (self.end().0, y)], pen);
     }
 
-    /// Says so in the middle of a panel that has nothing to show.
-    pub fn nothing(&self, canvas: &mut Canvas) {
-        let centred = Type {
-            anchor: Anchor::Middle,
-            ..NOTE
-        };
+    /// Says in the middle of the panel that there is nothing to show.
+    pub fn say_empty(&self, canvas: &mut Canvas) {
+        let centred = NOTE.anchored(Anchor::Middle);
         let ((x, y), (width, height)) = (self.corner, self.size);
         let text = elide("no finite values", centred, width);
         canvas.text((x + 0.5 * width, y + 0.5 * height), text, centred);
     }
 
-    /// Ticks of the lower side: as many as leave a gap between their labels.
+    /// Ticks of the lower axis: as many as leave gaps between their labels.
     fn ticks_across(&self, overhang: f64) -> Vec<Tick> {
-        let wanted = (self.size.0 / TICK) as usize;
+        let wanted = (self.size.0 / TICK_DISTANCE) as usize;
         let crowded = |ticks: &[Tick]| {
             ticks.windows(2).any(|pair| {
                 let distance = self.size.0 * (pair[1].position - pair[0].position);
@@ -179,7 +174,7 @@ impl Panel {
             .map(|count| self.across.ticks(count))
             .find(|ticks| !crowded(ticks))
             .unwrap_or_else(|| self.across.ticks(1).into_iter().take(1).collect());
-        // What stands out too far at a corner would meet the numbers of the next panel, or the edge.
+        // A label too far beyond a corner would touch that of the next panel, or the edge.
         ticks.retain(|tick| {
             let end = self.size.0 * tick.position.max(1.0 - tick.position);
             end + 0.5 * width(&tick.label, NUMBER) <= self.size.0 + overhang
@@ -188,30 +183,29 @@ impl Panel {
     }
 }
 
-/// Ticks of a side of this height: three at least, where round numbers allow.
+/// Ticks of an axis of this height: at least three if round numbers allow.
 fn ticks_up(scale: &Scale, height: f64) -> Vec<Tick> {
-    let wanted = ((height / TICK) as usize).clamp(2, 7);
+    let wanted = ((height / TICK_DISTANCE) as usize).clamp(2, 7);
     (wanted..wanted + 3)
         .map(|count| scale.ticks(count))
         .find(|ticks| ticks.len() > 2)
         .unwrap_or_else(|| scale.ticks(wanted))
 }
 
-/// How far the numbers on the left of a panel reach.
-fn numbers_left(scale: &Scale, height: f64) -> f64 {
-    let ticks = ticks_up(scale, height);
-    let widths = ticks.iter().map(|tick| width(&tick.label, NUMBER));
-    widths.fold(0.0, f64::max) + 6.5
+/// How far the tick labels on the left of a panel reach.
+fn tick_label_room(scale: &Scale, height: f64) -> f64 {
+    let labels = ticks_up(scale, height).into_iter().map(|tick| tick.label);
+    widest(&labels.collect::<Vec<_>>(), NUMBER) + 6.5
 }
 
-/// Room on the left of a panel of this height for its numbers and the label of the axis; a whole number.
+/// Room on the left of a panel of this height for its tick labels and the label of the axis, in whole pixels.
 pub fn left_room(scale: &Scale, height: f64) -> f64 {
-    (EDGE + TEXT.size + 6.0 + numbers_left(scale, height)).ceil()
+    (EDGE + TEXT.size + 6.0 + tick_label_room(scale, height)).ceil()
 }
 
-/// Where the panels of a grid lie.
+/// Equal panels in rows and columns.
 #[derive(Clone, Copy, Debug)]
-pub struct Grid {
+pub struct Layout {
     /// Upper left corner of the first panel.
     pub origin: (f64, f64),
     /// Width and height of each panel.
@@ -220,7 +214,7 @@ pub struct Grid {
     pub gap: (f64, f64),
 }
 
-impl Grid {
+impl Layout {
     /// The upper left corner of a panel.
     pub fn corner(&self, row: usize, column: usize) -> (f64, f64) {
         (
@@ -229,27 +223,31 @@ impl Grid {
         )
     }
 
-    /// The right and lower ends of a grid of so many panels.
+    /// The lower right corner of the last panel.
     pub fn end(&self, rows: usize, columns: usize) -> (f64, f64) {
         let (right, bottom) = self.corner(rows, columns);
         (right - self.gap.0, bottom - self.gap.1)
     }
 }
 
-/// The lines above the panels of a picture; an empty one takes no room.
+/// The title and notes above the panels; empty ones take no room.
 pub struct Head<'a> {
-    /// Its title.
+    /// The title.
     pub title: &'a str,
-    /// What is said below the title.
+    /// The lines below the title.
     pub notes: Vec<String>,
 }
 
 impl Head<'_> {
-    /// The height that the lines take.
+    /// Height of the lines and of the edge above them.
     pub fn height(&self) -> f64 {
         let notes = self.notes.iter().filter(|note| !note.is_empty()).count();
-        let title = if self.title.is_empty() { 0.0 } else { 18.0 };
-        EDGE + title + 14.0 * notes as f64
+        let title = if self.title.is_empty() {
+            0.0
+        } else {
+            TITLE_LINE
+        };
+        EDGE + title + NOTE_LINE * notes as f64
     }
 
     /// Writes the lines.
@@ -258,17 +256,22 @@ impl Head<'_> {
         let mut y = EDGE;
         if !self.title.is_empty() {
             canvas.text((EDGE, y + 10.0), elide(self.title, TITLE, room), TITLE);
-            y += 18.0;
+            y += TITLE_LINE;
         }
         for note in self.notes.iter().filter(|note| !note.is_empty()) {
             canvas.text((EDGE, y + 9.0), elide(note, NOTE, room), NOTE);
-            y += 14.0;
+            y += NOTE_LINE;
         }
     }
 }
 
-/// Names of colours in one line that ends at `right` and takes at most `room`.
-pub fn key(canvas: &mut Canvas, (right, y): (f64, f64), room: f64, entries: &[(&str, Colour)]) {
+/// Draws what the colours stand for, in one line that ends at `right` and is at most `room` wide.
+pub fn draw_legend(
+    canvas: &mut Canvas,
+    (right, y): (f64, f64),
+    room: f64,
+    entries: &[(&str, Colour)],
+) {
     const SPACE: f64 = 26.0;
     let widths = entries.iter().map(|(label, _)| width(label, NOTE) + SPACE);
     let each = match widths.sum::<f64>() <= room {

@@ -1,4 +1,4 @@
-//! A picture as PNG: the shapes drawn with anti-aliasing, text from the outlines of its letters.
+//! A picture as PNG: shapes drawn with anti-aliasing, text drawn from glyph outlines.
 
 use tiny_skia::{
     FillRule, LineJoin, Paint, Path, PathBuilder, Pixmap, Rect, Stroke, StrokeDash, Transform,
@@ -7,19 +7,20 @@ use tiny_skia::{
 use crate::canvas::{Canvas, Colour, DASH, Pen, Shape};
 use crate::text;
 
-/// More dots than this would take gigabytes.
-const MOST: f64 = 1e8;
+/// A larger picture would take gigabytes.
+const MAX_DOTS: f64 = 1e8;
 
 /// The whole file.
 pub fn write(canvas: &Canvas, dots: f64) -> Result<Vec<u8>, String> {
     let (width, height) = ((canvas.width * dots).ceil(), (canvas.height * dots).ceil());
-    let pixmap = match width >= 1.0 && height >= 1.0 && width * height <= MOST {
+    let pixmap = match width >= 1.0 && height >= 1.0 && width * height <= MAX_DOTS {
         true => Pixmap::new(width as u32, height as u32),
         false => None,
     };
     let mut pixmap = pixmap.ok_or_else(|| {
         format!(
-            "a picture of {width} x {height} dots cannot be drawn; expected 1 to {MOST:.0} dots"
+            "expected a picture of 1 to {MAX_DOTS:.0} dots, found {width} x {height}; \
+             change the dots per pixel"
         )
     })?;
     let view = Transform::from_scale(dots as f32, dots as f32);
@@ -28,7 +29,7 @@ pub fn write(canvas: &Canvas, dots: f64) -> Result<Vec<u8>, String> {
     }
     pixmap
         .encode_png()
-        .map_err(|error| format!("the picture cannot be encoded: {error}"))
+        .map_err(|error| format!("cannot encode the picture as PNG: {error}"))
 }
 
 fn draw(pixmap: &mut Pixmap, view: Transform, shape: &Shape) {
@@ -56,16 +57,16 @@ fn draw(pixmap: &mut Pixmap, view: Transform, shape: &Shape) {
             let disc = PathBuilder::from_circle(centre.0 as f32, centre.1 as f32, *radius as f32);
             fill_path(pixmap, view, disc, *fill);
         }
-        Shape::Text { at, text, set } => {
-            let (face, scale) = text::face(*set);
+        Shape::Text { at, text, style } => {
+            let (face, scale) = text::face(*style);
             let (glyphs, advance) = text::outline(face, text);
-            let turn = if set.upwards { -90.0 } else { 0.0 };
+            let turn = if style.upwards { -90.0 } else { 0.0 };
             let place = view
                 .pre_translate(at.0 as f32, at.1 as f32)
                 .pre_rotate(turn)
                 .pre_scale(scale as f32, -scale as f32)
-                .pre_translate(-set.anchor.before() as f32 * advance, 0.0);
-            fill_path(pixmap, place, glyphs, set.colour);
+                .pre_translate(-style.anchor.before() as f32 * advance, 0.0);
+            fill_path(pixmap, place, glyphs, style.colour);
         }
     }
 }
@@ -108,11 +109,12 @@ fn paint(colour: Colour) -> Paint<'static> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::canvas::TextStyle;
     use crate::style::CENTRED;
 
     const BLACK: Colour = Colour::new(0, 0, 0);
 
-    /// The darkness of the picture in a box of dots, from 0 to 1.
+    /// The mean darkness of a box of dots, from 0 to 1.
     fn ink(canvas: &Canvas, from: (u32, u32), to: (u32, u32)) -> f64 {
         let pixmap = Pixmap::decode_png(&canvas.to_png(1.0).unwrap()).unwrap();
         let mut sum = 0.0;
@@ -125,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_land_where_they_are_put() {
+    fn shapes_are_drawn_in_place() {
         let mut canvas = Canvas::new(40.0, 40.0);
         canvas.rectangle((10.0, 10.0), (10.0, 10.0), BLACK);
         canvas.disc((30.0, 30.0), 5.0, BLACK.with_opacity(0.5));
@@ -143,7 +145,7 @@ mod tests {
 
     #[test]
     fn text_is_drawn_around_its_anchor() {
-        let small = crate::canvas::Type {
+        let small = TextStyle {
             size: 10.0,
             ..CENTRED
         };
@@ -158,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_of_no_or_of_too_many_dots_is_refused() {
+    fn pictures_without_dots_or_with_too_many_are_refused() {
         assert!(Canvas::new(0.0, 0.0).to_png(1.0).is_err());
         for dots in [f64::NAN, -1.0, 0.0, 1e4, f64::INFINITY] {
             assert!(Canvas::new(100.0, 100.0).to_png(dots).is_err(), "{dots}");

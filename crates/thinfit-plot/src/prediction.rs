@@ -1,10 +1,10 @@
-//! Predicted against true values of one output, and the figures of error that go with them.
+//! Predicted against true values of one output, and how well they agree.
 
 use crate::canvas::Canvas;
 use crate::number::{count, scientific, short};
-use crate::panel::{BELOW, EDGE, Head, Labels, Panel, left_room};
+use crate::panel::{BELOW, EDGE, Head, Panel, TickLabels, left_room};
 use crate::scale::Scale;
-use crate::scatter::scatter;
+use crate::scatter::{note_height, scatter};
 use crate::style::REFERENCE;
 
 /// Predictions of one output.
@@ -12,7 +12,7 @@ use crate::style::REFERENCE;
 pub struct Prediction<'a> {
     /// The title.
     pub title: &'a str,
-    /// The output, with its unit where it has one.
+    /// The output, with its unit if it has one.
     pub quantity: &'a str,
     /// The true values.
     pub truth: &'a [f64],
@@ -23,24 +23,16 @@ pub struct Prediction<'a> {
 impl Prediction<'_> {
     /// True and predicted values where both are finite.
     pub(crate) fn pairs(&self) -> Vec<(f64, f64)> {
-        let pairs = self
-            .truth
-            .iter()
-            .copied()
-            .zip(self.predicted.iter().copied());
-        pairs
-            .filter(|(t, p)| t.is_finite() && p.is_finite())
-            .collect()
+        finite_pairs(self.truth, self.predicted)
     }
 
-    /// How many there are, and how well they agree.
-    pub(crate) fn summary(&self) -> String {
-        let pairs = self.pairs();
+    /// The number of finite pairs, and how well they agree.
+    pub(crate) fn summary(&self, pairs: &[(f64, f64)]) -> String {
         let left_out = match self.truth.len().min(self.predicted.len()) - pairs.len() {
             0 => String::new(),
             some => format!(" ({} more not finite)", count(some)),
         };
-        let error = root_mean_square(&differences(&pairs));
+        let error = root_mean_square(&differences(pairs));
         format!(
             "{} points{left_out}, RMSE {}, R² = {}",
             count(pairs.len()),
@@ -49,14 +41,22 @@ impl Prediction<'_> {
             } else {
                 short(error)
             },
-            coefficient_of_determination(&pairs)
+            coefficient_of_determination(pairs)
         )
     }
 }
 
-/// Draws predicted against true values with the line on which they agree.
+/// True and predicted values where both are finite.
+pub fn finite_pairs(truth: &[f64], predicted: &[f64]) -> Vec<(f64, f64)> {
+    let pairs = truth.iter().copied().zip(predicted.iter().copied());
+    pairs
+        .filter(|(t, p)| t.is_finite() && p.is_finite())
+        .collect()
+}
+
+/// Draws predicted against true values, with the line on which they agree.
 ///
-/// The line below the title gives the root mean squared error and
+/// A note gives the root mean squared error and
 /// $R^2 = 1 - \sum_i (p_i - t_i)^2 / \sum_i (t_i - \bar t)^2$.
 pub fn prediction(prediction: Prediction<'_>) -> Canvas {
     const SIDE: f64 = 320.0;
@@ -64,19 +64,13 @@ pub fn prediction(prediction: Prediction<'_>) -> Canvas {
     let both = Scale::around(pairs.iter().flat_map(|&(t, p)| [t, p]));
     let mut head = Head {
         title: prediction.title,
-        notes: vec![prediction.summary()],
+        notes: vec![prediction.summary(&pairs)],
     };
     let left = left_room(&both, SIDE);
-    let top = head.height() + 8.0;
-    // The line on the density may come to it.
-    let foot = if pairs.len() > crate::scatter::MOST {
-        14.0
-    } else {
-        0.0
-    };
-    let mut canvas = Canvas::new(left + SIDE + EDGE + 8.0, top + foot + SIDE + BELOW + 4.0);
+    let top = head.height() + 8.0 + note_height(pairs.len());
+    let mut canvas = Canvas::new(left + SIDE + EDGE + 8.0, top + SIDE + BELOW + 4.0);
     let panel = Panel {
-        corner: (left, top + foot),
+        corner: (left, top),
         size: (SIDE, SIDE),
         across: both,
         up: both,
@@ -91,14 +85,14 @@ pub fn prediction(prediction: Prediction<'_>) -> Canvas {
     canvas
 }
 
-/// Draws the panel and says how to read it where the points are not drawn one by one.
+/// Draws the panel; returns the note of [`scatter`].
 pub fn draw_prediction(
     canvas: &mut Canvas,
     panel: &Panel,
     [heading, quantity]: [&str; 2],
     pairs: &[(f64, f64)],
 ) -> String {
-    panel.frame(canvas, Labels::BOTH);
+    panel.frame(canvas, TickLabels::BOTH);
     let note = scatter(canvas, panel, pairs);
     let ((left, top), (right, bottom)) = (panel.corner, panel.end());
     if !pairs.is_empty() {
@@ -109,12 +103,12 @@ pub fn draw_prediction(
     note
 }
 
-/// Predicted less true values.
+/// Predicted minus true values.
 pub fn differences(pairs: &[(f64, f64)]) -> Vec<f64> {
     pairs.iter().map(|(t, p)| p - t).collect()
 }
 
-/// The root of the mean square, found without squaring large numbers.
+/// The root mean square, computed without overflow.
 pub fn root_mean_square(values: &[f64]) -> f64 {
     let largest = values
         .iter()
@@ -126,7 +120,7 @@ pub fn root_mean_square(values: &[f64]) -> f64 {
     largest * (squares.sum::<f64>() / values.len() as f64).sqrt()
 }
 
-/// One minus the residual over the total sum of squares, with as many nines as there are and two digits.
+/// R² to four decimals, or as one minus a small number if it is close to 1.
 pub fn coefficient_of_determination(pairs: &[(f64, f64)]) -> String {
     let mean = pairs
         .iter()
@@ -150,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_figures_of_error_are_right() {
+    fn errors_and_r_squared_are_right() {
         let pairs = [(1.0, 1.0), (2.0, 2.5), (3.0, 3.0)];
         assert_eq!(coefficient_of_determination(&pairs), "0.8750");
         assert!((root_mean_square(&differences(&pairs)).powi(2) - 0.25 / 3.0).abs() < 1e-15);

@@ -1,16 +1,16 @@
-//! Residuals against predictions, with their histogram beside them on the same scale.
+//! Residuals against predictions, beside their histogram on the same scale.
 
 use crate::canvas::Canvas;
 use crate::number::short;
-use crate::panel::{ABOVE, BELOW, EDGE, Head, Labels, Panel, left_room};
+use crate::panel::{ABOVE, BELOW, EDGE, Head, Panel, TickLabels, left_room};
 use crate::prediction::{Prediction, differences, root_mean_square};
 use crate::scale::Scale;
-use crate::scatter::{MOST, scatter};
+use crate::scatter::{note_height, scatter};
 use crate::style::{AXIS, BLUE, REFERENCE};
 
 const HEIGHT: f64 = 260.0;
 
-/// Draws predicted less true values against the predicted ones, and how often residuals of each size occur.
+/// Draws the residuals, predicted minus true, against the predictions, and their histogram.
 ///
 /// The dashed curve is the normal distribution with the same mean and standard deviation.
 pub fn residuals(prediction: Prediction<'_>) -> Canvas {
@@ -28,10 +28,9 @@ pub fn residuals(prediction: Prediction<'_>) -> Canvas {
     };
     let mut head = Head {
         title: prediction.title,
-        notes: vec![prediction.summary(), note],
+        notes: vec![prediction.summary(&pairs), note],
     };
-    let foot = if pairs.len() > MOST { 14.0 } else { 0.0 };
-    let top = head.height() + foot + ABOVE + 2.0;
+    let top = head.height() + note_height(pairs.len()) + ABOVE + 2.0;
     let left = left_room(&up, HEIGHT);
     let scattered = Panel {
         corner: (left, top),
@@ -41,7 +40,7 @@ pub fn residuals(prediction: Prediction<'_>) -> Canvas {
     };
     let beside = (scattered.end().0 + 28.0, top);
     let mut canvas = Canvas::new(beside.0 + 200.0 + EDGE + 8.0, top + HEIGHT + BELOW + 4.0);
-    scattered.frame(&mut canvas, Labels::BOTH);
+    scattered.frame(&mut canvas, TickLabels::BOTH);
     let points: Vec<(f64, f64)> = pairs.iter().map(|&(t, p)| (p, p - t)).collect();
     head.notes.push(scatter(&mut canvas, &scattered, &points));
     scattered.level(&mut canvas, 0.0, REFERENCE);
@@ -52,7 +51,7 @@ pub fn residuals(prediction: Prediction<'_>) -> Canvas {
     canvas
 }
 
-/// Bars to the right for the counts of residuals in equal parts of the scale `up`.
+/// Draws a bar for the number of residuals in each of equal parts of the scale `up`.
 fn draw_histogram(
     canvas: &mut Canvas,
     corner: (f64, f64),
@@ -67,18 +66,17 @@ fn draw_histogram(
         counts[bin.min(bins - 1)] += 1;
     }
     let values = counts.iter().map(|&count| count as f64);
-    // The normal curve, as counts in a bin around each residual of a fine grid of the scale.
-    let part = |residual: f64| up.position(residual);
-    let spread = part(mean + deviation) - part(mean);
+    // The normal density in counts per bin, at many positions of the scale.
+    let spread = up.position(mean + deviation) - up.position(mean);
     let peak = residuals.len() as f64 / bins as f64 / (spread * std::f64::consts::TAU.sqrt());
     let curve: Vec<(f64, f64)> = (0..=200)
         .map(|index| {
             let position = f64::from(index) / 200.0;
-            let z = (position - part(mean)) / spread;
+            let z = (position - up.position(mean)) / spread;
             (peak * (-0.5 * z * z).exp(), position)
         })
         .collect();
-    // A spike that is narrower than a bar has no curve to compare with.
+    // A spike narrower than a bar gets no curve.
     let has_curve = spread * bins as f64 > 0.5 && peak.is_finite();
     let panel = Panel {
         corner,
@@ -86,9 +84,9 @@ fn draw_histogram(
         across: Scale::from_zero(values.chain(has_curve.then_some(peak))),
         up,
     };
-    let numbers_below = Labels {
+    let numbers_below = TickLabels {
         left: false,
-        ..Labels::BOTH
+        ..TickLabels::BOTH
     };
     panel.frame(canvas, numbers_below);
     let (left, bottom) = (panel.corner.0, panel.end().1);
@@ -106,16 +104,17 @@ fn draw_histogram(
             .collect();
         canvas.line(&points, REFERENCE);
     }
-    // Bars begin on the axis, not beside it.
+    // The axis is drawn over the start of the bars.
     canvas.line(&[(left, panel.corner.1), (left, bottom)], AXIS);
     panel.titles(canvas, ["Histogram", "points in each bar", ""]);
 }
 
-/// An odd number of bins, so that one is centred on zero; more for more data.
+/// The number of bins: odd, so that one is centred on zero, and larger for more data.
 fn bin_count(samples: usize) -> usize {
     2 * ((samples as f64).cbrt().round() as usize).clamp(5, 20) + 1
 }
 
+/// Mean and standard deviation.
 fn moments(values: &[f64]) -> (f64, f64) {
     let mean = values.iter().map(|v| v / values.len() as f64).sum::<f64>();
     let centred: Vec<f64> = values.iter().map(|value| value - mean).collect();
@@ -133,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_normal_sample_gets_its_curve_and_a_constant_does_not() {
+    fn spread_residuals_get_a_normal_curve_and_constant_ones_do_not() {
         let truth: Vec<f64> = (0..500).map(f64::from).collect();
         let draw = |error: &dyn Fn(f64) -> f64| {
             let predicted: Vec<f64> = truth.iter().map(|t| t + error(*t)).collect();

@@ -1,14 +1,14 @@
-//! Scales: how the values along an axis spread over it, and which of them get a tick.
+//! Scales: which values an axis spans, where each of them lies, and which of them get a tick.
 //!
-//! A scale is never empty, whatever the values: not for none, for one, nor for the largest and smallest that there are.
+//! A scale is never empty: not for no values, for a single one, or for the largest and smallest numbers there are.
 
 use crate::number::{power_of_ten, scientific};
 
-/// Larger values are moved to the end of their scale: sums of them may not be finite.
+/// Scales end here: beyond it, sums of values may overflow.
 const LARGEST: f64 = 1e300;
 const SMALLEST: f64 = 1e-300;
 
-/// An interval and how values spread over it.
+/// An interval, linear or logarithmic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
     low: f64,
@@ -16,22 +16,22 @@ pub struct Scale {
     logarithmic: bool,
 }
 
-/// A value at which an axis is marked.
+/// A labelled mark on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
     /// Its position, from 0 to 1.
     pub position: f64,
-    /// What is written there.
+    /// Its text.
     pub label: String,
 }
 
 impl Scale {
-    /// A linear scale over the finite ones of the values, with a margin.
+    /// A linear scale over the finite values, with a margin.
     pub fn around(values: impl IntoIterator<Item = f64>) -> Self {
         let (low, high) = extent(values).unwrap_or((0.0, 1.0));
         let (low, high) = (low.max(-LARGEST), high.min(LARGEST));
         let size = high.abs().max(low.abs());
-        // Of a smaller range, ticks would need more digits than there is room for: it counts as one value.
+        // A smaller range counts as one value: its tick labels would need too many digits.
         let margin = if high - low > (1e-9 * size).max(SMALLEST) {
             0.05 * (high - low)
         } else {
@@ -49,13 +49,13 @@ impl Scale {
         Scale::around(values.into_iter().flat_map(|value| [value, -value]))
     }
 
-    /// A linear scale that begins at zero.
+    /// A linear scale that starts at zero.
     pub fn from_zero(values: impl IntoIterator<Item = f64>) -> Self {
         let scale = Scale::around(values.into_iter().map(|value| value.max(0.0)).chain([0.0]));
         Scale { low: 0.0, ..scale }
     }
 
-    /// A logarithmic scale over the positive ones of the values, of a decade at least.
+    /// A logarithmic scale over the positive values, at least a decade long.
     pub fn logarithmic(values: impl IntoIterator<Item = f64>) -> Self {
         let (low, high) =
             extent(values.into_iter().filter(|&value| value > 0.0)).unwrap_or((0.1, 1.0));
@@ -70,9 +70,9 @@ impl Scale {
         }
     }
 
-    /// The position of a value: 0 at the lower end, 1 at the upper; values beyond an end lie on it.
+    /// The position of a value, from 0 at the lower end to 1 at the upper; values beyond an end are moved to it.
     ///
-    /// What is not finite has none, nor on a logarithmic scale zero and what is less: NaN.
+    /// NaN if the value is not finite, or not positive on a logarithmic scale.
     pub fn position(&self, value: f64) -> f64 {
         if !value.is_finite() || (self.logarithmic && value <= 0.0) {
             return f64::NAN;
@@ -90,16 +90,16 @@ impl Scale {
         [self.low, self.high].map(f64::log10)
     }
 
-    /// About `count` round values on the scale.
+    /// Ticks at about `count` round values.
     pub fn ticks(&self, count: usize) -> Vec<Tick> {
         if self.logarithmic {
             return self.logarithmic_ticks(count);
         }
         let step = round_step((self.high / count as f64) - (self.low / count as f64));
-        // Ends that are round but for the last bits get their ticks.
+        // An end that is round up to rounding errors gets its tick.
         let first = (self.low / step - 1e-6).ceil() as i64;
         let last = (self.high / step + 1e-6).floor() as i64;
-        // A label needs the digits of the step, and a power of ten where those would be many.
+        // Labels have the digits of the step, with a power of ten where plain digits would be long.
         let exponent = (1.0001 * step).log10().floor() as i32;
         let largest = self.low.abs().max(self.high.abs());
         (first..=last)
@@ -117,7 +117,7 @@ impl Scale {
             .collect()
     }
 
-    /// Every decade, every few of them, or 1, 2 and 5 of each, whichever gives about `count`.
+    /// Every decade, every few decades, or 1, 2 and 5 in each, whichever gives about `count`.
     fn logarithmic_ticks(&self, count: usize) -> Vec<Tick> {
         let [low, high] = self.decades();
         let (first, last) = (low.ceil() as i32, high.floor() as i32);
@@ -136,14 +136,14 @@ impl Scale {
                 .collect();
         }
         let stride = ((last - first + 1) as usize).div_ceil(count.max(1)).max(1);
-        // Multiples of the stride, so that 10⁰ is among them where it is on the scale.
+        // Multiples of the stride, so that 10⁰ is among them if it is on the scale.
         (first..=last)
             .filter(|power| power.rem_euclid(stride as i32) == 0)
             .map(|power| tick(1, power))
             .collect()
     }
 
-    /// Positions of small ticks on a logarithmic scale of this length: the digits of each decade, or the decades.
+    /// Positions of the small ticks on a logarithmic scale of this length: the digits of each decade, or the decades.
     pub fn minor_ticks(&self, length: f64) -> Vec<f64> {
         let [low, high] = self.decades();
         let room = length / (high - low);
@@ -162,7 +162,7 @@ impl Scale {
     }
 }
 
-/// The smallest and the largest of the finite values.
+/// The smallest and the largest finite value.
 fn extent(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
     values
         .into_iter()
@@ -173,7 +173,7 @@ fn extent(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
         })
 }
 
-/// A step near the wanted one, of 1, 2 or 5 times a power of ten.
+/// The number near `wanted` that is 1, 2 or 5 times a power of ten.
 fn round_step(wanted: f64) -> f64 {
     let power = 10f64.powf(wanted.log10().floor());
     match wanted / power {
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_are_round_and_carry_the_digits_of_their_step() {
+    fn ticks_are_round_and_have_the_digits_of_their_step() {
         assert_eq!(
             labels(Scale::around([0.0, 1.0])),
             ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]

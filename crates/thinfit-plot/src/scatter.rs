@@ -1,18 +1,23 @@
-//! Many points in a panel: as discs, and where they would be too many, as the density of points in small squares.
+//! Scatter plots: points as discs, or as their density in small squares if there are too many.
 //!
-//! The density loses no point, however far off, and the picture stays small.
+//! The density keeps every point, however far out, and the file stays small.
 
 use std::collections::BTreeMap;
 
 use crate::canvas::{Canvas, Colour};
 use crate::number;
-use crate::panel::Panel;
+use crate::panel::{NOTE_LINE, Panel};
 use crate::style::{BLUE, LIGHT};
 
-/// More points than this are drawn as density.
-pub const MOST: usize = 5000;
+/// More points than this are drawn as a density.
+pub const MAX_DISCS: usize = 5000;
 
-/// Draws the points and says how to read them where they are not drawn one by one.
+/// Height of the note that [`scatter`] returns for this many points.
+pub fn note_height(points: usize) -> f64 {
+    if points > MAX_DISCS { NOTE_LINE } else { 0.0 }
+}
+
+/// Draws the points; returns a note on how to read the density, empty if every point is drawn.
 pub fn scatter(canvas: &mut Canvas, panel: &Panel, points: &[(f64, f64)]) -> String {
     let placed: Vec<(f64, f64)> = points
         .iter()
@@ -20,8 +25,8 @@ pub fn scatter(canvas: &mut Canvas, panel: &Panel, points: &[(f64, f64)]) -> Str
         .filter(|(x, y)| x.is_finite() && y.is_finite())
         .collect();
     match placed.len() {
-        0 => panel.nothing(canvas),
-        1..=MOST => {
+        0 => panel.say_empty(canvas),
+        1..=MAX_DISCS => {
             let opacity = if placed.len() > 1000 { 0.35 } else { 0.55 };
             let radius = if placed.len() > 1000 { 1.6 } else { 2.2 };
             for centre in placed {
@@ -29,7 +34,7 @@ pub fn scatter(canvas: &mut Canvas, panel: &Panel, points: &[(f64, f64)]) -> Str
             }
         }
         _ => {
-            let largest = density(canvas, panel, &placed);
+            let largest = draw_density(canvas, panel, &placed);
             return format!(
                 "darker: more points, at most {} in a square",
                 number::count(largest)
@@ -39,13 +44,13 @@ pub fn scatter(canvas: &mut Canvas, panel: &Panel, points: &[(f64, f64)]) -> Str
     String::new()
 }
 
-/// Draws the number of points in each square on a logarithmic scale of shades; returns the largest.
-fn density(canvas: &mut Canvas, panel: &Panel, placed: &[(f64, f64)]) -> usize {
+/// Shades each square by the logarithm of its number of points; returns the largest number.
+fn draw_density(canvas: &mut Canvas, panel: &Panel, placed: &[(f64, f64)]) -> usize {
     const DARK: Colour = Colour::new(0, 34, 74);
     let mut side = 3.0;
     let mut squares = squares(panel, placed, side);
-    // The smallest squares of which there are not too many; whole pixels leave no seams.
-    while squares.len() > MOST {
+    // The smallest squares that are not too many; whole pixels leave no seams.
+    while squares.len() > MAX_DISCS {
         side += 1.0;
         squares = self::squares(panel, placed, side);
     }
@@ -66,7 +71,7 @@ fn density(canvas: &mut Canvas, panel: &Panel, placed: &[(f64, f64)]) -> usize {
     largest
 }
 
-/// How many points lie in each square that has any, by row and column.
+/// The number of points in each square that has any, by row and column.
 fn squares(panel: &Panel, placed: &[(f64, f64)], side: f64) -> BTreeMap<(usize, usize), usize> {
     let mut squares = BTreeMap::new();
     for (x, y) in placed {
@@ -84,7 +89,7 @@ mod tests {
     use crate::scale::Scale;
 
     #[test]
-    fn every_one_of_many_points_is_in_the_density() {
+    fn the_density_keeps_every_point() {
         let points: Vec<(f64, f64)> = (0..100_000)
             .map(|i| ((f64::from(i) * 0.7).sin(), (f64::from(i) * 0.3).cos()))
             .chain([(30.0, 30.0)])

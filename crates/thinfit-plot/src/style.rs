@@ -1,10 +1,9 @@
-//! Colours, pens and type of every picture.
+//! The colours, pens and text styles shared by all pictures.
 //!
-//! A picture of one panel is about 400 pixels wide and one of several about 760, so that on a column or a page of a
-//! journal the text comes out at 6.5 to 8 points. The colours are told apart by readers with any kind of colour
-//! blindness, and in grey.
+//! A picture with one panel is about 400 pixels wide, one with several about 760, so that text prints at 6.5 to 8 points
+//! in a column or across a page of a journal. The colours stay distinct with any kind of colour blindness and in grey.
 
-use crate::canvas::{Anchor, Colour, Pen, Type};
+use crate::canvas::{Anchor, Colour, Pen, TextStyle};
 
 /// Text and the lines of axes.
 pub const INK: Colour = Colour::new(38, 41, 46);
@@ -12,17 +11,15 @@ pub const INK: Colour = Colour::new(38, 41, 46);
 pub const FAINT: Colour = Colour::new(95, 100, 107);
 /// The first series.
 pub const BLUE: Colour = Colour::new(0, 94, 162);
-/// A lighter shade of it.
+/// A lighter shade of [`BLUE`].
 pub const LIGHT: Colour = Colour::new(158, 202, 230);
-/// The second series, and lines to compare with.
+/// The second series, and reference lines.
 pub const ORANGE: Colour = Colour::new(208, 88, 0);
 /// The third series.
 pub const GREY: Colour = Colour::new(150, 155, 162);
 
-const GRID: Colour = Colour::new(234, 236, 239);
-
-/// Text of the usual size, at the start of its position.
-pub const TEXT: Type = Type {
+/// Ordinary text, from its start.
+pub const TEXT: TextStyle = TextStyle {
     size: 11.0,
     bold: false,
     colour: INK,
@@ -30,56 +27,38 @@ pub const TEXT: Type = Type {
     upwards: false,
 };
 /// The title of a picture.
-pub const TITLE: Type = Type {
+pub const TITLE: TextStyle = TextStyle {
     size: 13.0,
     bold: true,
     ..TEXT
 };
 /// The heading of a panel.
-pub const HEADING: Type = Type { bold: true, ..TEXT };
-/// Remarks and keys.
-pub const NOTE: Type = Type {
+pub const HEADING: TextStyle = TextStyle { bold: true, ..TEXT };
+/// Notes and legends.
+pub const NOTE: TextStyle = TextStyle {
     size: 10.0,
     colour: FAINT,
     ..TEXT
 };
-/// Numbers at the axes.
-pub const NUMBER: Type = Type {
+/// Tick labels.
+pub const NUMBER: TextStyle = TextStyle {
     size: 10.0,
     colour: INK,
     ..TEXT
 };
 /// The label of an axis below a panel.
-pub const CENTRED: Type = Type {
-    anchor: Anchor::Middle,
-    ..TEXT
-};
+pub const CENTRED: TextStyle = TEXT.anchored(Anchor::Middle);
 /// The label of an axis on the left.
-pub const UPWARDS: Type = Type {
+pub const UPWARDS: TextStyle = TextStyle {
     upwards: true,
     ..CENTRED
 };
 
 /// Frames and ticks.
-pub const AXIS: Pen = Pen {
-    colour: INK,
-    width: 0.8,
-    dashed: false,
-};
-/// Lines at round numbers, behind everything.
-pub const GRIDLINE: Pen = Pen {
-    colour: GRID,
-    ..AXIS
-};
-/// Zero and supports, behind the data.
-pub const BEHIND: Pen = Pen {
-    colour: GREY,
-    width: 1.0,
-    dashed: false,
-};
-/// What a perfect fit would show.
-pub const REFERENCE: Pen = Pen {
-    colour: ORANGE,
-    width: 1.2,
-    dashed: true,
-};
+pub const AXIS: Pen = Pen::solid(INK, 0.8);
+/// Lines at the ticks, behind everything else.
+pub const GRIDLINE: Pen = Pen::solid(Colour::new(234, 236, 239), 0.8);
+/// Lines through zero and supports, behind the data.
+pub const BEHIND: Pen = Pen::solid(GREY, 1.0);
+/// What a perfect fit would give.
+pub const REFERENCE: Pen = Pen::solid(ORANGE, 1.2).dashed();

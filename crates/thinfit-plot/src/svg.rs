@@ -1,4 +1,4 @@
-//! A picture as SVG: one element for each shape, coordinates in hundredths of a pixel.
+//! A picture as SVG: one element per shape, coordinates rounded to hundredths of a pixel.
 
 use std::fmt::{Display, Formatter, Result, Write};
 
@@ -50,31 +50,31 @@ fn write_shape(svg: &mut String, shape: &Shape) -> Result {
             Length(*radius),
             Fill(*fill),
         ),
-        Shape::Text { at, text, set } => {
-            let (x, y, size) = (Length(at.0), Length(at.1), Length(set.size));
+        Shape::Text { at, text, style } => {
+            let (x, y, size) = (Length(at.0), Length(at.1), Length(style.size));
             write!(svg, "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\"")?;
-            match set.anchor {
+            match style.anchor {
                 Anchor::Start => {}
                 Anchor::Middle => svg.push_str(" text-anchor=\"middle\""),
                 Anchor::End => svg.push_str(" text-anchor=\"end\""),
             }
-            if set.bold {
+            if style.bold {
                 svg.push_str(" font-weight=\"bold\"");
             }
-            if set.upwards {
+            if style.upwards {
                 write!(svg, " transform=\"rotate(-90 {x} {y})\"")?;
             }
-            writeln!(svg, "{}>{}</text>", Fill(set.colour), escape(text))
+            writeln!(svg, "{}>{}</text>", Fill(style.colour), escape(text))
         }
     }
 }
 
-/// A length to the hundredth, without needless zeros or signs.
+/// A length rounded to hundredths, without trailing zeros or a negative zero.
 struct Length(f64);
 
 impl Display for Length {
     fn fmt(&self, out: &mut Formatter<'_>) -> Result {
-        // Adding zero takes the sign off a negative zero.
+        // Adding zero turns -0 into 0.
         write!(out, "{}", (100.0 * self.0).round() / 100.0 + 0.0)
     }
 }
@@ -128,7 +128,7 @@ fn escape(text: &str) -> String {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
-            // No other control character may stand in XML, escaped or not; nor may these two.
+            // XML allows neither these two nor most control characters, not even escaped.
             '\u{fffe}' | '\u{ffff}' => safe.push(' '),
             control if control.is_control() => safe.push(' '),
             other => safe.push(other),
@@ -143,7 +143,7 @@ mod tests {
     use crate::style::CENTRED;
 
     #[test]
-    fn what_users_name_their_columns_is_escaped() {
+    fn text_is_escaped() {
         let mut canvas = Canvas::new(10.0, 10.0);
         canvas.text((5.0, 5.0), "a<b & \u{1}c>", CENTRED);
         let svg = canvas.to_svg();
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_short_and_have_no_negative_zero() {
+    fn lengths_have_neither_trailing_zeros_nor_a_negative_zero() {
         let text = |value: f64| Length(value).to_string();
         assert_eq!(
             [-0.001, 2.0, 0.125, -7.5].map(text),

@@ -1,23 +1,23 @@
-//! What holds of every picture, whatever the numbers and the names: the SVG is well formed, its coordinates are finite,
-//! no text leaves the picture, and no text lies on another.
+//! Properties of every picture, whatever the numbers and names: the SVG is well formed, its coordinates are finite, and
+//! no text leaves the picture or overlaps another.
 
 use proptest::prelude::*;
 
 use crate::canvas::Shape;
 use crate::*;
 
-/// The rectangle that a text covers, a little less than its letters may.
+/// The rectangle of a text, a little smaller than its letters may need.
 fn covered(shape: &Shape) -> Option<[f64; 4]> {
-    let Shape::Text { at, text, set } = shape else {
+    let Shape::Text { at, text, style } = shape else {
         return None;
     };
-    let length = text::width(text, *set);
+    let length = text::width(text, *style);
     let (start, end) = (
-        -set.anchor.before() * length,
-        (1.0 - set.anchor.before()) * length,
+        -style.anchor.before() * length,
+        (1.0 - style.anchor.before()) * length,
     );
-    let (ascent, descent) = (0.72 * set.size, 0.1 * set.size);
-    Some(match set.upwards {
+    let (ascent, descent) = (0.72 * style.size, 0.1 * style.size);
+    Some(match style.upwards {
         false => [at.0 + start, at.0 + end, at.1 - ascent, at.1 + descent],
         true => [at.0 - ascent, at.0 + descent, at.1 - end, at.1 - start],
     })
@@ -72,7 +72,7 @@ fn check(name: &str, canvas: &Canvas) {
         for (other, [l, r, t, b]) in &texts[index + 1..] {
             assert!(
                 right <= *l || *r <= left || bottom <= *t || *b <= top,
-                "{name}: {} lies on {}",
+                "{name}: {} overlaps {}",
                 read(shape),
                 read(other)
             );
@@ -91,7 +91,7 @@ fn hostile() -> impl Strategy<Value = f64> {
     ]
 }
 
-/// Many values that are one and the same, or of one kind, or of all kinds.
+/// Equal values, values of one magnitude, or any mixture.
 fn values(most: usize) -> impl Strategy<Value = Vec<f64>> {
     prop_oneof![
         (hostile(), 0..most).prop_map(|(value, count)| vec![value; count]),
@@ -199,7 +199,7 @@ proptest! {
 }
 
 #[test]
-fn many_points_do_not_make_large_pictures() {
+fn many_points_make_small_files() {
     let truth: Vec<f64> = (0..60_000).map(|i| f64::from(i).sin()).collect();
     let predicted: Vec<f64> = (0..60_000).map(|i| f64::from(i).cos()).collect();
     let drawn = Prediction {

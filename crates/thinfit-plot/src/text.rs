@@ -1,35 +1,41 @@
-//! Text in DejaVu Sans, which is compiled in: the length of a line, cutting it to the room there is, and its outline.
+//! Text in DejaVu Sans, which is compiled in: its width, its outline, and cutting it to fit.
 
 use std::sync::LazyLock;
 
 use tiny_skia::{Path, PathBuilder};
 use ttf_parser::{Face, OutlineBuilder};
 
-use crate::canvas::Type;
+use crate::canvas::TextStyle;
 
 static REGULAR: LazyLock<Face<'static>> = LazyLock::new(|| parse(dejavu::sans::regular()));
 static BOLD: LazyLock<Face<'static>> = LazyLock::new(|| parse(dejavu::sans::bold()));
 
 fn parse(font: &'static [u8]) -> Face<'static> {
-    Face::parse(font, 0).expect("the font is part of the program and is read by its tests")
+    Face::parse(font, 0).expect("the font is compiled in, and the tests parse it")
 }
 
-/// The font of a text, and the factor from its units to lengths.
-pub fn face(set: Type) -> (&'static Face<'static>, f64) {
-    let face: &Face<'_> = if set.bold { &BOLD } else { &REGULAR };
-    (face, set.size / f64::from(face.units_per_em()))
+/// The font of a text, and the length of a font unit.
+pub fn face(style: TextStyle) -> (&'static Face<'static>, f64) {
+    let face: &Face<'_> = if style.bold { &BOLD } else { &REGULAR };
+    (face, style.size / f64::from(face.units_per_em()))
 }
 
-/// The length of a line of text; another font of the viewer may need a little more or less.
-pub fn width(text: &str, set: Type) -> f64 {
-    let (face, scale) = face(set);
+/// The width of a line of text; a fallback font of the viewer may need a little more or less.
+pub fn width(text: &str, style: TextStyle) -> f64 {
+    let (face, scale) = face(style);
     scale * text.chars().map(|c| advance(face, c)).sum::<f64>()
 }
 
-/// The text, cut at an ellipsis where it is longer than `room`.
-pub fn elide(text: &str, set: Type, room: f64) -> String {
+/// The width of the widest text, 0 if there is none.
+pub fn widest(texts: &[impl AsRef<str>], style: TextStyle) -> f64 {
+    let widths = texts.iter().map(|text| width(text.as_ref(), style));
+    widths.fold(0.0, f64::max)
+}
+
+/// The text, cut and ended by an ellipsis if it is wider than `room`.
+pub fn elide(text: &str, style: TextStyle, room: f64) -> String {
     const ELLIPSIS: char = '…';
-    let (face, scale) = face(set);
+    let (face, scale) = face(style);
     let ellipsis = scale * advance(face, ELLIPSIS);
     let (mut end, mut cut) = (0.0, 0);
     for (index, character) in text.char_indices() {
@@ -44,7 +50,7 @@ pub fn elide(text: &str, set: Type, room: f64) -> String {
     text.into()
 }
 
-/// The outline of a text in font units, `y` up, and its length.
+/// The outline of a text and its width, in font units with `y` up.
 pub fn outline(face: &Face<'_>, text: &str) -> (Option<Path>, f32) {
     let mut pencil = Pencil {
         path: PathBuilder::new(),
@@ -63,6 +69,7 @@ fn advance(face: &Face<'_>, character: char) -> f64 {
     f64::from(face.glyph_hor_advance(glyph).unwrap_or(0))
 }
 
+/// Collects the outlines of glyphs, each shifted to its start.
 struct Pencil {
     path: PathBuilder,
     start: f32,
@@ -94,7 +101,7 @@ mod tests {
     use crate::style::{HEADING, TEXT};
 
     #[test]
-    fn long_names_end_in_an_ellipsis_and_short_ones_stay() {
+    fn long_texts_end_in_an_ellipsis_and_short_ones_stay() {
         let room = width("temperat", TEXT);
         assert_eq!(elide("temperat", TEXT, room), "temperat");
         assert_eq!(elide("temperature", TEXT, room), "temper…");
@@ -104,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn bold_text_is_longer() {
+    fn bold_text_is_wider() {
         assert!(width("weight", HEADING) > width("weight", TEXT));
     }
 }
