@@ -1,7 +1,7 @@
 //! A network as C99 without dependencies: one source file and its header, for C and for C++.
 //!
-//! Rows are taken in blocks whose loops a compiler turns into vector instructions by itself. Cosine and exponential are
-//! polynomials after an exact reduction of the argument, so that no library function stands in those loops.
+//! Rows are processed in blocks, in loops that compilers vectorise. Cosine and exponential are polynomials after an exact
+//! reduction of the argument, so that these loops call no library function.
 
 use crate::name::{identifier, listed};
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use thinfit::{Evaluator, Feature, Model};
 /// A source file and its header.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CSource {
-    /// The identifier in use: the files are to be called `name.h` and `name.c`.
+    /// The identifier; the files must be called `name.h` and `name.c`.
     pub name: String,
     /// Declarations of `name` and `name_gradient`.
     pub header: String,
@@ -18,7 +18,7 @@ pub struct CSource {
     pub source: String,
 }
 
-/// Products that are summed in one pass over a block: as many as there are registers for.
+/// Products summed in one pass over a block: as many as fit into registers.
 const PRODUCTS: usize = 8;
 
 /// Functions `void name(const double *x, double *y, size_t rows)`, from rows × d to rows × c numbers, row-major, and
@@ -42,8 +42,8 @@ fn header(model: &Model, name: &str) -> String {
    inputs:  {inputs}
    outputs: {outputs}
 
-   Results are those of thinfit up to rounding. Do not compile with -ffast-math; -O3 makes it fast, and so does the
-   instruction set of your machine (-march=native). */
+   Results agree with thinfit's up to rounding. Compile with -O3, and with -march=native if the program runs on this
+   machine only; never with -ffast-math. */
 #ifndef {guard}_H
 #define {guard}_H
 
@@ -88,7 +88,7 @@ fn source(network: &Evaluator, name: &str) -> String {
     } else {
         1
     };
-    // A block and its gradient should stay in the nearest cache.
+    // A block and its gradient should fit into the first-level cache.
     let block = (2048 / (d * c)).clamp(8, 64).next_power_of_two();
     let mut text = format!(
         "#include \"{name}.h\"\n{includes}
@@ -107,28 +107,41 @@ enum {{ BLOCK = {block}, INPUTS = {d}, NEURONS = {n}, OUTPUTS = {c}, PLANES = {p
     let inputs: Vec<&[f64]> = network.inputs.iter().map(|v| &v[..]).collect();
     let outputs: Vec<&[f64]> = network.outputs.iter().map(|v| &v[..]).collect();
     let (hidden, output): (Vec<&[f64]>, Vec<&[f64]>) = network.neurons().unzip();
-    for (what, name, columns, rows) in [
-        ("shift and factor of every input", "inputs", "2", inputs),
+    for (what, name, [count, columns], rows) in [
+        (
+            "shift and factor of every input",
+            "inputs",
+            ["INPUTS", "2"],
+            inputs,
+        ),
         (
             "bias, shift and scale of every output",
             "outputs",
-            "3",
+            ["OUTPUTS", "3"],
             outputs,
         ),
         (
             "offset and weights of every neuron",
             "hidden",
-            "1 + INPUTS",
+            ["NEURONS", "1 + INPUTS"],
             hidden,
         ),
         (
             "output weights of every neuron",
             "weights",
-            "PLANES * OUTPUTS",
+            ["NEURONS", "PLANES * OUTPUTS"],
             output,
         ),
     ] {
-        table(&mut text, what, name, columns, &rows);
+        let _ = writeln!(
+            text,
+            "/* {what} */\nstatic const double {name}[{count}][{columns}] = {{"
+        );
+        for row in rows {
+            let row: Vec<String> = row.iter().map(|v| format!("{v:?}")).collect();
+            let _ = writeln!(text, "    {{{}}},", row.join(", "));
+        }
+        text.push_str("};\n\n");
     }
     text.push_str(feature(network.feature));
     text.push_str(&products(d));
@@ -136,24 +149,7 @@ enum {{ BLOCK = {block}, INPUTS = {d}, NEURONS = {n}, OUTPUTS = {c}, PLANES = {p
     text
 }
 
-fn table(text: &mut String, what: &str, name: &str, columns: &str, rows: &[&[f64]]) {
-    let count = match name {
-        "inputs" => "INPUTS",
-        "outputs" => "OUTPUTS",
-        _ => "NEURONS",
-    };
-    let _ = writeln!(
-        text,
-        "/* {what} */\nstatic const double {name}[{count}][{columns}] = {{"
-    );
-    for row in rows {
-        let row: Vec<String> = row.iter().map(|v| format!("{v:?}")).collect();
-        let _ = writeln!(text, "    {{{}}},", row.join(", "));
-    }
-    text.push_str("};\n\n");
-}
-
-/// Φ and Φ′ of every plane.
+/// Macros for Φ and Φ′ of every plane.
 fn feature(feature: Feature) -> &'static str {
     match feature {
         Feature::Cosine => concat!(
@@ -200,7 +196,7 @@ static double tangent(double t) { return 1.0 - 2.0 / (exponential(2.0 * t) + 1.0
     }
 }
 
-/// t = offset + ⟨w, x⟩ for a block, a few inputs per pass, in the order of the inputs.
+/// The function that computes t = offset + ⟨w, x⟩ for a block, a few inputs per pass, in their order.
 fn products(d: usize) -> String {
     let mut text = String::from(
         "
@@ -224,6 +220,7 @@ static void products(const double *w, double x[INPUTS][BLOCK], double t[BLOCK])
     text
 }
 
+/// The exported functions.
 fn functions(name: &str, planes: usize) -> String {
     let sums: String = (0..planes)
         .map(|p| {
@@ -252,7 +249,7 @@ fn functions(name: &str, planes: usize) -> String {
         .collect();
     format!(
         "
-/* The next rows, scaled and turned into columns; rows that are not there are zero. */
+/* The next rows, scaled and transposed; missing rows are zero. */
 static void load(const double *x, size_t rows, double scaled[INPUTS][BLOCK])
 {{
     size_t j, k;

@@ -1,22 +1,22 @@
-//! A network as a formula for a paper: terms by falling size of their weights, with as many digits as asked for.
+//! A network as a formula for a paper: terms by falling weight, with a given number of digits.
 
 use std::f64::consts::TAU;
 use std::fmt::Write;
 use thinfit::{Evaluator, Feature, Model};
 
-/// Products in one line of a formula.
+/// Products per line of a formula.
 const PER_LINE: usize = 5;
 
-/// A fragment of LaTeX (`amsmath`) with one formula per output and an explanation of its symbols; numbers have `digits`
+/// A fragment of LaTeX (needs `amsmath`) with one formula per output and its symbols explained; numbers have `digits`
 /// significant digits.
 ///
-/// Fourier features stand as amplitude and phase, A cos 2π(θ + ⟨w, u⟩), in the scaled inputs u.
+/// Fourier features are written with amplitude and phase, A cos 2π(θ + ⟨w, u⟩), in the scaled inputs u.
 pub fn latex(model: &Model, digits: usize) -> String {
     let network = model.evaluator();
     let number = |value: f64| number(value, digits);
     let mut text = format!(
         "% {} neurons, activation {}, fitted to {} samples by thinfit {}; needs amsmath\n\
-         % Rounded to {digits} digits while large terms cancel: to be looked at. Compute with the JSON, C or Python file.\n",
+         % For reading only: rounded to {digits} digits, and large terms cancel. Compute with the JSON, C or Python file.\n",
         model.width(),
         model.activation().name(),
         model.record.samples,
@@ -25,29 +25,7 @@ pub fn latex(model: &Model, digits: usize) -> String {
     text.push_str("\\begingroup\\allowdisplaybreaks\n");
     for (o, output) in model.outputs.iter().enumerate() {
         let _ = writeln!(text, "\\begin{{align*}}\n\\text{{{}}}", escaped(output));
-        let [bias, shift, scale] = network.outputs[o];
-        let _ = write!(text, "={{}}& {}", number(scale.mul_add(bias, shift)));
-        for (amplitude, offset, w) in terms(&network, o) {
-            let sign = if amplitude < 0.0 { '-' } else { '+' };
-            let _ = write!(
-                text,
-                " \\\\\n&{sign} {} {}\\bigl({}",
-                number(amplitude.abs()),
-                function(network.feature),
-                number(offset),
-            );
-            for (j, w) in w.iter().enumerate() {
-                if j > 0 && j % PER_LINE == 0 {
-                    text.push_str(" \\\\\n&\\qquad");
-                }
-                let sign = if *w < 0.0 { '-' } else { '+' };
-                let _ = write!(text, " {sign} {}\\,u_{{{}}}", number(w.abs()), j + 1);
-            }
-            text.push_str(match network.feature {
-                Feature::Relu => "\\bigr)_+",
-                _ => "\\bigr)",
-            });
-        }
+        push_formula(&mut text, &network, o, &number);
         text.push_str("\n\\end{align*}\n");
     }
     text.push_str("\\endgroup\nwith the scaled inputs\n\\begin{align*}\n");
@@ -72,6 +50,33 @@ pub fn latex(model: &Model, digits: usize) -> String {
         _ => "",
     });
     text
+}
+
+/// Appends the right side of the formula for output `o`, the constant first.
+fn push_formula(text: &mut String, network: &Evaluator, o: usize, number: &impl Fn(f64) -> String) {
+    let [bias, shift, scale] = network.outputs[o];
+    let _ = write!(text, "={{}}& {}", number(scale.mul_add(bias, shift)));
+    for (amplitude, offset, w) in terms(network, o) {
+        let sign = if amplitude < 0.0 { '-' } else { '+' };
+        let _ = write!(
+            text,
+            " \\\\\n&{sign} {} {}\\bigl({}",
+            number(amplitude.abs()),
+            function(network.feature),
+            number(offset),
+        );
+        for (j, w) in w.iter().enumerate() {
+            if j > 0 && j % PER_LINE == 0 {
+                text.push_str(" \\\\\n&\\qquad");
+            }
+            let sign = if *w < 0.0 { '-' } else { '+' };
+            let _ = write!(text, " {sign} {}\\,u_{{{}}}", number(w.abs()), j + 1);
+        }
+        text.push_str(match network.feature {
+            Feature::Relu => "\\bigr)_+",
+            _ => "\\bigr)",
+        });
+    }
 }
 
 /// (weight, offset, w) of every neuron for output `o`, in the units of the output, the largest weight first.
@@ -101,7 +106,7 @@ fn function(feature: Feature) -> &'static str {
     }
 }
 
-/// `value` with `digits` significant digits, as a decimal where that is short, otherwise with a power of ten.
+/// `value` with `digits` significant digits, as a decimal if that is short, otherwise with a power of ten.
 fn number(value: f64, digits: usize) -> String {
     let digits = digits.clamp(1, 17);
     let scientific = format!("{value:.*e}", digits - 1);
@@ -119,7 +124,7 @@ fn number(value: f64, digits: usize) -> String {
     format!("{mantissa} \\cdot 10^{{{exponent}}}")
 }
 
-/// Text in which LaTeX finds no commands.
+/// `text` with the special characters of LaTeX escaped.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
@@ -143,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_the_digits_asked_for() {
+    fn numbers_have_the_given_digits() {
         for (value, digits, expected) in [
             (0.0, 3, "0"),
             (-0.5, 3, "-0.500"),

@@ -1,8 +1,8 @@
-//! Fitted networks in the languages of others: ONNX for runtimes, C and Python without dependencies, LaTeX for papers.
+//! Fitted networks in other languages: ONNX for runtimes, C and Python without dependencies, LaTeX for papers.
 //!
-//! All of them write down the same numbers in the same order of operations, those of [`thinfit::Evaluator`], so that
-//! they agree with [`thinfit::Model::predict`] up to roundings. Roundings of single terms count in proportion to
-//! Σ|b_l|/n, which for a polished model may be a thousand times max |f|.
+//! All exports use the numbers of [`thinfit::Evaluator`] and its order of operations, so they agree with
+//! [`thinfit::Model::predict`] up to rounding. Rounding errors scale with Σ|b_l|/n, which for a polished model may be a
+//! thousand times max |f|.
 
 mod c;
 mod latex;

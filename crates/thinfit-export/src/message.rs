@@ -1,4 +1,4 @@
-//! The messages of the ONNX format that a network needs, with the field numbers of `onnx.proto`.
+//! The messages of the ONNX format that a network needs, with the names and field numbers of `onnx.proto`.
 
 use prost::Message;
 
@@ -9,7 +9,7 @@ pub(crate) const DOUBLE: i32 = 11;
 
 /// A file.
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct Model {
+pub(crate) struct ModelProto {
     #[prost(int64, tag = "1")]
     pub ir_version: i64,
     #[prost(string, tag = "2")]
@@ -19,51 +19,51 @@ pub(crate) struct Model {
     #[prost(string, tag = "6")]
     pub doc_string: String,
     #[prost(message, optional, tag = "7")]
-    pub graph: Option<Graph>,
+    pub graph: Option<GraphProto>,
     #[prost(message, repeated, tag = "8")]
-    pub opset_import: Vec<OperatorSet>,
+    pub opset_import: Vec<OperatorSetIdProto>,
     #[prost(message, repeated, tag = "14")]
-    pub metadata_props: Vec<Entry>,
+    pub metadata_props: Vec<StringStringEntryProto>,
 }
 
 /// A version of the standard operators.
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct OperatorSet {
+pub(crate) struct OperatorSetIdProto {
     #[prost(string, tag = "1")]
     pub domain: String,
     #[prost(int64, tag = "2")]
     pub version: i64,
 }
 
-/// A remark.
+/// An entry of the metadata.
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct Entry {
+pub(crate) struct StringStringEntryProto {
     #[prost(string, tag = "1")]
     pub key: String,
     #[prost(string, tag = "2")]
     pub value: String,
 }
 
-/// Operations in the order of their evaluation, and constants.
+/// Operations in order of evaluation, and constants.
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct Graph {
+pub(crate) struct GraphProto {
     #[prost(message, repeated, tag = "1")]
-    pub node: Vec<Node>,
+    pub node: Vec<NodeProto>,
     #[prost(string, tag = "2")]
     pub name: String,
     #[prost(message, repeated, tag = "5")]
-    pub initializer: Vec<Tensor>,
+    pub initializer: Vec<TensorProto>,
     #[prost(string, tag = "10")]
     pub doc_string: String,
     #[prost(message, repeated, tag = "11")]
-    pub input: Vec<ValueInfo>,
+    pub input: Vec<ValueInfoProto>,
     #[prost(message, repeated, tag = "12")]
-    pub output: Vec<ValueInfo>,
+    pub output: Vec<ValueInfoProto>,
 }
 
 /// An operation.
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct Node {
+pub(crate) struct NodeProto {
     #[prost(string, repeated, tag = "1")]
     pub input: Vec<String>,
     #[prost(string, repeated, tag = "2")]
@@ -76,7 +76,7 @@ pub(crate) struct Node {
 
 /// A constant, row-major and little-endian.
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct Tensor {
+pub(crate) struct TensorProto {
     #[prost(int64, repeated, tag = "1")]
     pub dims: Vec<i64>,
     #[prost(int32, tag = "2")]
@@ -89,39 +89,39 @@ pub(crate) struct Tensor {
 
 /// An input or output of the graph.
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct ValueInfo {
+pub(crate) struct ValueInfoProto {
     #[prost(string, tag = "1")]
     pub name: String,
     #[prost(message, optional, tag = "2")]
-    pub r#type: Option<Type>,
+    pub r#type: Option<TypeProto>,
     #[prost(string, tag = "3")]
     pub doc_string: String,
 }
 
-/// A type; of the kinds there are, only tensors.
+/// A type; we need tensors only.
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct Type {
+pub(crate) struct TypeProto {
     #[prost(message, optional, tag = "1")]
-    pub tensor_type: Option<TensorType>,
+    pub tensor_type: Option<TensorTypeProto>,
 }
 
 /// Element type and shape.
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct TensorType {
+pub(crate) struct TensorTypeProto {
     #[prost(int32, tag = "1")]
     pub elem_type: i32,
     #[prost(message, optional, tag = "2")]
-    pub shape: Option<Shape>,
+    pub shape: Option<TensorShapeProto>,
 }
 
 /// A shape.
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct Shape {
+pub(crate) struct TensorShapeProto {
     #[prost(message, repeated, tag = "1")]
     pub dim: Vec<Dimension>,
 }
 
-/// A length: a number, or a name where any number will do.
+/// A length: a number, or a name if it is free.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Dimension {
     #[prost(int64, optional, tag = "1")]

@@ -1,181 +1,31 @@
-//! Names and remarks that are safe in the languages we write: identifiers and comments made from any text.
+//! Any text made safe for the exported code: as an identifier, or in a comment.
 
-/// Words that C, C++ or Python keep for themselves, functions of C, and what our own code calls its parts.
-const RESERVED: &[&str] = &[
-    "False",
-    "None",
-    "True",
-    "abs",
-    "acos",
-    "alignas",
-    "alignof",
-    "and",
-    "and_eq",
-    "as",
-    "asin",
-    "asm",
-    "assert",
-    "async",
-    "atan",
-    "atan2",
-    "auto",
-    "await",
-    "bitand",
-    "bitor",
-    "bool",
-    "break",
-    "case",
-    "catch",
-    "cbrt",
-    "ceil",
-    "char",
-    "char16_t",
-    "char32_t",
-    "char8_t",
-    "class",
-    "co_await",
-    "co_return",
-    "co_yield",
-    "compl",
-    "concept",
-    "const",
-    "const_cast",
-    "consteval",
-    "constexpr",
-    "constinit",
-    "continue",
-    "cos",
-    "cosh",
-    "cosine",
-    "decltype",
-    "def",
-    "default",
-    "del",
-    "delete",
-    "do",
-    "double",
-    "dynamic_cast",
-    "elif",
-    "else",
-    "enum",
-    "enumerate",
-    "erf",
-    "except",
-    "exp",
-    "exp2",
-    "explicit",
-    "expm1",
-    "exponential",
-    "export",
-    "extern",
-    "fabs",
-    "false",
-    "finally",
-    "float",
-    "floor",
-    "fma",
-    "fmod",
-    "for",
-    "friend",
-    "from",
-    "gamma",
-    "global",
-    "goto",
-    "hidden",
-    "hypot",
-    "if",
-    "import",
-    "in",
-    "inline",
-    "inputs",
-    "int",
-    "is",
-    "lambda",
-    "lgamma",
-    "load",
-    "log",
-    "log10",
-    "log1p",
-    "log2",
-    "long",
-    "main",
-    "math",
-    "max",
-    "mutable",
-    "namespace",
-    "neurons",
-    "new",
-    "noexcept",
-    "nonlocal",
-    "not",
-    "not_eq",
-    "nullptr",
-    "operator",
-    "or",
-    "or_eq",
-    "outputs",
-    "pass",
-    "pow",
-    "private",
-    "products",
-    "protected",
-    "public",
-    "raise",
-    "range",
-    "register",
-    "reinterpret_cast",
-    "remainder",
-    "requires",
-    "restrict",
-    "return",
-    "round",
-    "short",
-    "sigmoid",
-    "signed",
-    "sin",
-    "sinh",
-    "size_t",
-    "sizeof",
-    "sqrt",
-    "static",
-    "static_assert",
-    "static_cast",
-    "struct",
-    "sum",
-    "switch",
-    "tan",
-    "tangent",
-    "tanh",
-    "template",
-    "tgamma",
-    "this",
-    "thread_local",
-    "throw",
-    "true",
-    "trunc",
-    "try",
-    "typedef",
-    "typeid",
-    "typename",
-    "uint64_t",
-    "union",
-    "unsigned",
-    "using",
-    "virtual",
-    "void",
-    "volatile",
-    "wchar_t",
-    "weights",
-    "while",
-    "with",
-    "xor",
-    "xor_eq",
-    "yield",
-];
+/// Keywords of C, C++ and Python.
+const KEYWORDS: &str = "
+    False None True alignas alignof and and_eq as asm async auto await bitand bitor bool break case catch
+    char char16_t char32_t char8_t class co_await co_return co_yield compl concept const const_cast
+    consteval constexpr constinit continue decltype def default del delete do double dynamic_cast elif else
+    enum except explicit export extern false finally float for friend from global goto if import in inline
+    int is lambda long mutable namespace new noexcept nonlocal not not_eq nullptr operator or or_eq pass
+    private protected public raise register reinterpret_cast requires restrict return short signed sizeof
+    static static_assert static_cast struct switch template this thread_local throw true try typedef typeid
+    typename union unsigned using virtual void volatile wchar_t while with xor xor_eq yield
+";
+/// Names from the standard library of C.
+const STANDARD: &str = "
+    abs acos asin assert atan atan2 cbrt ceil cos cosh erf exp exp2 expm1 fabs floor fma fmod gamma hypot
+    lgamma log log10 log1p log2 main pow remainder round sin sinh size_t sqrt tan tanh tgamma trunc
+    uint64_t
+";
+/// Names that the exported code uses itself, and what it calls in Python.
+const OWN: &str = "
+    cosine enumerate exponential hidden inputs load math max neurons outputs products range sigmoid sum tangent
+    weights
+";
 
 /// An identifier of C, C++ and Python that resembles `name`: ASCII letters, digits and single underscores.
 ///
-/// `2nd model.json` becomes `f_2nd_model_json`; what has no letter or digit becomes `f`.
+/// `2nd model.json` becomes `f_2nd_model_json`; a name without letters and digits becomes `f`.
 pub fn identifier(name: &str) -> String {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric());
     let mut id = words
@@ -188,13 +38,16 @@ pub fn identifier(name: &str) -> String {
     if id.starts_with(|c: char| c.is_ascii_digit()) {
         id.insert_str(0, "f_");
     }
-    if RESERVED.binary_search(&id.as_str()).is_ok() {
+    let mut reserved = [KEYWORDS, STANDARD, OWN]
+        .into_iter()
+        .flat_map(str::split_whitespace);
+    if reserved.any(|word| word == id) {
         id.push('_');
     }
     id
 }
 
-/// Identifiers for some names, all different.
+/// Distinct identifiers for the names.
 pub(crate) fn identifiers(names: &[String]) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
     for name in names {
@@ -211,7 +64,7 @@ pub(crate) fn identifiers(names: &[String]) -> Vec<String> {
     ids
 }
 
-/// `text` on one line, without what ends a comment of C, a string of Python or a line of either.
+/// `text` on one line, with nothing that ends a comment in C or a string in Python.
 pub(crate) fn remark(text: &str) -> String {
     let plain = |c: char| match c {
         '\\' | '"' => '\'',
@@ -219,14 +72,14 @@ pub(crate) fn remark(text: &str) -> String {
         c => c,
     };
     let line: String = text.chars().map(plain).collect();
-    // `??` starts a trigraph.
+    // `??` starts a trigraph; after one pass `???` still has one.
     line.replace("*/", "* /")
         .replace("/*", "/ *")
         .replace("??", "? ?")
         .replace("??", "? ?")
 }
 
-/// Names with their places, one after the other, for a documentation text.
+/// The names, separated by commas, for a comment.
 pub(crate) fn listed(names: &[String]) -> String {
     let names: Vec<String> = names.iter().map(|name| remark(name)).collect();
     names.join(", ")
@@ -246,16 +99,18 @@ mod tests {
             ("", "f"),
             ("µ", "f"),
             ("class", "class_"),
+            ("xor_eq", "xor_eq_"),
+            ("hypot", "hypot_"),
+            ("weights", "weights_"),
         ] {
             assert_eq!(identifier(name), id);
         }
-        assert!(RESERVED.is_sorted());
         let names = ["a b", "a-b", "a_b"].map(String::from);
         assert_eq!(identifiers(&names), ["a_b", "a_b_2", "a_b_3"]);
     }
 
     #[test]
-    fn remarks_cannot_end_their_comment() {
+    fn remarks_cannot_end_a_comment() {
         assert_eq!(remark("a */ b\n\"\\ ???/ /*/"), "a * / b '' ? ? ?/ / * /");
     }
 }

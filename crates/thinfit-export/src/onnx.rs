@@ -1,27 +1,28 @@
 //! A network as an ONNX graph: one matrix product into the neurons, the activation, one product out of them.
 
 use crate::message::{
-    DOUBLE, Dimension, Entry, FLOAT, Graph, Model, Node, OperatorSet, Shape, Tensor, TensorType,
-    Type, ValueInfo,
+    DOUBLE, Dimension, FLOAT, GraphProto, ModelProto, NodeProto, OperatorSetIdProto,
+    StringStringEntryProto, TensorProto, TensorShapeProto, TensorTypeProto, TypeProto,
+    ValueInfoProto,
 };
 use prost::Message;
 use std::f64::consts::TAU;
-use thinfit::{Evaluator, Feature, Precision};
+use thinfit::{Evaluator, Feature, Model, Precision};
 
-/// Version of the file format, and of the operators: those of 2022, which every runtime of today reads.
+/// Versions of the file format and of the operators, both of 2022: current runtimes read them.
 const VERSIONS: (i64, i64) = (8, 17);
 
 /// The bytes of an ONNX file: input `x` of shape \[N, d\], output `y` of shape \[N, c\], both of the given precision.
 ///
 /// Column names are in the documentation strings and, as `inputs` and `outputs`, one per line, in the metadata.
-pub fn onnx(model: &thinfit::Model, precision: Precision) -> Vec<u8> {
-    let value = |name: &str, columns: &[String], what| ValueInfo {
+pub fn onnx(model: &Model, precision: Precision) -> Vec<u8> {
+    let value = |name: &str, columns: &[String], what| ValueInfoProto {
         name: name.into(),
         doc_string: format!("{what}, one row per sample: {}", columns.join(", ")),
-        r#type: Some(Type {
-            tensor_type: Some(TensorType {
+        r#type: Some(TypeProto {
+            tensor_type: Some(TensorTypeProto {
                 elem_type: element(precision),
-                shape: Some(Shape {
+                shape: Some(TensorShapeProto {
                     dim: vec![
                         Dimension {
                             dim_param: Some("N".into()),
@@ -36,11 +37,11 @@ pub fn onnx(model: &thinfit::Model, precision: Precision) -> Vec<u8> {
             }),
         }),
     };
-    let entry = |key: &str, value: String| Entry {
+    let entry = |key: &str, value: String| StringStringEntryProto {
         key: key.into(),
         value,
     };
-    let graph = Graph {
+    let graph = GraphProto {
         name: "thinfit".into(),
         input: vec![value("x", &model.inputs, "inputs")],
         output: vec![value("y", &model.outputs, "outputs")],
@@ -54,13 +55,13 @@ pub fn onnx(model: &thinfit::Model, precision: Precision) -> Vec<u8> {
         model.activation().name(),
         model.record.samples,
     );
-    Model {
+    ModelProto {
         ir_version: VERSIONS.0,
         producer_name: "thinfit".into(),
         producer_version: model.record.version.clone(),
         doc_string: description,
         graph: Some(graph),
-        opset_import: vec![OperatorSet {
+        opset_import: vec![OperatorSetIdProto {
             domain: String::new(),
             version: VERSIONS.1,
         }],
@@ -80,17 +81,17 @@ fn element(precision: Precision) -> i32 {
     }
 }
 
-/// A graph in the making.
+/// A graph under construction.
 struct Steps {
     precision: Precision,
-    graph: Graph,
+    graph: GraphProto,
 }
 
 impl Steps {
     fn of(network: &Evaluator, precision: Precision) -> Self {
         let mut steps = Steps {
             precision,
-            graph: Graph::default(),
+            graph: GraphProto::default(),
         };
         let (d, n) = (network.inputs.len(), network.neurons().len());
         let c = network.outputs.len();
@@ -99,14 +100,14 @@ impl Steps {
         steps.node("Sub", &["x", "shift"], "moved");
         let mut moved = "moved";
         if precision == Precision::F32 {
-            // What single precision drops of the shifts: columns far from zero would lose their digits without it.
+            // The part of the shifts that single precision drops; without it, columns far from zero would lose digits.
             steps.constant("rest", &[d], shift().map(|v| v - f64::from(v as f32)));
             steps.node("Sub", &["moved", "rest"], "centred");
             moved = "centred";
         }
         steps.constant("factor", &[d], network.inputs.iter().map(|input| input[1]));
         steps.node("Mul", &[moved, "factor"], "scaled");
-        // Runtimes take angles; a product with 2π of its own would be a pass over all neurons.
+        // Runtimes expect radians; 2π in the weights saves a pass over all neurons.
         let unit = match network.feature {
             Feature::Cosine | Feature::Pair => TAU,
             Feature::Sigmoid | Feature::Tanh | Feature::Relu => 1.0,
@@ -145,7 +146,7 @@ impl Steps {
     }
 
     fn node(&mut self, operator: &str, inputs: &[&str], output: &str) {
-        self.graph.node.push(Node {
+        self.graph.node.push(NodeProto {
             input: inputs.iter().map(|&input| input.into()).collect(),
             output: vec![output.into()],
             name: output.into(),
@@ -158,7 +159,7 @@ impl Steps {
             Precision::F32 => values.flat_map(|v| (v as f32).to_le_bytes()).collect(),
             Precision::F64 => values.flat_map(f64::to_le_bytes).collect(),
         };
-        self.graph.initializer.push(Tensor {
+        self.graph.initializer.push(TensorProto {
             dims: dims.iter().map(|&dim| dim as i64).collect(),
             data_type: element(self.precision),
             name: name.into(),

@@ -1,4 +1,4 @@
-//! A network as one Python function that needs nothing but `math`.
+//! A network as one Python function that imports only `math`.
 
 use crate::name::{identifier, identifiers, listed};
 use std::fmt::Write;
@@ -6,7 +6,7 @@ use thinfit::{Feature, Model};
 
 /// A module with the function `name(x1, …, xd)`, which returns a float, or a tuple of floats for several outputs.
 ///
-/// Parameters are called like the columns, made [`identifier`]s; `name` is made one, too.
+/// Parameters are named after the columns; they and `name` are made [`identifier`]s.
 pub fn python(model: &Model, name: &str) -> String {
     let (name, network) = (identifier(name), model.evaluator());
     let (d, c) = (network.inputs.len(), network.outputs.len());
@@ -50,7 +50,7 @@ def {name}({parameters}):
         let _ = writeln!(
             text,
             "        ({parameter} - {}) * {factor:?},",
-            signed(*shift)
+            operand(*shift)
         );
     }
     let biases: Vec<f64> = network.outputs.iter().map(|output| output[0]).collect();
@@ -77,15 +77,15 @@ def {name}({parameters}):
         biases = numbers(&biases).trim_end_matches(", "),
     );
     let results: Vec<String> = (network.outputs.iter().enumerate())
-        .map(|(o, [_, shift, scale])| format!("{shift:?} + {} * y[{o}]", signed(*scale)))
+        .map(|(o, [_, shift, scale])| format!("{shift:?} + {} * y[{o}]", operand(*scale)))
         .collect();
     text.push_str(&results.join(", "));
     text.push('\n');
     text
 }
 
-/// A number as an operand.
-fn signed(value: f64) -> String {
+/// A number as an operand, in brackets if it is negative.
+fn operand(value: f64) -> String {
     if value < 0.0 {
         format!("({value:?})")
     } else {

@@ -1,13 +1,13 @@
 //! Every export of every kind of network, evaluated and compared with `predict`.
 
-use crate::message::{DOUBLE, Graph, Tensor};
+use crate::message::{DOUBLE, GraphProto, ModelProto, TensorProto};
 use prost::Message;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use thinfit::{Activation, Config, Control, Dataset, Mat, Model, Polish, Precision, Training, fit};
 
-/// Rows of every comparison: more than a block of any export, and not a multiple of it.
+/// Rows of every comparison: more than a block, and not a multiple of one.
 const ROWS: usize = 301;
 
 fn points(rows: usize) -> Mat<f64> {
@@ -17,7 +17,7 @@ fn points(rows: usize) -> Mat<f64> {
     })
 }
 
-/// A polished network of three inputs, far from zero or small, with names that no language likes.
+/// A polished network of three inputs of awkward scales and names.
 fn model(activation: Activation, outputs: usize) -> Model {
     let x = points(90);
     let y = Mat::from_fn(90, outputs, |i, o| {
@@ -52,7 +52,7 @@ fn models() -> Vec<(String, Model)> {
     models
 }
 
-/// Σ|b|/n, the largest of the outputs'.
+/// The largest Σ|b|/n of all outputs.
 fn size(model: &Model) -> f64 {
     let magnitudes = model.magnitudes();
     let sums = magnitudes.col_iter().map(|column| column.iter().sum());
@@ -72,7 +72,7 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
     )
 }
 
-/// A folder that is gone at the end of the test.
+/// A folder that is removed at the end of the test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -89,7 +89,7 @@ impl Drop for Folder {
     }
 }
 
-/// Runs a command; none, with a remark, where there is no such program.
+/// The output of a command, `None` if the program cannot be run.
 fn run(program: &str, arguments: &[&str], folder: &Path) -> Option<String> {
     let mut command = Command::new(program);
     match command.args(arguments).current_dir(folder).output() {
@@ -106,7 +106,7 @@ fn run(program: &str, arguments: &[&str], folder: &Path) -> Option<String> {
     }
 }
 
-/// A row-major matrix of the little interpreter below.
+/// A row-major matrix, as a value in a graph.
 #[derive(Clone)]
 struct Value {
     columns: usize,
@@ -114,8 +114,8 @@ struct Value {
 }
 
 /// Evaluates a graph in double precision.
-fn interpret(graph: &Graph, x: Value) -> Value {
-    let constant = |tensor: &Tensor| Value {
+fn interpret(graph: &GraphProto, x: Value) -> Value {
+    let constant = |tensor: &TensorProto| Value {
         columns: tensor.dims.last().map_or(1, |&dim| dim as usize),
         numbers: match tensor.data_type {
             DOUBLE => tensor
@@ -195,7 +195,7 @@ fn onnx_graphs_give_the_predictions() {
         let f = model.predict(x.as_ref()).unwrap();
         let sum = size(&model);
         for (precision, bound) in [(Precision::F64, 2e-14), (Precision::F32, 1e-5)] {
-            let file = crate::message::Model::decode(&crate::onnx(&model, precision)[..]).unwrap();
+            let file = ModelProto::decode(&crate::onnx(&model, precision)[..]).unwrap();
             assert_eq!(file.metadata_props[0].value, model.inputs.join("\n"));
             let value = Value {
                 columns: 3,
