@@ -14,7 +14,10 @@ use thinfit_methods::{Predictor, Request};
 fn fit((train, test): (Sample, Sample), settings: serde_json::Value) -> (f64, Predictor) {
     let request = Request::new(None, settings.as_object().cloned()).unwrap();
     let data = Dataset::new(train.x, train.y).unwrap();
-    let model = request.method.fit(&data, 0, &|_| Control::Continue).unwrap();
+    let model = request
+        .method
+        .fit(&data, 0, &|_| Control::Continue)
+        .unwrap();
     let error = model.predict(test.x.as_ref()).unwrap() - &test.y;
     (error.squared_norm_l2() / test.y.nrows() as f64, model)
 }

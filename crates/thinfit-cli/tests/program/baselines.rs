@@ -37,7 +37,7 @@ fn every_command_works_with_every_method() {
         let report = fit(&folder, method);
         assert!(report.contains("fitted y in"), "{report}");
         let model = Predictor::load(folder.join("model.json")).unwrap();
-        assert_eq!(model.method(), method);
+        assert_eq!(model.record().method, method);
         let predicted = succeed(&folder, &["predict", "model.json", "train.csv", "-q"]);
         let (_, rows) = numbers(&predicted);
         let expected = model.predict(points(80).0.as_ref()).unwrap();

@@ -126,7 +126,7 @@ fn the_command_line_wins_over_the_file_and_the_file_over_the_preset() {
         .unwrap();
     assert_eq!((config.width, config.seed, config.direct.steps), (7, 3, 30));
     assert_eq!((config.direct.rate, config.scale), (0.01, 0.05));
-    assert_eq!(config.method, thinfit::Method::Direct);
+    assert_eq!(config.training, thinfit::Training::Direct);
     assert_eq!(config.ridge, thinfit::Ridge::Absolute(1e-6));
 }
 

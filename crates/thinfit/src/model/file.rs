@@ -85,7 +85,7 @@ pub fn parse<T: DeserializeOwned>(
     flaw: impl Fn(&T) -> Option<&'static str>,
 ) -> Result<T> {
     let again = "fit the model again";
-    let save = "give a model that thinfit wrote; on the command line it comes before the table";
+    let other = "give a model that thinfit wrote";
     let wrong = |found: String, advice| Error::Format {
         path: name.into(),
         expected: format!("a model of format `{format}`"),
@@ -97,9 +97,9 @@ pub fn parse<T: DeserializeOwned>(
             let found = format!("a file that ends too early ({error})");
             wrong(found, "copy or write the file again")
         } else if error.is_syntax() {
-            wrong(format!("text that is not JSON ({error})"), save)
+            wrong(format!("text that is not JSON ({error})"), other)
         } else {
-            wrong("JSON without a format".into(), save)
+            wrong("JSON without a format".into(), other)
         }
     })?;
     if header.format != format {
@@ -107,7 +107,7 @@ pub fn parse<T: DeserializeOwned>(
         let advice = if family(&header.format) == family(format) {
             "update thinfit, or fit the model again"
         } else {
-            save
+            other
         };
         return Err(wrong(format!("format `{}`", header.format), advice));
     }

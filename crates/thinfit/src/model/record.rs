@@ -6,7 +6,7 @@ use crate::data::Dataset;
 use crate::solve::linear::{linear_fit, linear_leave_one_out};
 use crate::train::phases::Check;
 use faer::MatRef;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// How a model was made and how good it was then.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -26,6 +26,7 @@ pub struct Record {
     pub samples: usize,
     /// Mean squared error per output, in the units of the data, on rows that the prediction there did not see: rows that
     /// were kept aside, or all rows, each predicted without itself. Empty where nothing was held out.
+    #[serde(deserialize_with = "null_is_empty")]
     pub validation_mse: Vec<f64>,
     /// Variance of the outputs on those rows: the error of predicting their mean.
     pub validation_variance: Vec<f64>,
@@ -60,6 +61,11 @@ pub struct Record {
     /// Logarithm of the marginal likelihood, in the units of the data, of a Gaussian process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_likelihood: Option<f64>,
+}
+
+/// Kernel models of version 0.1.0 have null where nothing was held out.
+fn null_is_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 impl Record {
