@@ -1,33 +1,33 @@
-//! Minimisation within a box by limited-memory BFGS, one iteration at a time.
+//! Box-constrained minimisation by limited-memory BFGS, one iteration at a time.
 //!
-//! The direction is −H∇ with H from the last pairs s = Δx, y = Δ∇ (two-loop recursion), on the variables that are not held
-//! by a bound: at it, with the gradient pushing outwards. The line search goes back along the path that is clipped to
-//! the box until the value falls enough (Armijo). A crate would bring its own line searches, vectors and stopping
-//! rules for what is a page here.
+//! The direction is −H∇, with H from the latest pairs s = Δx, y = Δ∇ (two-loop recursion), over the free variables: those
+//! not at a bound with the gradient pushing outwards. The line search backtracks along the path clipped to the box until
+//! the value falls enough (Armijo). A crate would bring its own line searches, vectors and stopping rules for what is a
+//! page here.
 
 use std::collections::VecDeque;
 
-/// Pairs that are remembered.
+/// Number of pairs kept.
 const MEMORY: usize = 10;
-/// Longest step of one variable; variables are logarithms here, so this is a factor of e².
+/// Largest step of one variable; the variables are logarithms here, so this is a factor of e².
 const LONGEST: f64 = 2.0;
-/// Fall of the value, relative to it, that counts as none.
+/// Relative decrease of the value that counts as none.
 const STILL: f64 = 1e-10;
-/// Largest projected gradient at a minimum.
+/// Projected gradient that counts as zero.
 const FLAT: f64 = 1e-6;
 
-/// A minimisation under way.
+/// A minimisation in progress.
 pub(crate) struct Lbfgs {
     /// The best point so far.
     pub x: Vec<f64>,
-    /// Its value; infinite where there is none.
+    /// Its value; infinite if there is none.
     pub value: f64,
-    /// Whether there is nothing more to gain.
+    /// Whether the search has ended.
     pub done: bool,
     gradient: Vec<f64>,
     bounds: Vec<[f64; 2]>,
     pairs: VecDeque<(Vec<f64>, Vec<f64>)>,
-    /// Iterations in a row that gained nothing.
+    /// Consecutive iterations without progress.
     idle: usize,
 }
 
@@ -36,7 +36,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 impl Lbfgs {
-    /// Starts at `x`, which lies in the box; `objective` gives value and gradient, none where there is no value.
+    /// Starts at `x`, inside the box; `objective` returns value and gradient, or `None` where it has no value.
     pub fn new(
         x: Vec<f64>,
         bounds: Vec<[f64; 2]>,
@@ -112,14 +112,14 @@ impl Lbfgs {
                     (self.x, self.value, self.gradient) = (x, value, gradient);
                     return;
                 }
-                // The minimum of the parabola through both values and the slope, kept from both ends.
+                // The minimum of the parabola through both values and the slope, kept away from both ends.
                 _ if value.is_finite() => {
                     t *= (-0.5 * slope / (value - self.value - slope)).clamp(0.1, 0.5);
                 }
                 _ => t *= 0.2,
             }
         }
-        // No way down: once more without memory, then never.
+        // No descent: try once more without memory, then give up.
         self.done = self.pairs.is_empty();
         self.pairs.clear();
     }
@@ -165,7 +165,7 @@ mod tests {
         (search.x, steps)
     }
 
-    /// Rosenbrock's valley, with no value beyond x = 1.5.
+    /// Rosenbrock's function, undefined beyond x = 1.5.
     fn valley(x: &[f64]) -> Option<(f64, Vec<f64>)> {
         let (a, b) = (1.0 - x[0], x[1] - x[0] * x[0]);
         let gradient = vec![-2.0 * a - 400.0 * b * x[0], 200.0 * b];
