@@ -151,7 +151,7 @@ pub struct FitArgs {
         help_heading = "Method"
     )]
     pub threads: Option<usize>,
-    /// Any other setting, as in a configuration file; the README lists them all.
+    /// Any other setting, as in a configuration file; docs/configuration.md lists them all.
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Method")]
     pub set: Vec<String>,
     /// TOML file of options and settings; the command line wins.

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use thinfit::{Dataset, Mat};
 use thinfit_methods::Predictor;
-use thinfit_table::{Missing, Options, Reader, quoted};
+use thinfit_table::{Missing, Options, Reader};
 
 use crate::args::{self, FitArgs, TableArgs};
 use crate::failure::Failure;
+use crate::shell::quoted;
 
 /// Opens a table. If every column read is `needed`, errors do not advise leaving one out.
 pub fn open(path: &Path, args: &TableArgs, needed: bool) -> Result<Reader, Failure> {

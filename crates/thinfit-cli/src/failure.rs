@@ -3,7 +3,9 @@
 use std::fmt;
 use std::io;
 
-use thinfit_table::{Problem, Remedy, quoted};
+use thinfit_table::{Problem, Remedy};
+
+use crate::shell::quoted;
 
 /// The reason to stop early.
 #[derive(Debug)]

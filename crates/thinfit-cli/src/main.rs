@@ -13,6 +13,7 @@ mod interrupt;
 mod output;
 mod progress;
 mod settings;
+mod shell;
 
 use std::io::{BufWriter, Write};
 use std::process::ExitCode;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::published::{self, Published, Setting};
+use crate::published::{self, Heading, Published};
 use crate::{Column, Problem, Row};
 use thinfit::Activation;
 
@@ -169,13 +169,13 @@ impl Cell {
     }
 
     fn published_as(&self, problem: &str) -> Option<&'static Published> {
-        let setting = Setting {
+        let heading = Heading {
             problem,
             dim: self.column.dim(),
             samples: self.column.samples(),
             width: self.width,
         };
-        published::find(setting, self.row, self.activation)
+        published::find(heading, self.row, self.activation)
     }
 }
 

@@ -43,9 +43,5 @@ pub use settings::Settings;
 pub use spectrum::Spectrum;
 pub use uci::{Measured, UciError};
 
-// The old name of a row, which `thinfit demo` still uses.
-#[doc(hidden)]
-pub use row::Row as Method;
-
 /// The commit that this library was built from, with a `+` if the sources had changed since.
 pub const COMMIT: &str = env!("THINFIT_COMMIT");

@@ -36,7 +36,7 @@ pub struct Published {
 
 /// The setting of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Setting<'a> {
+pub struct Heading<'a> {
     /// Name of the function or data set, in lower case.
     pub problem: &'a str,
     /// Inputs $d$.
@@ -56,9 +56,9 @@ pub fn cells() -> &'static [Published] {
     &CELLS
 }
 
-/// The published cell of a setting, a row and an activation (none for kernel ridge), if there is one.
+/// The published cell of a heading, a row and an activation (none for kernel ridge), if there is one.
 pub fn find(
-    setting: Setting<'_>,
+    heading: Heading<'_>,
     row: Row,
     activation: Option<Activation>,
 ) -> Option<&'static Published> {
@@ -70,12 +70,12 @@ pub fn find(
             width,
             ..
         } = **cell;
-        (Setting {
+        (Heading {
             problem,
             dim,
             samples,
             width,
-        }) == setting
+        }) == heading
             && cell.row == row
             && cell.activation == activation
     })
@@ -142,7 +142,7 @@ fn parse_line(line: &'static str) -> Result<Published, &'static str> {
 mod tests {
     use super::*;
 
-    const F3: Setting<'_> = Setting {
+    const F3: Heading<'_> = Heading {
         problem: "f3",
         dim: 5,
         samples: 500,
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn widths_and_activations_are_distinguished() {
-        let wide = Setting { width: 200, ..F3 };
+        let wide = Heading { width: 200, ..F3 };
         assert_eq!(
             find(wide, Row::GftR, Some(Activation::Fourier))
                 .unwrap()
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(find(F3, Row::KernelRidge, Some(Activation::Fourier)), None);
         assert_eq!(
             find(
-                Setting { samples: 400, ..F3 },
+                Heading { samples: 400, ..F3 },
                 Row::Gft,
                 Some(Activation::Fourier)
             ),

@@ -1,7 +1,7 @@
 //! Kernel ridge on the paper's functions: errors in the range of the published row and of our own runs.
 
 use thinfit::{Control, Dataset};
-use thinfit_experiments::published::{self, Setting};
+use thinfit_experiments::published::{self, Heading};
 use thinfit_experiments::{Problem, Row, Split};
 use thinfit_methods::KernelRidge;
 
@@ -40,13 +40,13 @@ fn f1_with_300_points() {
 fn f3_with_500_points_is_near_the_published_error() {
     let mse = error(Problem::F3, 5, 500);
     assert!((0.8 * 8.4e-3..1.2 * 9.7e-3).contains(&mse), "{mse:e}");
-    let setting = Setting {
+    let heading = Heading {
         problem: "f3",
         dim: 5,
         samples: 500,
         width: 100,
     };
-    let published = published::find(setting, Row::KernelRidge, None)
+    let published = published::find(heading, Row::KernelRidge, None)
         .unwrap()
         .mse;
     assert!(

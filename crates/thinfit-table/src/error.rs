@@ -225,15 +225,6 @@ pub(crate) fn malformed(
     .or(remedy)
 }
 
-/// `word`, quoted for a shell where it needs to be.
-pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "_-+./:=@%,".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.into(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
-}
-
 /// Bytes of a file for a message: at most forty characters, control characters escaped.
 pub(crate) fn show(bytes: &[u8]) -> String {
     const MOST: usize = 40;

@@ -45,6 +45,6 @@ mod text;
 mod writer;
 
 pub use dialect::Delimiter;
-pub use error::{Error, Place, Position, Problem, Remedy, Result, quoted};
+pub use error::{Error, Place, Position, Problem, Remedy, Result};
 pub use reader::{Missing, Options, Reader, Table};
 pub use writer::Writer;

@@ -4,9 +4,7 @@
 
 use faer::Mat;
 use std::path::Path;
-use thinfit_table::{
-    Delimiter, Error, Missing, Options, Problem, Reader, Remedy, Result, Table, quoted,
-};
+use thinfit_table::{Delimiter, Error, Missing, Options, Problem, Reader, Remedy, Result, Table};
 
 fn open_with(text: impl Into<Vec<u8>>, options: &Options) -> Result<Reader> {
     Reader::from_bytes(Path::new("train.csv"), text.into(), options)
@@ -181,13 +179,6 @@ fn no_one_is_told_to_leave_out_a_needed_column() {
         remedies("a,b\n1,\n", &needed(Missing::Mean)),
         [words("fill it in")]
     );
-}
-
-#[test]
-fn words_are_quoted_for_the_shell() {
-    assert_eq!(quoted("Sample ID"), "'Sample ID'");
-    assert_eq!(quoted("it's"), r"'it'\''s'");
-    assert_eq!(quoted("runs/a-1.csv"), "runs/a-1.csv");
 }
 
 #[test]

@@ -1,4 +1,59 @@
-#![doc = include_str!("../README.md")]
+//! Thin two-layer networks with exact output weights: generative feature training.
+//!
+//! The model is a network with one hidden layer of about a hundred neurons,
+//!
+//! ```text
+//! f(x) = Re Σ_l b_l Φ(⟨w_l, x⟩) / n        l = 1 … n
+//! ```
+//!
+//! For given hidden weights w the best output weights b(w) solve a linear least squares problem. So training moves w
+//! alone, down the gradient of L(w) = |A_w b(w) − y|²: the weights themselves (F-Opt), the parameters θ of a generator
+//! network w = G_θ(z) with fresh latents z in every step (GFT), or the latents of one draw (the refinement of GFT-r). The
+//! method is that of Hertrich and Neumayer, *Generative Feature Training of Thin 2-Layer Networks*, TMLR 2025; the polish
+//! by variable projection, the uncertainty and the numerics are ours. `docs/method.md` in the repository derives it all.
+//!
+//! # Examples
+//! ```
+//! use thinfit::{Config, Control, Dataset, Mat, fit};
+//! let x = Mat::from_fn(80, 2, |i, j| ((i * (7 + 6 * j)) % 101) as f64 / 101.0);
+//! let y = Mat::from_fn(80, 1, |i, _| (3.0 * x[(i, 0)]).sin() + x[(i, 0)] * x[(i, 1)]);
+//! let config = Config { width: 8, ..Config::fast() };
+//! let model = fit(&Dataset::new(x.clone(), y)?, &config, &|_| Control::Continue)?;
+//! let f = model.predict(x.as_ref())?; // samples × outputs
+//! # assert_eq!(f.nrows(), 80);
+//! # Ok::<(), thinfit::Error>(())
+//! ```
+//!
+//! # Rooms
+//!
+//! | room | what is in it | where the paper has it |
+//! |---|---|---|
+//! | `data` | samples, their split and scaling, rows as the solvers see them | |
+//! | `network` | Φ, the design matrix A_w and its backward pass, the variation R(w), evaluation | §3, §3.4 |
+//! | `solve` | b(w): normal equations in training, orthogonal factorisations at the end | §3.1 |
+//! | `train` | the objective L + λR, the generator G_θ, Adam, the training step and the phases made of it | §3.2, §3.3, Algorithm 1 |
+//! | `polish` | Levenberg-Marquardt on the projected problem, and the race of several starts | ours |
+//! | `model` | the fitted network: prediction, intervals, its record and its file | |
+//! | `sensitivity` | Sobol' indices and effects, in closed form for sums of waves | ours |
+//! | `math` | elementary functions on slices, columns of matrices, random numbers by place | |
+//! | `fit` | conducts: scale, split, train, polish, solve, calibrate | |
+//!
+//! `config` holds every choice of a fit, `error` everything that can go wrong. Two seams are open to other crates
+//! ([`pieces`]): a [`pieces::Backend`] runs the training step on another device, and [`pieces::Ranks`] sums over the rows
+//! of several processes.
+//!
+//! # Symbols
+//!
+//! | paper | in formulas | in names |
+//! |---|---|---|
+//! | M points, d inputs | `m`, `d` | `samples`, `dim` |
+//! | N features | `n` | `width` |
+//! | w_l | `w`, `dw` (n × d′; d′ = d + 1 with biases) | `hidden` |
+//! | b_l | `b`, `db` (planes, k × c) | `output` |
+//! | A_w, as real planes | `e` | `planes` |
+//! | G_θ, θ, z | `theta`, `z` | `Generator`, latents |
+//! | ε, λ | `eps`, `lambda` | `Ridge`, `Lambda` |
+
 #![deny(clippy::print_stdout)]
 
 mod config;
@@ -47,3 +102,8 @@ pub use train::progress::{Control, Observer, Phase, Progress};
 pub use train::step::Leaf;
 pub use train::timing::{Stage, Timing};
 pub use train::trainer::Trainer;
+
+/// The Rust page of the book: its examples are tested.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/rust.md")]
+struct Book;

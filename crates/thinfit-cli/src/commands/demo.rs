@@ -4,8 +4,8 @@ use std::io::Write;
 use std::time::Instant;
 
 use thinfit::{Activation, Config, Control, Dataset, Model};
-use thinfit_experiments::published::{self, Setting};
-use thinfit_experiments::{Method, Problem, Split};
+use thinfit_experiments::published::{self, Heading};
+use thinfit_experiments::{Problem, Row, Split};
 use thinfit_methods::KernelRidge;
 use thinfit_plot::{Series, fit};
 
@@ -18,7 +18,7 @@ use crate::progress::Progress;
 const LABEL: &str = "thinfit, fast preset";
 
 /// One line of the table; `None` is shown as a dash.
-struct Row {
+struct Line {
     method: String,
     mse: Option<f64>,
     seconds: Option<f64>,
@@ -65,16 +65,16 @@ pub fn run(args: &DemoArgs, out: &mut impl Write) -> Result<(), Failure> {
     let kernel = kernel.col_as_slice(0);
     progress.finish();
 
-    let paper = |method, activation| {
-        let setting = Setting {
+    let paper = |row, activation| {
+        let heading = Heading {
             problem: problem.name(),
             dim,
             samples,
             width: config.width,
         };
-        published::find(setting, method, activation).map(|cell| cell.mse)
+        published::find(heading, row, activation).map(|cell| cell.mse)
     };
-    let row = |method: &str, measured: Option<(&[f64], f64)>, published| Row {
+    let row = |method: &str, measured: Option<(&[f64], f64)>, published| Line {
         method: method.into(),
         mse: measured.map(|(predicted, _)| mean_squared_error(predicted, truth)),
         seconds: measured.map(|(_, seconds)| seconds),
@@ -86,10 +86,10 @@ pub fn run(args: &DemoArgs, out: &mut impl Write) -> Result<(), Failure> {
         row(
             "kernel ridge, median rule",
             Some((kernel, kernel_seconds)),
-            paper(Method::KernelRidge, None),
+            paper(Row::KernelRidge, None),
         ),
-        row("GFT of the paper", None, paper(Method::Gft, fourier)),
-        row("GFT-r of the paper", None, paper(Method::GftR, fourier)),
+        row("GFT of the paper", None, paper(Row::Gft, fourier)),
+        row("GFT-r of the paper", None, paper(Row::GftR, fourier)),
     ];
     writeln!(
         out,
@@ -133,7 +133,7 @@ fn mean_squared_error(predicted: &[f64], truth: &[f64]) -> f64 {
     squares.sum::<f64>() / truth.len() as f64
 }
 
-fn write_table(out: &mut impl Write, rows: &[Row]) -> Result<(), Failure> {
+fn write_table(out: &mut impl Write, rows: &[Line]) -> Result<(), Failure> {
     let number = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.2e}"));
     let time = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.2} s"));
     writeln!(

@@ -8,7 +8,6 @@ use std::time::Instant;
 use serde::Serialize;
 use thinfit::{Dataset, Model, Record, State};
 use thinfit_methods::{Method, Predictor};
-use thinfit_table::quoted;
 
 use crate::args::FitArgs;
 use crate::checkpoint::Checkpoint;
@@ -19,6 +18,7 @@ use crate::interrupt;
 use crate::output::check_output;
 use crate::progress::Progress;
 use crate::settings::{self, Asked};
+use crate::shell::quoted;
 
 /// Everything that `--json` prints.
 #[derive(Serialize)]

@@ -1,18 +1,18 @@
-//! The first five minutes of the README: every command works and prints what the README shows.
+//! The README and the tutorial: every command works and prints what the page shows.
 
 use super::*;
 
-/// A command of the README and what it should print.
+/// A command of a page and what it should print.
 struct Step {
     command: String,
     expected: Vec<String>,
 }
 
-/// The commands (`$ …`) in the `console` blocks of the README, with the lines that follow them.
-fn steps(readme: &str) -> Vec<Step> {
+/// The commands (`$ …`) in the `console` blocks of a page, with the lines that follow them.
+fn steps(page: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut inside = false;
-    for line in readme.lines() {
+    for line in page.lines() {
         match (inside, line.strip_prefix("$ ")) {
             (false, _) => inside = line == "```console",
             (true, _) if line == "```" => inside = false,
@@ -37,11 +37,25 @@ fn shape(line: &str) -> String {
 
 #[cfg(unix)]
 #[test]
-fn the_first_five_minutes_are_as_the_readme_shows_them() {
-    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
-    let steps = steps(&std::fs::read_to_string(readme).unwrap());
-    assert!(steps.len() >= 6, "the README has no walk");
-    let folder = folder("walk");
+fn the_commands_of_the_readme_print_what_it_shows() {
+    walk("README.md", "walk-readme", 7);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_commands_of_the_tutorial_print_what_it_shows() {
+    walk("docs/tutorial.md", "walk-tutorial", 10);
+}
+
+/// Runs the commands of a page, one after the other in one folder.
+#[cfg(unix)]
+fn walk(page: &str, name: &str, count: usize) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(page);
+    let steps = steps(&std::fs::read_to_string(path).unwrap());
+    assert_eq!(steps.len(), count, "commands in {page}");
+    let folder = folder(name);
     let programs = Path::new(env!("CARGO_BIN_EXE_thinfit")).parent().unwrap();
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
     for Step { command, expected } in steps {
