@@ -103,8 +103,9 @@ pub fn resolve(args: &mut FitArgs) -> Result<Asked, Failure> {
     let given = args.preset.is_some() || layers.iter().any(given);
     let names = layers.iter().filter_map(|layer| layer.get("method"));
     let name = names.last().and_then(Value::as_str).unwrap_or("gft-r");
-    if let Some(method) = Method::named(name).filter(|_| !Method::THIN.contains(&name)) {
-        refuse_options(args, name)?;
+    let name = name.to_owned();
+    if let Some(method) = Method::named(&name).filter(|_| !Method::THIN.contains(&name.as_str())) {
+        refuse_options(args, &name)?;
         // The papers of these methods take data that are scaled already; a user's are not.
         if method.has("scaling") {
             let scaling = ("scaling".into(), "standard".into());
@@ -112,9 +113,9 @@ pub fn resolve(args: &mut FitArgs) -> Result<Asked, Failure> {
         }
     }
     let request = Request::new(args.preset.as_deref(), layers).map_err(|error| match error {
-        error @ thinfit::Error::Setting { .. } => {
-            Failure::new(format!("{error}; docs/configuration.md lists the settings"))
-        }
+        error @ thinfit::Error::Setting { .. } => Failure::new(format!(
+            "settings of {name}: {error}; docs/configuration.md lists the settings"
+        )),
         error => error.into(),
     })?;
     Ok(Asked { request, given })

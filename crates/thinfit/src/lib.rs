@@ -73,6 +73,7 @@ mod train;
 /// The pieces that training is made of, for methods that combine them otherwise and for other devices.
 pub mod pieces {
     pub use crate::error::require;
+    pub use crate::math::random::{Purpose, Stream, stream};
     pub use crate::network::features::planes;
     pub use crate::train::adam::Adam;
     pub use crate::train::generator::{Generator, Real};

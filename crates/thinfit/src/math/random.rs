@@ -7,12 +7,12 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 /// The generator used everywhere; its algorithm is part of the result and is pinned.
-pub(crate) type Stream = ChaCha8Rng;
+pub type Stream = ChaCha8Rng;
 
 /// What a stream of random numbers is for.
 #[derive(Clone, Copy, Debug)]
 #[repr(u64)]
-pub(crate) enum Purpose {
+pub enum Purpose {
     /// The permutation that splits training from validation rows.
     Split,
     /// Initial parameters of the generator.
@@ -30,7 +30,7 @@ pub(crate) enum Purpose {
 }
 
 /// The stretch of random numbers for `step` of `purpose`.
-pub(crate) fn stream(seed: u64, purpose: Purpose, step: u64) -> Stream {
+pub fn stream(seed: u64, purpose: Purpose, step: u64) -> Stream {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     // Far from the first streams, which callers may use for data drawn from the same seed.
     rng.set_stream((1 << 32) + purpose as u64);

@@ -150,6 +150,6 @@ pub(crate) fn foreign_state(found: &str) -> Error {
         path: "checkpoint".into(),
         expected: "a state of this data and configuration".into(),
         found: found.into(),
-        advice: "resume with the data and the configuration that the state was saved with, or start the fit afresh",
+        advice: "resume with the same data and configuration, or start the fit afresh",
     }
 }
