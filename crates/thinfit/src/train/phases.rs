@@ -52,9 +52,13 @@ pub(crate) fn train(
         let w = MatRef::from_column_major_slice(trained, n, dim).to_owned();
         return Ok((w, false));
     }
-    if let (Some(snapshot), Some(&(leaf, _))) = (&state.snapshot, phases.get(state.phase)) {
-        state.raised = snapshot.raised;
-        run.begin(leaf, Some(snapshot))?;
+    match (&state.snapshot, phases.get(state.phase)) {
+        (Some(snapshot), Some(&(leaf, _))) => {
+            state.raised = snapshot.raised;
+            run.begin(leaf, Some(snapshot))?;
+        }
+        (None, Some(_)) if state.step > 0 => return Err(foreign_state("no arrays")),
+        _ => {}
     }
     while let Some(&(leaf, schedule)) = phases.get(state.phase) {
         if state.step == 0 {
