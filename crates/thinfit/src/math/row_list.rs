@@ -33,3 +33,32 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Mat<f64
         ))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Table(#[serde(with = "crate::math::row_list")] Mat<f64>);
+
+    #[test]
+    fn a_matrix_survives_json_to_the_last_bit() {
+        for (rows, columns) in [(1, 1), (3, 2), (2, 5), (4, 0), (0, 0)] {
+            let table = Table(Mat::from_fn(rows, columns, |i, j| {
+                ((i + 1) as f64 / (j + 3) as f64).powi(31)
+            }));
+            let text = serde_json::to_string(&table).unwrap();
+            assert_eq!(serde_json::from_str::<Table>(&text).unwrap(), table);
+        }
+        let table = Table(Mat::from_fn(2, 3, |i, j| (10 * i + j) as f64));
+        let text = serde_json::to_string(&table).unwrap();
+        assert_eq!(text, "[[0.0,1.0,2.0],[10.0,11.0,12.0]]");
+    }
+
+    #[test]
+    fn ragged_rows_are_refused_by_number() {
+        let error = serde_json::from_str::<Table>("[[1, 2], [3, 4], [5]]").unwrap_err();
+        let expected = "expected rows of 2 numbers, found 1 in row 2";
+        assert!(error.to_string().starts_with(expected), "{error}");
+    }
+}

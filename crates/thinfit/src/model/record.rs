@@ -144,3 +144,25 @@ impl Record {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_record_of_version_0_1_0_with_a_null_error_is_read_as_empty() {
+        let text =
+            r#"{"method":"kernel-ridge","version":"0.1.0","samples":40,"validation_mse":null}"#;
+        let record: Record = serde_json::from_str(text).unwrap();
+        assert_eq!(record.validation_mse, Vec::<f64>::new());
+        assert_eq!(
+            (record.method.as_str(), record.samples),
+            ("kernel-ridge", 40)
+        );
+        let read = |mse: &str| {
+            serde_json::from_str::<Record>(&text.replace("null", mse)).map(|r| r.validation_mse)
+        };
+        assert_eq!(read("[0.5,2.0]").unwrap(), [0.5, 2.0]);
+        assert!(read("0.5").is_err());
+    }
+}
