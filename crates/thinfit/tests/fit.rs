@@ -2,50 +2,15 @@
 
 #![allow(clippy::unwrap_used)] // also in the helpers, which are tests too
 
+mod common;
+
+use common::{data, run, small};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use thinfit::{
-    Activation, Config, Control, Dataset, Error, GeneratorConfig, Keep, Lambda, Mat, Model, Phase,
-    Polish, Precision, Schedule, State, Training, fit, resume,
+    Activation, Config, Control, Dataset, Error, Keep, Lambda, Mat, Model, Phase, Polish,
+    Precision, State, Training, fit, resume,
 };
-
-/// A configuration that fits in a blink.
-fn small(training: Training, activation: Activation) -> Config {
-    let schedule = Schedule {
-        steps: 30,
-        rate: 1e-3,
-    };
-    Config {
-        training,
-        activation,
-        width: 12,
-        generator: GeneratorConfig {
-            hidden: vec![16, 16],
-            precision: Precision::F32,
-        },
-        generate: schedule,
-        refine: schedule,
-        direct: schedule,
-        check_every: 7,
-        points: 40,
-        polish: Polish {
-            steps: 3,
-            starts: vec![],
-            ..Config::fast().polish
-        },
-        ..Config::fast()
-    }
-}
-
-fn data(m: usize) -> Dataset {
-    let x = Mat::from_fn(m, 2, |i, j| ((i * (7 + 6 * j)) % 101) as f64 / 101.0);
-    let y = Mat::from_fn(m, 1, |i, _| (3.0 * x[(i, 0)]).sin() + x[(i, 1)] * x[(i, 0)]);
-    Dataset::new(x, y).unwrap()
-}
-
-fn run(data: &Dataset, config: &Config) -> thinfit::Result<Model> {
-    fit(data, config, &|_| Control::Continue)
-}
 
 fn scratch(name: &str) -> PathBuf {
     let folder =
@@ -244,7 +209,15 @@ fn a_file_that_is_no_model_is_a_clear_error() {
         (text.replace("thinfit/1", "other/1"), "format `other/1`"),
         (
             text.replacen("\"hidden\":[[", "\"hidden\":[[1.0,", 1),
-            "hidden weights",
+            "expected rows of 4 numbers, found 3 in row 1",
+        ),
+        (
+            text.replacen("\"hidden\":[[", "\"hidden\":[[1.0,2.0,3.0],[", 1),
+            "output weights that do not fit the width",
+        ),
+        (
+            text.replacen("\"inputs\":[", "\"inputs\":[\"x0\",", 1),
+            "ranges that do not fit the inputs",
         ),
     ];
     for (text, expected) in cases {
