@@ -19,11 +19,12 @@
 //! One value with its gradient costs a factorisation, an inverse (m³ together) and O(m² d). Inputs are scaled to the unit
 //! box, outputs to variance one.
 //!
-//! The bounds of the search leave every choice that double precision can tell apart. A length may grow to 1/√ε, where its
-//! input adds at most ε to q and so has left the kernel: on clean data the likelihood keeps rising until then. The noise
-//! may fall to ε, below the jitter mε that C always gets, m times the machine precision ε: about what rounding does to
-//! the eigenvalues of K. C⁻¹ then reaches 1/(mε), so sums over pairs use differences of the inputs, never a product
-//! form, whose cancellation would ruin the gradient.
+//! The bounds of the search bar nothing that double precision can tell apart. A length may grow to 1/√ε, ε the machine
+//! precision, where its input adds at most ε to q and so has left the kernel; on clean data the likelihood rises until
+//! then. It may shrink to a thousandth of the input's range, which inputs with clustered values need. The noise may fall
+//! to ε, below the jitter mε that C always gets, which is about what rounding does to the eigenvalues of K. C⁻¹ then
+//! reaches 1/(mε), so sums over pairs use differences of the inputs, never a product form, whose cancellation would ruin
+//! the gradient.
 
 use crate::kernels::cholesky::{cholesky, inverse, solve, with_ridge};
 use crate::kernels::kernel_model::{Expansion, check_data};
@@ -40,9 +41,12 @@ use thinfit::pieces::require;
 use thinfit::{Control, Dataset, Observer, Progress, Record, Scaling};
 
 /// Bounds of the lengths, in multiples of an input's range; the upper one is 1/√ε.
-const LENGTHS: [f64; 2] = [1e-2, (1u64 << 26) as f64];
+const LENGTHS: [f64; 2] = [1e-3, (1u64 << 26) as f64];
 /// Bounds of the noise variance, in multiples of the signal variance.
 const NOISE: [f64; 2] = [f64::EPSILON, 1e3];
+
+/// Random starts spread this far to both sides of the first, in logarithms of the lengths.
+const SPREAD: f64 = 1.5;
 
 /// Below this many samples one thread factorises faster than several.
 const ALONE: usize = 400;
@@ -116,7 +120,10 @@ impl GaussianProcess {
         let (log, stopped) = match raced {
             None => self.search(&x, &y, starts.clone(), observe)?,
             Some((winner, true)) => (winner, true),
-            Some((winner, false)) => {
+            Some((mut winner, false)) => {
+                // An input idle on the subset may matter on all samples, but a very long length has no gradient left.
+                let longest = middle(d) + SPREAD;
+                winner[..d].iter_mut().for_each(|v| *v = v.min(longest));
                 let share = |at: &Progress<'_>| observe(&Progress::fraction(0.5 + 0.5 * at.done));
                 // Noise that suffices for the subset may be too little for all samples.
                 let all = |_| self.search(&x, &y, starts.clone(), &share);
@@ -224,16 +231,14 @@ impl GaussianProcess {
     /// Starting points: logarithms of lengths and noise.
     fn start_points(&self, d: usize, seed: u64) -> Vec<Vec<f64>> {
         let mut rng = stream(seed, Purpose::Starts, 0);
-        // Distances in the box grow like √d.
-        let middle = (0.5 * (d as f64).sqrt()).ln();
         let noise = |exponent: f64| (10f64.powf(exponent)).max(self.least_noise).ln();
         (0..self.starts)
             .map(|start| {
-                let mut log = vec![middle; d];
+                let mut log = vec![middle(d); d];
                 let mut exponent = -4.0;
                 if start > 0 {
                     log.iter_mut()
-                        .for_each(|v| *v += rng.random_range(-1.5..1.5));
+                        .for_each(|v| *v += rng.random_range(-SPREAD..SPREAD));
                     exponent = rng.random_range(-9.0..-1.0);
                 }
                 log.push(noise(exponent));
@@ -259,6 +264,11 @@ impl GaussianProcess {
             noise,
         )
     }
+}
+
+/// Logarithm of the lengths of the first start; distances in the box grow like √d.
+fn middle(d: usize) -> f64 {
+    (0.5 * (d as f64).sqrt()).ln()
 }
 
 /// Parallelism for factorising a matrix of `m` rows.
@@ -523,6 +533,28 @@ mod tests {
             (whole - raced).abs() < 1e-3 * whole.abs(),
             "{whole} {raced}"
         );
+    }
+
+    #[test]
+    fn an_input_idle_in_the_race_can_matter_in_the_end() {
+        let mut x = random(120, 3, 3);
+        let raced = random_subset(120, 60, &mut stream(0, Purpose::Starts, 1));
+        for i in 0..120 {
+            let low = if raced.contains(&i) { 0.0 } else { 0.5 };
+            x[(i, 2)] = low + 0.5 * x[(i, 2)];
+        }
+        let bent = |x: &Mat<f64>| {
+            let mut y = smooth(x);
+            (0..x.nrows()).for_each(|i| y[(i, 0)] += (x[(i, 2)] - 0.5).max(0.0).powi(3));
+            y
+        };
+        let settings = GaussianProcess {
+            race: 60,
+            ..GaussianProcess::default()
+        };
+        let model = fit(&settings, &x, &bent(&x));
+        let lengths = &model.kernel().lengths;
+        assert!(lengths[2] < 100.0, "{lengths:?}");
     }
 
     #[test]
