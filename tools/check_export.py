@@ -1,9 +1,9 @@
-"""Compares exported networks with `predict`: ONNX graphs in onnxruntime (f64 and f32), and C by the system's compiler.
+"""Compares exported networks with `predict`: ONNX graphs in onnxruntime (f64 and f32), and C built by the system compiler.
 
     cargo run --release -p thinfit-export --example export_files -- FOLDER
     python tools/check_export.py FOLDER
 
-Bounds: 1e-12 of max |f| in f64, 1e-6 of the sum of |b|/n in f32. Exits with 1 where one does not hold.
+Bounds: 1e-12 of max |f| in f64, 1e-6 of the sum of |b|/n in f32. Exits with 1 if one is exceeded.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def main():
     folder = parser.parse_args().folder
     names = sorted(folder.glob("*.facts.json"))
     if not names:
-        sys.exit(f"{folder}: expected files of the example export_files, found none; run it first")
+        sys.exit(f"{folder}: expected the files of the example export_files, found none; run it first")
     failed = False
     print("network      sum|b|/n / max|f|  onnx f64   c (c99)    c (native)  of max|f|;  onnx f32  of sum|b|/n")
     for path in names:

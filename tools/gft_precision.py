@@ -1,14 +1,14 @@
-"""Trains GFT and GFT-r in single and in double precision: what of their published errors is rounding.
+"""Trains GFT and GFT-r in single and in double precision: how much of their published errors is rounding?
 
     python tools/gft_precision.py f2-5-fourier [--dtype float32] [--refine float32] [--seeds 5] [--device cuda]
     python tools/gft_precision.py f3-10-sigmoid [--padded]
 
-The method with the settings of the paper: 100 features, ReLU generator 512-512-512, LU of A^H A + 1e-7 I, Adam at 1e-4 on
-theta, then on z, whose best state by a tenth of the rows counts. All seeds are trained at once, as a batch. `--padded` counts
+The method with the paper's settings: 100 features, ReLU generator 512-512-512, LU of A^H A + 1e-7 I, Adam at 1e-4 on
+theta, then on z, keeping the best state on a tenth of the rows. All seeds are trained at once, as a batch. `--padded` counts
 the constant coordinate that carries the biases in the total variation, as the published numbers do and thinfit does not.
-One line a seed: problem, precision of GFT and of GFT-r, coordinates in the total variation, seed (with `--rows` after the
-number of the draw), test error of GFT, of GFT-r, and of GFT-r with b solved and f evaluated in single precision. Other
-precisions draw other random numbers.
+One line per seed: problem, precision of GFT and of GFT-r, coordinates in the total variation, seed (with `--rows` after the
+number of the draw), test error of GFT, of GFT-r, and of GFT-r with b solved and f evaluated in single precision. Each
+precision draws its own random numbers.
 """
 
 import argparse
@@ -67,7 +67,7 @@ class Network:
         return (self.design(x, w) @ b).real[..., 0]
 
     def variation(self, p, w, b):
-        """Mean of |grad f|_1 over the points, for each of the batch."""
+        """Mean of |grad f|_1 over the points, for each network."""
         t = self.pad(p) @ w.mT
         if self.fourier:
             b = b.mT
@@ -80,7 +80,7 @@ class Network:
 
 
 class Generator:
-    """A batch of networks G, one for each seed."""
+    """A batch of networks G, one per seed."""
 
     def __init__(self, seeds, d, **like):
         def uniform(fan, *shape):
@@ -103,7 +103,7 @@ class Generator:
 
 
 class Rows:
-    """Rows of a function for every seed, in one precision: nine tenths to fit, the others to choose."""
+    """Rows of a function for every seed, in one precision: nine tenths to fit, the rest to choose."""
 
     def __init__(self, points, values, dtype):
         self.like = {"dtype": dtype, "device": points.device}
@@ -189,11 +189,11 @@ def fit(cell, seeds, steps, padded, dtypes, device, file):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cell", choices=CELLS)
-    parser.add_argument("--dtype", choices=DTYPES, default="float64", help="of GFT")
-    parser.add_argument("--refine", choices=DTYPES, help="of GFT-r, if another")
+    parser.add_argument("--dtype", choices=DTYPES, default="float64", help="precision of GFT")
+    parser.add_argument("--refine", choices=DTYPES, help="precision of GFT-r, if different")
     parser.add_argument("--padded", action="store_true")
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--steps", type=int, default=40_000, help="of GFT, and again of GFT-r")
+    parser.add_argument("--steps", type=int, default=40_000, help="steps of GFT, and again of GFT-r")
     parser.add_argument("--rows", help="points to fit, from `cargo run --example rows`; --seeds fits of each draw")
     parser.add_argument("--device", default="cpu")
     args = parser.parse_args()

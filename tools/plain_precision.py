@@ -1,9 +1,9 @@
-"""Trains the paper's plain network in single and in double precision: what of its published error is rounding.
+"""Trains the paper's plain network in single and in double precision: how much of its published error is rounding?
 
     python tools/plain_precision.py [--seeds 2] [--steps 100000]
 
-The same points, start and steps in both: Adam at 1e-3 on the mean squared error, all rows at once, the last iterate counts.
-One line a fit: problem, activation, seed, precision, test error.
+The same points, start and steps in both: Adam at 1e-3 on the mean squared error, full batch, last iterate.
+One line per fit: problem, activation, seed, precision, test error.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Rows per second of one thread, in one run, as JSON: thinfit, onnxruntime on the exported graph (f64), the exported C,
+"""Rows predicted per second on one thread, as JSON: thinfit, onnxruntime on the exported graph (f64), the exported C,
 and scikit-learn's kernel ridge regression with 500 centres. 100 neurons, 10 inputs, 10^7 rows, batches of 4096 and 65536.
 
     cargo build --release -p thinfit-export --example predict_speed

@@ -1,10 +1,10 @@
-"""Fits SHRIMP with many seeds, here and in NumPy: how its test errors scatter.
+"""Fits SHRIMP with many seeds, here and in NumPy, to show how its test errors scatter.
 
     cargo build --release
     python tools/shrimp_scatter.py [--seeds 50]
 
 Two problems: the pair polynomial of its authors (140 x 10, 1,000 features) and Friedman's function (1,000 x 10, 10,000
-features, a tenth of the seeds). One line a fit, then median, mean and largest error of each side.
+features, a tenth of the seeds). One line per fit, then median, mean and largest error of each side.
 """
 
 import argparse
@@ -29,7 +29,7 @@ def friedman(_):
 
 
 def ours(folder, train, test, features, seed):
-    """Test error of the program."""
+    """Test error of our program."""
     for name, (x, y) in ("train", train), ("test", test):
         np.save(folder / f"{name}.npy", np.c_[x, y])
     fit = [f"--seed={seed}", "--method=shrimp", f"--set=features={features}", "--set=orders=[2]", "--set=scaling=none"]

@@ -114,10 +114,10 @@ def measure(options):
             if time.perf_counter() - begun > options.seconds / 20:
                 break
         assert math.isfinite(loss.item())
-    # Batches go round robin, so that a slow moment of the machine does not fall on one setting alone.
+    # Batches go round robin, so that a slow moment of the machine does not hit one setting alone.
     for _ in range(options.batches):
         if raw[keys[0]] and time.perf_counter() - started > options.seconds:
-            break  # a busy machine: fewer batches, at least one of each
+            break  # on a busy machine: fewer batches, at least one of each
         for key, step in steps.items():
             step()
             start = time.perf_counter()
@@ -148,7 +148,7 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--batches", type=int, default=15)
     parser.add_argument("--steps", type=int, default=10, help="steps in a batch")
-    parser.add_argument("--seconds", type=float, default=40.0, help="start no further round of batches after this")
+    parser.add_argument("--seconds", type=float, default=40.0, help="start no new round of batches after this")
     parser.add_argument("--features", choices=FEATURES, default="pair", help="how exp(2 pi i t) is written")
     parser.add_argument("--variation", choices=VARIATIONS, default="closed", help="how grad f is computed")
     parser.add_argument("--fused", action="store_true", help="the fused Adam instead of the default one")
