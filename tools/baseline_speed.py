@@ -1,11 +1,11 @@
-"""Times SHRIMP, SALSA, kernel ridge and Gaussian process beside NumPy, SciPy and scikit-learn, in one run on the same points.
+"""Times our SHRIMP, SALSA, kernel ridge and Gaussian process against NumPy, SciPy and scikit-learn on the same points.
 
     cargo build --release -p thinfit-methods --example speed
     python tools/baseline_speed.py [--task TASK] [--rounds 5] [--out raw.jsonl]
 
-Points are numbers of splitmix64, values are Friedman's function; every task fits m points and predicts m others. Both
-sides have warmed up and take turns: every round fits every task once here and once there. Each pair is a line of the
-raw record.
+Points come from splitmix64, values from Friedman's function; every task fits m points and predicts m others. Both sides
+are warmed up and take turns: every round fits every task once on each side. Each pair is one line of the raw record.
+Warnings of the Python side are counted, by kind, in the record and in the table.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import pathlib
 import subprocess
 import time
 import warnings
+from collections import Counter
 from itertools import combinations
 
 import numpy as np
@@ -42,7 +43,7 @@ def kernel_ridge(x, y):
 
 
 def validated(x, y):
-    """Bandwidth and ridge by closed-form leave-one-out, one eigendecomposition per bandwidth, as thinfit does it."""
+    """Bandwidth and ridge by closed-form leave-one-out, one eigendecomposition per bandwidth, as in thinfit."""
     shift, scale = x.mean(0), x.std(0)
     x = (x - shift) / scale
     mean, std = y.mean(), y.std()
@@ -64,17 +65,28 @@ def validated(x, y):
     return lambda z: mean + std * np.exp(-gamma * cdist((z - shift) / scale, x, "sqeuclidean")) @ alpha, {}
 
 
-def gp_kernel(d, signal=1.0, lengths=None, noise=1e-4):
-    lengths = np.full(d, 0.5 * np.sqrt(d)) if lengths is None else lengths
-    return ConstantKernel(signal, (1e-3, 1e7)) * RBF(lengths, (1e-2, 1e3)) + WhiteKernel(noise, (1e-12, 1e3))
+def gp_kernel(m, lengths, noise=1e-4, signal=1.0):
+    """Noise relative to the signal, so that the jitter m eps is too: as an absolute term it is lost beside a large signal.
+
+    The bounds are free in double precision, as ours are: at a length of 1/sqrt(eps) an input has left the kernel.
+    """
+    eps = np.finfo(float).eps
+    noise = WhiteKernel(noise, (m * eps, 1e3))
+    return ConstantKernel(signal, (1e-3, 1e12)) * (RBF(lengths, (1e-3, eps**-0.5)) + noise)
 
 
-def gaussian_process(x, y):
+def gaussian_process(x, y, starts=4):
+    """The likeliest of several starts, drawn as ours are: scikit-learn would draw its restarts from all of the bounds,
+    where most lead nowhere."""
+    (m, d), rng = x.shape, np.random.default_rng(0)
     low, high = x.min(0), x.max(0)
     box = lambda z: (z - low) / (high - low)
-    model = GaussianProcessRegressor(
-        gp_kernel(x.shape[1]), alpha=1e-12, normalize_y=True, n_restarts_optimizer=3, random_state=0
-    ).fit(box(x), y)
+    middle = np.full(d, 0.5 * np.sqrt(d))
+    kernels = [gp_kernel(m, middle)]
+    for _ in range(starts - 1):
+        kernels.append(gp_kernel(m, middle * np.exp(rng.uniform(-1.5, 1.5, d)), 10 ** rng.uniform(-9, -1)))
+    models = [GaussianProcessRegressor(kernel, alpha=0.0, normalize_y=True).fit(box(x), y) for kernel in kernels]
+    model = max(models, key=lambda model: model.log_marginal_likelihood_value_)
     return lambda z: model.predict(box(z)), {"log_likelihood": model.log_marginal_likelihood_value_, "model": model}
 
 
@@ -88,7 +100,7 @@ def additive(a, b, h, order):
 
 
 def salsa(x, y):
-    """30 ridges per order, as the original spends; a log grid in place of DIRECT."""
+    """30 ridges per order, the budget of the original; a log grid in place of DIRECT."""
     m, d = x.shape
     order_of_rows = np.random.default_rng(0).permutation(m)
     x, scale = x[order_of_rows], y.std()
@@ -119,7 +131,7 @@ def salsa(x, y):
 
 
 def pruning_solve(a, y, ridge):
-    """Minimal norm by a ridge, on the smaller side."""
+    """Minimum norm by a ridge, on the smaller side."""
     m, p = a.shape
     gram = a.T @ a if p < m else a @ a.T
     gram[np.diag_indices_from(gram)] += m * ridge
@@ -175,7 +187,6 @@ def main():
     parser.add_argument("--rounds", type=int, default=5, help="pairs of fits per task and size")
     parser.add_argument("--out", type=pathlib.Path, help="where the raw record goes, line by line")
     args = parser.parse_args()
-    warnings.filterwarnings("ignore")  # of scikit-learn, that lengths are at their bounds
     program = ROOT / "target/release/examples/speed"
     record = args.out.open("w") if args.out else None
     pairs = {}
@@ -191,29 +202,40 @@ def main():
                 line = {"task": task, "samples": m, "inputs": d, "round": turn, "thinfit": ours, "python": theirs}
                 if record:
                     print(json.dumps(line), file=record, flush=True)
-    print(f"{'task':24}{'samples':>8}{'inputs':>8}{'fit, ms':>12}{'Python':>12}{'ratio':>8}   test errors")
+    print(f"{'task':24}{'samples':>8}{'inputs':>8}{'fit, ms':>12}{'Python':>12}{'ratio':>8}   test errors, warnings")
     for (task, m, d), runs in pairs.items():
         ours, theirs = (np.median([run[side]["fit"] for run in runs]) for side in (0, 1))
         ratio = np.median([theirs["fit"] / ours["fit"] for ours, theirs in runs])
         errors = " ".join(f"{run['mse']:.3e}" for run in runs[0])
-        print(f"{task:24}{m:8}{d:8}{ours * 1e3:12.1f}{theirs * 1e3:12.1f}{ratio:8.1f}   {errors}")
+        raised = sum((Counter(run[1]["warnings"]) for run in runs), Counter())
+        raised = "; ".join(f"{count} x {text}" for text, count in raised.items())
+        print(f"{task:24}{m:8}{d:8}{ours * 1e3:12.1f}{theirs * 1e3:12.1f}{ratio:8.1f}   {errors}   {raised}")
 
 
 def python(fit, m, d, ours):
     """One fit and one prediction in Python; adds to `ours` what its lengths are worth under their likelihood."""
     (x, y), (fresh, truth) = points(0, m, d), points(m, m, d)
-    start = time.perf_counter()
-    predict, extra = fit(x, y)
-    between = time.perf_counter()
+    with warnings.catch_warnings(record=True) as raised:
+        warnings.simplefilter("always")
+        start = time.perf_counter()
+        predict, extra = fit(x, y)
+        between = time.perf_counter()
     f = predict(fresh)
     end = time.perf_counter()
     if "model" in extra:
         model, signal = extra.pop("model"), ours["signal"]
-        kernel = gp_kernel(d, signal, np.array(ours["lengths"]), signal * ours["ridge"])
-        # Their mean is that of the outputs, ours is fitted.
+        kernel = gp_kernel(m, np.array(ours["lengths"]), ours["ridge"], signal)
+        # Their mean is that of the outputs; ours is fitted.
         ours["their_log_likelihood"] = float(model.log_marginal_likelihood(kernel.theta))
     result = {"fit": between - start, "predict": end - between, "mse": float(np.mean((f - truth) ** 2))}
-    return result | {key: float(value) for key, value in extra.items()}
+    result |= {key: float(value) for key, value in extra.items()}
+    return result | {"warnings": Counter(kind(str(warning.message)) for warning in raised)}
+
+
+def kind(warning):
+    """A warning without the numbers that differ from fit to fit."""
+    kinds = "failed to converge", "close to the specified lower bound", "close to the specified upper bound"
+    return next((kind for kind in kinds if kind in warning), warning)
 
 
 if __name__ == "__main__":
