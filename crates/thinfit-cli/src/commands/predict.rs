@@ -91,7 +91,7 @@ fn beside(block: MatRef<'_, f64>, kept: &[usize], y: Mat<f64>) -> Mat<f64> {
 }
 
 /// A pool of this many threads; 0 uses all cores.
-pub fn pool(threads: usize) -> Result<rayon::ThreadPool, Failure> {
+fn pool(threads: usize) -> Result<rayon::ThreadPool, Failure> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .build()
