@@ -186,6 +186,7 @@ pub fn explained(mse: f64, variance: f64) -> f64 {
     }
 }
 
+/// What was fitted, how good it is, and what to try if it is not.
 fn write_report(
     out: &mut impl Write,
     model: &Predictor,
@@ -196,22 +197,26 @@ fn write_report(
         0 => String::new(),
         rows => format!(" ({} with missing values left out)", counted(rows, "row")),
     };
+    let fitted = match result.interrupted {
+        true => "interrupted; best fit of",
+        false => "fitted",
+    };
+    let (kind, held_out) = match model {
+        Predictor::Network(model) => (
+            format!("{} {} neurons", model.width(), model.activation().name()),
+            "rows that trained no neuron (they chose between candidates)",
+        ),
+        Predictor::Kernel(_) => (
+            format!("{}, a kernel at each sample", result.method),
+            "samples held out in turn (they may have chosen the settings)",
+        ),
+    };
     writeln!(
         out,
-        "{} {} in {:.1} s from {} samples{dropped}: {}, {} parameters\n",
-        if result.interrupted {
-            "interrupted; best fit of"
-        } else {
-            "fitted"
-        },
+        "{fitted} {} in {:.1} s from {} samples{dropped}: {kind}, {} parameters\n",
         result.outputs.join(", "),
         result.seconds,
         result.samples,
-        match model {
-            Predictor::Network(model) =>
-                format!("{} {} neurons", model.width(), model.activation().name()),
-            Predictor::Kernel(_) => format!("{}, a kernel at each sample", result.method),
-        },
         result.parameters,
     )?;
     let Some(validation) = &result.validation else {
@@ -221,61 +226,54 @@ fn write_report(
         )?;
         return Ok(());
     };
-    match model {
-        Predictor::Network(_) => writeln!(
-            out,
-            "on {} rows that trained no neuron (they chose between candidates):\n",
-            validation.rows
-        )?,
-        Predictor::Kernel(_) => writeln!(
-            out,
-            "on {} samples held out in turn (they may have chosen the settings):\n",
-            validation.rows
-        )?,
-    }
-    writeln!(out, "{:<24}{:>12}{:>14}", "", "rmse", "r²")?;
-    for (o, name) in result.outputs.iter().enumerate() {
-        let label = |text: &str| match result.outputs.len() {
-            1 => text.to_owned(),
-            _ => format!("{name}: {text}"),
-        };
-        let rows = [
-            ("this model", validation.mse[o]),
-            ("linear fit", validation.linear_mse[o]),
-            ("predicting the mean", validation.mean_mse[o]),
-        ];
-        for (text, mse) in rows {
-            let r2 = explained(mse, validation.mean_mse[o]);
-            writeln!(
-                out,
-                "{:<24}{:>12}{:>14.9}",
-                label(text),
-                four_digits(mse.sqrt()),
-                r2
-            )?;
-        }
-    }
-    let worse = (0..result.outputs.len())
-        .filter(|&o| validation.mse[o] >= validation.linear_mse[o])
-        .map(|o| result.outputs[o].as_str())
-        .filter(|name| !constant.contains(name))
-        .collect::<Vec<_>>();
+    writeln!(out, "on {} {held_out}:\n", validation.rows)?;
+    write_errors(out, result.outputs, validation)?;
     for name in constant {
         writeln!(
             out,
             "\n{name} has one value in all samples: there is nothing to learn"
         )?;
     }
+    let worse = (0..result.outputs.len())
+        .filter(|&o| validation.mse[o] >= validation.linear_mse[o])
+        .map(|o| result.outputs[o].as_str())
+        .filter(|name| !constant.contains(name))
+        .collect::<Vec<_>>();
     if !worse.is_empty() {
-        writeln!(
-            out,
-            "\nno better than a linear fit for {}: {}",
-            worse.join(", "),
-            match Method::THIN.contains(&result.method) {
-                true => "with noisy or few samples try --lambda auto or a smaller --width",
-                false => "try another method, such as gft-r or gaussian-process",
-            }
-        )?;
+        let advice = match Method::THIN.contains(&result.method) {
+            true => "with noisy or few samples try --lambda auto or a smaller --width",
+            false => "try another method, such as gft-r or gaussian-process",
+        };
+        let worse = worse.join(", ");
+        writeln!(out, "\nno better than a linear fit for {worse}: {advice}")?;
+    }
+    Ok(())
+}
+
+/// The table of held-out errors: of the model, of a linear fit and of the mean.
+fn write_errors(
+    out: &mut impl Write,
+    outputs: &[String],
+    validation: &Validation,
+) -> Result<(), Failure> {
+    writeln!(out, "{:<24}{:>12}{:>14}", "", "rmse", "r²")?;
+    for (o, name) in outputs.iter().enumerate() {
+        let rows = [
+            ("this model", validation.mse[o]),
+            ("linear fit", validation.linear_mse[o]),
+            ("predicting the mean", validation.mean_mse[o]),
+        ];
+        for (text, mse) in rows {
+            let label = match outputs.len() {
+                1 => text.to_owned(),
+                _ => format!("{name}: {text}"),
+            };
+            let (rmse, r2) = (
+                four_digits(mse.sqrt()),
+                explained(mse, validation.mean_mse[o]),
+            );
+            writeln!(out, "{label:<24}{rmse:>12}{r2:>14.9}")?;
+        }
     }
     Ok(())
 }

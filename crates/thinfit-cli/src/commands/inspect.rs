@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use serde::Serialize;
-use thinfit::{Model, Sensitivity};
+use thinfit::{Model, Record, Sensitivity};
 use thinfit_methods::{KernelModel, Predictor};
 
 use crate::args::InspectArgs;
@@ -22,7 +22,7 @@ struct Report<'a> {
     inputs: &'a [String],
     domain: &'a [[f64; 2]],
     outputs: Vec<Output<'a>>,
-    record: &'a thinfit::Record,
+    record: &'a Record,
 }
 
 /// One output: accuracy, sensitivities and largest features.
@@ -94,7 +94,7 @@ struct Kernels<'a> {
     domain: &'a [[f64; 2]],
     outputs: &'a [String],
     kernel: &'a thinfit_methods::Kernel,
-    record: &'a thinfit::Record,
+    record: &'a Record,
 }
 
 fn inspect_kernels(
@@ -223,25 +223,13 @@ fn write_report(out: &mut impl Write, report: &Report<'_>) -> Result<(), Failure
         counted(report.inputs.len(), "input"),
         counted(report.outputs.len(), "output"),
     )?;
-    let lambda = match (record.regulariser(), record.training_lambda) {
-        (None, _) => String::new(),
-        (_, Some(lambda)) => format!(", lambda {lambda} in the training and none in the polish"),
-        (Some(lambda), None) => format!(", lambda {lambda}"),
-    };
-    let polish = match record.polish_steps {
-        None | Some(0) => String::new(),
-        Some(steps) => format!(", {steps} polish steps"),
-    };
-    let start = match record.start_scale {
-        None => String::new(),
-        Some(scale) => format!(" from random features of scale {scale}"),
-    };
     writeln!(
         out,
-        "made by thinfit {} from {} samples: {}{start}{polish}{lambda}, ridge {:.1e}, seed {}{}\n",
+        "made by thinfit {} from {} samples: {}{}, ridge {:.1e}, seed {}{}\n",
         record.version,
         record.samples,
         record.method,
+        training(record),
         record.ridge,
         record.seed,
         if record.stopped { " (interrupted)" } else { "" },
@@ -257,52 +245,78 @@ fn write_report(out: &mut impl Write, report: &Report<'_>) -> Result<(), Failure
             four_digits(output.mean),
             four_digits(output.variance.sqrt()),
         )?;
-        let widest = output
-            .importance
-            .iter()
-            .map(|i| i.input.chars().count())
-            .max();
-        let column = widest.unwrap_or(0).clamp(8, 40) + 2;
-        writeln!(
-            out,
-            "  {:<column$}{:>13}{:>13}{:>16}   range",
-            "input", "Sobol first", "Sobol total", "mean (∂f/∂x)²"
-        )?;
-        for line in &output.importance {
-            let j = report.inputs.iter().position(|name| name == line.input);
-            let [low, high] = j.map_or([f64::NAN; 2], |j| report.domain[j]);
-            writeln!(
-                out,
-                "  {:<column$}{:>13.6}{:>13.6}{:>16}   {} to {}",
-                line.input,
-                line.first_order,
-                line.total,
-                four_digits(line.mean_squared_derivative),
-                four_digits(low),
-                four_digits(high)
-            )?;
-        }
-        let how = if output.closed_form {
-            "integrated in closed form"
-        } else {
-            "estimated by sampling"
-        };
-        writeln!(out, "  ({how} over the ranges of the samples)\n")?;
-        writeln!(
-            out,
-            "  largest features, |b|/n and weights per unit of each input:"
-        )?;
-        for feature in &output.features {
-            let weights: Vec<String> = feature.weights.iter().map(|w| four_digits(*w)).collect();
-            writeln!(
-                out,
-                "  {:>10}   ({})",
-                four_digits(feature.magnitude),
-                shorten(&weights)
-            )?;
-        }
-        writeln!(out)?;
+        write_importance(out, report, output)?;
+        write_features(out, output)?;
     }
+    Ok(())
+}
+
+/// Where the features started, whether they were polished, and λ.
+fn training(record: &Record) -> String {
+    let start = match record.start_scale {
+        None => String::new(),
+        Some(scale) => format!(" from random features of scale {scale}"),
+    };
+    let polish = match record.polish_steps {
+        None | Some(0) => String::new(),
+        Some(steps) => format!(", {steps} polish steps"),
+    };
+    let lambda = match (record.regulariser(), record.training_lambda) {
+        (None, _) => String::new(),
+        (_, Some(lambda)) => format!(", lambda {lambda} in the training and none in the polish"),
+        (Some(lambda), None) => format!(", lambda {lambda}"),
+    };
+    format!("{start}{polish}{lambda}")
+}
+
+/// The table of inputs, most important first.
+fn write_importance(
+    out: &mut impl Write,
+    report: &Report<'_>,
+    output: &Output<'_>,
+) -> Result<(), Failure> {
+    let names = output.importance.iter().map(|line| line.input);
+    let widest = names.map(|name| name.chars().count()).max();
+    let column = widest.unwrap_or(0).clamp(8, 40) + 2;
+    writeln!(
+        out,
+        "  {:<column$}{:>13}{:>13}{:>16}   range",
+        "input", "Sobol first", "Sobol total", "mean (∂f/∂x)²"
+    )?;
+    for line in &output.importance {
+        let j = report.inputs.iter().position(|name| name == line.input);
+        let [low, high] = j.map_or([f64::NAN; 2], |j| report.domain[j]);
+        writeln!(
+            out,
+            "  {:<column$}{:>13.6}{:>13.6}{:>16}   {} to {}",
+            line.input,
+            line.first_order,
+            line.total,
+            four_digits(line.mean_squared_derivative),
+            four_digits(low),
+            four_digits(high)
+        )?;
+    }
+    let how = match output.closed_form {
+        true => "integrated in closed form",
+        false => "estimated by sampling",
+    };
+    writeln!(out, "  ({how} over the ranges of the samples)\n")?;
+    Ok(())
+}
+
+/// The largest features.
+fn write_features(out: &mut impl Write, output: &Output<'_>) -> Result<(), Failure> {
+    writeln!(
+        out,
+        "  largest features, |b|/n and weights per unit of each input:"
+    )?;
+    for feature in &output.features {
+        let weights: Vec<String> = feature.weights.iter().map(|w| four_digits(*w)).collect();
+        let (size, weights) = (four_digits(feature.magnitude), shorten(&weights));
+        writeln!(out, "  {size:>10}   ({weights})")?;
+    }
+    writeln!(out)?;
     Ok(())
 }
 
