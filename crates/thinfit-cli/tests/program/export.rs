@@ -60,6 +60,6 @@ fn the_python_function_gives_the_predictions() {
     };
     let found: f64 = text(&output.stdout).trim().parse().unwrap();
     let x = Mat::from_fn(1, 2, |_, j| [0.25, 0.5][j]);
-    let expected = fitted_by_the_library().predict(x.as_ref()).unwrap()[(0, 0)];
+    let expected = fitted_by_the_library(80, None).predict(x.as_ref()).unwrap()[(0, 0)];
     assert!((found - expected).abs() < 1e-11, "{found} {expected}");
 }

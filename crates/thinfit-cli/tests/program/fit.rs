@@ -7,7 +7,7 @@ fn a_fit_is_that_of_the_library_to_the_last_bit() {
     let folder = fitted("fit-bits");
     assert_eq!(
         read(&folder, "model.json"),
-        fitted_by_the_library().to_json()
+        fitted_by_the_library(80, None).to_json()
     );
 }
 
@@ -63,7 +63,7 @@ fn json_is_one_object_and_nothing_else() {
 fn score_equals_the_error_of_the_library() {
     let folder = fitted("score");
     let (x, y) = points(80);
-    let error = fitted_by_the_library().predict(x.as_ref()).unwrap() - &y;
+    let error = fitted_by_the_library(80, None).predict(x.as_ref()).unwrap() - &y;
     let mse = error.squared_norm_l2() / 80.0;
     let score = succeed(
         &folder,
@@ -178,6 +178,11 @@ fn weights_count_rows() {
     );
     let model = Model::load(folder.join("model.json")).unwrap();
     assert_eq!(model.inputs, ["a", "b"]);
+    let weights = (0..60).map(|i| f64::from(1 + i % 2)).collect();
+    let weighted = fitted_by_the_library(60, Some(weights));
+    let plain = fitted_by_the_library(60, None);
+    assert_eq!(model.to_json(), weighted.to_json());
+    assert_ne!(model.scaled_output(), plain.scaled_output());
 }
 
 #[test]

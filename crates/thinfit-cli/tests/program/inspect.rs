@@ -23,7 +23,7 @@ fn inspect_tells_what_the_model_is_and_which_inputs_matter() {
     let object: serde_json::Value = serde_json::from_str(&object).unwrap();
     let output = &object["outputs"][0];
     assert_eq!(output["features"].as_array().unwrap().len(), 3);
-    let model = fitted_by_the_library();
+    let model = fitted_by_the_library(80, None);
     let sensitivity = model.sensitivity(0).unwrap();
     let index = |name: &str| {
         let lines = output["importance"].as_array().unwrap();

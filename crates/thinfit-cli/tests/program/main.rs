@@ -149,13 +149,15 @@ fn fitted(name: &str) -> PathBuf {
     folder
 }
 
-/// The model that the library fits to the same data.
-fn fitted_by_the_library() -> Model {
-    let (x, y) = points(80);
-    let data = Dataset::new(x, y)
-        .unwrap()
-        .with_names(vec!["a".into(), "b".into()], vec!["y".into()])
-        .unwrap();
+/// The model that the library fits to the same data, with weights or without.
+fn fitted_by_the_library(rows: usize, weights: Option<Vec<f64>>) -> Model {
+    let (x, y) = points(rows);
+    let data = Dataset::new(x, y).unwrap();
+    let data = data.with_names(vec!["a".into(), "b".into()], vec!["y".into()]);
+    let data = Dataset {
+        weights,
+        ..data.unwrap()
+    };
     thinfit::fit(&data, &short(), &|_| Control::Continue).unwrap()
 }
 

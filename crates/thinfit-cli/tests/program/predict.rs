@@ -8,7 +8,7 @@ use super::*;
 #[test]
 fn predictions_are_those_of_the_library_to_the_last_bit() {
     let folder = fitted("predict-bits");
-    let model = fitted_by_the_library();
+    let model = fitted_by_the_library(80, None);
     let (x, _) = points(80);
     let f = model.predict(x.as_ref()).unwrap();
     let printed = succeed(&folder, &["predict", "model.json", "train.csv"]);
@@ -36,7 +36,7 @@ fn predictions_are_those_of_the_library_to_the_last_bit() {
 #[test]
 fn derivatives_deviations_and_bounds_are_columns() {
     let folder = fitted("predict-more");
-    let model = fitted_by_the_library();
+    let model = fitted_by_the_library(80, None);
     let (x, _) = points(80);
     let printed = succeed(
         &folder,
