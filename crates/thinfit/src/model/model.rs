@@ -5,6 +5,7 @@
 
 use crate::data::{Scaler, check_finite};
 use crate::math::columns::column_mut;
+use crate::math::product::multiply;
 use crate::math::row_list;
 use crate::model::file::{parse, read_whole, write_whole};
 use crate::model::record::Record;
@@ -13,9 +14,8 @@ use crate::network::evaluator::Evaluator;
 use crate::network::features::planes;
 use crate::network::planes::{magnitude, slopes};
 use crate::{Activation, Dataset, Error, Network, Result};
-use faer::linalg::matmul::matmul;
 use faer::reborrow::ReborrowMut;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -222,13 +222,10 @@ impl Model {
         self.by_blocks(x, d, |e, mut out| {
             let mut slope = Mat::zeros(e.nrows(), n);
             slopes(self.activation, e, self.output.as_ref(), o, slope.as_mut());
-            matmul(
+            multiply(
                 out.rb_mut(),
-                Accum::Replace,
                 slope.as_ref(),
                 self.hidden.as_ref().subcols(0, d),
-                1.0,
-                Par::Seq,
             );
             for j in 0..d {
                 let factor = self.output_scaler.scale[o] / self.input_scaler.scale[j];

@@ -4,8 +4,8 @@
 //! variance s² on y, Var f(x) = s² e(x) M e(x)ᵀ with the planes e(x) of x. This file does not compute M; `orthogonal`
 //! does.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatRef, Par};
+use crate::math::product::product;
+use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
 /// What intervals are made from: the covariance of the output weights, the noise, and held-out errors.
@@ -86,16 +86,7 @@ impl Uncertainty {
 /// e M eᵀ for every row of planes.
 pub(crate) fn spread(e: MatRef<'_, f64>, covariance: MatRef<'_, f64>) -> Vec<f64> {
     let e = e.subcols(0, covariance.nrows());
-    let mut product = Mat::zeros(e.nrows(), e.ncols());
-    // One thread: faer's operators would take all, and their sums depend on how many there are.
-    matmul(
-        product.as_mut(),
-        Accum::Replace,
-        e,
-        covariance,
-        1.0,
-        Par::Seq,
-    );
+    let product = product(e, covariance);
     (0..e.nrows())
         .map(|i| {
             (0..e.ncols())

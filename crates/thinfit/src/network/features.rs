@@ -7,10 +7,10 @@
 use crate::Activation;
 use crate::math::columns::{column, column_mut};
 use crate::math::elementary::{self, vectorised};
+use crate::math::product::{multiply_add, product};
 use crate::network::planes::{conjugate, real_planes};
-use faer::linalg::matmul::matmul;
 use faer::reborrow::{Reborrow, ReborrowMut};
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Mat, MatMut, MatRef};
 use std::f64::consts::PI;
 
 /// Inputs as the hidden layer sees them: with a last column of ones where the activation has biases (m × d′).
@@ -124,17 +124,7 @@ pub(crate) fn planes_at(activation: Activation, x: PaddedRef<'_>, w: MatRef<'_, 
 pub(crate) fn fitted(activation: Activation, e: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     let mut signed = b.to_owned();
     conjugate(activation, signed.as_mut());
-    let mut f = Mat::zeros(e.nrows(), b.ncols());
-    let design = e.subcols(0, b.nrows());
-    matmul(
-        f.as_mut(),
-        Accum::Replace,
-        design,
-        signed.as_ref(),
-        1.0,
-        Par::Seq,
-    );
-    f
+    product(e.subcols(0, b.nrows()), signed.as_ref())
 }
 
 /// t_k = ⟨w_l, x_k⟩ for all rows k, summed over the inputs in their order.
@@ -201,14 +191,7 @@ pub(crate) fn features_backward(
             }
         },
     );
-    matmul(
-        dw,
-        Accum::Add,
-        dt.rb().transpose(),
-        x.matrix(),
-        1.0,
-        Par::Seq,
-    );
+    multiply_add(dw, dt.rb().transpose(), x.matrix());
 }
 
 /// dt = −2π (cos · Im q + sin · Re q) with q = conj(α) b + conj(β) v, for one neuron over all rows of a block.

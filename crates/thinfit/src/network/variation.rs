@@ -10,13 +10,14 @@
 
 use crate::Activation;
 use crate::math::columns::{column, column_mut};
+use crate::math::dot::dot;
 use crate::math::elementary::vectorised;
+use crate::math::product::{multiply, multiply_add};
 use crate::math::random::Stream;
 use crate::network::features::{Padded, features};
 use crate::network::planes::{real_planes, slopes};
-use faer::linalg::matmul::matmul;
 use faer::reborrow::ReborrowMut;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Mat, MatMut, MatRef};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
@@ -152,34 +153,13 @@ impl Block {
         self.dw.fill(0.0);
         for o in 0..b.ncols() {
             slopes(activation, self.e.as_ref(), b, o, self.slope.as_mut());
-            matmul(
-                self.u.as_mut(),
-                Accum::Replace,
-                self.slope.as_ref(),
-                inputs,
-                1.0,
-                Par::Seq,
-            );
+            multiply(self.u.as_mut(), self.slope.as_ref(), inputs);
             self.value += (0..rows)
                 .map(|j| norm.norm_backward(self.u.as_mut(), j, 1.0 / s as f64))
                 .sum::<f64>();
-            matmul(
-                self.inner.as_mut(),
-                Accum::Replace,
-                self.u.as_ref(),
-                inputs.transpose(),
-                1.0,
-                Par::Seq,
-            );
+            multiply(self.inner.as_mut(), self.u.as_ref(), inputs.transpose());
             let direct = self.dw.as_mut().subcols_mut(0, d);
-            matmul(
-                direct,
-                Accum::Add,
-                self.slope.transpose(),
-                self.u.as_ref(),
-                1.0,
-                Par::Seq,
-            );
+            multiply_add(direct, self.slope.transpose(), self.u.as_ref());
             slopes_backward(
                 activation,
                 self.e.as_ref(),
@@ -188,13 +168,10 @@ impl Block {
                 self.inner.as_mut(),
                 self.db.as_mut(),
             );
-            matmul(
+            multiply_add(
                 self.dw.as_mut(),
-                Accum::Add,
                 self.inner.transpose(),
                 self.points.as_ref().matrix(),
-                1.0,
-                Par::Seq,
             );
         }
         self.value /= s as f64;
@@ -218,8 +195,8 @@ fn slopes_backward(
                 let inner = column_mut(inner.rb_mut(), l);
                 if activation.is_complex() {
                     let (cos, sin) = (column(e, l), column(e, n + l));
-                    db[(l, o)] -= 2.0 * PI * dot(inner, sin);
-                    db[(n + l, o)] -= 2.0 * PI * dot(inner, cos);
+                    db[(l, o)] -= 2.0 * PI * dot::<8>(inner, sin);
+                    db[(n + l, o)] -= 2.0 * PI * dot::<8>(inner, cos);
                     let (re, im) = (-4.0 * PI * PI * b[(l, o)], 4.0 * PI * PI * b[(n + l, o)]);
                     for ((inner, &cos), &sin) in inner.iter_mut().zip(cos).zip(sin) {
                         *inner *= re.mul_add(cos, im * sin);
@@ -237,23 +214,4 @@ fn slopes_backward(
             }
         },
     );
-}
-
-/// Σ a_i b_i in eight lanes, so that it vectorises with one fixed order of summation.
-#[inline(always)]
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut lanes = [0.0; 8];
-    let (heads, tails) = (a.chunks_exact(8), b.chunks_exact(8));
-    let rest: f64 = heads
-        .remainder()
-        .iter()
-        .zip(tails.remainder())
-        .map(|(a, b)| a * b)
-        .sum();
-    for (a, b) in heads.zip(tails) {
-        for i in 0..8 {
-            lanes[i] = a[i].mul_add(b[i], lanes[i]);
-        }
-    }
-    lanes.iter().sum::<f64>() + rest
 }

@@ -9,6 +9,7 @@
 //! number of threads.
 
 use crate::math::columns::{column, column_mut};
+use crate::math::dot::dot;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::householder as block;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
@@ -342,7 +343,7 @@ fn factor_strip(mut a: MatMut<'_, f64>, mut t: MatMut<'_, f64>, offset: usize) {
             let (first, others) = x
                 .split_first_mut()
                 .expect("columns of one matrix have equal lengths");
-            let factor = -(*first + dot(tail, others)) / half;
+            let factor = -(*first + dot::<16>(tail, others)) / half;
             *first += factor;
             for (x, &v) in others.iter_mut().zip(&*tail) {
                 *x = v.mul_add(factor, *x);
@@ -351,24 +352,10 @@ fn factor_strip(mut a: MatMut<'_, f64>, mut t: MatMut<'_, f64>, offset: usize) {
     }
 }
 
-/// aᵀb in a fixed order of summation, sixteen partial sums.
-#[inline(always)]
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 16];
-    let (a, b) = (a.as_chunks::<16>(), b.as_chunks::<16>());
-    for (a, b) in a.0.iter().zip(b.0) {
-        for i in 0..16 {
-            sums[i] = a[i].mul_add(b[i], sums[i]);
-        }
-    }
-    let tail: f64 = a.1.iter().zip(b.1).map(|(a, b)| a * b).sum();
-    sums.iter().sum::<f64>() + tail
-}
-
 /// The Euclidean norm, safe where squares overflow or vanish.
 #[inline(always)]
 fn norm(v: &[f64]) -> f64 {
-    let square = dot(v, v);
+    let square = dot::<16>(v, v);
     if square > 1e-200 && square < 1e200 {
         return square.sqrt();
     }

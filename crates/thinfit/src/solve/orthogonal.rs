@@ -9,14 +9,14 @@
 use super::stacked::{Form, roots, stack, stack_outputs};
 use crate::data::rows::Rows;
 use crate::math::columns::column_mut;
+use crate::math::product::product;
 use crate::network::features::fitted;
 use crate::solve::householder::Qr;
 use crate::{Activation, Error, Result};
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::matmul::matmul;
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::reborrow::ReborrowMut;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Mat, MatMut, MatRef, Par};
 
 /// The factorisation of one design matrix, good for any τ.
 pub(crate) struct Orthogonal {
@@ -149,9 +149,9 @@ impl Orthogonal {
     /// b = V diag(s/(s² + τ²)) Uᵀ \[√ω y; 0\] as planes, p × c. A direction with s = τ = 0 gets no weight.
     pub(crate) fn coefficients(&self, tau: f64) -> Mat<f64> {
         let Influence { hat, map } = self.influence(tau);
-        times(
+        product(
             map.as_ref(),
-            times(hat.transpose(), self.y.as_ref()).as_ref(),
+            product(hat.transpose(), self.y.as_ref()).as_ref(),
         )
     }
 
@@ -186,14 +186,14 @@ impl Orthogonal {
         let Influence { hat, mut map } = self.influence(tau);
         // hat = A · map row by row, up to a rotation of the rows, which the product below does not see.
         let hat = match &self.noisy {
-            Some(noisy) => times(noisy.as_ref(), map.as_ref()),
+            Some(noisy) => product(noisy.as_ref(), map.as_ref()),
             None => hat.as_ref().subrows(0, self.m).to_owned(),
         };
         crate::network::planes::conjugate(self.activation, map.as_mut());
         // In weighted rows the noise has variance s2 everywhere, and only the rows of Re(A b) carry any.
-        let inner = times(hat.transpose(), hat.as_ref());
-        times(
-            times(map.as_ref(), inner.as_ref()).as_ref(),
+        let inner = product(hat.transpose(), hat.as_ref());
+        product(
+            product(map.as_ref(), inner.as_ref()).as_ref(),
             map.transpose(),
         )
     }
@@ -284,18 +284,18 @@ impl Orthogonal {
                     if length < TINY { 1.0 } else { tau / length },
                 );
             }
-            let residual = times(
+            let residual = product(
                 rest.as_ref(),
-                times(rest.transpose(), self.y.as_ref()).as_ref(),
+                product(rest.transpose(), self.y.as_ref()).as_ref(),
             );
             let floor = f64::EPSILON * f64::EPSILON;
             let slack = (0..self.m).map(|k| mean(&|k| square(&rest, k), k).max(floor));
             return (residual, slack.collect());
         }
         let residual = &self.y
-            - times(
+            - product(
                 hat.as_ref(),
-                times(hat.transpose(), self.y.as_ref()).as_ref(),
+                product(hat.transpose(), self.y.as_ref()).as_ref(),
             );
         let slack = (0..self.m).map(|k| (1.0 - mean(&|k| square(&hat, k), k)).max(f64::EPSILON));
         (residual, slack.collect())
@@ -321,13 +321,6 @@ fn triangle_below(above: Mat<f64>, below: MatRef<'_, f64>) -> Mat<f64> {
         columns,
         |i, j| if i <= j { qr.r()[(i, j)] } else { 0.0 },
     )
-}
-
-/// a · b on one thread: faer's operators take all threads, and their sums depend on how many there are.
-fn times(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
-    let mut product = Mat::zeros(a.nrows(), b.ncols());
-    matmul(product.as_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
-    product
 }
 
 /// Below this a singular value counts as zero: its reciprocal would overflow.

@@ -7,9 +7,9 @@
 
 use super::adam::{Adam, Stride};
 use crate::math::elementary::vectorised;
-use faer::linalg::matmul::matmul;
+use crate::math::product::{multiply, multiply_add};
 use faer::traits::RealField;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Mat, MatMut, MatRef};
 use rand::RngExt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -230,14 +230,7 @@ impl<T: Real> Chunk<T> {
             let (weight, bias) = layer(sizes, theta, i);
             let (below, above) = self.h.split_at_mut(i + 1);
             let out = &mut above[0];
-            matmul(
-                out.as_mut(),
-                Accum::Replace,
-                weight,
-                below[i].as_ref(),
-                T::of(1.0),
-                Par::Seq,
-            );
+            multiply(out.as_mut(), weight, below[i].as_ref());
             let floor = if i < last {
                 T::ZERO
             } else {
@@ -269,14 +262,7 @@ impl<T: Real> Chunk<T> {
             let (weight, _) = layer(sizes, theta, i);
             let (below, above) = self.dh.split_at_mut(i + 1);
             let (dh, h) = (&mut below[i], &self.h[i]);
-            matmul(
-                dh.as_mut(),
-                Accum::Replace,
-                weight.transpose(),
-                above[0].as_ref(),
-                T::of(1.0),
-                Par::Seq,
-            );
+            multiply(dh.as_mut(), weight.transpose(), above[0].as_ref());
             if i > 0 {
                 vectorised(
                     #[inline(always)]
@@ -312,15 +298,12 @@ impl Tile {
                         .as_ref()
                         .subrows(columns.start, columns.len())
                         .transpose();
-                    let accumulate = if g == 0 { Accum::Replace } else { Accum::Add };
-                    matmul(
-                        out.as_mut(),
-                        accumulate,
-                        chunk.dh[i + 1].as_ref(),
-                        below,
-                        T::of(1.0),
-                        Par::Seq,
-                    );
+                    let above = chunk.dh[i + 1].as_ref();
+                    if g == 0 {
+                        multiply(out.as_mut(), above, below);
+                    } else {
+                        multiply_add(out.as_mut(), above, below);
+                    }
                 }
             }
             Tile::Bias(i) => {

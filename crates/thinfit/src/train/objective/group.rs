@@ -5,6 +5,7 @@
 
 use crate::Activation;
 use crate::data::rows::Rows;
+use crate::math::product::{multiply, multiply_add};
 use crate::network::features::{Padded, features, features_backward};
 use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, Mat, MatRef, Par};
@@ -131,14 +132,7 @@ impl Group {
                 1.0,
                 Par::Seq,
             );
-            matmul(
-                self.rhs.as_mut(),
-                Accum::Add,
-                left,
-                self.y.as_ref().subrows(start, len),
-                1.0,
-                Par::Seq,
-            );
+            multiply_add(self.rhs.as_mut(), left, self.y.as_ref().subrows(start, len));
         }
     }
 
@@ -157,7 +151,7 @@ impl Group {
                 .subrows(self.place(start), len)
                 .subcols(0, mixed.nrows());
             let mut r = self.residual.as_mut().subrows_mut(start, len);
-            matmul(r.as_mut(), Accum::Replace, e, mixed, 1.0, Par::Seq);
+            multiply(r.as_mut(), e, mixed);
             let mut weighted = self.alpha.as_mut().subrows_mut(0, len);
             for o in 0..c {
                 for i in 0..len {
@@ -168,13 +162,10 @@ impl Group {
                 }
             }
             if adjoint {
-                matmul(
+                multiply_add(
                     self.db.as_mut(),
-                    Accum::Add,
                     e.transpose(),
                     weighted.as_ref().subcols(0, c),
-                    1.0,
-                    Par::Seq,
                 );
             }
         }
