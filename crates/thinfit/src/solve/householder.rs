@@ -57,6 +57,12 @@ impl Qr {
         self.a.as_ref().subrows(0, self.a.ncols())
     }
 
+    /// R with zeros below its diagonal (k × k).
+    pub(crate) fn triangle(&self) -> Mat<f64> {
+        let (r, k) = (self.r(), self.a.ncols());
+        Mat::from_fn(k, k, |i, j| if i <= j { r[(i, j)] } else { 0.0 })
+    }
+
     /// rhs ← Qᵀ rhs with the full square Q.
     pub(crate) fn transpose_apply(&self, rhs: MatMut<'_, f64>) {
         let mut memory = memory(rhs.ncols());

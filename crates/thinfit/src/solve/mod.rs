@@ -1,6 +1,7 @@
 //! Output weights for given hidden weights: the normal equations where speed counts, orthogonal factorisations where
 //! digits do.
 
+mod decomposition;
 pub(crate) mod householder;
 pub(crate) mod linear;
 pub(crate) mod normal;

@@ -6,17 +6,15 @@
 //! ε = τ². The rows of A are those of `stacked`, real and weighted. This file also owns what one factorisation gives for
 //! nothing: leave-one-out residuals, the choice of τ and the covariance of b. It does not move w.
 
+use super::decomposition::{Decomposition, Influence};
 use super::stacked::{Form, roots, stack, stack_outputs};
 use crate::data::rows::Rows;
-use crate::math::columns::column_mut;
 use crate::math::product::product;
 use crate::network::features::fitted;
+use crate::network::planes::conjugate;
 use crate::solve::householder::Qr;
 use crate::{Activation, Error, Result};
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
-use faer::reborrow::ReborrowMut;
-use faer::{Mat, MatMut, MatRef, Par};
+use faer::{Mat, MatRef};
 
 /// The factorisation of one design matrix, good for any τ.
 pub(crate) struct Orthogonal {
@@ -30,24 +28,7 @@ pub(crate) struct Orthogonal {
     ignored: Vec<(usize, Mat<f64>, Mat<f64>)>,
     /// Of condensed rows, the triangle of those that carry noise (see [`Orthogonal::condensed`]).
     noisy: Option<Mat<f64>>,
-    factor: Factor,
-}
-
-enum Factor {
-    /// U (q × r), s, V (p × r) with r = min(q, p).
-    Svd {
-        u: Mat<f64>,
-        s: Vec<f64>,
-        v: Mat<f64>,
-    },
-    /// Where the singular value iteration failed: the stacked matrix (q × p) and its largest singular value.
-    Stacked { a: Mat<f64>, largest: f64 },
-}
-
-/// What one τ makes of a factorisation: b = map · hatᵀ · y and fitted values hat · hatᵀ · y (q × r and p × r).
-struct Influence {
-    hat: Mat<f64>,
-    map: Mat<f64>,
+    factor: Decomposition,
 }
 
 impl Orthogonal {
@@ -64,13 +45,7 @@ impl Orthogonal {
         assert!(e.nrows() == y.nrows() && weights.is_none_or(|w| w.len() == y.nrows()));
         let roots = roots(weights);
         let a = stack(activation, form, e, roots.as_deref(), 0);
-        if !a.is_all_finite() {
-            return Err(Error::Diverged {
-                what: "the design matrix",
-                step: 0,
-                advice: "the hidden weights or the inputs are too large",
-            });
-        }
+        require_finite(&a)?;
         let ignored = roots.iter().flatten().enumerate();
         let ignored = ignored.filter(|(_, root)| **root == 0.0).map(|(k, _)| {
             let row = |a: MatRef<'_, f64>| a.subrows(k, 1).to_owned();
@@ -82,10 +57,7 @@ impl Orthogonal {
             y: stack_outputs(y, roots.as_deref(), a.nrows()),
             ignored: ignored.collect(),
             noisy: None,
-            factor: match decompose(&a) {
-                Some((u, s, v)) => Factor::Svd { u, s, v },
-                None => undecomposed(a),
-            },
+            factor: Decomposition::new(a),
             roots,
         })
     }
@@ -113,14 +85,7 @@ impl Orthogonal {
             all = triangle_below(all, both.as_ref());
             noisy = triangle_below(noisy, a.as_ref().subrows(0, y.nrows()));
         }
-        if !all.is_all_finite() {
-            let advice = "the hidden weights or the inputs are too large";
-            return Err(Error::Diverged {
-                what: "the design matrix",
-                step: 0,
-                advice,
-            });
-        }
+        require_finite(&all)?;
         let rows = p.min(all.nrows());
         let a = all.as_ref().submatrix(0, 0, rows, p).to_owned();
         Ok(Orthogonal {
@@ -130,25 +95,18 @@ impl Orthogonal {
             roots: None,
             ignored: Vec::new(),
             noisy: Some(noisy),
-            factor: match decompose(&a) {
-                Some((u, s, v)) => Factor::Svd { u, s, v },
-                None => undecomposed(a),
-            },
+            factor: Decomposition::new(a),
         })
     }
 
     /// τ = κ · s_max.
     pub(crate) fn tau(&self, kappa: f64) -> f64 {
-        let largest = match &self.factor {
-            Factor::Svd { s, .. } => s.first().copied().unwrap_or(0.0),
-            Factor::Stacked { largest, .. } => *largest,
-        };
-        kappa * largest
+        kappa * self.factor.largest()
     }
 
     /// b = V diag(s/(s² + τ²)) Uᵀ \[√ω y; 0\] as planes, p × c. A direction with s = τ = 0 gets no weight.
     pub(crate) fn coefficients(&self, tau: f64) -> Mat<f64> {
-        let Influence { hat, map } = self.influence(tau);
+        let Influence { hat, map } = self.factor.influence(tau);
         product(
             map.as_ref(),
             product(hat.transpose(), self.y.as_ref()).as_ref(),
@@ -183,13 +141,13 @@ impl Orthogonal {
     /// from y to b. A Fourier coefficient enters f as Re b · cos − Im b · sin; the sign is in M, so that e(x) is
     /// used as it is.
     pub(crate) fn covariance(&self, tau: f64) -> Mat<f64> {
-        let Influence { hat, mut map } = self.influence(tau);
+        let Influence { hat, mut map } = self.factor.influence(tau);
         // hat = A · map row by row, up to a rotation of the rows, which the product below does not see.
         let hat = match &self.noisy {
             Some(noisy) => product(noisy.as_ref(), map.as_ref()),
             None => hat.as_ref().subrows(0, self.m).to_owned(),
         };
-        crate::network::planes::conjugate(self.activation, map.as_mut());
+        conjugate(self.activation, map.as_mut());
         // In weighted rows the noise has variance s2 everywhere, and only the rows of Re(A b) carry any.
         let inner = product(hat.transpose(), hat.as_ref());
         product(
@@ -225,81 +183,38 @@ impl Orthogonal {
         })
     }
 
-    fn influence(&self, tau: f64) -> Influence {
-        match &self.factor {
-            Factor::Svd { u, s, v } => {
-                let (mut hat, mut map) = (u.clone(), v.clone());
-                for (i, &s) in s.iter().enumerate() {
-                    let length = s.hypot(tau);
-                    let (of_hat, of_map) = if length < TINY {
-                        (0.0, 0.0)
-                    } else {
-                        (s / length, 1.0 / length)
-                    };
-                    scale(hat.as_mut(), i, of_hat);
-                    scale(map.as_mut(), i, of_map);
-                }
-                Influence { hat, map }
-            }
-            Factor::Stacked { a, largest } => {
-                let (q, p) = (a.nrows(), a.ncols());
-                let tau = tau.max(f64::EPSILON * largest).max(TINY.sqrt());
-                let mut augmented = Mat::zeros(q + p, p);
-                augmented.as_mut().subrows_mut(0, q).copy_from(a);
-                augmented
-                    .as_mut()
-                    .subrows_mut(q, p)
-                    .diagonal_mut()
-                    .fill(tau);
-                let qr = Qr::new(augmented);
-                let mut hat = Mat::identity(q + p, p);
-                qr.apply(hat.as_mut());
-                hat.truncate(q, p);
-                let mut map = Mat::identity(p, p);
-                qr.solve(map.as_mut());
-                Influence { hat, map }
-            }
-        }
-    }
-
     /// The residuals y − A b on the weighted rows (q × c) and 1 − h for every sample.
     fn residual(&self, tau: f64) -> (Mat<f64>, Vec<f64>) {
-        let Influence { hat, .. } = self.influence(tau);
-        let (q, r) = (hat.nrows(), hat.ncols());
-        let copies = q.checked_div(self.m).unwrap_or(0);
-        let mean = |row: &dyn Fn(usize) -> f64, k: usize| {
-            (0..copies).map(|i| row(k + i * self.m)).sum::<f64>() / copies as f64
+        let twice = |a: MatRef<'_, f64>| {
+            let inner = product(a.transpose(), self.y.as_ref());
+            product(a, inner.as_ref())
         };
-        let square = |a: &Mat<f64>, k: usize| (0..r).map(|i| a[(k, i)].powi(2)).sum::<f64>();
-        // Where U is square nothing is left outside its span and 1 − h is a sum of positive terms, exact however small.
-        if let Factor::Svd { u, s, .. } = &self.factor
-            && q == r
-        {
-            let mut rest = u.clone();
-            for (i, &s) in s.iter().enumerate() {
-                let length = s.hypot(tau);
-                scale(
-                    rest.as_mut(),
-                    i,
-                    if length < TINY { 1.0 } else { tau / length },
-                );
-            }
-            let residual = product(
-                rest.as_ref(),
-                product(rest.transpose(), self.y.as_ref()).as_ref(),
-            );
+        // A sample has one row of A, or two.
+        let copies = self.y.nrows().checked_div(self.m).unwrap_or(0);
+        let mean_square = |a: &Mat<f64>, k: usize| {
+            let square = |k: usize| (0..a.ncols()).map(|i| a[(k, i)].powi(2)).sum::<f64>();
+            (0..copies).map(|i| square(k + i * self.m)).sum::<f64>() / copies as f64
+        };
+        if let Some(rest) = self.factor.complement(tau) {
             let floor = f64::EPSILON * f64::EPSILON;
-            let slack = (0..self.m).map(|k| mean(&|k| square(&rest, k), k).max(floor));
-            return (residual, slack.collect());
+            let slack = (0..self.m).map(|k| mean_square(&rest, k).max(floor));
+            return (twice(rest.as_ref()), slack.collect());
         }
-        let residual = &self.y
-            - product(
-                hat.as_ref(),
-                product(hat.transpose(), self.y.as_ref()).as_ref(),
-            );
-        let slack = (0..self.m).map(|k| (1.0 - mean(&|k| square(&hat, k), k)).max(f64::EPSILON));
-        (residual, slack.collect())
+        let Influence { hat, .. } = self.factor.influence(tau);
+        let slack = (0..self.m).map(|k| (1.0 - mean_square(&hat, k)).max(f64::EPSILON));
+        (&self.y - twice(hat.as_ref()), slack.collect())
     }
+}
+
+fn require_finite(a: &Mat<f64>) -> Result<()> {
+    if a.is_all_finite() {
+        return Ok(());
+    }
+    Err(Error::Diverged {
+        what: "the design matrix",
+        step: 0,
+        advice: "the hidden weights or the inputs are too large",
+    })
 }
 
 /// The triangle of the QR of `above` with `below` under it; as long as there are too few rows, the rows themselves.
@@ -315,16 +230,8 @@ fn triangle_below(above: Mat<f64>, below: MatRef<'_, f64>) -> Mat<f64> {
     if joined.nrows() < columns {
         return joined;
     }
-    let qr = Qr::new(joined);
-    Mat::from_fn(
-        columns,
-        columns,
-        |i, j| if i <= j { qr.r()[(i, j)] } else { 0.0 },
-    )
+    Qr::new(joined).triangle()
 }
-
-/// Below this a singular value counts as zero: its reciprocal would overflow.
-const TINY: f64 = 1e-290;
 
 /// The argument with the least finite score.
 fn least(kappas: &[f64], mut score: impl FnMut(f64) -> f64) -> Option<(f64, f64)> {
@@ -332,60 +239,6 @@ fn least(kappas: &[f64], mut score: impl FnMut(f64) -> f64) -> Option<(f64, f64)
     scored
         .filter(|(_, score)| score.is_finite())
         .min_by(|a, b| a.1.total_cmp(&b.1))
-}
-
-fn scale(mut a: MatMut<'_, f64>, j: usize, factor: f64) {
-    column_mut(a.rb_mut(), j)
-        .iter_mut()
-        .for_each(|v| *v *= factor);
-}
-
-/// U, s, V of a q × p matrix: QR of the tall side first, then the singular values of the triangle.
-fn decompose(a: &Mat<f64>) -> Option<(Mat<f64>, Vec<f64>, Mat<f64>)> {
-    let tall = a.nrows() >= a.ncols();
-    let long = if tall {
-        a.clone()
-    } else {
-        a.transpose().to_owned()
-    };
-    let (rows, r) = (long.nrows(), long.ncols());
-    let qr = Qr::new(long);
-    let triangle = Mat::from_fn(r, r, |i, j| if i <= j { qr.r()[(i, j)] } else { 0.0 });
-    let (mut left, mut right) = (Mat::zeros(rows, r), Mat::zeros(r, r));
-    let mut s = faer::Col::<f64>::zeros(r);
-    let thin = ComputeSvdVectors::Thin;
-    let mut memory = MemBuffer::new(svd_scratch::<f64>(
-        r,
-        r,
-        thin,
-        thin,
-        Par::Seq,
-        Default::default(),
-    ));
-    svd(
-        triangle.as_ref(),
-        s.as_mut().as_diagonal_mut(),
-        Some(left.as_mut().subrows_mut(0, r)),
-        Some(right.as_mut()),
-        Par::Seq,
-        MemStack::new(&mut memory),
-        Default::default(),
-    )
-    .ok()?;
-    qr.apply(left.as_mut());
-    let s: Vec<f64> = s.iter().map(|s| s.abs()).collect();
-    let finite = s.iter().all(|s| s.is_finite()) && left.is_all_finite() && right.is_all_finite();
-    let (u, v) = if tall { (left, right) } else { (right, left) };
-    finite.then_some((u, s, v))
-}
-
-/// The factor that stands in for the singular values where they did not converge.
-fn undecomposed(a: Mat<f64>) -> Factor {
-    let (q, p) = (a.nrows(), a.ncols());
-    let mut padded = Mat::zeros(q + p, p);
-    padded.as_mut().subrows_mut(0, q).copy_from(&a);
-    let largest = Qr::new(padded).largest_singular_value(100);
-    Factor::Stacked { a, largest }
 }
 
 #[cfg(test)]

@@ -223,7 +223,7 @@ fn without_singular_values_the_answers_are_the_same() {
         fit.leave_one_out(tau),
         fit.covariance(tau),
     ];
-    fit.factor = undecomposed(stack(
+    fit.factor = Decomposition::whole(stack(
         Activation::Fourier,
         Form::Complex,
         e.as_ref(),
