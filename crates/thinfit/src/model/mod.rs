@@ -3,5 +3,6 @@
 pub mod file;
 #[allow(clippy::module_inception)]
 pub(crate) mod model;
+mod prediction;
 pub(crate) mod record;
 pub(crate) mod uncertainty;
