@@ -276,79 +276,71 @@ impl Config {
     /// # Errors
     /// [`Error::Config`] with the field, what it may be and what it is.
     pub fn check(&self) -> Result<()> {
-        const POSITIVE: &str = "a positive number";
-        let positive = |v: f64| v.is_finite() && v > 0.0;
-        let not_negative = |v: f64| v.is_finite() && v >= 0.0;
         let (Ridge::Relative(ridge) | Ridge::Absolute(ridge)) = self.ridge;
         let lambda = match self.lambda {
             Lambda::Fixed(lambda) => lambda,
             Lambda::Auto => 0.0,
         };
-
-        require(
-            (1..=10_000).contains(&self.width),
-            "width",
-            "1 to 10000",
-            self.width,
-        )?;
-        require(
-            self.threads <= 4096,
-            "threads",
-            "0 (all cores) to 4096",
-            self.threads,
-        )?;
-        require(
-            not_negative(ridge),
-            "ridge",
-            "a finite number of at least 0",
-            ridge,
-        )?;
+        let (width, threads, points) = (self.width, self.threads, self.points);
+        let counts = (1..=10_000).contains(&width);
+        require(counts, "width", "1 to 10000", width)?;
+        require(threads <= 4096, "threads", "0 (all cores) to 4096", threads)?;
+        let expected = "a finite number of at least 0";
+        require(not_negative(ridge), "ridge", expected, ridge)?;
         let expected = "`auto` or a finite number of at least 0";
         require(not_negative(lambda), "lambda", expected, lambda)?;
-        let points = (1..=10_000_000).contains(&self.points);
-        require(points, "points", "1 to 10000000", self.points)?;
+        let counts = (1..=10_000_000).contains(&points);
+        require(counts, "points", "1 to 10000000", points)?;
         require(positive(self.scale), "scale", POSITIVE, self.scale)?;
-        let validation = self.validation > 0.0 && self.validation <= 0.9;
+        let fraction = self.validation > 0.0 && self.validation <= 0.9;
         let expected = "a fraction above 0 and up to 0.9";
-        require(validation, "validation", expected, self.validation)?;
-        require(
-            self.check_every > 0,
-            "check_every",
-            "at least 1",
-            self.check_every,
-        )?;
+        require(fraction, "validation", expected, self.validation)?;
+        let every = self.check_every;
+        require(every > 0, "check_every", "at least 1", every)?;
+        self.generator.check()?;
+        self.generate.check(["generate.steps", "generate.rate"])?;
+        self.refine.check(["refine.steps", "refine.rate"])?;
+        self.direct.check(["direct.steps", "direct.rate"])?;
+        self.polish.check()
+    }
+}
 
-        let hidden = &self.generator.hidden;
+const POSITIVE: &str = "a positive number";
+
+fn positive(v: f64) -> bool {
+    v.is_finite() && v > 0.0
+}
+
+fn not_negative(v: f64) -> bool {
+    v.is_finite() && v >= 0.0
+}
+
+impl GeneratorConfig {
+    fn check(&self) -> Result<()> {
+        let hidden = &self.hidden;
         let layers = hidden.len() <= 64 && hidden.iter().all(|n| (1..=65_536).contains(n));
         let expected = "at most 64 layers of 1 to 65536 units";
-        require(layers, "generator.hidden", expected, format!("{hidden:?}"))?;
-        let phases = [
-            ("generate.steps", "generate.rate", self.generate),
-            ("refine.steps", "refine.rate", self.refine),
-            ("direct.steps", "direct.rate", self.direct),
-        ];
-        for (steps, rate, schedule) in phases {
-            let countable = schedule.steps < i32::MAX as usize;
-            require(countable, steps, "below 2147483647", schedule.steps)?;
-            require(positive(schedule.rate), rate, POSITIVE, schedule.rate)?;
-        }
+        require(layers, "generator.hidden", expected, format!("{hidden:?}"))
+    }
+}
 
-        let Polish {
-            steps,
-            kappa,
-            starts,
-            ..
-        } = &self.polish;
-        require(*steps <= 1_000_000, "polish.steps", "0 to 1000000", steps)?;
-        require(positive(*kappa), "polish.kappa", POSITIVE, kappa)?;
+impl Schedule {
+    fn check(self, [steps, rate]: [&'static str; 2]) -> Result<()> {
+        let countable = self.steps < i32::MAX as usize;
+        require(countable, steps, "below 2147483647", self.steps)?;
+        require(positive(self.rate), rate, POSITIVE, self.rate)
+    }
+}
+
+impl Polish {
+    fn check(&self) -> Result<()> {
+        let (steps, kappa, starts) = (self.steps, self.kappa, &self.starts);
+        require(steps <= 1_000_000, "polish.steps", "0 to 1000000", steps)?;
+        require(positive(kappa), "polish.kappa", POSITIVE, kappa)?;
         let sound = |s: &Start| positive(s.scale) && positive(s.damping) && positive(s.kappa);
+        let sound = starts.iter().all(sound);
         let expected = "positive scales, kappas and dampings";
-        require(
-            starts.iter().all(sound),
-            "polish.starts",
-            expected,
-            format!("{starts:?}"),
-        )
+        require(sound, "polish.starts", expected, format!("{starts:?}"))
     }
 }
 
