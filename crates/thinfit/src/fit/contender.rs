@@ -104,24 +104,23 @@ impl Fit<'_> {
         let activation = self.config.activation;
         let Solved {
             form,
-            factor,
+            ref factor,
             kappa,
             ..
         } = chosen.solved;
-        let tau = self.tau(&factor, kappa);
+        let tau = self.tau(factor, kappa);
         let b = factor.coefficients(tau);
         let e = planes(activation, self.validation.x.as_ref(), chosen.w.as_ref());
         let held_out = fitted(activation, e.as_ref(), b.as_ref());
         let residual = &self.validation.y - &held_out;
         let spread = spread(e.as_ref(), factor.covariance(tau).as_ref());
 
-        let (factor, b, tau) = if self.config.refit {
+        let (b, tau, covariance) = if self.config.refit {
             let factor = self.factor(&self.all, &chosen.w, form)?;
             let tau = self.tau(&factor, kappa);
-            let b = factor.coefficients(tau);
-            (factor, b, tau)
+            (factor.coefficients(tau), tau, factor.covariance(tau))
         } else {
-            (factor, b, tau)
+            (b, tau, factor.covariance(tau))
         };
         if !chosen.w.is_all_finite() || !b.is_all_finite() {
             return Err(Error::Diverged {
@@ -131,36 +130,18 @@ impl Fit<'_> {
             });
         }
         let uncertainty = Uncertainty::new(
-            factor.covariance(tau).as_ref(),
+            covariance.as_ref(),
             residual.as_ref(),
             &spread,
             self.validation.weights.as_deref(),
         );
-        // The polish has no regulariser, and neither has a random start.
-        let unregularised =
-            chosen.origin != Origin::Training || chosen.polish_steps.is_some_and(|steps| steps > 0);
-        let record = Record {
-            method: self.config.training.name().into(),
-            seed: self.config.seed,
-            version: env!("CARGO_PKG_VERSION").into(),
-            samples: self.all.samples(),
-            lambda: if unregularised { 0.0 } else { chosen.lambda },
-            training_lambda: (unregularised && chosen.lambda > 0.0).then_some(chosen.lambda),
-            start_scale: start_scale(&self.config, chosen.origin),
-            form,
-            ridge: tau * tau,
-            raised: chosen.raised,
-            polish_steps: chosen.polish_steps,
-            stopped: chosen.stopped,
-            history: chosen.history,
-            config: Some(Config {
-                threads: 0,
-                ..self.config
-            }),
-            ..Record::default()
-        };
         let scale = &self.scalers.1.scale;
-        let record = record.validated(&self.train, &self.validation, held_out.as_ref(), scale);
+        let record = self.record(&chosen, tau * tau).validated(
+            &self.train,
+            &self.validation,
+            held_out.as_ref(),
+            scale,
+        );
         let network = Network {
             activation,
             hidden: chosen.w,
@@ -174,6 +155,33 @@ impl Fit<'_> {
             Some(uncertainty),
             record,
         ))
+    }
+
+    /// How the chosen features came about, with the ridge of their output weights; without errors yet.
+    fn record(&self, chosen: &Contender, ridge: f64) -> Record {
+        // The polish has no regulariser, and neither has a random start.
+        let unregularised =
+            chosen.origin != Origin::Training || chosen.polish_steps.is_some_and(|steps| steps > 0);
+        Record {
+            method: self.config.training.name().into(),
+            seed: self.config.seed,
+            version: env!("CARGO_PKG_VERSION").into(),
+            samples: self.all.samples(),
+            lambda: if unregularised { 0.0 } else { chosen.lambda },
+            training_lambda: (unregularised && chosen.lambda > 0.0).then_some(chosen.lambda),
+            start_scale: start_scale(&self.config, chosen.origin),
+            form: chosen.solved.form,
+            ridge,
+            raised: chosen.raised,
+            polish_steps: chosen.polish_steps,
+            stopped: chosen.stopped,
+            history: chosen.history.clone(),
+            config: Some(Config {
+                threads: 0,
+                ..self.config.clone()
+            }),
+            ..Record::default()
+        }
     }
 }
 
