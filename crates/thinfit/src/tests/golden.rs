@@ -136,104 +136,94 @@ impl Golden {
 
     fn check(&self, name: &str) {
         assert!(self.cond <= 1e5, "{name}: cond(S) = {:e}", self.cond);
-        let (mut objective, mut generator) = (self.objective(), self.generator());
-        let mut z: Vec<f64> = self.z.concat();
-        let (mut w, expected) = (matrix(&self.w), matrix(&self.w));
-        generator.forward(&z, w.as_mut());
-        assert_close(
-            &format!("{name}: w"),
-            &by_columns(&w),
-            &by_columns(&expected),
-        );
+        self.check_gradients(name);
+        self.check_parameter_steps(name);
+        self.check_latent_steps(name);
+        self.check_weight_steps(name);
+    }
 
-        let mut dw = Mat::zeros(w.nrows(), w.ncols());
+    /// w, the loss and its terms, b, and the gradients in all leaves.
+    fn check_gradients(&self, name: &str) {
+        let close = |what: &str, found: &[f64], expected: &[f64]| {
+            assert_close(&format!("{name}: {what}"), found, expected);
+        };
+        let (mut objective, mut generator) = (self.objective(), self.generator());
+        let z: Vec<f64> = self.z.concat();
+        let expected = matrix(&self.w);
+        let (mut w, mut dw) = (expected.clone(), expected.clone());
+        generator.forward(&z, w.as_mut());
+        close("w", &by_columns(&w), &by_columns(&expected));
+
         let loss = objective.gradient(w.as_ref(), dw.as_mut()).unwrap();
-        assert_close(
-            &format!("{name}: loss"),
-            &[loss.total, loss.data],
-            &[self.loss, self.data_loss],
-        );
+        let terms = [loss.total, loss.data];
+        close("loss", &terms, &[self.loss, self.data_loss]);
         if self.lambda > 0.0 {
-            assert_close(
-                &format!("{name}: variation"),
-                &[loss.variation],
-                &[self.variation],
-            );
+            close("variation", &[loss.variation], &[self.variation]);
         }
-        let planes: Table = self
-            .b_re
-            .iter()
-            .chain(self.b_im.iter().flatten())
-            .cloned()
-            .collect();
-        assert_close(
-            &format!("{name}: b"),
+        let planes = self.b_re.iter().chain(self.b_im.iter().flatten());
+        let planes: Table = planes.cloned().collect();
+        close(
+            "b",
             &by_columns(&objective.b),
             &by_columns(&matrix(&planes)),
         );
-        assert_close(
-            &format!("{name}: dw"),
-            &by_columns(&dw),
-            &by_columns(&matrix(&self.grad_w)),
-        );
+        close("dw", &by_columns(&dw), &by_columns(&matrix(&self.grad_w)));
         let mut dz = vec![0.0; z.len()];
         generator.backward(dw.as_ref(), Some(&mut dz));
-        assert_close(&format!("{name}: dz"), &dz, &self.grad_z.concat());
-        assert_close(
-            &format!("{name}: dtheta"),
-            generator.parameter_gradient(),
-            &flat(&self.grad_theta),
-        );
+        close("dz", &dz, &self.grad_z.concat());
+        let dtheta = generator.parameter_gradient();
+        close("dtheta", dtheta, &flat(&self.grad_theta));
+    }
 
+    fn check_parameter_steps(&self, name: &str) {
+        let (mut objective, mut generator) = (self.objective(), self.generator());
+        let (z, mut w) = (self.z.concat(), matrix(&self.w));
+        let mut dw = w.clone();
         let mut adam = Adam::new(generator.theta.len());
-        for (step, &expected) in self.adam.theta.losses.iter().enumerate() {
+        let steps = &self.adam.theta;
+        for (step, &expected) in steps.losses.iter().enumerate() {
             generator.forward(&z, w.as_mut());
             let loss = objective.gradient(w.as_ref(), dw.as_mut()).unwrap();
-            assert_close(
-                &format!("{name}: theta, step {step}"),
-                &[loss.total],
-                &[expected],
-            );
+            let context = format!("{name}: theta, step {step}");
+            assert_close(&context, &[loss.total], &[expected]);
             generator.backward(dw.as_ref(), None);
-            generator.descend(&mut adam, self.adam.theta.rate);
+            generator.descend(&mut adam, steps.rate);
         }
-        assert_close(
-            &format!("{name}: theta"),
-            &generator.theta,
-            &flat(&self.adam.theta.last),
-        );
+        let context = format!("{name}: theta");
+        assert_close(&context, &generator.theta, &flat(&steps.last));
+    }
 
-        let (mut generator, mut adam) = (self.generator(), Adam::new(z.len()));
-        for (step, &expected) in self.adam.z.losses.iter().enumerate() {
+    fn check_latent_steps(&self, name: &str) {
+        let (mut objective, mut generator) = (self.objective(), self.generator());
+        let (mut z, mut w) = (self.z.concat(), matrix(&self.w));
+        let (mut dz, mut dw) = (z.clone(), w.clone());
+        let mut adam = Adam::new(z.len());
+        let steps = &self.adam.z;
+        for (step, &expected) in steps.losses.iter().enumerate() {
             generator.forward(&z, w.as_mut());
             let loss = objective.gradient(w.as_ref(), dw.as_mut()).unwrap();
-            assert_close(
-                &format!("{name}: z, step {step}"),
-                &[loss.total],
-                &[expected],
-            );
+            let context = format!("{name}: z, step {step}");
+            assert_close(&context, &[loss.total], &[expected]);
             generator.backward(dw.as_ref(), Some(&mut dz));
-            adam.update(self.adam.z.rate, &mut z, &dz);
+            adam.update(steps.rate, &mut z, &dz);
         }
-        assert_close(&format!("{name}: z"), &z, &self.adam.z.last.concat());
+        assert_close(&format!("{name}: z"), &z, &steps.last.concat());
+    }
 
-        let mut flat_w = by_columns(&matrix(&self.w));
-        let mut adam = Adam::new(flat_w.len());
-        for (step, &expected) in self.adam.w.losses.iter().enumerate() {
-            let view = faer::MatRef::from_column_major_slice(&flat_w, w.nrows(), w.ncols());
-            let loss = objective.gradient(view, dw.as_mut()).unwrap();
-            assert_close(
-                &format!("{name}: w, step {step}"),
-                &[loss.total],
-                &[expected],
-            );
-            adam.update(self.adam.w.rate, &mut flat_w, &by_columns(&dw));
+    fn check_weight_steps(&self, name: &str) {
+        let (mut objective, w) = (self.objective(), matrix(&self.w));
+        let (mut flat, mut dw) = (by_columns(&w), w.clone());
+        let mut adam = Adam::new(flat.len());
+        let steps = &self.adam.w;
+        for (step, &expected) in steps.losses.iter().enumerate() {
+            let w = faer::MatRef::from_column_major_slice(&flat, w.nrows(), w.ncols());
+            let loss = objective.gradient(w, dw.as_mut()).unwrap();
+            let context = format!("{name}: w, step {step}");
+            assert_close(&context, &[loss.total], &[expected]);
+            adam.update(steps.rate, &mut flat, &by_columns(&dw));
         }
-        assert_close(
-            &format!("{name}: w"),
-            &flat_w,
-            &by_columns(&matrix(&self.adam.w.last)),
-        );
+        let last = by_columns(&matrix(&steps.last));
+        assert_close(&format!("{name}: w"), &flat, &last);
     }
 }
 
