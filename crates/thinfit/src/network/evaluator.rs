@@ -64,7 +64,6 @@ impl Evaluator {
         (inputs, outputs): (&Scaler, &Scaler),
     ) -> Self {
         let (n, d, c) = (hidden.nrows(), inputs.shift.len(), outputs.shift.len());
-        let width = n as f64;
         let feature = match activation {
             Activation::Fourier if c > 1 => Feature::Pair,
             Activation::Fourier | Activation::Cosine => Feature::Cosine,
@@ -78,44 +77,31 @@ impl Evaluator {
         } else {
             1.0
         };
-        let neuron = |l: usize| -> (f64, Vec<f64>) {
-            match (activation, feature) {
-                (Activation::Fourier, Feature::Cosine) => {
-                    let (re, im) = (output[(l, 0)], output[(n + l, 0)]);
-                    (im.atan2(re) / TAU, vec![re.hypot(im) / width])
-                }
-                (Activation::Fourier, _) => {
-                    let (re, im) = (output.row(l).iter(), output.row(n + l).iter());
-                    let planes = re.copied().chain(im.map(|b| -b));
-                    (0.0, planes.map(|b| b / width).collect())
-                }
-                _ => {
-                    let weights = output.row(l).iter().map(|b| b / width);
-                    (unit * hidden[(l, d)], weights.collect())
-                }
-            }
-        };
         let (mut rows, mut weights) = (Vec::new(), Vec::new());
         for l in 0..n {
-            let (offset, b) = neuron(l);
-            rows.push(offset);
+            let (phase, b) = output_weights(activation, feature, output, n, l);
+            rows.push(if activation.has_bias() {
+                unit * hidden[(l, d)]
+            } else {
+                phase
+            });
             rows.extend((0..d).map(|j| unit * hidden[(l, j)]));
             weights.extend(b);
         }
+        let bias = |o: usize| {
+            if activation.has_bias() {
+                output[(n, o)]
+            } else {
+                0.0
+            }
+        };
         Evaluator {
             feature,
             inputs: (0..d)
                 .map(|j| [inputs.shift[j], 1.0 / inputs.scale[j]])
                 .collect(),
             outputs: (0..c)
-                .map(|o| {
-                    let bias = if activation.has_bias() {
-                        output[(n, o)]
-                    } else {
-                        0.0
-                    };
-                    [bias, outputs.shift[o], outputs.scale[o]]
-                })
+                .map(|o| [bias(o), outputs.shift[o], outputs.scale[o]])
                 .collect(),
             hidden: rows,
             output: weights,
@@ -255,6 +241,29 @@ impl Evaluator {
             }
         }
         usable
+    }
+}
+
+/// The phase of neuron `l` in turns, and b_l over n as [`Evaluator::neurons`] gives it, from planes of `n` neurons.
+fn output_weights(
+    activation: Activation,
+    feature: Feature,
+    output: MatRef<'_, f64>,
+    n: usize,
+    l: usize,
+) -> (f64, Vec<f64>) {
+    let width = n as f64;
+    match (activation, feature) {
+        (Activation::Fourier, Feature::Cosine) => {
+            let (re, im) = (output[(l, 0)], output[(n + l, 0)]);
+            (im.atan2(re) / TAU, vec![re.hypot(im) / width])
+        }
+        (Activation::Fourier, _) => {
+            let (re, im) = (output.row(l).iter(), output.row(n + l).iter());
+            let planes = re.copied().chain(im.map(|b| -b));
+            (0.0, planes.map(|b| b / width).collect())
+        }
+        _ => (0.0, output.row(l).iter().map(|b| b / width).collect()),
     }
 }
 
