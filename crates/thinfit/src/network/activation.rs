@@ -54,7 +54,7 @@ impl Activation {
 
     /// Φ′/n and Φ″/n of a *real* activation from its planes: `phi` = Φ/n and, for the cosine, `sine` = sin(πt)/n.
     #[inline(always)]
-    pub(crate) fn slopes(self, phi: f64, sine: f64, n: f64) -> (f64, f64) {
+    pub(crate) fn derivatives(self, phi: f64, sine: f64, n: f64) -> (f64, f64) {
         use std::f64::consts::PI;
         match self {
             Activation::Sigmoid => {
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slopes_are_derivatives_of_the_planes() {
+    fn derivatives_agree_with_differences() {
         let phi = |a: Activation, t: f64| match a {
             Activation::Cosine => (std::f64::consts::PI * t).cos(),
             Activation::Sigmoid => 1.0 / (1.0 + (-t).exp()),
@@ -100,7 +100,7 @@ mod tests {
             for t in [-2.3, -0.4, 0.7, 1.9] {
                 let h = 1e-4;
                 let (first, second) =
-                    a.slopes(phi(a, t) / n, (std::f64::consts::PI * t).sin() / n, n);
+                    a.derivatives(phi(a, t) / n, (std::f64::consts::PI * t).sin() / n, n);
                 let numeric = (phi(a, t + h) - phi(a, t - h)) / (2.0 * h) / n;
                 let curved = (phi(a, t + h) - 2.0 * phi(a, t) + phi(a, t - h)) / (h * h) / n;
                 assert!((first - numeric).abs() < 1e-6, "{a:?} {t}");

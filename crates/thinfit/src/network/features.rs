@@ -185,7 +185,7 @@ pub(crate) fn features_backward(
                     let (phi, sine) = real_planes(activation, e, n, l);
                     let width = n as f64;
                     for ((q, &phi), &sine) in out.iter_mut().zip(phi).zip(sine) {
-                        *q *= activation.slopes(phi, sine, width).0;
+                        *q *= activation.derivatives(phi, sine, width).0;
                     }
                 }
             }

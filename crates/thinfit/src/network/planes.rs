@@ -167,6 +167,6 @@ fn real_slope(
 ) {
     let (phi, sine) = real_planes(activation, e, n, l);
     for ((out, &phi), &sine) in out.iter_mut().zip(phi).zip(sine) {
-        *out = b * activation.slopes(phi, sine, n as f64).0;
+        *out = b * activation.derivatives(phi, sine, n as f64).0;
     }
 }

@@ -205,7 +205,7 @@ fn slopes_backward(
                     let (phi, sine) = real_planes(activation, e, n, l);
                     let mut total = 0.0;
                     for ((inner, &phi), &sine) in inner.iter_mut().zip(phi).zip(sine) {
-                        let (first, second) = activation.slopes(phi, sine, n as f64);
+                        let (first, second) = activation.derivatives(phi, sine, n as f64);
                         total += *inner * first;
                         *inner *= b[(l, o)] * second;
                     }

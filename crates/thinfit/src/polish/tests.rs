@@ -1,6 +1,7 @@
 use super::*;
 use crate::data::rows::Rows;
 use crate::network::features::Padded;
+use crate::solve::stacked::CASES;
 use crate::{Activation, Form, Support};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -11,15 +12,6 @@ pub(super) fn random(rows: usize, columns: usize, scale: f64, seed: u64) -> Mat<
         scale * (2.0 * rng.random::<f64>() - 1.0)
     })
 }
-
-pub(super) const CASES: [(Activation, Form); 6] = [
-    (Activation::Fourier, Form::Complex),
-    (Activation::Fourier, Form::Real),
-    (Activation::Cosine, Form::Complex),
-    (Activation::Sigmoid, Form::Complex),
-    (Activation::Tanh, Form::Complex),
-    (Activation::Relu, Form::Complex),
-];
 
 /// Polishes all entries of `w` on samples of inputs that are not padded yet.
 fn polish_all(

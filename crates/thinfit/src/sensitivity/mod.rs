@@ -96,7 +96,7 @@ impl Model {
                 return Ok(effect);
             }
         }
-        let mut x = spread(lattice(EFFECT_POINTS, self.dim()).as_ref(), &self.domain);
+        let mut x = to_box(lattice(EFFECT_POINTS, self.dim()).as_ref(), &self.domain);
         at.iter()
             .map(|&v| {
                 x.col_as_slice_mut(j).fill(v);
@@ -146,7 +146,7 @@ impl Model {
     fn estimate(&self, o: usize, domain: &[[f64; 2]]) -> Result<Moments> {
         let d = self.dim();
         let points = lattice(POINTS, 2 * d);
-        let [a, b] = [0, d].map(|from| spread(points.as_ref().subcols(from, d), domain));
+        let [a, b] = [0, d].map(|from| to_box(points.as_ref().subcols(from, d), domain));
         let values = |x: &Mat<f64>| -> Result<Vec<f64>> {
             Ok(self.predict(x.as_ref())?.col_as_slice(o).to_vec())
         };
@@ -229,7 +229,7 @@ impl Moments {
 }
 
 /// Points of the unit cube (rows) carried to the box.
-fn spread(points: MatRef<'_, f64>, domain: &[[f64; 2]]) -> Mat<f64> {
+fn to_box(points: MatRef<'_, f64>, domain: &[[f64; 2]]) -> Mat<f64> {
     Mat::from_fn(points.nrows(), points.ncols(), |i, j| {
         let [low, high] = domain[j];
         low + (high - low) * points[(i, j)]

@@ -20,6 +20,17 @@ pub enum Form {
     Real,
 }
 
+/// Every problem that can be stacked, for tests.
+#[cfg(test)]
+pub(crate) const CASES: [(Activation, Form); 6] = [
+    (Activation::Fourier, Form::Complex),
+    (Activation::Fourier, Form::Real),
+    (Activation::Cosine, Form::Complex),
+    (Activation::Sigmoid, Form::Complex),
+    (Activation::Tanh, Form::Complex),
+    (Activation::Relu, Form::Complex),
+];
+
 /// Stacked rows of `m` samples: 2m for the complex form of Fourier, m otherwise.
 pub(crate) fn stacked_rows(activation: Activation, form: Form, m: usize) -> usize {
     if activation.is_complex() && form == Form::Complex {

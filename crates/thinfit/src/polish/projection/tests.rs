@@ -1,7 +1,8 @@
 use super::*;
 use crate::data::rows::Rows;
 use crate::network::features::Padded;
-use crate::polish::tests::{CASES, random};
+use crate::polish::tests::random;
+use crate::solve::stacked::CASES;
 
 /// The gradient Jᵀr is half the derivative of φ, exactly (Kaufman's approximation is in JᵀJ alone).
 #[test]

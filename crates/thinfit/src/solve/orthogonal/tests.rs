@@ -1,5 +1,6 @@
 use super::*;
 use crate::network::features;
+use crate::solve::stacked::CASES;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -12,15 +13,6 @@ fn planes(activation: Activation, m: usize, n: usize, seed: u64) -> Mat<f64> {
     let w = random(n, activation.weights(3), seed + 1);
     features::planes(activation, random(m, 3, seed).as_ref(), w.as_ref())
 }
-
-const CASES: [(Activation, Form); 6] = [
-    (Activation::Fourier, Form::Complex),
-    (Activation::Fourier, Form::Real),
-    (Activation::Cosine, Form::Complex),
-    (Activation::Sigmoid, Form::Complex),
-    (Activation::Tanh, Form::Complex),
-    (Activation::Relu, Form::Complex),
-];
 
 /// A matrix with singular values from 1 down to 1e-12 and outputs in its range, b = (1, 1, …).
 fn ill_conditioned(rows: usize, k: usize) -> (Mat<f64>, Mat<f64>) {
