@@ -1,7 +1,7 @@
 //! One GFT step on many rows: microseconds per row and peak resident memory.
 //!
 //! `cargo run --release -p thinfit --example large_step`. Rows grow from 10⁴ to 10⁶ with d = 10, n = 100, Fourier
-//! features and the small generator; the memory is read from the operating system where it tells (Linux).
+//! features and the small generator; the memory is read from the operating system where it reports it (Linux).
 
 use faer::Mat;
 use std::io::Write;

@@ -1,5 +1,5 @@
-//! Fits and predicts arrays in raw files as told on standard input: what the Python package is compared with, for bits
-//! and for time.
+//! Fits and predicts arrays in raw files, by commands on standard input: the Python package is compared with it, for
+//! bits and for time.
 //!
 //! `raw X Y ROWS DIM CONFIG [THREADS]`, X and Y float64 little-endian row by row, CONFIG a JSON file. Then lines of
 //! `fit`, `predict [FILE]`, `save FILE` or `load FILE`; each is answered by the seconds it took.
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     std::fs::write(file, bytes(&f))?;
                 }
             }
-            _ => return Err(format!("cannot do `{line}`, or not yet").into()),
+            _ => return Err(format!("cannot run `{line}`, or no model yet").into()),
         }
         println!("{}", begin.elapsed().as_secs_f64());
         std::io::stdout().flush()?;

@@ -1,5 +1,5 @@
-//! Every choice of a fit in one serde struct: the same for configuration files, the command line, Python and the
-//! record in a saved model.
+//! All settings of a fit in one serde struct, shared by configuration files, the command line, Python and the record of
+//! a saved model. This file knows defaults and ranges; it reads and merges no files.
 
 use crate::Form;
 use crate::error::require;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// How the hidden weights are found. F-Opt, GFT and GFT-r differ only in which leaf Adam moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Training {
-    /// Drawn once, w ~ scale · N(0, I), and left as they are (until the polish).
+    /// Drawn once, w ~ scale · N(0, I), and left alone until the polish.
     #[serde(rename = "random")]
     Random,
     /// F-Opt: Adam moves w.
@@ -42,7 +42,7 @@ impl Training {
 pub enum Lambda {
     /// The best of [`Lambda::GRID`] by validation.
     Auto,
-    /// This value; 0 leaves the regulariser out.
+    /// This value; 0 turns the regulariser off.
     #[serde(untagged)]
     Fixed(f64),
 }
@@ -68,21 +68,21 @@ pub struct Schedule {
 pub struct GeneratorConfig {
     /// Units of the hidden layers.
     pub hidden: Vec<usize>,
-    /// Floating-point numbers it computes in.
+    /// Floating-point precision.
     pub precision: Precision,
 }
 
-/// Levenberg-Marquardt on the projected problem, after everything else; it runs under the validation rule.
+/// Levenberg-Marquardt on the projected problem, after the training; validation rows decide what is kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Polish {
-    /// Most steps of the two best candidates, after ten of every candidate; 0 leaves the polish out.
+    /// Maximum steps of the two best candidates, after ten of every candidate; 0 turns the polish off.
     pub steps: usize,
     /// Which least squares problem it solves for Fourier features.
     pub form: Form,
     /// Ridge for trained features relative to the largest singular value of A, τ = κ · s_max.
     pub kappa: f64,
-    /// Random features that are polished beside those of GFT-r and of `random`; validation chooses.
+    /// Random features polished alongside those of GFT-r and `random`; validation picks the winner.
     pub starts: Vec<Start>,
 }
 
@@ -109,7 +109,7 @@ pub enum Keep {
     Last,
 }
 
-/// All choices of a fit. [`Config::default`] is the `fast` preset.
+/// All settings of a fit. [`Config::default`] is the `fast` preset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -120,14 +120,14 @@ pub struct Config {
     pub activation: Activation,
     /// Number of hidden neurons, n.
     pub width: usize,
-    /// Seed of everything random.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// Threads; 0 takes all cores. It never changes the result, so it is not written into a model.
+    /// Threads; 0 uses all cores. The result does not depend on it, so it is not saved with a model.
     #[serde(skip_serializing)]
     pub threads: usize,
     /// Scaling of the columns before the fit.
     pub scaling: Scaling,
-    /// Ridge of the training steps. The final output weights take an absolute ε as it is; with a relative one they
+    /// Ridge of the training steps. The final output weights use an absolute ε as given; with a relative one they
     /// choose their own by validation.
     pub ridge: Ridge,
     /// Strength of the regulariser.
@@ -146,7 +146,7 @@ pub struct Config {
     pub direct: Schedule,
     /// Standard deviation of w that F-Opt starts from, and of the features of `random`.
     pub scale: f64,
-    /// Fraction of the rows that validate.
+    /// Fraction of the rows held out for validation.
     pub validation: f64,
     /// Steps between two validations.
     pub check_every: usize,
@@ -154,7 +154,7 @@ pub struct Config {
     pub keep: Keep,
     /// The final polish.
     pub polish: Polish,
-    /// Whether the output weights are solved once more on all rows, validation rows included.
+    /// Whether the output weights are solved again on all rows, including the validation rows.
     pub refit: bool,
 }
 
@@ -222,8 +222,8 @@ impl Config {
 
     /// The paper's hyper-parameters: 40,000 + 40,000 steps with a generator of 512-512-512.
     ///
-    /// Known deviations: least squares in f64 by Cholesky (published: f32 by LU), one draw of features that stays, and
-    /// no variation along the padded coordinate.
+    /// Known deviations: least squares in f64 by Cholesky (published: f32 by LU), a single draw of features, and no
+    /// variation along the padded coordinate.
     pub fn paper() -> Self {
         Config {
             scaling: Scaling::None,
@@ -271,10 +271,10 @@ impl Config {
         }
     }
 
-    /// Checks every field that has a range and names the first that is outside.
+    /// Checks the range of every field and reports the first that is violated.
     ///
     /// # Errors
-    /// [`Error::Config`] with the field, what it may be and what it is.
+    /// [`Error::Config`] with the field, its allowed values and the value found.
     pub fn check(&self) -> Result<()> {
         let (Ridge::Relative(ridge) | Ridge::Absolute(ridge)) = self.ridge;
         let lambda = match self.lambda {

@@ -1,11 +1,11 @@
-//! What can go wrong, as values: every variant says what was expected, what was found, where, and what to do next.
+//! Errors as values: each says what was expected, what was found, where, and what to do next.
 
 use std::path::PathBuf;
 
 /// Result with this crate's [`enum@Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// An error of data, configuration or files. Errors of the program itself are panics, and are bugs.
+/// An error in data, settings or files. A bug is a panic instead.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -33,7 +33,7 @@ pub enum Error {
         /// The value found.
         value: f64,
     },
-    /// Too few samples, inputs or outputs to do anything.
+    /// Too few samples, inputs or outputs.
     #[error("expected at least {needed} {what}, found {found}; {advice}")]
     TooFew {
         /// What is missing.
@@ -45,7 +45,7 @@ pub enum Error {
         /// What to do.
         advice: &'static str,
     },
-    /// Data that no fit can use, for instance a weight that is negative or numbers whose square overflows.
+    /// Data that cannot be fitted, such as a negative weight or numbers whose squares overflow.
     #[error("{what}: {problem}; {advice}")]
     Data {
         /// Which table.
@@ -55,25 +55,25 @@ pub enum Error {
         /// What to do.
         advice: &'static str,
     },
-    /// A field of the configuration that is out of range.
+    /// A setting that is out of range.
     #[error("config field `{field}`: expected {expected}, found {found}")]
     Config {
         /// The field's name as written in a configuration file.
         field: &'static str,
-        /// The values it may have.
+        /// Its allowed values.
         expected: &'static str,
-        /// The value it has.
+        /// The value found.
         found: String,
     },
     /// A setting in a file or a request that cannot be read.
     #[error("`{field}`: {problem}")]
     Setting {
-        /// The setting's name, with those of the tables around it.
+        /// The setting's name, qualified by its tables.
         field: String,
         /// What is wrong with it.
         problem: String,
     },
-    /// The numbers left the finite range and no step could mend it.
+    /// Numbers overflowed or became NaN, and no step could recover.
     #[error("{what} is not finite at step {step}; {advice}")]
     Diverged {
         /// Which quantity.
@@ -93,7 +93,7 @@ pub enum Error {
         /// The cause.
         source: std::io::Error,
     },
-    /// A file that is not what it should be.
+    /// A file in the wrong format.
     #[error("{path}: expected {expected}, found {found}; {advice}")]
     Format {
         /// The file, or `model` where there is none.
@@ -107,7 +107,7 @@ pub enum Error {
     },
 }
 
-/// Refuses a setting that is out of range.
+/// Rejects a setting that is out of range.
 ///
 /// # Errors
 /// [`Error::Config`], unless it holds.

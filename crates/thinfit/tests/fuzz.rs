@@ -12,7 +12,7 @@ use thinfit::{
     Schedule, State, Training, fit, resume,
 };
 
-/// What a file may be spoilt with: syntax, numbers at the edge of the range, and other types.
+/// Pieces that damage a file: syntax, numbers at the edge of the range, other types.
 const PIECES: [&str; 20] = [
     "null",
     "true",

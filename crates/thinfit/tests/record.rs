@@ -1,4 +1,4 @@
-//! What a fit chooses, and what its record says of it.
+//! What a fit chooses, and how its record tells.
 
 #![allow(clippy::unwrap_used)] // also in the helpers, which are tests too
 

@@ -1,7 +1,7 @@
 //! Samples (x_k, y_k) with optional weights, and their split.
 //!
-//! Everything that enters a fit goes through [`Dataset::new`], which refuses what no fit can use. Matrices have
-//! one row per sample.
+//! All data enter a fit through [`Dataset::new`], which rejects what cannot be fitted. Matrices have one row per
+//! sample.
 
 use crate::math::random::{Purpose, stream};
 use crate::{Error, Result, Scaler};
@@ -50,7 +50,7 @@ impl Dataset {
         Ok(data)
     }
 
-    /// Refuses what no fit can use; the fields are public and may have changed since [`Dataset::new`].
+    /// Rejects what cannot be fitted; the fields are public and may have changed since [`Dataset::new`].
     ///
     /// # Errors
     /// As [`Dataset::new`].
@@ -164,9 +164,9 @@ impl Dataset {
         }
     }
 
-    /// Shuffles the rows and cuts off the last `fraction` of them for validation: (training, validation).
+    /// Shuffles the rows and holds out the last `fraction` of them for validation: (training, validation).
     ///
-    /// Both parts have at least one row, and rows of weight zero go to training, where they count for nothing.
+    /// Both parts have at least one row, and rows of weight zero go to training, where they have no effect.
     ///
     /// # Errors
     /// Fewer than four samples of positive weight.
@@ -199,18 +199,18 @@ impl Dataset {
     }
 }
 
-/// The most rows that validate: more would cost time and tell nothing new.
+/// Maximum number of validation rows: more would cost time and tell nothing new.
 const MAX_VALIDATION: usize = 10_000;
 
-/// The fewest samples that a fit accepts.
+/// Minimum number of samples of positive weight.
 const MIN_SAMPLES: usize = 4;
 
-/// Finds the first value, row by row, that is not finite or is too large to square.
+/// Rejects values that are not finite or too large to square, and reports the first, row by row.
 ///
 /// # Errors
 /// Such a value, with its place in the table `what`.
 pub fn check_finite(what: &'static str, a: MatRef<'_, f64>) -> Result<()> {
-    // Most tables are fine, which is seen fastest in the order of memory.
+    // Most tables are fine, and checking in memory order is fastest.
     let by_columns = a.row_stride().unsigned_abs() <= a.col_stride().unsigned_abs();
     let along = if by_columns { a } else { a.transpose() };
     let usable = |column: ColRef<'_, f64>| {

@@ -1,10 +1,10 @@
-//! Rows of samples as the objective and the solvers see them: views, with the error of a fit to them.
+//! Samples as the objective and the solvers see them: views of rows, and the error of fitted values. It owns no data.
 
 use crate::network::features::PaddedRef;
 use faer::MatRef;
 
-/// Samples with their outputs and weights. `X` is [`MatRef`] for inputs as they are (m × d) and [`PaddedRef`] for inputs
-/// as the hidden layer sees them (m × d′).
+/// Samples with their outputs and weights. `X` is [`MatRef`] for inputs as they are (m × d) and [`PaddedRef`] for
+/// inputs as the hidden layer sees them (m × d′).
 #[derive(Clone, Copy)]
 pub(crate) struct Rows<'a, X = MatRef<'a, f64>> {
     /// Inputs, column-major.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scaling {
-    /// Inputs and outputs as they are, as in the paper.
+    /// No scaling, as in the paper.
     None,
     /// Inputs to the box [−½, ½]ᵈ; outputs to mean 0 and standard deviation 1.
     #[default]
@@ -31,9 +31,9 @@ impl Scaling {
 /// An affine map per column, v ↦ (v − shift)/scale.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scaler {
-    /// What is subtracted from each column.
+    /// Subtracted from each column.
     pub shift: Vec<f64>,
-    /// What each column is then divided by; 1 for a constant column.
+    /// Divides each column after the shift; 1 for a constant column.
     pub scale: Vec<f64>,
 }
 

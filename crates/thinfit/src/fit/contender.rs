@@ -1,4 +1,4 @@
-//! Hidden weights that may become the model, with the output weights that suit them, and the model they end in.
+//! Hidden weights that may become the model, the solution for their output weights, and the model made of them.
 
 use super::Fit;
 use crate::config::Training;
@@ -14,13 +14,13 @@ use crate::train::phases::Check;
 use crate::{Config, Dataset, Error, Form, Network, Result, Ridge};
 use faer::Mat;
 
-/// Planes of the largest data set whose rows are factored all at once (64 MiB).
+/// Entries of the largest design matrix that is factored at once (64 MiB).
 const FACTOR_ENTRIES: usize = 8 << 20;
 
-/// Rows of a block where they are not.
+/// Rows per block beyond that.
 const FACTOR_ROWS: usize = 4096;
 
-/// Hidden weights (n × d′), how they came about, and the solution for their output weights.
+/// Hidden weights (n × d′), their origin, and the solution for their output weights.
 pub(super) struct Contender {
     pub w: Mat<f64>,
     pub origin: Origin,
@@ -46,7 +46,7 @@ pub(super) struct Solved {
 impl Fit<'_> {
     /// Factors the design matrix of `w` on the training rows and chooses the ridge of the final output weights.
     ///
-    /// An absolute ridge is taken as it is; a relative one is the training's, and here the best κ is chosen.
+    /// An absolute ridge is used as given. A relative one is for the training steps; here validation chooses κ.
     pub(super) fn solve(&self, w: &Mat<f64>, form: Form) -> Result<Solved> {
         let activation = self.config.activation;
         let factor = self.factor(&self.train, w, form)?;
@@ -157,7 +157,7 @@ impl Fit<'_> {
         ))
     }
 
-    /// How the chosen features came about, with the ridge of their output weights; without errors yet.
+    /// How the chosen features were found, with the ridge of their output weights; the errors are not in it yet.
     fn record(&self, chosen: &Contender, ridge: f64) -> Record {
         // The polish has no regulariser, and neither has a random start.
         let unregularised =
@@ -185,7 +185,7 @@ impl Fit<'_> {
     }
 }
 
-/// Standard deviation that the weights of this origin were drawn with; none if a generator made them.
+/// Standard deviation of random weights of this origin; none if a generator made them.
 fn start_scale(config: &Config, origin: Origin) -> Option<f64> {
     match (origin, config.training) {
         (Origin::Start(i), _) => Some(config.polish.starts[i].scale),

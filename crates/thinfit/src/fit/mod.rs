@@ -2,7 +2,7 @@
 //!
 //! A *run* trains one set of hidden weights; a fit makes one for each λ that the configuration asks for, in parallel,
 //! and keeps the one with the smallest error on the validation rows. It is then polished, in a race with random
-//! features where the configuration has such starts. This file conducts; what is played is in the other rooms.
+//! features where the configuration has such starts. This file conducts; the work is done in the other modules.
 
 mod contender;
 mod run;
@@ -25,7 +25,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// `observe` is called after every step, from any thread; runs over several λ or starts call it concurrently.
 ///
 /// # Errors
-/// A configuration outside its ranges, data that no fit can use, or numbers that left the finite range.
+/// A setting out of range, data that cannot be fitted, or numbers that are no longer finite.
 ///
 /// # Examples
 /// ```
@@ -52,7 +52,7 @@ pub fn fit_on(
     config: &Config,
     observe: &Observer<'_>,
 ) -> Result<Model> {
-    // The fields of a data set are public, so it may have changed since it was made.
+    // The fields of a data set are public and may have changed since it was made.
     data.check()?;
     config.check()?;
     let runs = vec![RunState::default(); lambdas(config).len()];
@@ -60,10 +60,10 @@ pub fn fit_on(
     conduct(backend, data, state, observe)
 }
 
-/// Continues a fit from a state; the result has the same bits as that of a fit that was never interrupted.
+/// Continues a fit from a state, to the same bits as a fit that was never interrupted.
 ///
 /// # Errors
-/// As [`fit`], and data other than those the state was made from.
+/// As [`fit`], and a state of other data.
 pub fn resume(data: &Dataset, state: State, observe: &Observer<'_>) -> Result<Model> {
     resume_on(&Processor::default(), data, state, observe)
 }
@@ -86,7 +86,7 @@ pub fn resume_on(
     conduct(backend, data, state, observe)
 }
 
-/// Runs a fit on the threads that it asks for.
+/// Runs a fit on the threads of its configuration.
 fn conduct(
     backend: &dyn Backend,
     data: &Dataset,
@@ -98,7 +98,7 @@ fn conduct(
     })
 }
 
-/// Runs `work` on so many threads of its own; 0 takes those of the current pool.
+/// Runs `work` on a pool of `threads` threads; 0 uses the current pool.
 ///
 /// # Errors
 /// Those of the work, or threads that cannot be started.
@@ -113,15 +113,15 @@ pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Se
         expected: "a number of threads that can be started",
         found: format!("{threads} ({error})"),
     })?;
-    // A worker of another pool that waits for this one would take up other work meanwhile, perhaps another fit;
-    // a thread of its own just waits.
+    // A worker of another pool would pick up other work while it waits for this one, perhaps another fit; a plain
+    // thread just waits.
     std::thread::scope(|scope| match scope.spawn(|| pool.install(work)).join() {
         Ok(result) => result,
         Err(panic) => std::panic::resume_unwind(panic),
     })
 }
 
-/// The λ of each run that a configuration asks for.
+/// The λ of each run.
 fn lambdas(config: &Config) -> Vec<f64> {
     match (config.lambda, config.training) {
         (Lambda::Fixed(lambda), _) => vec![lambda],
@@ -131,7 +131,7 @@ fn lambdas(config: &Config) -> Vec<f64> {
     }
 }
 
-/// The data of a fit in scaled units, and where it stands.
+/// A fit in progress, with its data in scaled units.
 struct Fit<'a> {
     backend: &'a dyn Backend,
     observe: &'a Observer<'a>,
@@ -139,7 +139,7 @@ struct Fit<'a> {
     fingerprint: u64,
     /// The state of every run, for checkpoints.
     board: Mutex<Vec<RunState>>,
-    /// Whether the observer asked to stop, in whichever run.
+    /// Whether the observer asked to stop, in any run.
     stop: AtomicBool,
     scalers: (Scaler, Scaler),
     /// Ranges of the inputs, in the units of the data.
@@ -204,7 +204,7 @@ impl<'a> Fit<'a> {
 
 /// The run with the least validation error, marked as stopped if any was.
 ///
-/// A run that left the finite range is lost, not the fit, unless there is no other.
+/// A run that diverged is dropped; the fit fails only if all did.
 fn best(runs: Vec<Result<Contender>>) -> Result<Contender> {
     let (mut best, mut failure, mut stopped) = (None::<Contender>, None, false);
     for run in runs {

@@ -1,4 +1,4 @@
-//! The work of a fit that is reported step by step: training runs, and the polish after them.
+//! The parts of a fit that report every step: the training runs and the polish.
 
 use super::Fit;
 use super::contender::Contender;
@@ -16,10 +16,10 @@ use rand_distr::StandardNormal;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Training steps that one step of the polish counts for in a progress bar.
+/// Weight of a polish step in a progress bar, in training steps.
 const POLISH_COST: usize = 50;
 
-/// Entries of the largest Jacobian that the polish may form (512 MiB).
+/// Entries of the largest Jacobian of the polish (512 MiB).
 const POLISH_ENTRIES: usize = 64 << 20;
 
 impl Fit<'_> {
@@ -77,7 +77,7 @@ impl Fit<'_> {
         })
     }
 
-    /// Polishes the trained features, and random ones beside them.
+    /// Polishes the trained features alongside random ones.
     pub(super) fn polish(&self, trained: Contender) -> Result<Contender> {
         let config = &self.config;
         let (training, polish) = self.work();
@@ -127,7 +127,7 @@ impl Fit<'_> {
                 history: winner.history,
                 ..trained
             }),
-            // The polish may be of no use, but it never makes things worse.
+            // The polish may not help, but it never hurts.
             _ => Ok(Contender {
                 polish_steps: Some(0),
                 stopped,
@@ -174,7 +174,7 @@ impl Fit<'_> {
         }
     }
 
-    /// Work of the training phases and of the polish, in training steps; what a progress bar needs.
+    /// Work of the training and of the polish, in training steps, for a progress bar.
     fn work(&self) -> (usize, usize) {
         let training = phases(&self.config).iter().map(|phase| phase.1.steps).sum();
         let steps = self.config.polish.steps;

@@ -1,4 +1,5 @@
-//! Mathematics without a method: elementary functions, matrices by columns and in files, random numbers.
+//! Mathematics that knows nothing of the method: elementary functions, products, columns, random numbers, matrices in
+//! files.
 
 pub(crate) mod columns;
 pub(crate) mod dot;

@@ -1,7 +1,7 @@
 //! Random numbers by place, not by history: a stream is named by (seed, purpose) and sought by step.
 //!
-//! Because step t of a purpose always reads the same stretch of its ChaCha8 stream, a run that is resumed
-//! draws what an undisturbed run would have drawn, and nothing about the generator need be saved.
+//! Step t of a purpose always reads the same part of its ChaCha8 stream, so a resumed run draws what an uninterrupted
+//! one would have drawn, and no state of the generator is saved.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -29,10 +29,10 @@ pub enum Purpose {
     Points,
 }
 
-/// The stretch of random numbers for `step` of `purpose`.
+/// The random numbers for `step` of `purpose`.
 pub fn stream(seed: u64, purpose: Purpose, step: u64) -> Stream {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    // Far from the first streams, which callers may use for data drawn from the same seed.
+    // Far from the first streams, which callers may use to draw data from the same seed.
     rng.set_stream((1 << 32) + purpose as u64);
     // 2³² words a step are more than any step reads.
     rng.set_word_pos(u128::from(step) << 32);

@@ -1,4 +1,4 @@
-//! Files that are read and written whole, and JSON whose first field says its format and version.
+//! Files read and written as a whole, and JSON with a field for its format and version.
 
 use crate::{Error, Result};
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The field of our JSON files that says whether the rest can be read.
+/// The field that tells whether the rest can be read.
 #[derive(Deserialize)]
 pub(crate) struct Header {
     pub format: String,
@@ -25,10 +25,10 @@ pub fn read_whole(path: &Path) -> Result<Vec<u8>> {
     })
 }
 
-/// Writes under a temporary name beside `path`, then renames: there is never half a file at `path`.
+/// Writes under a temporary name next to `path`, then renames: there is never half a file at `path`.
 ///
 /// # Errors
-/// A file that cannot be written; what was at `path` is still there then.
+/// A file that cannot be written; an old file at `path` is then intact.
 pub fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let failed = |source| Error::Io {
@@ -36,7 +36,7 @@ pub fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
         path: path.into(),
         source,
     };
-    // A link stays and the file it names is replaced; a pipe or a device is written to as it is.
+    // A link is kept and its target replaced; a pipe or a device is written to directly.
     let place = std::fs::canonicalize(path);
     let path = place.as_deref().unwrap_or(path);
     if std::fs::metadata(path).is_ok_and(|file| !file.is_file() && !file.is_dir()) {
@@ -53,7 +53,7 @@ pub fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
         .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
         .and_then(|()| std::fs::rename(&partial, path));
     written.map_err(|source| {
-        // What is left of it is of no use; that it may not be there is no second error.
+        // Clean up; if it was never created, that is no second error.
         let _ = std::fs::remove_file(&partial);
         failed(source)
     })
@@ -72,9 +72,9 @@ pub fn format(text: &str) -> Option<String> {
     header.ok().map(|header| header.format)
 }
 
-/// Reads JSON text whose field `format` is `family/version`; `name` stands for the text in errors.
+/// Reads JSON text whose field `format` is `family/version`; `name` is its file name in errors.
 ///
-/// `flaw` tells what does not fit together in what was read.
+/// `flaw` names the first inconsistency of the value read.
 ///
 /// # Errors
 /// Text that is not JSON, is cut off, is of another family or version, or has a flaw.

@@ -1,7 +1,7 @@
-//! A fitted network: all that prediction needs, and nothing of how it was found but a record.
+//! A fitted network: what prediction needs, and a record of how it was found.
 //!
-//! f(x) = shift + scale · Re Σ_l b_l Φ(⟨w_l, x′⟩)/n with x′ the scaled inputs. The file format is JSON with a
-//! version in its first field; a thin network is small, and every language reads it.
+//! f(x) = shift + scale · Re Σ_l b_l Φ(⟨w_l, x′⟩)/n with x′ the scaled inputs. The file is JSON with a version in its
+//! first field: a thin network is small, and every language reads JSON. `prediction` evaluates it.
 
 use crate::data::Scaler;
 use crate::math::row_list;
@@ -20,7 +20,7 @@ pub use super::prediction::Deviation;
 /// Name and version of the file format.
 const FORMAT: &str = "thinfit/1";
 
-/// A thin two-layer network with its scaling, column names, uncertainty and the record of its making.
+/// A thin two-layer network with its scaling, column names, uncertainty and record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Model {
     format: String,
@@ -42,7 +42,7 @@ pub struct Model {
     /// otherwise n weights, then the output bias.
     #[serde(with = "row_list")]
     pub(super) output: Mat<f64>,
-    /// None where another method than a fit of this crate made the network.
+    /// None if another method made the network.
     pub(super) uncertainty: Option<Uncertainty>,
     /// How the model was made.
     pub record: Record,
@@ -74,7 +74,7 @@ impl Model {
 
     /// The model of a network that another method made for `data`, scaled by (input, output) scalers.
     ///
-    /// It predicts, saves and exports as any other; it knows no standard deviations and no intervals.
+    /// It predicts, saves and exports like any other, but has no standard deviations or intervals.
     ///
     /// # Errors
     /// Weights or scalers that do not fit each other or the columns of the data, or that are not finite.
@@ -118,17 +118,17 @@ impl Model {
         self.inputs.len()
     }
 
-    /// Real numbers that were fitted: the entries of w and b.
+    /// Number of fitted real numbers: the entries of w and b.
     pub fn parameters(&self) -> usize {
         self.hidden.nrows() * self.hidden.ncols() + self.output.nrows() * self.output.ncols()
     }
 
-    /// Hidden weights as they are in the file: in scaled inputs, n rows of d numbers, d + 1 with biases (the bias last).
+    /// Hidden weights as stored: in scaled inputs, n rows of d numbers, d + 1 with biases (the bias last).
     pub fn scaled_hidden(&self) -> MatRef<'_, f64> {
         self.hidden.as_ref()
     }
 
-    /// Output weights as they are in the file: in scaled outputs, rows of c numbers. Fourier: n real, then n imaginary
+    /// Output weights as stored: in scaled outputs, rows of c numbers. Fourier: n real, then n imaginary
     /// parts; otherwise n weights, then the output bias.
     pub fn scaled_output(&self) -> MatRef<'_, f64> {
         self.output.as_ref()
@@ -164,7 +164,7 @@ impl Model {
         serde_json::to_string(self).expect("a model holds only strings and finite numbers")
     }
 
-    /// Reads a model from JSON text; `name` stands for it in errors.
+    /// Reads a model from JSON text; `name` is its file name in errors.
     ///
     /// # Errors
     /// Text that is not JSON, is cut off, is of a newer version, or whose parts do not fit together.
@@ -172,7 +172,7 @@ impl Model {
         parse(text, name, FORMAT, Model::flaw)
     }
 
-    /// What is wrong with a model that was read, if anything.
+    /// What is wrong with a model, if anything.
     fn flaw(&self) -> Option<&'static str> {
         let (n, d, c) = (self.width(), self.dim(), self.outputs.len());
         let k = self.activation.columns(n);
@@ -228,7 +228,7 @@ impl Model {
         checks.iter().find(|check| !check.0).map(|check| check.1)
     }
 
-    /// Writes the model to a file: under a temporary name first, so that no half a file is ever left.
+    /// Writes the model to a file, under a temporary name first, so that there is never half a file.
     ///
     /// # Errors
     /// A file that cannot be written.

@@ -1,7 +1,7 @@
-//! What a model answers: values, derivatives, standard deviations and intervals at given rows.
+//! Prediction: values, derivatives, standard deviations and intervals at given rows.
 //!
-//! Dimensions: `m` rows, `d` inputs, `n` width, `c` outputs, `k` = columns of E. Values come from the `evaluator`; the rest
-//! from the planes E in blocks of rows, on all threads. An answer is finite or an error.
+//! Dimensions: `m` rows, `d` inputs, `n` width, `c` outputs, `k` = columns of E. Values come from the `evaluator`; the
+//! rest from the planes E in blocks of rows, on all threads. Every result is finite or an error.
 
 use super::model::Model;
 use super::uncertainty::{Uncertainty, spread};
@@ -27,7 +27,7 @@ pub struct Deviation {
     pub observation: Mat<f64>,
 }
 
-/// The result, unless it has a value that is not finite: inputs or weights whose products overflow make such values.
+/// Rejects a result that is not finite: products of large inputs and weights may overflow.
 fn check_result(out: Mat<f64>) -> Result<Mat<f64>> {
     let bad = |column: faer::ColRef<'_, f64>| column.iter().position(|v| !v.is_finite());
     match out.col_iter().filter_map(bad).min() {
@@ -41,7 +41,7 @@ fn check_result(out: Mat<f64>) -> Result<Mat<f64>> {
 }
 
 impl Model {
-    /// f at the rows of `x` (m × d): m × c. A row's result has the same bits whatever rows are beside it.
+    /// f at the rows of `x` (m × d): m × c. A row's result does not depend on the rows beside it, to the last bit.
     ///
     /// # Errors
     /// A number of columns other than d, values that are not finite, or values so large that the result is not.

@@ -1,4 +1,4 @@
-//! The record that a model carries: which method made it, from what, and how good it was then.
+//! The record in a model: which method made it, from what, and how well it did.
 
 use crate::Form;
 use crate::config::Config;
@@ -8,7 +8,7 @@ use crate::train::phases::Check;
 use faer::MatRef;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// How a model was made and how good it was then.
+/// How a model was made and how well it did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Record {
@@ -24,20 +24,20 @@ pub struct Record {
     pub version: String,
     /// Samples given to the fit, validation rows included.
     pub samples: usize,
-    /// Mean squared error per output, in the units of the data, on rows that the prediction there did not see: rows that
-    /// were kept aside, or all rows, each predicted without itself. Empty where nothing was held out.
+    /// Mean squared error per output, in the units of the data, on unseen rows: those held out, or all rows, each
+    /// predicted without itself. Empty if nothing was held out.
     #[serde(deserialize_with = "null_is_empty")]
     pub validation_mse: Vec<f64>,
     /// Variance of the outputs on those rows: the error of predicting their mean.
     pub validation_variance: Vec<f64>,
-    /// Mean squared error of a linear fit on those rows, which it did not see either.
+    /// Mean squared error on those rows of a linear fit that did not see them either.
     pub validation_linear: Vec<f64>,
     /// Number of those rows.
     pub validation_samples: usize,
-    /// λ under which the hidden weights were found; 0 where there is none, and after a polish that moved them, which has
-    /// no regulariser.
+    /// λ that the hidden weights were found with; 0 without a regulariser, and after the polish moved them, which has
+    /// none.
     pub lambda: f64,
-    /// λ of the training, where a polish then left it behind.
+    /// λ of the training, if the weights were then moved or replaced without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub training_lambda: Option<f64>,
     /// Standard deviation that random hidden weights started from; none if a generator made them.
@@ -48,10 +48,10 @@ pub struct Record {
     pub ridge: f64,
     /// Training steps whose ridge had to be raised because a pivot failed.
     pub raised: usize,
-    /// Steps of the polish whose result was kept, 0 if it changed nothing; none if it did not run, because it was
-    /// not asked for or because its Jacobian would have been too large.
+    /// Steps of the polish that were kept, 0 if it changed nothing; none if it did not run, because it was turned off
+    /// or its Jacobian would have been too large.
     pub polish_steps: Option<usize>,
-    /// Whether the fit was stopped before its end.
+    /// Whether the fit was stopped early.
     pub stopped: bool,
     /// The learning curve of the run that was chosen.
     pub history: Vec<Check>,
@@ -76,7 +76,7 @@ impl Record {
         known.then_some(self.training_lambda.unwrap_or(self.lambda))
     }
 
-    /// The record of a method from elsewhere, with its settings as they would stand in a file.
+    /// The record of another method, with its settings as in a configuration file.
     pub fn of(method: &str, settings: serde_json::Value, seed: u64, samples: usize) -> Self {
         Record {
             method: method.into(),
@@ -110,7 +110,7 @@ impl Record {
             }
             sum / total
         };
-        // A linear fit may overflow where inputs are used as they are.
+        // A linear fit may overflow on unscaled inputs.
         let squares = |error: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
             let unit = scale.iter().map(|scale| scale * scale).enumerate();
             unit.map(|(o, unit)| (mean(&|i| error(i, o).powi(2)) * unit).min(f64::MAX))
@@ -127,8 +127,8 @@ impl Record {
         }
     }
 
-    /// The same record with errors of predictions that never saw their own row (leave-one-out, or fold by fold): those of
-    /// the model, of their mean, and of a linear fit. `mse` is per output in scaled outputs, `rows` their number.
+    /// The same record with errors of predictions that never saw their own row (leave-one-out, or fold by fold): those
+    /// of the model, of their mean, and of a linear fit. `mse` is per output in scaled outputs, `rows` their number.
     pub fn left_out(self, data: &Dataset, mse: &[f64], scale: &[f64], rows: usize) -> Self {
         let m = data.samples() as f64;
         let variance = |y: faer::ColRef<'_, f64>| {

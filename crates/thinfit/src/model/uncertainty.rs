@@ -1,8 +1,7 @@
 //! Standard deviations and intervals: the covariance of the output weights, the noise, and its calibration.
 //!
 //! Dimensions: `k` = columns of E, `c` outputs. At fixed hidden weights f is linear in the outputs y, so under noise of
-//! variance s² on y, Var f(x) = s² e(x) M e(x)ᵀ with the planes e(x) of x. This file does not compute M; `orthogonal`
-//! does.
+//! variance s² on y, Var f(x) = s² e(x) M e(x)ᵀ with the planes e(x) of x. M itself comes from `solve::orthogonal`.
 
 use crate::math::product::product;
 use faer::{Mat, MatRef};
@@ -59,13 +58,14 @@ impl Uncertainty {
         Mat::from_fn(k, k, |i, j| if i >= j { entry(i, j) } else { entry(j, i) })
     }
 
-    /// The quantile of the scores of output `o`: the standard deviations that reach to either side at probability `level`.
+    /// The quantile of the scores of output `o`: half the width, in standard deviations, of an interval at probability
+    /// `level`.
     pub fn quantile(&self, o: usize, level: f64) -> f64 {
         let weights = self.score_weights.as_ref().map(|weights| &weights[o][..]);
         quantile(&self.scores[o], weights, level)
     }
 
-    /// Whether everything fits `k` columns and `c` outputs, is finite and in order.
+    /// Whether everything fits `k` columns and `c` outputs, is finite and sorted.
     pub fn is_sound(&self, k: usize, c: usize) -> bool {
         let finite = |values: &[f64]| values.iter().all(|v| v.is_finite());
         let positive = |values: &[f64]| finite(values) && values.iter().all(|v| *v >= 0.0);
@@ -116,8 +116,8 @@ fn calibrate(residual: &[f64], spread: &[f64], weights: Option<&[f64]>) -> (f64,
     (noise, scored)
 }
 
-/// The conformal quantile of sorted scores: the ⌈(s + 1)·level⌉-th smallest of s, where a score of weight 2 counts as two
-/// of them. Beyond the largest, that one is stretched as a normal distribution would be.
+/// The conformal quantile of sorted scores: the ⌈(s + 1)·level⌉-th smallest of s, where a score of weight 2 counts as
+/// two of them. Beyond the largest, it extrapolates as for a normal distribution.
 fn quantile(scores: &[f64], weights: Option<&[f64]>, level: f64) -> f64 {
     let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
     let total: f64 = (0..scores.len()).map(weight).sum();

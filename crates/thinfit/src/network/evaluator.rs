@@ -1,11 +1,12 @@
 //! The network evaluated at many rows: g_o = a_o + Σ_l b_lo Φ(θ_l + ⟨w_l, x′⟩), f = shift + scale · g.
 //!
-//! Dimensions: `d` inputs, `n` width, `c` outputs. [`LANES`] rows go through all neurons side by side and leave nothing
-//! behind but their sums, so that little memory is touched and a row's result depends on that row alone: not on the rows
-//! beside it, on blocks or on threads. One output of Fourier features needs one cosine per neuron,
+//! Dimensions: `d` inputs, `n` width, `c` outputs. [`LANES`] rows go through all neurons together and leave only their
+//! sums, so that little memory is touched and a row's result depends on that row alone, not on its neighbours, on
+//! blocks or on threads. One output of Fourier features needs one cosine per neuron,
 //! Re(b e^{2πit}) = |b| cos 2π(t + arg b/2π); several outputs share cosine and sine.
 //!
-//! The plain evaluation is `features` times b, which derivatives and deviations use; here it is the oracle of the tests.
+//! The plain evaluation is `features` times b, which derivatives and deviations use; here it is the oracle of the
+//! tests.
 
 use crate::Activation;
 use crate::data::{Scaler, dataset::LARGEST};
@@ -15,10 +16,10 @@ use faer::reborrow::ReborrowMut;
 use faer::{MatMut, MatRef};
 use std::f64::consts::TAU;
 
-/// Rows side by side: enough for long loops of vectors, few enough to stay in the nearest cache.
+/// Rows evaluated together: enough for long vector loops, few enough for the first-level cache.
 const LANES: usize = 64;
 
-/// One number for each of the rows side by side.
+/// One number for each of these rows.
 type Lanes = [f64; LANES];
 
 /// Function of one neuron, with the unit of its argument chosen for speed.
@@ -40,8 +41,7 @@ pub enum Feature {
 ///
 /// f_o(x) = shift_o + scale_o (a_o + Σ_l b_lo Φ(θ_l + Σ_j w_lj x′_j)), x′_j = (x_j − shift_j) · factor_j.
 ///
-/// It holds what [`Model::predict`](crate::Model::predict) computes with, for those who write it down in another
-/// language.
+/// These are the numbers that [`Model::predict`](crate::Model::predict) computes with, for export to other languages.
 #[derive(Clone, Debug)]
 pub struct Evaluator {
     /// Φ.
@@ -188,7 +188,7 @@ impl Evaluator {
         usable
     }
 
-    /// One pass of the network over the rows side by side; scales `x` in place.
+    /// One pass of the network over all lanes; scales `x` in place.
     #[inline(always)]
     fn lanes<const P: usize>(
         &self,

@@ -14,7 +14,7 @@ pub use variation::Variation;
 
 use faer::{Mat, MatRef};
 
-/// A two-layer network g(x′) = Re Σ_l b_l Φ(⟨w_l, x′⟩)/n in scaled units, whoever made it.
+/// A two-layer network g(x′) = Re Σ_l b_l Φ(⟨w_l, x′⟩)/n in scaled units, found by any method.
 #[derive(Clone, Debug)]
 pub struct Network {
     /// Activation Φ.

@@ -3,8 +3,8 @@
 //! Dimensions: `n` width, `c` outputs, `k` = columns of E. Every activation is kept as *real planes*, the factor 1/n
 //! included. A real Φ has one plane, Φ/n. The complex Fourier feature exp(2πit)/n has two, its cosine and its sine, at
 //! columns l and n + l of E, and its coefficient b = re + i·im has the rows re and im at l and n + l. So the design
-//! matrix A is never complex in memory. Whoever needs complex arithmetic asks [`Activation::is_complex`] and finds the
-//! algebra here; only the factorisations have their own (`solve`).
+//! matrix A is never complex in memory. Code that needs complex arithmetic asks [`Activation::is_complex`] and finds
+//! the algebra here; only the factorisations in `solve` have their own.
 
 use crate::Activation;
 use crate::math::columns::{column, column_mut};
@@ -19,7 +19,7 @@ impl Activation {
         self == Activation::Fourier
     }
 
-    /// Real numbers that make one value of A b: 2 where it is complex.
+    /// Real numbers per value of A b: 2 where it is complex.
     pub(crate) fn components(self) -> usize {
         if self.is_complex() { 2 } else { 1 }
     }

@@ -5,8 +5,8 @@
 //!
 //! dR/db_l = Σ_j e_jl conj(Φ′)/n,  dR/dw_l = Σ_j Re(b_l Φ′/n) σ_j + Σ_j Re(b_l Φ″/n) e_jl p_j.
 //!
-//! The padded coordinate is not an input: σ is zero there. This file does not choose the box that the points lie in
-//! and does not know how b depends on w; `objective` does.
+//! The padded coordinate is not an input: σ is zero there. This file does not choose the box of the points and does not
+//! know how b depends on w; `train::objective` does.
 
 use crate::Activation;
 use crate::math::columns::{column, column_mut};
@@ -124,7 +124,7 @@ pub(crate) fn scatter(blocks: &mut [Block], domain: &[[f64; 2]], rng: &mut Strea
 }
 
 impl Block {
-    /// Takes this block's points from the first rows of `points` (rows × d) and says how many it took.
+    /// Takes this block's points from the first rows of `points` (rows × d) and returns how many it took.
     #[cfg(test)]
     pub fn place(&mut self, points: MatRef<'_, f64>) -> usize {
         let (d, rows) = (self.u.ncols(), self.u.nrows());

@@ -1,15 +1,16 @@
-//! Levenberg-Marquardt on the projected problem (variable projection, Kaufman's Jacobian), by orthogonal factorisations.
+//! Levenberg-Marquardt on the projected problem (variable projection, Kaufman's Jacobian), by orthogonal
+//! factorisations.
 //!
-//! Dimensions: `m` samples, `n` width, `d`′ entries of one hidden weight, `c` outputs, `p` = columns of E, `q` = stacked
-//! rows. The output weights are always the exact minimiser of φ(w) = |A b − y|² + τ²|b|², so φ depends on w alone.
-//! With Ã = [A; τI] = Q [R; 0] (Q square) and Q₂ the last q columns of Q, the residual in the coordinates Q₂ᵀ is
-//! r = −Q₂ᵀ[y; 0] and its Jacobian is J = Q₂ᵀ[G; 0] with G[:, (l,j)] = Φ′(t_l)/n · b_l · x_j: one application of Qᵀ,
-//! of which the first p rows are dropped; neither a projector nor a normal matrix is formed. In exact arithmetic
+//! Dimensions: `m` samples, `n` width, `d`′ entries of one hidden weight, `c` outputs, `p` = columns of E and
+//! `q` = stacked rows. The output weights are always the exact minimiser of φ(w) = |A b − y|² + τ²|b|², so φ depends on w
+//! alone. With Ã = [A; τI] = Q [R; 0] (Q square) and Q₂ the last q columns of Q, the residual in the coordinates Q₂ᵀ is
+//! r = −Q₂ᵀ[y; 0] and its Jacobian is J = Q₂ᵀ[G; 0] with G[:, (l,j)] = Φ′(t_l)/n · b_l · x_j: one application of Qᵀ, of
+//! which the first p rows are dropped; neither a projector nor a normal matrix is formed. In exact arithmetic
 //! JᵀJ = GᵀG − GᵀA(AᵀA + τ²I)⁻¹AᵀG. Several outputs share the factorisation and stack their rows.
 //!
-//! A step follows the parabola that the residual's second derivative along it asks for (geodesic acceleration), where
-//! that correction is small against the step. Which w is returned is decided by validation rows, and the w given is a
-//! candidate. This file draws no random numbers and runs on one thread.
+//! A step is bent by the residual's second derivative along it (geodesic acceleration), where that correction is small
+//! against the step. Validation rows decide which w is returned, the given one included. This file draws no random
+//! numbers and runs on one thread.
 
 mod projection;
 pub(crate) mod race;
@@ -23,11 +24,11 @@ use faer::Mat;
 /// How the polish runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Options {
-    /// The most accepted steps.
+    /// Maximum number of accepted steps.
     pub(crate) steps: usize,
     /// τ = κ · s_max(A). 1e-13 where the samples determine the fit, up to 1e-6 where they do not.
     pub(crate) kappa: f64,
-    /// Accepted steps without a better validation error after which it stops.
+    /// It stops after this many accepted steps without a better validation error.
     pub(crate) patience: usize,
     /// The damping μ of the first step.
     pub(crate) damping: f64,
@@ -47,20 +48,20 @@ impl Default for Options {
     }
 }
 
-/// What the polish found.
+/// The result of a polish.
 #[derive(Clone, Debug)]
 pub(crate) struct Polished {
     /// The best hidden weights by validation, n × d′.
     pub(crate) w: Mat<f64>,
     /// Their validation error; infinite where nothing could be evaluated.
     pub(crate) validation: f64,
-    /// The validation error of the weights given.
+    /// The validation error of the given weights.
     pub(crate) start_validation: f64,
     /// Accepted steps taken.
     pub(crate) steps: usize,
     /// The accepted step whose weights were kept, 0 for the start.
     pub(crate) best_step: usize,
-    /// The damping μ at the end, with which it can be continued.
+    /// The damping μ at the end, to continue with.
     pub(crate) damping: f64,
     /// Why it ended.
     pub(crate) stopped: Stopped,
@@ -75,16 +76,16 @@ pub(crate) enum Stopped {
     Patience,
     /// φ no longer falls.
     Stalled,
-    /// The observer asked for it.
+    /// The observer asked to stop.
     Observer,
-    /// The start could not be evaluated in finite numbers.
+    /// The start is not finite.
     NotFinite,
 }
 
 /// Moves `w` (n × d′) downhill on the rows of `projection` and returns the best state on `validation`.
 ///
 /// After the start (step 0) and after every accepted step `observe(step, φ, validation error)` is called; the
-/// polish goes on while it returns true. Without validation rows the training rows decide.
+/// polish continues while it returns true. Without validation rows the training rows decide.
 pub(crate) fn polish(
     projection: &Projection<'_>,
     validation: &PaddedRows<'_>,

@@ -1,6 +1,6 @@
 //! The projected problem φ(w) = min over b of |A b − y|² + τ²|b|²: its value, its Jacobian and one descent step.
 //!
-//! Dimensions and formulas are those of the room's page (`polish`).
+//! Dimensions and formulas are in the head of `polish`, which takes the steps and decides when to stop.
 
 use super::step::Linearised;
 use crate::data::rows::PaddedRows;
@@ -13,13 +13,13 @@ use crate::{Activation, Form, Support};
 use faer::reborrow::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
 
-/// Failed trials in one step after which no damping will help.
+/// Trials in one step before it gives up.
 const TRIALS: usize = 14;
 /// Steps of the power method for s_max.
 const ROUNDS: usize = 12;
-/// The part of a step over which its second derivative is taken.
+/// Fraction of a step over which its second derivative is taken.
 const PROBE: f64 = 0.1;
-/// The largest correction of second order, as a part of the step, that is believed.
+/// Largest second-order correction that is trusted, as a fraction of the step.
 const BEND: f64 = 0.4;
 
 /// The problem of one polish: its rows and the entries of w that move.
@@ -64,7 +64,7 @@ impl<'a> Projection<'a> {
         }
     }
 
-    /// The rows that φ is of.
+    /// The rows of φ.
     pub fn rows(&self) -> &'a PaddedRows<'a> {
         self.rows
     }

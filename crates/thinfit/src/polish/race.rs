@@ -2,7 +2,7 @@
 //!
 //! Trained features start near a good basin; random features of very small scale start where the orthogonal
 //! factorisations can still tell nearly parallel columns apart, and often go further. Which is better depends on the
-//! data, so both run. The order of the candidates decides between equals, and threads change nothing.
+//! data, so both run. Ties go to the earlier candidate, and threads change nothing.
 
 use super::{Options, Polished, Projection, polish};
 use crate::data::rows::{PaddedRows, Rows};
@@ -12,9 +12,9 @@ use crate::{Activation, Dataset, Form, Support};
 use faer::Mat;
 use rayon::prelude::*;
 
-/// Steps that every candidate gets.
+/// Steps of every candidate in the heat.
 pub(crate) const HEAT: usize = 10;
-/// Candidates that go on.
+/// Candidates that reach the final.
 pub(crate) const FINALISTS: usize = 2;
 
 /// Where hidden weights come from.

@@ -1,13 +1,13 @@
 //! Points that fill the unit cube evenly: a rank-1 lattice of Korobov's form, folded by the tent map.
 //!
 //! Point i of N has the coordinates {i g^j/N}. The multiplier g is the best of a few by the worst-case error P₂ of the
-//! lattice, and the fold x ↦ 1 − |2x − 1| makes functions that are not periodic as good as periodic ones. The mean over
-//! the points then errs like 1/N² for smooth functions of few inputs, and not worse than random points otherwise.
+//! lattice, and the fold x ↦ 1 − |2x − 1| lets functions that are not periodic do as well as periodic ones. The mean
+//! over the points then errs like 1/N² for smooth functions of few inputs, and not worse than random points otherwise.
 
 use faer::Mat;
 use std::f64::consts::PI;
 
-/// Multipliers that compete.
+/// Multipliers to try.
 const CANDIDATES: u64 = 64;
 
 /// `points` points, a power of two, in `dim` dimensions (points × dim).

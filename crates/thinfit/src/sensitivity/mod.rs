@@ -1,8 +1,8 @@
 //! Which inputs matter: variance-based sensitivity indices of a model over a box.
 //!
-//! Dimensions: `d` inputs. The inputs are independent and uniform on the box. Sums of waves are integrated in closed form
-//! ([`waves`](crate::sensitivity::waves)); for the other activations, and where rounding would spoil the closed form, the same moments
-//! are estimated at the points of a lattice. Inputs that hang together in the samples are treated as if they did not.
+//! Dimensions: `d` inputs. The inputs are independent and uniform on the box. Sums of waves are integrated in closed
+//! form (`waves`); for other activations, and where rounding would spoil the closed form, the moments are estimated at
+//! the points of a lattice. Correlations between inputs in the samples are ignored.
 
 mod lattice;
 mod waves;
@@ -37,8 +37,8 @@ pub struct Sensitivity {
     /// E (∂f/∂x_j)², in the units of the data (d). Times (high − low)²/(π² Var f) it is a bound on S_Tj, and it sees
     /// fast, small ripples that the indices do not.
     pub derivative: Vec<f64>,
-    /// Whether the integrals are exact up to rounding. If not they were estimated from a fixed set of points; expect
-    /// errors of 1e-3 in the indices and less where f is smooth.
+    /// Whether the integrals are exact up to rounding. If not, they were estimated from a fixed set of points: expect
+    /// errors of 1e-3 in the indices, less where f is smooth.
     pub closed_form: bool,
 }
 
@@ -59,7 +59,7 @@ impl Model {
         self.check_box(o, domain)?;
         let magnitudes = self.magnitudes();
         let size: f64 = (0..self.width()).map(|l| magnitudes[(l, o)]).sum();
-        // The variance that rounding gives to predictions; by 32 digits, also about the error of the closed form.
+        // The variance of predictions from rounding alone; with 32 digits, also about the error of the closed form.
         let noise = (f64::EPSILON * size).powi(2);
         let sound = |moments: &Moments| {
             moments.variance <= noise || self.dim() as f64 * noise <= ROUNDING * moments.variance
@@ -192,7 +192,7 @@ impl Model {
 }
 
 impl Moments {
-    /// Shares of the variance, or of nothing where the variance is at most `noise`.
+    /// Shares of the variance; all zero where the variance is at most `noise`.
     fn indices(self, noise: f64, closed_form: bool) -> Result<Sensitivity> {
         let d = self.first.len();
         let constant = self.variance <= noise;
@@ -228,7 +228,7 @@ impl Moments {
     }
 }
 
-/// Points of the unit cube (rows) carried to the box.
+/// Points of the unit cube (rows), mapped to the box.
 fn to_box(points: MatRef<'_, f64>, domain: &[[f64; 2]]) -> Mat<f64> {
     Mat::from_fn(points.nrows(), points.ncols(), |i, j| {
         let [low, high] = domain[j];
@@ -236,7 +236,7 @@ fn to_box(points: MatRef<'_, f64>, domain: &[[f64; 2]]) -> Mat<f64> {
     })
 }
 
-/// The mean, by differences from the first value, so that equal values have none from it.
+/// The mean as an offset from the first value, which is exact for equal values.
 fn mean(values: &[f64]) -> f64 {
     let from = values[0];
     from + values.iter().map(|v| v - from).sum::<f64>() / values.len() as f64

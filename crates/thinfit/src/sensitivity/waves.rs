@@ -5,8 +5,8 @@
 //! f(x) = const + Re Σ_l a_l exp(i Σ_j ω_lj (x_j − c_j)),  E exp(i ω_j (x_j − c_j)) = sinc θ_j,  θ_j = ω_j h_j,
 //!
 //! so every second moment is a sum over pairs of waves of products of sincs (`docs/method.md`, section 8). The sums
-//! lose (Σ|a|)²/Var f of their digits, and a model of strong cancellation leaves none of 16. So they are made of numbers of
-//! 32 digits, sines included. This file knows two activations, Fourier and the cosine, and no other way to integrate.
+//! lose (Σ|a|)²/Var f of their digits, and strong cancellation leaves none of 16, so all numbers here have 32, sines
+//! included. Only Fourier and cosine features are waves; `sensitivity` estimates the rest.
 
 use crate::{Activation, Model};
 use faer::fx128;
@@ -40,7 +40,7 @@ pub(crate) struct Moments {
     pub(crate) first: Vec<f64>,
     /// E Var(f | all inputs but x_j), d.
     pub(crate) total: Vec<f64>,
-    /// The part of the variance that x_i and x_j make together only: row i, column j < i.
+    /// The part of the variance due to x_i and x_j together: row i, column j < i.
     pub(crate) second: Vec<Vec<f64>>,
     /// E (∂f/∂x_j)², d.
     pub(crate) derivative: Vec<f64>,
@@ -146,9 +146,9 @@ impl Waves {
         }
     }
 
-    /// Adds the terms of waves l and k ≤ l to all sums, those of k and l with them.
+    /// Adds the terms of the pairs (l, k) and (k, l) of waves, k ≤ l, to all sums.
     ///
-    /// A pair makes two waves, of the sums of the angles and of their differences.
+    /// The product of two waves is two waves, with the sums and the differences of the angles.
     fn add_pair(&self, l: usize, k: usize, sums: &mut Sums) {
         let d = self.centre.len();
         let ([x, y], [u, v]) = (self.amplitude[l], self.amplitude[k]);

@@ -315,9 +315,9 @@ fn gram(a: MatRef<'_, f64>, mut t: MatMut<'_, f64>) {
     );
 }
 
-/// Reflects the columns of a narrow strip one after the other; |v|²/2 goes to the diagonal of T from `offset` on.
+/// Reflects the columns of a narrow strip one by one; |v|²/2 goes to the diagonal of T from `offset` on.
 ///
-/// A column that is zero already is reflected all the same, by I − 2e eᵀ.
+/// A column of zeros is reflected too, by I − 2e eᵀ.
 #[inline(always)]
 fn factor_strip(mut a: MatMut<'_, f64>, mut t: MatMut<'_, f64>, offset: usize) {
     for j in 0..a.ncols() {

@@ -4,9 +4,9 @@ use crate::data::{Dataset, Scaler};
 use crate::solve::householder::Qr;
 use faer::{Mat, MatRef};
 
-/// Ridge relative to √m: decides between solutions where columns depend on each other, and is not felt elsewhere.
+/// Ridge relative to √m: picks a solution where columns are dependent, and is negligible elsewhere.
 const KAPPA: f64 = 1e-10;
-/// 1 − h below which the closed form of leaving a row out is rounding.
+/// 1 − h below which the closed form of leave-one-out is rounding.
 const CLOSE: f64 = 1e-7;
 
 /// Predictions (rows × c) at the rows of `x` by the least squares fit to `data`.
@@ -24,7 +24,7 @@ pub fn linear_leave_one_out(data: &Dataset) -> Vec<f64> {
     fit.qr.apply(q.as_mut());
     for i in 0..m {
         let left = 1.0 - q.row(i).squared_norm_l2();
-        // A row that the fit follows whatever its value has a residual of rounding alone.
+        // The fit passes through this row whatever its value, and its residual is rounding alone.
         let alone = (left < CLOSE && m > 1).then(|| {
             let others = data.rows(&(0..m).filter(|&k| k != i).collect::<Vec<_>>());
             Linear::fit(&others).predict(data.x.as_ref().subrows(i, 1))

@@ -1,5 +1,5 @@
 //! Output weights for given hidden weights: the normal equations where speed counts, orthogonal factorisations where
-//! digits do.
+//! accuracy does.
 
 mod decomposition;
 pub(crate) mod householder;

@@ -1,8 +1,8 @@
 //! Optimal output weights from the normal equations, b(w) = S⁻¹ Aᴴy with S = AᴴA + εI (paper §3.1, eq. `b_von_w`).
 //!
 //! This is the *fast* path, used in every training step: S is Hermitian positive definite, so one Cholesky
-//! factorisation serves b and its derivative (method of one more solve with the same factor). Forming AᴴA
-//! squares the condition number; the final fit and the polish use `orthogonal` instead.
+//! factorisation serves b and its derivative, which is one more solve. Forming AᴴA squares the condition number; the
+//! final fit uses `orthogonal` instead, and the polish `householder`.
 //!
 //! Dimensions: `n` width, `c` outputs, `k` = columns of the real design matrix E.
 

@@ -1,10 +1,10 @@
 //! The output weights by an orthogonal factorisation: the accurate path.
 //!
 //! Dimensions: `m` samples, `n` width, `c` outputs, `p` = columns of E, `q` = stacked rows. Forming AᵀA squares the
-//! condition number, so the normal equations lose all digits of b once cond(A) passes 1e8; here
-//! A = U diag(s) Vᵀ is factored itself and b = V diag(s/(s² + τ²)) Uᵀy for any τ, which is the ridge solution with
-//! ε = τ². The rows of A are those of `stacked`, real and weighted. This file also owns what one factorisation gives for
-//! nothing: leave-one-out residuals, the choice of τ and the covariance of b. It does not move w.
+//! condition number, so the normal equations lose all digits of b once cond(A) passes 1e8; here A itself is factored
+//! (`decomposition`), which gives the ridge solution with ε = τ² for any τ. The rows of A are those of `stacked`, real
+//! and weighted. This file also owns what one factorisation gives for free: leave-one-out residuals, the choice of τ
+//! and the covariance of b. It does not move w.
 
 use super::decomposition::{Decomposition, Influence};
 use super::stacked::{Form, roots, stack, stack_outputs};
@@ -24,7 +24,7 @@ pub(crate) struct Orthogonal {
     y: Mat<f64>,
     /// √ω, or none.
     roots: Option<Vec<f64>>,
-    /// Planes and outputs of the samples of weight zero, which the factorisation cannot know.
+    /// Planes and outputs of the samples of weight zero, which the factorisation does not see.
     ignored: Vec<(usize, Mat<f64>, Mat<f64>)>,
     /// Of condensed rows, the triangle of those that carry noise (see [`Orthogonal::condensed`]).
     noisy: Option<Mat<f64>>,
@@ -138,8 +138,8 @@ impl Orthogonal {
     /// M with Var f(x) = s2 · e(x) M e(x)ᵀ for the plane row e(x) as `features` writes it, p × p.
     ///
     /// Sample k has noise of variance s2/ω_k, independent of the others; without weights M = H Hᵀ for the map H
-    /// from y to b. A Fourier coefficient enters f as Re b · cos − Im b · sin; the sign is in M, so that e(x) is
-    /// used as it is.
+    /// from y to b. A Fourier coefficient enters f as Re b · cos − Im b · sin; the sign is in M, so that e(x)
+    /// needs none.
     pub(crate) fn covariance(&self, tau: f64) -> Mat<f64> {
         let Influence { hat, mut map } = self.factor.influence(tau);
         // hat = A · map row by row, up to a rotation of the rows, which the product below does not see.

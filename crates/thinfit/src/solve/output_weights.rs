@@ -1,5 +1,4 @@
-//! The optimal output weights of hidden weights that someone else chose: the accurate path for research on random
-//! features.
+//! The optimal output weights of given hidden weights, by the accurate path: for research on random features.
 
 use crate::Form;
 use crate::data::{Dataset, check_finite};
@@ -9,7 +8,7 @@ use crate::solve::ridge::KAPPAS;
 use crate::{Activation, Error, Result};
 use faer::{Mat, MatRef};
 
-/// The ridge solution b = argmin |A b − y|² + ε|b|² of one set of hidden weights, with what comes with it.
+/// The ridge solution b = argmin |A b − y|² + ε|b|² of one set of hidden weights, and its by-products.
 #[derive(Clone, Debug)]
 pub struct OutputWeights {
     /// b as planes, rows of c numbers: n real and n imaginary parts for Fourier, else n weights and the bias.
@@ -25,9 +24,9 @@ pub struct OutputWeights {
 }
 
 impl OutputWeights {
-    /// Solves for the output weights of `hidden` (n × d, or n × (d + 1) with biases) on the samples as they are.
+    /// Solves for the output weights of `hidden` (n × d, or n × (d + 1) with biases) on the samples, unscaled.
     ///
-    /// A ridge `eps` is taken as it is; without one, ε is chosen by the leave-one-out error.
+    /// A ridge `eps` is used as given; without one, ε is chosen by the leave-one-out error.
     ///
     /// # Errors
     /// Hidden weights whose shape does not fit the inputs, or values that are not finite.

@@ -2,7 +2,7 @@
 //!
 //! Dimensions: `m` samples, `n` width, `c` outputs, `p` = columns of E, `q` = stacked rows. Everything downstream of
 //! this file is real: for Fourier features the unknowns are the planes (Re b, Im b) and the rows depend on the
-//! [`Form`]; sample weights multiply rows by their square roots. It assembles matrices and factors none.
+//! [`Form`]; sample weights multiply rows by their square roots. It assembles matrices and does not factor them.
 
 use crate::Activation;
 use crate::math::columns::{column, column_mut};

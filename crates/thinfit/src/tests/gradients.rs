@@ -94,7 +94,7 @@ impl Setting {
         loss.total
     }
 
-    /// The gradient in the leaf, by hand.
+    /// The gradient in the leaf, by the backward functions.
     fn gradient(&mut self, leaf: Leaf) -> Vec<f64> {
         self.evaluate(leaf);
         match leaf {

@@ -1,7 +1,7 @@
 //! Adam on one flat slice. It moves θ, z and w alike and knows nothing of what they are.
 //!
-//! mₜ = β₁m + (1−β₁)g, vₜ = β₂v + (1−β₂)g², p ← p − rate · m̂ / (√v̂ + 10⁻⁸) with β = (0.9, 0.999) and the usual
-//! correction of the start-up bias.
+//! mₜ = β₁m + (1−β₁)g, vₜ = β₂v + (1−β₂)g², p ← p − rate · m̂ / (√v̂ + 10⁻⁸) with β = (0.9, 0.999) and the usual bias
+//! correction.
 
 use super::generator::Real;
 use super::step::Values;
@@ -47,7 +47,7 @@ impl<T: Real> Adam<T> {
         }
     }
 
-    /// Takes up moments that were saved after `steps` steps.
+    /// Restores moments saved after `steps` steps.
     ///
     /// # Errors
     /// Moments of a leaf of another length.
@@ -65,7 +65,7 @@ impl<T: Real> Adam<T> {
 }
 
 impl<T: Real> Stride<T> {
-    /// Moves a stretch of the leaf: parameters, gradient and both moments are of one length.
+    /// Moves a part of the leaf: parameters, gradient and both moments of one length.
     pub fn apply(self, p: &mut [T], g: &[T], first: &mut [T], second: &mut [T]) {
         assert!(p.len() == g.len() && p.len() == first.len() && p.len() == second.len());
         let (b1, b2, eps) = (T::of(BETA1), T::of(BETA2), T::of(EPSILON));

@@ -1,4 +1,4 @@
-//! What a fit can be resumed from.
+//! The state of a fit in its training, and the file from which it is resumed. The polish is not resumed but repeated.
 
 use super::phases::Check;
 use super::step::{Snapshot, TrainingStep};
@@ -12,7 +12,7 @@ use std::path::Path;
 /// Name and version of the checkpoint format.
 const FORMAT: &str = "thinfit-state/2";
 
-/// A fit that was interrupted.
+/// The state of an unfinished fit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     format: String,
@@ -69,7 +69,7 @@ impl State {
         &self.config
     }
 
-    /// Whether a fit with this configuration was interrupted; the number of threads does not matter.
+    /// Whether this is the state of a fit with this configuration, up to the number of threads.
     pub fn is_of(&self, config: &Config) -> bool {
         let threads = self.config.threads;
         self.config
@@ -79,7 +79,7 @@ impl State {
             }
     }
 
-    /// The same state, to be continued on so many threads; 0 takes all cores, as a state that was read does.
+    /// The same state, to be continued on `threads` threads; 0 uses all cores, as does a state read from a file.
     pub fn on_threads(mut self, threads: usize) -> State {
         self.config.threads = threads;
         self
@@ -103,16 +103,16 @@ impl State {
     }
 }
 
-/// Where a run stands: all that is needed to continue it to the same bits.
+/// The state of a run: all it takes to continue it to the same bits.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct RunState {
-    /// Index of the phase at work; the number of phases when all are done.
+    /// Index of the current phase; the number of phases when all are done.
     pub phase: usize,
     /// Steps done in this phase.
     pub step: usize,
-    /// The leaves and moments of the phase at work.
+    /// The leaves and moments of the current phase.
     pub snapshot: Option<Snapshot>,
-    /// Smallest validation error of the phase at work, and the state that has it.
+    /// Smallest validation error of the current phase, and its state.
     pub best: Option<(f64, Snapshot)>,
     /// The hidden weights once all phases are done, column by column.
     pub trained: Option<Vec<f64>>,
@@ -123,7 +123,7 @@ pub(crate) struct RunState {
 }
 
 impl RunState {
-    /// Smallest validation error of the phase at work.
+    /// Smallest validation error of the current phase.
     pub fn best(&self) -> Option<f64> {
         self.best.as_ref().map(|(validation, _)| *validation)
     }
@@ -133,7 +133,7 @@ impl RunState {
         self.trained.is_some()
     }
 
-    /// The state with the leaves of `run`, so that it can be saved.
+    /// The state with the leaves of `run`, ready to be saved.
     pub fn captured(&self, run: &dyn TrainingStep) -> Self {
         let mut snapshot = run.snapshot();
         snapshot.raised += self.raised;
@@ -144,7 +144,7 @@ impl RunState {
     }
 }
 
-/// A hash of the shapes and the bytes of the data: tells a state that belongs to other data.
+/// A hash of the shapes and values of the data, which exposes a state of other data.
 pub(crate) fn fingerprint(data: &Dataset) -> u64 {
     let shape = [
         data.samples(),

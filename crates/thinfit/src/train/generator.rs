@@ -1,9 +1,9 @@
 //! The generator G_θ: a ReLU network that turns latents z into hidden weights w = G_θ(z) (paper §3.2).
 //!
 //! Latents and activations are columns: layer i is a matrix of (units × latents). θ is one flat vector, layer
-//! after layer, each a column-major weight matrix (out × in) followed by its bias. Latents are worked on in
-//! chunks whose number depends on their count alone, so that threads never change a result. The generator
-//! knows nothing of the method around it.
+//! after layer, each a column-major weight matrix (out × in) followed by its bias. Latents are processed in chunks
+//! whose number depends on their count alone, so that threads never change a result. The generator knows nothing of the
+//! method around it.
 
 use super::adam::{Adam, Stride};
 use crate::math::elementary::vectorised;
@@ -69,7 +69,7 @@ macro_rules! real {
 real!(f32);
 real!(f64);
 
-/// Latents per chunk at most; about half of the usual hundred, for two cores.
+/// Maximum latents per chunk: about half of the usual hundred, for two cores.
 const CHUNK: usize = 64;
 /// Columns of a weight matrix whose gradient and Adam step are one task.
 const TASK: usize = 128;
@@ -89,7 +89,7 @@ enum Tile {
     Bias(usize),
 }
 
-/// A ReLU network with parameters θ and room for a fixed number of latents.
+/// A ReLU network with parameters θ, for a fixed number of latents.
 pub struct Generator<T> {
     /// Units of every layer, input and output included.
     sizes: Vec<usize>,

@@ -1,4 +1,4 @@
-//! Algorithm 1: the training step, what it is made of, and the phases made of it.
+//! Algorithm 1: the training step, its parts, and the phases that repeat it.
 
 pub(crate) mod adam;
 pub(crate) mod checkpoint;

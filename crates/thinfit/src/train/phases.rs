@@ -7,10 +7,10 @@ use crate::{Error, Result};
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
-/// One line of the learning curve.
+/// One point of the learning curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Check {
-    /// What was being moved; none in the polish.
+    /// The leaf that was trained; none in the polish.
     pub leaf: Option<Leaf>,
     /// Steps done in this phase.
     pub step: usize,
@@ -33,7 +33,7 @@ pub(crate) fn phases(config: &Config) -> Vec<(Leaf, Schedule)> {
     }
 }
 
-/// What [`train`] reports after every step; returning false stops it.
+/// Called by [`train`] after every step; false stops it.
 pub(crate) type Report<'a> = dyn FnMut(&dyn TrainingStep, &RunState, Leaf, f64) -> bool + 'a;
 
 /// Runs all phases from where `state` stands and returns the hidden weights (n × d′), and whether it was stopped.
@@ -68,7 +68,7 @@ pub(crate) fn train(
         while state.step < schedule.steps {
             let loss = match run.step(state.step, schedule.rate) {
                 Ok(loss) if loss.total.is_finite() => loss.total,
-                // A step that left the finite range ends the phase with the best state before it.
+                // A step that is not finite ends the phase with the best state before it.
                 Ok(_) | Err(Error::Diverged { .. }) => {
                     restore_best(run, leaf, state)?;
                     break;
@@ -97,7 +97,7 @@ pub(crate) fn train(
     Ok((w, false))
 }
 
-/// Validates, notes it in the history and keeps the state if it is the best of its phase.
+/// Validates, adds to the history and keeps the state if it is the best of its phase.
 fn check(
     run: &mut dyn TrainingStep,
     leaf: Leaf,

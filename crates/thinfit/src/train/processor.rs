@@ -1,4 +1,4 @@
-//! The training step on the processor.
+//! The training step on the processor: a run with its generator, objective and Adam. Phases are left to `phases`.
 
 use super::adam::Adam;
 use super::generator::{Generator, Precision, Real};
@@ -16,7 +16,7 @@ use rand_distr::StandardNormal;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Draws whose mean validates the generator.
+/// Draws whose mean error validates the generator.
 const VALIDATION_DRAWS: usize = 10;
 
 /// The processor as a device: steps run on the current rayon pool, sums over all [`Ranks`].
@@ -33,7 +33,7 @@ impl Default for Processor {
 }
 
 impl Processor {
-    /// A processor that shares the rows with others.
+    /// A processor that shares the rows with other ranks.
     pub fn with_ranks(ranks: Arc<dyn Ranks>) -> Self {
         Processor { ranks }
     }
@@ -164,7 +164,7 @@ impl<T: Real> TrainingStep for Run<T> {
         }
         self.objective.timing.add(Stage::Forward, &mut clock);
         if self.objective.wants_points() {
-            // The refinement must not see again the points of the generator's phase.
+            // The refinement must not reuse the points of the generator's phase.
             let place = 2 * step as u64 + u64::from(leaf == Leaf::Latents);
             self.objective
                 .scatter(&mut stream(self.seed, Purpose::Points, place));

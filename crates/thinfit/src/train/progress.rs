@@ -1,4 +1,4 @@
-//! What a fit tells while it runs, and what it may be told to do.
+//! What a fit reports while it runs, and how it is stopped.
 
 use super::checkpoint::State;
 use super::step::Leaf;
@@ -9,7 +9,7 @@ pub type Observer<'a> = dyn Fn(&Progress<'_>) -> Control + Sync + 'a;
 /// What an observer asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// Go on.
+    /// Keep going.
     Continue,
     /// End now; the fit returns the best model so far.
     Stop,
@@ -22,7 +22,7 @@ pub enum Phase {
     Train(Leaf),
     /// Levenberg-Marquardt on the projected problem.
     Polish,
-    /// The one phase of a method that has no others.
+    /// The only phase of a method without training steps.
     Fit,
 }
 
@@ -35,7 +35,7 @@ pub struct Progress<'a> {
     pub step: usize,
     /// Steps of this phase.
     pub steps: usize,
-    /// Loss at this step, in scaled outputs, where the method has one.
+    /// Loss at this step, in scaled outputs, if the method has one.
     pub loss: Option<f64>,
     /// Smallest validation error of this phase so far, in scaled outputs, once there is one.
     pub validation: Option<f64>,
@@ -43,13 +43,13 @@ pub struct Progress<'a> {
     pub run: usize,
     /// Number of runs.
     pub runs: usize,
-    /// Fraction of this run's work that is done, from 0 to 1; a guess.
+    /// Estimated fraction of this run's work that is done, from 0 to 1.
     pub done: f64,
     pub(crate) state: Option<&'a dyn Fn() -> State>,
 }
 
 impl Progress<'_> {
-    /// The progress of a method that knows only the fraction of its work that is done.
+    /// The progress of a method that reports only the fraction of its work that is done.
     pub fn fraction(done: f64) -> Self {
         Progress {
             phase: Phase::Fit,

@@ -1,8 +1,8 @@
-//! Sums over ranks: the seam behind which the rows of a fit may be shared out over several processes.
+//! Sums over ranks: the seam for distributing the rows of a fit over several processes.
 //!
-//! Everything a training step needs from the rows is a sum over groups of rows, and there are three of them: \[EᵀDE | EᵀDy\]
-//! before the solve, \[loss | db\] before the adjoint solve, and dw at the end. Whoever holds some of the groups adds up
-//! all of them by implementing [`Ranks`]; θ, z, w and Adam are the same on every rank.
+//! Everything a training step needs from the rows is a sum over groups of rows, and there are three of them:
+//! \[EᵀDE | EᵀDy\] before the solve, \[loss | db\] before the adjoint solve, and dw at the end. A [`Ranks`] holds some
+//! of the groups and adds up those of all ranks; θ, z, w and Adam are the same on every rank.
 
 use crate::math::columns::{column, column_mut};
 use faer::reborrow::ReborrowMut;
@@ -22,7 +22,7 @@ pub trait Ranks: Send + Sync {
     /// total += factor · part for every part of every rank, in the order of the groups.
     ///
     /// `parts` are those of this rank, one per group of rows and all of the shape of `total`. The order is part of the
-    /// contract: it keeps the result the same to the last bit, however the groups are shared out.
+    /// contract: it keeps the result the same to the last bit, however the groups are distributed.
     fn add<'a>(
         &self,
         parts: &mut dyn Iterator<Item = MatRef<'a, f64>>,

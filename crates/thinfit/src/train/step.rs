@@ -1,8 +1,8 @@
-//! One training step: the seam behind which another device may stand.
+//! One training step: the seam for other devices.
 //!
 //! F-Opt, GFT and GFT-r are the same step; they differ in the [`Leaf`] that Adam moves, and in whether the latents are
-//! drawn afresh. A [`Backend`] starts runs on its device, a [`TrainingStep`] is one of them. Phases, validation, the best
-//! state so far, checkpoints and the choice of λ sit above the seam and are written once (`phases`, `fit`).
+//! drawn afresh. A [`Backend`] starts runs on its device, a [`TrainingStep`] is one of them. Phases, validation, the
+//! best state so far, checkpoints and the choice of λ sit above the seam and are written once (`phases`, `fit`).
 
 use super::generator::{Precision, Real};
 use super::objective::Loss;
@@ -23,12 +23,12 @@ pub enum Leaf {
     Weights,
 }
 
-/// What one run trains on, in scaled units.
+/// The data and λ of one run, in scaled units.
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'a> {
-    /// The rows that the loss sees.
+    /// The training rows.
     pub train: &'a Dataset,
-    /// The rows that validate.
+    /// The validation rows.
     pub validation: &'a Dataset,
     /// Strength λ of the regulariser.
     pub lambda: f64,
@@ -39,14 +39,15 @@ pub trait Backend: Sync {
     /// Starts a run: θ, z and w as the seed of `config` draws them.
     ///
     /// # Errors
-    /// A device that is not there or has too little memory.
+    /// A device that is missing or has too little memory.
     fn start(&self, config: &Config, task: &Task<'_>) -> Result<Box<dyn TrainingStep>>;
 }
 
-/// One run on a device. All randomness is drawn by seed, purpose and step (see `math::random`), so that a run which begins
-/// from a [`Snapshot`] goes on to the same bits.
+/// One run on a device. All randomness is drawn by seed, purpose and step (see `math::random`), so that a run continued
+/// from a [`Snapshot`] gives the same bits.
 pub trait TrainingStep: Send {
-    /// Begins a phase that moves `leaf`: from a snapshot of this phase, or afresh, which draws the latents it starts from.
+    /// Begins a phase that moves `leaf`: from a snapshot of this phase, or afresh, which draws the latents it starts
+    /// from.
     ///
     /// A snapshot without moments restarts Adam.
     ///
@@ -57,7 +58,7 @@ pub trait TrainingStep: Send {
     /// Step number `step` of the phase: the loss before the step, then Adam moves the leaf at learning rate `rate`.
     ///
     /// # Errors
-    /// Numbers that left the finite range.
+    /// Numbers that are no longer finite.
     fn step(&mut self, step: usize, rate: f64) -> Result<Loss>;
 
     /// Mean squared error on the validation rows after `step` steps, with b solved on the training rows.
@@ -66,13 +67,13 @@ pub trait TrainingStep: Send {
     /// As [`TrainingStep::step`].
     fn validate(&mut self, step: usize) -> Result<f64>;
 
-    /// The hidden weights (n × d′) that the leaf stands for; of a generator, those of its final draw of latents.
+    /// The hidden weights (n × d′) that the leaf gives; for a generator, those of its final draw of latents.
     fn weights(&mut self) -> Mat<f64>;
 
     /// A copy of everything that a resumed run needs.
     fn snapshot(&self) -> Snapshot;
 
-    /// Where the time went so far; nothing where a device keeps no count.
+    /// The time spent so far; zero if the device does not measure it.
     fn timing(&self) -> Timing {
         Timing::default()
     }
@@ -88,7 +89,7 @@ pub enum Values {
     F64(Vec<f64>),
 }
 
-/// All leaves of a run, and Adam's moments of the one that is being moved.
+/// All leaves of a run, and Adam's moments of the one that moves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     /// θ.
@@ -97,7 +98,7 @@ pub struct Snapshot {
     pub z: Values,
     /// w, column by column.
     pub w: Vec<f64>,
-    /// First and second moments of the leaf; none where Adam is to start again.
+    /// First and second moments of the leaf; none to restart Adam.
     pub moments: Option<[Values; 2]>,
     /// Steps that the moments have seen.
     pub steps: i32,
@@ -106,7 +107,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The same leaves without the moments: all that is needed to come back to the best state of a phase.
+    /// The same leaves without the moments: enough to return to the best state of a phase.
     pub(crate) fn without_moments(self) -> Self {
         Snapshot {
             moments: None,

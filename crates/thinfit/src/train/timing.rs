@@ -1,4 +1,4 @@
-//! Where the time of a training step goes: seconds by stage, for the table of the benchmark.
+//! Where the time of a training step goes: seconds by stage, for benchmarks.
 //!
 //! Reading a clock costs some tens of nanoseconds, a dozen times in a step of a millisecond.
 

@@ -1,4 +1,4 @@
-//! Bare training steps on given samples, without phases, validation rule or scaling: for research and for timing.
+//! Bare training steps on given samples, without phases, validation or scaling: for research and timing.
 
 use super::objective::Loss;
 use super::processor::Processor;
@@ -16,10 +16,10 @@ pub struct Trainer {
 }
 
 impl Trainer {
-    /// Starts to move `leaf` on the samples as they are.
+    /// Starts to move `leaf` on the samples, unscaled.
     ///
     /// # Errors
-    /// A configuration outside its ranges; λ must be a number.
+    /// A setting out of range; λ must be a number.
     pub fn new(data: &Dataset, config: &Config, leaf: Leaf) -> Result<Self> {
         config.check()?;
         data.check()?;
@@ -43,7 +43,7 @@ impl Trainer {
     /// One step at learning rate `rate`; returns the loss before it.
     ///
     /// # Errors
-    /// Numbers that left the finite range.
+    /// Numbers that are no longer finite.
     pub fn step(&mut self, rate: f64) -> Result<Loss> {
         self.step += 1;
         let loss = self.run.step(self.step - 1, rate)?;
@@ -62,7 +62,7 @@ impl Trainer {
         self.run.timing()
     }
 
-    /// The hidden weights (n × d′) that the leaf stands for.
+    /// The hidden weights (n × d′) that the leaf gives.
     pub fn weights(&mut self) -> Mat<f64> {
         self.run.weights()
     }

@@ -1,7 +1,7 @@
 //! A group of rows: the three sweeps of one evaluation of the objective over its share of the rows.
 //!
-//! Dimensions: `m` rows of the group, `d`′ entries of one hidden weight, `n` width, `c` outputs, `k` = columns of E. Rows
-//! are worked on in blocks that stay in cache, on one thread; all sums over groups are taken by `objective`.
+//! Dimensions: `m` rows of the group, `d`′ entries of one hidden weight, `n` width, `c` outputs, `k` = columns of E.
+//! Rows are processed in blocks that stay in cache, on one thread; `objective` sums over groups.
 
 use crate::Activation;
 use crate::data::rows::Rows;
@@ -14,7 +14,7 @@ use faer::{Accum, Mat, MatRef, Par};
 const BLOCK: usize = 256;
 /// Most groups of rows; each has its own Gram matrix.
 const GROUPS: usize = 16;
-/// Planes of all rows are kept between sweeps up to this many bytes, and computed again beyond.
+/// Bytes of planes up to which those of all rows are kept between sweeps; beyond, they are recomputed.
 const KEEP: usize = 32 << 20;
 
 /// A group of rows with its planes, residuals and partial sums.
@@ -23,7 +23,7 @@ pub(super) struct Group {
     x: Padded,
     y: Mat<f64>,
     weights: Option<Vec<f64>>,
-    /// Planes: of all rows if kept, else of the block at work.
+    /// Planes: of all rows if kept, else of the current block.
     e: Mat<f64>,
     keep: bool,
     /// \[Re(A b) − y | Im(A b)\] of all rows.

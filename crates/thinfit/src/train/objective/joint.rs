@@ -1,4 +1,4 @@
-//! The objective with both layers free, L(w, b) + λR(w, b): what a network minimises that does not solve for b.
+//! The objective with both layers free, L(w, b) + λR(w, b): for networks that do not solve for b.
 //!
 //! It is the objective of this crate without the two solves: with v = 0 the third sweep leaves α = (2/Ω) D r alone,
 //! the derivative of the loss through A.
@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub struct Joint(Objective);
 
 impl Joint {
-    /// The objective over the samples as they are, for `n` neurons and λ = 0.
+    /// The objective over the samples, which are not scaled, for `n` neurons and λ = 0.
     pub fn new(data: &Dataset, activation: Activation, n: usize) -> Self {
         Joint(Objective::new(
             activation,

@@ -116,7 +116,7 @@ impl Objective {
         self
     }
 
-    /// Whether fresh points are wanted before each evaluation.
+    /// Whether each evaluation needs fresh points.
     pub fn wants_points(&self) -> bool {
         self.regulariser.is_some()
     }
