@@ -61,29 +61,11 @@ pub(crate) fn train(
         _ => {}
     }
     while let Some(&(leaf, schedule)) = phases.get(state.phase) {
-        if state.step == 0 {
-            run.begin(leaf, None)?;
-            check(run, leaf, state, None)?;
-        }
-        while state.step < schedule.steps {
-            let loss = match run.step(state.step, schedule.rate) {
-                Ok(loss) if loss.total.is_finite() => loss.total,
-                // A step that is not finite ends the phase with the best state before it.
-                Ok(_) | Err(Error::Diverged { .. }) => {
-                    restore_best(run, leaf, state)?;
-                    break;
-                }
-                Err(error) => return Err(error),
-            };
-            state.step += 1;
-            if state.step.is_multiple_of(config.check_every) || state.step == schedule.steps {
-                check(run, leaf, state, Some(loss))?;
-            }
-            if !report(run, state, leaf, loss) {
-                restore_best(run, leaf, state)?;
-                state.raised += run.snapshot().raised;
-                return Ok((run.weights(), true));
-            }
+        let completed = train_phase(run, config, (leaf, schedule), state, report)?;
+        if !completed {
+            restore_best(run, leaf, state)?;
+            state.raised += run.snapshot().raised;
+            return Ok((run.weights(), true));
         }
         if leaf != Leaf::Parameters || config.keep == Keep::Best {
             restore_best(run, leaf, state)?;
@@ -95,6 +77,39 @@ pub(crate) fn train(
     state.raised += run.snapshot().raised;
     state.snapshot = None;
     Ok((w, false))
+}
+
+/// Runs the current phase to its end, or until `report` stops it: false.
+fn train_phase(
+    run: &mut dyn TrainingStep,
+    config: &Config,
+    (leaf, schedule): (Leaf, Schedule),
+    state: &mut RunState,
+    report: &mut Report<'_>,
+) -> Result<bool> {
+    if state.step == 0 {
+        run.begin(leaf, None)?;
+        check(run, leaf, state, None)?;
+    }
+    while state.step < schedule.steps {
+        let loss = match run.step(state.step, schedule.rate) {
+            Ok(loss) if loss.total.is_finite() => loss.total,
+            // A step that is not finite ends the phase with the best state before it.
+            Ok(_) | Err(Error::Diverged { .. }) => {
+                restore_best(run, leaf, state)?;
+                break;
+            }
+            Err(error) => return Err(error),
+        };
+        state.step += 1;
+        if state.step.is_multiple_of(config.check_every) || state.step == schedule.steps {
+            check(run, leaf, state, Some(loss))?;
+        }
+        if !report(run, state, leaf, loss) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Validates, adds to the history and keeps the state if it is the best of its phase.
