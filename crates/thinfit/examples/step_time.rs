@@ -7,6 +7,8 @@
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use rayon::prelude::*;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::Instant;
 use thinfit::{Config, Dataset, Lambda, Leaf, Stage, Trainer};
@@ -76,6 +78,74 @@ fn data(name: &str, d: usize, m: usize) -> Dataset {
     Dataset::new(x, y).expect("the data are finite")
 }
 
+/// Milliseconds of a training step, by stage, as JSON; raises the peaks (f32, f64) that were measured alongside.
+fn measure(
+    (name, d, m): (&str, usize, usize),
+    (phase, leaf): (&str, Leaf),
+    lambda: f64,
+    threads: usize,
+    peaks: &mut (f64, f64),
+) -> Result<Value, thinfit::Error> {
+    let config = Config {
+        lambda: Lambda::Fixed(lambda),
+        ..Config::paper()
+    };
+    let mut trainer = Trainer::new(&data(name, d, m), &config, leaf)?;
+    let mut steps = |count: usize| (0..count).try_for_each(|_| trainer.step(1e-4).map(|_| ()));
+    steps(STEPS)?;
+    // The clock of the machine varies, so the peak is measured at every setting, and the best one counts.
+    peaks.0 = peaks.0.max(peak!(f32, threads));
+    peaks.1 = peaks.1.max(peak!(f64, threads));
+    let mut raw = Vec::new();
+    for _ in 0..BATCHES {
+        let start = Instant::now();
+        steps(STEPS)?;
+        raw.push(start.elapsed().as_secs_f64() * 1e3 / STEPS as f64);
+    }
+    let total = (STEPS * (BATCHES + 1)) as f64;
+    let stages: BTreeMap<String, f64> = Stage::ALL
+        .into_iter()
+        .map(|stage| {
+            let seconds = trainer.timing().seconds(stage);
+            (format!("{stage:?}"), seconds * 1e3 / total)
+        })
+        .collect();
+    let (single, double) = flops(leaf, d, m);
+    let mut sorted = raw.clone();
+    sorted.sort_by(f64::total_cmp);
+    Ok(json!({
+        "problem": name, "d": d, "m": m, "phase": phase, "lambda": lambda,
+        "ms": sorted[BATCHES / 2], "ms_min": sorted[0], "ms_raw": raw,
+        "gflop_f32": single, "gflop_f64": double, "parts_ms": stages,
+    }))
+}
+
+/// All problems, phases and λ, with their floors.
+fn measure_all(threads: usize) -> Result<Vec<Value>, thinfit::Error> {
+    let (mut lines, mut peaks) = (Vec::new(), (0.0, 0.0));
+    for problem in [("f1", 5, 270), ("f2", 10, 900)] {
+        for phase in [("gft", Leaf::Parameters), ("gft-r", Leaf::Latents)] {
+            for lambda in [0.0, 1e-4] {
+                lines.push(measure(problem, phase, lambda, threads, &mut peaks)?);
+            }
+        }
+    }
+    for line in &mut lines {
+        let (single, double) = (number(line, "gflop_f32"), number(line, "gflop_f64"));
+        let floor = 1e3 * (single / peaks.0 + double / peaks.1);
+        let ratio = number(line, "ms") / floor;
+        line["floor_ms"] = floor.into();
+        line["times_floor"] = ratio.into();
+        line["peak_f32_gflops"] = peaks.0.into();
+        line["peak_f64_gflops"] = peaks.1.into();
+    }
+    Ok(lines)
+}
+
+fn number(line: &Value, key: &str) -> f64 {
+    line[key].as_f64().unwrap_or(f64::NAN)
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let json = arguments.iter().any(|a| a == "--json");
@@ -87,94 +157,26 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .build()?;
-    let lines = pool.install(|| -> Result<Vec<serde_json::Value>, thinfit::Error> {
-        let mut lines = Vec::new();
-        let (mut single_peak, mut double_peak) = (0.0f64, 0.0f64);
-        for (name, d, m) in [("f1", 5, 270), ("f2", 10, 900)] {
-            let data = data(name, d, m);
-            for (phase, leaf) in [("gft", Leaf::Parameters), ("gft-r", Leaf::Latents)] {
-                for lambda in [0.0, 1e-4] {
-                    let config = Config {
-                        lambda: Lambda::Fixed(lambda),
-                        ..Config::paper()
-                    };
-                    let mut trainer = Trainer::new(&data, &config, leaf)?;
-                    let mut steps =
-                        |count: usize| (0..count).try_for_each(|_| trainer.step(1e-4).map(|_| ()));
-                    steps(STEPS)?;
-                    let mut raw = Vec::new();
-                    // The peak is measured all along, because the machine's clock is not constant; the best one counts.
-                    (single_peak, double_peak) = (
-                        single_peak.max(peak!(f32, threads)),
-                        double_peak.max(peak!(f64, threads)),
-                    );
-                    for _ in 0..BATCHES {
-                        let start = Instant::now();
-                        steps(STEPS)?;
-                        raw.push(start.elapsed().as_secs_f64() * 1e3 / STEPS as f64);
-                    }
-                    let total = (STEPS * (BATCHES + 1)) as f64;
-                    let stages: Vec<_> = Stage::ALL
-                        .map(|stage| {
-                            (
-                                format!("{stage:?}"),
-                                trainer.timing().seconds(stage) * 1e3 / total,
-                            )
-                        })
-                        .into();
-                    let (single, double) = flops(leaf, d, m);
-                    let mut sorted = raw.clone();
-                    sorted.sort_by(f64::total_cmp);
-                    lines.push(serde_json::json!({
-                        "problem": name, "d": d, "m": m, "phase": phase, "lambda": lambda,
-                        "ms": sorted[BATCHES / 2], "ms_min": sorted[0], "ms_raw": raw,
-                        "gflop_f32": single, "gflop_f64": double,
-                        "parts_ms": stages.into_iter().collect::<std::collections::BTreeMap<_, _>>(),
-                    }));
-                }
-            }
-        }
-        for line in &mut lines {
-            let number = |key: &str| line[key].as_f64().unwrap_or(f64::NAN);
-            let floor =
-                1e3 * (number("gflop_f32") / single_peak + number("gflop_f64") / double_peak);
-            let ratio = number("ms") / floor;
-            line["floor_ms"] = floor.into();
-            line["times_floor"] = ratio.into();
-            line["peak_f32_gflops"] = single_peak.into();
-            line["peak_f64_gflops"] = double_peak.into();
-        }
-        Ok(lines)
-    })?;
+    let lines = pool.install(|| measure_all(threads))?;
     let mut out = std::io::stdout();
     if json {
-        writeln!(
-            out,
-            "{}",
-            serde_json::json!({ "threads": threads, "steps": lines })
-        )?;
+        writeln!(out, "{}", json!({ "threads": threads, "steps": lines }))?;
         return Ok(());
     }
     for line in &lines {
-        let number = |key: &str| line[key].as_f64().unwrap_or(f64::NAN);
         writeln!(
             out,
             "{} {:6} lambda {:6}: {:.3} ms ({:.2} times the floor of {:.3} ms)",
             line["problem"].as_str().unwrap_or(""),
             line["phase"].as_str().unwrap_or(""),
-            number("lambda"),
-            number("ms"),
-            number("times_floor"),
-            number("floor_ms")
+            number(line, "lambda"),
+            number(line, "ms"),
+            number(line, "times_floor"),
+            number(line, "floor_ms")
         )?;
         for stage in Stage::ALL {
-            write!(
-                out,
-                "  {stage:?} {:.3}",
-                line["parts_ms"][format!("{stage:?}")]
-                    .as_f64()
-                    .unwrap_or(f64::NAN)
-            )?;
+            let name = format!("{stage:?}");
+            write!(out, "  {name} {:.3}", number(&line["parts_ms"], &name))?;
         }
         writeln!(out)?;
     }
