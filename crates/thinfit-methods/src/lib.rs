@@ -40,12 +40,14 @@
 //! # Ok::<(), thinfit::Error>(())
 //! ```
 
+mod choice;
 mod kernels;
 mod method;
 mod networks;
 mod predictor;
 mod prepared;
 mod random;
+mod range;
 mod request;
 mod settings;
 
@@ -63,7 +65,7 @@ pub use networks::harfe::Harfe;
 pub use networks::noisy_gradients::NoisyGradients;
 pub use networks::plain_network::PlainNetwork;
 pub use networks::random_fourier::RandomFourier;
-pub use networks::shrimp::{Shrimp, Variant};
+pub use networks::shrimp::{Shrimp, ShrimpVariant};
 pub use networks::swim::Swim;
 pub use predictor::Predictor;
 pub use request::Request;

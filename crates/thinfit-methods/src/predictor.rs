@@ -1,7 +1,7 @@
 //! What any method returns: a network or a sum of kernels, with what both can do under one name.
 
 use crate::KernelModel;
-use crate::kernels::kernel_model;
+use crate::kernels::kernel_model::file::FAMILY;
 use std::path::Path;
 use thinfit::file::{format, read_whole};
 use thinfit::{Deviation, Error, Mat, MatRef, Model, Record, Result};
@@ -142,7 +142,7 @@ impl Predictor {
     /// # Errors
     /// All errors of [`Model::from_json`].
     pub fn from_json(text: &str, name: &Path) -> Result<Self> {
-        let kernel = format(text).is_some_and(|format| format.starts_with(kernel_model::FAMILY));
+        let kernel = format(text).is_some_and(|format| format.starts_with(FAMILY));
         if kernel {
             KernelModel::from_json(text, name).map(Predictor::Kernel)
         } else {

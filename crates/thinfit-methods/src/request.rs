@@ -190,26 +190,60 @@ mod tests {
     }
 
     #[test]
-    fn the_setting_that_is_wrong_is_named() {
-        for (preset, settings, field) in [
-            (None, json!({ "method": "magic" }), "`method`"),
-            (None, json!({ "width": "many" }), "`width`"),
+    fn a_wrong_setting_is_named_by_its_place() {
+        let half = json!({ "scale": 0.1, "kappa": null, "damping": 1.0 });
+        for (preset, settings, place, problem) in [
+            (None, json!({ "method": "magic" }), "method", "`magic`"),
+            (None, json!({ "method": 3 }), "method", "found `3`"),
+            (None, json!({ "width": "many" }), "width", "many"),
             (
                 None,
                 json!({ "generate": { "rate": "fast" } }),
-                "`generate.rate`",
+                "generate.rate",
+                "fast",
             ),
-            (None, json!({ "generate": { "stepz": 3 } }), "`stepz`"),
-            (None, json!({ "widht": 3 }), "`widht`"),
-            (None, json!({ "seed": -1 }), "`seed`"),
-            (None, json!({ "validation": 1.5 }), "`validation`"),
-            (Some("slow"), json!({}), "`preset`"),
-            (Some("fast"), json!({ "method": "rff" }), "`preset`"),
-            (None, json!({ "method": "rff", "width": -7 }), "`width`"),
-            (None, json!({ "method": "shrimp", "points": 7 }), "`points`"),
+            (
+                None,
+                json!({ "generate": { "stepz": 3 } }),
+                "generate.stepz",
+                "`steps`",
+            ),
+            (
+                None,
+                json!({ "polish": { "starts": [half] } }),
+                "polish.starts[0].kappa",
+                "null",
+            ),
+            (None, json!({ "widht": 3 }), "widht", "`width`"),
+            (None, json!({ "seed": -1 }), "seed", "-1"),
+            (Some("fast"), json!({ "method": "rff" }), "preset", "`rff`"),
+            (None, json!({ "method": "rff", "width": -7 }), "width", "-7"),
+            (
+                None,
+                json!({ "method": "shrimp", "points": 7 }),
+                "points",
+                "`features`",
+            ),
         ] {
-            let error = read(preset, settings.clone()).unwrap_err().to_string();
-            assert!(error.contains(field), "{settings}: {error}");
+            match read(preset, settings.clone()) {
+                Err(Error::Setting {
+                    field,
+                    problem: found,
+                }) => {
+                    assert_eq!(field, place, "{settings}");
+                    assert!(found.contains(problem), "{settings}: {found}");
+                }
+                other => panic!("{settings}: {other:?}"),
+            }
+        }
+        for (preset, settings, place) in [
+            (None, json!({ "validation": 1.5 }), "validation"),
+            (Some("slow"), json!({}), "preset"),
+        ] {
+            match read(preset, settings.clone()) {
+                Err(Error::Config { field, .. }) => assert_eq!(field, place, "{settings}"),
+                other => panic!("{settings}: {other:?}"),
+            }
         }
     }
 }

@@ -5,26 +5,19 @@
 //! intercept, neither inputs nor outputs scaled; the paper does not state λ, and 1e-4 comes nearest over its test
 //! functions. [`KernelRidge::validated`] is what one would use in earnest.
 //!
-//! Of several multiples and ridges the pair with the smallest leave-one-out error is chosen. With K = U diag(s) Uᵀ, once per
-//! bandwidth, the error of row i when it is left out is, for every λ in O(m²),
-//!
-//! ```text
-//! α_i / ((K + λI)⁻¹)_ii        α = U diag(1/(s + λ)) Uᵀ y,   ((K + λI)⁻¹)_ii = Σ_k U_ik²/(s_k + λ)
-//! ```
+//! Of several multiples and ridges, the pair with the smallest leave-one-out error is chosen (`leave_one_out.rs`).
 
-use crate::kernels::cholesky::{factor, solve};
+use crate::choice::stops;
 use crate::kernels::kernel::squares;
 use crate::kernels::kernel_model::{Expansion, check_data};
-use crate::networks::least_squares::times;
+use crate::kernels::leave_one_out::leave_one_out;
+use crate::range::positives;
 use crate::{Error, Kernel, KernelModel, Result, Shape};
-use faer::diag::Diag;
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
-use faer::{Mat, MatRef, Par};
+use faer::Mat;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use thinfit::pieces::require;
-use thinfit::{Control, Dataset, Observer, Progress, Record, Scaling};
+use thinfit::{Dataset, Observer, Progress, Record, Scaling};
 
 /// Numbers in the kernel matrices that are decomposed at a time: 1 GiB, four times as much with what comes along.
 const MEMORY: usize = 1 << 27;
@@ -77,17 +70,21 @@ impl KernelRidge {
 
     /// Fits the coefficients. Nothing is random: the seed is only noted.
     ///
-    /// If rounding makes K + λI indefinite, λ is raised; see [`KernelRecord::raised`]. If most pairs of points coincide, so
+    /// If rounding makes K + λI indefinite, λ is raised; see [`Record::raised`]. If most pairs of points coincide, so
     /// that the median is zero, the median is taken over the pairs that do not.
     ///
     /// # Errors
     /// Data or settings that cannot be used, or points that are all equal.
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<KernelModel> {
         check_data(data)?;
-        let lambda = "finite numbers of at least 0, at least one";
-        check_numbers("lambda", &self.lambda, 0.0, lambda)?;
-        let bandwidth = "positive numbers, at least one";
-        check_numbers("bandwidth", &self.bandwidth, f64::MIN_POSITIVE, bandwidth)?;
+        let lambdas = &self.lambda;
+        require(
+            !lambdas.is_empty() && lambdas.iter().all(|v| *v >= 0.0 && v.is_finite()),
+            "lambda",
+            "finite numbers of at least 0, at least one",
+            format!("{lambdas:?}"),
+        )?;
+        positives("bandwidth", &self.bandwidth)?;
         let scalers = self.scaling.scalers(data.x.as_ref(), data.y.as_ref());
         let (x, y) = (
             scalers.0.apply(data.x.as_ref()),
@@ -103,50 +100,16 @@ impl KernelRidge {
             // The floor keeps what is smaller than rounding from becoming zero.
             lengths: vec![(bandwidth * median).max(1e-160); data.dim()],
         };
-
-        let (mut best, mut stopped) = ((self.bandwidth[0], self.lambda[0], None), false);
-        if self.chooses() {
-            let mut least = f64::INFINITY;
-            let mut tried = 0;
-            // Each bandwidth takes four matrices of m × m; several at a time only where they fit.
-            let together = (MEMORY / (data.samples() * data.samples())).max(1);
-            for group in self
-                .bandwidth
-                .chunks(together.min(rayon::current_num_threads()))
-            {
-                let errors = group.par_iter().map(|&bandwidth| {
-                    let gram = kernel(bandwidth).gram(x.as_ref());
-                    leave_one_out(gram.as_ref(), y.as_ref(), &self.lambda)
-                });
-                let errors: Vec<_> = errors.collect();
-                for (&bandwidth, errors) in group.iter().zip(errors) {
-                    for (&lambda, mse) in self.lambda.iter().zip(errors) {
-                        let total: f64 = mse.iter().sum();
-                        if total < least {
-                            (least, best) = (total, (bandwidth, lambda, Some(mse)));
-                        }
-                    }
-                }
-                tried += group.len();
-                if observe(&Progress::fraction(
-                    tried as f64 / (self.bandwidth.len() + 1) as f64,
-                )) == Control::Stop
-                {
-                    stopped = true;
-                    break;
-                }
-            }
-        }
-
-        let (bandwidth, lambda, mse) = best;
-        let kernel = kernel(bandwidth);
-        let factor = factor(kernel.gram(x.as_ref()).as_ref(), lambda, Par::rayon(0))?;
-        let alpha = solve(factor.l.as_ref(), y.as_ref());
-        observe(&Progress::fraction(1.0));
+        let (choice, stopped) = match self.chooses() {
+            true => self.choose(&|bandwidth| kernel(bandwidth).gram(x.as_ref()), &y, observe),
+            false => (None, false),
+        };
+        let (bandwidth, lambda, mse) = match choice {
+            Some((bandwidth, lambda, mse)) => (bandwidth, lambda, Some(mse)),
+            None => (self.bandwidth[0], self.lambda[0], None),
+        };
         let settings = serde_json::to_value(self).expect("settings are finite numbers");
         let record = Record {
-            ridge: factor.ridge,
-            raised: factor.raised,
             chosen_by: mse.is_some().then(|| "leave-one-out".into()),
             stopped,
             ..Record::of(self.name(), settings, seed, data.samples())
@@ -155,55 +118,45 @@ impl KernelRidge {
             Some(mse) => record.left_out(data, &mse, &scalers.1.scale, data.samples()),
             None => record,
         };
-        let mean = vec![0.0; y.ncols()];
-        let expansion = Expansion {
-            kernel,
-            mean,
-            points: x,
-            alpha,
-            signal: None,
-        };
+        let (expansion, record) =
+            Expansion::ridge(kernel(bandwidth), x, y.as_ref(), lambda, record)?;
+        observe(&Progress::fraction(1.0));
         KernelModel::new(data, scalers, expansion, record)
     }
-}
 
-/// Mean squared leave-one-out errors of every output, for every λ; infinite where the decomposition fails.
-fn leave_one_out(gram: MatRef<'_, f64>, y: MatRef<'_, f64>, lambdas: &[f64]) -> Vec<Vec<f64>> {
-    let (m, c) = (y.nrows(), y.ncols());
-    let (mut u, mut s) = (Mat::zeros(m, m), Diag::zeros(m));
-    let scratch =
-        self_adjoint_evd_scratch::<f64>(m, ComputeEigenvectors::Yes, Par::Seq, Default::default());
-    let done = self_adjoint_evd(
-        gram,
-        s.as_mut(),
-        Some(u.as_mut()),
-        Par::Seq,
-        MemStack::new(&mut MemBuffer::new(scratch)),
-        Default::default(),
-    );
-    if done.is_err() {
-        return vec![vec![f64::INFINITY; c]; lambdas.len()];
+    /// The bandwidth and the ridge with the least leave-one-out errors, which come along, and whether the search was
+    /// stopped; none where no error is finite.
+    fn choose(
+        &self,
+        gram: &(dyn Fn(f64) -> Mat<f64> + Sync),
+        y: &Mat<f64>,
+        observe: &Observer<'_>,
+    ) -> (Option<(f64, f64, Vec<f64>)>, bool) {
+        let (mut best, mut least, mut tried) = (None, f64::INFINITY, 0);
+        // Each bandwidth takes four matrices of m × m; several at a time only where they fit.
+        let together = (MEMORY / (y.nrows() * y.nrows())).max(1);
+        let together = together.min(rayon::current_num_threads());
+        for group in self.bandwidth.chunks(together) {
+            let errors = group.par_iter().map(|&bandwidth| {
+                leave_one_out(gram(bandwidth).as_ref(), y.as_ref(), &self.lambda)
+            });
+            let errors: Vec<_> = errors.collect();
+            for (&bandwidth, errors) in group.iter().zip(errors) {
+                for (&lambda, mse) in self.lambda.iter().zip(errors) {
+                    let total: f64 = mse.iter().sum();
+                    if total < least {
+                        (least, best) = (total, Some((bandwidth, lambda, mse)));
+                    }
+                }
+            }
+            tried += group.len();
+            // The fit at the chosen pair is one more.
+            if stops(observe, tried, self.bandwidth.len() + 1) {
+                return (best, true);
+            }
+        }
+        (best, false)
     }
-    let s = s.column_vector();
-    let squared = Mat::from_fn(m, m, |i, k| u[(i, k)] * u[(i, k)]);
-    let rotated = times(u.transpose(), y);
-    // Eigenvalues are known up to this only; below it, a ridge of zero would divide by their rounding errors.
-    let floor = m as f64 * f64::EPSILON * s.iter().fold(0.0, |a: f64, v| a.max(*v));
-    // All ridges at a time: the columns of each block belong to one λ.
-    let shrink = |k: usize, l: usize| 1.0 / (s[k].max(0.0) + lambdas[l]).max(floor);
-    let shrunk = Mat::from_fn(m, lambdas.len(), shrink);
-    let diagonal = times(squared.as_ref(), shrunk.as_ref());
-    let shrunk = Mat::from_fn(m, lambdas.len() * c, |k, at| {
-        shrink(k, at / c) * rotated[(k, at % c)]
-    });
-    let alpha = times(u.as_ref(), shrunk.as_ref());
-    let error = |l: usize, o: usize| {
-        let terms = (0..m).map(|i| (alpha[(i, l * c + o)] / diagonal[(i, l)]).powi(2));
-        terms.sum::<f64>() / m as f64
-    };
-    (0..lambdas.len())
-        .map(|l| (0..c).map(|o| error(l, o)).collect())
-        .collect()
 }
 
 /// The median over pairs of points, or over the pairs of positive distance if that is zero; none if there is none.
@@ -241,26 +194,12 @@ fn median(squared: &mut [f64]) -> Option<f64> {
     Some(0.5 * (lower.sqrt() + upper.sqrt()))
 }
 
-fn check_numbers(
-    field: &'static str,
-    values: &[f64],
-    least: f64,
-    expected: &'static str,
-) -> Result<()> {
-    let right = |v: &f64| *v >= least && v.is_finite();
-    require(
-        !values.is_empty() && values.iter().all(right),
-        field,
-        expected,
-        format!("{values:?}"),
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::kernels::kernel::tests::random;
     use proptest::prelude::*;
+    use thinfit::Control;
 
     fn fit(settings: &KernelRidge, x: &Mat<f64>, y: &Mat<f64>) -> Result<KernelModel> {
         let data = Dataset::new(x.clone(), y.clone())?;
@@ -283,7 +222,7 @@ mod tests {
         let alpha = model.coefficients();
         let mut system = model.kernel().cross(x.as_ref(), x.as_ref());
         (0..m).for_each(|i| system[(i, i)] += lambda);
-        let residual = &system * &alpha - &y;
+        let residual = &system * alpha - &y;
         // Cholesky is backward stable: |S a - y| <= c m eps |S| |a|.
         let tolerance = m as f64 * f64::EPSILON * system.norm_l2() * alpha.norm_l2();
         assert!(residual.norm_l2() < tolerance);
@@ -333,36 +272,6 @@ mod tests {
         let plain = fit(&KernelRidge::default(), &x, &y).unwrap();
         let constant = fit(&KernelRidge::default(), &padded, &y).unwrap();
         assert_eq!(plain.coefficients(), constant.coefficients());
-    }
-
-    #[test]
-    fn the_closed_form_is_the_error_of_fits_that_leave_a_row_out() {
-        let (m, c, lambdas) = (25, 2, [1e-6, 1e-2]);
-        let (x, y) = (random(m, 2, 1), random(m, c, 2));
-        let lengths = vec![0.4; 2];
-        let kernel = Kernel {
-            shape: Shape::Gaussian,
-            lengths,
-        };
-        let errors = leave_one_out(kernel.gram(x.as_ref()).as_ref(), y.as_ref(), &lambdas);
-        for (lambda, errors) in lambdas.into_iter().zip(errors) {
-            let mut expected = vec![0.0; c];
-            for i in 0..m {
-                let rest = |a: &Mat<f64>| {
-                    Mat::from_fn(m - 1, a.ncols(), |k, j| a[(k + usize::from(k >= i), j)])
-                };
-                let (x_rest, y_rest) = (rest(&x), rest(&y));
-                let l = factor(kernel.gram(x_rest.as_ref()).as_ref(), lambda, Par::Seq)
-                    .unwrap()
-                    .l;
-                let alpha = solve(l.as_ref(), y_rest.as_ref());
-                let f = kernel.cross(x.subrows(i, 1), x_rest.as_ref()) * &alpha;
-                (0..c).for_each(|o| expected[o] += (f[(0, o)] - y[(i, o)]).powi(2) / m as f64);
-            }
-            for (error, expected) in errors.iter().zip(expected) {
-                assert!((error / expected - 1.0).abs() < 1e-7);
-            }
-        }
     }
 
     #[test]

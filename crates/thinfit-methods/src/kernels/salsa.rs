@@ -9,9 +9,10 @@
 //! makes the range of λ independent of the units of y. And λ is sought on a grid of decades, which is then refined
 //! by thirds three times around the best, 13 values in all, where the original spends 30.
 
-use crate::kernels::cholesky::{cholesky, factor, solve};
+use crate::kernels::cholesky::{cholesky, solve};
 use crate::kernels::kernel_model::{Expansion, check_data};
 use crate::random::{Purpose, stream};
+use crate::range::{at_least_one, positive};
 use crate::{Error, Kernel, KernelModel, Result, Shape};
 use faer::{Mat, Par};
 use rand::RngExt;
@@ -96,65 +97,62 @@ impl Salsa {
             self.bandwidth * (m as f64).powf(-0.2) * (m as f64 / (m as f64 - 1.0)).sqrt();
         let lengths: Vec<f64> = spread.iter().map(|s| factor_h * s).collect();
 
-        let mut best: Option<(usize, Score)> = None;
-        let (mut order, mut stopped) = (0, false);
-        'search: while order < d {
-            let pass = (PASS.0 / (m * m)).clamp(1, PASS.1).min(d - order);
-            let grams = Kernel::additive_grams(&lengths, data.x.as_ref(), order + 1, order + pass);
-            for gram in grams {
-                order += 1;
-                let score = self.search(&gram, &y);
-                if score.total() < best.as_ref().map_or(f64::INFINITY, |best| best.1.total()) {
-                    best = Some((order, score));
-                }
-                let idle = order - best.as_ref().map_or(0, |best| best.0);
-                if idle >= self.patience {
-                    break 'search;
-                }
-                // Most fits end a few orders on; how many is not known.
-                if observe(&Progress::fraction(1.0 - 1.0 / (1.0 + 0.3 * order as f64)))
-                    == Control::Stop
-                    && best.is_some()
-                {
-                    stopped = true;
-                    break 'search;
-                }
-            }
-        }
+        let (best, stopped) = self.choose(&lengths, &data.x, &y, observe);
         let (order, score) = best.ok_or_else(|| Error::Data {
             what: "x",
             problem: "no additive kernel matrix can be factorised".into(),
             advice: "look for columns of extreme size",
         })?;
-
-        let kernel = Kernel {
-            shape: Shape::Additive(order),
-            lengths,
-        };
-        let factor = factor(
-            kernel.gram(data.x.as_ref()).as_ref(),
-            score.lambda,
-            Par::rayon(0),
-        )?;
-        let alpha = solve(factor.l.as_ref(), y.as_ref());
-        observe(&Progress::fraction(1.0));
         let settings = serde_json::to_value(self).expect("settings are finite numbers");
         let record = Record {
-            ridge: factor.ridge,
-            raised: factor.raised,
             chosen_by: Some("folds".into()),
             stopped,
             ..Record::of(Self::NAME, settings, seed, m)
         };
         let record = record.left_out(&data, &score.mse, &scalers.1.scale, edge(m, FOLDS[1]));
-        let expansion = Expansion {
-            kernel,
-            mean: vec![0.0; y.ncols()],
-            points: data.x.clone(),
-            alpha,
-            signal: None,
+        let kernel = Kernel {
+            shape: Shape::Additive(order),
+            lengths,
         };
+        let points = data.x.clone();
+        let (expansion, record) =
+            Expansion::ridge(kernel, points, y.as_ref(), score.lambda, record)?;
+        observe(&Progress::fraction(1.0));
         KernelModel::new(&data, scalers, expansion, record)
+    }
+
+    /// The best order and ridge, and whether the search was stopped; none where no matrix can be factorised.
+    fn choose(
+        &self,
+        lengths: &[f64],
+        x: &Mat<f64>,
+        y: &Mat<f64>,
+        observe: &Observer<'_>,
+    ) -> (Option<(usize, Score)>, bool) {
+        let (m, d) = (x.nrows(), x.ncols());
+        let mut best: Option<(usize, Score)> = None;
+        let mut order = 0;
+        while order < d {
+            let pass = (PASS.0 / (m * m)).clamp(1, PASS.1).min(d - order);
+            let grams = Kernel::additive_grams(lengths, x.as_ref(), order + 1, order + pass);
+            for gram in grams {
+                order += 1;
+                let score = self.search(&gram, y);
+                if score.total() < best.as_ref().map_or(f64::INFINITY, |best| best.1.total()) {
+                    best = Some((order, score));
+                }
+                let idle = order - best.as_ref().map_or(0, |best| best.0);
+                if idle >= self.patience {
+                    return (best, false);
+                }
+                // Most fits end a few orders on; how many is not known.
+                let at = Progress::fraction(1.0 - 1.0 / (1.0 + 0.3 * order as f64));
+                if observe(&at) == Control::Stop && best.is_some() {
+                    return (best, true);
+                }
+            }
+        }
+        (best, false)
     }
 
     /// The best ridge for one kernel matrix.
@@ -218,20 +216,15 @@ impl Salsa {
     }
 
     fn check(&self) -> Result<()> {
-        let (h, [low, high]) = (self.bandwidth, self.lambda);
-        require(
-            h > 0.0 && h.is_finite(),
-            "bandwidth",
-            "a positive number",
-            h,
-        )?;
+        let [low, high] = self.lambda;
+        positive("bandwidth", self.bandwidth)?;
         require(
             low > 0.0 && low <= high && high.is_finite(),
             "lambda",
             "two positive numbers in order",
             format!("{low} and {high}"),
         )?;
-        require(self.patience > 0, "patience", "at least 1", self.patience)
+        at_least_one("patience", self.patience)
     }
 }
 
@@ -281,6 +274,7 @@ fn shuffled(m: usize, seed: u64) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernels::cholesky::factor;
     use crate::kernels::kernel::tests::random;
 
     fn fit(x: &Mat<f64>, y: &Mat<f64>) -> Result<KernelModel> {

@@ -8,15 +8,17 @@
 //! densities; here the validation rows choose. The sets grow from single inputs (the published "ascent", for independent
 //! inputs), are measured on the training rows, without those that validate, and a constant is fitted along from the start.
 
+use crate::choice::best_of;
 use crate::networks::fourier::{Density, complex, frequencies, waves};
-use crate::networks::least_squares::ridge;
-use crate::networks::shrimp::{Features, Shrimp, Variant};
+use crate::networks::least_squares::{ridge, times};
+use crate::networks::shrimp::{Shrimp, ShrimpVariant};
 use crate::prepared::{Prepared, check_size};
 use crate::random::{Purpose, stream};
+use crate::range::{at_least_one, positive};
 use faer::{Mat, MatRef, c64};
 use serde::{Deserialize, Serialize};
 use thinfit::pieces::require;
-use thinfit::{Control, Dataset, Model, Observer, Progress, Result, Scaling};
+use thinfit::{Dataset, Model, Observer, Result, Scaling};
 
 /// Settings of ANOVA boosting and of the pruning after it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,9 +64,8 @@ impl AnovaRff {
     /// # Errors
     /// As [`crate::Method::fit`].
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Model> {
-        let densities = &self.densities;
         require(
-            !densities.is_empty(),
+            !self.densities.is_empty(),
             "densities",
             "at least one of normal and cauchy",
             "none",
@@ -74,24 +75,14 @@ impl AnovaRff {
         let shrimp = Shrimp {
             features: self.features(train),
             prune: self.prune,
-            variant: Variant::Complex,
+            variant: ShrimpVariant::Complex,
             ..Shrimp::default()
         };
-        let (mut best, mut stopped) = (None::<(f64, Features)>, false);
-        for (i, &density) in densities.iter().enumerate() {
+        let (kept, stopped) = best_of(&self.densities, observe, |&density| {
             let sets = self.index_sets(train, density, seed)?;
             let omega = self.draw(&sets, train, density, seed, 0);
-            let (error, kept) = shrimp.prune(&prepared, omega)?;
-            if best.as_ref().is_none_or(|(least, _)| error < *least) {
-                best = Some((error, kept));
-            }
-            stopped = observe(&Progress::fraction((i + 1) as f64 / densities.len() as f64))
-                == Control::Stop;
-            if stopped {
-                break;
-            }
-        }
-        let (_, kept) = best.expect("there is at least one density");
+            shrimp.prune(&prepared, omega)
+        })?;
         let mut record = prepared.record(Self::NAME, self, seed);
         record.stopped = stopped;
         shrimp.finish(prepared, kept, record)
@@ -108,22 +99,15 @@ impl AnovaRff {
         seed: u64,
     ) -> Result<Vec<Vec<usize>>> {
         let (q, thresholds) = (self.order.min(data.dim()), &self.thresholds);
-        let expected = "at least 1";
-        require(self.order > 0, "order", expected, 0)?;
-        require(
-            self.features_per_sample > 0,
-            "features_per_sample",
-            expected,
-            0,
-        )?;
+        at_least_one("order", self.order)?;
+        at_least_one("features_per_sample", self.features_per_sample)?;
+        positive("ridge", self.ridge)?;
         require(
             !thresholds.is_empty() && thresholds.iter().all(|t| (0.0..1.0).contains(t)),
             "thresholds",
-            "numbers from 0 to below 1, at least one",
+            "numbers between 0 and 1, at least one",
             format!("{thresholds:?}"),
         )?;
-        let positive = self.ridge > 0.0 && self.ridge.is_finite();
-        require(positive, "ridge", "a positive number", self.ridge)?;
         let (m, features) = (data.samples(), self.features(data));
         check_size(m, 4 * features, "lower features_per_sample")?;
         let mut sets: Vec<Vec<usize>> = (0..data.dim()).map(|j| vec![j]).collect();
@@ -228,7 +212,7 @@ fn variance(set: &[usize], x: MatRef<'_, f64>, omega: MatRef<'_, f64>, b: MatRef
             }
         }
     }
-    let term = crate::networks::least_squares::times(products.as_ref(), b);
+    let term = times(products.as_ref(), b);
     (0..b.ncols())
         .map(|o| {
             let column = term.col_as_slice(o);
@@ -250,6 +234,7 @@ fn union(u: &[usize], v: &[usize]) -> Vec<usize> {
 mod tests {
     use super::*;
     use rand::RngExt;
+    use thinfit::Control;
 
     fn sample(m: usize, d: usize, low: f64, high: f64, f: impl Fn(&[f64]) -> f64) -> Dataset {
         let mut rng = stream(5, Purpose::Points, 0);

@@ -5,16 +5,19 @@
 //! drives the magnitudes |β_l| towards each other. The validation rows keep the best iterate, and choose δ and λ where
 //! several are given.
 
+use crate::choice::stops;
 use crate::networks::fourier::{complex, network, waves};
 use crate::networks::least_squares::{Solved, ridge};
 use crate::prepared::Prepared;
 use crate::random::{Purpose, stream};
+use crate::range::{at_least_one, positives};
 use faer::{Mat, MatRef, c64};
 use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 use thinfit::pieces::require;
-use thinfit::{Control, Dataset, Form, Model, Network, Observer, Progress, Result, Scaling};
+use thinfit::{Dataset, Form, Model, Network, Observer, Progress, Result, Scaling};
 
 /// Settings of ARFF.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -66,12 +69,9 @@ impl Arff {
     /// # Errors
     /// As [`crate::Method::fit`].
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Model> {
-        require(self.width > 0, "width", "at least 1", self.width)?;
-        for (field, values) in [("deltas", &self.deltas), ("ridges", &self.ridges)] {
-            let right = !values.is_empty() && values.iter().all(|v| *v > 0.0 && v.is_finite());
-            let expected = "positive numbers, at least one";
-            require(right, field, expected, format!("{values:?}"))?;
-        }
+        at_least_one("width", self.width)?;
+        positives("deltas", &self.deltas)?;
+        positives("ridges", &self.ridges)?;
         let gamma = self.gamma.is_none_or(|gamma| gamma >= 0.0);
         let found = self.gamma.unwrap_or_default();
         require(gamma, "gamma", "a number of at least 0", found)?;
@@ -87,21 +87,11 @@ impl Arff {
             .collect();
         let (mut best, mut stopped) = (None, false);
         for (i, &(delta, lambda)) in grid.iter().enumerate() {
-            let share = |at: &Progress<'_>| {
-                observe(&Progress::fraction(
-                    (i as f64 + at.done) / grid.len() as f64,
-                ))
-            };
+            let part = |at: &Progress<'_>| observe(&at.part(i, grid.len()));
             let mut rng = stream(seed, Purpose::Walk, i as u64);
             let start = omega.clone();
-            stopped = self.walk(
-                &prepared,
-                start,
-                (delta, lambda),
-                &mut rng,
-                &mut best,
-                &share,
-            )?;
+            let step = (delta, lambda);
+            stopped = self.walk(&prepared, start, step, &mut rng, &mut best, &part)?;
             if stopped {
                 break;
             }
@@ -114,7 +104,7 @@ impl Arff {
         let ((held_out, _), (network, raised)) = (fit(&prepared.train)?, fit(&prepared.all)?);
         let mut record = prepared.record(Self::NAME, self, seed);
         (record.form, record.ridge, record.stopped) = (Form::Complex, best.lambda, stopped);
-        record.raised = raised as usize;
+        record.raised = raised;
         prepared.model(network, &held_out, record)
     }
 
@@ -124,7 +114,7 @@ impl Arff {
         prepared: &Prepared<'_>,
         mut omega: Mat<f64>,
         (delta, lambda): (f64, f64),
-        rng: &mut rand_chacha::ChaCha8Rng,
+        rng: &mut ChaCha8Rng,
         best: &mut Option<Best>,
         observe: &Observer<'_>,
     ) -> Result<bool> {
@@ -141,10 +131,7 @@ impl Arff {
                     lambda,
                 });
             }
-            if observe(&Progress::fraction(
-                (round + 1) as f64 / (self.rounds + 1) as f64,
-            )) == Control::Stop
-            {
+            if stops(observe, round + 1, self.rounds + 1) {
                 return Ok(true);
             }
             if round == self.rounds {
@@ -181,6 +168,7 @@ fn coefficients(rows: &Dataset, omega: MatRef<'_, f64>, lambda: f64) -> Result<S
 #[cfg(test)]
 mod tests {
     use super::*;
+    use thinfit::Control;
 
     #[test]
     fn the_walk_finds_a_high_frequency_that_the_start_lacks() {

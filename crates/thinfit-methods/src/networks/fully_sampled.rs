@@ -4,17 +4,17 @@
 //! output weights are solved for. Adam moves the parameters of G, with fresh latents in every step; one last draw is the
 //! network.
 
-use crate::networks::plain_network::choose_lambda;
+use crate::choice::{best_lambda, stops};
 use crate::prepared::Prepared;
 use crate::random::{Purpose, stream};
+use crate::range::{at_least_one, positive};
 use faer::Mat;
 use rand::RngExt;
 use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 use thinfit::pieces::{Adam, Generator, Joint, require};
 use thinfit::{
-    Activation, Control, Dataset, Error, Lambda, Model, Network, Observer, Progress, Result,
-    Scaling, Variation,
+    Activation, Dataset, Error, Lambda, Model, Network, Observer, Result, Scaling, Variation,
 };
 
 /// Settings of the fully sampled network.
@@ -60,16 +60,15 @@ impl FullySampled {
     /// # Errors
     /// As [`crate::Method::fit`].
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Model> {
-        require(self.width > 0, "width", "at least 1", self.width)?;
-        let positive = self.rate > 0.0 && self.rate.is_finite();
-        require(positive, "rate", "a positive number", self.rate)?;
+        at_least_one("width", self.width)?;
+        at_least_one("points", self.points)?;
+        positive("rate", self.rate)?;
         let layers = !self.hidden.is_empty() && !self.hidden.contains(&0);
         let expected = "layers of at least one unit";
         require(layers, "hidden", expected, format!("{:?}", self.hidden))?;
-        require(self.points > 0, "points", "at least 1", self.points)?;
         let prepared = Prepared::new(data, self.scaling, seed)?;
         let record = prepared.record(Self::NAME, self, seed);
-        choose_lambda(
+        best_lambda(
             prepared,
             self.lambda,
             record,
@@ -132,8 +131,7 @@ impl FullySampled {
             }
             generator.backward(d_out.as_ref(), None);
             generator.descend(&mut adam, self.rate);
-            stopped = observe(&Progress::fraction((step + 1) as f64 / self.steps as f64))
-                == Control::Stop;
+            stopped = stops(observe, step + 1, self.steps);
         }
         let network = Network {
             activation: Activation::Fourier,
@@ -147,6 +145,7 @@ impl FullySampled {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use thinfit::Control;
 
     #[test]
     fn a_sampled_network_is_better_than_the_mean_and_repeats_itself() {

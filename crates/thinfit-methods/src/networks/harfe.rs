@@ -5,16 +5,18 @@
 //! magnitude and solves for them exactly. (The published code compares signed entries where its text says magnitudes;
 //! here it is magnitudes.) Entries of ω are normal and phases uniform, one of the published modes.
 
+use crate::choice::stops;
 use crate::networks::least_squares::{lower, solve, times};
 use crate::prepared::{Prepared, check_size};
 use crate::random::{Purpose, random_subset, stream};
+use crate::range::{at_least_one, positive};
 use faer::Mat;
 use rand::RngExt;
 use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 use thinfit::pieces::{planes, require};
-use thinfit::{Activation, Control, Dataset, Model, Network, Observer, Progress, Result, Scaling};
+use thinfit::{Activation, Dataset, Model, Network, Observer, Result, Scaling};
 
 /// Change of the coefficients at which the iteration ends.
 const CHANGE: f64 = 1e-5;
@@ -71,44 +73,26 @@ impl Harfe {
     /// # Errors
     /// As [`crate::Method::fit`].
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Model> {
-        let expected = "at least 1";
-        require(
-            self.features_per_sample > 0,
-            "features_per_sample",
-            expected,
-            0,
-        )?;
-        require(self.order > 0, "order", expected, 0)?;
-        require(self.iterations > 0, "iterations", expected, 0)?;
-        for (field, value) in [
-            ("support_per_sample", self.support_per_sample),
-            ("deviation", self.deviation),
-            ("step", self.step),
-            ("ridge", self.ridge),
-        ] {
-            require(
-                value > 0.0 && value.is_finite(),
-                field,
-                "a positive number",
-                value,
-            )?;
-        }
-        let mean = self.mean.is_finite();
-        require(mean, "mean", "a finite number", self.mean)?;
+        at_least_one("features_per_sample", self.features_per_sample)?;
+        at_least_one("order", self.order)?;
+        at_least_one("iterations", self.iterations)?;
+        positive("support_per_sample", self.support_per_sample)?;
+        positive("deviation", self.deviation)?;
+        positive("step", self.step)?;
+        positive("ridge", self.ridge)?;
+        let finite = self.mean.is_finite();
+        require(finite, "mean", "a finite number", self.mean)?;
         let prepared = Prepared::new(data, self.scaling, seed)?;
-        let (held_out, raised, first) = self.pursue(&prepared.train, seed, &|at| {
-            observe(&Progress::fraction(0.5 * at.done))
-        })?;
-        // What a stop leaves is the network of the training rows.
-        let (network, raised, stopped) = match first {
+        let half =
+            |rows: &Dataset, part: usize| self.pursue(rows, seed, &|at| observe(&at.part(part, 2)));
+        let (held_out, raised, stopped) = half(&prepared.train, 0)?;
+        // A stop leaves the network of the training rows.
+        let (network, raised, stopped) = match stopped {
             true => (held_out.clone(), raised, true),
-            false => self.pursue(&prepared.all, seed, &|at| {
-                observe(&Progress::fraction(0.5 + 0.5 * at.done))
-            })?,
+            false => half(&prepared.all, 1)?,
         };
         let mut record = prepared.record(Self::NAME, self, seed);
-        (record.ridge, record.stopped) = (self.ridge, stopped);
-        record.raised = raised as usize;
+        (record.ridge, record.raised, record.stopped) = (self.ridge, raised, stopped);
         prepared.model(network, &held_out, record)
     }
 
@@ -119,30 +103,11 @@ impl Harfe {
         seed: u64,
         observe: &Observer<'_>,
     ) -> Result<(Network, usize, bool)> {
-        let (m, n, y) = (
-            rows.samples(),
-            self.features_per_sample * rows.samples(),
-            &rows.y,
-        );
+        let (m, y) = (rows.samples(), &rows.y);
+        let n = self.features_per_sample * m;
         check_size(m, 2 * n, "lower features_per_sample")?;
         let hidden = self.draw(n, rows.dim(), seed);
-        // The derivatives, which come along, are not needed; the copy frees them.
-        let planes = planes(Activation::Cosine, rows.x.as_ref(), hidden.as_ref());
-        let mut a = planes.as_ref().subcols(0, n).to_owned();
-        drop(planes);
-        let norms: Vec<f64> = (0..n)
-            .map(|l| {
-                let column = a.col_as_slice_mut(l);
-                let norm = column
-                    .iter()
-                    .map(|v| v * v)
-                    .sum::<f64>()
-                    .sqrt()
-                    .max(f64::MIN_POSITIVE);
-                column.iter_mut().for_each(|v| *v /= norm);
-                norm
-            })
-            .collect();
+        let (a, norms) = unit_columns(rows, &hidden);
         let size = ((self.support_per_sample * m as f64) as usize).clamp(1, n);
         let (mut c, mut residual) = (Mat::<f64>::zeros(n, y.ncols()), y.clone());
         let (mut support, mut raised, mut stopped) = (Vec::new(), 0, false);
@@ -151,28 +116,20 @@ impl Harfe {
             let moved = Mat::from_fn(n, y.ncols(), |l, o| {
                 c[(l, o)] + self.step * (ascent[(l, o)] - self.ridge * c[(l, o)])
             });
-            let magnitudes: Vec<f64> = (0..n).map(|l| moved.row(l).norm_l2()).collect();
-            let mut order: Vec<usize> = (0..n).collect();
-            order.sort_by(|&k, &l| magnitudes[l].total_cmp(&magnitudes[k]).then(k.cmp(&l)));
-            order.truncate(size);
-            order.sort_unstable();
-            support = order;
+            support = largest(&moved, size);
             let chosen = Mat::from_fn(m, size, |i, j| a[(i, support[j])]);
             let gram = lower(chosen.transpose(), chosen.as_ref());
             let rhs = times(chosen.transpose(), y.as_ref());
             let solved = solve(gram.as_ref(), self.ridge, rhs.as_ref())?;
             raised = solved.raised;
-            let solved = solved.b;
-            residual = y - times(chosen.as_ref(), solved.as_ref());
+            residual = y - times(chosen.as_ref(), solved.b.as_ref());
             let mut next = Mat::zeros(n, y.ncols());
             for (j, &l) in support.iter().enumerate() {
-                (0..y.ncols()).for_each(|o| next[(l, o)] = solved[(j, o)]);
+                (0..y.ncols()).for_each(|o| next[(l, o)] = solved.b[(j, o)]);
             }
             let change = (&next - &c).norm_l2();
             c = next;
-            stopped = observe(&Progress::fraction(
-                (iteration + 1) as f64 / self.iterations as f64,
-            )) == Control::Stop;
+            stopped = stops(observe, iteration + 1, self.iterations);
             let exact = residual.norm_l2() <= self.tolerance * y.norm_l2();
             if exact || change <= CHANGE || stopped {
                 break;
@@ -205,9 +162,37 @@ impl Harfe {
     }
 }
 
+/// The features of the rows (m × n) with columns of norm one, and the norms that they had.
+fn unit_columns(rows: &Dataset, hidden: &Mat<f64>) -> (Mat<f64>, Vec<f64>) {
+    // `planes` holds the derivatives too; the copy frees them.
+    let planes = planes(Activation::Cosine, rows.x.as_ref(), hidden.as_ref());
+    let mut a = planes.as_ref().subcols(0, hidden.nrows()).to_owned();
+    let norms = (0..a.ncols())
+        .map(|l| {
+            let column = a.col_as_slice_mut(l);
+            let square: f64 = column.iter().map(|v| v * v).sum();
+            let norm = square.sqrt().max(f64::MIN_POSITIVE);
+            column.iter_mut().for_each(|v| *v /= norm);
+            norm
+        })
+        .collect();
+    (a, norms)
+}
+
+/// The `size` rows of `c` of largest norm, in order; of equals the first.
+fn largest(c: &Mat<f64>, size: usize) -> Vec<usize> {
+    let magnitudes: Vec<f64> = (0..c.nrows()).map(|l| c.row(l).norm_l2()).collect();
+    let mut rows: Vec<usize> = (0..c.nrows()).collect();
+    rows.sort_by(|&k, &l| magnitudes[l].total_cmp(&magnitudes[k]).then(k.cmp(&l)));
+    rows.truncate(size);
+    rows.sort_unstable();
+    rows
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use thinfit::Control;
 
     #[test]
     fn a_combination_of_its_own_features_is_found_exactly() {

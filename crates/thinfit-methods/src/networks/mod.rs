@@ -9,6 +9,7 @@ pub(crate) mod least_squares;
 pub(crate) mod lsqr;
 pub(crate) mod noisy_gradients;
 pub(crate) mod plain_network;
+pub(crate) mod pruning;
 pub(crate) mod random_fourier;
 pub(crate) mod shrimp;
 pub(crate) mod swim;

@@ -3,9 +3,11 @@
 //! θ ← θ − ρ∇L(θ) + αZ with Z ~ N(0, I) and α = 0.1ρ, on all rows at once; the last iterate counts. The paper states
 //! neither ρ nor the number of steps.
 
-use crate::networks::plain_network::{Layers, choose_lambda};
+use crate::choice::best_lambda;
+use crate::networks::plain_network::Layers;
 use crate::prepared::Prepared;
 use crate::random::{Purpose, stream};
+use crate::range::positive;
 use rand::RngExt;
 use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
@@ -53,11 +55,11 @@ impl NoisyGradients {
     /// As [`crate::Method::fit`].
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Model> {
         let (rate, noise) = (self.rate, self.rate * self.noise);
-        require(rate > 0.0, "rate", "a positive number", rate)?;
+        positive("rate", rate)?;
         require(noise >= 0.0, "noise", "a number of at least 0", self.noise)?;
         let prepared = Prepared::new(data, self.scaling, seed)?;
         let record = prepared.record(Self::NAME, self, seed);
-        choose_lambda(
+        best_lambda(
             prepared,
             self.lambda,
             record,

@@ -5,15 +5,16 @@
 //! layers start uniform in ±1/√(inputs of the layer). The last iterate counts, as in the paper; the numbers are double
 //! precision where the paper's are single.
 
+use crate::choice::{best_lambda, stops};
 use crate::prepared::Prepared;
 use crate::random::{Purpose, stream};
+use crate::range::{at_least_one, positive};
 use faer::{Mat, MatMut, MatRef};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
-use thinfit::pieces::{Adam, Joint, require};
+use thinfit::pieces::{Adam, Joint};
 use thinfit::{
-    Activation, Control, Dataset, Error, Lambda, Model, Network, Observer, Progress, Result,
-    Scaling, Variation,
+    Activation, Dataset, Error, Lambda, Model, Network, Observer, Result, Scaling, Variation,
 };
 
 /// Fewest points at which the variation is sampled.
@@ -59,11 +60,10 @@ impl PlainNetwork {
     /// # Errors
     /// As [`crate::Method::fit`].
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Model> {
-        let positive = self.rate > 0.0 && self.rate.is_finite();
-        require(positive, "rate", "a positive number", self.rate)?;
+        positive("rate", self.rate)?;
         let prepared = Prepared::new(data, self.scaling, seed)?;
         let record = prepared.record(Self::NAME, self, seed);
-        choose_lambda(
+        best_lambda(
             prepared,
             self.lambda,
             record,
@@ -78,60 +78,6 @@ impl PlainNetwork {
             },
         )
     }
-}
-
-/// Trains for a λ: the network, and whether it was stopped.
-pub(crate) type Train<'a> =
-    dyn Fn(&Prepared<'_>, f64, &Observer<'_>) -> Result<(Network, bool)> + Sync + 'a;
-
-/// The model of the λ with the least validation error.
-pub(crate) fn choose_lambda(
-    prepared: Prepared<'_>,
-    lambda: Lambda,
-    mut record: thinfit::Record,
-    observe: &Observer<'_>,
-    train: &Train<'_>,
-) -> Result<Model> {
-    let lambdas = match lambda {
-        Lambda::Fixed(lambda) => vec![lambda],
-        Lambda::Auto => Lambda::GRID.to_vec(),
-    };
-    for &lambda in &lambdas {
-        let right = lambda >= 0.0 && lambda.is_finite();
-        require(right, "lambda", "a number of at least 0", lambda)?;
-    }
-    let (mut best, mut diverged) = (None::<(f64, Network)>, None);
-    for (i, &lambda) in lambdas.iter().enumerate() {
-        let share = |at: &Progress<'_>| {
-            observe(&Progress::fraction(
-                (i as f64 + at.done) / lambdas.len() as f64,
-            ))
-        };
-        // Inside the pool, because entering it at every step would be slow.
-        let (network, stopped) = match rayon::scope(|_| train(&prepared, lambda, &share)) {
-            // Another λ may do.
-            Err(error @ Error::Diverged { .. }) => {
-                diverged = Some(error);
-                continue;
-            }
-            trained => trained?,
-        };
-        let error = prepared.validate(&network);
-        if best.as_ref().is_none_or(|(least, _)| error < *least) {
-            best = Some((error, network));
-            record.lambda = lambda;
-        }
-        record.stopped |= stopped;
-        if stopped {
-            break;
-        }
-    }
-    let network = match (best, diverged) {
-        (Some((_, network)), _) => network,
-        (None, Some(error)) => return Err(error),
-        (None, None) => unreachable!("there is at least one lambda"),
-    };
-    prepared.model(network.clone(), &network, record)
 }
 
 /// Moves the parameters by their gradient: (step, θ, dθ).
@@ -160,7 +106,7 @@ impl Layers {
         lambda: f64,
         seed: u64,
     ) -> Result<Self> {
-        require(n > 0, "width", "at least 1", n)?;
+        at_least_one("width", n)?;
         let train = &prepared.train;
         let (d, c) = (train.dim(), train.y.ncols());
         let (dim, k) = (activation.weights(d), activation.columns(n));
@@ -209,7 +155,7 @@ impl Layers {
                 });
             }
             update(step, &mut self.theta, &self.gradient);
-            if observe(&Progress::fraction((step + 1) as f64 / steps as f64)) == Control::Stop {
+            if stops(observe, step as usize + 1, steps) {
                 return Ok(true);
             }
         }
@@ -257,6 +203,7 @@ impl Layers {
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use thinfit::{Control, Progress};
 
     fn wave(m: usize) -> Dataset {
         let x = Mat::from_fn(m, 2, |i, j| ((i * (7 + 12 * j)) % 97) as f64 / 97.0);

@@ -3,16 +3,16 @@
 //! The ridge of each σ is chosen by leave-one-out errors, which cost nothing for a linear fit; σ by the validation
 //! rows. The output weights are then solved on all rows.
 
+use crate::choice::best_of;
 use crate::prepared::Prepared;
 use crate::random::{Purpose, stream};
+use crate::range::{at_least_one, positives};
 use faer::Mat;
 use rand::RngExt;
 use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
-use thinfit::pieces::require;
 use thinfit::{
-    Activation, Control, Dataset, Form, Model, Network, Observer, OutputWeights, Progress, Result,
-    Scaling,
+    Activation, Dataset, Form, Model, Network, Observer, OutputWeights, Result, Scaling,
 };
 
 /// Settings of plain random Fourier features.
@@ -46,14 +46,8 @@ impl RandomFourier {
     /// # Errors
     /// As [`crate::Method::fit`].
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Model> {
-        let scales = &self.scales;
-        require(self.width > 0, "width", "at least 1", self.width)?;
-        require(
-            !scales.is_empty() && scales.iter().all(|s| *s > 0.0 && s.is_finite()),
-            "scales",
-            "positive numbers, at least one",
-            format!("{scales:?}"),
-        )?;
+        at_least_one("width", self.width)?;
+        positives("scales", &self.scales)?;
         let prepared = Prepared::new(data, self.scaling, seed)?;
         let mut rng = stream(seed, Purpose::Frequencies, 0);
         let draw = Mat::from_fn(self.width, data.dim(), |_, _| {
@@ -70,22 +64,10 @@ impl RandomFourier {
             };
             Ok((network, solved.ridge))
         };
-        let mut best = (f64::INFINITY, scales[0], None);
-        let mut stopped = false;
-        for (i, &scale) in scales.iter().enumerate() {
+        let ((scale, held_out), stopped) = best_of(&self.scales, observe, |&scale| {
             let (network, _) = solve(&prepared.train, scale)?;
-            let error = prepared.validate(&network);
-            if error < best.0 || best.2.is_none() {
-                best = (error, scale, Some(network));
-            }
-            stopped =
-                observe(&Progress::fraction((i + 1) as f64 / scales.len() as f64)) == Control::Stop;
-            if stopped {
-                break;
-            }
-        }
-        let (_, scale, held_out) = best;
-        let held_out = held_out.expect("there is at least one scale");
+            Ok((prepared.validate(&network), (scale, network)))
+        })?;
         let (network, ridge) = solve(&prepared.all, scale)?;
         let mut record = prepared.record(Self::NAME, self, seed);
         (record.ridge, record.start_scale) = (ridge, Some(scale));
@@ -97,6 +79,7 @@ impl RandomFourier {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use thinfit::Control;
 
     #[test]
     fn a_slow_wave_is_found_to_many_digits_and_the_file_keeps_it() {

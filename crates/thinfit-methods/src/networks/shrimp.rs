@@ -5,25 +5,21 @@
 //! magnitudes are dropped. The validation rows choose the number of features and the order q. The last fit is published
 //! without a ridge, by singular values down to 1e-15 of the largest. That is exact where samples have no noise, and of
 //! noise it makes anything; so here the validation rows choose where singular values are cut off, too.
-//!
-//! Dimensions: `m` training rows, `p` columns left, `c` outputs. The minimal norm is the limit of a ridge; while p ≥ m
-//! the system is that of AAᵀ, which a pruning changes by the columns it drops, and afterwards that of AᵀA, which it
-//! cuts down to the rows and columns it keeps. So a Gram matrix is formed twice, not once per size.
 
+use crate::choice::best_of;
 use crate::networks::fourier::{
     Density, complex, cosines_and_sines, frequencies, network, subsets, waves,
 };
-use crate::networks::least_squares::{adjoint_times, lower, solve, times, truncated};
-use crate::networks::lsqr::lsqr;
+use crate::networks::least_squares::truncated;
+use crate::networks::pruning::{Gram, Krylov, prune};
 use crate::prepared::Prepared;
 use crate::random::{Purpose, random_subset, stream};
-use faer::perm::swap_cols_idx;
-use faer::traits::ComplexField;
-use faer::{Mat, MatRef, c64};
+use crate::range::{at_least_one, positive};
+use faer::{Mat, c64};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use thinfit::pieces::require;
-use thinfit::{Control, Dataset, Form, Model, Network, Observer, Progress, Result, Scaling};
+use thinfit::{Dataset, Form, Model, Network, Observer, Record, Result, Scaling};
 
 /// Singular values relative to the largest below which the last fit may take them as zero; rounding is always below it.
 /// The largest is that of the ridge in the pruning, √1e-13.
@@ -32,7 +28,7 @@ const CUTOFFS: [f64; 3] = [0.0, 1e-10, 3e-7];
 /// Which features are pruned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Variant {
+pub enum ShrimpVariant {
     /// Cosines and sines, each with its own coefficient; minimal norm; entries of ω from N(0, 1/q). As published.
     #[default]
     Real,
@@ -57,7 +53,7 @@ pub struct Shrimp {
     /// The ridge l in AᵀA/m + lI that stands for minimal norm; 1e-13.
     pub ridge: f64,
     /// Which features are pruned; cosines and sines.
-    pub variant: Variant,
+    pub variant: ShrimpVariant,
     /// Scaling of the columns; none.
     pub scaling: Scaling,
 }
@@ -70,7 +66,7 @@ impl Default for Shrimp {
             steps: 100,
             orders: (1..=5).collect(),
             ridge: 1e-13,
-            variant: Variant::Real,
+            variant: ShrimpVariant::Real,
             scaling: Scaling::None,
         }
     }
@@ -94,27 +90,17 @@ impl Shrimp {
             format!("{:?}", self.orders),
         )?;
         let prepared = Prepared::new(data, self.scaling, seed)?;
-        let (mut best, mut stopped) = (None::<(f64, Features)>, false);
-        for (i, &q) in orders.iter().enumerate() {
+        let (kept, stopped) = best_of(&orders, observe, |&q| {
             let mut rng = stream(seed, Purpose::Frequencies, q as u64);
             let sets = self.supports(d, q, &mut rng);
             let sets: Vec<&[usize]> = sets.iter().map(Vec::as_slice).collect();
             let scale = match self.variant {
-                Variant::Real => 1.0 / (q as f64).sqrt(),
-                Variant::Complex => 1.0 / q as f64,
+                ShrimpVariant::Real => 1.0 / (q as f64).sqrt(),
+                ShrimpVariant::Complex => 1.0 / q as f64,
             };
             let omega = frequencies(&sets, d, Density::Normal, scale, &mut rng);
-            let (error, kept) = self.prune(&prepared, omega)?;
-            if best.as_ref().is_none_or(|(least, _)| error < *least) {
-                best = Some((error, kept));
-            }
-            stopped =
-                observe(&Progress::fraction((i + 1) as f64 / orders.len() as f64)) == Control::Stop;
-            if stopped {
-                break;
-            }
-        }
-        let (_, kept) = best.expect("there is at least one order");
+            self.prune(&prepared, omega)
+        })?;
         let mut record = prepared.record(Self::NAME, self, seed);
         record.stopped = stopped;
         self.finish(prepared, kept, record)
@@ -128,8 +114,8 @@ impl Shrimp {
                 .collect(),
             Some(sets) => {
                 let each = match self.variant {
-                    Variant::Real => self.features / sets.len(),
-                    Variant::Complex => self.features.div_ceil(sets.len()),
+                    ShrimpVariant::Real => self.features / sets.len(),
+                    ShrimpVariant::Complex => self.features.div_ceil(sets.len()),
                 };
                 sets.iter()
                     .flat_map(|set| vec![set.clone(); each])
@@ -144,14 +130,14 @@ impl Shrimp {
         prepared: &Prepared<'_>,
         omega: Mat<f64>,
     ) -> Result<(f64, Features)> {
-        require(self.features > 0, "features", "at least 1", self.features)?;
-        let rate = self.prune;
-        require(rate > 0.0 && rate < 1.0, "prune", "between 0 and 1", rate)?;
-        let l = self.ridge;
-        require(l > 0.0 && l.is_finite(), "ridge", "a positive number", l)?;
+        let (rate, l) = (self.prune, self.ridge);
+        at_least_one("features", self.features)?;
+        let fraction = "a number between 0 and 1";
+        require(rate > 0.0 && rate < 1.0, "prune", fraction, rate)?;
+        positive("ridge", l)?;
         let (train, held) = (&prepared.train, &prepared.validation);
         let (error, columns, raised) = match self.variant {
-            Variant::Real => {
+            ShrimpVariant::Real => {
                 let scale = 1.0 / (omega.nrows() as f64).sqrt();
                 let planes =
                     |rows: &Dataset| cosines_and_sines(rows.x.as_ref(), omega.as_ref(), scale);
@@ -160,7 +146,7 @@ impl Shrimp {
                 let (error, columns) = prune(&mut system, planes(held), y, rate, self.steps)?;
                 (error, columns, system.raised)
             }
-            Variant::Complex => {
+            ShrimpVariant::Complex => {
                 let waves = |rows: &Dataset| waves(rows.x.as_ref(), omega.as_ref());
                 let mut system = Krylov(waves(train), complex(train.y.as_ref()));
                 let y = complex(held.y.as_ref());
@@ -182,21 +168,21 @@ impl Shrimp {
         &self,
         prepared: Prepared<'_>,
         features: Features,
-        mut record: thinfit::Record,
+        mut record: Record,
     ) -> Result<Model> {
         let fit = |rows: &Dataset| match self.variant {
-            Variant::Real => features.fit_real(rows).map(Vec::from),
-            Variant::Complex => Ok(vec![features.fit_complex(rows)]),
+            ShrimpVariant::Real => features.fit_real(rows).map(Vec::from),
+            ShrimpVariant::Complex => Ok(vec![features.fit_complex(rows)]),
         };
         let (held_out, networks) = rayon::join(|| fit(&prepared.train), || fit(&prepared.all));
         let error = |(held_out, _): &(Network, Network)| prepared.validate(held_out);
         let (held_out, network) = std::iter::zip(held_out?, networks?)
             .min_by(|a, b| error(a).total_cmp(&error(b)))
             .expect("there is at least one cutoff");
-        record.raised = features.raised as usize;
+        record.raised = features.raised;
         record.form = match self.variant {
-            Variant::Real => Form::Real,
-            Variant::Complex => Form::Complex,
+            ShrimpVariant::Real => Form::Real,
+            ShrimpVariant::Complex => Form::Complex,
         };
         prepared.model(network, &held_out, record)
     }
@@ -226,7 +212,12 @@ impl Features {
             .iter()
             .map(|&column| place(column) + column / n * used.len())
             .collect();
-        let (a, y) = (column_subset(&planes, &columns), rows.y.as_ref());
+        let (a, y) = (
+            Mat::from_fn(planes.nrows(), columns.len(), |i, j| {
+                planes[(i, columns[j])]
+            }),
+            rows.y.as_ref(),
+        );
         let rounding = a.nrows().max(a.ncols()) as f64 * f64::EPSILON;
         let fits = truncated(a.as_ref(), y, CUTOFFS.map(|cutoff| cutoff.max(rounding)))?;
         Ok(fits.map(|coefficients| {
@@ -255,176 +246,16 @@ impl Features {
     }
 }
 
-/// A least squares problem whose columns can be dropped.
-trait System<T> {
-    /// Coefficients of the columns that are left, p × c.
-    fn coefficients(&mut self) -> Result<Mat<T>>;
-    /// Swaps pairs of columns, then keeps the first `count`.
-    fn keep(&mut self, swaps: &[(usize, usize)], count: usize);
-}
-
-/// Fits, drops the columns of small magnitude, and again; the smallest error on held-out rows and its columns.
-fn prune<T: ComplexField<Real = f64>>(
-    system: &mut impl System<T>,
-    mut held: Mat<T>,
-    y: MatRef<'_, T>,
-    rate: f64,
-    steps: usize,
-) -> Result<(f64, Vec<usize>)> {
-    let mut columns: Vec<usize> = (0..held.ncols()).collect();
-    let mut best = (f64::INFINITY, columns.clone());
-    for step in 0.. {
-        let coefficients = system.coefficients()?;
-        let residual = times(held.as_ref(), coefficients.as_ref()) - y;
-        let error = residual.squared_norm_l2() / y.nrows() as f64;
-        if error < best.0 {
-            best = (error, columns.clone());
-        }
-        if step == steps || columns.len() == 1 {
-            break;
-        }
-        let magnitudes: Vec<f64> = (0..columns.len())
-            .map(|j| coefficients.row(j).norm_l2())
-            .collect();
-        let threshold = quantile(&magnitudes, rate);
-        let stays = |&j: &usize| magnitudes[j] > threshold;
-        let count = (0..columns.len()).filter(stays).count();
-        // Coefficients that are all equal would all go.
-        if count == 0 {
-            break;
-        }
-        // The fewest moves that bring those that stay to the front: a copy would take longer than much of the algebra.
-        let gaps = (0..count).filter(|j| !stays(j));
-        let swaps: Vec<(usize, usize)> = gaps.zip((count..columns.len()).filter(stays)).collect();
-        system.keep(&swaps, count);
-        cut(&mut held, &swaps, count);
-        swaps.iter().for_each(|&(i, j)| columns.swap(i, j));
-        columns.truncate(count);
-    }
-    Ok(best)
-}
-
-/// The minimal norm solution by a ridge l·m and the smaller Gram matrix.
-struct Gram<'a> {
-    a: Mat<f64>,
-    y: MatRef<'a, f64>,
-    l: f64,
-    /// Lower triangle of AAᵀ while p ≥ m, of AᵀA afterwards.
-    gram: Mat<f64>,
-    /// How often the ridge was raised so far.
-    raised: usize,
-}
-
-impl<'a> Gram<'a> {
-    fn new(a: Mat<f64>, y: MatRef<'a, f64>, l: f64) -> Self {
-        let gram = smaller(&a);
-        Gram {
-            a,
-            y,
-            l,
-            gram,
-            raised: 0,
-        }
-    }
-}
-
-/// The lower triangle of AᵀA or AAᵀ.
-fn smaller(a: &Mat<f64>) -> Mat<f64> {
-    if a.ncols() < a.nrows() {
-        lower(a.transpose(), a.as_ref())
-    } else {
-        lower(a.as_ref(), a.transpose())
-    }
-}
-
-impl System<f64> for Gram<'_> {
-    fn coefficients(&mut self) -> Result<Mat<f64>> {
-        let (a, m, p) = (self.a.as_ref(), self.a.nrows(), self.a.ncols());
-        let shift = self.l * m as f64;
-        let solve = |b: MatRef<'_, f64>| solve(self.gram.as_ref(), shift, b);
-        let (b, raised) = if p < m {
-            let solved = solve(adjoint_times(a, self.y).as_ref())?;
-            (solved.b, solved.raised)
-        } else {
-            let alpha = solve(self.y)?;
-            (adjoint_times(a, alpha.b.as_ref()), alpha.raised)
-        };
-        self.raised += raised;
-        Ok(b)
-    }
-
-    fn keep(&mut self, swaps: &[(usize, usize)], count: usize) {
-        let (m, p) = (self.a.nrows(), self.a.ncols());
-        if p < m {
-            let mut order: Vec<usize> = (0..p).collect();
-            swaps.iter().for_each(|&(i, j)| order.swap(i, j));
-            self.gram = Mat::from_fn(count, count, |i, j| {
-                self.gram[(order[i].max(order[j]), order[i].min(order[j]))]
-            });
-            return cut(&mut self.a, swaps, count);
-        }
-        cut(&mut self.a, swaps, p);
-        let dropped = self.a.as_ref().subcols(count, p - count);
-        if count >= m && 2 * count >= p {
-            self.gram -= lower(dropped, dropped.transpose());
-            self.a.truncate(m, count);
-        } else {
-            self.a.truncate(m, count);
-            self.gram = smaller(&self.a);
-        }
-    }
-}
-
-/// The least squares solution by a hundred steps of LSQR.
-struct Krylov(Mat<c64>, Mat<c64>);
-
-impl Krylov {
-    fn coefficients(&self) -> Mat<c64> {
-        lsqr(self.0.as_ref(), self.1.as_ref(), 100)
-    }
-}
-
-impl System<c64> for Krylov {
-    fn coefficients(&mut self) -> Result<Mat<c64>> {
-        Ok(Krylov::coefficients(self))
-    }
-
-    fn keep(&mut self, swaps: &[(usize, usize)], count: usize) {
-        cut(&mut self.0, swaps, count);
-    }
-}
-
-fn column_subset<T: Clone>(a: &Mat<T>, columns: &[usize]) -> Mat<T> {
-    Mat::from_fn(a.nrows(), columns.len(), |i, j| a[(i, columns[j])].clone())
-}
-
-/// Swaps pairs of columns, then keeps the first `count`.
-fn cut<T: Clone>(a: &mut Mat<T>, swaps: &[(usize, usize)], count: usize) {
-    for &(i, j) in swaps {
-        swap_cols_idx(a.as_mut(), i, j);
-    }
-    a.truncate(a.nrows(), count);
-}
-
 fn row_subset(a: &Mat<f64>, rows: &[usize]) -> Mat<f64> {
     Mat::from_fn(rows.len(), a.ncols(), |i, j| a[(rows[i], j)])
-}
-
-/// The quantile of some numbers, linear between neighbours.
-fn quantile(values: &[f64], level: f64) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let place = level * (sorted.len() - 1) as f64;
-    let below = place.floor() as usize;
-    let above = (below + 1).min(sorted.len() - 1);
-    sorted[below] + (place - below as f64) * (sorted[above] - sorted[below])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::networks::least_squares::ridge;
+    use crate::networks::pruning::quantile;
     use rand::RngExt;
+    use thinfit::Control;
 
     /// Σ_{i<j≤3} (2x_i − 1)(2x_j − 1) on `m` points of [−1, 1]^10.
     fn pairs(m: usize, seed: u64) -> Dataset {
@@ -468,7 +299,7 @@ mod tests {
         let method = Shrimp {
             features: 700,
             orders: vec![2],
-            variant: Variant::Complex,
+            variant: ShrimpVariant::Complex,
             ..Shrimp::default()
         };
         let error = median_error(&method, 3);
@@ -500,32 +331,5 @@ mod tests {
         let model = method.fit(&data, 3, &|_| Control::Continue).unwrap();
         let error = model.predict(test.x.as_ref()).unwrap() - &test.y;
         assert!(error.norm_max() < 1e-8, "{:e}", error.norm_max());
-    }
-
-    #[test]
-    fn a_pruned_gram_matrix_is_that_of_the_columns_left() {
-        let a = Mat::from_fn(20, 60, |i, j| ((i * i + 3 * i * j + j) as f64).sin());
-        let y = Mat::from_fn(20, 1, |i, _| i as f64);
-        let mut system = Gram::new(a.clone(), y.as_ref(), 1e-6);
-        let mut columns: Vec<usize> = (0..60).collect();
-        for count in [45, 30, 12, 5] {
-            // Every other of those that stay comes from the back.
-            let swaps: Vec<(usize, usize)> =
-                (0..count).step_by(2).zip(count..columns.len()).collect();
-            system.keep(&swaps, count);
-            swaps.iter().for_each(|&(i, j)| columns.swap(i, j));
-            columns.truncate(count);
-            let direct = ridge(column_subset(&a, &columns).as_ref(), y.as_ref(), 1e-6)
-                .unwrap()
-                .b;
-            let error = system.coefficients().unwrap() - direct;
-            assert!(error.norm_max() < 1e-8, "{count}: {}", error.norm_max());
-        }
-    }
-
-    #[test]
-    fn quantiles_lie_between_neighbours() {
-        assert_eq!(quantile(&[4.0, 1.0, 2.0], 0.25), 1.5);
-        assert_eq!(quantile(&[7.0], 0.25), 7.0);
     }
 }

@@ -6,15 +6,17 @@
 //! t = −½ ln 3), sigmoid ¼ and ¾ (s = 2 ln 3, t = −ln 3). The output layer is a least squares fit with small
 //! singular values cut off.
 
+use crate::choice::stops;
 use crate::networks::least_squares::truncated;
 use crate::prepared::Prepared;
 use crate::random::{Purpose, stream};
+use crate::range::at_least_one;
 use faer::{Mat, MatRef};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use thinfit::pieces::{planes, require};
-use thinfit::{Activation, Control, Dataset, Model, Network, Observer, Progress, Result, Scaling};
+use thinfit::{Activation, Dataset, Model, Network, Observer, Result, Scaling};
 
 /// Samples nearer than this count as this far apart.
 const NEAREST: f64 = 1e-10;
@@ -53,14 +55,10 @@ impl Swim {
     /// # Errors
     /// As [`crate::Method::fit`].
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Model> {
-        require(self.width > 0, "width", "at least 1", self.width)?;
+        at_least_one("width", self.width)?;
         let cutoff = self.cutoff;
-        require(
-            (0.0..1.0).contains(&cutoff),
-            "cutoff",
-            "from 0 to 1",
-            cutoff,
-        )?;
+        let fraction = "a number between 0 and 1";
+        require((0.0..1.0).contains(&cutoff), "cutoff", fraction, cutoff)?;
         let ln3 = 3f64.ln();
         let place = match self.activation {
             Activation::Relu => Some((1.0, 0.0)),
@@ -94,7 +92,7 @@ impl Swim {
         };
         let (held_out, network) = (solve(&prepared.train)?, solve(&prepared.all)?);
         let mut record = prepared.record(Self::NAME, self, seed);
-        record.stopped = observe(&Progress::fraction(1.0)) == Control::Stop;
+        record.stopped = stops(observe, 1, 1);
         prepared.model(network, &held_out, record)
     }
 }
@@ -156,6 +154,7 @@ fn activations(activation: Activation, x: MatRef<'_, f64>, w: &Mat<f64>) -> Mat<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use thinfit::Control;
 
     fn line() -> Dataset {
         let x = Mat::from_fn(40, 2, |i, j| ((i * (3 + 8 * j)) % 41) as f64 / 41.0);

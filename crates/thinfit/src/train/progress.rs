@@ -64,6 +64,14 @@ impl Progress<'_> {
         }
     }
 
+    /// The progress of a fit made of `parts` equal parts, of which this is number `part`, counted from 0.
+    pub fn part(&self, part: usize, parts: usize) -> Self {
+        Progress {
+            done: (part as f64 + self.done) / parts as f64,
+            ..*self
+        }
+    }
+
     /// The state of the whole fit, from which [`crate::resume`] continues to the same bits; none where a method cannot
     /// be resumed. It copies all parameters.
     pub fn state(&self) -> Option<State> {

@@ -1,0 +1,84 @@
+//! The choice between candidates by their validation error.
+//!
+//! Candidates are tried in turn, and the first of the best is kept. A search that is stopped chooses from what it has
+//! tried. What a candidate is, and how its error is measured, the methods say.
+
+use crate::prepared::Prepared;
+use thinfit::pieces::require;
+use thinfit::{Control, Error, Lambda, Model, Network, Observer, Progress, Record, Result};
+
+/// Reports that `done` of `steps` steps are done; whether the fit shall stop.
+pub(crate) fn stops(observe: &Observer<'_>, done: usize, steps: usize) -> bool {
+    observe(&Progress::fraction(done as f64 / steps as f64)) == Control::Stop
+}
+
+/// What the candidate with the least error gave, and whether the search was stopped; `attempt` returns the error first.
+pub(crate) fn best_of<C, T>(
+    candidates: &[C],
+    observe: &Observer<'_>,
+    mut attempt: impl FnMut(&C) -> Result<(f64, T)>,
+) -> Result<(T, bool)> {
+    let mut best: Option<(f64, T)> = None;
+    let mut stopped = false;
+    for (i, candidate) in candidates.iter().enumerate() {
+        let (error, result) = attempt(candidate)?;
+        if best.as_ref().is_none_or(|(least, _)| error < *least) {
+            best = Some((error, result));
+        }
+        stopped = stops(observe, i + 1, candidates.len());
+        if stopped {
+            break;
+        }
+    }
+    let (_, result) = best.expect("the caller has checked that there is a candidate");
+    Ok((result, stopped))
+}
+
+/// Trains for one λ: the network, and whether it was stopped.
+pub(crate) type Train<'a> =
+    dyn Fn(&Prepared<'_>, f64, &Observer<'_>) -> Result<(Network, bool)> + Sync + 'a;
+
+/// The model of the λ with the least validation error; a λ whose training diverges is passed over.
+pub(crate) fn best_lambda(
+    prepared: Prepared<'_>,
+    lambda: Lambda,
+    mut record: Record,
+    observe: &Observer<'_>,
+    train: &Train<'_>,
+) -> Result<Model> {
+    let lambdas = match lambda {
+        Lambda::Fixed(lambda) => vec![lambda],
+        Lambda::Auto => Lambda::GRID.to_vec(),
+    };
+    for &lambda in &lambdas {
+        let right = lambda >= 0.0 && lambda.is_finite();
+        require(right, "lambda", "a number of at least 0", lambda)?;
+    }
+    let (mut best, mut diverged) = (None::<(f64, Network)>, None);
+    for (i, &lambda) in lambdas.iter().enumerate() {
+        let part = |at: &Progress<'_>| observe(&at.part(i, lambdas.len()));
+        // Inside the pool, because entering it at every step would be slow.
+        let (network, stopped) = match rayon::scope(|_| train(&prepared, lambda, &part)) {
+            Err(error @ Error::Diverged { .. }) => {
+                diverged = Some(error);
+                continue;
+            }
+            trained => trained?,
+        };
+        let error = prepared.validate(&network);
+        if best.as_ref().is_none_or(|(least, _)| error < *least) {
+            best = Some((error, network));
+            record.lambda = lambda;
+        }
+        record.stopped |= stopped;
+        if stopped {
+            break;
+        }
+    }
+    let network = match (best, diverged) {
+        (Some((_, network)), _) => network,
+        (None, Some(error)) => return Err(error),
+        (None, None) => unreachable!("there is at least one lambda"),
+    };
+    prepared.model(network.clone(), &network, record)
+}
