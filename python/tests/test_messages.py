@@ -87,7 +87,8 @@ START = {"scale": 0.1, "kappa": 1e-7, "damping": 1.0}
 @pytest.mark.parametrize(
     ("parameters", "expected"),
     [
-        ({"method": "magic"}, "`method`: expected one of `random`, `f-opt`, `gft`, `gft-r`, found `magic`"),
+        ({"method": "magic"}, "`method`: expected one of gft-r, gft, f-opt, random, found 'magic'"),
+        ({"method": "swim"}, "`method`: expected one of gft-r, gft, f-opt, random, found 'swim'"),
         ({"preset": "slow"}, "`preset`: expected `fast` or `paper`, found `slow`"),
         ({"width": 0}, "`width`: expected 1 to 10000, found 0"),
         ({"width": 2.5}, "`width`: expected a whole number of at least 0, found floating point `2.5`"),

@@ -66,7 +66,7 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
     intercept_ : float or ndarray of shape (n_outputs_,)
         Constant term of the prediction.
     lambda_ : float
-        Strength of the regulariser that was used.
+        Strength of the regulariser in training; the best of the candidates for "auto".
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -195,6 +195,8 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
         if not isinstance(self.preset, str):
             raise TypeError(f"`preset`: expected a string, found {self.preset!r}")
         parameters = super()._settings() | {"seed": self._seed()}
+        if self.method not in self._methods:
+            raise ValueError(f"`method`: expected one of {', '.join(self._methods)}, found {self.method!r}")
         config = plain({} if self.config is None else self.config, "config")
         if not isinstance(config, dict):
             raise ValueError(f"`config`: expected a dict or None, found {self.config!r}")
@@ -217,5 +219,6 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
     def _learn(self, model: _native.Model, flat: bool) -> Self:
         super()._learn(model, flat)
         self.history_ = self.record_.pop("history")
-        self.lambda_ = self.record_["lambda"]
+        # A polish has no regulariser; what it left behind is that of the training.
+        self.lambda_ = self.record_.get("training_lambda", self.record_["lambda"])
         return self
