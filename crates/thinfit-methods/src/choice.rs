@@ -1,18 +1,18 @@
 //! The choice between candidates by their validation error.
 //!
-//! Candidates are tried in turn, and the first of the best is kept. A search that is stopped chooses from what it has
-//! tried. What a candidate is, and how its error is measured, the methods say.
+//! Candidates are tried in turn; of equals the first wins. A search that is stopped chooses among those it has tried.
+//! What a candidate is and how its error is measured is up to the method.
 
 use crate::prepared::Prepared;
 use thinfit::pieces::require;
 use thinfit::{Control, Error, Lambda, Model, Network, Observer, Progress, Record, Result};
 
-/// Reports that `done` of `steps` steps are done; whether the fit shall stop.
+/// Reports that `done` of `steps` steps are done; returns whether to stop.
 pub(crate) fn stops(observe: &Observer<'_>, done: usize, steps: usize) -> bool {
     observe(&Progress::fraction(done as f64 / steps as f64)) == Control::Stop
 }
 
-/// What the candidate with the least error gave, and whether the search was stopped; `attempt` returns the error first.
+/// The result with the smallest error, and whether the search was stopped; `attempt` returns (error, result).
 pub(crate) fn best_of<C, T>(
     candidates: &[C],
     observe: &Observer<'_>,
@@ -38,7 +38,7 @@ pub(crate) fn best_of<C, T>(
 pub(crate) type Train<'a> =
     dyn Fn(&Prepared<'_>, f64, &Observer<'_>) -> Result<(Network, bool)> + Sync + 'a;
 
-/// The model of the λ with the least validation error; a λ whose training diverges is passed over.
+/// The model of the λ with the smallest validation error, skipping any λ whose training diverges.
 pub(crate) fn best_lambda(
     prepared: Prepared<'_>,
     lambda: Lambda,

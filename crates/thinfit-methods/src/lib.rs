@@ -1,27 +1,26 @@
-//! Every method behind one name and one call: generative feature training and all it is compared with.
+//! Generative feature training and the methods it is compared with, each behind a name and the same call.
 //!
-//! A [`Method`] is a struct of settings with documented defaults. A [`Request`] is a method with a seed and a number of
-//! threads, read from settings as they stand in a file; [`Request::fit`] returns a [`Predictor`]. An observer follows the
-//! fit and may stop it, which then returns the best that it has. Where the result is a two-layer network, it is a
-//! [`thinfit::Model`]; where it is a sum of kernels over the samples, it is a [`KernelModel`]. Both carry one kind of
-//! [`Record`](thinfit::Record), with errors on rows that the prediction there did not see.
+//! A [`Method`] holds its settings, all with defaults. A [`Request`] adds a seed and a number of threads, and can be
+//! read from a settings file. Fitting either gives a [`Predictor`]: a two-layer network ([`thinfit::Model`]) or a sum
+//! of kernels over the samples ([`KernelModel`]). Both carry a [`Record`](thinfit::Record) with errors on held-out
+//! rows. An observer follows the fit and may stop it; the fit then returns the best model so far.
 //!
 //! | name | struct | result | idea |
 //! |---|---|---|---|
 //! | `random`, `f-opt`, `gft`, `gft-r` | [`thinfit::Config`] | network | thinfit's own: `thinfit::fit` |
-//! | `shrimp` | [`Shrimp`] | network | prune random features that act on few inputs by magnitude |
+//! | `shrimp` | [`Shrimp`] | network | random features of few inputs each, pruned by magnitude |
 //! | `harfe` | [`Harfe`] | network | hard thresholding pursuit over such features |
-//! | `anova-rff` | [`AnovaRff`] | network | find the sets of inputs that act together, prune on these |
+//! | `anova-rff` | [`AnovaRff`] | network | find which inputs interact, then prune features of those |
 //! | `swim` | [`Swim`] | network | neurons between pairs of samples |
-//! | `arff` | [`Arff`] | network | frequencies walk at random by Metropolis steps |
+//! | `arff` | [`Arff`] | network | frequencies move in a random walk with Metropolis steps |
 //! | `rff` | [`RandomFourier`] | network | random frequencies, ridge |
 //! | `plain` | [`PlainNetwork`] | network | Adam on both layers |
 //! | `noisy-gradients` | [`NoisyGradients`] | network | gradient descent with noise on both layers |
-//! | `fully-sampled` | [`FullySampled`] | network | a generator of both layers, nothing solved for |
+//! | `fully-sampled` | [`FullySampled`] | network | a generator draws both layers, nothing is solved for |
 //! | `kernel-ridge` | [`KernelRidge`] | kernels | Gaussian kernel, median rule |
 //! | `kernel-ridge-validated` | [`KernelRidge::validated`] | kernels | bandwidth and ridge by leave-one-out |
 //! | `salsa` | [`Salsa`] | kernels | additive kernel of a validated order |
-//! | `gaussian-process` | [`GaussianProcess`] | kernels | a length per input by the marginal likelihood |
+//! | `gaussian-process` | [`GaussianProcess`] | kernels | a length scale per input by the marginal likelihood |
 //!
 //! Only thinfit's own methods take sample weights.
 //!

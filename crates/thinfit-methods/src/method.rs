@@ -1,4 +1,6 @@
-//! All methods behind one name each.
+//! All methods by name: their default settings, changes to these, and one call to fit.
+//!
+//! The mathematics of each is in its own file. Seeds, threads and layers of settings are the business of `request.rs`.
 
 use crate::settings::changed;
 use crate::{
@@ -9,8 +11,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use thinfit::{Config, Control, Dataset, Observer, Progress, Result, Training};
 
-/// A method with its settings; in a file, its settings and a field `method` with its name, which for kernel ridge
-/// regression is `kernel-ridge` with and without a choice.
+/// A method and its settings. In a file, the name stands in the field `method` beside the settings; kernel ridge
+/// regression is always `kernel-ridge` there, whether or not it chooses by leave-one-out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "method", rename_all = "kebab-case")]
 #[allow(missing_docs)] // Each variant is the struct of its name.
@@ -57,7 +59,7 @@ impl Method {
         GaussianProcess::NAME,
     ];
 
-    /// The method of this name with its default settings.
+    /// The method of this name, with default settings.
     pub fn named(name: &str) -> Option<Method> {
         let thin = |training| {
             Method::Thin(Config {
@@ -87,7 +89,7 @@ impl Method {
         })
     }
 
-    /// The name as it stands in files and on the command line.
+    /// Its name in files and on the command line.
     pub fn name(&self) -> &'static str {
         match self {
             Method::Thin(config) => config.training.name(),
@@ -112,11 +114,10 @@ impl Method {
         setting != "method" && settings.get(setting).is_some()
     }
 
-    /// The same method with changes laid over its settings, as they would stand in a file.
+    /// The same method with some settings changed, written as in a file.
     ///
     /// # Errors
-    /// A setting that is not there or cannot have this value, by its name. Whether a number is in range is seen by the
-    /// fit.
+    /// An unknown setting, or a value of the wrong type; the error names the setting. The fit checks ranges.
     pub fn changed(&self, changes: &Map<String, Value>) -> Result<Method> {
         Ok(match self {
             Method::Thin(settings) => Method::Thin(changed(settings, changes)?),
@@ -139,13 +140,13 @@ impl Method {
 
     /// Fits `data`. The same seed gives the same result, for any number of threads.
     ///
-    /// A fit that `observe` stops returns the best that it has.
+    /// If `observe` stops the fit, it returns the best model so far.
     ///
     /// # Errors
-    /// Settings out of range, data that no fit can use or weights that the method does not take, or numbers that left the
-    /// finite range.
+    /// Settings out of range, data that cannot be fitted, sample weights that the method does not take, or numbers that
+    /// leave the finite range.
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Predictor> {
-        // What is done cannot be stopped.
+        // A stop after the last step changes nothing, so it is not recorded as one.
         let watch = &|at: &Progress<'_>| match observe(at) {
             Control::Stop if at.done < 1.0 => Control::Stop,
             _ => Control::Continue,
@@ -179,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_stands_for_its_method_and_settings_survive_a_file() {
+    fn every_name_gives_its_method_and_settings_survive_a_file() {
         for name in Method::ALL {
             let method = Method::named(name).unwrap();
             assert_eq!(method.name(), name);
@@ -192,7 +193,7 @@ mod tests {
         assert!(Method::named("magic").is_none());
     }
 
-    /// The method with settings that make a fit short.
+    /// The method with settings for a quick fit.
     fn quick(name: &str) -> Method {
         let method = Method::named(name).unwrap();
         let settings = serde_json::to_value(&method).unwrap();
@@ -256,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_taken_or_refused_and_threads_change_nothing() {
+    fn weights_are_used_or_refused_and_threads_change_nothing() {
         let x = thinfit::Mat::from_fn(60, 3, |i, j| ((i * (7 + 4 * j)) % 61) as f64 / 61.0);
         let y = thinfit::Mat::from_fn(60, 2, |i, o| (3.0 * x[(i, o)]).sin() + x[(i, 2)]);
         let data = Dataset::new(x, y).unwrap();

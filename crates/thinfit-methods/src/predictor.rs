@@ -1,4 +1,6 @@
-//! What any method returns: a network or a sum of kernels, with what both can do under one name.
+//! The fitted model of any method, a network or a sum of kernels: prediction, files, names and record.
+//!
+//! What only networks can do (derivatives, intervals, export) is reached through [`Predictor::network`].
 
 use crate::KernelModel;
 use crate::kernels::kernel_model::file::FAMILY;
@@ -6,9 +8,9 @@ use std::path::Path;
 use thinfit::file::{format, read_whole};
 use thinfit::{Deviation, Error, Mat, MatRef, Model, Record, Result};
 
-/// A fitted function of any method.
+/// A fitted model of any method.
 #[derive(Clone, Debug)]
-#[allow(clippy::large_enum_variant)] // One of them at a time, a kilobyte beside the megabytes that it holds.
+#[allow(clippy::large_enum_variant)] // There is one at a time, and its data are far larger.
 pub enum Predictor {
     /// A two-layer network.
     Network(Model),
@@ -32,7 +34,7 @@ impl Predictor {
     /// f at the rows of `x` (m × d): m × c.
     ///
     /// # Errors
-    /// A number of columns other than d, values that are not finite, or values so large that the result is not.
+    /// The wrong number of columns, values that are not finite, or values so large that the result is not.
     pub fn predict(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
         match self {
             Predictor::Network(model) => model.predict(x),
@@ -43,7 +45,7 @@ impl Predictor {
     /// Standard deviations of f and of a new observation at the rows of `x` (m × d).
     ///
     /// # Errors
-    /// As [`Predictor::predict`], or a method that has none: only fits of thinfit itself and Gaussian processes do.
+    /// As [`Predictor::predict`], or a method without deviations: only thinfit's own and the Gaussian process have them.
     pub fn deviation(&self, x: MatRef<'_, f64>) -> Result<Deviation> {
         match self {
             Predictor::Network(model) => model.deviation(x),
@@ -51,7 +53,7 @@ impl Predictor {
         }
     }
 
-    /// The network, for what only a network has: features, derivatives, intervals, export.
+    /// The network, which has features, derivatives, intervals and exports.
     ///
     /// # Errors
     /// A sum of kernels.
@@ -93,7 +95,7 @@ impl Predictor {
         }
     }
 
-    /// Real numbers that prediction needs.
+    /// How many real numbers prediction needs.
     pub fn parameters(&self) -> usize {
         match self {
             Predictor::Network(model) => model.parameters(),
@@ -101,7 +103,7 @@ impl Predictor {
         }
     }
 
-    /// How the model was made and how good it was then.
+    /// How the model was made, and its errors on held-out rows.
     pub fn record(&self) -> &Record {
         match self {
             Predictor::Network(model) => &model.record,
@@ -109,7 +111,7 @@ impl Predictor {
         }
     }
 
-    /// Writes the model to a file: under a temporary name first, so that no half a file is ever left.
+    /// Writes the model to a file; an interrupted write never leaves half a file.
     ///
     /// # Errors
     /// A file that cannot be written.
@@ -120,7 +122,7 @@ impl Predictor {
         }
     }
 
-    /// Reads a model of either kind from a file; its field `format` says which it is.
+    /// Reads a model of either kind from a file.
     ///
     /// # Errors
     /// A file that cannot be read, and all errors of [`Model::from_json`].
@@ -146,7 +148,7 @@ impl Predictor {
         if kernel {
             KernelModel::from_json(text, name).map(Predictor::Kernel)
         } else {
-            // Whatever is wrong with a file that is neither, the network's reader says so.
+            // If the text is neither kind, this says what is wrong with it.
             Model::from_json(text, name).map(Predictor::Network)
         }
     }
@@ -170,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_gives_back_the_kind_that_was_saved() {
+    fn a_file_restores_the_kind_that_was_saved() {
         let folder = std::env::temp_dir().join(format!("thinfit-predictor-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join("model.json");
@@ -210,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn kernels_are_no_network_and_only_a_process_has_deviations() {
+    fn a_sum_of_kernels_is_no_network_and_only_gaussian_processes_have_deviations() {
         let x = data().x;
         assert!(fit("rff").network().is_ok());
         let error = fit("kernel-ridge").network().unwrap_err().to_string();

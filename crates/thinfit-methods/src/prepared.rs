@@ -1,9 +1,11 @@
-//! The samples of a fit as every method here sees them: scaled, split, and turned back into a model at the end.
+//! Samples prepared for a network method, scaled and split, and the way back from a scaled network to a model.
+//!
+//! Kernel methods keep all rows and do not use this. thinfit's own methods have their own preparation.
 
 use serde::Serialize;
 use thinfit::{Dataset, Error, Model, Network, Record, Result, Scaler, Scaling};
 
-/// Fraction of the rows that choose between candidates, as in the papers.
+/// Fraction of the rows held out to choose between candidates, as in the papers.
 const VALIDATION: f64 = 0.1;
 
 /// Samples in scaled units.
@@ -12,21 +14,21 @@ pub(crate) struct Prepared<'a> {
     scalers: (Scaler, Scaler),
     /// All rows.
     pub all: Dataset,
-    /// The rows that a method fits.
+    /// The training rows.
     pub train: Dataset,
-    /// The rows that choose.
+    /// The held-out rows.
     pub validation: Dataset,
 }
 
 impl<'a> Prepared<'a> {
-    /// Scales and splits `data`; sample weights are refused, because none of the methods knows them.
+    /// Scales and splits `data`; sample weights are refused, since none of these methods uses them.
     pub fn new(data: &'a Dataset, scaling: Scaling, seed: u64) -> Result<Self> {
         data.check()?;
         if data.weights.is_some() {
             return Err(Error::Data {
                 what: "weights",
-                problem: "this method has no sample weights".into(),
-                advice: "leave the weights out, repeat rows, or take gft-r",
+                problem: "this method takes no sample weights".into(),
+                advice: "leave them out, repeat rows, or use gft-r",
             });
         }
         let scalers = scaling.scalers(data.x.as_ref(), data.y.as_ref());
@@ -41,13 +43,13 @@ impl<'a> Prepared<'a> {
         })
     }
 
-    /// The empty record of a method.
+    /// A new record for a fit of this method.
     pub fn record(&self, name: &str, settings: &impl Serialize, seed: u64) -> Record {
         let settings = serde_json::to_value(settings).expect("settings are numbers and names");
         Record::of(name, settings, seed, self.data.samples())
     }
 
-    /// Mean squared error of a network on the validation rows, in scaled outputs; infinite if it is not a number.
+    /// Mean squared error of a network on the validation rows, in scaled outputs; infinite where it would be NaN.
     pub fn validate(&self, network: &Network) -> f64 {
         let error = network.values(self.validation.x.as_ref()) - &self.validation.y;
         let square = error.squared_norm_l2() / self.validation.samples() as f64;
@@ -58,7 +60,7 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    /// The model of `network`, with the validation error of `held_out`, whose coefficients never saw the validation rows.
+    /// The model of `network`, with the validation error of `held_out`, which was fitted without the validation rows.
     pub fn model(self, network: Network, held_out: &Network, record: Record) -> Result<Model> {
         let predicted = held_out.values(self.validation.x.as_ref());
         let scale = &self.scalers.1.scale;
@@ -67,10 +69,10 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// Numbers in the largest matrix that a method may form: 4 GiB of them.
+/// Entries of the largest matrix that a method may form, 4 GiB.
 const LARGEST: usize = 1 << 29;
 
-/// Refuses a matrix of so many numbers, which would end the program instead of the fit.
+/// Refuses a matrix too large for memory, which would abort the program and not just the fit.
 pub(crate) fn check_size(rows: usize, columns: usize, advice: &'static str) -> Result<()> {
     match rows.checked_mul(columns) {
         Some(numbers) if numbers <= LARGEST => Ok(()),

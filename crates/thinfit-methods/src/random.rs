@@ -1,9 +1,10 @@
-//! Random numbers by place: a stream is named by (seed, purpose) and sought by step, as in thinfit itself.
+//! Random numbers by place: a stream is named by (seed, purpose) and sought by step, as in thinfit itself. No generator
+//! has a state that outlives a draw.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// What a stream of random numbers is for.
+/// The purpose of a stream of random numbers.
 #[derive(Clone, Copy, Debug)]
 #[repr(u64)]
 pub(crate) enum Purpose {
@@ -11,7 +12,7 @@ pub(crate) enum Purpose {
     Frequencies,
     /// Pairs of samples.
     Pairs,
-    /// Proposals of a random walk, and whether they are accepted.
+    /// Proposals of a random walk and their acceptance.
     Walk,
     /// Initial parameters of a network.
     Parameters,
@@ -21,22 +22,22 @@ pub(crate) enum Purpose {
     Noise,
     /// Latents of a generator.
     Latents,
-    /// The order of the samples before they are cut into folds.
+    /// The order of the samples before they are divided into folds.
     Folds,
-    /// Where searches start.
+    /// Starting points of searches.
     Starts,
 }
 
-/// The stretch of random numbers for `step` of `purpose`.
+/// The random numbers for `step` of `purpose`.
 pub(crate) fn stream(seed: u64, purpose: Purpose, step: u64) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    // Far from the streams of thinfit and of those who draw data from the same seed.
+    // Apart from the streams of thinfit and of data drawn with the same seed.
     rng.set_stream((1 << 33) + purpose as u64);
     rng.set_word_pos(u128::from(step) << 32);
     rng
 }
 
-/// `count` different numbers of 0…n−1.
+/// `count` different numbers from 0 to n − 1.
 pub(crate) fn random_subset(n: usize, count: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
     let mut numbers: Vec<usize> = (0..n).collect();
     for i in 0..count {

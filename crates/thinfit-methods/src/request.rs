@@ -1,27 +1,27 @@
-//! What a fit is asked: a method with its settings, a seed and a number of threads.
+//! A request for a fit, as a settings file states it: the method with its settings, a seed and a number of threads.
 
 use crate::{Method, Predictor};
 use serde_json::{Map, Value};
 use thinfit::{Config, Dataset, Error, Observer, Result, State, on_threads};
 
-/// A method with its settings, the seed of everything random, and the threads to run on.
+/// A method, a seed and a number of threads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// The method.
     pub method: Method,
-    /// Seed of everything random.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// Threads; 0 takes those of the pool that it is called in. They never change the result.
+    /// Number of threads, which never changes the result; 0 means those of the current pool.
     pub threads: usize,
 }
 
 impl Request {
-    /// Reads settings in layers, each laid over the one before and the first over the defaults of the method: its own
-    /// settings, and `method` (by default `gft-r`), `seed` and `threads`. Thinfit's own methods have presets, of which
-    /// `fast` is the default.
+    /// Reads layers of settings, each over the one before and the first over the method's defaults. Besides the
+    /// method's own settings there are `method` (default `gft-r`), `seed` and `threads`. thinfit's own methods have
+    /// presets; the default is `fast`.
     ///
     /// # Errors
-    /// A method or preset that does not exist, or a setting that is not there or out of range.
+    /// An unknown method, preset or setting, or a value of the wrong type or out of range.
     pub fn new(
         preset: Option<&str>,
         layers: impl IntoIterator<Item = Map<String, Value>>,
@@ -58,10 +58,10 @@ impl Request {
         Ok(request)
     }
 
-    /// The configuration of a fit of thinfit's own.
+    /// The configuration, if the method is one of thinfit's own.
     ///
     /// # Errors
-    /// Another method.
+    /// Any other method.
     pub fn config(&self) -> Result<Config> {
         match &self.method {
             Method::Thin(config) => Ok(Config {
@@ -80,7 +80,7 @@ impl Request {
         }
     }
 
-    /// The settings as they would stand in a file.
+    /// The settings, written as in a file.
     pub fn settings(&self) -> Value {
         let settings = match self.config() {
             Ok(config) => serde_json::to_value(config),
@@ -95,13 +95,13 @@ impl Request {
     /// As [`Method::fit`], or threads that cannot be started.
     pub fn fit(&self, data: &Dataset, observe: &Observer<'_>) -> Result<Predictor> {
         match &self.method {
-            // It starts its own threads.
+            // This starts its own threads.
             Method::Thin(_) => thinfit::fit(data, &self.config()?, observe).map(Predictor::from),
             method => on_threads(self.threads, || method.fit(data, self.seed, observe)),
         }
     }
 
-    /// Goes on with a fit that was interrupted, on the threads of this request.
+    /// Resumes an interrupted fit on the threads of this request.
     ///
     /// # Errors
     /// As [`thinfit::resume`].
@@ -115,7 +115,7 @@ impl Request {
     }
 }
 
-/// The method of this name with the settings of a preset.
+/// The method of this name, with the settings of the preset if there is one.
 fn default(preset: Option<&str>, name: &str) -> Result<Method> {
     let method = Method::named(name).ok_or_else(|| unknown(name))?;
     match (method, preset) {
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_laid_over_defaults_by_one_rule() {
+    fn layers_override_the_defaults_and_each_other() {
         assert_eq!(
             read(None, json!({})).unwrap().config().unwrap(),
             Config::fast()

@@ -1,14 +1,14 @@
-//! Settings as they stand in a file, laid over each other by one rule.
+//! How layers of settings override each other. Which settings there are, the methods say.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use thinfit::{Error, Result};
 
-/// Lays `over` on `under`: objects key by key, anything else replaced.
+/// Puts `over` on top of `under`: merges objects key by key and replaces anything else.
 ///
-/// An object with a key that the other does not have replaces it as a whole: it is another variant (`absolute` for
-/// `relative`), or it is wrong, which whoever reads it will say.
+/// An object with a key that the other lacks replaces it whole: either it is another variant (`absolute` for
+/// `relative`), or it is wrong, and reading it will say so.
 pub(crate) fn lay(under: &mut Value, over: Value) {
     match (under, over) {
         (Value::Object(under), Value::Object(over))
@@ -22,10 +22,10 @@ pub(crate) fn lay(under: &mut Value, over: Value) {
     }
 }
 
-/// The same settings with changes laid over them.
+/// The same settings with some changed.
 ///
 /// # Errors
-/// A setting that is not there or cannot have this value, by its name.
+/// An unknown setting or a value of the wrong type; the error names the setting.
 pub(crate) fn changed<T: Serialize + DeserializeOwned>(
     settings: &T,
     changes: &Map<String, Value>,

@@ -1,4 +1,5 @@
-//! Systems with a Gram or kernel matrix: Cholesky factors G + ρI = L Lᴴ, with the ridge ρ raised where rounding demands it.
+//! Systems with a Gram or kernel matrix G: Cholesky factors G + ρI = L Lᴴ, raising the ridge ρ where rounding requires
+//! it.
 //!
 //! Only lower triangles are read and written.
 
@@ -9,20 +10,20 @@ use faer::traits::ComplexField;
 use faer::traits::math_utils::{add, from_f64, real};
 use faer::{Mat, MatRef, Par};
 
-/// How often a ridge is raised before the matrix is given up; twenty times tenfold passes any of finite entries.
+/// How often a ridge is raised before giving up; twenty times tenfold is enough for any finite matrix.
 const ATTEMPTS: usize = 20;
 
 /// A factor with the ridge it belongs to.
 pub(crate) struct Factor<T> {
     /// L in the lower triangle.
     pub l: Mat<T>,
-    /// ρ, larger than asked for if it was raised.
+    /// The final ρ.
     pub ridge: f64,
     /// How often it was raised.
     pub raised: usize,
 }
 
-/// The factor of `gram` + ridge · I; while a pivot is not positive, the ridge is raised tenfold.
+/// The factor of `gram` + ridge · I; the ridge is raised tenfold as long as a pivot is not positive.
 pub(crate) fn factor<T: ComplexField<Real = f64>>(
     gram: MatRef<'_, T>,
     mut ridge: f64,
@@ -42,7 +43,7 @@ pub(crate) fn factor<T: ComplexField<Real = f64>>(
                     advice: "rescale the columns to unit variance",
                 });
             }
-            // A ridge below the rounding of the factor does nothing, so the first raise goes at least there.
+            // A ridge below the rounding of the factor has no effect, so the first raise goes at least there.
             None => ridge = (10.0 * ridge).max(largest * gram.nrows() as f64 * f64::EPSILON),
         }
         raised += 1;
@@ -56,7 +57,7 @@ pub(crate) fn with_ridge<T: ComplexField<Real = f64>>(gram: MatRef<'_, T>, ridge
     a
 }
 
-/// L in the lower triangle, none if a pivot is not positive; the upper triangle is kept.
+/// L in the lower triangle, or none if a pivot is not positive; the upper triangle is left as it was.
 pub(crate) fn cholesky<T: ComplexField<Real = f64>>(mut a: Mat<T>, par: Par) -> Option<Mat<T>> {
     let scratch = llt::factor::cholesky_in_place_scratch::<T>(a.nrows(), par, Default::default());
     llt::factor::cholesky_in_place(
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_singular_matrix_raises_the_ridge_and_says_so() {
+    fn a_singular_matrix_raises_the_ridge_and_reports_it() {
         let ones = Mat::from_fn(20, 20, |_, _| 1.0);
         let factor = factor(ones.as_ref(), 0.0, Par::Seq).unwrap();
         assert!(factor.raised > 0 && factor.ridge > 0.0 && factor.ridge < 1e-10);

@@ -10,22 +10,24 @@
 //!
 //! Dimensions: `m` points, `n` rows to evaluate at, `d` inputs.
 //!
-//! Distances are sums of squared differences, not |x|² + |x′|² − 2⟨x, x′⟩ by a matrix product. The product form cancels:
-//! its error is of the size eps |x|² however close the points are, so near neighbours can come out at negative
-//! distance. Nor is it needed for speed: the differences cost 3d operations a pair, the factor of the matrix m/3.
+//! Distances are sums of squared differences, not |x|² + |x′|² − 2⟨x, x′⟩ by a matrix product. The product form
+//! cancels: its error is of order eps |x|² however close the points are, so near neighbours can get a negative
+//! distance. Nor is it needed for speed: the differences cost 3d operations per pair, factorising the matrix m/3.
+//!
+//! What lengths to take, and what to solve with the matrices, is up to the methods.
 
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 use thinfit::elementary::{exp, vectorised};
 
-/// Which function of the distances.
+/// The function of the distances.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
-    /// exp(−q/2), for functions with all derivatives.
+    /// exp(−q/2), for smooth functions.
     #[default]
     Gaussian,
-    /// (1 + r + r²/3) e⁻ʳ, for functions with two derivatives.
+    /// (1 + r + r²/3) e⁻ʳ, for twice differentiable functions.
     Matern52,
     /// The elementary symmetric polynomial of this order of one-dimensional Gaussian kernels.
     Additive(usize),
@@ -36,7 +38,7 @@ pub enum Shape {
 pub struct Kernel {
     /// The function of the distances.
     pub shape: Shape,
-    /// ℓ, d positive numbers in the units of the scaled inputs.
+    /// Lengths ℓ (d), positive, in units of the scaled inputs.
     pub lengths: Vec<f64>,
 }
 
@@ -74,7 +76,7 @@ impl Kernel {
         }
     }
 
-    /// −2 ∂k/∂q of every pair, the lower triangle; `gram` is the matrix of the same points. For radial kernels only.
+    /// −2 ∂k/∂q for every pair, the lower triangle; `gram` is the matrix of the same points. Radial kernels only.
     pub(crate) fn slopes(&self, gram: Mat<f64>, x: &Mat<f64>) -> Mat<f64> {
         if self.shape == Shape::Gaussian {
             return gram;
@@ -123,7 +125,7 @@ impl Kernel {
         }
     }
 
-    /// The matrices of the additive kernels of the orders `from` to `to`, lower triangles, in one pass over the pairs.
+    /// The matrices of the additive kernels of orders `from` to `to`, lower triangles, in one pass over the pairs.
     pub(crate) fn additive_grams(
         lengths: &[f64],
         x: MatRef<'_, f64>,
@@ -148,7 +150,7 @@ impl Kernel {
     }
 }
 
-/// What is kept from column to column: 1/ℓ, and rows of room.
+/// Workspace reused from column to column: 1/ℓ and scratch rows.
 struct Work {
     inverse: Vec<f64>,
     rows: Vec<Vec<f64>>,
@@ -174,8 +176,8 @@ impl Work {
     }
 }
 
-/// out_i ← factor · Σ_k ((x_ik − p_jk) · inverse_k)² for i from `start`; the difference first, so that an offset of the
-/// inputs costs nothing.
+/// out_i ← factor · Σ_k ((x_ik − p_jk) · inverse_k)² for i from `start`; subtracting first, so that an offset of the
+/// inputs costs no digits.
 pub(crate) fn squares(
     x: &Mat<f64>,
     start: usize,
@@ -203,7 +205,7 @@ pub(crate) fn squares(
     );
 }
 
-/// r² ← (c_0 + c_1 r + c_2 r²) e⁻ʳ; r is cut at 1000, where the kernel is zero, so that no infinity meets a zero.
+/// r² ← (c_0 + c_1 r + c_2 r²) e⁻ʳ; r is capped at 1000, where the kernel is zero, to avoid infinity times zero.
 fn matern(r2: &mut [f64], decay: &mut [f64], c: [f64; 3]) {
     vectorised(
         #[inline(always)]
@@ -225,8 +227,8 @@ fn matern(r2: &mut [f64], decay: &mut [f64], c: [f64; 3]) {
     );
 }
 
-/// e_0 … e_order of the κ_k in rows 0 … order of `work`, by e_p ← e_p + κ_k e_{p−1} for every input k, which has no
-/// cancellation; row order + 1 is room for κ_k.
+/// e_0 … e_order of the κ_k in rows 0 … order of `work`, by e_p ← e_p + κ_k e_{p−1} for every input k, which does not
+/// cancel; row order + 1 is scratch for κ_k.
 fn symmetric(
     x: &Mat<f64>,
     start: usize,
@@ -253,7 +255,7 @@ fn symmetric(
             },
         );
         exp(base);
-        // After k inputs only e_0 … e_k are not zero.
+        // After k inputs only e_0 … e_k are non-zero.
         for p in (1..=order.min(k + 1)).rev() {
             let (lower, upper) = work.rows.split_at_mut(p);
             let (upper, base) = upper.split_at_mut(order + 1 - p);
@@ -281,7 +283,7 @@ pub(crate) mod tests {
         Mat::from_fn(rows, columns, |_, _| rng.random())
     }
 
-    /// k(a, b) as its definition reads.
+    /// k(a, b) straight from its definition.
     pub(crate) fn plain(kernel: &Kernel, a: &[f64], b: &[f64]) -> f64 {
         let squares: Vec<f64> = (0..a.len())
             .map(|j| ((a[j] - b[j]) / kernel.lengths[j]).powi(2))

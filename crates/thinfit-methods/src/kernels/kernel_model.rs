@@ -1,7 +1,7 @@
 //! A fitted kernel expansion: what kernel ridge regression, SALSA and the Gaussian process predict with.
 //!
-//! f_o(x) = shift_o + scale_o · (mean_o + Σ_i α_io k(x′, x′_i)) with x′ the scaled inputs, i = 1 … m the training points
-//! and o = 1 … c the outputs, which share the kernel. The file is JSON with a version in its first field.
+//! f_o(x) = shift_o + scale_o · (mean_o + Σ_i α_io k(x′, x′_i)) with x′ the scaled inputs, i = 1 … m the training
+//! points and o = 1 … c the outputs, which share the kernel. Choosing kernel and ridge is up to the methods.
 //!
 //! Only a Gaussian process has standard deviations. With C = K + gI, per output with signal variance s²,
 //!
@@ -9,8 +9,8 @@
 //! var f(x) = s² (k(x, x) − kᵀC⁻¹k + (1 − 1ᵀC⁻¹k)² / 1ᵀC⁻¹1)        k = (k(x′, x′_i))_i
 //! ```
 //!
-//! whose last term is the uncertainty of the constant mean; a new observation adds s² g. The factor of C is not in the
-//! file: it would be m times as large as the rest, and is made from the points when it is first needed.
+//! whose last term is the uncertainty of the constant mean; a new observation adds s² g. The factor of C is computed
+//! when first needed: stored in the file, it would be m times as large as the rest.
 
 pub(crate) mod file;
 
@@ -25,12 +25,12 @@ use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 use thinfit::{Dataset, Deviation, Record, Scaler, check_finite, row_list};
 
-/// Rows that are predicted at a time; a block of kernel values then stays in the cache for a thousand points.
+/// Rows predicted at a time; for a thousand points, a block of kernel values fits in the cache.
 const BLOCK: usize = 128;
-/// More samples than this are refused: the kernel matrix alone would pass 3 GB.
+/// Largest number of samples; beyond it the kernel matrix alone exceeds 3 GB.
 pub(crate) const MAX_SAMPLES: usize = 20_000;
 
-/// A fitted kernel expansion with its scaling, column names and the record of its making.
+/// A fitted kernel expansion with its scaling, column names and record.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct KernelModel {
     format: String,
@@ -53,11 +53,11 @@ pub struct KernelModel {
     /// α in scaled outputs: m rows of c numbers.
     #[serde(with = "row_list")]
     coefficients: Mat<f64>,
-    /// Signal variance s² of each output, in scaled outputs; none but for a Gaussian process.
+    /// Signal variance s² of each output, in scaled outputs; only for a Gaussian process.
     signal: Option<Vec<f64>>,
     /// How the model was made.
     pub record: Record,
-    /// The factor of K + ridge · I, once it was needed.
+    /// The factor of K + ridge · I, computed when first needed.
     #[serde(skip)]
     factor: OnceLock<Option<Mat<f64>>>,
 }
@@ -74,8 +74,8 @@ pub(crate) struct Expansion {
 }
 
 impl Expansion {
-    /// The solution of (K + λI)α = y for `points` (m × d) and `y` (m × c), and its record: λ, which is raised where
-    /// rounding makes the matrix indefinite, and how often it was.
+    /// Solves (K + λI)α = y for `points` (m × d) and `y` (m × c). If rounding makes the matrix indefinite, λ is raised;
+    /// the record gets the final λ and how often it was raised.
     pub fn ridge(
         kernel: Kernel,
         points: Mat<f64>,
@@ -101,7 +101,7 @@ impl Expansion {
     }
 }
 
-/// Refuses data that no kernel method here can use.
+/// Refuses data that kernel methods cannot use.
 pub(crate) fn check_data(data: &Dataset) -> Result<()> {
     data.check()?;
     let m = data.samples();
@@ -113,19 +113,19 @@ pub(crate) fn check_data(data: &Dataset) -> Result<()> {
         })
     };
     if m > MAX_SAMPLES {
-        let problem = format!("{m} rows, and a kernel method takes at most {MAX_SAMPLES}");
-        return refuse("x", problem, "fit a network, or a part of the rows");
+        let problem = format!("kernel methods take at most {MAX_SAMPLES} rows, found {m}");
+        return refuse("x", problem, "fit a network, or only some of the rows");
     }
     if data.weights.is_some() {
-        let problem = "kernel methods count every row once".into();
-        return refuse("weights", problem, "drop the weights, or fit a network");
+        let problem = "kernel methods take no sample weights".into();
+        return refuse("weights", problem, "drop the weights, or use gft-r");
     }
     Ok(())
 }
 
 impl KernelModel {
     /// # Errors
-    /// Coefficients that left the range of `f64`.
+    /// Coefficients beyond the range of `f64`.
     pub(crate) fn new(
         data: &Dataset,
         (input_scaler, output_scaler): (Scaler, Scaler),
@@ -171,7 +171,7 @@ impl KernelModel {
         self.coefficients.as_ref()
     }
 
-    /// Real numbers that prediction needs: the points, their coefficients, the lengths and the means.
+    /// How many real numbers prediction needs: points, coefficients, lengths and means.
     pub fn parameters(&self) -> usize {
         let (d, c) = (self.dim(), self.outputs.len());
         self.points.nrows() * (d + c) + d + c
@@ -180,7 +180,7 @@ impl KernelModel {
     /// f at the rows of `x` (n × d): n × c.
     ///
     /// # Errors
-    /// A number of columns other than d, or values that are not finite.
+    /// The wrong number of columns, or values that are not finite.
     pub fn predict(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
         let c = self.outputs.len();
         let values = self.by_blocks(x, c, |k, mut out| {
@@ -210,10 +210,10 @@ impl KernelModel {
         }
     }
 
-    /// Standard deviations of f and of a new observation at the rows of `x` (n × d); see the head of this file.
+    /// Standard deviations of f and of a new observation at the rows of `x` (n × d).
     ///
     /// # Errors
-    /// As [`KernelModel::predict`], or a method that has none.
+    /// As [`KernelModel::predict`], or a method without deviations.
     pub fn deviation(&self, x: MatRef<'_, f64>) -> Result<Deviation> {
         let none = |problem: String| Error::Data {
             what: "deviation",
@@ -245,7 +245,7 @@ impl KernelModel {
             for i in 0..out.nrows() {
                 let explained = v.col(i).squared_norm_l2();
                 let of_mean = (1.0 - mean[(i, 0)]).powi(2) / total;
-                // Rounding may take more than there is.
+                // Rounding can make this negative.
                 out[(i, 0)] = (self.kernel.diagonal() - explained).max(0.0) + of_mean;
             }
         })?;

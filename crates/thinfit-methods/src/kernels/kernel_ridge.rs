@@ -1,11 +1,11 @@
-//! Kernel ridge regression with a Gaussian kernel, bandwidth by the median rule or by leave-one-out.
+//! Kernel ridge regression with a Gaussian kernel; the bandwidth follows the median rule or is chosen by leave-one-out.
 //!
-//! f(x) = Σ_i α_i k(x, x_i) with k(x, x′) = exp(−|x − x′|²/(2σ²)) and (K + λI) α = y. The bandwidth σ is a multiple of the
-//! median distance of two training points. The default is what made the paper's row "kernel ridge reg": σ the median, no
-//! intercept, neither inputs nor outputs scaled; the paper does not state λ, and 1e-4 comes nearest over its test
-//! functions. [`KernelRidge::validated`] is what one would use in earnest.
+//! f(x) = Σ_i α_i k(x, x_i) with k(x, x′) = exp(−|x − x′|²/(2σ²)) and (K + λI) α = y. The bandwidth σ is a multiple of
+//! the median distance between training points. The default reproduces the paper's row "kernel ridge reg": σ is the
+//! median, there is no intercept, and nothing is scaled; the paper does not state λ, and 1e-4 comes closest on its test
+//! functions. [`KernelRidge::validated`] is the version for practical use.
 //!
-//! Of several multiples and ridges, the pair with the smallest leave-one-out error is chosen (`leave_one_out.rs`).
+//! Given several bandwidths or ridges, the pair with the smallest leave-one-out error wins (`leave_one_out.rs`).
 
 use crate::choice::stops;
 use crate::kernels::kernel::squares;
@@ -19,18 +19,18 @@ use serde::{Deserialize, Serialize};
 use thinfit::pieces::require;
 use thinfit::{Dataset, Observer, Progress, Record, Scaling};
 
-/// Numbers in the kernel matrices that are decomposed at a time: 1 GiB, four times as much with what comes along.
+/// Entries of the kernel matrices decomposed at a time: 1 GiB, four times as much with the workspaces.
 const MEMORY: usize = 1 << 27;
 
 /// Settings of kernel ridge regression.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct KernelRidge {
-    /// Ridges λ to choose from, added to the diagonal of K, whose own diagonal is one. Default: 1e-4 alone.
+    /// Candidates for the ridge λ, added to the diagonal of K, which is one; 1e-4 alone.
     pub lambda: Vec<f64>,
-    /// Bandwidths σ to choose from, in multiples of the median distance. Default: 1 alone.
+    /// Candidates for the bandwidth σ, in multiples of the median distance; 1 alone.
     pub bandwidth: Vec<f64>,
-    /// Scaling of inputs and outputs before the fit. Default: none.
+    /// Scaling of the columns; none.
     pub scaling: Scaling,
 }
 
@@ -45,7 +45,7 @@ impl Default for KernelRidge {
 }
 
 impl KernelRidge {
-    /// Standardised columns; bandwidths from a quarter to 16 times the median and ridges from 1e-12 to 10, by
+    /// Standardised columns, with bandwidths from 1/4 to 16 times the median and ridges from 1e-12 to 10 chosen by
     /// leave-one-out.
     pub fn validated() -> Self {
         KernelRidge {
@@ -55,7 +55,7 @@ impl KernelRidge {
         }
     }
 
-    /// The names of the method: with one bandwidth and one ridge, and with a choice.
+    /// The names of the method, without and with a choice of bandwidth and ridge.
     pub const NAMES: [&str; 2] = ["kernel-ridge", "kernel-ridge-validated"];
 
     /// The name of the method with these settings.
@@ -68,13 +68,13 @@ impl KernelRidge {
         self.bandwidth.len() * self.lambda.len() > 1
     }
 
-    /// Fits the coefficients. Nothing is random: the seed is only noted.
+    /// Fits `data`. Nothing is random; the seed is only recorded.
     ///
-    /// If rounding makes K + λI indefinite, λ is raised; see [`Record::raised`]. If most pairs of points coincide, so
-    /// that the median is zero, the median is taken over the pairs that do not.
+    /// If rounding makes K + λI indefinite, λ is raised; see [`Record::raised`]. If the median distance is zero,
+    /// because most pairs of points coincide, it is taken over the other pairs.
     ///
     /// # Errors
-    /// Data or settings that cannot be used, or points that are all equal.
+    /// As [`crate::Method::fit`], or points that are all equal.
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<KernelModel> {
         check_data(data)?;
         let lambdas = &self.lambda;
@@ -93,11 +93,11 @@ impl KernelRidge {
         let median = median_distance(&x).ok_or_else(|| Error::Data {
             what: "x",
             problem: format!("the {} training points are all equal", data.samples()),
-            advice: "the bandwidth is a distance: give at least two different points",
+            advice: "the bandwidth needs at least two different points",
         })?;
         let kernel = |bandwidth: f64| Kernel {
             shape: Shape::Gaussian,
-            // The floor keeps what is smaller than rounding from becoming zero.
+            // The floor keeps 1/ℓ² finite.
             lengths: vec![(bandwidth * median).max(1e-160); data.dim()],
         };
         let (choice, stopped) = match self.chooses() {
@@ -124,8 +124,8 @@ impl KernelRidge {
         KernelModel::new(data, scalers, expansion, record)
     }
 
-    /// The bandwidth and the ridge with the least leave-one-out errors, which come along, and whether the search was
-    /// stopped; none where no error is finite.
+    /// The bandwidth and ridge with the smallest leave-one-out error, and these errors; none if no error is finite. The
+    /// flag says whether the search was stopped.
     fn choose(
         &self,
         gram: &(dyn Fn(f64) -> Mat<f64> + Sync),
@@ -133,7 +133,7 @@ impl KernelRidge {
         observe: &Observer<'_>,
     ) -> (Option<(f64, f64, Vec<f64>)>, bool) {
         let (mut best, mut least, mut tried) = (None, f64::INFINITY, 0);
-        // Each bandwidth takes four matrices of m × m; several at a time only where they fit.
+        // Each bandwidth needs four m × m matrices; try several at a time only if they fit into memory.
         let together = (MEMORY / (y.nrows() * y.nrows())).max(1);
         let together = together.min(rayon::current_num_threads());
         for group in self.bandwidth.chunks(together) {
@@ -150,7 +150,7 @@ impl KernelRidge {
                 }
             }
             tried += group.len();
-            // The fit at the chosen pair is one more.
+            // The final fit counts as one more.
             if stops(observe, tried, self.bandwidth.len() + 1) {
                 return (best, true);
             }
@@ -159,7 +159,7 @@ impl KernelRidge {
     }
 }
 
-/// The median over pairs of points, or over the pairs of positive distance if that is zero; none if there is none.
+/// The median distance over pairs of points, or over the pairs that differ if that is zero; none if all are equal.
 fn median_distance(x: &Mat<f64>) -> Option<f64> {
     let m = x.nrows();
     let mut squared = vec![0.0; m * (m - 1) / 2];
@@ -179,7 +179,7 @@ fn median_distance(x: &Mat<f64>) -> Option<f64> {
     }
 }
 
-/// The median of the roots of some numbers; the mean of the middle two if their number is even.
+/// The median of the square roots; the mean of the middle two for an even number.
 fn median(squared: &mut [f64]) -> Option<f64> {
     if squared.is_empty() {
         return None;
@@ -248,7 +248,7 @@ mod tests {
         let shifted = Mat::from_fn(60, 2, |i, k| x[(i, k)] + 1048576.0);
         let plain = fit(&KernelRidge::default(), &x, &y).unwrap();
         let moved = fit(&KernelRidge::default(), &shifted, &y).unwrap();
-        // The shifted inputs themselves are rounded to 2^-33 or so; the product form would be off by 1e-4 and more.
+        // The shifted inputs are themselves rounded to about 2^-33; the product form would be off by 1e-4 and more.
         assert!((plain.kernel().lengths[0] / moved.kernel().lengths[0] - 1.0).abs() < 1e-9);
         let values = plain.predict(x.as_ref()).unwrap() - moved.predict(shifted.as_ref()).unwrap();
         assert!(values.norm_max() < 1e-5, "{}", values.norm_max());
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_refused_with_the_way_out() {
+    fn unusable_data_and_settings_are_refused_with_advice() {
         let (x, y) = (random(6, 2, 1), random(6, 1, 2));
         for settings in [
             with_lambda(-1.0),

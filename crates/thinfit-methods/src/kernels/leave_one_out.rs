@@ -1,6 +1,7 @@
 //! Leave-one-out errors of kernel ridge regression in closed form, for many ridges at once.
 //!
-//! With K = U diag(s) Uᵀ, decomposed once per kernel, the error of row i when it is left out is, for every λ in O(m²),
+//! With one decomposition K = U diag(s) Uᵀ per kernel, the error at row i of the fit without it costs O(m²) for every
+//! λ:
 //!
 //! ```text
 //! α_i / ((K + λI)⁻¹)_ii        α = U diag(1/(s + λ)) Uᵀ y,   ((K + λI)⁻¹)_ii = Σ_k U_ik²/(s_k + λ)
@@ -14,7 +15,7 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::{Mat, MatRef, Par};
 
-/// Mean squared leave-one-out errors of every output, for every λ; infinite where the decomposition fails.
+/// Mean squared leave-one-out errors, for every λ a list over outputs; infinite if the decomposition fails.
 pub(crate) fn leave_one_out(
     gram: MatRef<'_, f64>,
     y: MatRef<'_, f64>,
@@ -38,9 +39,9 @@ pub(crate) fn leave_one_out(
     let s = s.column_vector();
     let squared = Mat::from_fn(m, m, |i, k| u[(i, k)] * u[(i, k)]);
     let rotated = times(u.transpose(), y);
-    // Eigenvalues are known up to this only; below it, a ridge of zero would divide by their rounding errors.
+    // Eigenvalues are only accurate to this; below it, a zero ridge would divide by rounding errors.
     let floor = m as f64 * f64::EPSILON * s.iter().fold(0.0, |a: f64, v| a.max(*v));
-    // All ridges at a time: the columns of each block belong to one λ.
+    // All ridges at once: each block of c columns belongs to one λ.
     let shrink = |k: usize, l: usize| 1.0 / (s[k].max(0.0) + lambdas[l]).max(floor);
     let shrunk = Mat::from_fn(m, lambdas.len(), shrink);
     let diagonal = times(squared.as_ref(), shrunk.as_ref());
@@ -65,7 +66,7 @@ mod tests {
     use crate::{Kernel, Shape};
 
     #[test]
-    fn the_closed_form_is_the_error_of_fits_that_leave_a_row_out() {
+    fn the_closed_form_gives_the_errors_of_fits_without_a_row() {
         let (m, c, lambdas) = (25, 2, [1e-6, 1e-2]);
         let (x, y) = (random(m, 2, 1), random(m, c, 2));
         let lengths = vec![0.4; 2];

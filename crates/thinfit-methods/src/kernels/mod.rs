@@ -1,4 +1,4 @@
-//! Methods whose result is a sum of kernels over the samples, and the model that they share.
+//! Methods whose result is a sum of kernels over the samples, and the model they share.
 
 pub(crate) mod cholesky;
 pub(crate) mod gaussian_process;

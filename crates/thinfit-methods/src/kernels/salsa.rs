@@ -1,13 +1,13 @@
-//! SALSA (Kandasamy and Yu 2016): kernel ridge regression with an additive kernel of an order that is chosen by folds.
+//! SALSA (Kandasamy and Yu 2016): kernel ridge regression with an additive kernel whose order is chosen by validation.
 //!
 //! The kernel of order p is the sum over all sets of p inputs of products of Gaussian kernels, the elementary symmetric
-//! polynomial e_p of `kernel.rs`, with lengths h_j = 20 · std(x_j) · m^(−1/5). α = (e_p + λI)⁻¹ y, without an intercept.
-//! For p = 1, 2, … the ridge λ in [1e-4 m, 100 m] with the least error on the first two of five folds is sought; the search
-//! ends after three orders without a better one, and the best pair is fitted to all rows.
+//! polynomial e_p of `kernel.rs`, with lengths h_j = 20 · std(x_j) · m^(−1/5). α = (e_p + λI)⁻¹ y, without an
+//! intercept. For p = 1, 2, … we look for the ridge λ in [1e-4 m, 100 m] with the smallest error on the first two of
+//! five folds, until three orders in a row bring no improvement; the best pair is then fitted to all rows.
 //!
-//! Two liberties. The original multiplies the kernel by std(y); we divide y by it instead, which is the same for std(y) = 1 and
-//! makes the range of λ independent of the units of y. And λ is sought on a grid of decades, which is then refined
-//! by thirds three times around the best, 13 values in all, where the original spends 30.
+//! Two departures. The original multiplies the kernel by std(y); we divide y by it, which is the same for std(y) = 1
+//! and makes the range of λ independent of the units of y. And we search λ on a grid of decades, refined three times by
+//! thirds around the best: 13 values, where the original spends 30.
 
 use crate::kernels::cholesky::{cholesky, solve};
 use crate::kernels::kernel_model::{Expansion, check_data};
@@ -22,20 +22,20 @@ use std::ops::Range;
 use thinfit::pieces::require;
 use thinfit::{Control, Dataset, Observer, Progress, Record, Scaler};
 
-/// Folds, and how many of them are held out in turn.
+/// Number of folds, and how many of them are held out in turn.
 const FOLDS: [usize; 2] = [5, 2];
-/// Numbers in the kernel matrices that are made in one pass over the pairs, and most matrices.
+/// Largest number of entries, and of matrices, computed in one pass over the pairs.
 const PASS: (usize, usize) = (1 << 26, 4);
 
 /// Settings of SALSA.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Salsa {
-    /// Lengths of the kernel in units of std(x_j) m^(−1/5). Default: 20.
+    /// Lengths of the kernel, in units of std(x_j) m^(−1/5); 20.
     pub bandwidth: f64,
-    /// Smallest and largest ridge, in units of the number of samples. Default: 1e-4 and 100.
+    /// Smallest and largest ridge, in units of the number of samples; 1e-4 and 100.
     pub lambda: [f64; 2],
-    /// Orders without a better one after which the search ends. Default: 3.
+    /// Number of orders without improvement after which to stop; 3.
     pub patience: usize,
 }
 
@@ -49,12 +49,12 @@ impl Default for Salsa {
     }
 }
 
-/// The first row of a fold of `m` rows.
+/// The first row of this fold of `m` rows.
 fn edge(m: usize, fold: usize) -> usize {
     (fold as f64 * m as f64 / FOLDS[0] as f64).round() as usize
 }
 
-/// A ridge with the mean squared errors of the outputs, over the held out folds, in scaled outputs.
+/// A ridge and its mean squared errors on the held-out folds, per output, in scaled outputs.
 #[derive(Clone)]
 struct Score {
     lambda: f64,
@@ -71,10 +71,10 @@ impl Salsa {
     /// The name of the method.
     pub const NAME: &str = "salsa";
 
-    /// Chooses order and ridge, then fits the coefficients. The seed shuffles the rows before they are cut into folds.
+    /// Fits `data`; see [`crate::Method::fit`]. The seed shuffles the rows before they are divided into folds.
     ///
     /// # Errors
-    /// Data or settings that cannot be used, fewer than five samples, or kernel matrices that cannot be factorised.
+    /// As [`crate::Method::fit`], fewer than five samples, or kernel matrices that cannot be factorised.
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<KernelModel> {
         check_data(data)?;
         self.check()?;
@@ -84,14 +84,14 @@ impl Salsa {
                 what: "samples",
                 needed: FOLDS[0],
                 found: m,
-                advice: "the rows are cut into five folds",
+                advice: "the rows are divided into five folds",
             });
         }
         let data = data.rows(&shuffled(m, seed));
         let mut scalers = (Scaler::identity(d), Scaler::to_standard(data.y.as_ref()));
         scalers.1.shift.fill(0.0);
         let y = scalers.1.apply(data.y.as_ref());
-        // Of the sample, as the original has it; a column without spread has the scale one.
+        // Sample deviations, as in the original; a constant column has scale one.
         let spread = Scaler::to_standard(data.x.as_ref()).scale;
         let factor_h =
             self.bandwidth * (m as f64).powf(-0.2) * (m as f64 / (m as f64 - 1.0)).sqrt();
@@ -121,7 +121,7 @@ impl Salsa {
         KernelModel::new(&data, scalers, expansion, record)
     }
 
-    /// The best order and ridge, and whether the search was stopped; none where no matrix can be factorised.
+    /// The best order and ridge, or none if no matrix can be factorised, and whether the search was stopped.
     fn choose(
         &self,
         lengths: &[f64],
@@ -145,7 +145,7 @@ impl Salsa {
                 if idle >= self.patience {
                     return (best, false);
                 }
-                // Most fits end a few orders on; how many is not known.
+                // A guess: most searches end after a few orders.
                 let at = Progress::fraction(1.0 - 1.0 / (1.0 + 0.3 * order as f64));
                 if observe(&at) == Control::Stop && best.is_some() {
                     return (best, true);
@@ -180,7 +180,7 @@ impl Salsa {
         best
     }
 
-    /// The best of the ridges with these logarithms; the first of equals.
+    /// The best of the ridges with these logarithms; of equals the first.
     fn best_of(&self, grid: &[f64], gram: &Mat<f64>, y: &Mat<f64>) -> Score {
         let m = y.nrows();
         let tasks: Vec<(f64, usize)> = grid
@@ -190,7 +190,7 @@ impl Salsa {
         let task = |&(lambda, fold): &(f64, usize)| {
             held_out(gram, y, lambda, edge(m, fold)..edge(m, fold + 1))
         };
-        // Each copies most of the matrix; several at a time only where they fit.
+        // Each copies most of the matrix; run several at a time only if they fit into memory.
         let together = (PASS.0 / (m * m)).max(1);
         let errors: Vec<Vec<f64>> = tasks
             .chunks(together)
@@ -228,11 +228,11 @@ impl Salsa {
     }
 }
 
-/// Mean squared errors of the outputs on the rows `held` of a fit to the others; infinite where there is no factor.
+/// Mean squared errors per output on the rows `held` of a fit to the others; infinite if there is no factor.
 fn held_out(gram: &Mat<f64>, y: &Mat<f64>, lambda: f64, held: Range<usize>) -> Vec<f64> {
     let (c, rest) = (y.ncols(), y.nrows() - held.len());
     let row = |i: usize| if i < held.start { i } else { i + held.len() };
-    // Column by column, since that is how the matrix lies in memory.
+    // Column by column, as the matrix lies in memory.
     let mut a = Mat::zeros(rest, rest);
     for j in 0..rest {
         let (from, to) = (gram.col_as_slice(row(j)), a.col_as_slice_mut(j));

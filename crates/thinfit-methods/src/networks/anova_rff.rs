@@ -1,12 +1,11 @@
-//! ANOVA-boosted random Fourier features (Potts and Weidensager 2025): first find the sets of inputs that act together,
-//! then prune features on these sets alone.
+//! ANOVA-boosted random Fourier features (Potts and Weidensager 2025): find the sets of inputs that interact, then
+//! prune features of these sets.
 //!
-//! A regularised fit f(x) = Σ_u Σ_l b_{u,l} e^{i⟨ω_{u,l}, x_u⟩} over sets u of inputs gives every set a sensitivity: the
-//! share in the variance of its ANOVA term, for independent inputs Σ_l b_l Π_{j∈u} (e^{iω_lj x_j} − mean of the same).
-//! Sets above a threshold are kept, and unions of them are tried, up to sets of q inputs. What remains, without the
-//! sets that lie in others, goes to [SHRIMP](crate::Shrimp) with complex features. The paper takes the better of two
-//! densities; here the validation rows choose. The sets grow from single inputs (the published "ascent", for independent
-//! inputs), are measured on the training rows, without those that validate, and a constant is fitted along from the start.
+//! A ridge fit f(x) = Σ_u Σ_l b_{u,l} e^{i⟨ω_{u,l}, x_u⟩} over sets u of inputs gives each set a sensitivity: the share
+//! in the variance of its ANOVA term, which for independent inputs is Σ_l b_l Π_{j∈u} (e^{iω_lj x_j} − its mean). Sets
+//! above a threshold are kept and their unions tried, up to q inputs (the published "ascent"; the variant for dependent
+//! inputs is not here). The largest sets go to [SHRIMP](crate::Shrimp) with complex features. Unlike in the paper, the
+//! validation rows choose the density and do not take part in measuring sensitivities, and the fits have a constant.
 
 use crate::choice::best_of;
 use crate::networks::fourier::{Density, complex, frequencies, waves};
@@ -24,18 +23,17 @@ use thinfit::{Dataset, Model, Observer, Result, Scaling};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AnovaRff {
-    /// Most inputs of a set, q, at most all; 2.
+    /// Largest size of a set, q, capped at the number of inputs; 2.
     pub order: usize,
-    /// Frequencies for each training row; 5.
+    /// Frequencies per training row; 5.
     pub features_per_sample: usize,
-    /// Share of the variance above which a set is kept, by the number of its inputs, the last for all larger ones; 0.003
-    /// for one, 0.01 for more.
+    /// Share of the variance above which a set is kept, by its size; the last is for all larger sets; 0.003 and 0.01.
     pub thresholds: Vec<f64>,
     /// Ridge of the fits that measure sensitivities; 0.1.
     pub ridge: f64,
-    /// Densities of the entries of frequencies, of scale 1/q, to choose from; normal and Cauchy.
+    /// Candidates for the density of the entries of frequencies, with scale 1/q; normal and Cauchy.
     pub densities: Vec<Density>,
-    /// Fraction of the columns that a pruning drops; 0.25.
+    /// Fraction of the columns that each pruning drops; 0.25.
     pub prune: f64,
     /// Scaling of the columns; none.
     pub scaling: Scaling,
@@ -59,7 +57,7 @@ impl AnovaRff {
     /// The name of the method.
     pub const NAME: &str = "anova-rff";
 
-    /// Fits `data`; see [`crate::Method::fit`]. A fit that is stopped chooses from the densities that are done.
+    /// Fits `data`; see [`crate::Method::fit`]. A stopped fit chooses among the densities tried so far.
     ///
     /// # Errors
     /// As [`crate::Method::fit`].
@@ -88,10 +86,10 @@ impl AnovaRff {
         shrimp.finish(prepared, kept, record)
     }
 
-    /// The sets of inputs that act together, counted from 0, none inside another.
+    /// The sets of inputs that interact, by index from 0; none is contained in another.
     ///
     /// # Errors
-    /// Settings out of range, or numbers that left the finite range.
+    /// Settings out of range, or numbers that leave the finite range.
     pub fn index_sets(
         &self,
         data: &Dataset,
@@ -114,7 +112,7 @@ impl AnovaRff {
         for size in 1..=q {
             let shares = self.sensitivities(&sets, data, density, seed, size as u64)?;
             let largest = shares.iter().copied().fold(0.0, f64::max);
-            // Where nothing varies, no set is better than another.
+            // Nothing varies, so no set is better than another.
             if largest == 0.0 {
                 break;
             }
@@ -148,7 +146,7 @@ impl AnovaRff {
         self.features_per_sample * data.samples()
     }
 
-    /// As many frequencies on each set, set after set; `place` tells draws apart.
+    /// Equally many frequencies for each set, set after set; `place` is that of the draw in its random stream.
     fn draw(
         &self,
         sets: &[Vec<usize>],
@@ -167,7 +165,7 @@ impl AnovaRff {
         frequencies(&sets, data.dim(), density, scale, &mut rng)
     }
 
-    /// The share of each set in the variance of a regularised fit.
+    /// The share of each set in the variance of a ridge fit.
     fn sensitivities(
         &self,
         sets: &[Vec<usize>],
@@ -178,7 +176,7 @@ impl AnovaRff {
     ) -> Result<Vec<f64>> {
         let omega = self.draw(sets, data, density, seed, place);
         let each = omega.nrows() / sets.len();
-        // A last column of frequency zero takes up the mean.
+        // The last column is a constant.
         let mut a = waves(data.x.as_ref(), omega.as_ref());
         a.resize_with(data.samples(), omega.nrows() + 1, |_, _| c64::new(1.0, 0.0));
         let b = ridge(a.as_ref(), complex(data.y.as_ref()).as_ref(), self.ridge)?.b;
@@ -284,7 +282,7 @@ mod tests {
             ridge: 1e-4,
             ..AnovaRff::default()
         };
-        // Sets that share no input: otherwise an effect of one input is spread over the features of all its sets.
+        // Sets with an input in common would share its effect.
         let sets = [vec![0], vec![1, 2]];
         let shares = method
             .sensitivities(&sets, &data, Density::Cauchy, 1, 0)

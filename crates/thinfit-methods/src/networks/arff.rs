@@ -1,9 +1,8 @@
-//! ARFF (Kammonen et al. 2020): adaptive random Fourier features, whose frequencies walk at random.
+//! ARFF (Kammonen et al. 2020): adaptive random Fourier features, whose frequencies move in a random walk.
 //!
 //! f(x) = Re Σ_l β_l e^{i⟨ω_l, x⟩} with (SᴴS + λmI)β = Sᴴy. All frequencies propose a step ω′ = ω + δξ, ξ ~ N(0, I); β′
-//! is solved at the proposals together, and frequency l accepts with probability min(1, (|β′_l|/|β_l|)^γ). The walk
-//! drives the magnitudes |β_l| towards each other. The validation rows keep the best iterate, and choose δ and λ where
-//! several are given.
+//! is solved at all proposals together, and frequency l is accepted with probability min(1, (|β′_l|/|β_l|)^γ). This
+//! evens out the magnitudes |β_l|. The validation rows choose the best iterate, and δ and λ if there are several.
 
 use crate::choice::stops;
 use crate::networks::fourier::{complex, network, waves};
@@ -25,15 +24,15 @@ use thinfit::{Dataset, Form, Model, Network, Observer, Progress, Result, Scaling
 pub struct Arff {
     /// Number of frequencies; 100.
     pub width: usize,
-    /// Rounds; after each, β is solved at the accepted frequencies; 50.
+    /// Number of rounds; after each, β is solved at the accepted frequencies; 50.
     pub rounds: usize,
-    /// Steps of the walk in a round; 10.
+    /// Steps of the walk per round; 10.
     pub steps: usize,
-    /// Sizes δ of a step to choose from; 0.1, 0.5 and 2.
+    /// Candidates for the step size δ; 0.1, 0.5 and 2.
     pub deltas: Vec<f64>,
-    /// Ridges λ to choose from; 1e-8, 1e-5 and 1e-2.
+    /// Candidates for the ridge λ; 1e-8, 1e-5 and 1e-2.
     pub ridges: Vec<f64>,
-    /// Exponent γ of the acceptance; 3d − 2 if none.
+    /// Exponent γ of the acceptance probability; 3d − 2 if none.
     pub gamma: Option<f64>,
     /// Scaling of the columns; none.
     pub scaling: Scaling,
@@ -108,7 +107,7 @@ impl Arff {
         prepared.model(network, &held_out, record)
     }
 
-    /// Walks from `omega`, noting the best iterate; whether it was stopped.
+    /// Walks from `omega`, keeping the best iterate in `best`; returns whether it was stopped.
     fn walk(
         &self,
         prepared: &Prepared<'_>,
@@ -145,7 +144,7 @@ impl Arff {
                 let b = coefficients(&prepared.train, proposal.as_ref(), lambda)?.b;
                 for l in 0..n {
                     let proposed = size(&b, l);
-                    // A feature without weight has nothing to lose.
+                    // A feature of weight zero always moves.
                     let accepted =
                         sizes[l] == 0.0 || (proposed / sizes[l]).powf(gamma) > rng.random();
                     if accepted {
@@ -159,7 +158,7 @@ impl Arff {
     }
 }
 
-/// β of given frequencies, n × c.
+/// β for these frequencies, n × c.
 fn coefficients(rows: &Dataset, omega: MatRef<'_, f64>, lambda: f64) -> Result<Solved<c64>> {
     let (s, y) = (waves(rows.x.as_ref(), omega), complex(rows.y.as_ref()));
     ridge(s.as_ref(), y.as_ref(), lambda)

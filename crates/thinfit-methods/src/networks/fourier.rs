@@ -1,8 +1,9 @@
 //! Fourier features e^{i⟨ω, x⟩} in the convention of the random-feature papers: no factor 2π in the phase, no 1/n.
 //!
-//! Dimensions: `m` samples, `d` inputs, `n` frequencies, `c` outputs. This file draws frequencies ω (n × d) that act on
-//! few inputs each, evaluates their features and turns coefficients into a network of thinfit, whose features are
-//! e^{2πi⟨w, x⟩}/n: w = ω/(2π), and Re(b e^{it}) with b = a − ic is a cos t + c sin t.
+//! Dimensions: `m` samples, `d` inputs, `n` frequencies, `c` outputs. Draws frequencies ω (n × d) of few inputs each,
+//! evaluates their features, and turns coefficients into a network of thinfit, whose features are e^{2πi⟨w, x⟩}/n: w =
+//! ω/(2π), and Re(b e^{it}) with b = a − ic is a cos t + c sin t. Solving for coefficients is left to
+//! `least_squares.rs`.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par, c64};
@@ -14,17 +15,17 @@ use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 use thinfit::{Activation, Network, elementary};
 
-/// Frequencies that a thread evaluates at a time.
+/// Frequencies per parallel task.
 const CHUNK: usize = 256;
 
-/// The density ρ that the entries of frequencies are drawn from.
+/// Density of the entries of random frequencies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Density {
     /// Normal.
     #[default]
     Normal,
-    /// Cauchy: heavy tails, for functions that are not smooth.
+    /// Cauchy, whose heavy tails suit functions that are not smooth.
     Cauchy,
 }
 
@@ -40,11 +41,11 @@ impl Density {
     }
 }
 
-/// All subsets of `q` of the inputs 0…d−1, none if there are more than `most`.
+/// All subsets of `q` of the inputs 0 to d − 1, or none if there are more than `most`.
 pub(crate) fn subsets(d: usize, q: usize, most: usize) -> Option<Vec<Vec<usize>>> {
     let mut count = 1usize;
     for i in 0..q.min(d - q) {
-        // Before the last factor a product of consecutive binomials, so that the division is exact.
+        // The count is a binomial coefficient after every step, so the division is exact.
         count = count.checked_mul(d - i)? / (i + 1);
         if count > most {
             return None;
@@ -53,7 +54,7 @@ pub(crate) fn subsets(d: usize, q: usize, most: usize) -> Option<Vec<Vec<usize>>
     let (mut sets, mut set) = (Vec::with_capacity(count), (0..q).collect::<Vec<_>>());
     loop {
         sets.push(set.clone());
-        // The last entry that can still grow; those behind it follow it.
+        // Advance the last entry that can still grow, and reset those after it.
         let Some(i) = (0..q).rev().find(|&i| set[i] < d - q + i) else {
             return Some(sets);
         };
@@ -64,7 +65,7 @@ pub(crate) fn subsets(d: usize, q: usize, most: usize) -> Option<Vec<Vec<usize>>
     }
 }
 
-/// One frequency for each set of inputs (n × d): entries of the density there, zero elsewhere.
+/// One frequency per set of inputs (n × d): random entries on the set, zeros elsewhere.
 pub(crate) fn frequencies(
     sets: &[&[usize]],
     d: usize,
@@ -124,7 +125,7 @@ pub(crate) fn waves(x: MatRef<'_, f64>, omega: MatRef<'_, f64>) -> Mat<c64> {
     })
 }
 
-/// Real numbers as complex ones.
+/// A real matrix as a complex one.
 pub(crate) fn complex(a: MatRef<'_, f64>) -> Mat<c64> {
     Mat::from_fn(a.nrows(), a.ncols(), |i, j| c64::new(a[(i, j)], 0.0))
 }
@@ -151,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn subsets_are_all_there_in_order_or_too_many() {
+    fn subsets_are_complete_and_in_order_or_too_many() {
         let pairs = subsets(4, 2, 10).unwrap();
         assert_eq!(pairs, [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]);
         assert_eq!(subsets(5, 5, 10).unwrap(), [[0, 1, 2, 3, 4]]);

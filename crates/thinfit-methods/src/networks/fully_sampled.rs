@@ -1,7 +1,7 @@
-//! The fully sampled network: a generator draws the weights of both layers, an ablation of the paper (its appendix B).
+//! The fully sampled network: a generator draws the weights of both layers, an ablation in the paper's appendix B.
 //!
-//! G: R^{d+2c} → R^d × C^c turns normal latents into (w_l, Re b_l, Im b_l); f(x) = Re Σ_l b_l e^{2πi⟨w_l, x⟩}/n, and no
-//! output weights are solved for. Adam moves the parameters of G, with fresh latents in every step; one last draw is the
+//! G: R^{d+2c} → R^d × C^c maps normal latents to (w_l, Re b_l, Im b_l), with f(x) = Re Σ_l b_l e^{2πi⟨w_l, x⟩}/n; no
+//! output weights are solved for. Adam trains the parameters of G with fresh latents in every step; a final draw is the
 //! network.
 
 use crate::choice::{best_lambda, stops};
@@ -27,9 +27,9 @@ pub struct FullySampled {
     pub hidden: Vec<usize>,
     /// Strength λ of the total variation, a number or `auto`; 0.
     pub lambda: Lambda,
-    /// Points at which the variation is sampled; 1000.
+    /// Number of points at which the variation is sampled; 1000.
     pub points: usize,
-    /// Steps; 40,000.
+    /// Number of Adam steps; 40,000.
     pub steps: usize,
     /// Learning rate; 1e-4.
     pub rate: f64,
@@ -55,7 +55,7 @@ impl FullySampled {
     /// The name of the method.
     pub const NAME: &str = "fully-sampled";
 
-    /// Fits `data`; see [`crate::Method::fit`]. A fit that is stopped draws from the generator as it is.
+    /// Fits `data`; see [`crate::Method::fit`]. A stopped fit draws from the current generator.
     ///
     /// # Errors
     /// As [`crate::Method::fit`].
@@ -101,7 +101,7 @@ impl FullySampled {
         let (mut out, mut d_out) = (Mat::zeros(n, units[0]), Mat::zeros(n, units[0]));
         let (mut b, mut db) = (Mat::zeros(2 * n, c), Mat::zeros(2 * n, c));
         let mut stopped = false;
-        // One draw more than there are steps: the last is the network.
+        // One more draw than steps: the last is the network.
         for step in 0..=self.steps {
             let mut rng = stream(seed, Purpose::Latents, step as u64);
             z.iter_mut().for_each(|z| *z = rng.sample(StandardNormal));
@@ -148,7 +148,7 @@ mod tests {
     use thinfit::Control;
 
     #[test]
-    fn a_sampled_network_is_better_than_the_mean_and_repeats_itself() {
+    fn a_sampled_network_beats_the_mean_and_is_reproducible() {
         let x = Mat::from_fn(80, 1, |i, _| i as f64 / 80.0 - 0.5);
         let y = Mat::from_fn(80, 2, |i, o| (3.0 * x[(i, 0)] + o as f64).sin());
         let data = Dataset::new(x, y).unwrap();

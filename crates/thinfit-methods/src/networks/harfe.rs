@@ -1,9 +1,9 @@
 //! HARFE (Saha, Schaeffer and Tran 2023): hard thresholding pursuit over sparse random sine features.
 //!
-//! f(x) = Σ_l c_l sin(⟨ω_l, x⟩ + φ_l) with q non-zero entries in each ω_l and columns of norm one; of N features, s are
-//! chosen for min |A c − y|² + λ|c|². An iteration takes a step c + μ(Aᵀ(y − A c) − λc), keeps the s largest entries in
-//! magnitude and solves for them exactly. (The published code compares signed entries where its text says magnitudes;
-//! here it is magnitudes.) Entries of ω are normal and phases uniform, one of the published modes.
+//! f(x) = Σ_l c_l sin(⟨ω_l, x⟩ + φ_l) with q non-zero entries in each ω_l, and columns scaled to norm one; chooses s of
+//! N features to minimise |A c − y|² + λ|c|². Each iteration takes a gradient step c + μ(Aᵀ(y − A c) − λc), keeps the s
+//! entries of largest magnitude and solves for them exactly. (The published code compares signed entries where its text
+//! says magnitudes; we use magnitudes.) Of the published distributions, only normal ω with uniform phases is here.
 
 use crate::choice::stops;
 use crate::networks::least_squares::{lower, solve, times};
@@ -25,23 +25,23 @@ const CHANGE: f64 = 1e-5;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Harfe {
-    /// Features for each row, N/m; 10.
+    /// Features per row, N/m; 10.
     pub features_per_sample: usize,
-    /// Chosen features for each row, s/m; 0.15.
+    /// Chosen features per row, s/m; 0.15.
     pub support_per_sample: f64,
-    /// Inputs that a feature acts on, q, at most all; 2.
+    /// Number of inputs of a feature, q, capped at the number of inputs; 2.
     pub order: usize,
     /// Mean of the entries of ω; 0.
     pub mean: f64,
     /// Standard deviation of the entries of ω; 1.
     pub deviation: f64,
-    /// Step μ; 0.1.
+    /// Step size μ; 0.1.
     pub step: f64,
     /// Ridge λ; 1e-4.
     pub ridge: f64,
-    /// Relative residual |A c − y|/|y| that is good enough; 5e-3.
+    /// Relative residual |A c − y|/|y| at which to stop; 5e-3.
     pub tolerance: f64,
-    /// Iterations at most; 200.
+    /// Maximum number of iterations; 200.
     pub iterations: usize,
     /// Scaling of the columns; none.
     pub scaling: Scaling,
@@ -86,7 +86,7 @@ impl Harfe {
         let half =
             |rows: &Dataset, part: usize| self.pursue(rows, seed, &|at| observe(&at.part(part, 2)));
         let (held_out, raised, stopped) = half(&prepared.train, 0)?;
-        // A stop leaves the network of the training rows.
+        // If stopped here, use the network of the training rows.
         let (network, raised, stopped) = match stopped {
             true => (held_out.clone(), raised, true),
             false => half(&prepared.all, 1)?,
@@ -96,7 +96,7 @@ impl Harfe {
         prepared.model(network, &held_out, record)
     }
 
-    /// The network of the features chosen for some rows, how often its ridge was raised, and whether it was stopped.
+    /// The network of the features chosen for these rows, how often its ridge was raised, and whether it was stopped.
     fn pursue(
         &self,
         rows: &Dataset,
@@ -135,7 +135,7 @@ impl Harfe {
                 break;
             }
         }
-        // A column is Φ/(its norm), and the planes are Φ/n with the width of all features, not of those chosen.
+        // Columns were Φ/n divided by their norm; the network divides by the number of chosen features instead of n.
         let network = Network {
             activation: Activation::Cosine,
             hidden: Mat::from_fn(size, hidden.ncols(), |j, k| hidden[(support[j], k)]),
@@ -162,9 +162,9 @@ impl Harfe {
     }
 }
 
-/// The features of the rows (m × n) with columns of norm one, and the norms that they had.
+/// The features at the rows (m × n), scaled to columns of norm one, and their norms before.
 fn unit_columns(rows: &Dataset, hidden: &Mat<f64>) -> (Mat<f64>, Vec<f64>) {
-    // `planes` holds the derivatives too; the copy frees them.
+    // `planes` also holds derivatives; copying lets us free them.
     let planes = planes(Activation::Cosine, rows.x.as_ref(), hidden.as_ref());
     let mut a = planes.as_ref().subcols(0, hidden.nrows()).to_owned();
     let norms = (0..a.ncols())
@@ -200,7 +200,7 @@ mod tests {
         let method = Harfe {
             features_per_sample: 2,
             support_per_sample: 0.08,
-            // Fast waves, because slow ones are too alike for any pursuit.
+            // Fast waves, since slow ones are too similar to tell apart.
             deviation: 20.0,
             ridge: 1e-10,
             tolerance: 1e-10,

@@ -1,7 +1,7 @@
 //! Least squares for real and complex design matrices A (m × n): Gram matrices, ridge and truncated solutions.
 //!
-//! Everything runs on one thread but the Gram matrix, which is cut into blocks by its size alone, so that no result
-//! depends on the number of threads.
+//! Parallel work is divided by sizes alone, never by threads, so that no result depends on their number. Iterative
+//! solutions are in `lsqr.rs`.
 
 use crate::kernels::cholesky;
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -15,12 +15,12 @@ use thinfit::{Error, Result};
 
 /// Rows and columns of a block of a Gram matrix.
 const BLOCK: usize = 384;
-/// Terms of its sums at a time: what they need stays in the cache.
+/// Terms summed at a time, so that their operands stay in the cache.
 const DEPTH: usize = 256;
-/// Columns of a long matrix that a thread takes at a time.
+/// Columns of a long matrix per parallel task.
 const CHUNK: usize = 512;
 
-/// `lhs` · `rhs` on one thread: faer's operators take all, and their sums depend on how many there are.
+/// `lhs` · `rhs` on one thread; faer's operators use all threads, and their rounding depends on how many there are.
 pub(crate) fn times<T: ComplexField<Real = f64>>(
     lhs: MatRef<'_, impl Conjugate<Canonical = T>>,
     rhs: MatRef<'_, impl Conjugate<Canonical = T>>,
@@ -30,7 +30,7 @@ pub(crate) fn times<T: ComplexField<Real = f64>>(
     out
 }
 
-/// Aᴴ · b, many columns of A side by side.
+/// Aᴴ · b, in parallel over columns of A.
 pub(crate) fn adjoint_times<T: ComplexField<Real = f64>>(
     a: MatRef<'_, T>,
     b: MatRef<'_, T>,
@@ -103,7 +103,7 @@ pub(crate) struct Solved<T> {
     pub raised: usize,
 }
 
-/// (G + ρI)⁻¹ b for the lower triangle of a Gram matrix G; ρ is raised tenfold while rounding makes a pivot fail.
+/// (G + ρI)⁻¹ b for the lower triangle of a Gram matrix G; ρ is raised tenfold as long as rounding makes a pivot fail.
 pub(crate) fn solve<T: ComplexField<Real = f64>>(
     gram: MatRef<'_, T>,
     ridge: f64,
@@ -136,8 +136,8 @@ pub(crate) fn ridge<T: ComplexField<Real = f64>>(
     }
 }
 
-/// The least squares solutions of minimal norm, singular values below each of the `cutoffs` times the largest taken as
-/// zero.
+/// Least squares solutions of minimal norm, one per cutoff, with singular values below the cutoff times the largest
+/// treated as zero.
 pub(crate) fn truncated<const N: usize>(
     a: MatRef<'_, f64>,
     y: MatRef<'_, f64>,
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn the_truncated_solution_of_a_repeated_column_shares_its_weight() {
+    fn a_repeated_column_shares_its_weight_in_the_truncated_solution() {
         let a = Mat::from_fn(9, 3, |i, j| ((i * (1 + j.min(1))) as f64).sin());
         let y = Mat::from_fn(9, 1, |i, _| 2.0 * a[(i, 0)] + 3.0 * a[(i, 1)]);
         let [b] = truncated(a.as_ref(), y.as_ref(), [1e-8]).unwrap();

@@ -1,18 +1,18 @@
 //! LSQR (Paige and Saunders 1982) for complex matrices: least squares by Golub-Kahan bidiagonalisation.
 //!
-//! Stopped early it is a regulariser of its own: the solution stays in the span of the first directions.
+//! Stopping early regularises: the solution stays in the span of the first directions.
 
 use crate::networks::least_squares::times;
 use faer::{Mat, MatRef, c64};
 
-/// Relative size of the gradient Aᴴr that counts as zero.
+/// Relative size below which the gradient Aᴴr counts as zero.
 const GRADIENT: f64 = 1e-12;
-/// Relative size of the residual that counts as zero.
+/// Relative size below which the residual counts as zero.
 const RESIDUAL: f64 = 1.5e-8;
-/// Condition number of the bidiagonal matrix at which digits are lost.
+/// Condition number of the bidiagonal matrix at which to stop, before digits are lost.
 const CONDITION: f64 = 6.7e7;
 
-/// Approximate argmin |A b − y|² for A (m × n) and y (m × c), column by column, by at most so many `iterations`.
+/// Approximate argmin |A b − y|² for A (m × n) and y (m × c), column by column, by at most `iterations` steps.
 pub(crate) fn lsqr(a: MatRef<'_, c64>, y: MatRef<'_, c64>, iterations: usize) -> Mat<c64> {
     let mut b = Mat::zeros(a.ncols(), y.ncols());
     for o in 0..y.ncols() {
@@ -22,7 +22,7 @@ pub(crate) fn lsqr(a: MatRef<'_, c64>, y: MatRef<'_, c64>, iterations: usize) ->
     b
 }
 
-/// Divides a vector by its norm and returns the norm; a zero vector stays.
+/// Scales a vector to norm one, unless it is zero, and returns its former norm.
 fn normalise(v: &mut Mat<c64>) -> f64 {
     let norm = v.norm_l2();
     if norm > 0.0 {
@@ -39,7 +39,7 @@ fn solve(a: MatRef<'_, c64>, y: MatRef<'_, c64>, iterations: usize) -> Mat<c64> 
     let mut v = times(a.adjoint(), u.as_ref());
     let mut alpha = normalise(&mut v);
     let (mut w, mut phi_bar, mut rho_bar) = (v.clone(), first, alpha);
-    // Squares of the Frobenius norms of the bidiagonal matrix and of the directions of x.
+    // Squared Frobenius norms of the bidiagonal matrix and of the directions of x.
     let (mut norm, mut spread) = (0.0f64, 0.0f64);
     for _ in 0..iterations {
         if phi_bar * alpha == 0.0 {

@@ -1,4 +1,4 @@
-//! Methods whose result is a two-layer network, and the least squares that they share.
+//! Methods whose result is a two-layer network, and the least squares they share.
 
 pub(crate) mod anova_rff;
 pub(crate) mod arff;

@@ -1,7 +1,7 @@
-//! The plain Fourier network moved by noisy gradients instead of Adam: an ablation of the paper (its appendix B).
+//! The plain Fourier network trained by noisy gradient descent instead of Adam, an ablation in the paper's appendix B.
 //!
-//! θ ← θ − ρ∇L(θ) + αZ with Z ~ N(0, I) and α = 0.1ρ, on all rows at once; the last iterate counts. The paper states
-//! neither ρ nor the number of steps.
+//! θ ← θ − ρ∇L(θ) + αZ with Z ~ N(0, I) and α = 0.1ρ, on all rows; the result is the last iterate. The paper states
+//! neither ρ nor the number of steps. The network and its loss are those of `plain_network.rs`.
 
 use crate::choice::best_lambda;
 use crate::networks::plain_network::Layers;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use thinfit::pieces::require;
 use thinfit::{Activation, Dataset, Lambda, Model, Observer, Result, Scaling};
 
-/// Settings of gradient descent with noise.
+/// Settings of noisy gradient descent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NoisyGradients {
@@ -22,7 +22,7 @@ pub struct NoisyGradients {
     pub width: usize,
     /// Strength λ of the total variation, a number or `auto`; 0.
     pub lambda: Lambda,
-    /// Steps; 100,000.
+    /// Number of steps; 100,000.
     pub steps: usize,
     /// Learning rate ρ; 1e-3.
     pub rate: f64,
@@ -49,7 +49,7 @@ impl NoisyGradients {
     /// The name of the method.
     pub const NAME: &str = "noisy-gradients";
 
-    /// Fits `data`; see [`crate::Method::fit`]. A fit that is stopped keeps its last iterate.
+    /// Fits `data`; see [`crate::Method::fit`]. A stopped fit keeps its last iterate.
     ///
     /// # Errors
     /// As [`crate::Method::fit`].
@@ -88,7 +88,7 @@ mod tests {
     use thinfit::Control;
 
     #[test]
-    fn descends_and_the_noise_matters() {
+    fn the_loss_descends_and_noise_changes_the_result() {
         let x = Mat::from_fn(60, 1, |i, _| i as f64 / 60.0);
         let y = Mat::from_fn(60, 1, |i, _| (3.0 * x[(i, 0)]).sin());
         let data = Dataset::new(x, y).unwrap();

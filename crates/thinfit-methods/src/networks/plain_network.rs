@@ -1,9 +1,9 @@
-//! The plain two-layer network: Adam moves both layers together, nothing is solved for.
+//! The plain two-layer network of the paper's comparisons: Adam trains both layers, nothing is solved for.
 //!
-//! f(x) = Re Σ_l b_l Φ(⟨w_l, x⟩) without the factor 1/n, and with an output bias where Φ has biases. The loss is
-//! mean_k |f(x_k) − y_k|² + λ · mean_j ‖∇f(p_j)‖₁ over points p_j drawn afresh in every step, on all rows at once. Both
-//! layers start uniform in ±1/√(inputs of the layer). The last iterate counts, as in the paper; the numbers are double
-//! precision where the paper's are single.
+//! f(x) = Re Σ_l b_l Φ(⟨w_l, x⟩) without the factor 1/n, and with an output bias where Φ has biases. The loss is mean_k
+//! |f(x_k) − y_k|² + λ · mean_j ‖∇f(p_j)‖₁ over all rows and points p_j drawn afresh in every step. Both layers start
+//! uniform in ±1/√(inputs of the layer). As in the paper, the result is the last iterate, not the best one. We use
+//! double precision where the paper uses single.
 
 use crate::choice::{best_lambda, stops};
 use crate::prepared::Prepared;
@@ -17,7 +17,7 @@ use thinfit::{
     Activation, Dataset, Error, Lambda, Model, Network, Observer, Result, Scaling, Variation,
 };
 
-/// Fewest points at which the variation is sampled.
+/// Minimum number of points at which the variation is sampled.
 const POINTS: usize = 1000;
 
 /// Settings of the plain network.
@@ -28,9 +28,9 @@ pub struct PlainNetwork {
     pub activation: Activation,
     /// Number of neurons; 100.
     pub width: usize,
-    /// Strength λ of the total variation, a number or `auto`: the best of the grid by validation; 0.
+    /// Strength λ of the total variation, or `auto` for the best of the grid by validation; 0.
     pub lambda: Lambda,
-    /// Steps of Adam; 100,000.
+    /// Number of Adam steps; 100,000.
     pub steps: usize,
     /// Learning rate; 1e-3.
     pub rate: f64,
@@ -55,7 +55,7 @@ impl PlainNetwork {
     /// The name of the method.
     pub const NAME: &str = "plain";
 
-    /// Fits `data`; see [`crate::Method::fit`]. A fit that is stopped keeps its last iterate.
+    /// Fits `data`; see [`crate::Method::fit`]. A stopped fit keeps its last iterate.
     ///
     /// # Errors
     /// As [`crate::Method::fit`].
@@ -80,10 +80,10 @@ impl PlainNetwork {
     }
 }
 
-/// Moves the parameters by their gradient: (step, θ, dθ).
+/// Updates the parameters by their gradient: (step, θ, dθ).
 pub(crate) type Update<'a> = dyn FnMut(u64, &mut [f64], &[f64]) + 'a;
 
-/// Both layers as one leaf θ = (w, b), column by column, with the objective that they minimise.
+/// Both layers as one leaf θ = (w, b), column by column, and the objective.
 pub(crate) struct Layers {
     activation: Activation,
     n: usize,
@@ -92,7 +92,7 @@ pub(crate) struct Layers {
     seed: u64,
     pub theta: Vec<f64>,
     gradient: Vec<f64>,
-    /// n·b: thinfit divides the sum over the neurons by their number, this network does not.
+    /// n·b, since thinfit divides the sum over the neurons by n and this network does not.
     b: Mat<f64>,
     db: Mat<f64>,
     joint: Joint,
@@ -132,13 +132,13 @@ impl Layers {
         })
     }
 
-    /// What a row of b is multiplied by in thinfit's convention.
+    /// Factor of a row of b in thinfit's convention.
     fn factor(&self, row: usize) -> f64 {
         let bias = self.activation.has_bias() && row == self.n;
         if bias { 1.0 } else { self.n as f64 }
     }
 
-    /// Steps until the end or until `observe` stops, which is returned.
+    /// Takes all steps or until `observe` stops; returns whether it did.
     pub fn descend(
         &mut self,
         steps: usize,
@@ -162,7 +162,7 @@ impl Layers {
         Ok(false)
     }
 
-    /// The loss at θ with the points of a step; leaves its gradient behind.
+    /// The loss at θ with the points of this step; stores its gradient.
     fn evaluate(&mut self, step: u64) -> f64 {
         let (n, (dim, c)) = (self.n, self.columns);
         let k = self.b.nrows();
@@ -186,7 +186,7 @@ impl Layers {
         loss.total
     }
 
-    /// The network as it stands.
+    /// The current network.
     pub fn network(&self) -> Network {
         let (n, (dim, c)) = (self.n, self.columns);
         let (w, b) = self.theta.split_at(n * dim);
@@ -219,7 +219,7 @@ mod tests {
                 let prepared = Prepared::new(&data, Scaling::None, 1).unwrap();
                 let mut layers = Layers::new(&prepared, activation, 6, lambda, 1).unwrap();
                 layers.evaluate(0);
-                // So small a step that no point of the variation passes a kink of its absolute values.
+                // Small enough that no point crosses a kink of the variation.
                 let (gradient, h) = (layers.gradient.clone(), 1e-8);
                 for (i, exact) in gradient.iter().enumerate() {
                     let mut at = |shift: f64| {
@@ -271,15 +271,21 @@ mod tests {
     }
 
     #[test]
-    fn auto_chooses_lambda_from_the_grid() {
-        let method = PlainNetwork {
-            width: 5,
-            steps: 200,
-            lambda: Lambda::Auto,
-            rate: 1e-2,
-            ..PlainNetwork::default()
+    fn auto_is_the_best_of_the_grid_by_validation() {
+        let data = wave(40);
+        let fit = |lambda| {
+            let method = PlainNetwork {
+                width: 5,
+                steps: 200,
+                lambda,
+                rate: 1e-2,
+                ..PlainNetwork::default()
+            };
+            let record = method.fit(&data, 2, &|_| Control::Continue).unwrap().record;
+            (record.validation_mse[0], record.lambda)
         };
-        let model = method.fit(&wave(40), 2, &|_| Control::Continue).unwrap();
-        assert!(Lambda::GRID.contains(&model.record.lambda));
+        let each = Lambda::GRID.map(|lambda| fit(Lambda::Fixed(lambda)));
+        let best = each.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+        assert_eq!(fit(Lambda::Auto), best, "{each:?}");
     }
 }

@@ -1,9 +1,9 @@
-//! Pruning by magnitude: a least squares fit that drops its small coefficients and is solved again, many times.
+//! Pruning by magnitude: solve a least squares problem, drop the columns with small coefficients, repeat.
 //!
-//! Dimensions: `m` training rows, `p` columns left, `c` outputs. Two systems can be pruned. [`Gram`] has the solution of
-//! minimal norm as the limit of a ridge. While p ≥ m it solves with AAᵀ, which a pruning changes by the columns it drops,
-//! and afterwards with AᵀA, which it cuts down to the rows and columns it keeps; so a Gram matrix is formed twice, not
-//! once per size. [`Krylov`] takes steps of LSQR. Which features the columns are is left to the caller.
+//! Dimensions: `m` training rows, `p` columns left, `c` outputs. There are two solvers. [`Gram`] approximates minimal
+//! norm by a small ridge. While p ≥ m it solves with AAᵀ, from which a pruning subtracts the dropped columns, and then
+//! with AᵀA, of which it keeps the rows and columns that stay; so a Gram matrix is formed twice and not once per size.
+//! [`Krylov`] takes steps of LSQR. What the columns are is up to the caller.
 
 use crate::networks::least_squares::{adjoint_times, lower, solve, times};
 use crate::networks::lsqr::lsqr;
@@ -12,15 +12,15 @@ use faer::traits::ComplexField;
 use faer::{Mat, MatRef, c64};
 use thinfit::Result;
 
-/// A least squares problem whose columns can be dropped.
+/// A least squares problem that can drop columns.
 pub(crate) trait System<T> {
-    /// Coefficients of the columns that are left, p × c.
+    /// Coefficients of the remaining columns, p × c.
     fn coefficients(&mut self) -> Result<Mat<T>>;
     /// Swaps pairs of columns, then keeps the first `count`.
     fn keep(&mut self, swaps: &[(usize, usize)], count: usize);
 }
 
-/// Fits, drops the columns of small magnitude, and again; the smallest error on held-out rows and its columns.
+/// Fits and prunes in turn; returns the smallest error on the held-out rows and the columns it was reached with.
 pub(crate) fn prune<T: ComplexField<Real = f64>>(
     system: &mut impl System<T>,
     mut held: Mat<T>,
@@ -46,11 +46,11 @@ pub(crate) fn prune<T: ComplexField<Real = f64>>(
         let threshold = quantile(&magnitudes, rate);
         let stays = |&j: &usize| magnitudes[j] > threshold;
         let count = (0..columns.len()).filter(stays).count();
-        // Coefficients that are all equal would all go.
+        // If all magnitudes are equal, none is above the threshold.
         if count == 0 {
             break;
         }
-        // The fewest moves that bring those that stay to the front: a copy would take longer than much of the algebra.
+        // Move as few columns as possible to the front: a copy would take longer than much of the algebra.
         let gaps = (0..count).filter(|j| !stays(j));
         let swaps: Vec<(usize, usize)> = gaps.zip((count..columns.len()).filter(stays)).collect();
         system.keep(&swaps, count);
@@ -61,7 +61,7 @@ pub(crate) fn prune<T: ComplexField<Real = f64>>(
     Ok(best)
 }
 
-/// The minimal norm solution by a ridge l·m and the smaller Gram matrix.
+/// Minimal norm by a ridge l·m and the smaller Gram matrix.
 pub(crate) struct Gram<'a> {
     a: Mat<f64>,
     y: MatRef<'a, f64>,
@@ -85,7 +85,7 @@ impl<'a> Gram<'a> {
     }
 }
 
-/// The lower triangle of AᵀA or AAᵀ.
+/// The lower triangle of AᵀA or AAᵀ, whichever is smaller.
 fn smaller(a: &Mat<f64>) -> Mat<f64> {
     if a.ncols() < a.nrows() {
         lower(a.transpose(), a.as_ref())
@@ -159,7 +159,7 @@ fn cut<T: Clone>(a: &mut Mat<T>, swaps: &[(usize, usize)], count: usize) {
     a.truncate(a.nrows(), count);
 }
 
-/// The quantile of some numbers, linear between neighbours.
+/// A quantile of the values, interpolated linearly.
 pub(crate) fn quantile(values: &[f64], level: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -175,13 +175,13 @@ mod tests {
     use crate::networks::least_squares::ridge;
 
     #[test]
-    fn a_pruned_gram_matrix_is_that_of_the_columns_left() {
+    fn a_pruned_gram_matrix_is_that_of_the_remaining_columns() {
         let a = Mat::from_fn(20, 60, |i, j| ((i * i + 3 * i * j + j) as f64).sin());
         let y = Mat::from_fn(20, 1, |i, _| i as f64);
         let mut system = Gram::new(a.clone(), y.as_ref(), 1e-6);
         let mut columns: Vec<usize> = (0..60).collect();
         for count in [45, 30, 12, 5] {
-            // Every other of those that stay comes from the back.
+            // Every other column that stays comes from the back.
             let swaps: Vec<(usize, usize)> =
                 (0..count).step_by(2).zip(count..columns.len()).collect();
             system.keep(&swaps, count);

@@ -1,7 +1,8 @@
-//! Plain random Fourier features: f(x) = Re Σ_l b_l e^{2πi⟨w_l, x⟩}/n with w ~ N(0, σ²I) that nobody trains.
+//! Plain random Fourier features (Rahimi and Recht 2007): f(x) = Re Σ_l b_l e^{2πi⟨w_l, x⟩}/n with untrained w ~ N(0,
+//! σ²I).
 //!
-//! The ridge of each σ is chosen by leave-one-out errors, which cost nothing for a linear fit; σ by the validation
-//! rows. The output weights are then solved on all rows.
+//! The validation rows choose σ. For each σ, leave-one-out errors choose the ridge, at almost no cost for a linear fit.
+//! The output weights are then solved on all rows.
 
 use crate::choice::best_of;
 use crate::prepared::Prepared;
@@ -21,7 +22,7 @@ use thinfit::{
 pub struct RandomFourier {
     /// Number of features n; 100.
     pub width: usize,
-    /// Standard deviations σ to choose from, in turns per unit of the (scaled) inputs; 0.003 to 3.
+    /// Candidates for σ, in cycles per unit of the (scaled) inputs; 0.003 to 3.
     pub scales: Vec<f64>,
     /// Scaling of the columns; none.
     pub scaling: Scaling,
@@ -82,7 +83,7 @@ mod tests {
     use thinfit::Control;
 
     #[test]
-    fn a_slow_wave_is_found_to_many_digits_and_the_file_keeps_it() {
+    fn a_slow_wave_is_fitted_to_many_digits_and_survives_a_file() {
         let x = Mat::from_fn(200, 2, |i, j| ((i * (7 + 12 * j)) % 199) as f64 / 199.0);
         let y = Mat::from_fn(200, 1, |i, _| 3.0 + (2.0 * x[(i, 0)] - x[(i, 1)]).sin());
         let data = Dataset::new(x.clone(), y.clone()).unwrap();

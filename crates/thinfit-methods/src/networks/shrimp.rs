@@ -1,10 +1,10 @@
 //! SHRIMP (Xie, Shi, Schaeffer and Ward 2022): sparse random Fourier features, pruned by magnitude.
 //!
-//! Many frequencies ω with q non-zero entries each are drawn. Then, again and again, the coefficients of
-//! f(x) = Σ_l (a_l cos⟨ω_l, x⟩ + c_l sin⟨ω_l, x⟩)/√N are fitted with minimal norm, and those below a quantile of their
-//! magnitudes are dropped. The validation rows choose the number of features and the order q. The last fit is published
-//! without a ridge, by singular values down to 1e-15 of the largest. That is exact where samples have no noise, and of
-//! noise it makes anything; so here the validation rows choose where singular values are cut off, too.
+//! Draws many frequencies ω with q non-zero entries each, then repeatedly fits the coefficients of f(x) = Σ_l (a_l
+//! cos⟨ω_l, x⟩ + c_l sin⟨ω_l, x⟩)/√N with minimal norm and drops those below a quantile of their magnitudes
+//! (`pruning.rs`). The validation rows choose the number of features and the order q. The published final fit has no
+//! ridge and keeps singular values down to 1e-15 of the largest. That is exact without noise and arbitrary with it, so
+//! here the validation rows also choose the cutoff.
 
 use crate::choice::best_of;
 use crate::networks::fourier::{
@@ -21,20 +21,20 @@ use serde::{Deserialize, Serialize};
 use thinfit::pieces::require;
 use thinfit::{Dataset, Form, Model, Network, Observer, Record, Result, Scaling};
 
-/// Singular values relative to the largest below which the last fit may take them as zero; rounding is always below it.
-/// The largest is that of the ridge in the pruning, √1e-13.
+/// Candidates for the cutoff of singular values in the final fit, relative to the largest and never below rounding. The
+/// last is what the ridge of the pruning amounts to, √1e-13.
 const CUTOFFS: [f64; 3] = [0.0, 1e-10, 3e-7];
 
 /// Which features are pruned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ShrimpVariant {
-    /// Cosines and sines, each with its own coefficient; minimal norm; entries of ω from N(0, 1/q). As published.
+    /// As published: cosines and sines with a coefficient each, minimal norm, entries of ω from N(0, 1/q).
     #[default]
     Real,
-    /// e^{i⟨ω, x⟩} with complex coefficients, by a hundred steps of LSQR, which regularise, without a ridge; entries of ω
-    /// from N(0, 1/q²). As Potts and Weidensager have it, but for the rows: these are shuffled, the unpruned fit is a
-    /// candidate too, and the last fit takes all of them.
+    /// As in Potts and Weidensager: e^{i⟨ω, x⟩} with complex coefficients, regularised by stopping LSQR after a hundred
+    /// steps instead of a ridge, entries of ω from N(0, 1/q²). Unlike theirs, the rows are shuffled, the unpruned fit
+    /// is a candidate, and the final fit uses all rows.
     Complex,
 }
 
@@ -42,15 +42,15 @@ pub enum ShrimpVariant {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Shrimp {
-    /// Frequencies to begin with, N; 10,000.
+    /// Number of frequencies at the start, N; 10,000.
     pub features: usize,
-    /// Fraction of the columns that a pruning drops; 0.25.
+    /// Fraction of the columns that each pruning drops; 0.25.
     pub prune: f64,
-    /// Prunings at most; 100.
+    /// Maximum number of prunings; 100.
     pub steps: usize,
-    /// Orders q to choose from, those above the number of inputs left out; 1 to 5.
+    /// Candidates for the order q; those above the number of inputs are skipped; 1 to 5.
     pub orders: Vec<usize>,
-    /// The ridge l in AᵀA/m + lI that stands for minimal norm; 1e-13.
+    /// Ridge l in AᵀA/m + lI, in place of minimal norm; 1e-13.
     pub ridge: f64,
     /// Which features are pruned; cosines and sines.
     pub variant: ShrimpVariant,
@@ -76,7 +76,7 @@ impl Shrimp {
     /// The name of the method.
     pub const NAME: &str = "shrimp";
 
-    /// Fits `data`; see [`crate::Method::fit`]. A fit that is stopped chooses from the orders that are done.
+    /// Fits `data`; see [`crate::Method::fit`]. A stopped fit chooses among the orders tried so far.
     ///
     /// # Errors
     /// As [`crate::Method::fit`].
@@ -106,7 +106,7 @@ impl Shrimp {
         self.finish(prepared, kept, record)
     }
 
-    /// The inputs of every frequency: as many on each set of `q`, or random sets where there are too many.
+    /// The inputs of each frequency: equally many on every set of `q` inputs, or random sets if there are too many.
     fn supports(&self, d: usize, q: usize, rng: &mut ChaCha8Rng) -> Vec<Vec<usize>> {
         match subsets(d, q, self.features) {
             None => (0..self.features)
@@ -124,7 +124,7 @@ impl Shrimp {
         }
     }
 
-    /// Prunes the features of some frequencies; the smallest validation error and the features that reach it.
+    /// Prunes the features of these frequencies; returns the smallest validation error and its features.
     pub(crate) fn prune(
         &self,
         prepared: &Prepared<'_>,
@@ -163,7 +163,7 @@ impl Shrimp {
         Ok((error, features))
     }
 
-    /// The model of some features, with coefficients fitted to all rows.
+    /// The model of these features, with coefficients fitted to all rows.
     pub(crate) fn finish(
         &self,
         prepared: Prepared<'_>,
@@ -188,11 +188,11 @@ impl Shrimp {
     }
 }
 
-/// What is left of the features: columns of \[cos | sin\], or of e^{i⟨ω, x⟩}.
+/// The features left after pruning: columns of \[cos | sin\] or of e^{i⟨ω, x⟩}.
 pub(crate) struct Features {
     omega: Mat<f64>,
     columns: Vec<usize>,
-    /// How often the ridge was raised in all fits of the pruning.
+    /// How often the ridge was raised during pruning.
     raised: usize,
 }
 
@@ -268,7 +268,7 @@ mod tests {
         Dataset::new(x, y).unwrap()
     }
 
-    /// The median over seeds of the test error, since the errors of pruned fits scatter by decades.
+    /// Median test error over seeds, since the errors of pruned fits scatter over decades.
     fn median_error(method: &Shrimp, seeds: u64) -> f64 {
         let error = |seed| {
             let (train, test) = (pairs(140, seed), pairs(60, 100 + seed));
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn pruning_finds_the_pair_polynomial_that_minimal_norm_does_not() {
+    fn pruning_finds_the_pair_polynomial_and_minimal_norm_does_not() {
         let method = Shrimp {
             features: 1000,
             orders: vec![2],

@@ -1,10 +1,10 @@
-//! SWIM, sampled where it matters (Bolager et al. 2023): a neuron is placed between two samples, without training.
+//! SWIM, sampling where it matters (Bolager et al. 2023): every neuron lies between two samples; nothing is trained.
 //!
 //! Pairs of samples are drawn with a probability proportional to the slope max_o |y_to − y_from| / |x_to − x_from|.
 //! With v = (x_to − x_from)/|x_to − x_from|² a neuron is Φ(⟨w, x⟩ + β), w = s·v and β = −⟨w, x_from⟩ + t, where (s, t)
-//! makes Φ pass through fixed values at the two samples: ReLU 0 and 1 (s = 1, t = 0), tanh −½ and ½ (s = ln 3,
-//! t = −½ ln 3), sigmoid ¼ and ¾ (s = 2 ln 3, t = −ln 3). The output layer is a least squares fit with small
-//! singular values cut off.
+//! gives Φ fixed values at the two samples: ReLU 0 and 1 (s = 1, t = 0), tanh −½ and ½ (s = ln 3,
+//! t = −½ ln 3), sigmoid ¼ and ¾ (s = 2 ln 3, t = −ln 3). The output weights are a least squares fit without the small
+//! singular values. Only one hidden layer is here; the paper has more.
 
 use crate::choice::stops;
 use crate::networks::least_squares::truncated;
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use thinfit::pieces::{planes, require};
 use thinfit::{Activation, Dataset, Model, Network, Observer, Result, Scaling};
 
-/// Samples nearer than this count as this far apart.
+/// Smallest distance of two samples; closer ones count as this far apart.
 const NEAREST: f64 = 1e-10;
 
 /// Settings of SWIM.
@@ -29,7 +29,7 @@ pub struct Swim {
     pub width: usize,
     /// ReLU (the default), tanh or sigmoid.
     pub activation: Activation,
-    /// Singular values of the design matrix below this fraction of the largest count as zero; 1e-8.
+    /// Singular values of the design matrix below this fraction of the largest are treated as zero; 1e-8.
     pub cutoff: f64,
     /// Scaling of the columns; none.
     pub scaling: Scaling,
@@ -195,7 +195,7 @@ mod tests {
             };
             let model = method.fit(&data, 3, &|_| Control::Continue).unwrap();
             let error = model.predict(data.x.as_ref()).unwrap() - &data.y;
-            // More neurons than samples, so the fit goes through them.
+            // With more neurons than samples the fit interpolates.
             assert!(
                 error.norm_max() < 1e-5,
                 "{activation:?} {}",
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn waves_are_refused() {
+    fn other_activations_are_refused() {
         let method = Swim {
             activation: Activation::Fourier,
             ..Swim::default()

@@ -21,12 +21,12 @@ impl KernelModel {
     /// Reads a model from JSON text; `name` stands for it in errors.
     ///
     /// # Errors
-    /// Text that is not JSON, is cut off, is of a newer version, or whose parts do not fit together.
+    /// Text that is not JSON, is cut off, has a newer version, or is inconsistent.
     pub fn from_json(text: &str, name: &Path) -> Result<Self> {
         parse(text, name, FORMAT, KernelModel::flaw)
     }
 
-    /// What is wrong with a model that was read, if anything.
+    /// What is wrong with a model from a file, if anything.
     fn flaw(&self) -> Option<&'static str> {
         let (m, d, c) = (self.points.nrows(), self.dim(), self.outputs.len());
         let finite =
@@ -82,7 +82,7 @@ impl KernelModel {
         checks.iter().find(|check| !check.0).map(|check| check.1)
     }
 
-    /// Writes the model to a file: under a temporary name first, so that no half a file is ever left.
+    /// Writes the model to a file; an interrupted write never leaves half a file.
     ///
     /// # Errors
     /// A file that cannot be written.
@@ -107,7 +107,7 @@ mod tests {
     use crate::kernels::kernel_model::tests::model;
 
     #[test]
-    fn a_model_comes_back_from_its_file_to_the_last_bit() {
+    fn a_file_restores_the_model_to_the_last_bit() {
         let (model, fresh) = (model(), random(30, 3, 6));
         let path = std::env::temp_dir().join(format!("thinfit-kernel-{}.json", std::process::id()));
         model.save(&path).unwrap();
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_no_model_are_refused_with_the_reason() {
+    fn bad_files_are_refused_with_the_reason() {
         let text = model().to_json();
         let read = |text: &str| {
             KernelModel::from_json(text, Path::new("m.json"))
