@@ -94,11 +94,7 @@ impl Request {
     /// # Errors
     /// As [`Method::fit`], or threads that cannot be started.
     pub fn fit(&self, data: &Dataset, observe: &Observer<'_>) -> Result<Predictor> {
-        match &self.method {
-            // This starts its own threads.
-            Method::Thin(_) => thinfit::fit(data, &self.config()?, observe).map(Predictor::from),
-            method => on_threads(self.threads, || method.fit(data, self.seed, observe)),
-        }
+        on_threads(self.threads, || self.method.fit(data, self.seed, observe))
     }
 
     /// Resumes an interrupted fit on the threads of this request.

@@ -83,6 +83,16 @@ pub enum Error {
         /// What to do.
         advice: &'static str,
     },
+    /// A device that cannot be used.
+    #[error("{device}: {problem}; {advice}")]
+    Device {
+        /// Its name.
+        device: String,
+        /// What was found.
+        problem: String,
+        /// What to do.
+        advice: &'static str,
+    },
     /// A file could not be read or written.
     #[error("cannot {action} {path}: {source}")]
     Io {

@@ -33,12 +33,12 @@
 //! | `solve` | b(w): normal equations in training, orthogonal factorisations at the end | §3.1 |
 //! | `train` | the objective L + λR, the generator G_θ, Adam, the training step and the phases made of it | §3.2, §3.3, Algorithm 1 |
 //! | `polish` | Levenberg-Marquardt on the projected problem, and the race of several starts | ours |
-//! | `model` | the fitted network: prediction, intervals, its record and its file | |
+//! | `model` | the fitted network: prediction, intervals and its record | |
 //! | `sensitivity` | Sobol' indices and effects, in closed form for sums of waves | ours |
 //! | `math` | elementary functions on slices, columns of matrices, random numbers by place | |
 //! | `fit` | conducts: scale, split, train, polish, solve, calibrate | |
 //!
-//! `config` holds every choice of a fit, `error` everything that can go wrong. Two seams are open to other crates
+//! `config` holds every choice of a fit, `error` everything that can go wrong, [`file`] how files are read and written. Two seams are open to other crates
 //! ([`pieces`]): a [`pieces::Backend`] runs the training step on another device, and [`pieces::Ranks`] sums over the rows
 //! of several processes.
 //!
@@ -59,6 +59,7 @@
 mod config;
 mod data;
 mod error;
+pub mod file;
 mod fit;
 mod math;
 mod model;
@@ -75,12 +76,13 @@ pub mod pieces {
     pub use crate::error::require;
     pub use crate::math::random::{Purpose, Stream, stream};
     pub use crate::network::features::planes;
+    pub use crate::network::support::Support;
     pub use crate::train::adam::Adam;
     pub use crate::train::generator::{Generator, Real};
     pub use crate::train::objective::Joint;
     pub use crate::train::processor::Processor;
     pub use crate::train::ranks::{Entries, Ranks, Solo};
-    pub use crate::train::step::{Backend, Snapshot, Task, TrainingStep, Values};
+    pub use crate::train::step::{Backend, Snapshot, Task, TrainingRun, Values, foreign_state};
 }
 
 pub use config::{Config, GeneratorConfig, Keep, Lambda, Polish, Schedule, Start, Training};
@@ -89,10 +91,9 @@ pub use error::{Error, Result};
 pub use faer::{Mat, MatRef};
 pub use fit::{fit, fit_on, on_threads, resume, resume_on};
 pub use math::{elementary, row_list};
-pub use model::file;
 pub use model::model::{Deviation, Model};
 pub use model::record::Record;
-pub use network::{Activation, Evaluator, Feature, Network, Support, Variation};
+pub use network::{Activation, Evaluator, Feature, Network, Variation};
 pub use sensitivity::Sensitivity;
 pub use solve::{Form, OutputWeights, Ridge, linear_leave_one_out};
 pub use train::checkpoint::State;

@@ -8,7 +8,7 @@ use common::{data, run, small};
 use faer::MatMut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use thinfit::pieces::{Backend, Entries, Processor, Ranks, Snapshot, Task, TrainingStep};
+use thinfit::pieces::{Backend, Entries, Processor, Ranks, Snapshot, Task, TrainingRun};
 use thinfit::{
     Activation, Config, Control, Lambda, Leaf, Loss, Mat, MatRef, Phase, Progress, Result, Timing,
     Training, fit, fit_on, resume_on,
@@ -23,12 +23,12 @@ struct Counting {
 }
 
 struct CountedRun {
-    run: Box<dyn TrainingStep>,
+    run: Box<dyn TrainingRun>,
     steps: Arc<AtomicUsize>,
 }
 
 impl Backend for Counting {
-    fn start(&self, config: &Config, task: &Task<'_>) -> Result<Box<dyn TrainingStep>> {
+    fn start(&self, config: &Config, task: &Task<'_>) -> Result<Box<dyn TrainingRun>> {
         self.runs.fetch_add(1, Ordering::Relaxed);
         Ok(Box::new(CountedRun {
             run: self.processor.start(config, task)?,
@@ -37,7 +37,7 @@ impl Backend for Counting {
     }
 }
 
-impl TrainingStep for CountedRun {
+impl TrainingRun for CountedRun {
     fn begin(&mut self, leaf: Leaf, from: Option<&Snapshot>) -> Result<()> {
         self.run.begin(leaf, from)
     }

@@ -1,10 +1,8 @@
 //! Samples as the objective and the solvers see them: views of rows, and the error of fitted values. It owns no data.
 
-use crate::network::features::PaddedRef;
 use faer::MatRef;
 
-/// Samples with their outputs and weights. `X` is [`MatRef`] for inputs as they are (m × d) and [`PaddedRef`] for
-/// inputs as the hidden layer sees them (m × d′).
+/// Samples with their outputs and weights. `X` is [`MatRef`] for inputs as they are (m × d), or another view of them.
 #[derive(Clone, Copy)]
 pub(crate) struct Rows<'a, X = MatRef<'a, f64>> {
     /// Inputs, column-major.
@@ -14,9 +12,6 @@ pub(crate) struct Rows<'a, X = MatRef<'a, f64>> {
     /// Weights, non-negative, or none for equal ones.
     pub weights: Option<&'a [f64]>,
 }
-
-/// Rows whose inputs are padded.
-pub(crate) type PaddedRows<'a> = Rows<'a, PaddedRef<'a>>;
 
 impl<'a> Rows<'a> {
     /// All rows of a data set.
@@ -37,8 +32,8 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The same rows with padded inputs.
-    pub fn padded(self, x: PaddedRef<'a>) -> PaddedRows<'a> {
+    /// The same rows with another view of their inputs.
+    pub fn with_inputs<X>(self, x: X) -> Rows<'a, X> {
         let Rows { y, weights, .. } = self;
         Rows { x, y, weights }
     }

@@ -8,7 +8,7 @@ use crate::polish::race::{self, Candidate, Origin, Race};
 use crate::train::checkpoint::RunState;
 use crate::train::phases::{phases, train};
 use crate::train::progress::{Control, Phase, Progress};
-use crate::train::step::{Leaf, Task, TrainingStep};
+use crate::train::step::{Leaf, Task, TrainingRun};
 use crate::{Form, Result};
 use faer::Mat;
 use rand::RngExt;
@@ -34,10 +34,10 @@ impl Fit<'_> {
             lambda: lambdas[i],
         };
         let mut run = self.backend.start(config, &task)?;
-        let post = |run: &dyn TrainingStep, state: &RunState| {
+        let post = |run: &dyn TrainingRun, state: &RunState| {
             self.board()[i] = state.captured(run);
         };
-        let mut report = |run: &dyn TrainingStep, state: &RunState, leaf: Leaf, loss: f64| {
+        let mut report = |run: &dyn TrainingRun, state: &RunState, leaf: Leaf, loss: f64| {
             let before: usize = phases[..state.phase]
                 .iter()
                 .map(|phase| phase.1.steps)

@@ -13,28 +13,30 @@ pub type Stream = ChaCha8Rng;
 #[derive(Clone, Copy, Debug)]
 #[repr(u64)]
 pub enum Purpose {
-    /// The permutation that splits training from validation rows.
+    /// The permutation that splits training from validation rows, at place 0.
     Split,
-    /// Initial parameters of the generator.
+    /// Initial parameters of the generator, at place 0.
     Parameters,
-    /// Latents of the generator phase.
+    /// Latents of the generator phase, at place `step`: n · d′ standard normal numbers, latent by latent.
     Latents,
-    /// Latents drawn to validate the generator phase.
+    /// Latents that validate the generator phase after `step` steps: ten draws, at places 10 · step to 10 · step + 9.
     Validation,
-    /// The one draw of latents that is refined, or that makes the final features.
+    /// The one draw of latents that is refined, or that makes the final features, at place 0.
     FinalLatents,
-    /// Hidden weights drawn directly (F-Opt, random features).
+    /// Hidden weights drawn directly: at place 0 those of F-Opt and random features, column by column, then those of the
+    /// random starts of the polish.
     Weights,
-    /// Points at which the variation is sampled.
+    /// Points at which the variation is sampled, at place 2 · step, or 2 · step + 1 in the refinement: block by block of
+    /// points, in each input by input.
     Points,
 }
 
-/// The random numbers for `step` of `purpose`.
-pub fn stream(seed: u64, purpose: Purpose, step: u64) -> Stream {
+/// The random numbers at a place, mostly a step, of `purpose`.
+pub fn stream(seed: u64, purpose: Purpose, place: u64) -> Stream {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     // Far from the first streams, which callers may use to draw data from the same seed.
     rng.set_stream((1 << 32) + purpose as u64);
     // 2³² words a step are more than any step reads.
-    rng.set_word_pos(u128::from(step) << 32);
+    rng.set_word_pos(u128::from(place) << 32);
     rng
 }

@@ -1,6 +1,5 @@
-//! A fitted model: the network with its scaling, uncertainty and record, and its file.
+//! A fitted model: the network with its scaling, uncertainty and record.
 
-pub mod file;
 #[allow(clippy::module_inception)]
 pub(crate) mod model;
 mod prediction;

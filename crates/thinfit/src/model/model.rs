@@ -4,8 +4,8 @@
 //! first field: a thin network is small, and every language reads JSON. `prediction` evaluates it.
 
 use crate::data::Scaler;
+use crate::file::{parse, read_whole, write_whole};
 use crate::math::row_list;
-use crate::model::file::{parse, read_whole, write_whole};
 use crate::model::record::Record;
 use crate::model::uncertainty::Uncertainty;
 use crate::network::evaluator::Evaluator;

@@ -5,6 +5,7 @@
 //! conventions: the padded input and the column of ones.
 
 use crate::Activation;
+use crate::data::rows::Rows;
 use crate::math::columns::{column, column_mut};
 use crate::math::elementary::{self, vectorised};
 use crate::math::product::{multiply_add, product};
@@ -19,6 +20,9 @@ pub(crate) struct Padded(Mat<f64>);
 /// Some rows of padded inputs.
 #[derive(Clone, Copy)]
 pub(crate) struct PaddedRef<'a>(MatRef<'a, f64>);
+
+/// Rows with padded inputs.
+pub(crate) type PaddedRows<'a> = Rows<'a, PaddedRef<'a>>;
 
 impl Padded {
     /// Pads `x` (m × d).

@@ -9,7 +9,6 @@ pub(crate) mod variation;
 
 pub use activation::Activation;
 pub use evaluator::{Evaluator, Feature};
-pub use support::Support;
 pub use variation::Variation;
 
 use faer::{Mat, MatRef};

@@ -18,7 +18,7 @@ mod step;
 
 pub(crate) use projection::Projection;
 
-use crate::data::rows::PaddedRows;
+use crate::network::features::PaddedRows;
 use faer::Mat;
 
 /// How the polish runs.

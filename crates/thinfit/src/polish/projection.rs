@@ -3,13 +3,14 @@
 //! Dimensions and formulas are in the head of `polish`, which takes the steps and decides when to stop.
 
 use super::step::Linearised;
-use crate::data::rows::PaddedRows;
 use crate::math::columns::{column, column_mut};
+use crate::network::features::PaddedRows;
 use crate::network::features::{fitted, planes_at};
 use crate::network::planes::slope;
+use crate::network::support::Support;
 use crate::solve::householder::Qr;
 use crate::solve::stacked;
-use crate::{Activation, Form, Support};
+use crate::{Activation, Form};
 use faer::reborrow::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
 

@@ -5,10 +5,11 @@
 //! data, so both run. Ties go to the earlier candidate, and threads change nothing.
 
 use super::{Options, Polished, Projection, polish};
-use crate::data::rows::{PaddedRows, Rows};
-use crate::network::features::Padded;
+use crate::data::rows::Rows;
+use crate::network::features::{Padded, PaddedRows};
+use crate::network::support::Support;
 use crate::train::phases::Check;
-use crate::{Activation, Dataset, Form, Support};
+use crate::{Activation, Dataset, Form};
 use faer::Mat;
 use rayon::prelude::*;
 
@@ -65,8 +66,8 @@ impl Race<'_> {
     ) -> Option<Candidate> {
         let [train, validation] =
             [self.train, self.validation].map(|data| Padded::new(self.activation, data.x.as_ref()));
-        let train = Rows::of(self.train).padded(train.as_ref());
-        let validation = Rows::of(self.validation).padded(validation.as_ref());
+        let train = Rows::of(self.train).with_inputs(train.as_ref());
+        let validation = Rows::of(self.validation).with_inputs(validation.as_ref());
         let heat = HEAT.min(steps);
         let heat = Options {
             steps: heat,

@@ -1,8 +1,9 @@
 use super::*;
 use crate::data::rows::Rows;
 use crate::network::features::Padded;
+use crate::network::support::Support;
 use crate::solve::stacked::CASES;
-use crate::{Activation, Form, Support};
+use crate::{Activation, Form};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

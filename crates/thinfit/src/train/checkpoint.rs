@@ -1,10 +1,10 @@
 //! The state of a fit in its training, and the file from which it is resumed. The polish is not resumed but repeated.
 
 use super::phases::Check;
-use super::step::{Snapshot, TrainingStep};
+use super::step::{Snapshot, TrainingRun};
 use crate::config::{Config, Training};
 use crate::data::Dataset;
-use crate::model::file::{Header, fnv1a, read_whole, write_whole};
+use crate::file::{Header, fnv1a, read_whole, write_whole};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -134,7 +134,7 @@ impl RunState {
     }
 
     /// The state with the leaves of `run`, ready to be saved.
-    pub fn captured(&self, run: &dyn TrainingStep) -> Self {
+    pub fn captured(&self, run: &dyn TrainingRun) -> Self {
         let mut snapshot = run.snapshot();
         snapshot.raised += self.raised;
         RunState {

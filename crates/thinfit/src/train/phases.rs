@@ -1,7 +1,7 @@
 //! Algorithm 1: the phases of a run, with validation and the best state so far.
 
 use super::checkpoint::RunState;
-use super::step::{Leaf, TrainingStep, foreign_state};
+use super::step::{Leaf, TrainingRun, foreign_state};
 use crate::config::{Config, Keep, Schedule, Training};
 use crate::{Error, Result};
 use faer::{Mat, MatRef};
@@ -34,11 +34,11 @@ pub(crate) fn phases(config: &Config) -> Vec<(Leaf, Schedule)> {
 }
 
 /// Called by [`train`] after every step; false stops it.
-pub(crate) type Report<'a> = dyn FnMut(&dyn TrainingStep, &RunState, Leaf, f64) -> bool + 'a;
+pub(crate) type Report<'a> = dyn FnMut(&dyn TrainingRun, &RunState, Leaf, f64) -> bool + 'a;
 
 /// Runs all phases from where `state` stands and returns the hidden weights (n × d′), and whether it was stopped.
 pub(crate) fn train(
-    run: &mut dyn TrainingStep,
+    run: &mut dyn TrainingRun,
     config: &Config,
     state: &mut RunState,
     report: &mut Report<'_>,
@@ -64,7 +64,7 @@ pub(crate) fn train(
         let completed = train_phase(run, config, (leaf, schedule), state, report)?;
         if !completed {
             restore_best(run, leaf, state)?;
-            state.raised += run.snapshot().raised;
+            state.raised += run.raised();
             return Ok((run.weights(), true));
         }
         if leaf != Leaf::Parameters || config.keep == Keep::Best {
@@ -74,14 +74,14 @@ pub(crate) fn train(
     }
     let w = run.weights();
     state.trained = Some(w.col_iter().flat_map(|w| w.iter().copied()).collect());
-    state.raised += run.snapshot().raised;
+    state.raised += run.raised();
     state.snapshot = None;
     Ok((w, false))
 }
 
 /// Runs the current phase to its end, or until `report` stops it: false.
 fn train_phase(
-    run: &mut dyn TrainingStep,
+    run: &mut dyn TrainingRun,
     config: &Config,
     (leaf, schedule): (Leaf, Schedule),
     state: &mut RunState,
@@ -114,7 +114,7 @@ fn train_phase(
 
 /// Validates, adds to the history and keeps the state if it is the best of its phase.
 fn check(
-    run: &mut dyn TrainingStep,
+    run: &mut dyn TrainingRun,
     leaf: Leaf,
     state: &mut RunState,
     loss: Option<f64>,
@@ -136,7 +136,7 @@ fn check(
     Ok(())
 }
 
-fn restore_best(run: &mut dyn TrainingStep, leaf: Leaf, state: &RunState) -> Result<()> {
+fn restore_best(run: &mut dyn TrainingRun, leaf: Leaf, state: &RunState) -> Result<()> {
     match &state.best {
         Some((_, snapshot)) => run.begin(leaf, Some(snapshot)),
         None => Ok(()),

@@ -4,7 +4,7 @@ use super::adam::Adam;
 use super::generator::{Generator, Precision, Real};
 use super::objective::{Holdout, Loss, Objective};
 use super::ranks::{Ranks, Solo};
-use super::step::{Backend, Leaf, Snapshot, Task, TrainingStep, Values};
+use super::step::{Backend, Leaf, Snapshot, Task, TrainingRun, Values};
 use super::timing::{Stage, Timing};
 use crate::Result;
 use crate::config::{Config, GeneratorConfig};
@@ -40,7 +40,7 @@ impl Processor {
 }
 
 impl Backend for Processor {
-    fn start(&self, config: &Config, task: &Task<'_>) -> Result<Box<dyn TrainingStep>> {
+    fn start(&self, config: &Config, task: &Task<'_>) -> Result<Box<dyn TrainingRun>> {
         Ok(match config.generator.precision {
             Precision::F32 => Box::new(Run::<f32>::new(config, task, &self.ranks)),
             Precision::F64 => Box::new(Run::<f64>::new(config, task, &self.ranks)),
@@ -128,7 +128,7 @@ impl<T: Real> Run<T> {
     }
 }
 
-impl<T: Real> TrainingStep for Run<T> {
+impl<T: Real> TrainingRun for Run<T> {
     fn begin(&mut self, leaf: Leaf, from: Option<&Snapshot>) -> Result<()> {
         self.leaf = leaf;
         match leaf {
@@ -246,8 +246,12 @@ impl<T: Real> TrainingStep for Run<T> {
             w: self.w.clone(),
             moments: Some(moments),
             steps,
-            raised: self.objective.normal.raised,
+            raised: self.raised(),
         }
+    }
+
+    fn raised(&self) -> usize {
+        self.objective.normal.raised
     }
 
     fn timing(&self) -> Timing {

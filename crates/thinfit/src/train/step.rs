@@ -1,7 +1,7 @@
 //! One training step: the seam for other devices.
 //!
 //! F-Opt, GFT and GFT-r are the same step; they differ in the [`Leaf`] that Adam moves, and in whether the latents are
-//! drawn afresh. A [`Backend`] starts runs on its device, a [`TrainingStep`] is one of them. Phases, validation, the
+//! drawn afresh. A [`Backend`] starts runs on its device, a [`TrainingRun`] is one of them. Phases, validation, the
 //! best state so far, checkpoints and the choice of λ sit above the seam and are written once (`phases`, `fit`).
 
 use super::generator::{Precision, Real};
@@ -35,19 +35,21 @@ pub struct Task<'a> {
 }
 
 /// A device that runs training steps.
-pub trait Backend: Sync {
-    /// Starts a run: θ, z and w as the seed of `config` draws them.
+pub trait Backend: Send + Sync {
+    /// Starts a run: θ and w as the seed of `config` draws them, which is how [`Processor`](super::processor::Processor)
+    /// starts; its snapshot has both.
     ///
     /// # Errors
-    /// A device that is missing or has too little memory.
-    fn start(&self, config: &Config, task: &Task<'_>) -> Result<Box<dyn TrainingStep>>;
+    /// [`Error::Device`] for a device that is missing or has too little memory.
+    fn start(&self, config: &Config, task: &Task<'_>) -> Result<Box<dyn TrainingRun>>;
 }
 
-/// One run on a device. All randomness is drawn by seed, purpose and step (see `math::random`), so that a run continued
-/// from a [`Snapshot`] gives the same bits.
-pub trait TrainingStep: Send {
+/// One run on a device. All randomness is drawn by seed, [`Purpose`](crate::pieces::Purpose) and step, so that a run
+/// continued from a [`Snapshot`] gives the same bits. Runs are driven by any number of threads: one must not wait for
+/// another.
+pub trait TrainingRun: Send {
     /// Begins a phase that moves `leaf`: from a snapshot of this phase, or afresh, which draws the latents it starts
-    /// from.
+    /// from and keeps θ and w.
     ///
     /// A snapshot without moments restarts Adam.
     ///
@@ -64,14 +66,20 @@ pub trait TrainingStep: Send {
     /// Mean squared error on the validation rows after `step` steps, with b solved on the training rows.
     ///
     /// # Errors
-    /// As [`TrainingStep::step`].
+    /// As [`TrainingRun::step`].
     fn validate(&mut self, step: usize) -> Result<f64>;
 
-    /// The hidden weights (n × d′) that the leaf gives; for a generator, those of its final draw of latents.
+    /// The hidden weights (n × d′) that the leaf gives; for a generator, those of its final draw of latents; before any
+    /// phase, those that the run started with.
     fn weights(&mut self) -> Mat<f64>;
 
     /// A copy of everything that a resumed run needs.
     fn snapshot(&self) -> Snapshot;
+
+    /// How often a failing pivot raised the ridge since the run was started.
+    fn raised(&self) -> usize {
+        0
+    }
 
     /// The time spent so far; zero if the device does not measure it.
     fn timing(&self) -> Timing {
@@ -92,7 +100,7 @@ pub enum Values {
 /// All leaves of a run, and Adam's moments of the one that moves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// θ.
+    /// θ layer by layer: the weight matrix (out × in, column by column), then the bias.
     pub theta: Values,
     /// z, one latent after the other.
     pub z: Values,
@@ -117,7 +125,8 @@ impl Snapshot {
 }
 
 impl Values {
-    pub(crate) fn pack<T: Real>(values: &[T], precision: Precision) -> Self {
+    /// Copies numbers, in the precision that they were computed in.
+    pub fn pack<T: Real>(values: &[T], precision: Precision) -> Self {
         match precision {
             Precision::F32 => Values::F32(values.iter().map(|v| v.wide() as f32).collect()),
             Precision::F64 => Values::F64(values.iter().map(|v| v.wide()).collect()),
@@ -128,7 +137,7 @@ impl Values {
     ///
     /// # Errors
     /// Another number of values.
-    pub(crate) fn unpack<T: Real>(&self, out: &mut [T]) -> Result<()> {
+    pub fn unpack<T: Real>(&self, out: &mut [T]) -> Result<()> {
         fn copy<S: Real, T: Real>(from: &[S], to: &mut [T]) -> Result<()> {
             if from.len() != to.len() {
                 return Err(foreign_state("arrays of other lengths"));
@@ -146,7 +155,7 @@ impl Values {
 }
 
 /// The error of a state that belongs to another fit.
-pub(crate) fn foreign_state(found: &str) -> Error {
+pub fn foreign_state(found: &str) -> Error {
     Error::Format {
         path: "checkpoint".into(),
         expected: "a state of this data and configuration".into(),

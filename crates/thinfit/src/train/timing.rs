@@ -47,7 +47,7 @@ pub struct Timing {
 
 impl Timing {
     /// Adds the time since `start` to a stage and restarts the clock.
-    pub(crate) fn add(&mut self, stage: Stage, start: &mut Instant) {
+    pub fn add(&mut self, stage: Stage, start: &mut Instant) {
         let now = Instant::now();
         self.seconds[stage as usize] += (now - *start).as_secs_f64();
         *start = now;

@@ -2,7 +2,7 @@
 
 use super::objective::Loss;
 use super::processor::Processor;
-use super::step::{Backend, Leaf, Task, TrainingStep};
+use super::step::{Backend, Leaf, Task, TrainingRun};
 use super::timing::Timing;
 use crate::{Config, Dataset, Error, Lambda, Result};
 use faer::Mat;
@@ -11,7 +11,7 @@ use faer::Mat;
 ///
 /// They run on the current rayon pool; call them inside [`rayon::ThreadPool::install`] to choose the threads.
 pub struct Trainer {
-    run: Box<dyn TrainingStep>,
+    run: Box<dyn TrainingRun>,
     step: usize,
 }
 
