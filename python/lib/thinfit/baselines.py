@@ -591,8 +591,9 @@ class ARDGaussianProcessRegressor(UncertainRegressor):
         With more samples than this, the starts race on so many drawn at random; the winner continues on all.
     iterations : int, default=200
         Maximum number of iterations of a search.
-    least_noise : float, default=1e-12
-        Lower bound of the noise variance, in multiples of the signal variance.
+    least_noise : float, default=0.0
+        Smallest noise variance, in multiples of the signal variance; 0 leaves only the jitter, m times the machine
+        precision.
     random_state : int, RandomState instance or None, default=None
         Seed of the starts.
     n_jobs : int or None, default=None
@@ -621,6 +622,6 @@ class ARDGaussianProcessRegressor(UncertainRegressor):
     starts: int = 4
     race: int = 500
     iterations: int = 200
-    least_noise: float = 1e-12
+    least_noise: float = 0.0
 
     _methods = ("gaussian-process",)
