@@ -21,16 +21,9 @@ pub(crate) struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    /// Scales and splits `data`; sample weights are refused, since none of these methods uses them.
+    /// Scales and splits `data`.
     pub fn new(data: &'a Dataset, scaling: Scaling, seed: u64) -> Result<Self> {
-        data.check()?;
-        if data.weights.is_some() {
-            return Err(Error::Data {
-                what: "weights",
-                problem: "this method takes no sample weights".into(),
-                advice: "leave them out, repeat rows, or use gft-r",
-            });
-        }
+        check_unweighted(data)?;
         let scalers = scaling.scalers(data.x.as_ref(), data.y.as_ref());
         let all = data.scaled(&scalers);
         let (train, validation) = all.split(VALIDATION, seed)?;
@@ -66,6 +59,19 @@ impl<'a> Prepared<'a> {
         let scale = &self.scalers.1.scale;
         let record = record.validated(&self.train, &self.validation, predicted.as_ref(), scale);
         Model::from_network(network, self.data, self.scalers, record)
+    }
+}
+
+/// Refuses data that no method can use, and sample weights, which only thinfit's own methods take.
+pub(crate) fn check_unweighted(data: &Dataset) -> Result<()> {
+    data.check()?;
+    match data.weights {
+        None => Ok(()),
+        Some(_) => Err(Error::Data {
+            what: "weights",
+            problem: "this method takes no sample weights".into(),
+            advice: "leave them out, repeat rows, or use gft-r",
+        }),
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) mod file;
 
 use crate::kernels::cholesky::{cholesky, factor, solve, with_ridge};
 use crate::networks::least_squares::times;
+use crate::prepared::check_unweighted;
 use crate::{Error, Kernel, Result};
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
@@ -28,7 +29,7 @@ use thinfit::{Dataset, Deviation, Record, Scaler, check_finite, row_list};
 /// Rows predicted at a time; for a thousand points, a block of kernel values fits in the cache.
 const BLOCK: usize = 128;
 /// Largest number of samples; beyond it the kernel matrix alone exceeds 3 GB.
-pub(crate) const MAX_SAMPLES: usize = 20_000;
+const MAX_SAMPLES: usize = 20_000;
 
 /// A fitted kernel expansion with its scaling, column names and record.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -103,24 +104,15 @@ impl Expansion {
 
 /// Refuses data that kernel methods cannot use.
 pub(crate) fn check_data(data: &Dataset) -> Result<()> {
-    data.check()?;
-    let m = data.samples();
-    let refuse = |what, problem, advice| {
-        Err(Error::Data {
-            what,
-            problem,
-            advice,
-        })
-    };
-    if m > MAX_SAMPLES {
-        let problem = format!("kernel methods take at most {MAX_SAMPLES} rows, found {m}");
-        return refuse("x", problem, "fit a network, or only some of the rows");
+    check_unweighted(data)?;
+    match data.samples() {
+        ..=MAX_SAMPLES => Ok(()),
+        m => Err(Error::Data {
+            what: "x",
+            problem: format!("kernel methods take at most {MAX_SAMPLES} rows, found {m}"),
+            advice: "fit a network, or only some of the rows",
+        }),
     }
-    if data.weights.is_some() {
-        let problem = "kernel methods take no sample weights".into();
-        return refuse("weights", problem, "drop the weights, or use gft-r");
-    }
-    Ok(())
 }
 
 impl KernelModel {

@@ -333,7 +333,7 @@ mod tests {
         let error = KernelRidge::default()
             .fit(&data, 0, &|_| Control::Continue)
             .unwrap_err();
-        assert!(error.to_string().contains("drop the weights"), "{error}");
+        assert!(error.to_string().contains("use gft-r"), "{error}");
         let mut spoiled = data;
         (spoiled.weights, spoiled.x[(4, 1)]) = (None, f64::NAN);
         assert!(

@@ -286,6 +286,7 @@ mod tests {
         };
         let each = Lambda::GRID.map(|lambda| fit(Lambda::Fixed(lambda)));
         let best = each.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+        assert!(best.1 > 0.0, "{each:?}");
         assert_eq!(fit(Lambda::Auto), best, "{each:?}");
     }
 }
