@@ -5,7 +5,8 @@
 //! length. Either way what is left is a small triangle T, factored again for every μ, and neither JᵀJ nor JJᵀ is formed.
 
 use crate::math::columns::{column, column_mut};
-use crate::solve::householder::{Damped, Qr};
+use crate::solve::damped::Damped;
+use crate::solve::householder::Qr;
 use faer::Mat;
 
 /// The factored J, ready for any μ.

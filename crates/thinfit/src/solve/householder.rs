@@ -13,14 +13,12 @@ use crate::math::dot::dot;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::householder as block;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::linalg::triangular_solve::{
-    solve_lower_triangular_in_place, solve_upper_triangular_in_place,
-};
+use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
 use faer::reborrow::{Reborrow, ReborrowMut};
 use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
 
 /// Reflectors per block.
-const BLOCK: usize = 32;
+pub(super) const BLOCK: usize = 32;
 /// Reflectors that are applied one by one inside a block.
 const STRIP: usize = 8;
 
@@ -107,109 +105,20 @@ impl Qr {
             column_mut(v.as_mut(), 0)
                 .iter_mut()
                 .for_each(|v| *v /= length);
-            let u = multiply(self.r(), false, v.as_ref());
+            let u = triangle_product(self.r(), false, v.as_ref());
             value = norm(column(u.as_ref(), 0));
-            v = multiply(self.r(), true, u.as_ref());
+            v = triangle_product(self.r(), true, u.as_ref());
         }
         value
     }
 }
 
-/// Solves min |R z + g|² + μ|z|² for one R and as many μ as are asked for.
-///
-/// The rows √μ·I fill in only above the diagonal while R is eliminated, so one solve costs (2/3) k³ operations
-/// instead of the (10/3) k³ of a QR of the stacked matrix.
-pub(crate) struct Damped {
-    /// R with g as its last column, k × (k + 1).
-    r: Mat<f64>,
-    /// The triangle being made, k × (k + 1).
-    out: Mat<f64>,
-    /// A block row of R above the filled rows √μ·I, (BLOCK + k) × (k + 1).
-    fill: Mat<f64>,
-    memory: MemBuffer,
-}
-
-impl Damped {
-    /// Takes the upper triangle of `r` (k × k) and `g` (k entries).
-    pub(crate) fn new(r: MatRef<'_, f64>, g: &[f64]) -> Damped {
-        let k = g.len();
-        assert!(r.nrows() == k && r.ncols() == k);
-        let mut kept = Mat::zeros(k, k + 1);
-        for j in 0..k {
-            column_mut(kept.as_mut(), j)[..=j].copy_from_slice(&column(r, j)[..=j]);
-        }
-        column_mut(kept.as_mut(), k).copy_from_slice(g);
-        Damped {
-            out: kept.clone(),
-            r: kept,
-            fill: Mat::zeros(BLOCK + k, k + 1),
-            memory: memory(k + 1),
-        }
-    }
-
-    /// z = −(RᵀR + μI)⁻¹Rᵀg, from the QR of [R; √μ I].
-    pub(crate) fn solve(&mut self, mu: f64) -> Mat<f64> {
-        let k = self.r.nrows();
-        let root = mu.sqrt();
-        self.fill.fill(0.0);
-        for i in 0..k {
-            self.fill[(BLOCK + i, i)] = root;
-        }
-        let mut factor = Mat::zeros(BLOCK, BLOCK);
-        for start in (0..k).step_by(BLOCK) {
-            let width = BLOCK.min(k - start);
-            let (end, tall) = (start + width, 2 * width + start);
-            let columns = k + 1 - start;
-            let mut active = self
-                .fill
-                .as_mut()
-                .submatrix_mut(BLOCK - width, start, tall, columns);
-            active
-                .rb_mut()
-                .subrows_mut(0, width)
-                .copy_from(
-                    self.r
-                        .as_ref()
-                        .submatrix(start, start, end - start, columns),
-                );
-            let (mut panel, mut rest) = active.split_at_col_mut(width);
-            let mut t = factor.as_mut().submatrix_mut(0, 0, width, width);
-            factor_block(panel.rb_mut(), t.rb_mut(), &mut self.memory);
-            reflect_transpose(panel.rb(), t.rb(), rest.rb_mut(), &mut self.memory);
-            let (mut done, mut right) = self
-                .out
-                .as_mut()
-                .submatrix_mut(start, start, width, columns)
-                .split_at_col_mut(width);
-            done.copy_from(panel.rb().subrows(0, width));
-            right.copy_from(rest.rb().subrows(0, width));
-        }
-        let mut z = self.out.as_ref().subcols(k, 1).to_owned();
-        solve_upper_triangular_in_place(self.out.as_ref().subcols(0, k), z.as_mut(), Par::Seq);
-        column_mut(z.as_mut(), 0).iter_mut().for_each(|z| *z = -*z);
-        z
-    }
-
-    /// R z.
-    pub(crate) fn multiply(&self, z: MatRef<'_, f64>) -> Mat<f64> {
-        multiply(self.r.as_ref().subcols(0, self.r.nrows()), false, z)
-    }
-
-    /// (RᵀR + μI)⁻¹Rᵀg with the μ of the last [`Damped::solve`], by two triangular solves.
-    ///
-    /// Its error grows with the square of the condition number; good enough for a correction, not for a step.
-    pub(crate) fn solve_again(&self, g: MatRef<'_, f64>) -> Mat<f64> {
-        let k = self.r.nrows();
-        let mut z = multiply(self.r.as_ref().subcols(0, k), true, g);
-        let triangle = self.out.as_ref().subcols(0, k);
-        solve_lower_triangular_in_place(triangle.transpose(), z.as_mut(), Par::Seq);
-        solve_upper_triangular_in_place(triangle, z.as_mut(), Par::Seq);
-        z
-    }
-}
-
 /// R v, or Rᵀv, for the upper triangle of `r`.
-fn multiply(r: MatRef<'_, f64>, transposed: bool, v: MatRef<'_, f64>) -> Mat<f64> {
+pub(super) fn triangle_product(
+    r: MatRef<'_, f64>,
+    transposed: bool,
+    v: MatRef<'_, f64>,
+) -> Mat<f64> {
     let (r, structure) = if transposed {
         (r.transpose(), BlockStructure::TriangularLower)
     } else {
@@ -231,14 +140,14 @@ fn multiply(r: MatRef<'_, f64>, transposed: bool, v: MatRef<'_, f64>) -> Mat<f64
 }
 
 /// Scratch for applying a block of reflectors to `columns` columns.
-fn memory(columns: usize) -> MemBuffer {
+pub(super) fn memory(columns: usize) -> MemBuffer {
     MemBuffer::new(
         block::apply_block_householder_on_the_left_in_place_scratch::<f64>(0, BLOCK, columns),
     )
 }
 
 /// rest ← (I − V T⁻¹ Vᵀ)ᵀ rest.
-fn reflect_transpose(
+pub(super) fn reflect_transpose(
     v: MatRef<'_, f64>,
     t: MatRef<'_, f64>,
     rest: MatMut<'_, f64>,
@@ -257,7 +166,7 @@ fn reflect_transpose(
 }
 
 /// QR of one block of columns in place; writes its factor T (width × width, upper triangle).
-fn factor_block(mut a: MatMut<'_, f64>, mut t: MatMut<'_, f64>, memory: &mut MemBuffer) {
+pub(super) fn factor_block(mut a: MatMut<'_, f64>, mut t: MatMut<'_, f64>, memory: &mut MemBuffer) {
     let (rows, width) = (a.nrows(), a.ncols());
     for start in (0..width).step_by(STRIP) {
         let end = width.min(start + STRIP);
