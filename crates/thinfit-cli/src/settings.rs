@@ -101,8 +101,8 @@ pub fn resolve(args: &mut FitArgs) -> Result<Asked, Failure> {
     layers.extend(changes(&args.set)?);
     let given = |layer: &Map<String, Value>| layer.keys().any(|key| key != "threads");
     let given = args.preset.is_some() || layers.iter().any(given);
-    let names = layers.iter().filter_map(|layer| layer.get("method"));
-    let name = names.last().and_then(Value::as_str).unwrap_or("gft-r");
+    let mut names = layers.iter().rev().filter_map(|layer| layer.get("method"));
+    let name = names.next().and_then(Value::as_str).unwrap_or("gft-r");
     let name = name.to_owned();
     if let Some(method) = Method::named(&name).filter(|_| !Method::THIN.contains(&name.as_str())) {
         refuse_options(args, &name)?;

@@ -216,6 +216,12 @@ mod tests {
             (None, json!({ "method": "rff", "width": -7 }), "width", "-7"),
             (
                 None,
+                json!({ "method": "gaussian-process", "kernel": "cubic" }),
+                "kernel",
+                "expected `gaussian` or `matern52`",
+            ),
+            (
+                None,
                 json!({ "method": "shrimp", "points": 7 }),
                 "points",
                 "`features`",

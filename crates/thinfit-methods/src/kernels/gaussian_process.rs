@@ -27,6 +27,7 @@
 //! the gradient.
 
 use crate::kernels::cholesky::{cholesky, inverse, solve, with_ridge};
+use crate::kernels::kernel::radial;
 use crate::kernels::kernel_model::{Expansion, check_data};
 use crate::kernels::lbfgs::Lbfgs;
 use crate::random::{Purpose, random_subset, stream};
@@ -56,6 +57,7 @@ const ALONE: usize = 400;
 #[serde(default, deny_unknown_fields)]
 pub struct GaussianProcess {
     /// Gaussian or Matérn 5/2. Default: Gaussian.
+    #[serde(deserialize_with = "radial")]
     pub kernel: Shape,
     /// Starting points of the search; the first is fixed, the others are random. Default: 4.
     pub starts: usize,
@@ -114,9 +116,7 @@ impl GaussianProcess {
         );
         let (m, d) = (data.samples(), data.dim());
         let starts = self.start_points(d, seed);
-        let raced = self.race(&x, &y, &starts, seed, &|at| {
-            observe(&Progress::fraction(0.5 * at.done))
-        });
+        let raced = self.race(&x, &y, &starts, seed, &|at| observe(&at.part(0, 2)));
         let (log, stopped) = match raced {
             None => self.search(&x, &y, starts.clone(), observe)?,
             Some((winner, true)) => (winner, true),
@@ -124,7 +124,7 @@ impl GaussianProcess {
                 // An input idle on the subset may matter on all samples, but a very long length has no gradient left.
                 let longest = middle(d) + SPREAD;
                 winner[..d].iter_mut().for_each(|v| *v = v.min(longest));
-                let share = |at: &Progress<'_>| observe(&Progress::fraction(0.5 + 0.5 * at.done));
+                let share = |at: &Progress<'_>| observe(&at.part(1, 2));
                 // Noise that suffices for the subset may be too little for all samples.
                 let all = |_| self.search(&x, &y, starts.clone(), &share);
                 self.search(&x, &y, vec![winner], &share).or_else(all)?

@@ -17,7 +17,7 @@
 //! What lengths to take, and what to solve with the matrices, is up to the methods.
 
 use faer::{Mat, MatRef};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use thinfit::elementary::{exp, vectorised};
 
 /// The function of the distances.
@@ -31,6 +31,20 @@ pub enum Shape {
     Matern52,
     /// The elementary symmetric polynomial of this order of one-dimensional Gaussian kernels.
     Additive(usize),
+}
+
+/// Reads a shape that depends on the distance alone; a model's file may also have the additive one.
+pub(crate) fn radial<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Shape, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    enum Radial {
+        Gaussian,
+        Matern52,
+    }
+    Ok(match Radial::deserialize(deserializer)? {
+        Radial::Gaussian => Shape::Gaussian,
+        Radial::Matern52 => Shape::Matern52,
+    })
 }
 
 /// A kernel: its shape and a length per input.

@@ -55,7 +55,7 @@ pub struct Record {
     pub stopped: bool,
     /// The learning curve of the run that was chosen.
     pub history: Vec<Check>,
-    /// How a kernel method chose its settings: `likelihood`, `leave-one-out`, `folds` or `rule`.
+    /// How a kernel method chose its settings: `likelihood`, `leave-one-out` or `folds`; none where a rule did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chosen_by: Option<String>,
     /// Logarithm of the marginal likelihood, in the units of the data, of a Gaussian process.
