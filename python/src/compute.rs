@@ -61,9 +61,6 @@ pub fn raise(mut error: Error) -> PyErr {
                 other => other,
             }
         }
-        Error::Format { advice, .. } if advice.contains("command line") => {
-            *advice = "give a model that thinfit saved";
-        }
         _ => {}
     }
     match error {

@@ -23,7 +23,7 @@ $BIN fit f1.csv --target y -o g-lambda.json $F --lambda auto --set polish.steps=
 $BIN fit f1.csv --target y -o h-paper.json --preset paper $F --set refine.steps=200 --set generate.steps=200 --set 'generator.hidden=[64,64]' >/dev/null
 $BIN fit f3.csv --target y -o i-relu-f64.json --activation relu $F --set refine.steps=200 --set generate.steps=200 --width 40 --set generator.precision=f64 >/dev/null
 $BIN fit f3.csv --target y -o j-cosine.json --activation cosine $F --set refine.steps=200 --set generate.steps=200 --width 40 >/dev/null
-$BIN fit f3.csv --target y -o k-tanh-real.json --activation fourier --set polish.form=real $F --set refine.steps=200 --set generate.steps=200 --width 20 >/dev/null
+$BIN fit f3.csv --target y -o k-real-form.json --activation fourier --set polish.form=real $F --set refine.steps=200 --set generate.steps=200 --width 20 >/dev/null
 $BIN fit f1.csv --target y -o l-lambda-fixed.json $F --lambda 1e-3 --set polish.steps=0 --set refine.steps=100 --set generate.steps=200 --width 30 >/dev/null
 # resumed: a long fit with a checkpoint, killed by Ctrl-C, then resumed
 rm -f st.json

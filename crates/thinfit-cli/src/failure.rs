@@ -45,13 +45,7 @@ impl From<io::Error> for Failure {
 
 impl From<thinfit::Error> for Failure {
     fn from(error: thinfit::Error) -> Self {
-        let hint = match &error {
-            thinfit::Error::Format { advice, .. } if advice.contains("a model") => {
-                "; it comes before the table, as in `thinfit predict MODEL DATA`"
-            }
-            _ => "",
-        };
-        Failure::new(format!("{error}{hint}"))
+        Failure::new(error.to_string())
     }
 }
 

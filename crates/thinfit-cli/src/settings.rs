@@ -159,12 +159,36 @@ fn read(path: &Path) -> Result<Map<String, Value>, Failure> {
             path.display()
         ))
     })?;
-    toml::from_str(&text).map_err(|error: toml::de::Error| {
+    let table = text.parse().map_err(|error: toml::de::Error| {
         Failure::new(format!(
             "{}: expected TOML such as `width = 100`, found: {error}",
             path.display()
         ))
-    })
+    })?;
+    settings(table).map_err(|problem| Failure::new(format!("{}: {problem}", path.display())))
+}
+
+/// A TOML table as settings; JSON has no number that is not finite, and no setting wants one.
+fn settings(table: toml::Table) -> Result<Map<String, Value>, String> {
+    fn infinite(value: &toml::Value) -> Option<f64> {
+        match value {
+            toml::Value::Float(number) => Some(*number).filter(|number| !number.is_finite()),
+            toml::Value::Array(values) => values.iter().find_map(infinite),
+            toml::Value::Table(table) => table.values().find_map(infinite),
+            _ => None,
+        }
+    }
+    let found = table
+        .iter()
+        .find_map(|(key, value)| Some((key, infinite(value)?)));
+    if let Some((key, number)) = found {
+        return Err(format!("`{key}`: expected a finite number, found {number}"));
+    }
+    match serde_json::to_value(table) {
+        Ok(Value::Object(settings)) => Ok(settings),
+        Ok(_) => Ok(Map::new()),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// Takes from the file what the command line left open.
@@ -216,7 +240,7 @@ fn lambda_value(text: &str) -> Result<Value, Failure> {
     if text == "auto" {
         return Ok(text.into());
     }
-    let number = text.parse::<f64>().ok();
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
     number.map(Value::from).ok_or_else(|| {
         Failure::new(format!(
             "--lambda: expected `auto` or a number such as 1e-3, found `{text}`"
@@ -232,9 +256,10 @@ fn assignment(text: &str) -> Result<Map<String, Value>, Failure> {
         ))
     };
     let (key, value) = text.split_once('=').ok_or_else(wrong)?;
-    let plain = toml::from_str(&format!("{key} = {value}"));
-    let quoted = || toml::from_str(&format!("{key} = '{value}'"));
-    plain.or_else(|_| quoted()).map_err(|_| wrong())
+    let plain = format!("{key} = {value}").parse();
+    let quoted = || format!("{key} = '{value}'").parse();
+    let table = plain.or_else(|_| quoted()).map_err(|_| wrong())?;
+    settings(table).map_err(|problem| Failure::new(format!("--set: {problem}")))
 }
 
 #[cfg(test)]
@@ -244,6 +269,16 @@ mod tests {
 
     use super::*;
     use crate::args::{Cli, Command};
+
+    #[test]
+    fn numbers_that_are_not_finite_are_refused_by_name() {
+        for text in ["gamma=nan", "polish.kappa=inf", "thresholds=[0.1, -inf]"] {
+            let error = changes(&[text.to_owned()]).unwrap_err().to_string();
+            let key = text.split(['=', '.']).next().unwrap();
+            assert!(error.contains(key) && error.contains("finite"), "{error}");
+        }
+        assert!(lambda_value("nan").is_err() && lambda_value("1e-3").is_ok());
+    }
 
     #[test]
     fn the_file_in_the_book_is_the_fast_preset() {

@@ -196,6 +196,7 @@ fn is_temporary(error: &thinfit::Error) -> bool {
     matches!(
         error,
         thinfit::Error::Io { .. }
+            | thinfit::Error::Device { .. }
             | thinfit::Error::Config {
                 field: "threads",
                 ..

@@ -23,7 +23,7 @@ const GIVEN: [&str; 7] = [
 #[derive(Clone, Debug)]
 pub struct Settings {
     preset: String,
-    /// Sorted by key; of several changes to one key the last is laid over the others.
+    /// One for each key, sorted.
     changes: Vec<(String, Value)>,
 }
 
@@ -38,8 +38,7 @@ impl Settings {
         preset: &str,
         changes: impl IntoIterator<Item = (String, Value)>,
     ) -> Result<Self, Error> {
-        let mut changes: Vec<(String, Value)> = changes.into_iter().collect();
-        changes.sort_by(|a, b| a.0.cmp(&b.0));
+        let changes = merged(changes);
         let given = |(key, _): &&(String, Value)| GIVEN.contains(&key.as_str());
         if let Some((key, _)) = changes.iter().find(given) {
             return Err(Error::Settings {
@@ -195,6 +194,23 @@ fn published(row: Row, column: Column) -> Map<String, Value> {
     }
 }
 
+/// One change for each key, sorted: tables are merged, anything else replaced. The ridge is a choice between two keys; the
+/// new choice replaces the old.
+fn merged(changes: impl IntoIterator<Item = (String, Value)>) -> Vec<(String, Value)> {
+    let mut merged = Map::new();
+    for (key, value) in changes {
+        match (merged.get_mut(&key), value) {
+            (Some(Value::Object(under)), Value::Object(over)) if key != "ridge" => {
+                under.extend(over);
+            }
+            (_, value) => {
+                merged.insert(key, value);
+            }
+        }
+    }
+    merged.into_iter().collect()
+}
+
 /// The method with one setting changed; none without a setting of this name.
 fn change(method: &Method, key: &str, value: &Value) -> Option<thinfit::Result<Method>> {
     let change = Map::from_iter([(key.to_owned(), value.clone())]);
@@ -208,6 +224,23 @@ mod tests {
 
     fn changes(value: Value) -> Map<String, Value> {
         value.as_object().cloned().unwrap_or_default()
+    }
+
+    #[test]
+    fn the_order_of_changes_makes_no_other_cell() {
+        let label = |changes: &[Value]| {
+            let changes = changes.iter().flat_map(|c| c.as_object().cloned().unwrap());
+            Settings::new("paper", changes).unwrap().label(Row::GftR)
+        };
+        let (steps, rate) = (
+            json!({ "generate": { "steps": 7 } }),
+            json!({ "generate": { "rate": 0.1 } }),
+        );
+        let both = label(&[steps.clone(), rate.clone()]);
+        assert_eq!(both, "paper generate={\"rate\":0.1,\"steps\":7}");
+        assert_eq!(both, label(&[rate, steps]));
+        let twice = label(&[json!({ "points": 3 }), json!({ "points": 5 })]);
+        assert_eq!(twice, "paper points=5");
     }
 
     #[test]

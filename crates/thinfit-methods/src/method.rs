@@ -269,9 +269,9 @@ mod tests {
             let method = quick(name);
             assert_eq!(method.name(), name);
             let fitted = method.fit(&weighted, 1, &|_| Control::Continue);
-            match fitted {
-                Ok(_) => assert!(Method::THIN.contains(&name), "{name}"),
-                Err(error) => assert!(error.to_string().contains("weights"), "{name}"),
+            assert_eq!(fitted.is_ok(), Method::THIN.contains(&name), "{name}");
+            if let Err(error) = fitted {
+                assert!(error.to_string().contains("weights"), "{name}: {error}");
             }
             let values = |threads: usize| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);

@@ -40,17 +40,10 @@ impl Request {
         for layer in &layers {
             method = method.changed(layer)?;
         }
-        let number = |key: &str, given: Option<Value>, default| match given {
-            None => Ok(default),
-            Some(value) => value.as_u64().ok_or_else(|| Error::Setting {
-                field: key.into(),
-                problem: format!("expected a whole number of at least 0, found {value}"),
-            }),
-        };
         let request = Request {
             method,
-            seed: number("seed", seed, 1)?,
-            threads: usize::try_from(number("threads", threads, 0)?).unwrap_or(usize::MAX),
+            seed: number("seed", seed, 1, MAX_SEED)?,
+            threads: number("threads", threads, 0, MAX_THREADS)? as usize,
         };
         if let Method::Thin(_) = request.method {
             request.config()?.check()?;
@@ -109,6 +102,23 @@ impl Request {
     ) -> Result<Predictor> {
         thinfit::resume(data, state.on_threads(self.threads), observe).map(Predictor::from)
     }
+}
+
+/// The largest seed: TOML has no larger number.
+const MAX_SEED: u64 = i64::MAX as u64;
+/// The most threads.
+const MAX_THREADS: u64 = 4096;
+
+/// A whole number up to `most`.
+fn number(key: &str, given: Option<Value>, default: u64, most: u64) -> Result<u64> {
+    let Some(given) = given else {
+        return Ok(default);
+    };
+    let number = given.as_u64().filter(|number| *number <= most);
+    number.ok_or_else(|| Error::Setting {
+        field: key.into(),
+        problem: format!("expected a whole number from 0 to {most}, found {given}"),
+    })
 }
 
 /// The method of this name, with the settings of the preset if there is one.
@@ -212,6 +222,18 @@ mod tests {
             ),
             (None, json!({ "widht": 3 }), "widht", "`width`"),
             (None, json!({ "seed": -1 }), "seed", "-1"),
+            (
+                None,
+                json!({ "seed": 1u64 << 63 }),
+                "seed",
+                "9223372036854775808",
+            ),
+            (
+                None,
+                json!({ "method": "rff", "threads": 5000 }),
+                "threads",
+                "5000",
+            ),
             (Some("fast"), json!({ "method": "rff" }), "preset", "`rff`"),
             (None, json!({ "method": "rff", "width": -7 }), "width", "-7"),
             (

@@ -38,7 +38,7 @@
 //! | `math` | elementary functions on slices, columns of matrices, random numbers by place | |
 //! | `fit` | conducts: scale, split, train, polish, solve, calibrate | |
 //!
-//! `config` holds every choice of a fit, `error` everything that can go wrong, [`file`] how files are read and written. Two seams are open to other crates
+//! `config` holds every choice of a fit, `error` everything that can go wrong, [`mod@file`] how files are read and written. Two seams are open to other crates
 //! ([`pieces`]): a [`pieces::Backend`] runs the training step on another device, and [`pieces::Ranks`] sums over the rows
 //! of several processes.
 //!

@@ -263,7 +263,7 @@ fn training(record: &Record) -> String {
     };
     let lambda = match (record.regulariser(), record.training_lambda) {
         (None, _) => String::new(),
-        (_, Some(lambda)) => format!(", lambda {lambda} in the training and none in the polish"),
+        (_, Some(lambda)) => format!(", lambda 0 ({lambda} in the training)"),
         (Some(lambda), None) => format!(", lambda {lambda}"),
     };
     format!("{start}{polish}{lambda}")

@@ -9,3 +9,19 @@ pub mod plot;
 pub mod predict;
 pub mod reproduce;
 pub mod score;
+
+use std::path::Path;
+
+use thinfit_methods::Predictor;
+
+use crate::failure::Failure;
+
+/// The model that a command was given, before its table.
+fn load(path: &Path) -> Result<Predictor, Failure> {
+    Predictor::load(path).map_err(|error| match error {
+        error @ thinfit::Error::Format { .. } => Failure::new(format!(
+            "{error}; the model comes before the table, as in `thinfit predict MODEL DATA`"
+        )),
+        error => error.into(),
+    })
+}

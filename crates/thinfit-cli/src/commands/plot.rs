@@ -26,7 +26,7 @@ const POLISH: f64 = 50.0;
 
 /// Draws everything there is to draw.
 pub fn run(args: &PlotArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let model = Predictor::load(&args.model)?;
+    let model = super::load(&args.model)?;
     let table = match &args.data {
         None => None,
         Some(path) => {

@@ -19,7 +19,7 @@ pub const BLOCK: usize = 1 << 15;
 
 /// Reads, predicts and writes block by block.
 pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let model = Predictor::load(&args.model)?;
+    let model = super::load(&args.model)?;
     // Refuse what the model cannot do before anything is read or written.
     let given = [
         ("--gradient", args.gradient),

@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::Path;
 
 use serde::Serialize;
-use thinfit_methods::Predictor;
 
 use crate::args::ScoreArgs;
 use crate::columns::{match_inputs, open, targets};
@@ -57,7 +56,7 @@ impl Sums {
 
 /// Measures the errors and prints them.
 pub fn run(args: &ScoreArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let model = Predictor::load(&args.model)?;
+    let model = super::load(&args.model)?;
     let mut reader = open(&args.data, &args.table, true)?;
     let targets = targets(&reader, &args.target, &model)?;
     match_inputs(&mut reader, &model, &targets)?;

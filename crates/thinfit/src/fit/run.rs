@@ -32,6 +32,7 @@ impl Fit<'_> {
             train: &self.train,
             validation: &self.validation,
             lambda: lambdas[i],
+            domain: &self.train.domain(),
         };
         let mut run = self.backend.start(config, &task)?;
         let post = |run: &dyn TrainingRun, state: &RunState| {

@@ -10,7 +10,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 /// How a model was made and how well it did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct Record {
     /// Name of the method, such as `gft-r` or `shrimp`.
     pub method: String,
@@ -29,13 +28,17 @@ pub struct Record {
     #[serde(deserialize_with = "null_is_empty")]
     pub validation_mse: Vec<f64>,
     /// Variance of the outputs on those rows: the error of predicting their mean.
+    #[serde(default)]
     pub validation_variance: Vec<f64>,
     /// Mean squared error on those rows of a linear fit that did not see them either.
+    #[serde(default)]
     pub validation_linear: Vec<f64>,
     /// Number of those rows.
+    #[serde(default)]
     pub validation_samples: usize,
     /// λ that the hidden weights were found with; 0 without a regulariser, and after the polish moved them, which has
     /// none.
+    #[serde(default)]
     pub lambda: f64,
     /// λ of the training, if the weights were then moved or replaced without it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,6 +46,7 @@ pub struct Record {
     /// Standard deviation that random hidden weights started from; none if a generator made them.
     pub start_scale: Option<f64>,
     /// Least squares problem of the output weights.
+    #[serde(default)]
     pub form: Form,
     /// Ridge of the output weights, ε = τ²; 0 where there is none.
     pub ridge: f64,
@@ -54,18 +58,29 @@ pub struct Record {
     /// Whether the fit was stopped early.
     pub stopped: bool,
     /// The learning curve of the run that was chosen.
+    #[serde(default)]
     pub history: Vec<Check>,
     /// How a kernel method chose its settings: `likelihood`, `leave-one-out` or `folds`; none where a rule did.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "none_is_none",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub chosen_by: Option<String>,
     /// Logarithm of the marginal likelihood, in the units of the data, of a Gaussian process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_likelihood: Option<f64>,
 }
 
-/// Kernel models of version 0.1.0 have null where nothing was held out.
+/// Kernel models once had null where nothing was held out.
 fn null_is_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// Kernel models once had the word `none` where nothing chose.
+fn none_is_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let by = Option::<String>::deserialize(deserializer)?;
+    Ok(by.filter(|by| by != "none"))
 }
 
 impl Record {

@@ -71,7 +71,11 @@ impl Uncertainty {
         let positive = |values: &[f64]| finite(values) && values.iter().all(|v| *v >= 0.0);
         let weighted = self.score_weights.as_ref().is_none_or(|weights| {
             let pairs = || weights.iter().zip(&self.scores);
-            weights.len() == c && pairs().all(|(w, s)| w.len() == s.len() && positive(w))
+            weights.len() == c
+                && pairs().all(|(w, s)| w.len() == s.len() && positive(w))
+                && weights
+                    .iter()
+                    .all(|w| w.is_empty() || w.iter().sum::<f64>() > 0.0)
         });
         self.covariance.len() == k * (k + 1) / 2
             && finite(&self.covariance)
@@ -121,7 +125,10 @@ fn calibrate(residual: &[f64], spread: &[f64], weights: Option<&[f64]>) -> (f64,
 fn quantile(scores: &[f64], weights: Option<&[f64]>, level: f64) -> f64 {
     let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
     let total: f64 = (0..scores.len()).map(weight).sum();
-    let rank = (total + 1.0) * level;
+    // Weights count rows, but weights below one are shares and do not make the rows fewer.
+    let count = total.max(scores.len() as f64);
+    let rounding = if weights.is_some() { 1e-12 } else { 0.0 };
+    let rank = (count + 1.0) * level * (total / count) * (1.0 - rounding);
     let mut reached = 0.0;
     for (i, &score) in scores.iter().enumerate() {
         reached += weight(i);
@@ -130,7 +137,7 @@ fn quantile(scores: &[f64], weights: Option<&[f64]>, level: f64) -> f64 {
         }
     }
     match scores.last() {
-        Some(&largest) => largest * normal_quantile(level) / normal_quantile(total / (total + 1.0)),
+        Some(&largest) => largest * normal_quantile(level) / normal_quantile(count / (count + 1.0)),
         None => normal_quantile(level),
     }
 }
@@ -211,6 +218,19 @@ mod tests {
         for level in [0.01, 0.3, 0.5, 0.8, 0.9, 0.95, 0.97, 0.999] {
             let (a, b) = (weighted.quantile(0, level), repeated.quantile(0, level));
             assert!((a - b).abs() < 1e-12, "{level}: {a} {b}");
+        }
+        for scale in [1e-3, 0.05] {
+            let shares = vec![scale; 20];
+            let of = |weights: Option<&[f64]>| {
+                Uncertainty::new(none.as_ref(), mat(&residual).as_ref(), &spread, weights)
+            };
+            for level in [0.3, 0.9, 0.99] {
+                let (a, b) = (
+                    of(Some(&shares)).quantile(0, level),
+                    of(None).quantile(0, level),
+                );
+                assert!((a - b).abs() < 1e-12 * b, "{scale} {level}: {a} {b}");
+            }
         }
         let unweighted = Uncertainty::new(none.as_ref(), mat(&residual).as_ref(), &spread, None);
         assert_ne!(weighted.quantile(0, 0.5), unweighted.quantile(0, 0.5));

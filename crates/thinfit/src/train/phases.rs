@@ -57,14 +57,16 @@ pub(crate) fn train(
             state.raised = snapshot.raised;
             run.begin(leaf, Some(snapshot))?;
         }
-        (None, Some(_)) if state.step > 0 => return Err(foreign_state("no arrays")),
+        (None, Some(_)) if state.phase > 0 || state.step > 0 => {
+            return Err(foreign_state("no arrays"));
+        }
         _ => {}
     }
     while let Some(&(leaf, schedule)) = phases.get(state.phase) {
         let completed = train_phase(run, config, (leaf, schedule), state, report)?;
         if !completed {
             restore_best(run, leaf, state)?;
-            state.raised += run.raised();
+            state.raised += run.snapshot().raised;
             return Ok((run.weights(), true));
         }
         if leaf != Leaf::Parameters || config.keep == Keep::Best {
@@ -74,7 +76,7 @@ pub(crate) fn train(
     }
     let w = run.weights();
     state.trained = Some(w.col_iter().flat_map(|w| w.iter().copied()).collect());
-    state.raised += run.raised();
+    state.raised += run.snapshot().raised;
     state.snapshot = None;
     Ok((w, false))
 }

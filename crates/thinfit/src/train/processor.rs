@@ -90,7 +90,7 @@ impl<T: Real> Run<T> {
             .collect();
         let (train, validation) = (Rows::of(task.train), Rows::of(task.validation));
         let objective = Objective::new(activation, config.ridge, train, n, Arc::clone(ranks));
-        let domain = task.train.domain();
+        let domain = task.domain.to_vec();
         Run {
             seed: config.seed,
             n,
@@ -246,12 +246,8 @@ impl<T: Real> TrainingRun for Run<T> {
             w: self.w.clone(),
             moments: Some(moments),
             steps,
-            raised: self.raised(),
+            raised: self.objective.normal.raised,
         }
-    }
-
-    fn raised(&self) -> usize {
-        self.objective.normal.raised
     }
 
     fn timing(&self) -> Timing {

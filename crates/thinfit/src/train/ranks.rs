@@ -21,8 +21,9 @@ pub enum Entries {
 pub trait Ranks: Send + Sync {
     /// total += factor · part for every part of every rank, in the order of the groups.
     ///
-    /// `parts` are those of this rank, one per group of rows and all of the shape of `total`. The order is part of the
-    /// contract: it keeps the result the same to the last bit, however the groups are distributed.
+    /// `parts` are those of this rank, one per group of rows (one in all for the sum of the weights) and all of the shape
+    /// of `total`. The order is part of the contract: where all ranks together cut the rows into the groups that a single
+    /// one would, the result is the same to the last bit.
     fn add<'a>(
         &self,
         parts: &mut dyn Iterator<Item = MatRef<'a, f64>>,

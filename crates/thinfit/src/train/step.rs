@@ -32,6 +32,8 @@ pub struct Task<'a> {
     pub validation: &'a Dataset,
     /// Strength λ of the regulariser.
     pub lambda: f64,
+    /// The box that the points of the regulariser lie in, d pairs: the ranges of the training inputs on all ranks.
+    pub domain: &'a [[f64; 2]],
 }
 
 /// A device that runs training steps.
@@ -75,11 +77,6 @@ pub trait TrainingRun: Send {
 
     /// A copy of everything that a resumed run needs.
     fn snapshot(&self) -> Snapshot;
-
-    /// How often a failing pivot raised the ridge since the run was started.
-    fn raised(&self) -> usize {
-        0
-    }
 
     /// The time spent so far; zero if the device does not measure it.
     fn timing(&self) -> Timing {

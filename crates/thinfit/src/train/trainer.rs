@@ -34,6 +34,7 @@ impl Trainer {
             train: data,
             validation: data,
             lambda,
+            domain: &data.domain(),
         };
         let mut run = Processor::default().start(config, &task)?;
         run.begin(leaf, None)?;
