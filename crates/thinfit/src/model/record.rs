@@ -165,17 +165,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kernel_record_of_version_0_1_0_with_a_null_error_is_read_as_empty() {
-        let text =
-            r#"{"method":"kernel-ridge","version":"0.1.0","samples":40,"validation_mse":null}"#;
+    fn a_kernel_record_of_the_first_form_is_read() {
+        let text = r#"{"method":"kernel-ridge","settings":{"lambda":[1e-5]},"seed":1,"version":"0.1.0","samples":40,
+            "ridge":1e-5,"raised":0,"chosen_by":"none","validation_mse":null,"validation_samples":0,
+            "log_likelihood":null,"stopped":false}"#;
         let record: Record = serde_json::from_str(text).unwrap();
         assert_eq!(record.validation_mse, Vec::<f64>::new());
-        assert_eq!(
-            (record.method.as_str(), record.samples),
-            ("kernel-ridge", 40)
-        );
+        assert_eq!((record.chosen_by, record.log_likelihood), (None, None));
+        assert_eq!((record.ridge, record.samples), (1e-5, 40));
+        let without_seed = text.replace("\"seed\":1,", "");
+        assert!(serde_json::from_str::<Record>(&without_seed).is_err());
         let read = |mse: &str| {
-            serde_json::from_str::<Record>(&text.replace("null", mse)).map(|r| r.validation_mse)
+            serde_json::from_str::<Record>(&text.replace("_mse\":null", &format!("_mse\":{mse}")))
+                .map(|r| r.validation_mse)
         };
         assert_eq!(read("[0.5,2.0]").unwrap(), [0.5, 2.0]);
         assert!(read("0.5").is_err());
