@@ -53,7 +53,7 @@ pub(crate) fn stack(
     let m = e.nrows();
     let q = stacked_rows(activation, form, m);
     let p = match activation {
-        // Behind E lie the sines.
+        // The buffer holds the sines after the columns of E.
         Activation::Cosine => e.ncols() / 2 + 1,
         _ => e.ncols(),
     };
