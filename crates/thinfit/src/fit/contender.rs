@@ -36,7 +36,8 @@ pub(super) struct Contender {
 /// The factored design matrix of the training rows, with the ridge that the validation rows chose.
 pub(super) struct Solved {
     form: Form,
-    factor: Orthogonal,
+    /// None once it was dropped to save memory; [`Fit::finish`] then makes it again.
+    pub factor: Option<Orthogonal>,
     /// √ε/s_max; none where ε is given.
     kappa: Option<f64>,
     /// Error on the validation rows, in scaled outputs.
@@ -65,7 +66,7 @@ impl Fit<'_> {
         match chosen {
             Some((kappa, validation)) if validation.is_finite() => Ok(Solved {
                 form,
-                factor,
+                factor: Some(factor),
                 kappa,
                 validation,
             }),
@@ -100,15 +101,14 @@ impl Fit<'_> {
     }
 
     /// The model of the chosen features: output weights, noise and calibration.
-    pub(super) fn finish(self, chosen: Contender) -> Result<Model> {
+    pub(super) fn finish(self, mut chosen: Contender) -> Result<Model> {
         let activation = self.config.activation;
-        let Solved {
-            form,
-            ref factor,
-            kappa,
-            ..
-        } = chosen.solved;
-        let tau = self.tau(factor, kappa);
+        let factor = match chosen.solved.factor.take() {
+            Some(factor) => factor,
+            None => self.factor(&self.train, &chosen.w, chosen.solved.form)?,
+        };
+        let Solved { form, kappa, .. } = chosen.solved;
+        let tau = self.tau(&factor, kappa);
         let b = factor.coefficients(tau);
         let e = planes(activation, self.validation.x.as_ref(), chosen.w.as_ref());
         let held_out = fitted(activation, e.as_ref(), b.as_ref());

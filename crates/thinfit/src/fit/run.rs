@@ -66,8 +66,13 @@ impl Fit<'_> {
         if !stopped {
             self.board()[i] = state.clone();
         }
+        let mut solved = self.solve(&w, Form::Complex)?;
+        if lambdas.len() > 1 {
+            // All but one are in vain, and each may have 128 MiB.
+            solved.factor = None;
+        }
         Ok(Contender {
-            solved: self.solve(&w, Form::Complex)?,
+            solved,
             w,
             origin: Origin::Training,
             lambda: lambdas[i],
@@ -79,7 +84,9 @@ impl Fit<'_> {
     }
 
     /// Polishes the trained features alongside random ones.
-    pub(super) fn polish(&self, trained: Contender) -> Result<Contender> {
+    pub(super) fn polish(&self, mut trained: Contender) -> Result<Contender> {
+        // The race needs the memory, and mostly replaces these features.
+        trained.solved.factor = None;
         let config = &self.config;
         let (training, polish) = self.work();
         let (count, total) = (AtomicUsize::new(0), polish / POLISH_COST);
