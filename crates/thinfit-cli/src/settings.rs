@@ -113,9 +113,13 @@ pub fn resolve(args: &mut FitArgs) -> Result<Asked, Failure> {
         }
     }
     let request = Request::new(args.preset.as_deref(), layers).map_err(|error| match error {
-        error @ thinfit::Error::Setting { .. } => Failure::new(format!(
-            "settings of {name}: {error}; docs/configuration.md lists the settings"
-        )),
+        error @ thinfit::Error::Setting { .. } => {
+            let page = match Method::THIN.contains(&name.as_str()) {
+                true => "; docs/configuration.md lists the settings",
+                false => "",
+            };
+            Failure::new(format!("settings of {name}: {error}{page}"))
+        }
         error => error.into(),
     })?;
     Ok(Asked { request, given })
