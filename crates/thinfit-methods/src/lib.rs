@@ -51,9 +51,10 @@ mod request;
 mod settings;
 
 pub use kernels::gaussian_process::GaussianProcess;
-pub use kernels::kernel::{Kernel, Shape};
+pub use kernels::kernel::Kernel;
 pub use kernels::kernel_model::KernelModel;
 pub use kernels::kernel_ridge::KernelRidge;
+pub use kernels::part::{Part, Shape};
 pub use kernels::salsa::Salsa;
 pub use method::Method;
 pub use networks::anova_rff::AnovaRff;

@@ -151,17 +151,25 @@ fn inspect_kernels(
     }
     let widest = model.inputs.iter().map(|name| name.chars().count()).max();
     let column = widest.unwrap_or(0).clamp(8, 40) + 2;
-    writeln!(out, "\n  {:<column$}{:>13}   range", "input", "length")?;
-    for (j, name) in model.inputs.iter().enumerate() {
-        let [low, high] = model.domain[j];
-        let length = model.kernel().lengths[j] * model.input_scaler.scale[j];
-        writeln!(
-            out,
-            "  {name:<column$}{:>13}   {} to {}",
-            four_digits(length),
-            four_digits(low),
-            four_digits(high)
-        )?;
+    let parts = &model.kernel().parts;
+    for part in parts {
+        if let [_, _, ..] = parts[..] {
+            writeln!(out, "\npart of weight {}", four_digits(part.weight))?;
+        } else {
+            writeln!(out)?;
+        }
+        writeln!(out, "  {:<column$}{:>13}   range", "input", "length")?;
+        for (&j, length) in part.inputs.iter().zip(&part.lengths) {
+            let [low, high] = model.domain[j];
+            writeln!(
+                out,
+                "  {:<column$}{:>13}   {} to {}",
+                model.inputs[j],
+                four_digits(length * model.input_scaler.scale[j]),
+                four_digits(low),
+                four_digits(high)
+            )?;
+        }
     }
     writeln!(out, "  (length of the kernel in the units of the input)")?;
     Ok(())

@@ -2,7 +2,7 @@
 //! `gaussian_process`.
 
 use crate::kernels::cholesky::{cholesky, inverse, solve, with_ridge};
-use crate::{Kernel, Shape};
+use crate::{Kernel, Part, Shape};
 use faer::{Mat, Par};
 use std::f64::consts::PI;
 use thinfit::elementary::vectorised;
@@ -32,14 +32,11 @@ pub(crate) fn evidence(
     par: Par,
 ) -> Option<Evidence> {
     let (m, d, c) = (x.nrows(), x.ncols(), y.ncols());
-    let kernel = Kernel {
-        shape,
-        lengths: log[..d].iter().map(|v| v.exp()).collect(),
-    };
+    let part = Part::full(shape, log[..d].iter().map(|v| v.exp()).collect());
     let noise = log[d].exp();
     // The jitter is about what rounding does to the eigenvalues of K.
     let ridge = noise + m as f64 * f64::EPSILON;
-    let gram = kernel.gram(x.as_ref());
+    let gram = part.gram(x.as_ref());
     let l = cholesky(with_ridge(gram.as_ref(), ridge), par)?;
 
     let ones = Mat::from_fn(m, 1, |_, _| 1.0);
@@ -70,7 +67,7 @@ pub(crate) fn evidence(
 
     // C⁻¹ is overwritten by V, then by V · (−2k′) below the diagonal.
     let mut v = inverse(l.as_ref(), par);
-    let slopes = kernel.slopes(gram, x);
+    let slopes = part.slopes(gram, x);
     let (mut leave_one_out, mut trace) = (vec![0.0; c], 0.0);
     let mut gradient = vec![0.0; d + 1];
     for j in 0..m {
@@ -95,7 +92,7 @@ pub(crate) fn evidence(
             .iter_mut()
             .zip(slopes)
             .for_each(|(v, slope)| *v *= slope);
-        for (k, length) in kernel.lengths.iter().enumerate() {
+        for (k, length) in part.lengths.iter().enumerate() {
             let x_k = x.col_as_slice(k);
             gradient[k] += weighted_squares(below, &x_k[j + 1..], x_k[j], 1.0 / length);
         }
@@ -108,7 +105,7 @@ pub(crate) fn evidence(
         signal,
         alpha,
         leave_one_out,
-        kernel,
+        kernel: part.into(),
         ridge,
     })
 }

@@ -27,9 +27,9 @@
 //! the gradient.
 
 use crate::kernels::evidence::evidence;
-use crate::kernels::kernel::radial;
 use crate::kernels::kernel_model::{Expansion, check_data};
 use crate::kernels::lbfgs::Lbfgs;
+use crate::kernels::part::radial;
 use crate::random::{Purpose, random_subset, stream};
 use crate::{Error, KernelModel, Result, Shape};
 use faer::{Mat, Par};

@@ -1,288 +1,99 @@
-//! Kernels k(x, x′) with one length ℓ_j per input, and their matrices.
+//! A kernel as a sum of parts, k(x, x′) = Σ_t weight_t · k_t(x, x′), and its matrices.
 //!
-//! With q = Σ_j (x_j − x′_j)²/ℓ_j², r = √(5q) and κ_j = exp(−(x_j − x′_j)²/(2ℓ_j²)):
-//!
-//! ```text
-//! gaussian   exp(−q/2)
-//! matern52   (1 + r + r²/3) e⁻ʳ
-//! additive   e_p(κ_1, …, κ_d) = Σ over all sets of p inputs of the product of their κ_j
-//! ```
-//!
-//! Dimensions: `m` points, `n` rows to evaluate at, `d` inputs.
-//!
-//! Distances are sums of squared differences, not |x|² + |x′|² − 2⟨x, x′⟩ by a matrix product. The product form
-//! cancels: its error is of order eps |x|² however close the points are, so near neighbours can get a negative
-//! distance. Nor is it needed for speed: the differences cost 3d operations per pair, factorising the matrix m/3.
-//!
-//! What lengths to take, and what to solve with the matrices, is up to the methods.
+//! What parts to take, and what to solve with the matrices, is up to the methods. In a file a single part of weight one
+//! over all inputs is `{"shape", "lengths"}`, anything else `{"parts"}`.
 
+use crate::kernels::part::{Part, Shape};
 use faer::{Mat, MatRef};
-use serde::{Deserialize, Deserializer, Serialize};
-use thinfit::elementary::{exp, vectorised};
+use serde::{Deserialize, Serialize};
 
-/// The function of the distances.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Shape {
-    /// exp(−q/2), for smooth functions.
-    #[default]
-    Gaussian,
-    /// (1 + r + r²/3) e⁻ʳ, for twice differentiable functions.
-    Matern52,
-    /// The elementary symmetric polynomial of this order of one-dimensional Gaussian kernels.
-    Additive(usize),
-}
-
-/// Reads a shape that depends on the distance alone; a model's file may also have the additive one.
-pub(crate) fn radial<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Shape, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "kebab-case")]
-    enum Radial {
-        Gaussian,
-        Matern52,
-    }
-    Ok(match Radial::deserialize(deserializer)? {
-        Radial::Gaussian => Shape::Gaussian,
-        Radial::Matern52 => Shape::Matern52,
-    })
-}
-
-/// A kernel: its shape and a length per input.
+/// A sum of parts, each over some of the inputs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Written")]
 pub struct Kernel {
-    /// The function of the distances.
-    pub shape: Shape,
-    /// Lengths ℓ (d), positive, in units of the scaled inputs.
-    pub lengths: Vec<f64>,
+    /// The parts, at least one.
+    pub parts: Vec<Part>,
+}
+
+impl From<Part> for Kernel {
+    fn from(part: Part) -> Self {
+        Kernel { parts: vec![part] }
+    }
+}
+
+/// A kernel in a file.
+#[derive(Serialize, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected a kernel with `shape` and `lengths`, or with `parts`"
+)]
+enum Written {
+    Single { shape: Shape, lengths: Vec<f64> },
+    Sum { parts: Vec<Part> },
+}
+
+impl From<Written> for Kernel {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Single { shape, lengths } => Kernel::single(shape, lengths),
+            Written::Sum { parts } => Kernel { parts },
+        }
+    }
+}
+
+impl From<Kernel> for Written {
+    fn from(mut kernel: Kernel) -> Self {
+        match kernel.parts.pop() {
+            Some(part) if kernel.parts.is_empty() && part.is_full() => Written::Single {
+                shape: part.shape,
+                lengths: part.lengths,
+            },
+            last => {
+                kernel.parts.extend(last);
+                Written::Sum {
+                    parts: kernel.parts,
+                }
+            }
+        }
+    }
 }
 
 impl Kernel {
+    /// One part of weight one over the first inputs, as many as there are lengths.
+    pub fn single(shape: Shape, lengths: Vec<f64>) -> Self {
+        Part::full(shape, lengths).into()
+    }
+
     /// The matrix of k(x_i, x_j) for the rows of `x` (m × d): its lower triangle, zero above.
     pub fn gram(&self, x: MatRef<'_, f64>) -> Mat<f64> {
-        let x = x.to_owned();
-        let mut gram = Mat::zeros(x.nrows(), x.nrows());
-        let mut work = Work::new(self);
-        for j in 0..x.nrows() {
-            let out = &mut gram.col_as_slice_mut(j)[j..];
-            self.column(&x, j, x.as_ref(), j, out, &mut work);
-        }
-        gram
+        self.sum((x.nrows(), x.nrows()), |part| part.gram(x))
     }
 
     /// The matrix of k(x_i, p_j) for the rows of `x` (n × d) and of `points` (m × d): n × m.
     pub fn cross(&self, x: MatRef<'_, f64>, points: MatRef<'_, f64>) -> Mat<f64> {
-        let x = x.to_owned();
-        let mut cross = Mat::zeros(x.nrows(), points.nrows());
-        let mut work = Work::new(self);
-        for j in 0..points.nrows() {
-            self.column(&x, 0, points, j, cross.col_as_slice_mut(j), &mut work);
-        }
-        cross
+        self.sum((x.nrows(), points.nrows()), |part| part.cross(x, points))
     }
 
     /// k(x, x), the same for every x.
     pub fn diagonal(&self) -> f64 {
-        match self.shape {
-            Shape::Gaussian | Shape::Matern52 => 1.0,
-            Shape::Additive(order) => (0..order).fold(1.0, |c, i| {
-                c * (self.lengths.len() - i) as f64 / (i + 1) as f64
-            }),
-        }
+        self.parts.iter().map(Part::diagonal).sum()
     }
 
-    /// −2 ∂k/∂q for every pair, the lower triangle; `gram` is the matrix of the same points. Radial kernels only.
-    pub(crate) fn slopes(&self, gram: Mat<f64>, x: &Mat<f64>) -> Mat<f64> {
-        if self.shape == Shape::Gaussian {
-            return gram;
-        }
-        assert_eq!(
-            self.shape,
-            Shape::Matern52,
-            "an additive kernel is not radial"
-        );
-        let (mut slopes, mut work) = (gram, Work::new(self));
-        for j in 0..x.nrows() {
-            let column = &mut slopes.col_as_slice_mut(j)[j..];
-            squares(x, j, x.as_ref(), j, &work.inverse, 5.0, column);
-            matern(
-                column,
-                work.row(0, x.nrows() - j),
-                [5.0 / 3.0, 5.0 / 3.0, 0.0],
-            );
-        }
-        slopes
+    /// How many real numbers the kernel has: the lengths, and the weights that are not one.
+    pub(crate) fn parameters(&self) -> usize {
+        let numbers = |part: &Part| part.lengths.len() + usize::from(part.weight != 1.0);
+        self.parts.iter().map(numbers).sum()
     }
 
-    /// k(x_i, p_j) for all i from `start`.
-    fn column(
-        &self,
-        x: &Mat<f64>,
-        start: usize,
-        points: MatRef<'_, f64>,
-        j: usize,
-        out: &mut [f64],
-        work: &mut Work,
-    ) {
-        match self.shape {
-            Shape::Gaussian => {
-                squares(x, start, points, j, &work.inverse, -0.5, out);
-                exp(out);
-            }
-            Shape::Matern52 => {
-                squares(x, start, points, j, &work.inverse, 5.0, out);
-                matern(out, work.row(0, out.len()), [1.0, 1.0, 1.0 / 3.0]);
-            }
-            Shape::Additive(order) => {
-                symmetric(x, start, points, j, order, work);
-                out.copy_from_slice(work.row(order, out.len()));
-            }
-        }
+    /// Whether this is a kernel of `d` inputs.
+    pub(crate) fn fits(&self, d: usize) -> bool {
+        !self.parts.is_empty() && self.parts.iter().all(|part| part.fits(d))
     }
 
-    /// The matrices of the additive kernels of orders `from` to `to`, lower triangles, in one pass over the pairs.
-    pub(crate) fn additive_grams(
-        lengths: &[f64],
-        x: MatRef<'_, f64>,
-        from: usize,
-        to: usize,
-    ) -> Vec<Mat<f64>> {
-        let kernel = Kernel {
-            shape: Shape::Additive(to),
-            lengths: lengths.to_vec(),
-        };
-        let x = x.to_owned();
-        let m = x.nrows();
-        let mut grams: Vec<Mat<f64>> = (from..=to).map(|_| Mat::zeros(m, m)).collect();
-        let mut work = Work::new(&kernel);
-        for j in 0..m {
-            symmetric(&x, j, x.as_ref(), j, to, &mut work);
-            for (gram, p) in grams.iter_mut().zip(from..) {
-                gram.col_as_slice_mut(j)[j..].copy_from_slice(work.row(p, m - j));
-            }
-        }
-        grams
-    }
-}
-
-/// Workspace reused from column to column: 1/ℓ and scratch rows.
-struct Work {
-    inverse: Vec<f64>,
-    rows: Vec<Vec<f64>>,
-}
-
-impl Work {
-    fn new(kernel: &Kernel) -> Self {
-        Work {
-            inverse: kernel.lengths.iter().map(|length| 1.0 / length).collect(),
-            rows: Vec::new(),
-        }
-    }
-
-    fn row(&mut self, index: usize, length: usize) -> &mut [f64] {
-        while self.rows.len() <= index {
-            self.rows.push(Vec::new());
-        }
-        let row = &mut self.rows[index];
-        if row.len() < length {
-            row.resize(length, 0.0);
-        }
-        &mut row[..length]
-    }
-}
-
-/// out_i ← factor · Σ_k ((x_ik − p_jk) · inverse_k)² for i from `start`; subtracting first, so that an offset of the
-/// inputs costs no digits.
-pub(crate) fn squares(
-    x: &Mat<f64>,
-    start: usize,
-    points: MatRef<'_, f64>,
-    j: usize,
-    inverse: &[f64],
-    factor: f64,
-    out: &mut [f64],
-) {
-    vectorised(
-        #[inline(always)]
-        || {
-            out.fill(0.0);
-            for (k, &inverse) in inverse.iter().enumerate() {
-                let (column, point) = (&x.col_as_slice(k)[start..], points[(j, k)]);
-                for (out, x) in out.iter_mut().zip(column) {
-                    let t = (x - point) * inverse;
-                    *out = t.mul_add(t, *out);
-                }
-            }
-            for out in out.iter_mut() {
-                *out *= factor;
-            }
-        },
-    );
-}
-
-/// r² ← (c_0 + c_1 r + c_2 r²) e⁻ʳ; r is capped at 1000, where the kernel is zero, to avoid infinity times zero.
-fn matern(r2: &mut [f64], decay: &mut [f64], c: [f64; 3]) {
-    vectorised(
-        #[inline(always)]
-        || {
-            for (r2, decay) in r2.iter_mut().zip(decay.iter_mut()) {
-                *r2 = r2.min(1e6);
-                *decay = -r2.sqrt();
-            }
-        },
-    );
-    exp(decay);
-    vectorised(
-        #[inline(always)]
-        || {
-            for (r2, decay) in r2.iter_mut().zip(decay.iter()) {
-                *r2 = (c[0] + c[1] * r2.sqrt() + c[2] * *r2) * decay;
-            }
-        },
-    );
-}
-
-/// e_0 … e_order of the κ_k in rows 0 … order of `work`, by e_p ← e_p + κ_k e_{p−1} for every input k, which does not
-/// cancel; row order + 1 is scratch for κ_k.
-fn symmetric(
-    x: &Mat<f64>,
-    start: usize,
-    points: MatRef<'_, f64>,
-    j: usize,
-    order: usize,
-    work: &mut Work,
-) {
-    let n = x.nrows() - start;
-    for p in 0..=order {
-        work.row(p, n).fill(if p == 0 { 1.0 } else { 0.0 });
-    }
-    for k in 0..x.ncols() {
-        let (column, point, inverse) =
-            (&x.col_as_slice(k)[start..], points[(j, k)], work.inverse[k]);
-        let base = work.row(order + 1, n);
-        vectorised(
-            #[inline(always)]
-            || {
-                for (base, x) in base.iter_mut().zip(column) {
-                    let t = (x - point) * inverse;
-                    *base = -0.5 * (t * t);
-                }
-            },
-        );
-        exp(base);
-        // After k inputs only e_0 … e_k are non-zero.
-        for p in (1..=order.min(k + 1)).rev() {
-            let (lower, upper) = work.rows.split_at_mut(p);
-            let (upper, base) = upper.split_at_mut(order + 1 - p);
-            let (sum, factor, base) = (&mut upper[0][..n], &lower[p - 1][..n], &base[0][..n]);
-            vectorised(
-                #[inline(always)]
-                || {
-                    for ((sum, factor), base) in sum.iter_mut().zip(factor).zip(base) {
-                        *sum = factor.mul_add(*base, *sum);
-                    }
-                },
-            );
-        }
+    fn sum(&self, (rows, columns): (usize, usize), of: impl Fn(&Part) -> Mat<f64>) -> Mat<f64> {
+        let mut matrices = self.parts.iter().map(of);
+        let first = matrices.next().unwrap_or_else(|| Mat::zeros(rows, columns));
+        matrices.fold(first, |sum, matrix| sum + matrix)
     }
 }
 
@@ -299,20 +110,25 @@ pub(crate) mod tests {
 
     /// k(a, b) straight from its definition.
     pub(crate) fn plain(kernel: &Kernel, a: &[f64], b: &[f64]) -> f64 {
-        let squares: Vec<f64> = (0..a.len())
-            .map(|j| ((a[j] - b[j]) / kernel.lengths[j]).powi(2))
+        let parts = kernel.parts.iter();
+        parts.map(|part| part.weight * shape(part, a, b)).sum()
+    }
+
+    fn shape(part: &Part, a: &[f64], b: &[f64]) -> f64 {
+        let squares: Vec<f64> = (part.inputs.iter().zip(&part.lengths))
+            .map(|(&j, length)| ((a[j] - b[j]) / length).powi(2))
             .collect();
-        let q: f64 = squares.iter().sum();
-        match kernel.shape {
+        let (s, q) = (squares.len(), squares.iter().sum::<f64>());
+        match part.shape {
             Shape::Gaussian => (-0.5 * q).exp(),
             Shape::Matern52 => {
                 let r = (5.0 * q).sqrt();
                 (1.0 + r + r * r / 3.0) * (-r).exp()
             }
-            Shape::Additive(order) => (0u32..1 << a.len())
+            Shape::Additive(order) => (0u32..1 << s)
                 .filter(|set| set.count_ones() as usize == order)
                 .map(|set| {
-                    let q: f64 = (0..a.len())
+                    let q: f64 = (0..s)
                         .filter(|j| set >> j & 1 == 1)
                         .map(|j| squares[j])
                         .sum();
@@ -322,19 +138,107 @@ pub(crate) mod tests {
         }
     }
 
+    /// A sum of parts of every shape, over some of four inputs.
+    pub(crate) fn sum() -> Kernel {
+        let part = |weight, shape, inputs: &[usize], lengths: &[f64]| Part {
+            weight,
+            shape,
+            inputs: inputs.to_vec(),
+            lengths: lengths.to_vec(),
+        };
+        let parts = vec![
+            part(0.7, Shape::Gaussian, &[0, 1, 2, 3], &[0.3, 1.0, 2.0, 0.7]),
+            part(2.5, Shape::Matern52, &[2, 0], &[0.5, 0.9]),
+            part(0.1, Shape::Additive(2), &[1, 2, 3], &[0.4, 0.6, 1.1]),
+            part(1.0, Shape::Gaussian, &[3], &[0.2]),
+        ];
+        Kernel { parts }
+    }
+
+    #[test]
+    fn slopes_are_derivatives_in_the_squared_distance() {
+        let (x, step) = (random(9, 3, 1), 1e-5);
+        for shape in [Shape::Gaussian, Shape::Matern52] {
+            let part = Part {
+                weight: 0.6,
+                shape,
+                inputs: vec![2, 0],
+                lengths: vec![0.5, 0.8],
+            };
+            let slopes = part.slopes(part.gram(x.as_ref()), &x);
+            // Lengths divided by √(1 + h) multiply q by 1 + h.
+            let moved = |h: f64| {
+                let lengths = part.lengths.iter().map(|l| l / (1.0 + h).sqrt()).collect();
+                Part {
+                    lengths,
+                    ..part.clone()
+                }
+                .gram(x.as_ref())
+            };
+            let difference = (moved(step) - moved(-step)) * faer::Scale(0.5 / step);
+            for j in 0..9 {
+                for i in j + 1..9 {
+                    let q: f64 = (part.inputs.iter().zip(&part.lengths))
+                        .map(|(&k, l)| ((x[(i, k)] - x[(j, k)]) / l).powi(2))
+                        .sum();
+                    let expected = -2.0 * difference[(i, j)] / q;
+                    assert!((slopes[(i, j)] - expected).abs() < 1e-8, "{shape:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_single_full_part_is_written_without_parts_and_a_sum_with_them() {
+        let single = Kernel::single(Shape::Matern52, vec![0.5, 2.0]);
+        let text = serde_json::to_string(&single).unwrap();
+        assert_eq!(text, r#"{"shape":"matern52","lengths":[0.5,2.0]}"#);
+        let mut shifted = single.clone();
+        shifted.parts[0].inputs = vec![0, 2];
+        let mut heavy = single.clone();
+        heavy.parts[0].weight = 2.0;
+        for kernel in [single, shifted, heavy, sum()] {
+            let text = serde_json::to_string(&kernel).unwrap();
+            assert_eq!(serde_json::from_str::<Kernel>(&text).unwrap(), kernel);
+            assert!(kernel.fits(4) && !kernel.fits(1));
+        }
+        let error = serde_json::from_str::<Kernel>(r#"{"shape": "gaussian"}"#).unwrap_err();
+        assert!(error.to_string().contains("`lengths`"), "{error}");
+    }
+
+    #[test]
+    fn parts_that_do_not_fit_are_found() {
+        let spoiled = |change: fn(&mut Part)| {
+            let mut kernel = sum();
+            change(&mut kernel.parts[2]);
+            !kernel.fits(4)
+        };
+        assert!(sum().fits(4));
+        assert!(spoiled(|part| part.weight = 0.0));
+        assert!(spoiled(|part| part.weight = f64::INFINITY));
+        assert!(spoiled(|part| part.lengths[1] = f64::NAN));
+        assert!(spoiled(|part| part.inputs[1] = 4));
+        assert!(spoiled(|part| part.inputs.truncate(2)));
+        assert!(spoiled(|part| part.shape = Shape::Additive(4)));
+        assert!(spoiled(
+            |part| (part.inputs, part.lengths) = (vec![], vec![])
+        ));
+        assert!(!Kernel { parts: vec![] }.fits(4));
+    }
+
     #[test]
     fn matrices_are_the_kernel_of_every_pair() {
         let (x, points) = (random(19, 4, 1), random(23, 4, 2));
         let row = |a: &Mat<f64>, i: usize| a.row(i).iter().copied().collect::<Vec<_>>();
-        for shape in [
-            Shape::Gaussian,
-            Shape::Matern52,
-            Shape::Additive(1),
-            Shape::Additive(3),
-            Shape::Additive(4),
+        let single = |shape| Kernel::single(shape, vec![0.3, 1.0, 2.0, 0.7]);
+        for kernel in [
+            single(Shape::Gaussian),
+            single(Shape::Matern52),
+            single(Shape::Additive(1)),
+            single(Shape::Additive(3)),
+            single(Shape::Additive(4)),
+            sum(),
         ] {
-            let lengths = vec![0.3, 1.0, 2.0, 0.7];
-            let kernel = Kernel { shape, lengths };
             let (gram, cross) = (
                 kernel.gram(x.as_ref()),
                 kernel.cross(x.as_ref(), points.as_ref()),
@@ -342,26 +246,22 @@ pub(crate) mod tests {
             for i in 0..19 {
                 for j in 0..23 {
                     let expected = plain(&kernel, &row(&x, i), &row(&points, j));
-                    assert!((cross[(i, j)] / expected - 1.0).abs() < 1e-14, "{shape:?}");
+                    assert!((cross[(i, j)] / expected - 1.0).abs() < 1e-14, "{kernel:?}");
                 }
                 for j in 0..19 {
                     let expected = plain(&kernel, &row(&x, i), &row(&x, j));
                     let expected = if i >= j { expected } else { 0.0 };
                     assert!(
                         (gram[(i, j)] - expected).abs() <= 1e-14 * expected,
-                        "{shape:?}"
+                        "{kernel:?}"
                     );
                 }
-                assert_eq!(gram[(i, i)], kernel.diagonal());
+                assert!((gram[(i, i)] / kernel.diagonal() - 1.0).abs() < 1e-15);
             }
         }
-        let grams = Kernel::additive_grams(&[0.3, 1.0, 2.0, 0.7], x.as_ref(), 2, 4);
+        let grams = Part::additive_grams(&[0.3, 1.0, 2.0, 0.7], x.as_ref(), 2, 4);
         for (gram, order) in grams.iter().zip(2..) {
-            let kernel = Kernel {
-                shape: Shape::Additive(order),
-                lengths: vec![0.3, 1.0, 2.0, 0.7],
-            };
-            assert_eq!(*gram, kernel.gram(x.as_ref()));
+            assert_eq!(*gram, single(Shape::Additive(order)).gram(x.as_ref()));
         }
     }
 
@@ -369,8 +269,7 @@ pub(crate) mod tests {
     fn far_points_have_the_kernel_zero() {
         let x = Mat::from_fn(2, 1, |i, _| 1e150 * i as f64);
         for shape in [Shape::Gaussian, Shape::Matern52, Shape::Additive(1)] {
-            let lengths = vec![1e-160];
-            let gram = Kernel { shape, lengths }.gram(x.as_ref());
+            let gram = Kernel::single(shape, vec![1e-160]).gram(x.as_ref());
             assert_eq!((gram[(1, 1)], gram[(1, 0)]), (1.0, 0.0));
         }
     }

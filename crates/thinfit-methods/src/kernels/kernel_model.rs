@@ -163,10 +163,10 @@ impl KernelModel {
         self.coefficients.as_ref()
     }
 
-    /// How many real numbers prediction needs: points, coefficients, lengths and means.
+    /// How many real numbers prediction needs: points, coefficients, the numbers of the kernel and means.
     pub fn parameters(&self) -> usize {
         let (d, c) = (self.dim(), self.outputs.len());
-        self.points.nrows() * (d + c) + d + c
+        self.points.nrows() * (d + c) + self.kernel.parameters() + c
     }
 
     /// f at the rows of `x` (n × d): n × c.

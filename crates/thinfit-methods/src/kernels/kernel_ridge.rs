@@ -8,9 +8,9 @@
 //! Given several bandwidths or ridges, the pair with the smallest leave-one-out error wins (`leave_one_out.rs`).
 
 use crate::choice::stops;
-use crate::kernels::kernel::squares;
 use crate::kernels::kernel_model::{Expansion, check_data};
 use crate::kernels::leave_one_out::leave_one_out;
+use crate::kernels::part::squares;
 use crate::range::positives;
 use crate::{Error, Kernel, KernelModel, Result, Shape};
 use faer::Mat;
@@ -95,10 +95,10 @@ impl KernelRidge {
             problem: format!("the {} training points are all equal", data.samples()),
             advice: "the bandwidth needs at least two different points",
         })?;
-        let kernel = |bandwidth: f64| Kernel {
-            shape: Shape::Gaussian,
+        let kernel = |bandwidth: f64| {
             // The floor keeps 1/ℓ² finite.
-            lengths: vec![(bandwidth * median).max(1e-160); data.dim()],
+            let length = (bandwidth * median).max(1e-160);
+            Kernel::single(Shape::Gaussian, vec![length; data.dim()])
         };
         let (choice, stopped) = match self.chooses() {
             true => self.choose(&|bandwidth| kernel(bandwidth).gram(x.as_ref()), &y, observe),
@@ -163,11 +163,11 @@ impl KernelRidge {
 fn median_distance(x: &Mat<f64>) -> Option<f64> {
     let m = x.nrows();
     let mut squared = vec![0.0; m * (m - 1) / 2];
-    let ones = vec![1.0; x.ncols()];
+    let axes: Vec<(usize, f64)> = (0..x.ncols()).map(|k| (k, 1.0)).collect();
     let mut rest = squared.as_mut_slice();
     for j in 0..m {
         let (column, next) = rest.split_at_mut(m - 1 - j);
-        squares(x, j + 1, x.as_ref(), j, &ones, 1.0, column);
+        squares(x, j + 1, x.as_ref(), j, &axes, 1.0, column);
         rest = next;
     }
     match median(&mut squared)? {
@@ -232,10 +232,7 @@ mod tests {
     fn the_bandwidth_is_the_median_over_pairs() {
         let bandwidth = |points: &[f64]| {
             let x = Mat::from_fn(points.len(), 1, |i, _| points[i]);
-            fit(&KernelRidge::default(), &x, &x)
-                .unwrap()
-                .kernel()
-                .lengths[0]
+            fit(&KernelRidge::default(), &x, &x).unwrap().kernel().parts[0].lengths[0]
         };
         assert_eq!(bandwidth(&[0.0, 1.0, 5.0]), 4.0); // 1, 4, 5
         assert_eq!(bandwidth(&[0.0, 1.0, 3.0, 7.0]), 3.5); // 1, 2, 3, 4, 6, 7
@@ -249,7 +246,10 @@ mod tests {
         let plain = fit(&KernelRidge::default(), &x, &y).unwrap();
         let moved = fit(&KernelRidge::default(), &shifted, &y).unwrap();
         // The shifted inputs are themselves rounded to about 2^-33; the product form would be off by 1e-4 and more.
-        assert!((plain.kernel().lengths[0] / moved.kernel().lengths[0] - 1.0).abs() < 1e-9);
+        assert!(
+            (plain.kernel().parts[0].lengths[0] / moved.kernel().parts[0].lengths[0] - 1.0).abs()
+                < 1e-9
+        );
         let values = plain.predict(x.as_ref()).unwrap() - moved.predict(shifted.as_ref()).unwrap();
         assert!(values.norm_max() < 1e-5, "{}", values.norm_max());
     }

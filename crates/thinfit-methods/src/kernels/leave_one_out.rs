@@ -69,11 +69,7 @@ mod tests {
     fn the_closed_form_gives_the_errors_of_fits_without_a_row() {
         let (m, c, lambdas) = (25, 2, [1e-6, 1e-2]);
         let (x, y) = (random(m, 2, 1), random(m, c, 2));
-        let lengths = vec![0.4; 2];
-        let kernel = Kernel {
-            shape: Shape::Gaussian,
-            lengths,
-        };
+        let kernel = Kernel::single(Shape::Gaussian, vec![0.4; 2]);
         let errors = leave_one_out(kernel.gram(x.as_ref()).as_ref(), y.as_ref(), &lambdas);
         for (lambda, errors) in lambdas.into_iter().zip(errors) {
             let mut expected = vec![0.0; c];

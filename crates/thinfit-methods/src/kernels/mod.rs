@@ -8,4 +8,5 @@ pub(crate) mod kernel_model;
 pub(crate) mod kernel_ridge;
 pub(crate) mod lbfgs;
 pub(crate) mod leave_one_out;
+pub(crate) mod part;
 pub(crate) mod salsa;

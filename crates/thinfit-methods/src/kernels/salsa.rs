@@ -13,7 +13,7 @@ use crate::kernels::cholesky::{cholesky, solve};
 use crate::kernels::kernel_model::{Expansion, check_data};
 use crate::random::{Purpose, stream};
 use crate::range::{at_least_one, positive};
-use crate::{Error, Kernel, KernelModel, Result, Shape};
+use crate::{Error, Kernel, KernelModel, Part, Result, Shape};
 use faer::{Mat, Par};
 use rand::RngExt;
 use rayon::prelude::*;
@@ -110,10 +110,7 @@ impl Salsa {
             ..Record::of(Self::NAME, settings, seed, m)
         };
         let record = record.left_out(&data, &score.mse, &scalers.1.scale, edge(m, FOLDS[1]));
-        let kernel = Kernel {
-            shape: Shape::Additive(order),
-            lengths,
-        };
+        let kernel = Kernel::single(Shape::Additive(order), lengths);
         let points = data.x.clone();
         let (expansion, record) =
             Expansion::ridge(kernel, points, y.as_ref(), score.lambda, record)?;
@@ -134,7 +131,7 @@ impl Salsa {
         let mut order = 0;
         while order < d {
             let pass = (PASS.0 / (m * m)).clamp(1, PASS.1).min(d - order);
-            let grams = Kernel::additive_grams(lengths, x.as_ref(), order + 1, order + pass);
+            let grams = Part::additive_grams(lengths, x.as_ref(), order + 1, order + pass);
             for gram in grams {
                 order += 1;
                 let score = self.search(&gram, y);
@@ -286,10 +283,7 @@ mod tests {
     fn held_out_errors_are_those_of_a_fit_to_the_other_rows() {
         let (m, c) = (23, 2);
         let (x, y) = (random(m, 3, 1), random(m, c, 2));
-        let kernel = Kernel {
-            shape: Shape::Additive(2),
-            lengths: vec![0.5; 3],
-        };
+        let kernel = Kernel::single(Shape::Additive(2), vec![0.5; 3]);
         let gram = kernel.gram(x.as_ref());
         for held in [0..5, 5..9, 18..23] {
             let (start, len) = (held.start, held.len());

@@ -1,7 +1,7 @@
 //! The file of a kernel model: JSON with a version in its first field, checked as a whole when it is read.
 
 use super::KernelModel;
-use crate::{Result, Shape};
+use crate::Result;
 use faer::Mat;
 use std::path::Path;
 use thinfit::Scaler;
@@ -39,11 +39,6 @@ impl KernelModel {
         let table =
             |a: &Mat<f64>, columns| a.nrows() == m && a.ncols() == columns && a.is_all_finite();
         let errors = |values: &[f64]| values.is_empty() || finite(values, c);
-        let order = match self.kernel.shape {
-            Shape::Additive(order) => (1..=d).contains(&order),
-            _ => true,
-        };
-        let lengths = &self.kernel.lengths;
         let checks = [
             (m > 0 && d > 0 && c > 0, "no points, inputs or outputs"),
             (
@@ -58,10 +53,7 @@ impl KernelModel {
                 scaler(&self.output_scaler, c),
                 "an output scaling that does not fit the outputs",
             ),
-            (
-                finite(lengths, d) && lengths.iter().all(|v| *v > 1e-300) && order,
-                "a kernel that does not fit the inputs",
-            ),
+            (self.kernel.fits(d), "a kernel that does not fit the inputs"),
             (table(&self.points, d), "points that do not fit the inputs"),
             (
                 table(&self.coefficients, c) && finite(&self.mean, c),

@@ -1,0 +1,326 @@
+//! A part of a kernel: a shape over some of the inputs with one length ℓ_j for each of them, times a weight, and its
+//! matrices.
+//!
+//! With q = Σ_j (x_j − x′_j)²/ℓ_j², r = √(5q) and κ_j = exp(−(x_j − x′_j)²/(2ℓ_j²)), j over the inputs of the part:
+//!
+//! ```text
+//! gaussian   exp(−q/2)
+//! matern52   (1 + r + r²/3) e⁻ʳ
+//! additive   e_p(κ) = Σ over all sets of p inputs of the product of their κ_j
+//! ```
+//!
+//! Dimensions: `m` points, `n` rows to evaluate at, `d` inputs of which a part has `s`.
+//!
+//! Distances are sums of squared differences, not |x|² + |x′|² − 2⟨x, x′⟩ by a matrix product. The product form
+//! cancels: its error is of order eps |x|² however close the points are, so near neighbours can get a negative
+//! distance. Nor is it needed for speed: the differences cost 3s operations per pair, factorising the matrix m/3.
+
+use faer::{Mat, MatRef};
+use serde::{Deserialize, Deserializer, Serialize};
+use thinfit::elementary::{exp, vectorised};
+
+/// The function of the distances.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shape {
+    /// exp(−q/2), for smooth functions.
+    #[default]
+    Gaussian,
+    /// (1 + r + r²/3) e⁻ʳ, for twice differentiable functions.
+    Matern52,
+    /// The elementary symmetric polynomial of this order of one-dimensional Gaussian kernels.
+    Additive(usize),
+}
+
+/// Reads a shape that depends on the distance alone; a model's file may also have the additive one.
+pub(crate) fn radial<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Shape, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    enum Radial {
+        Gaussian,
+        Matern52,
+    }
+    Ok(match Radial::deserialize(deserializer)? {
+        Radial::Gaussian => Shape::Gaussian,
+        Radial::Matern52 => Shape::Matern52,
+    })
+}
+
+/// A part of a kernel: weight · k_shape over some of the inputs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// Factor of the shape, positive.
+    pub weight: f64,
+    /// The function of the distances.
+    pub shape: Shape,
+    /// Columns of x that the part depends on (s).
+    pub inputs: Vec<usize>,
+    /// Lengths ℓ of these inputs (s), positive, in units of the scaled inputs.
+    pub lengths: Vec<f64>,
+}
+
+impl Part {
+    /// The part of weight one over the first inputs, as many as there are lengths.
+    pub fn full(shape: Shape, lengths: Vec<f64>) -> Self {
+        Part {
+            weight: 1.0,
+            shape,
+            inputs: (0..lengths.len()).collect(),
+            lengths,
+        }
+    }
+
+    /// Whether the part has weight one and all inputs up to its last, in order.
+    pub(crate) fn is_full(&self) -> bool {
+        self.weight == 1.0 && self.inputs.iter().copied().eq(0..self.lengths.len())
+    }
+
+    /// Whether the part is one of `d` inputs: inputs in range, lengths and weight positive and finite.
+    pub(crate) fn fits(&self, d: usize) -> bool {
+        let positive = |v: &f64| v.is_finite() && *v > 1e-300;
+        let order = match self.shape {
+            Shape::Additive(order) => (1..=self.inputs.len()).contains(&order),
+            Shape::Gaussian | Shape::Matern52 => true,
+        };
+        positive(&self.weight)
+            && !self.inputs.is_empty()
+            && self.inputs.iter().all(|input| *input < d)
+            && self.lengths.len() == self.inputs.len()
+            && self.lengths.iter().all(positive)
+            && order
+    }
+
+    /// The matrix of weight · k(x_i, x_j) for the rows of `x` (m × d): its lower triangle, zero above.
+    pub(crate) fn gram(&self, x: MatRef<'_, f64>) -> Mat<f64> {
+        let x = x.to_owned();
+        let mut gram = Mat::zeros(x.nrows(), x.nrows());
+        let mut work = Work::new(self);
+        for j in 0..x.nrows() {
+            let out = &mut gram.col_as_slice_mut(j)[j..];
+            self.column(&x, j, x.as_ref(), j, out, &mut work);
+        }
+        gram
+    }
+
+    /// The matrix of weight · k(x_i, p_j) for the rows of `x` (n × d) and of `points` (m × d): n × m.
+    pub(crate) fn cross(&self, x: MatRef<'_, f64>, points: MatRef<'_, f64>) -> Mat<f64> {
+        let x = x.to_owned();
+        let mut cross = Mat::zeros(x.nrows(), points.nrows());
+        let mut work = Work::new(self);
+        for j in 0..points.nrows() {
+            self.column(&x, 0, points, j, cross.col_as_slice_mut(j), &mut work);
+        }
+        cross
+    }
+
+    /// weight · k(x, x), the same for every x.
+    pub(crate) fn diagonal(&self) -> f64 {
+        match self.shape {
+            Shape::Gaussian | Shape::Matern52 => self.weight,
+            Shape::Additive(order) => (0..order).fold(self.weight, |c, i| {
+                c * (self.lengths.len() - i) as f64 / (i + 1) as f64
+            }),
+        }
+    }
+
+    /// −2 weight · ∂k/∂q for every pair, the lower triangle; `gram` is the part's matrix of the same points. Radial
+    /// shapes only.
+    pub(crate) fn slopes(&self, gram: Mat<f64>, x: &Mat<f64>) -> Mat<f64> {
+        if self.shape == Shape::Gaussian {
+            return gram;
+        }
+        assert_eq!(
+            self.shape,
+            Shape::Matern52,
+            "an additive shape is not radial"
+        );
+        let (mut slopes, mut work) = (gram, Work::new(self));
+        for j in 0..x.nrows() {
+            let column = &mut slopes.col_as_slice_mut(j)[j..];
+            squares(x, j, x.as_ref(), j, &work.axes, 5.0, column);
+            matern(
+                column,
+                work.row(0, x.nrows() - j),
+                [5.0 / 3.0, 5.0 / 3.0, 0.0],
+            );
+            self.weigh(column);
+        }
+        slopes
+    }
+
+    /// weight · k(x_i, p_j) for all i from `start`.
+    fn column(
+        &self,
+        x: &Mat<f64>,
+        start: usize,
+        points: MatRef<'_, f64>,
+        j: usize,
+        out: &mut [f64],
+        work: &mut Work,
+    ) {
+        match self.shape {
+            Shape::Gaussian => {
+                squares(x, start, points, j, &work.axes, -0.5, out);
+                exp(out);
+            }
+            Shape::Matern52 => {
+                squares(x, start, points, j, &work.axes, 5.0, out);
+                matern(out, work.row(0, out.len()), [1.0, 1.0, 1.0 / 3.0]);
+            }
+            Shape::Additive(order) => {
+                symmetric(x, start, points, j, order, work);
+                out.copy_from_slice(work.row(order, out.len()));
+            }
+        }
+        self.weigh(out);
+    }
+
+    fn weigh(&self, values: &mut [f64]) {
+        if self.weight != 1.0 {
+            values.iter_mut().for_each(|v| *v *= self.weight);
+        }
+    }
+
+    /// The matrices of the additive kernels of orders `from` to `to`, lower triangles, in one pass over the pairs.
+    pub(crate) fn additive_grams(
+        lengths: &[f64],
+        x: MatRef<'_, f64>,
+        from: usize,
+        to: usize,
+    ) -> Vec<Mat<f64>> {
+        let x = x.to_owned();
+        let m = x.nrows();
+        let mut grams: Vec<Mat<f64>> = (from..=to).map(|_| Mat::zeros(m, m)).collect();
+        let mut work = Work::new(&Part::full(Shape::Additive(to), lengths.to_vec()));
+        for j in 0..m {
+            symmetric(&x, j, x.as_ref(), j, to, &mut work);
+            for (gram, p) in grams.iter_mut().zip(from..) {
+                gram.col_as_slice_mut(j)[j..].copy_from_slice(work.row(p, m - j));
+            }
+        }
+        grams
+    }
+}
+
+/// Workspace reused from column to column: (j, 1/ℓ_j) of the inputs, and scratch rows.
+struct Work {
+    axes: Vec<(usize, f64)>,
+    rows: Vec<Vec<f64>>,
+}
+
+impl Work {
+    fn new(part: &Part) -> Self {
+        let inverse = part.lengths.iter().map(|length| 1.0 / length);
+        Work {
+            axes: part.inputs.iter().copied().zip(inverse).collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    fn row(&mut self, index: usize, length: usize) -> &mut [f64] {
+        while self.rows.len() <= index {
+            self.rows.push(Vec::new());
+        }
+        let row = &mut self.rows[index];
+        if row.len() < length {
+            row.resize(length, 0.0);
+        }
+        &mut row[..length]
+    }
+}
+
+/// out_i ← factor · Σ ((x_ik − p_jk) · inverse)² over the `axes` (k, inverse), for i from `start`; subtracting first, so that an offset of the
+/// inputs costs no digits.
+pub(crate) fn squares(
+    x: &Mat<f64>,
+    start: usize,
+    points: MatRef<'_, f64>,
+    j: usize,
+    axes: &[(usize, f64)],
+    factor: f64,
+    out: &mut [f64],
+) {
+    vectorised(
+        #[inline(always)]
+        || {
+            out.fill(0.0);
+            for &(k, inverse) in axes {
+                let (column, point) = (&x.col_as_slice(k)[start..], points[(j, k)]);
+                for (out, x) in out.iter_mut().zip(column) {
+                    let t = (x - point) * inverse;
+                    *out = t.mul_add(t, *out);
+                }
+            }
+            for out in out.iter_mut() {
+                *out *= factor;
+            }
+        },
+    );
+}
+
+/// r² ← (c_0 + c_1 r + c_2 r²) e⁻ʳ; r is capped at 1000, where the kernel is zero, to avoid infinity times zero.
+fn matern(r2: &mut [f64], decay: &mut [f64], c: [f64; 3]) {
+    vectorised(
+        #[inline(always)]
+        || {
+            for (r2, decay) in r2.iter_mut().zip(decay.iter_mut()) {
+                *r2 = r2.min(1e6);
+                *decay = -r2.sqrt();
+            }
+        },
+    );
+    exp(decay);
+    vectorised(
+        #[inline(always)]
+        || {
+            for (r2, decay) in r2.iter_mut().zip(decay.iter()) {
+                *r2 = (c[0] + c[1] * r2.sqrt() + c[2] * *r2) * decay;
+            }
+        },
+    );
+}
+
+/// e_0 … e_order of the κ_k in rows 0 … order of `work`, by e_p ← e_p + κ_k e_{p−1} for every input k, which does not
+/// cancel; row order + 1 is scratch for κ_k.
+fn symmetric(
+    x: &Mat<f64>,
+    start: usize,
+    points: MatRef<'_, f64>,
+    j: usize,
+    order: usize,
+    work: &mut Work,
+) {
+    let n = x.nrows() - start;
+    for p in 0..=order {
+        work.row(p, n).fill(if p == 0 { 1.0 } else { 0.0 });
+    }
+    for count in 0..work.axes.len() {
+        let (k, inverse) = work.axes[count];
+        let (column, point) = (&x.col_as_slice(k)[start..], points[(j, k)]);
+        let base = work.row(order + 1, n);
+        vectorised(
+            #[inline(always)]
+            || {
+                for (base, x) in base.iter_mut().zip(column) {
+                    let t = (x - point) * inverse;
+                    *base = -0.5 * (t * t);
+                }
+            },
+        );
+        exp(base);
+        // After `count` inputs only the e_p up to p = `count` are non-zero.
+        for p in (1..=order.min(count + 1)).rev() {
+            let (lower, upper) = work.rows.split_at_mut(p);
+            let (upper, base) = upper.split_at_mut(order + 1 - p);
+            let (sum, factor, base) = (&mut upper[0][..n], &lower[p - 1][..n], &base[0][..n]);
+            vectorised(
+                #[inline(always)]
+                || {
+                    for ((sum, factor), base) in sum.iter_mut().zip(factor).zip(base) {
+                        *sum = factor.mul_add(*base, *sum);
+                    }
+                },
+            );
+        }
+    }
+}
