@@ -240,7 +240,7 @@ mod tests {
                 None,
                 json!({ "method": "gaussian-process", "kernel": "cubic" }),
                 "kernel",
-                "expected `gaussian` or `matern52`",
+                "expected one of `gaussian`, `matern52`, `anova`",
             ),
             (
                 None,

@@ -2,8 +2,11 @@
 //! `gaussian_process`.
 
 use crate::kernels::cholesky::{cholesky, inverse, solve, with_ridge};
+use crate::kernels::kernel_model::Expansion;
+use crate::kernels::part::one_input;
 use crate::{Kernel, Part, Shape};
 use faer::{Mat, Par};
+use rayon::prelude::*;
 use std::f64::consts::PI;
 use thinfit::elementary::vectorised;
 
@@ -11,19 +14,63 @@ use thinfit::elementary::vectorised;
 pub(crate) struct Evidence {
     /// −ln p, in scaled outputs.
     pub value: f64,
-    /// Its derivatives in ln ℓ_1 … ln ℓ_d, ln g.
+    /// Its derivatives in the parameters of the search.
     pub gradient: Vec<f64>,
     pub mean: Vec<f64>,
     pub signal: Vec<f64>,
     /// m × c.
     pub alpha: Mat<f64>,
-    /// Mean squares of the leave-one-out errors α_i/(C⁻¹)_ii, with the mean held fixed.
-    pub leave_one_out: Vec<f64>,
+    /// Leave-one-out errors y_i − f₍₋ᵢ₎(x_i) = α_i/(C⁻¹)_ii, with the mean held fixed (m × c).
+    pub left_out: Mat<f64>,
+    /// Variances 1/(C⁻¹)_ii of these errors, in multiples of the signal variance (m).
+    pub left_out_variance: Vec<f64>,
     pub kernel: Kernel,
     pub ridge: f64,
 }
 
-/// The likelihood at `log` = (ln ℓ, ln g); `None` if C cannot be factorised.
+impl Evidence {
+    /// Mean squares of the leave-one-out errors (c).
+    pub fn leave_one_out(&self) -> Vec<f64> {
+        let m = self.left_out.nrows() as f64;
+        let columns = self.left_out.col_iter();
+        columns
+            .map(|column| column.iter().map(|error| error.powi(2) / m).sum())
+            .collect()
+    }
+
+    /// The expansion over the points `x` (m × d) that the evidence is of.
+    pub fn expansion(self, x: Mat<f64>) -> Expansion {
+        Expansion {
+            kernel: self.kernel,
+            mean: self.mean,
+            points: x,
+            alpha: self.alpha,
+            signal: Some(self.signal),
+        }
+    }
+}
+
+/// How many parameters the search has for `d` inputs: the lengths, the shares of the ANOVA shape, the noise.
+pub(crate) fn parameters(shape: Shape, d: usize) -> usize {
+    match shape {
+        Shape::Anova => 2 * d + 1,
+        _ => d + 1,
+    }
+}
+
+/// The kernel at `log` = (ln ℓ, ln c/(1 − c) for the ANOVA shape, ln g).
+fn kernel(shape: Shape, log: &[f64], d: usize) -> Part {
+    let lengths = log[..d].iter().map(|v| v.exp()).collect();
+    match shape {
+        Shape::Anova => {
+            let shares = log[d..2 * d].iter().map(|v| 1.0 / (1.0 + (-v).exp()));
+            Part::anova(lengths, shares.collect())
+        }
+        _ => Part::full(shape, lengths),
+    }
+}
+
+/// The likelihood at `log`; `None` if C cannot be factorised.
 pub(crate) fn evidence(
     shape: Shape,
     x: &Mat<f64>,
@@ -32,8 +79,8 @@ pub(crate) fn evidence(
     par: Par,
 ) -> Option<Evidence> {
     let (m, d, c) = (x.nrows(), x.ncols(), y.ncols());
-    let part = Part::full(shape, log[..d].iter().map(|v| v.exp()).collect());
-    let noise = log[d].exp();
+    let part = kernel(shape, log, d);
+    let noise = log[log.len() - 1].exp();
     // The jitter is about what rounding does to the eigenvalues of K.
     let ridge = noise + m as f64 * f64::EPSILON;
     let gram = part.gram(x.as_ref());
@@ -65,17 +112,13 @@ pub(crate) fn evidence(
         return None;
     }
 
-    // C⁻¹ is overwritten by V, then by V · (−2k′) below the diagonal.
+    // C⁻¹ is overwritten by V below the diagonal.
     let mut v = inverse(l.as_ref(), par);
-    let slopes = part.slopes(gram, x);
-    let (mut leave_one_out, mut trace) = (vec![0.0; c], 0.0);
-    let mut gradient = vec![0.0; d + 1];
+    let left_out_variance: Vec<f64> = (0..m).map(|i| 1.0 / v[(i, i)]).collect();
+    let left_out = Mat::from_fn(m, c, |i, o| alpha[(i, o)] / v[(i, i)]);
+    let mut trace = 0.0;
     for j in 0..m {
         let column = &mut v.col_as_slice_mut(j)[j..];
-        let diagonal = column[0];
-        for (o, error) in leave_one_out.iter_mut().enumerate() {
-            *error += (alpha[(j, o)] / diagonal).powi(2) / m as f64;
-        }
         column.iter_mut().for_each(|v| *v *= c as f64);
         for (o, signal) in signal.iter().enumerate() {
             let factor = alpha[(j, o)] / signal;
@@ -86,7 +129,31 @@ pub(crate) fn evidence(
                 .for_each(|(v, a)| *v -= factor * a);
         }
         trace += column[0];
-        let below = &mut column[1..];
+    }
+    let mut gradient = match shape {
+        Shape::Anova => anova_gradient(&part, gram, x, v),
+        _ => radial_gradient(&part, gram, x, v),
+    };
+    gradient.push(0.5 * noise * trace);
+    Some(Evidence {
+        value,
+        gradient,
+        mean,
+        signal,
+        alpha,
+        left_out,
+        left_out_variance,
+        kernel: part.into(),
+        ridge,
+    })
+}
+
+/// ½ Σ_ab V_ab ∂k_ab/∂ ln ℓ_k for a radial shape.
+fn radial_gradient(part: &Part, gram: Mat<f64>, x: &Mat<f64>, mut v: Mat<f64>) -> Vec<f64> {
+    let slopes = part.slopes(gram, x);
+    let mut gradient = vec![0.0; part.lengths.len()];
+    for j in 0..x.nrows() {
+        let below = &mut v.col_as_slice_mut(j)[j + 1..];
         let slopes = &slopes.col_as_slice(j)[j + 1..];
         below
             .iter_mut()
@@ -97,17 +164,45 @@ pub(crate) fn evidence(
             gradient[k] += weighted_squares(below, &x_k[j + 1..], x_k[j], 1.0 / length);
         }
     }
-    gradient[d] = 0.5 * noise * trace;
-    Some(Evidence {
-        value,
-        gradient,
-        mean,
-        signal,
-        alpha,
-        leave_one_out,
-        kernel: part.into(),
-        ridge,
-    })
+    gradient
+}
+
+/// ½ Σ_ab V_ab ∂k_ab for the logarithms of the lengths, then for the logits of the shares. With φ_k = 1 − c_k + c_k κ_k,
+///
+/// ```text
+/// ∂k/∂ ln ℓ_k = k c_k κ_k Δ_k²/(ℓ_k² φ_k)        ∂k/∂ logit c_k = k c_k (1 − c_k) (κ_k − 1)/φ_k
+/// ```
+fn anova_gradient(part: &Part, gram: Mat<f64>, x: &Mat<f64>, v: Mat<f64>) -> Vec<f64> {
+    let (m, d) = (x.nrows(), x.ncols());
+    let columns: Vec<Vec<f64>> = (0..m)
+        .into_par_iter()
+        .map(|j| {
+            let (v, k) = (&v.col_as_slice(j)[j + 1..], &gram.col_as_slice(j)[j + 1..]);
+            let mut kappa = vec![0.0; m - j - 1];
+            let mut sums = vec![0.0; 2 * d];
+            for (at, (length, share)) in part.lengths.iter().zip(&part.shares).enumerate() {
+                let (point, inverse) = (x[(j, at)], 1.0 / length);
+                one_input(x, j + 1, point, (at, inverse), &mut kappa);
+                let x_k = &x.col_as_slice(at)[j + 1..];
+                let (mut of_length, mut of_share) = (0.0, 0.0);
+                for (((v, k), kappa), x) in v.iter().zip(k).zip(&kappa).zip(x_k) {
+                    let weight = v * k / ((1.0 - share) + share * kappa).max(f64::MIN_POSITIVE);
+                    let t = (x - point) * inverse;
+                    of_length += weight * kappa * t * t;
+                    of_share += weight * (kappa - 1.0);
+                }
+                sums[at] = share * of_length;
+                sums[d + at] = share * (1.0 - share) * of_share;
+            }
+            sums
+        })
+        .collect();
+    // In the order of the columns, whatever the threads did.
+    let mut gradient = vec![0.0; 2 * d];
+    for column in columns {
+        gradient.iter_mut().zip(column).for_each(|(g, v)| *g += v);
+    }
+    gradient
 }
 
 /// Σ_i w_i ((x_i − point) · inverse)², in eight lanes.

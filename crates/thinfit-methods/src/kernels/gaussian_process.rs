@@ -16,6 +16,10 @@
 //! −∂ ln p/∂ ln ℓ_k = ½ Σ_ab V_ab (−2k′_ab) Δ_k,ab²/ℓ_k²     −∂ ln p/∂ ln g = ½ g tr V     V = Σ_outputs (C⁻¹ − ααᵀ/s²)
 //! ```
 //!
+//! The ANOVA shape has a share c_j beside each length, twice as many numbers to find, which the likelihood alone
+//! overfits on few samples. They get Cauchy priors of scale 2, whose long tails leave clean data free: ln ℓ_j about
+//! ln √d + √2, since lengths grow with the number of inputs, and logit c_j about 0. The other shapes have none.
+//!
 //! One value with its gradient costs a factorisation, an inverse (m³ together) and O(m² d). Inputs are scaled to the unit
 //! box, outputs to variance one.
 //!
@@ -26,10 +30,10 @@
 //! reaches 1/(mε), so sums over pairs use differences of the inputs, never a product form, whose cancellation would ruin
 //! the gradient.
 
-use crate::kernels::evidence::evidence;
-use crate::kernels::kernel_model::{Expansion, check_data};
+use crate::kernels::evidence::{Evidence, evidence, parameters};
+use crate::kernels::kernel_model::check_data;
 use crate::kernels::lbfgs::Lbfgs;
-use crate::kernels::part::radial;
+use crate::kernels::part::of_process;
 use crate::random::{Purpose, random_subset, stream};
 use crate::{Error, KernelModel, Result, Shape};
 use faer::{Mat, Par};
@@ -44,6 +48,12 @@ const LENGTHS: [f64; 2] = [1e-3, (1u64 << 26) as f64];
 /// Bounds of the noise variance, in multiples of the signal variance.
 const NOISE: [f64; 2] = [f64::EPSILON, 1e3];
 
+/// Squared scale of the priors of the ANOVA shape.
+const PRIOR: f64 = 4.0;
+
+/// Bounds of the logits of the shares.
+const LOGITS: [f64; 2] = [-14.0, 14.0];
+
 /// Random starts spread this far to both sides of the first, in logarithms of the lengths.
 const SPREAD: f64 = 1.5;
 
@@ -54,8 +64,8 @@ const ALONE: usize = 400;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GaussianProcess {
-    /// Gaussian or Matérn 5/2. Default: Gaussian.
-    #[serde(deserialize_with = "radial")]
+    /// Gaussian, Matérn 5/2 or ANOVA. Default: Gaussian.
+    #[serde(deserialize_with = "of_process")]
     pub kernel: Shape,
     /// Starting points of the search; the first is fixed, the others are random. Default: 4.
     pub starts: usize,
@@ -66,6 +76,13 @@ pub struct GaussianProcess {
     /// Smallest noise variance, in multiples of the signal variance; whatever it is, m times the machine precision is
     /// added as jitter. Default: 0, which leaves only the jitter.
     pub least_noise: f64,
+    /// Whether all inputs have one length, which few samples can tell where they cannot tell many. Default: no.
+    #[serde(skip_serializing_if = "is_false")]
+    pub isotropic: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl Default for GaussianProcess {
@@ -76,6 +93,7 @@ impl Default for GaussianProcess {
             race: 500,
             iterations: 200,
             least_noise: 0.0,
+            isotropic: false,
         }
     }
 }
@@ -90,33 +108,12 @@ impl GaussianProcess {
     /// Unusable data or settings, or a likelihood that is not finite at any start.
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<KernelModel> {
         check_data(data)?;
-        self.check()?;
         let scalers = Scaling::Box.scalers(data.x.as_ref(), data.y.as_ref());
-        let (x, y) = (
-            scalers.0.apply(data.x.as_ref()),
-            scalers.1.apply(data.y.as_ref()),
-        );
-        let (m, d) = (data.samples(), data.dim());
-        let starts = self.start_points(d, seed);
-        let raced = self.race(&x, &y, &starts, seed, &|at| observe(&at.part(0, 2)));
-        let (log, stopped) = match raced {
-            None => self.search(&x, &y, starts.clone(), observe)?,
-            Some((winner, true)) => (winner, true),
-            Some((mut winner, false)) => {
-                // An input idle on the subset may matter on all samples, but a very long length has no gradient left.
-                let longest = middle(d) + SPREAD;
-                winner[..d].iter_mut().for_each(|v| *v = v.min(longest));
-                let share = |at: &Progress<'_>| observe(&at.part(1, 2));
-                // Noise that suffices for the subset may be too little for all samples.
-                let all = |_| self.search(&x, &y, starts.clone(), &share);
-                self.search(&x, &y, vec![winner], &share).or_else(all)?
-            }
-        };
-        let best = evidence(self.kernel, &x, &y, &log, threads(m))
-            .or_else(|| evidence(self.kernel, &x, &y, &starts[0], threads(m)))
-            .ok_or_else(no_likelihood)?;
+        let scaled = data.scaled(&scalers);
+        let (log, stopped) = self.find(&scaled, seed, observe)?;
+        let best = self.evidence(&scaled, &log)?;
         observe(&Progress::fraction(1.0));
-        let scale = &scalers.1.scale;
+        let (m, scale) = (data.samples(), &scalers.1.scale);
         let settings = serde_json::to_value(self).expect("settings are finite numbers");
         let record = Record {
             ridge: best.ridge,
@@ -127,15 +124,56 @@ impl GaussianProcess {
             stopped,
             ..Record::of(Self::NAME, settings, seed, m)
         };
-        let record = record.left_out(data, &best.leave_one_out, scale, m);
-        let expansion = Expansion {
-            kernel: best.kernel,
-            mean: best.mean,
-            points: x,
-            alpha: best.alpha,
-            signal: Some(best.signal),
+        let record = record.left_out(data, &best.leave_one_out(), scale, m);
+        KernelModel::new(data, scalers, best.expansion(scaled.x), record)
+    }
+
+    /// The best logarithms of lengths and noise (with logits of shares between them) for samples in scaled units, and
+    /// whether the search was stopped.
+    pub(crate) fn find(
+        &self,
+        data: &Dataset,
+        seed: u64,
+        observe: &Observer<'_>,
+    ) -> Result<(Vec<f64>, bool)> {
+        self.check()?;
+        let (x, y, d) = (&data.x, &data.y, data.dim());
+        let starts = self.start_points(d, seed);
+        let raced = self.race(x, y, &starts, seed, &|at| observe(&at.part(0, 2)));
+        match raced {
+            None => self.search(x, y, starts, observe),
+            Some((winner, true)) => Ok((winner, true)),
+            Some((mut winner, false)) => {
+                // An input idle on the subset may matter on all samples, but a very long length has no gradient left.
+                let (longest, lengths) = (middle(d) + SPREAD, self.lengths(d));
+                winner[..lengths]
+                    .iter_mut()
+                    .for_each(|v| *v = v.min(longest));
+                let share = |at: &Progress<'_>| observe(&at.part(1, 2));
+                // Noise that suffices for the subset may be too little for all samples.
+                let all = |_| self.search(x, y, starts.clone(), &share);
+                self.search(x, y, vec![winner], &share).or_else(all)
+            }
+        }
+    }
+
+    /// The search from one point, for samples in scaled units; the point itself where nothing better is found.
+    pub(crate) fn search_from(&self, data: &Dataset, from: &[f64]) -> Vec<f64> {
+        let found = self.search(&data.x, &data.y, vec![from.to_vec()], &|_| {
+            Control::Continue
+        });
+        found.map_or_else(|_| from.to_vec(), |found| found.0)
+    }
+
+    /// The likelihood at `log` for samples in scaled units; at the first start where that has none.
+    pub(crate) fn evidence(&self, data: &Dataset, log: &[f64]) -> Result<Evidence> {
+        let par = threads(data.samples());
+        let at = |log: &[f64]| {
+            let log = self.untied(log, data.dim());
+            evidence(self.kernel, &data.x, &data.y, &log, par)
         };
-        KernelModel::new(data, scalers, expansion, record)
+        let first = &self.start_points(data.dim(), 0)[0];
+        at(log).or_else(|| at(first)).ok_or_else(no_likelihood)
     }
 
     /// The best point found from the starts on a subset of the samples, and whether the search was stopped; `None` if
@@ -170,13 +208,15 @@ impl GaussianProcess {
         starts: Vec<Vec<f64>>,
         observe: &Observer<'_>,
     ) -> Result<(Vec<f64>, bool)> {
+        let d = x.ncols();
         let objective = |par: Par| {
             move |log: &[f64]| {
-                let evidence = evidence(self.kernel, x, y, log, par)?;
-                Some((evidence.value, evidence.gradient))
+                let evidence = evidence(self.kernel, x, y, &self.untied(log, d), par)?;
+                Some(self.with_prior(log, d, evidence))
             }
         };
-        let mut bounds = vec![LENGTHS.map(f64::ln); x.ncols()];
+        let mut bounds = vec![LENGTHS.map(f64::ln); self.lengths(d)];
+        bounds.resize(self.parameters(d) - 1, LOGITS);
         bounds.push([NOISE[0].max(self.least_noise), NOISE[1]].map(f64::ln));
         let mut searches: Vec<Lbfgs> = starts
             .into_par_iter()
@@ -210,19 +250,56 @@ impl GaussianProcess {
         Ok((best.x, stopped))
     }
 
-    /// Starting points: logarithms of lengths and noise.
+    /// How many lengths are searched.
+    fn lengths(&self, d: usize) -> usize {
+        if self.isotropic { 1 } else { d }
+    }
+
+    /// How many parameters are searched.
+    fn parameters(&self, d: usize) -> usize {
+        parameters(self.kernel, d) - d + self.lengths(d)
+    }
+
+    /// The parameters with a length for every input.
+    fn untied(&self, log: &[f64], d: usize) -> Vec<f64> {
+        let rest = log[self.lengths(d)..].iter().copied();
+        let length = |j: usize| log[if self.isotropic { 0 } else { j }];
+        (0..d).map(length).chain(rest).collect()
+    }
+
+    /// −ln p and its derivatives in the parameters that are searched, with those of the prior added.
+    fn with_prior(&self, log: &[f64], d: usize, evidence: Evidence) -> (f64, Vec<f64>) {
+        let (mut value, mut gradient) = (evidence.value, evidence.gradient);
+        if self.isotropic {
+            let tied = gradient[..d].iter().sum();
+            gradient.splice(..d, [tied]);
+        }
+        if self.kernel == Shape::Anova {
+            let lengths = self.lengths(d);
+            let centre = 0.5 * (d as f64).ln() + std::f64::consts::SQRT_2;
+            for (k, v) in log[..log.len() - 1].iter().enumerate() {
+                let z = v - if k < lengths { centre } else { 0.0 };
+                value += (z * z / PRIOR).ln_1p();
+                gradient[k] += 2.0 * z / (PRIOR + z * z);
+            }
+        }
+        (value, gradient)
+    }
+
+    /// Starting points: logarithms of lengths and noise, between them logits of the shares.
     fn start_points(&self, d: usize, seed: u64) -> Vec<Vec<f64>> {
         let mut rng = stream(seed, Purpose::Starts, 0);
         let noise = |exponent: f64| (10f64.powf(exponent)).max(self.least_noise).ln();
         (0..self.starts)
             .map(|start| {
-                let mut log = vec![middle(d); d];
+                let mut log = vec![middle(d); self.lengths(d)];
                 let mut exponent = -4.0;
                 if start > 0 {
                     log.iter_mut()
                         .for_each(|v| *v += rng.random_range(-SPREAD..SPREAD));
                     exponent = rng.random_range(-9.0..-1.0);
                 }
+                log.resize(self.parameters(d) - 1, 0.0);
                 log.push(noise(exponent));
                 log
             })
@@ -234,7 +311,7 @@ impl GaussianProcess {
         require(
             !matches!(shape, Shape::Additive(_)),
             "kernel",
-            "`gaussian` or `matern52`",
+            "`gaussian`, `matern52` or `anova`",
             format!("{shape:?}"),
         )?;
         require(self.starts > 0, "starts", "at least 1", self.starts)?;

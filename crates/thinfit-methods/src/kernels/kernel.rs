@@ -81,7 +81,8 @@ impl Kernel {
 
     /// How many real numbers the kernel has: the lengths, and the weights that are not one.
     pub(crate) fn parameters(&self) -> usize {
-        let numbers = |part: &Part| part.lengths.len() + usize::from(part.weight != 1.0);
+        let numbers =
+            |part: &Part| part.lengths.len() + part.shares.len() + usize::from(part.weight != 1.0);
         self.parts.iter().map(numbers).sum()
     }
 
@@ -135,6 +136,9 @@ pub(crate) mod tests {
                     (-0.5 * q).exp()
                 })
                 .sum(),
+            Shape::Anova => (squares.iter().zip(&part.shares))
+                .map(|(square, share)| 1.0 - share + share * (-0.5 * square).exp())
+                .product(),
         }
     }
 
@@ -145,12 +149,17 @@ pub(crate) mod tests {
             shape,
             inputs: inputs.to_vec(),
             lengths: lengths.to_vec(),
+            shares: match shape {
+                Shape::Anova => (0..inputs.len()).map(|k| 0.3 + 0.2 * k as f64).collect(),
+                _ => vec![],
+            },
         };
         let parts = vec![
             part(0.7, Shape::Gaussian, &[0, 1, 2, 3], &[0.3, 1.0, 2.0, 0.7]),
             part(2.5, Shape::Matern52, &[2, 0], &[0.5, 0.9]),
             part(0.1, Shape::Additive(2), &[1, 2, 3], &[0.4, 0.6, 1.1]),
             part(1.0, Shape::Gaussian, &[3], &[0.2]),
+            part(0.4, Shape::Anova, &[3, 1], &[0.5, 0.8]),
         ];
         Kernel { parts }
     }
@@ -164,6 +173,7 @@ pub(crate) mod tests {
                 shape,
                 inputs: vec![2, 0],
                 lengths: vec![0.5, 0.8],
+                shares: vec![],
             };
             let slopes = part.slopes(part.gram(x.as_ref()), &x);
             // Lengths divided by √(1 + h) multiply q by 1 + h.

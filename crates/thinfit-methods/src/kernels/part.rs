@@ -7,7 +7,11 @@
 //! gaussian   exp(−q/2)
 //! matern52   (1 + r + r²/3) e⁻ʳ
 //! additive   e_p(κ) = Σ over all sets of p inputs of the product of their κ_j
+//! anova      Π_j (1 − c_j + c_j κ_j)
 //! ```
+//!
+//! The share c_j of the last one says how much of the function depends on input j together with all others. With all
+//! c_j = 1 it is the Gaussian shape; multiplied out, it is a sum over all sets of inputs, small sets weighing more.
 //!
 //! Dimensions: `m` points, `n` rows to evaluate at, `d` inputs of which a part has `s`.
 //!
@@ -30,19 +34,23 @@ pub enum Shape {
     Matern52,
     /// The elementary symmetric polynomial of this order of one-dimensional Gaussian kernels.
     Additive(usize),
+    /// Π_j (1 − c_j + c_j κ_j), for functions that are nearly sums of functions of few inputs.
+    Anova,
 }
 
-/// Reads a shape that depends on the distance alone; a model's file may also have the additive one.
-pub(crate) fn radial<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Shape, D::Error> {
+/// Reads a shape that a Gaussian process can have; a model's file may also have the additive one.
+pub(crate) fn of_process<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Shape, D::Error> {
     #[derive(Deserialize)]
     #[serde(rename_all = "kebab-case")]
-    enum Radial {
+    enum OfProcess {
         Gaussian,
         Matern52,
+        Anova,
     }
-    Ok(match Radial::deserialize(deserializer)? {
-        Radial::Gaussian => Shape::Gaussian,
-        Radial::Matern52 => Shape::Matern52,
+    Ok(match OfProcess::deserialize(deserializer)? {
+        OfProcess::Gaussian => Shape::Gaussian,
+        OfProcess::Matern52 => Shape::Matern52,
+        OfProcess::Anova => Shape::Anova,
     })
 }
 
@@ -57,6 +65,9 @@ pub struct Part {
     pub inputs: Vec<usize>,
     /// Lengths ℓ of these inputs (s), positive, in units of the scaled inputs.
     pub lengths: Vec<f64>,
+    /// Shares c of these inputs (s), from 0 to 1; empty unless the shape is `anova`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shares: Vec<f64>,
 }
 
 impl Part {
@@ -67,12 +78,23 @@ impl Part {
             shape,
             inputs: (0..lengths.len()).collect(),
             lengths,
+            shares: vec![],
+        }
+    }
+
+    /// The ANOVA shape of weight one over the first inputs, as many as there are lengths and shares.
+    pub fn anova(lengths: Vec<f64>, shares: Vec<f64>) -> Self {
+        Part {
+            shares,
+            ..Part::full(Shape::Anova, lengths)
         }
     }
 
     /// Whether the part has weight one and all inputs up to its last, in order.
     pub(crate) fn is_full(&self) -> bool {
-        self.weight == 1.0 && self.inputs.iter().copied().eq(0..self.lengths.len())
+        self.weight == 1.0
+            && self.shares.is_empty()
+            && self.inputs.iter().copied().eq(0..self.lengths.len())
     }
 
     /// Whether the part is one of `d` inputs: inputs in range, lengths and weight positive and finite.
@@ -80,7 +102,11 @@ impl Part {
         let positive = |v: &f64| v.is_finite() && *v > 1e-300;
         let order = match self.shape {
             Shape::Additive(order) => (1..=self.inputs.len()).contains(&order),
-            Shape::Gaussian | Shape::Matern52 => true,
+            Shape::Gaussian | Shape::Matern52 | Shape::Anova => true,
+        };
+        let shares = match self.shape {
+            Shape::Anova => self.inputs.len(),
+            _ => 0,
         };
         positive(&self.weight)
             && !self.inputs.is_empty()
@@ -88,6 +114,8 @@ impl Part {
             && self.lengths.len() == self.inputs.len()
             && self.lengths.iter().all(positive)
             && order
+            && self.shares.len() == shares
+            && self.shares.iter().all(|share| (0.0..=1.0).contains(share))
     }
 
     /// The matrix of weight · k(x_i, x_j) for the rows of `x` (m × d): its lower triangle, zero above.
@@ -116,7 +144,7 @@ impl Part {
     /// weight · k(x, x), the same for every x.
     pub(crate) fn diagonal(&self) -> f64 {
         match self.shape {
-            Shape::Gaussian | Shape::Matern52 => self.weight,
+            Shape::Gaussian | Shape::Matern52 | Shape::Anova => self.weight,
             Shape::Additive(order) => (0..order).fold(self.weight, |c, i| {
                 c * (self.lengths.len() - i) as f64 / (i + 1) as f64
             }),
@@ -170,6 +198,17 @@ impl Part {
             Shape::Additive(order) => {
                 symmetric(x, start, points, j, order, work);
                 out.copy_from_slice(work.row(order, out.len()));
+            }
+            Shape::Anova => {
+                out.fill(1.0);
+                for (at, share) in self.shares.iter().enumerate() {
+                    let n = out.len();
+                    let (axis, kappa) = (work.axes[at], work.row(0, n));
+                    one_input(x, start, points[(j, axis.0)], axis, kappa);
+                    for (out, kappa) in out.iter_mut().zip(kappa.iter()) {
+                        *out *= (1.0 - share) + share * kappa;
+                    }
+                }
             }
         }
         self.weigh(out);
@@ -280,6 +319,27 @@ fn matern(r2: &mut [f64], decay: &mut [f64], c: [f64; 3]) {
     );
 }
 
+/// κ_k(x_i, point) for all i from `start`, for the axis (k, 1/ℓ_k).
+pub(crate) fn one_input(
+    x: &Mat<f64>,
+    start: usize,
+    point: f64,
+    (k, inverse): (usize, f64),
+    out: &mut [f64],
+) {
+    let column = &x.col_as_slice(k)[start..];
+    vectorised(
+        #[inline(always)]
+        || {
+            for (out, x) in out.iter_mut().zip(column) {
+                let t = (x - point) * inverse;
+                *out = -0.5 * (t * t);
+            }
+        },
+    );
+    exp(out);
+}
+
 /// e_0 … e_order of the κ_k in rows 0 … order of `work`, by e_p ← e_p + κ_k e_{p−1} for every input k, which does not
 /// cancel; row order + 1 is scratch for κ_k.
 fn symmetric(
@@ -296,18 +356,8 @@ fn symmetric(
     }
     for count in 0..work.axes.len() {
         let (k, inverse) = work.axes[count];
-        let (column, point) = (&x.col_as_slice(k)[start..], points[(j, k)]);
         let base = work.row(order + 1, n);
-        vectorised(
-            #[inline(always)]
-            || {
-                for (base, x) in base.iter_mut().zip(column) {
-                    let t = (x - point) * inverse;
-                    *base = -0.5 * (t * t);
-                }
-            },
-        );
-        exp(base);
+        one_input(x, start, points[(j, k)], (k, inverse), base);
         // After `count` inputs only the e_p up to p = `count` are non-zero.
         for p in (1..=order.min(count + 1)).rev() {
             let (lower, upper) = work.rows.split_at_mut(p);

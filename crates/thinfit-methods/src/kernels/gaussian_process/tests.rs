@@ -16,12 +16,14 @@ fn fit(settings: &GaussianProcess, x: &Mat<f64>, y: &Mat<f64>) -> KernelModel {
 #[test]
 fn gradients_agree_with_central_differences() {
     let (x, y) = (random(37, 3, 1), random(37, 2, 2));
-    for shape in [Shape::Gaussian, Shape::Matern52] {
-        let at = [0.4f64.ln(), 0.0, 2f64.ln(), 1e-3f64.ln()];
+    for shape in [Shape::Gaussian, Shape::Matern52, Shape::Anova] {
+        let mut at = vec![0.4f64.ln(), 0.0, 2f64.ln(), 0.7, -1.5, 0.1];
+        at.truncate(parameters(shape, 3) - 1);
+        at.push(1e-3f64.ln());
         let exact = evidence(shape, &x, &y, &at, Par::Seq).unwrap().gradient;
         for (k, exact) in exact.into_iter().enumerate() {
             let shifted = |h: f64| {
-                let mut at = at;
+                let mut at = at.clone();
                 at[k] += h;
                 evidence(shape, &x, &y, &at, Par::Seq).unwrap().value
             };
@@ -29,6 +31,41 @@ fn gradients_agree_with_central_differences() {
             assert!(
                 (difference - exact).abs() < 1e-6 * exact.abs().max(1.0),
                 "{shape:?} {k}: {difference} {exact}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_prior_and_a_shared_length_have_their_gradients() {
+    let (x, y) = (random(31, 3, 1), random(31, 1, 2));
+    for (kernel, isotropic) in [
+        (Shape::Anova, false),
+        (Shape::Anova, true),
+        (Shape::Matern52, true),
+    ] {
+        let process = GaussianProcess {
+            kernel,
+            isotropic,
+            ..GaussianProcess::default()
+        };
+        let value = |log: &[f64]| {
+            let found = evidence(kernel, &x, &y, &process.untied(log, 3), Par::Seq).unwrap();
+            process.with_prior(log, 3, found)
+        };
+        let at: Vec<f64> = (0..process.parameters(3))
+            .map(|k| 0.3 * k as f64 - 1.0)
+            .collect();
+        for (k, exact) in value(&at).1.into_iter().enumerate() {
+            let shifted = |h: f64| {
+                let mut at = at.clone();
+                at[k] += h;
+                value(&at).0
+            };
+            let difference = (shifted(1e-5) - shifted(-1e-5)) / 2e-5;
+            assert!(
+                (difference - exact).abs() < 1e-6 * exact.abs().max(1.0),
+                "{kernel:?} {k}: {difference} {exact}"
             );
         }
     }
