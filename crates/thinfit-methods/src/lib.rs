@@ -20,6 +20,7 @@
 //! | `kernel-ridge` | [`KernelRidge`] | kernels | Gaussian kernel, median rule |
 //! | `kernel-ridge-validated` | [`KernelRidge::validated`] | kernels | bandwidth and ridge by leave-one-out |
 //! | `salsa` | [`Salsa`] | kernels | additive kernel of a validated order |
+//! | `auto` | [`Auto`] | either | all candidates race, folds judge |
 //! | `gaussian-process` | [`GaussianProcess`] | kernels | a length scale per input by the marginal likelihood |
 //!
 //! Only thinfit's own methods take sample weights.
@@ -39,6 +40,7 @@
 //! # Ok::<(), thinfit::Error>(())
 //! ```
 
+mod auto;
 mod choice;
 mod kernels;
 mod method;
@@ -50,6 +52,7 @@ mod range;
 mod request;
 mod settings;
 
+pub use auto::Auto;
 pub use kernels::gaussian_process::GaussianProcess;
 pub use kernels::kernel::Kernel;
 pub use kernels::kernel_model::KernelModel;

@@ -4,7 +4,7 @@
 
 use crate::settings::changed;
 use crate::{
-    AnovaRff, Arff, FullySampled, GaussianProcess, Harfe, KernelRidge, NoisyGradients,
+    AnovaRff, Arff, Auto, FullySampled, GaussianProcess, Harfe, KernelRidge, NoisyGradients,
     PlainNetwork, Predictor, RandomFourier, Salsa, Shrimp, Swim,
 };
 use serde::Serialize;
@@ -29,6 +29,7 @@ pub enum Method {
     KernelRidge(KernelRidge),
     Salsa(Salsa),
     GaussianProcess(GaussianProcess),
+    Auto(Auto),
     /// Generative feature training and its kin, told apart by [`Config::training`].
     #[serde(untagged)]
     Thin(Config),
@@ -39,7 +40,7 @@ impl Method {
     pub const THIN: [&str; 4] = ["random", "f-opt", "gft", "gft-r"];
 
     /// The names of all methods.
-    pub const ALL: [&str; 17] = [
+    pub const ALL: [&str; 18] = [
         Method::THIN[0],
         Method::THIN[1],
         Method::THIN[2],
@@ -57,6 +58,7 @@ impl Method {
         KernelRidge::NAMES[1],
         Salsa::NAME,
         GaussianProcess::NAME,
+        Auto::NAME,
     ];
 
     /// The method of this name, with default settings.
@@ -83,6 +85,7 @@ impl Method {
             FullySampled::NAME => Method::FullySampled(Default::default()),
             Salsa::NAME => Method::Salsa(Default::default()),
             GaussianProcess::NAME => Method::GaussianProcess(Default::default()),
+            Auto::NAME => Method::Auto(Default::default()),
             _ if name == KernelRidge::NAMES[0] => Method::KernelRidge(Default::default()),
             _ if name == KernelRidge::NAMES[1] => Method::KernelRidge(KernelRidge::validated()),
             _ => return None,
@@ -105,6 +108,7 @@ impl Method {
             Method::KernelRidge(method) => method.name(),
             Method::Salsa(_) => Salsa::NAME,
             Method::GaussianProcess(_) => GaussianProcess::NAME,
+            Method::Auto(_) => Auto::NAME,
         }
     }
 
@@ -132,6 +136,7 @@ impl Method {
             Method::FullySampled(settings) => Method::FullySampled(changed(settings, changes)?),
             Method::KernelRidge(settings) => Method::KernelRidge(changed(settings, changes)?),
             Method::Salsa(settings) => Method::Salsa(changed(settings, changes)?),
+            Method::Auto(settings) => Method::Auto(changed(settings, changes)?),
             Method::GaussianProcess(settings) => {
                 Method::GaussianProcess(changed(settings, changes)?)
             }
@@ -171,6 +176,7 @@ impl Method {
             Method::KernelRidge(method) => method.fit(data, seed, watch).map(Predictor::from),
             Method::Salsa(method) => method.fit(data, seed, watch).map(Predictor::from),
             Method::GaussianProcess(method) => method.fit(data, seed, watch).map(Predictor::from),
+            Method::Auto(method) => method.fit(data, seed, watch),
         }
     }
 }

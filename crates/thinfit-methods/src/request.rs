@@ -240,7 +240,7 @@ mod tests {
                 None,
                 json!({ "method": "gaussian-process", "kernel": "cubic" }),
                 "kernel",
-                "expected one of `gaussian`, `matern52`, `anova`",
+                "expected one of `gaussian`, `matern52`, `anova`, `anova-matern52`",
             ),
             (
                 None,

@@ -91,6 +91,7 @@ pub use error::{Error, Result};
 pub use faer::{Mat, MatRef};
 pub use fit::{fit, fit_on, on_threads, resume, resume_on};
 pub use math::{elementary, row_list};
+pub use model::findings::{Findings, Tried};
 pub use model::model::{Deviation, Model};
 pub use model::record::Record;
 pub use network::{Activation, Evaluator, Feature, Network, Variation};

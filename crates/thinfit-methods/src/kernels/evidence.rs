@@ -3,7 +3,6 @@
 
 use crate::kernels::cholesky::{cholesky, inverse, solve, with_ridge};
 use crate::kernels::kernel_model::Expansion;
-use crate::kernels::part::one_input;
 use crate::{Kernel, Part, Shape};
 use faer::{Mat, Par};
 use rayon::prelude::*;
@@ -50,23 +49,19 @@ impl Evidence {
     }
 }
 
-/// How many parameters the search has for `d` inputs: the lengths, the shares of the ANOVA shape, the noise.
+/// How many parameters the search has for `d` inputs: the lengths, the shares if there are any, the noise.
 pub(crate) fn parameters(shape: Shape, d: usize) -> usize {
-    match shape {
-        Shape::Anova => 2 * d + 1,
-        _ => d + 1,
-    }
+    if shape.has_shares() { 2 * d + 1 } else { d + 1 }
 }
 
-/// The kernel at `log` = (ln ℓ, ln c/(1 − c) for the ANOVA shape, ln g).
+/// The kernel at `log` = (ln ℓ, ln c/(1 − c) where there are shares, ln g).
 fn kernel(shape: Shape, log: &[f64], d: usize) -> Part {
     let lengths = log[..d].iter().map(|v| v.exp()).collect();
-    match shape {
-        Shape::Anova => {
-            let shares = log[d..2 * d].iter().map(|v| 1.0 / (1.0 + (-v).exp()));
-            Part::anova(lengths, shares.collect())
-        }
-        _ => Part::full(shape, lengths),
+    if shape.has_shares() {
+        let shares = log[d..2 * d].iter().map(|v| 1.0 / (1.0 + (-v).exp()));
+        Part::with_shares(shape, lengths, shares.collect())
+    } else {
+        Part::full(shape, lengths)
     }
 }
 
@@ -130,9 +125,10 @@ pub(crate) fn evidence(
         }
         trace += column[0];
     }
-    let mut gradient = match shape {
-        Shape::Anova => anova_gradient(&part, gram, x, v),
-        _ => radial_gradient(&part, gram, x, v),
+    let mut gradient = if shape.has_shares() {
+        anova_gradient(&part, gram, x, v)
+    } else {
+        radial_gradient(&part, gram, x, v)
     };
     gradient.push(0.5 * noise * trace);
     Some(Evidence {
@@ -170,25 +166,36 @@ fn radial_gradient(part: &Part, gram: Mat<f64>, x: &Mat<f64>, mut v: Mat<f64>) -
 /// ½ Σ_ab V_ab ∂k_ab for the logarithms of the lengths, then for the logits of the shares. With φ_k = 1 − c_k + c_k κ_k,
 ///
 /// ```text
-/// ∂k/∂ ln ℓ_k = k c_k κ_k Δ_k²/(ℓ_k² φ_k)        ∂k/∂ logit c_k = k c_k (1 − c_k) (κ_k − 1)/φ_k
+/// ∂k/∂ ln ℓ_k = k c_k κ_k′/φ_k        ∂k/∂ logit c_k = k c_k (1 − c_k) (κ_k − 1)/φ_k
 /// ```
+///
+/// where κ′ = ∂κ/∂ ln ℓ is κ Δ²/ℓ² for the Gaussian and r²(1 + r)e⁻ʳ/3 for the Matérn function.
 fn anova_gradient(part: &Part, gram: Mat<f64>, x: &Mat<f64>, v: Mat<f64>) -> Vec<f64> {
     let (m, d) = (x.nrows(), x.ncols());
     let columns: Vec<Vec<f64>> = (0..m)
         .into_par_iter()
         .map(|j| {
             let (v, k) = (&v.col_as_slice(j)[j + 1..], &gram.col_as_slice(j)[j + 1..]);
-            let mut kappa = vec![0.0; m - j - 1];
+            let matern = part.shape == Shape::AnovaMatern52;
+            let mut scratch = [vec![0.0; m - j - 1], vec![0.0; m - j - 1]];
             let mut sums = vec![0.0; 2 * d];
             for (at, (length, share)) in part.lengths.iter().zip(&part.shares).enumerate() {
                 let (point, inverse) = (x[(j, at)], 1.0 / length);
-                one_input(x, j + 1, point, (at, inverse), &mut kappa);
+                part.one_input(x, j + 1, x.as_ref(), j, (at, inverse), &mut scratch);
+                // κ, and e⁻ʳ of the Matérn function.
+                let [kappa, decay] = &scratch;
                 let x_k = &x.col_as_slice(at)[j + 1..];
                 let (mut of_length, mut of_share) = (0.0, 0.0);
-                for (((v, k), kappa), x) in v.iter().zip(k).zip(&kappa).zip(x_k) {
+                for ((((v, k), kappa), decay), x) in v.iter().zip(k).zip(kappa).zip(decay).zip(x_k)
+                {
                     let weight = v * k / ((1.0 - share) + share * kappa).max(f64::MIN_POSITIVE);
-                    let t = (x - point) * inverse;
-                    of_length += weight * kappa * t * t;
+                    let t2 = ((x - point) * inverse).powi(2);
+                    of_length += weight
+                        * if matern {
+                            5.0 / 3.0 * t2 * (1.0 + (5.0 * t2).sqrt()) * decay
+                        } else {
+                            kappa * t2
+                        };
                     of_share += weight * (kappa - 1.0);
                 }
                 sums[at] = share * of_length;

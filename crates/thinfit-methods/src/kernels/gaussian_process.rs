@@ -16,7 +16,7 @@
 //! −∂ ln p/∂ ln ℓ_k = ½ Σ_ab V_ab (−2k′_ab) Δ_k,ab²/ℓ_k²     −∂ ln p/∂ ln g = ½ g tr V     V = Σ_outputs (C⁻¹ − ααᵀ/s²)
 //! ```
 //!
-//! The ANOVA shape has a share c_j beside each length, twice as many numbers to find, which the likelihood alone
+//! The ANOVA shapes have a share c_j beside each length, twice as many numbers to find, which the likelihood alone
 //! overfits on few samples. They get Cauchy priors of scale 2, whose long tails leave clean data free: ln ℓ_j about
 //! ln √d + √2, since lengths grow with the number of inputs, and logit c_j about 0. The other shapes have none.
 //!
@@ -64,7 +64,7 @@ const ALONE: usize = 400;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GaussianProcess {
-    /// Gaussian, Matérn 5/2 or ANOVA. Default: Gaussian.
+    /// Gaussian, Matérn 5/2, or ANOVA with either. Default: Gaussian.
     #[serde(deserialize_with = "of_process")]
     pub kernel: Shape,
     /// Starting points of the search; the first is fixed, the others are random. Default: 4.
@@ -77,12 +77,19 @@ pub struct GaussianProcess {
     /// added as jitter. Default: 0, which leaves only the jitter.
     pub least_noise: f64,
     /// Whether all inputs have one length, which few samples can tell where they cannot tell many. Default: no.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_default_isotropic")]
     pub isotropic: bool,
+    /// Whether shares and their lengths have priors, see above. Default: yes.
+    #[serde(skip_serializing_if = "is_default_prior")]
+    pub prior: bool,
 }
 
-fn is_false(value: &bool) -> bool {
-    !value
+fn is_default_isotropic(isotropic: &bool) -> bool {
+    !isotropic
+}
+
+fn is_default_prior(prior: &bool) -> bool {
+    *prior
 }
 
 impl Default for GaussianProcess {
@@ -94,6 +101,7 @@ impl Default for GaussianProcess {
             iterations: 200,
             least_noise: 0.0,
             isotropic: false,
+            prior: true,
         }
     }
 }
@@ -274,7 +282,7 @@ impl GaussianProcess {
             let tied = gradient[..d].iter().sum();
             gradient.splice(..d, [tied]);
         }
-        if self.kernel == Shape::Anova {
+        if self.prior && self.kernel.has_shares() {
             let lengths = self.lengths(d);
             let centre = 0.5 * (d as f64).ln() + std::f64::consts::SQRT_2;
             for (k, v) in log[..log.len() - 1].iter().enumerate() {
@@ -311,7 +319,7 @@ impl GaussianProcess {
         require(
             !matches!(shape, Shape::Additive(_)),
             "kernel",
-            "`gaussian`, `matern52` or `anova`",
+            "`gaussian`, `matern52`, `anova` or `anova-matern52`",
             format!("{shape:?}"),
         )?;
         require(self.starts > 0, "starts", "at least 1", self.starts)?;

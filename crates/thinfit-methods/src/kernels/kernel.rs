@@ -139,6 +139,12 @@ pub(crate) mod tests {
             Shape::Anova => (squares.iter().zip(&part.shares))
                 .map(|(square, share)| 1.0 - share + share * (-0.5 * square).exp())
                 .product(),
+            Shape::AnovaMatern52 => (squares.iter().zip(&part.shares))
+                .map(|(square, share)| {
+                    let r = (5.0 * square).sqrt();
+                    1.0 - share + share * (1.0 + r + r * r / 3.0) * (-r).exp()
+                })
+                .product(),
         }
     }
 
@@ -149,10 +155,9 @@ pub(crate) mod tests {
             shape,
             inputs: inputs.to_vec(),
             lengths: lengths.to_vec(),
-            shares: match shape {
-                Shape::Anova => (0..inputs.len()).map(|k| 0.3 + 0.2 * k as f64).collect(),
-                _ => vec![],
-            },
+            shares: (0..inputs.len() * usize::from(shape.has_shares()))
+                .map(|k| 0.3 + 0.2 * k as f64)
+                .collect(),
         };
         let parts = vec![
             part(0.7, Shape::Gaussian, &[0, 1, 2, 3], &[0.3, 1.0, 2.0, 0.7]),
@@ -160,6 +165,7 @@ pub(crate) mod tests {
             part(0.1, Shape::Additive(2), &[1, 2, 3], &[0.4, 0.6, 1.1]),
             part(1.0, Shape::Gaussian, &[3], &[0.2]),
             part(0.4, Shape::Anova, &[3, 1], &[0.5, 0.8]),
+            part(0.3, Shape::AnovaMatern52, &[0, 1, 2], &[0.5, 0.8, 1.3]),
         ];
         Kernel { parts }
     }

@@ -12,6 +12,7 @@
 //!
 //! The share c_j of the last one says how much of the function depends on input j together with all others. With all
 //! c_j = 1 it is the Gaussian shape; multiplied out, it is a sum over all sets of inputs, small sets weighing more.
+//! `anova-matern52` is the same with κ_j the Matérn function of input j alone.
 //!
 //! Dimensions: `m` points, `n` rows to evaluate at, `d` inputs of which a part has `s`.
 //!
@@ -36,6 +37,15 @@ pub enum Shape {
     Additive(usize),
     /// Π_j (1 − c_j + c_j κ_j), for functions that are nearly sums of functions of few inputs.
     Anova,
+    /// The same with κ_j the Matérn 5/2 function of one input.
+    AnovaMatern52,
+}
+
+impl Shape {
+    /// Whether it is a product over inputs with shares.
+    pub(crate) fn has_shares(self) -> bool {
+        matches!(self, Shape::Anova | Shape::AnovaMatern52)
+    }
 }
 
 /// Reads a shape that a Gaussian process can have; a model's file may also have the additive one.
@@ -46,11 +56,13 @@ pub(crate) fn of_process<'de, D: Deserializer<'de>>(deserializer: D) -> Result<S
         Gaussian,
         Matern52,
         Anova,
+        AnovaMatern52,
     }
     Ok(match OfProcess::deserialize(deserializer)? {
         OfProcess::Gaussian => Shape::Gaussian,
         OfProcess::Matern52 => Shape::Matern52,
         OfProcess::Anova => Shape::Anova,
+        OfProcess::AnovaMatern52 => Shape::AnovaMatern52,
     })
 }
 
@@ -65,7 +77,7 @@ pub struct Part {
     pub inputs: Vec<usize>,
     /// Lengths ℓ of these inputs (s), positive, in units of the scaled inputs.
     pub lengths: Vec<f64>,
-    /// Shares c of these inputs (s), from 0 to 1; empty unless the shape is `anova`.
+    /// Shares c of these inputs (s), from 0 to 1; empty unless the shape has shares.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shares: Vec<f64>,
 }
@@ -82,11 +94,11 @@ impl Part {
         }
     }
 
-    /// The ANOVA shape of weight one over the first inputs, as many as there are lengths and shares.
-    pub fn anova(lengths: Vec<f64>, shares: Vec<f64>) -> Self {
+    /// A shape with shares, of weight one over the first inputs, as many as there are lengths and shares.
+    pub fn with_shares(shape: Shape, lengths: Vec<f64>, shares: Vec<f64>) -> Self {
         Part {
             shares,
-            ..Part::full(Shape::Anova, lengths)
+            ..Part::full(shape, lengths)
         }
     }
 
@@ -102,11 +114,12 @@ impl Part {
         let positive = |v: &f64| v.is_finite() && *v > 1e-300;
         let order = match self.shape {
             Shape::Additive(order) => (1..=self.inputs.len()).contains(&order),
-            Shape::Gaussian | Shape::Matern52 | Shape::Anova => true,
+            _ => true,
         };
-        let shares = match self.shape {
-            Shape::Anova => self.inputs.len(),
-            _ => 0,
+        let shares = if self.shape.has_shares() {
+            self.inputs.len()
+        } else {
+            0
         };
         positive(&self.weight)
             && !self.inputs.is_empty()
@@ -144,10 +157,10 @@ impl Part {
     /// weight · k(x, x), the same for every x.
     pub(crate) fn diagonal(&self) -> f64 {
         match self.shape {
-            Shape::Gaussian | Shape::Matern52 | Shape::Anova => self.weight,
             Shape::Additive(order) => (0..order).fold(self.weight, |c, i| {
                 c * (self.lengths.len() - i) as f64 / (i + 1) as f64
             }),
+            _ => self.weight,
         }
     }
 
@@ -199,19 +212,37 @@ impl Part {
                 symmetric(x, start, points, j, order, work);
                 out.copy_from_slice(work.row(order, out.len()));
             }
-            Shape::Anova => {
+            Shape::Anova | Shape::AnovaMatern52 => {
                 out.fill(1.0);
-                for (at, share) in self.shares.iter().enumerate() {
-                    let n = out.len();
-                    let (axis, kappa) = (work.axes[at], work.row(0, n));
-                    one_input(x, start, points[(j, axis.0)], axis, kappa);
-                    for (out, kappa) in out.iter_mut().zip(kappa.iter()) {
+                let mut scratch = [vec![0.0; out.len()], vec![0.0; out.len()]];
+                for (share, &axis) in self.shares.iter().zip(&work.axes) {
+                    self.one_input(x, start, points, j, axis, &mut scratch);
+                    for (out, kappa) in out.iter_mut().zip(&scratch[0]) {
                         *out *= (1.0 - share) + share * kappa;
                     }
                 }
             }
         }
         self.weigh(out);
+    }
+
+    /// κ_k(x_i, p_j) for all i from `start` in the first row of `scratch`, for the axis (k, 1/ℓ_k).
+    pub(crate) fn one_input(
+        &self,
+        x: &Mat<f64>,
+        start: usize,
+        points: MatRef<'_, f64>,
+        j: usize,
+        axis: (usize, f64),
+        [kappa, decay]: &mut [Vec<f64>; 2],
+    ) {
+        if self.shape == Shape::AnovaMatern52 {
+            squares(x, start, points, j, &[axis], 5.0, kappa);
+            matern(kappa, decay, [1.0, 1.0, 1.0 / 3.0]);
+        } else {
+            squares(x, start, points, j, &[axis], -0.5, kappa);
+            exp(kappa);
+        }
     }
 
     fn weigh(&self, values: &mut [f64]) {
@@ -319,27 +350,6 @@ fn matern(r2: &mut [f64], decay: &mut [f64], c: [f64; 3]) {
     );
 }
 
-/// κ_k(x_i, point) for all i from `start`, for the axis (k, 1/ℓ_k).
-pub(crate) fn one_input(
-    x: &Mat<f64>,
-    start: usize,
-    point: f64,
-    (k, inverse): (usize, f64),
-    out: &mut [f64],
-) {
-    let column = &x.col_as_slice(k)[start..];
-    vectorised(
-        #[inline(always)]
-        || {
-            for (out, x) in out.iter_mut().zip(column) {
-                let t = (x - point) * inverse;
-                *out = -0.5 * (t * t);
-            }
-        },
-    );
-    exp(out);
-}
-
 /// e_0 … e_order of the κ_k in rows 0 … order of `work`, by e_p ← e_p + κ_k e_{p−1} for every input k, which does not
 /// cancel; row order + 1 is scratch for κ_k.
 fn symmetric(
@@ -357,7 +367,8 @@ fn symmetric(
     for count in 0..work.axes.len() {
         let (k, inverse) = work.axes[count];
         let base = work.row(order + 1, n);
-        one_input(x, start, points[(j, k)], (k, inverse), base);
+        squares(x, start, points, j, &[(k, inverse)], -0.5, base);
+        exp(base);
         // After `count` inputs only the e_p up to p = `count` are non-zero.
         for p in (1..=order.min(count + 1)).rev() {
             let (lower, upper) = work.rows.split_at_mut(p);

@@ -3,6 +3,7 @@
 use crate::Form;
 use crate::config::Config;
 use crate::data::Dataset;
+use crate::model::findings::Findings;
 use crate::solve::linear::{linear_fit, linear_leave_one_out};
 use crate::train::phases::Check;
 use faer::MatRef;
@@ -70,6 +71,9 @@ pub struct Record {
     /// Logarithm of the marginal likelihood, in the units of the data, of a Gaussian process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_likelihood: Option<f64>,
+    /// What a fit without settings found out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub findings: Option<Findings>,
 }
 
 /// Kernel models once had null where nothing was held out.

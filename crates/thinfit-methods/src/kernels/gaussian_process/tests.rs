@@ -16,7 +16,12 @@ fn fit(settings: &GaussianProcess, x: &Mat<f64>, y: &Mat<f64>) -> KernelModel {
 #[test]
 fn gradients_agree_with_central_differences() {
     let (x, y) = (random(37, 3, 1), random(37, 2, 2));
-    for shape in [Shape::Gaussian, Shape::Matern52, Shape::Anova] {
+    for shape in [
+        Shape::Gaussian,
+        Shape::Matern52,
+        Shape::Anova,
+        Shape::AnovaMatern52,
+    ] {
         let mut at = vec![0.4f64.ln(), 0.0, 2f64.ln(), 0.7, -1.5, 0.1];
         at.truncate(parameters(shape, 3) - 1);
         at.push(1e-3f64.ln());

@@ -1,0 +1,98 @@
+//! The fit without settings: candidates race under a plan of work, folds judge them, and the record says what was found.
+
+mod samples;
+mod teacher;
+
+use crate::kernels::kernel_model::check_data;
+use crate::{GaussianProcess, Predictor, Result, Shape};
+use samples::Samples;
+use serde::{Deserialize, Serialize};
+use teacher::Teacher;
+use thinfit::pieces::require;
+use thinfit::{Dataset, Findings, Observer, Progress, Record, Scaling, Tried};
+
+/// Settings of the fit without settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Auto {
+    /// Seconds that the plan of work may take, on two cores. Default: 30.
+    pub budget: f64,
+    /// Whether the model must be a thin network. Default: no.
+    pub thin: bool,
+    /// The most neurons that a network may have. Default: 100.
+    pub width: usize,
+}
+
+impl Default for Auto {
+    fn default() -> Self {
+        Auto {
+            budget: 30.0,
+            thin: false,
+            width: 100,
+        }
+    }
+}
+
+impl Auto {
+    /// The name of the method.
+    pub const NAME: &str = "auto";
+
+    /// The best model of the rows among all candidates.
+    ///
+    /// # Errors
+    /// Unusable data or settings.
+    pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Predictor> {
+        let budget = self.budget > 0.0 && self.budget.is_finite();
+        require(budget, "budget", "a number of seconds above 0", self.budget)?;
+        check_data(data)?;
+        let (m, c) = (data.samples(), data.y.ncols());
+        let scalers = Scaling::Box.scalers(data.x.as_ref(), data.y.as_ref());
+        let samples = Samples::new(data, scalers, if m <= 300 { 10 } else { 5 }, seed);
+        let candidate = |kernel, isotropic, prior| GaussianProcess {
+            kernel,
+            isotropic,
+            prior,
+            ..GaussianProcess::default()
+        };
+        let processes = [
+            candidate(Shape::Gaussian, false, true),
+            candidate(Shape::Matern52, false, true),
+            candidate(Shape::Anova, false, true),
+            candidate(Shape::Anova, false, false),
+            candidate(Shape::AnovaMatern52, false, true),
+            candidate(Shape::Gaussian, true, true),
+        ];
+        let (mut teachers, count) = (Vec::new(), processes.len());
+        for (i, process) in processes.into_iter().enumerate() {
+            let part = |at: &Progress<'_>| observe(&at.part(i, count));
+            teachers.push(Teacher::new(process, &samples, 20, seed, &part)?);
+        }
+        teachers.sort_by(|a, b| a.out_of_fold.error().total_cmp(&b.out_of_fold.error()));
+        let scale = &samples.scalers.1.scale;
+        let units = |v: &[f64], power: i32| -> Vec<f64> {
+            (0..c).map(|o| v[o] * scale[o].powi(power)).collect()
+        };
+        let best = &teachers[0];
+        let findings = Findings {
+            standard_error: units(&best.out_of_fold.standard_error(), 2),
+            noise: units(&best.noise(&samples)?, 1),
+            tried: (teachers.iter())
+                .map(|teacher| Tried {
+                    name: teacher.name().into(),
+                    mse: units(&teacher.out_of_fold.mse(), 2),
+                    planned: 0.0,
+                })
+                .collect(),
+            ..Findings::default()
+        };
+        let settings = serde_json::to_value(self).expect("settings are finite numbers");
+        let record = Record {
+            chosen_by: Some("folds".into()),
+            findings: Some(findings),
+            ..Record::of(Self::NAME, settings, seed, m)
+        };
+        let record = record.left_out(data, &best.out_of_fold.mse(), scale, m);
+        observe(&Progress::fraction(1.0));
+        best.model(data, &samples, record).map(Predictor::from)
+    }
+}

@@ -1,0 +1,156 @@
+//! The rows as every candidate sees them: scaled, and divided into folds that keep equal inputs together.
+
+use crate::random::{Purpose, stream};
+use faer::Mat;
+use rand::RngExt;
+use std::collections::BTreeMap;
+use thinfit::{Dataset, Scaler};
+
+/// Rows in scaled units, with their folds.
+pub(crate) struct Samples {
+    /// The maps to scaled inputs and outputs.
+    pub scalers: (Scaler, Scaler),
+    /// The rows, scaled.
+    pub data: Dataset,
+    /// The rows of each fold.
+    pub folds: Vec<Vec<usize>>,
+}
+
+/// Predictions of rows by models that did not see them, in scaled units.
+#[derive(Clone, Debug)]
+pub(crate) struct OutOfFold {
+    /// y − f, m × c.
+    pub residual: Mat<f64>,
+    /// Standard deviations of these that the models expected, m × c.
+    pub deviation: Mat<f64>,
+}
+
+impl Samples {
+    /// Scales `data` and divides its rows into `count` folds.
+    pub fn new(data: &Dataset, scalers: (Scaler, Scaler), count: usize, seed: u64) -> Self {
+        let data = data.scaled(&scalers);
+        let folds = folds(&data, count, seed);
+        Samples {
+            scalers,
+            data,
+            folds,
+        }
+    }
+
+    /// The rows that are not in fold `k`.
+    pub fn without(&self, k: usize) -> Vec<usize> {
+        let mut inside = vec![false; self.data.samples()];
+        self.folds[k].iter().for_each(|&row| inside[row] = true);
+        (0..inside.len()).filter(|&row| !inside[row]).collect()
+    }
+}
+
+impl OutOfFold {
+    /// Puts the folds' (residuals, deviations) together.
+    pub fn gather(samples: &Samples, parts: Vec<(Mat<f64>, Mat<f64>)>) -> Self {
+        let (m, c) = (samples.data.samples(), samples.data.y.ncols());
+        let mut whole = OutOfFold {
+            residual: Mat::zeros(m, c),
+            deviation: Mat::zeros(m, c),
+        };
+        for (rows, (residual, deviation)) in samples.folds.iter().zip(parts) {
+            for (i, &row) in rows.iter().enumerate() {
+                for o in 0..c {
+                    whole.residual[(row, o)] = residual[(i, o)];
+                    whole.deviation[(row, o)] = deviation[(i, o)];
+                }
+            }
+        }
+        whole
+    }
+
+    /// Mean squares (c).
+    pub fn mse(&self) -> Vec<f64> {
+        let m = self.residual.nrows() as f64;
+        let square = |column: faer::ColRef<'_, f64>| column.iter().map(|r| r * r / m).sum();
+        self.residual.col_iter().map(square).collect()
+    }
+
+    /// Mean square over all outputs.
+    pub fn error(&self) -> f64 {
+        self.mse().iter().sum::<f64>() / self.residual.ncols() as f64
+    }
+
+    /// Standard errors of the mean squares (c).
+    pub fn standard_error(&self) -> Vec<f64> {
+        let (m, mse) = (self.residual.nrows() as f64, self.mse());
+        let deviation = |(column, mse): (faer::ColRef<'_, f64>, &f64)| {
+            let spread = column.iter().map(|r| (r * r - mse).powi(2)).sum::<f64>();
+            (spread / (m * (m - 1.0).max(1.0))).sqrt()
+        };
+        self.residual.col_iter().zip(&mse).map(deviation).collect()
+    }
+
+    /// |residual|/deviation of every row, sorted, for each output.
+    pub fn scores(&self) -> Vec<Vec<f64>> {
+        let columns = self.residual.col_iter().zip(self.deviation.col_iter());
+        columns
+            .map(|(residual, deviation)| {
+                let pairs = residual.iter().zip(deviation.iter());
+                // A deviation of zero belongs to a constant output.
+                let score = |(r, s): (&f64, &f64)| {
+                    if *r == 0.0 {
+                        0.0
+                    } else {
+                        (r.abs() / s).min(f64::MAX)
+                    }
+                };
+                let mut scores: Vec<f64> = pairs.map(score).collect();
+                scores.sort_by(f64::total_cmp);
+                scores
+            })
+            .collect()
+    }
+}
+
+/// Shuffled folds of about equal size; rows with equal inputs are in one fold.
+fn folds(data: &Dataset, count: usize, seed: u64) -> Vec<Vec<usize>> {
+    let mut groups: BTreeMap<Vec<u64>, Vec<usize>> = BTreeMap::new();
+    for i in 0..data.samples() {
+        // Adding zero makes −0 equal to 0.
+        let key = data.x.row(i).iter().map(|v| (v + 0.0).to_bits()).collect();
+        groups.entry(key).or_default().push(i);
+    }
+    let mut groups: Vec<Vec<usize>> = groups.into_values().collect();
+    groups.sort();
+    let mut rng = stream(seed, Purpose::Folds, 0);
+    for i in (1..groups.len()).rev() {
+        groups.swap(i, rng.random_range(0..=i));
+    }
+    let mut folds = vec![Vec::new(); count.min(groups.len()).max(1)];
+    for group in groups {
+        let smallest = folds.iter_mut().min_by_key(|fold| fold.len());
+        smallest.expect("there is at least one fold").extend(group);
+    }
+    folds.retain(|fold: &Vec<usize>| !fold.is_empty());
+    folds.iter_mut().for_each(|fold| fold.sort_unstable());
+    folds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folds_hold_every_row_once_and_keep_equal_rows_together() {
+        let x = Mat::from_fn(40, 2, |i, j| ((i % 13) * (j + 1)) as f64);
+        let data = Dataset::new(x.clone(), Mat::from_fn(40, 1, |i, _| i as f64)).unwrap();
+        let folds = folds(&data, 5, 3);
+        let mut seen: Vec<usize> = folds.iter().flatten().copied().collect();
+        seen.sort_unstable();
+        assert_eq!(seen, (0..40).collect::<Vec<_>>());
+        for fold in &folds {
+            for i in 0..40 {
+                if fold.iter().any(|&k| k % 13 == i % 13) {
+                    assert!(fold.contains(&i));
+                }
+            }
+            assert!((6..=10).contains(&fold.len()), "{folds:?}");
+        }
+    }
+}
