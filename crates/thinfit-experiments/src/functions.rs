@@ -291,24 +291,37 @@ impl Problem {
                 got: dim,
             });
         }
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        rng.set_stream(match split {
-            Split::Train => 0,
-            Split::Test => 1,
-        });
-        let mut x = Mat::zeros(samples, dim);
-        let mut y = Mat::zeros(samples, 1);
-        let mut point = vec![0.0; dim];
-        let [low, high] = self.interval();
-        for i in 0..samples {
-            for (k, value) in point.iter_mut().enumerate() {
-                *value = low + (high - low) * rng.random::<f64>();
-                x[(i, k)] = *value;
-            }
-            y[(i, 0)] = self.evaluate(&point);
-        }
-        Ok(Sample { x, y })
+        let ranges = vec![self.interval(); dim];
+        Ok(sample(|x| self.evaluate(x), &ranges, samples, seed, split))
     }
+}
+
+/// Draws `samples` points uniformly, input k from `ranges[k]`, and evaluates `f` there.
+///
+/// The two splits of a seed are independent, and a longer sample begins with a shorter one.
+pub(crate) fn sample(
+    f: impl Fn(&[f64]) -> f64,
+    ranges: &[[f64; 2]],
+    samples: usize,
+    seed: u64,
+    split: Split,
+) -> Sample {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(match split {
+        Split::Train => 0,
+        Split::Test => 1,
+    });
+    let mut x = Mat::zeros(samples, ranges.len());
+    let mut y = Mat::zeros(samples, 1);
+    let mut point = vec![0.0; ranges.len()];
+    for i in 0..samples {
+        for (k, (value, [low, high])) in point.iter_mut().zip(ranges).enumerate() {
+            *value = low + (high - low) * rng.random::<f64>();
+            x[(i, k)] = *value;
+        }
+        y[(i, 0)] = f(&point);
+    }
+    Sample { x, y }
 }
 
 /// `count` standard normal numbers, from a stream that no sample of the same seed uses.

@@ -5,11 +5,15 @@
 //! Tables 1 to 6 ([`published`]). A table is an [`Exhibit`]: in each [`Cell`] a [`Row`], that is, a method with its
 //! settings, learns a [`Column`], that is, a problem. A [`Job`] is one fit for a cell, and a [`Ledger`] has an [`Entry`]
 //! for every finished job. [`run`] does the jobs that are missing, and a [`Report`] compares the ledger with the paper.
+//!
+//! Beside the paper, a default fit is measured on published functions ([`engineering`]) and on small and odd tables
+//! ([`stress`]); both give a [`Trial`].
 
 mod attempt;
 mod claim;
 mod column;
 mod comparison;
+pub mod engineering;
 mod error;
 mod exhibit;
 mod figure1;
@@ -25,10 +29,13 @@ mod row;
 mod run;
 mod settings;
 mod spectrum;
+pub mod stress;
+mod trial;
 pub mod uci;
 
 pub use column::{Column, UnknownColumn};
 pub use comparison::{Comparison, Count, Ours};
+pub use engineering::Formula;
 pub use error::Error;
 pub use exhibit::{Cell, Exhibit, UnknownExhibit};
 pub use figure1::Figure1;
@@ -41,6 +48,8 @@ pub use row::{Row, UnknownRow};
 pub use run::{Event, Outcome, run};
 pub use settings::Settings;
 pub use spectrum::Spectrum;
+pub use stress::Stress;
+pub use trial::Trial;
 pub use uci::{Measured, UciError};
 
 /// The commit that this library was built from, with a `+` if the sources had changed since.

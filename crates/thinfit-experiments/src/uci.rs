@@ -222,7 +222,7 @@ fn standardise(table: &mut [Vec<f64>], train: usize) {
 }
 
 /// Mean and population standard deviation.
-fn moments(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+pub(crate) fn moments(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let count = values.clone().count() as f64;
     let mean = values.clone().sum::<f64>() / count;
     let variance = values.map(|v| (v - mean) * (v - mean)).sum::<f64>() / count;
