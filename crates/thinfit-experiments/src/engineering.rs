@@ -488,7 +488,7 @@ fn morris(x: &[f64]) -> f64 {
         _ => 2.0 * (x[i] - 0.5),
     };
     let w: Vec<f64> = (0..20).map(w).collect();
-    let sign = |k: usize| if k % 2 == 0 { 1.0 } else { -1.0 };
+    let sign = |k: usize| if k.is_multiple_of(2) { 1.0 } else { -1.0 };
     let mut sum = 0.0;
     for i in 0..20 {
         // Inputs count from one in the source, so that the sign of the first is negative.
