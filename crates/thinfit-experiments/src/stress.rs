@@ -137,7 +137,7 @@ impl Stress {
             })
         };
         let (y, fresh) = (observed(&train), observed(&test));
-        let clean = Trial::measured(Sample { x: train.x, y }, test)?;
+        let clean = Trial::new(Sample { x: train.x, y }, test)?;
         Ok(Trial {
             observed: fresh,
             ..clean

@@ -37,11 +37,11 @@ impl Trial {
         })
     }
 
-    /// Measured rows: nobody knows f, and what is observed stands for it.
+    /// Rows as they are: what is observed at the fresh points is f, as far as anyone knows.
     ///
     /// # Errors
     /// Samples that cannot be fitted.
-    pub fn measured(train: Sample, test: Sample) -> Result<Self> {
+    pub fn new(train: Sample, test: Sample) -> Result<Self> {
         Ok(Trial {
             train: Dataset::new(train.x, train.y)?,
             observed: test.y.clone(),

@@ -129,11 +129,11 @@ impl Case {
             }
             Source::Column(Column::Function(f, d, m)) => {
                 let train = f.sample(*d, *m, seed, Split::Train)?;
-                Trial::measured(train, f.sample(*d, FRESH, seed, Split::Test)?)?
+                Trial::new(train, f.sample(*d, FRESH, seed, Split::Test)?)?
             }
             Source::Column(Column::Measured(data)) => {
                 let (train, test) = Measured::read(*data, seed)?;
-                Trial::measured(train, test)?
+                Trial::new(train, test)?
             }
             Source::Stress(table) => table.draw(own)?,
         })
