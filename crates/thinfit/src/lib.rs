@@ -86,7 +86,7 @@ pub mod pieces {
 }
 
 pub use config::{Config, GeneratorConfig, Keep, Lambda, Polish, Schedule, Start, Training};
-pub use data::{Dataset, Scaler, Scaling, check_finite};
+pub use data::{Dataset, Scaler, Scaling, Warp, check_finite};
 pub use error::{Error, Result};
 pub use faer::{Mat, MatRef};
 pub use fit::{fit, fit_on, on_threads, resume, resume_on};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use thinfit::{
     Activation, Config, Control, Dataset, Error, Keep, Lambda, Mat, Model, Phase, Polish,
-    Precision, State, Training, fit, resume,
+    Precision, State, Training, Warp, fit, resume,
 };
 
 fn scratch(name: &str) -> PathBuf {
@@ -251,11 +251,45 @@ fn a_model_that_cannot_be_written_leaves_the_old_one() {
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
 }
 
+/// The same weights, with the first input warped.
+fn with_warp(model: &Model) -> Model {
+    let mut warped = model.clone();
+    let warp = Warp {
+        centre: 0.4,
+        width: 0.3,
+    };
+    warped.input_scaler.warp = vec![Some(warp), None];
+    warped
+}
+
+#[test]
+fn a_file_keeps_the_warp_of_an_input() {
+    let data = data(60);
+    let plain = run(&data, &small(Training::Random, Activation::Tanh)).unwrap();
+    assert!(!plain.to_json().contains("warp"));
+    let warped = with_warp(&plain);
+    let read = Model::from_json(&warped.to_json(), Path::new("warped")).unwrap();
+    assert_eq!(read, warped);
+    let f = |model: &Model| model.predict(data.x.as_ref()).unwrap();
+    assert!(f(&read) == f(&warped) && f(&read) != f(&plain));
+    // Standard deviations see the warped inputs, too: the plain model has those of the warped rows.
+    let bent = Mat::from_fn(60, 2, |i, j| warped.input_scaler.warped(j, data.x[(i, j)]));
+    let deviation = |model: &Model, x: &Mat<f64>| model.deviation(x.as_ref()).unwrap().model;
+    let difference = deviation(&warped, &data.x) - deviation(&plain, &bent);
+    assert!(difference.norm_max() < 1e-14);
+    let mut spoilt = plain;
+    spoilt.output_scaler.warp = vec![warped.input_scaler.warp[0]];
+    let error = Model::from_json(&spoilt.to_json(), Path::new("m")).unwrap_err();
+    assert!(error.to_string().contains("an output scaling"), "{error}");
+}
+
 #[test]
 fn gradient_equals_differences_of_predict() {
     let data = data(100);
-    for activation in Activation::ALL {
-        let model = run(&data, &small(Training::Refined, activation)).unwrap();
+    let of = |activation| run(&data, &small(Training::Refined, activation)).unwrap();
+    let plain = Activation::ALL.map(|activation| (activation, of(activation)));
+    let warped = plain.clone().map(|(a, model)| (a, with_warp(&model)));
+    for (activation, model) in plain.iter().chain(&warped) {
         let x = Mat::from_fn(5, 2, |i, j| 0.13 + 0.17 * i as f64 + 0.05 * j as f64);
         let gradient = model.gradient(x.as_ref(), 0).unwrap();
         for j in 0..2 {
@@ -267,7 +301,7 @@ fn gradient_equals_differences_of_predict() {
             for i in 0..5 {
                 let numeric = difference[(i, 0)] / (2.0 * h);
                 // A ReLU has kinks, and one may lie between the two points.
-                let tolerance = if activation == Activation::Relu {
+                let tolerance = if *activation == Activation::Relu {
                     0.2
                 } else {
                     1e-5

@@ -412,6 +412,39 @@ fn units_change_moments_and_no_index() {
 }
 
 #[test]
+fn a_warped_input_is_uniform_in_its_warped_units() {
+    for activation in Activation::ALL {
+        let model = random(activation, 6, 2, 1.0, 21);
+        let [low, high] = [-0.5f64, 0.5].map(|u| 3.0 + 1e-3 * (8.0 * u).sinh());
+        let warped = edited(&model, |model| {
+            model["input_scaler"] = json!({ "shift": [0.0, 0.0], "scale": [8.0, 1.0],
+                "warp": [{ "centre": 3.0, "width": 1e-3 }, null] });
+            model["domain"] = json!([[low, high], [-0.5, 0.5]]);
+        });
+        let (a, b) = (
+            model.sensitivity(0).unwrap(),
+            warped.sensitivity(0).unwrap(),
+        );
+        assert_eq!(a.closed_form, b.closed_form);
+        for j in 0..2 {
+            assert!((a.first[j] - b.first[j]).abs() < 1e-11);
+            assert!((a.total[j] - b.total[j]).abs() < 1e-11);
+            let unit = [8.0f64, 1.0][j];
+            assert!((b.derivative[j] * unit * unit / a.derivative[j] - 1.0).abs() < 1e-10);
+        }
+        assert!((b.mean - a.mean).abs() < 1e-11 && (b.variance / a.variance - 1.0).abs() < 1e-10);
+        let at: Vec<f64> = (0..9).map(|k| f64::from(k) / 8.0 - 0.5).collect();
+        let bent: Vec<f64> = at.iter().map(|u| 3.0 + 1e-3 * (8.0 * u).sinh()).collect();
+        for (j, places) in [(0, &bent), (1, &at)] {
+            let effects = model.effect(0, j, &at).unwrap().into_iter();
+            for (a, b) in effects.zip(warped.effect(0, j, places).unwrap()) {
+                assert!((a - b).abs() < 1e-11, "{activation:?} {j}: {a} {b}");
+            }
+        }
+    }
+}
+
+#[test]
 fn effects_are_the_means_at_fixed_inputs_and_vary_like_first_order_indices() {
     for activation in Activation::ALL {
         let model = random(activation, 6, 3, 1.0, 31);

@@ -3,6 +3,8 @@
 pub(crate) mod dataset;
 pub(crate) mod rows;
 pub(crate) mod scaling;
+mod warp;
 
 pub use dataset::{Dataset, check_finite};
 pub use scaling::{Scaler, Scaling};
+pub use warp::Warp;

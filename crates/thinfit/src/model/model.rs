@@ -134,7 +134,8 @@ impl Model {
         self.output.as_ref()
     }
 
-    /// Hidden weights w (n × d) in the units of the data: ⟨w_l, x⟩ up to the shift that the biases or phases hold.
+    /// Hidden weights w (n × d) in the units of the data: ⟨w_l, x⟩ up to the shift that the biases or phases hold. The
+    /// weights of a warped input are per unit of its warped value, [`Scaler::warped`].
     pub fn hidden(&self) -> Mat<f64> {
         Mat::from_fn(self.width(), self.dim(), |l, j| {
             self.hidden[(l, j)] / self.input_scaler.scale[j]
@@ -176,12 +177,6 @@ impl Model {
     fn flaw(&self) -> Option<&'static str> {
         let (n, d, c) = (self.width(), self.dim(), self.outputs.len());
         let k = self.activation.columns(n);
-        let scaler = |s: &Scaler, columns| {
-            s.shift.len() == columns
-                && s.scale.len() == columns
-                && s.shift.iter().all(|v| v.is_finite())
-                && s.scale.iter().all(|v| v.is_normal())
-        };
         let table = |a: &Mat<f64>, rows: usize, columns: usize| {
             a.nrows() == rows && a.ncols() == columns && a.is_all_finite()
         };
@@ -198,11 +193,11 @@ impl Model {
                 "ranges that do not fit the inputs",
             ),
             (
-                scaler(&self.input_scaler, d),
+                self.input_scaler.is_sound(d),
                 "an input scaling that does not fit the inputs",
             ),
             (
-                scaler(&self.output_scaler, c),
+                self.output_scaler.is_sound(c) && self.output_scaler.warp.is_empty(),
                 "an output scaling that does not fit the outputs",
             ),
             (

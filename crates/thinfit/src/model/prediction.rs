@@ -74,7 +74,7 @@ impl Model {
                 found: o.to_string(),
             });
         }
-        self.by_blocks(x, d, |e, mut out| {
+        self.by_blocks(x, d, |x, e, mut out| {
             let mut slope = Mat::zeros(e.nrows(), n);
             slopes(self.activation, e, self.output.as_ref(), o, slope.as_mut());
             multiply(
@@ -84,9 +84,9 @@ impl Model {
             );
             for j in 0..d {
                 let factor = self.output_scaler.scale[o] / self.input_scaler.scale[j];
-                column_mut(out.rb_mut(), j)
-                    .iter_mut()
-                    .for_each(|v| *v *= factor);
+                for (v, &x) in column_mut(out.rb_mut(), j).iter_mut().zip(x.col(j).iter()) {
+                    *v *= factor * self.input_scaler.warp_slope(j, x);
+                }
             }
         })
     }
@@ -149,17 +149,17 @@ impl Model {
     fn variance(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
         let k = self.activation.columns(self.width());
         let covariance = self.uncertainty()?.matrix(k);
-        self.by_blocks(x, 1, |e, out| {
+        self.by_blocks(x, 1, |_, e, out| {
             column_mut(out, 0).copy_from_slice(&spread(e, covariance.as_ref()))
         })
     }
 
-    /// Evaluates `write(planes, rows of the result)` over blocks of rows; the result is m × `columns`, zero at first.
+    /// Evaluates `write(rows of x, planes, rows of the result)` over blocks of rows; the result is m × `columns`, zero at first.
     fn by_blocks(
         &self,
         x: MatRef<'_, f64>,
         columns: usize,
-        write: impl Fn(MatRef<'_, f64>, MatMut<'_, f64>) + Sync,
+        write: impl Fn(MatRef<'_, f64>, MatRef<'_, f64>, MatMut<'_, f64>) + Sync,
     ) -> Result<Mat<f64>> {
         self.check_columns(x)?;
         check_finite("x", x)?;
@@ -170,9 +170,9 @@ impl Model {
             .zip_eq(0..blocks)
             .for_each(|(out, block)| {
                 let x = x.subrows(block * BLOCK, out.nrows());
-                let x = self.input_scaler.apply(x);
-                let e = planes(self.activation, x.as_ref(), self.hidden.as_ref());
-                write(e.as_ref(), out);
+                let scaled = self.input_scaler.apply(x);
+                let e = planes(self.activation, scaled.as_ref(), self.hidden.as_ref());
+                write(x, e.as_ref(), out);
             });
         check_result(out)
     }

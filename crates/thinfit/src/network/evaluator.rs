@@ -9,7 +9,7 @@
 //! tests.
 
 use crate::Activation;
-use crate::data::{Scaler, dataset::LARGEST};
+use crate::data::{Scaler, Warp, dataset::LARGEST};
 use crate::math::columns::column_mut;
 use crate::math::elementary::{cos_kernel, sigmoid_kernel, sincos_kernel, tanh_kernel, vectorised};
 use faer::reborrow::ReborrowMut;
@@ -39,7 +39,9 @@ pub enum Feature {
 
 /// A model's network in the form in which it is evaluated, with real numbers only:
 ///
-/// f_o(x) = shift_o + scale_o (a_o + Σ_l b_lo Φ(θ_l + Σ_j w_lj x′_j)), x′_j = (x_j − shift_j) · factor_j.
+/// f_o(x) = shift_o + scale_o (a_o + Σ_l b_lo Φ(θ_l + Σ_j w_lj x′_j)), x′_j = (u_j − shift_j) · factor_j,
+///
+/// where u_j is x_j, or its warp asinh((x_j − centre_j)/width_j) if it has one.
 ///
 /// These are the numbers that [`Model::predict`](crate::Model::predict) computes with, for export to other languages.
 #[derive(Clone, Debug)]
@@ -48,6 +50,8 @@ pub struct Evaluator {
     pub feature: Feature,
     /// Shift and factor of each input.
     pub inputs: Vec<[f64; 2]>,
+    /// The warp of each input, before shift and factor (d).
+    pub warps: Vec<Option<Warp>>,
     /// a_o, shift and scale of each output.
     pub outputs: Vec<[f64; 3]>,
     /// n rows of 1 + d numbers.
@@ -100,6 +104,7 @@ impl Evaluator {
             inputs: (0..d)
                 .map(|j| [inputs.shift[j], 1.0 / inputs.scale[j]])
                 .collect(),
+            warps: (0..d).map(|j| inputs.warp_of(j)).collect(),
             outputs: (0..c)
                 .map(|o| [bias(o), outputs.shift[o], outputs.scale[o]])
                 .collect(),
@@ -198,7 +203,13 @@ impl Evaluator {
     ) -> bool {
         let c = sums.len();
         let mut usable = true;
-        for (x, &[shift, factor]) in x.iter_mut().zip(&self.inputs) {
+        for ((x, &[shift, factor]), warp) in x.iter_mut().zip(&self.inputs).zip(&self.warps) {
+            if let Some(warp) = warp {
+                for x in &mut *x {
+                    usable &= x.abs() <= LARGEST;
+                    *x = warp.value(*x);
+                }
+            }
             for x in x {
                 usable &= x.abs() <= LARGEST;
                 *x = (*x - shift) * factor;

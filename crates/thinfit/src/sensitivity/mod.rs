@@ -1,6 +1,7 @@
 //! Which inputs matter: variance-based sensitivity indices of a model over a box.
 //!
-//! Dimensions: `d` inputs. The inputs are independent and uniform on the box. Sums of waves are integrated in closed
+//! Dimensions: `d` inputs. The inputs are independent and uniform on the box, warped inputs in their
+//! warped units (where they are spread like the samples, and not nearly all in the tail). Sums of waves are integrated in closed
 //! form (`waves`); for other activations, and where rounding would spoil the closed form, the moments are estimated at
 //! the points of a lattice. Correlations between inputs in the samples are ignored.
 
@@ -20,7 +21,8 @@ const EFFECT_POINTS: usize = 1 << 12;
 /// Largest rounding error of the closed form, relative to the variance.
 const ROUNDING: f64 = 1e-7;
 
-/// Variance-based indices of one output f over a box with independent, uniform inputs.
+/// Variance-based indices of one output f over a box with independent inputs, uniform in the units of the data or, where
+/// an input is warped, in its warped units.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sensitivity {
     /// E f.
@@ -35,7 +37,7 @@ pub struct Sensitivity {
     /// diagonal. Σ_j S_j + Σ_{i<j} S_ij = 1 where no three inputs interact.
     pub second: Mat<f64>,
     /// E (∂f/∂x_j)², in the units of the data (d). Times (high − low)²/(π² Var f) it is a bound on S_Tj, and it sees
-    /// fast, small ripples that the indices do not.
+    /// fast, small ripples that the indices do not. For a warped input, derivative and range are in its warped units.
     pub derivative: Vec<f64>,
     /// Whether the integrals are exact up to rounding. If not, they were estimated from a fixed set of points: expect
     /// errors of 1e-3 in the indices, less where f is smooth.
@@ -75,8 +77,8 @@ impl Model {
         moments.indices(noise, closed_form)
     }
 
-    /// The main effect of input `j` on output `o`: E\[f | x_j = v\] for every v of `at`, with the other inputs uniform
-    /// on [`Model::domain`]. Its variance over x_j is S_j Var f.
+    /// The main effect of input `j` on output `o`: E\[f | x_j = v\] for every v of `at`, with the other inputs as in
+    /// [`Sensitivity`], on [`Model::domain`]. Its variance over x_j is S_j Var f.
     ///
     /// # Errors
     /// An output or input that does not exist, or values that are not finite.
@@ -91,12 +93,15 @@ impl Model {
         }
         check_finite("at", MatRef::from_column_major_slice(at, at.len(), 1))?;
         if let Some(waves) = Waves::new(self, o, &self.domain) {
-            let effect: Vec<f64> = at.iter().map(|&v| waves.effect(j, v)).collect();
+            let effect: Vec<f64> = at
+                .iter()
+                .map(|&v| waves.effect(j, self.input_scaler.warped(j, v)))
+                .collect();
             if effect.iter().all(|v| v.is_finite()) {
                 return Ok(effect);
             }
         }
-        let mut x = to_box(lattice(EFFECT_POINTS, self.dim()).as_ref(), &self.domain);
+        let mut x = self.to_box(lattice(EFFECT_POINTS, self.dim()).as_ref(), &self.domain);
         at.iter()
             .map(|&v| {
                 x.col_as_slice_mut(j).fill(v);
@@ -146,7 +151,7 @@ impl Model {
     fn estimate(&self, o: usize, domain: &[[f64; 2]]) -> Result<Moments> {
         let d = self.dim();
         let points = lattice(POINTS, 2 * d);
-        let [a, b] = [0, d].map(|from| to_box(points.as_ref().subcols(from, d), domain));
+        let [a, b] = [0, d].map(|from| self.to_box(points.as_ref().subcols(from, d), domain));
         let values = |x: &Mat<f64>| -> Result<Vec<f64>> {
             Ok(self.predict(x.as_ref())?.col_as_slice(o).to_vec())
         };
@@ -164,7 +169,13 @@ impl Model {
         let (p, q) = (exchanged(&a, &b, &at_a)?, exchanged(&b, &a, &at_b)?);
         let product =
             |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() / POINTS as f64;
-        let slopes = [self.gradient(a.as_ref(), o)?, self.gradient(b.as_ref(), o)?];
+        let in_warped_units = |x: &Mat<f64>| -> Result<Mat<f64>> {
+            let slopes = self.gradient(x.as_ref(), o)?;
+            Ok(Mat::from_fn(POINTS, d, |i, j| {
+                slopes[(i, j)] / self.input_scaler.warp_slope(j, x[(i, j)])
+            }))
+        };
+        let slopes = [in_warped_units(&a)?, in_warped_units(&b)?];
         let both = [at_a, at_b].concat();
         let middle = mean(&both);
         let centred: Vec<f64> = both.iter().map(|f| f - middle).collect();
@@ -187,6 +198,15 @@ impl Model {
                     0.5 * slopes.iter().map(square).sum::<f64>()
                 })
                 .collect(),
+        })
+    }
+
+    /// Points of the unit cube (rows), mapped to the box, evenly in warped units.
+    fn to_box(&self, points: MatRef<'_, f64>, domain: &[[f64; 2]]) -> Mat<f64> {
+        let inputs = &self.input_scaler;
+        Mat::from_fn(points.nrows(), points.ncols(), |i, j| {
+            let [low, high] = domain[j].map(|v| inputs.warped(j, v));
+            inputs.unwarped(j, low + (high - low) * points[(i, j)])
         })
     }
 }
@@ -226,14 +246,6 @@ impl Moments {
             closed_form,
         })
     }
-}
-
-/// Points of the unit cube (rows), mapped to the box.
-fn to_box(points: MatRef<'_, f64>, domain: &[[f64; 2]]) -> Mat<f64> {
-    Mat::from_fn(points.nrows(), points.ncols(), |i, j| {
-        let [low, high] = domain[j];
-        low + (high - low) * points[(i, j)]
-    })
 }
 
 /// The mean as an offset from the first value, which is exact for equal values.

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 /// The largest angle that has digits left when it is reduced modulo π.
 const LARGEST_ANGLE: f64 = 1e12;
 
-/// f as a sum of waves, in the units of the data.
+/// f as a sum of waves, in the units of the data; warped inputs in warped units, where f is a sum of waves.
 pub(crate) struct Waves {
     constant: fx128,
     /// a_l: real and imaginary part, with the phase at the centre of the box.
@@ -58,7 +58,10 @@ impl Waves {
             _ => return None,
         };
         let half = real(0.5);
-        let ends = |j: usize| (real(domain[j][0]), real(domain[j][1]));
+        let ends = |j: usize| {
+            let [low, high] = domain[j].map(|v| real(inputs.warped(j, v)));
+            (low, high)
+        };
         let centre: Vec<fx128> = (0..d).map(|j| (ends(j).0 + ends(j).1) * half).collect();
         let frequency: Vec<Vec<fx128>> = (0..n)
             .map(|l| {
@@ -106,7 +109,7 @@ impl Waves {
         })
     }
 
-    /// E[f | x_j = at].
+    /// E[f | x_j = at], `at` in warped units if x_j is warped.
     pub(crate) fn effect(&self, j: usize, at: f64) -> f64 {
         let d = self.centre.len();
         let term = |l: usize| {

@@ -11,6 +11,21 @@ fn scaler(columns: usize) -> Scaler {
     Scaler {
         shift: (0..columns).map(|j| 0.3 * j as f64 - 1.0).collect(),
         scale: (0..columns).map(|j| 0.7 + j as f64).collect(),
+        warp: Vec::new(),
+    }
+}
+
+/// [`scaler`] with every third column warped.
+fn warped_scaler(columns: usize) -> Scaler {
+    let warp = |j: usize| Warp {
+        centre: 0.5 - 0.1 * j as f64,
+        width: 0.02 + 0.1 * j as f64,
+    };
+    Scaler {
+        warp: (0..columns)
+            .map(|j| (j % 3 == 0).then(|| warp(j)))
+            .collect(),
+        ..scaler(columns)
     }
 }
 
@@ -27,7 +42,16 @@ fn plain(
     for l in 0..n {
         let w = hidden.row(l);
         let mut t: f64 = (0..d)
-            .map(|j| w[j] * ((x[j] - inputs.shift[j]) / inputs.scale[j]))
+            .map(|j| {
+                let u = match inputs.warp.get(j).copied().flatten() {
+                    None => x[j],
+                    Some(Warp { centre, width }) => {
+                        let t = (x[j] - centre) / width;
+                        (t.abs() + (t * t + 1.0).sqrt()).ln() * t.signum()
+                    }
+                };
+                w[j] * ((u - inputs.shift[j]) / inputs.scale[j])
+            })
             .sum();
         if activation.has_bias() {
             t += w[d];
@@ -65,17 +89,18 @@ fn plain(
 #[test]
 fn every_network_agrees_with_the_formula_and_no_row_depends_on_its_neighbours() {
     for activation in Activation::ALL {
-        for (d, c, radius) in [
-            (1, 1, 0.5),
-            (2, 3, 3.0),
-            (5, 1, 2.0),
-            (10, 1, 1.0),
-            (23, 2, 0.5),
+        for (d, c, radius, inputs) in [
+            (1, 1, 0.5, scaler(1)),
+            (1, 1, 0.5, warped_scaler(1)),
+            (2, 3, 3.0, scaler(2)),
+            (5, 1, 2.0, warped_scaler(5)),
+            (10, 1, 1.0, scaler(10)),
+            (23, 2, 0.5, warped_scaler(23)),
         ] {
             let n = 7;
             let hidden = table(n, activation.weights(d), radius, 0.3);
             let output = table(activation.columns(n), c, 2.0, 0.7);
-            let (inputs, outputs) = (scaler(d), scaler(c));
+            let outputs = scaler(c);
             let weights = (hidden.as_ref(), output.as_ref());
             let evaluator = Evaluator::new(activation, weights, (&inputs, &outputs));
             let m = 2 * LANES + 5;
@@ -136,7 +161,7 @@ fn large_arguments_keep_their_phase() {
 #[test]
 fn values_that_cannot_be_used_are_seen_in_every_lane() {
     let (hidden, output) = (table(2, 2, 1.0, 0.1), table(4, 1, 1.0, 0.2));
-    let (inputs, one) = (scaler(2), Scaler::identity(1));
+    let (inputs, one) = (warped_scaler(2), Scaler::identity(1));
     let evaluator = Evaluator::new(
         Activation::Fourier,
         (hidden.as_ref(), output.as_ref()),
@@ -145,7 +170,7 @@ fn values_that_cannot_be_used_are_seen_in_every_lane() {
     for row in [0, 17, LANES - 1, LANES, LANES + 2] {
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -2e150] {
             let mut x = Mat::zeros(LANES + 3, 2);
-            x[(row, 1)] = bad;
+            x[(row, row % 2)] = bad;
             assert!(!evaluator.evaluate(x.as_ref(), Mat::zeros(LANES + 3, 1).as_mut()));
         }
     }
