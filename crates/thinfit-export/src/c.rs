@@ -1,11 +1,12 @@
 //! A network as C99 without dependencies: one source file and its header, for C and for C++.
 //!
 //! Rows are processed in blocks, in loops that compilers vectorise. Cosine and exponential are polynomials after an exact
-//! reduction of the argument, so that these loops call no library function.
+//! reduction of the argument, so that these loops call no library function. Warped inputs need `asinh` of the library,
+//! once per row.
 
 use crate::name::{identifier, listed};
 use std::fmt::Write;
-use thinfit::{Evaluator, Feature, Model};
+use thinfit::{Evaluator, Feature, Model, Warp};
 
 /// A source file and its header.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +44,7 @@ fn header(model: &Model, name: &str) -> String {
    outputs: {outputs}
 
    Results agree with thinfit's up to rounding. Compile with -O3, and with -march=native if the program runs on this
-   machine only; never with -ffast-math. */
+   machine only; never with -ffast-math.{library} */
 #ifndef {guard}_H
 #define {guard}_H
 
@@ -74,6 +75,10 @@ void {name}_gradient(const double *x, double *g, size_t rows);
         version = model.record.version,
         inputs = listed(&model.inputs),
         outputs = listed(&model.outputs),
+        library = match model.input_scaler.warp.is_empty() {
+            true => "",
+            false => " Link with -lm, for asinh.",
+        },
     )
 }
 
@@ -145,7 +150,7 @@ enum {{ BLOCK = {block}, INPUTS = {d}, NEURONS = {n}, OUTPUTS = {c}, PLANES = {p
     }
     text.push_str(feature(network.feature));
     text.push_str(&products(d));
-    text.push_str(&functions(name, planes));
+    text.push_str(&functions(name, planes, &ScaledInputs::of(&network.warps)));
     text
 }
 
@@ -220,8 +225,62 @@ static void products(const double *w, double x[INPUTS][BLOCK], double t[BLOCK])
     text
 }
 
+/// How the inputs are scaled: definitions, and the expressions that use them.
+struct ScaledInputs {
+    definitions: String,
+    /// Input j of row k before shift and factor.
+    value: &'static str,
+    /// The derivative of the scaled input.
+    slope: &'static str,
+}
+
+impl ScaledInputs {
+    fn of(warps: &[Option<Warp>]) -> Self {
+        if warps.iter().all(Option::is_none) {
+            return ScaledInputs {
+                definitions: String::new(),
+                value: "x[k * INPUTS + j]",
+                slope: "inputs[j][1]",
+            };
+        }
+        let rows: String = warps
+            .iter()
+            .map(|warp| warp.map_or((0.0, 0.0), |warp| (warp.centre, warp.width)))
+            .map(|(centre, width)| format!("    {{{centre:?}, {width:?}}},\n"))
+            .collect();
+        ScaledInputs {
+            definitions: format!(
+                "
+#include <math.h>
+
+/* centre and width of every warped input; the others have width 0 */
+static const double warps[INPUTS][2] = {{
+{rows}}};
+
+static double warped(double v, const double *warp)
+{{
+    return warp[1] > 0.0 ? asinh((v - warp[0]) / warp[1]) : v;
+}}
+
+static double warp_slope(double v, const double *warp)
+{{
+    return warp[1] > 0.0 ? 1.0 / hypot(warp[1], v - warp[0]) : 1.0;
+}}
+"
+            ),
+            value: "warped(x[k * INPUTS + j], warps[j])",
+            slope: "inputs[j][1] * warp_slope(x[k * INPUTS + j], warps[j])",
+        }
+    }
+}
+
 /// The exported functions.
-fn functions(name: &str, planes: usize) -> String {
+fn functions(name: &str, planes: usize, inputs: &ScaledInputs) -> String {
+    let ScaledInputs {
+        definitions,
+        value,
+        slope,
+    } = inputs;
     let sums: String = (0..planes)
         .map(|p| {
             format!(
@@ -248,14 +307,14 @@ fn functions(name: &str, planes: usize) -> String {
         })
         .collect();
     format!(
-        "
+        "{definitions}
 /* The next rows, scaled and transposed; missing rows are zero. */
 static void load(const double *x, size_t rows, double scaled[INPUTS][BLOCK])
 {{
     size_t j, k;
     for (j = 0; j < INPUTS; j++)
         for (k = 0; k < BLOCK; k++)
-            scaled[j][k] = k < rows ? (x[k * INPUTS + j] - inputs[j][0]) * inputs[j][1] : 0.0;
+            scaled[j][k] = k < rows ? ({value} - inputs[j][0]) * inputs[j][1] : 0.0;
 }}
 
 void {name}(const double *x, double *y, size_t rows)
@@ -297,7 +356,7 @@ void {name}_gradient(const double *x, double *g, size_t rows)
         for (k = 0; k < count; k++)
             for (o = 0; o < OUTPUTS; o++)
                 for (j = 0; j < INPUTS; j++)
-                    g[(k * OUTPUTS + o) * INPUTS + j] = outputs[o][2] * inputs[j][1] * sum[o][j][k];
+                    g[(k * OUTPUTS + o) * INPUTS + j] = outputs[o][2] * {slope} * sum[o][j][k];
         x += count * INPUTS;
         g += count * OUTPUTS * INPUTS;
         rows -= (size_t)count;

@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 use std::fmt::Write;
-use thinfit::{Evaluator, Feature, Model};
+use thinfit::{Evaluator, Feature, Model, Warp};
 
 /// Products per line of a formula.
 const PER_LINE: usize = 5;
@@ -33,14 +33,21 @@ pub fn latex(model: &Model, digits: usize) -> String {
         .zip(&model.input_scaler.scale)
         .enumerate()
         .map(|(j, ((name, &shift), &scale))| {
-            let sign = if shift < 0.0 { '+' } else { '-' };
-            format!(
-                "u_{{{}}} &= (\\text{{{}}} {sign} {}) / {}",
-                j + 1,
-                escaped(name),
-                number(shift.abs()),
-                number(scale),
-            )
+            let moved = |value: String, shift: f64| {
+                let sign = if shift < 0.0 { '+' } else { '-' };
+                format!("({value} {sign} {})", number(shift.abs()))
+            };
+            let name = format!("\\text{{{}}}", escaped(name));
+            let value = match network.warps[j] {
+                None => name,
+                Some(Warp { centre, width }) => format!(
+                    "\\operatorname{{arsinh}}({} / {})",
+                    moved(name, centre),
+                    number(width)
+                ),
+            };
+            let value = moved(value, shift);
+            format!("u_{{{}}} &= {value} / {}", j + 1, number(scale))
         })
         .collect();
     let _ = write!(text, "{}\n\\end{{align*}}\n", inputs.join(", \\\\\n"));

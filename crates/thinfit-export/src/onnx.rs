@@ -7,7 +7,7 @@ use crate::message::{
 };
 use prost::Message;
 use std::f64::consts::TAU;
-use thinfit::{Evaluator, Feature, Model, Precision};
+use thinfit::{Evaluator, Feature, Model, Precision, Warp};
 
 /// Versions of the file format and of the operators, both of 2022: current runtimes read them.
 const VERSIONS: (i64, i64) = (8, 17);
@@ -95,18 +95,7 @@ impl Steps {
         };
         let (d, n) = (network.inputs.len(), network.neurons().len());
         let c = network.outputs.len();
-        let shift = || network.inputs.iter().map(|input| input[0]);
-        steps.constant("shift", &[d], shift());
-        steps.node("Sub", &["x", "shift"], "moved");
-        let mut moved = "moved";
-        if precision == Precision::F32 {
-            // The part of the shifts that single precision drops; without it, columns far from zero would lose digits.
-            steps.constant("rest", &[d], shift().map(|v| v - f64::from(v as f32)));
-            steps.node("Sub", &["moved", "rest"], "centred");
-            moved = "centred";
-        }
-        steps.constant("factor", &[d], network.inputs.iter().map(|input| input[1]));
-        steps.node("Mul", &[moved, "factor"], "scaled");
+        let scaled = steps.scaled_inputs(network);
         // Runtimes expect radians; 2π in the weights saves a pass over all neurons.
         let unit = match network.feature {
             Feature::Cosine | Feature::Pair => TAU,
@@ -115,7 +104,7 @@ impl Steps {
         let weights = |j: usize| network.neurons().map(move |(w, _)| unit * w[j]);
         steps.constant("hidden", &[d, n], (1..=d).flat_map(weights));
         steps.constant("offset", &[n], weights(0));
-        steps.node("Gemm", &["scaled", "hidden", "offset"], "t");
+        steps.node("Gemm", &[scaled, "hidden", "offset"], "t");
         let mut sum = "bias".to_owned();
         steps.constant("bias", &[c], network.outputs.iter().map(|output| output[0]));
         let planes: &[&str] = match network.feature {
@@ -143,6 +132,57 @@ impl Steps {
         steps.node("Mul", &[&sum, "scale"], "stretched");
         steps.node("Add", &["stretched", "mean"], "y");
         steps
+    }
+
+    /// The value that holds the scaled inputs: (x − shift) · factor, and after that the warp where there is one.
+    fn scaled_inputs(&mut self, network: &Evaluator) -> &'static str {
+        let d = network.inputs.len();
+        let inputs = || network.inputs.iter().zip(&network.warps);
+        let first = |(input, warp): (&[f64; 2], &Option<Warp>)| match warp {
+            None => *input,
+            Some(warp) => [warp.centre, 1.0 / warp.width],
+        };
+        let shift = || inputs().map(first).map(|[shift, _]| shift);
+        self.constant("shift", &[d], shift());
+        self.node("Sub", &["x", "shift"], "moved");
+        let mut moved = "moved";
+        if self.precision == Precision::F32 {
+            // The part of the shifts that single precision drops; without it, columns far from zero would lose digits.
+            self.constant("rest", &[d], shift().map(|v| v - f64::from(v as f32)));
+            self.node("Sub", &["moved", "rest"], "centred");
+            moved = "centred";
+        }
+        self.constant(
+            "factor",
+            &[d],
+            inputs().map(first).map(|[_, factor]| factor),
+        );
+        self.node("Mul", &[moved, "factor"], "scaled");
+        if network.warps.iter().all(Option::is_none) {
+            return "scaled";
+        }
+        // asinh t = sign t · log(|t| + √(t² + 1)): runtimes have no Asinh in double precision.
+        self.constant("one", &[1], std::iter::once(1.0));
+        self.node("Sign", &["scaled"], "sign");
+        self.node("Abs", &["scaled"], "size");
+        self.node("Mul", &["size", "size"], "square");
+        self.node("Add", &["square", "one"], "above_one");
+        self.node("Sqrt", &["above_one"], "root");
+        self.node("Add", &["size", "root"], "sum");
+        self.node("Log", &["sum"], "log");
+        self.node("Mul", &["log", "sign"], "asinh");
+        // straight + (asinh − warp_shift) · warp_factor, one of the two zero in each column.
+        let straight = |warp: &Option<Warp>| f64::from(u8::from(warp.is_none()));
+        self.constant("unwarped", &[d], network.warps.iter().map(straight));
+        self.node("Mul", &["scaled", "unwarped"], "straight");
+        let second =
+            |end: usize| inputs().map(move |(input, warp)| warp.map_or(0.0, |_| input[end]));
+        self.constant("warp_shift", &[d], second(0));
+        self.constant("warp_factor", &[d], second(1));
+        self.node("Sub", &["asinh", "warp_shift"], "moved_asinh");
+        self.node("Mul", &["moved_asinh", "warp_factor"], "bent");
+        self.node("Add", &["straight", "bent"], "inputs");
+        "inputs"
     }
 
     fn node(&mut self, operator: &str, inputs: &[&str], output: &str) {

@@ -2,7 +2,7 @@
 
 use crate::name::{identifier, identifiers, listed};
 use std::fmt::Write;
-use thinfit::{Feature, Model};
+use thinfit::{Feature, Model, Warp};
 
 /// A module with the function `name(x1, …, xd)`, which returns a float, or a tuple of floats for several outputs.
 ///
@@ -46,10 +46,19 @@ def {name}({parameters}):
         );
     }
     text.push_str("    )\n    x = (\n");
-    for (parameter, [shift, factor]) in parameters.iter().zip(&network.inputs) {
+    for (parameter, ([shift, factor], warp)) in
+        (parameters.iter()).zip(network.inputs.iter().zip(&network.warps))
+    {
+        let value = match warp {
+            None => parameter.clone(),
+            Some(Warp { centre, width }) => {
+                let centre = operand(*centre);
+                format!("math.asinh(({parameter} - {centre}) / {width:?})")
+            }
+        };
         let _ = writeln!(
             text,
-            "        ({parameter} - {}) * {factor:?},",
+            "        ({value} - {}) * {factor:?},",
             operand(*shift)
         );
     }

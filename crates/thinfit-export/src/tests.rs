@@ -5,7 +5,10 @@ use prost::Message;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use thinfit::{Activation, Config, Control, Dataset, Mat, Model, Polish, Precision, Training, fit};
+use thinfit::{
+    Activation, Config, Control, Dataset, Mat, Model, Polish, Precision, Scaler, Training, Warp,
+    fit,
+};
 
 /// Rows of every comparison: more than a block, and not a multiple of one.
 const ROWS: usize = 301;
@@ -41,12 +44,25 @@ fn model(activation: Activation, outputs: usize) -> Model {
     fit(&data, &config, &|_| Control::Continue).unwrap()
 }
 
+/// The same weights, with two inputs warped, one of them far from zero.
+fn with_warps(model: &Model) -> Model {
+    let mut warped = model.clone();
+    let warp = |centre, width| Some(Warp { centre, width });
+    warped.input_scaler = Scaler::to_box_warped(
+        points(90).as_ref(),
+        &[warp(-0.01, 0.02), warp(1e6 + 25.3, 0.7), None],
+    );
+    warped
+}
+
 fn models() -> Vec<(String, Model)> {
     let mut models = Vec::new();
     for activation in Activation::ALL {
         for outputs in [1, 3] {
             let name = format!("{}_{outputs}", activation.name());
-            models.push((name, model(activation, outputs)));
+            let plain = model(activation, outputs);
+            models.push((format!("{name}_warped"), with_warps(&plain)));
+            models.push((name, plain));
         }
     }
     models
@@ -158,6 +174,10 @@ fn interpret(graph: &GraphProto, x: Value) -> Value {
             "Sub" => zip(&|a, b| a - b),
             "Mul" => zip(&|a, b| a * b),
             "Add" => zip(&|a, b| a + b),
+            "Abs" => map(&f64::abs),
+            "Sign" => map(&|t| if t == 0.0 { 0.0 } else { t.signum() }),
+            "Sqrt" => map(&f64::sqrt),
+            "Log" => map(&f64::ln),
             "Cos" => map(&f64::cos),
             "Sin" => map(&f64::sin),
             "Tanh" => map(&f64::tanh),
@@ -246,7 +266,7 @@ int main(void)
         );
         let main = format!("{name}_main.c");
         for (file, text) in [
-            (format!("{name}.h"), header),
+            (format!("{name}.h"), header.clone()),
             (format!("{name}.c"), source),
             (main.clone(), program),
         ] {
@@ -256,6 +276,9 @@ int main(void)
         let strict = ["-Wall", "-Wextra", "-pedantic", "-O2"];
         let mut compile = strict.to_vec();
         compile.extend(["-std=c99", &unit, &main, "-o", &name]);
+        if header.contains("-lm") {
+            compile.push("-lm");
+        }
         if run("cc", &compile, &folder.0).is_none() {
             return;
         }
@@ -333,5 +356,7 @@ fn latex_is_balanced_and_sorted() {
         assert_eq!(count("\\bigl("), 25 * model.outputs.len());
         assert_eq!(count("\\bigl("), count("\\bigr)"));
         assert!(text.contains("a\\_\\%\\{b") && text.is_ascii(), "{name}");
+        let warped = if name.ends_with("_warped") { 2 } else { 0 };
+        assert_eq!(count("{arsinh}("), warped, "{name}");
     }
 }
