@@ -243,6 +243,7 @@ fn effects_picture(inputs: &[String]) -> Canvas {
             x,
             y,
             band: Some((low, high)),
+            warp: None,
             rug,
         })
         .collect();

@@ -20,6 +20,8 @@ pub struct Effect<'a> {
     pub y: &'a [f64],
     /// A lower and an upper bound on the effect at each value.
     pub band: Option<(&'a [f64], &'a [f64])>,
+    /// Centre and width of an axis that is even in asinh((x − centre)/width); none for a linear one.
+    pub warp: Option<[f64; 2]>,
     /// Values to mark on the axis, such as quantiles of the input in the data; may be empty.
     pub rug: &'a [f64],
 }
@@ -86,7 +88,10 @@ pub fn effects(effects: Effects<'_>) -> Canvas {
         let panel = Panel {
             corner: layout.corner(index / columns, column),
             size,
-            across: Scale::around(drawn),
+            across: match effect.warp {
+                None => Scale::around(drawn),
+                Some(warp) => Scale::warped(drawn, warp),
+            },
             up,
         };
         let labels = TickLabels {
@@ -167,6 +172,7 @@ mod tests {
                 x: &x,
                 y: &[0.0, 1.0, f64::NAN],
                 band: Some((&[-1.0, 0.5, 1.0], &[1.0, 1.5, 2.0])),
+                warp: Some([0.0, 0.1]),
                 rug: &[0.2, 0.8],
             })
             .collect();

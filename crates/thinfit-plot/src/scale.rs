@@ -8,12 +8,24 @@ use crate::number::{power_of_ten, scientific};
 const LARGEST: f64 = 1e300;
 const SMALLEST: f64 = 1e-300;
 
-/// An interval, linear or logarithmic.
+/// An interval, and how its values are laid out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
     low: f64,
     high: f64,
-    logarithmic: bool,
+    map: Map,
+}
+
+/// The function of a value that is drawn evenly.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Map {
+    Linear,
+    Logarithmic,
+    /// asinh((value − centre)/width).
+    Warped {
+        centre: f64,
+        width: f64,
+    },
 }
 
 /// A labelled mark on an axis.
@@ -40,7 +52,7 @@ impl Scale {
         Scale {
             low: low - margin,
             high: high + margin,
-            logarithmic: false,
+            map: Map::Linear,
         }
     }
 
@@ -66,7 +78,26 @@ impl Scale {
         Scale {
             low: 10f64.powf((middle - half).max(-305.0)),
             high: 10f64.powf((middle + half).min(305.0)),
-            logarithmic: true,
+            map: Map::Logarithmic,
+        }
+    }
+
+    /// A scale over the finite values that is even in asinh((value − centre)/width), with a margin.
+    ///
+    /// Linear if the width is not positive or a value is too far away for it.
+    pub fn warped(values: impl IntoIterator<Item = f64>, [centre, width]: [f64; 2]) -> Self {
+        let values: Vec<f64> = values.into_iter().filter(|v| v.is_finite()).collect();
+        let places = values.iter().map(|v| ((v - centre) / width).asinh());
+        let places = Scale::around(places);
+        let [low, high] = [places.low, places.high].map(|u| centre + width * u.sinh());
+        let usable = -LARGEST <= low && low < high && high <= LARGEST && width > 0.0;
+        match usable && !values.is_empty() {
+            true => Scale {
+                low,
+                high,
+                map: Map::Warped { centre, width },
+            },
+            false => Scale::around(values),
         }
     }
 
@@ -74,16 +105,11 @@ impl Scale {
     ///
     /// NaN if the value is not finite, or not positive on a logarithmic scale.
     pub fn position(&self, value: f64) -> f64 {
-        if !value.is_finite() || (self.logarithmic && value <= 0.0) {
+        if !value.is_finite() || (self.map == Map::Logarithmic && value <= 0.0) {
             return f64::NAN;
         }
-        let position = if self.logarithmic {
-            let [low, high] = self.decades();
-            (value.log10() - low) / (high - low)
-        } else {
-            (0.5 * value - 0.5 * self.low) / (0.5 * self.high - 0.5 * self.low)
-        };
-        position.clamp(0.0, 1.0)
+        let [low, high, place] = [self.low, self.high, value].map(|v| self.map.place(v));
+        ((place - low) / (high - low)).clamp(0.0, 1.0)
     }
 
     fn decades(&self) -> [f64; 2] {
@@ -92,29 +118,49 @@ impl Scale {
 
     /// Ticks at about `count` round values.
     pub fn ticks(&self, count: usize) -> Vec<Tick> {
-        if self.logarithmic {
-            return self.logarithmic_ticks(count);
+        match self.map {
+            Map::Linear => self.linear_ticks(count),
+            Map::Logarithmic => self.logarithmic_ticks(count),
+            Map::Warped { centre, width } => self.warped_ticks(count, [centre, width]),
         }
+    }
+
+    fn linear_ticks(&self, count: usize) -> Vec<Tick> {
         let step = round_step((self.high / count as f64) - (self.low / count as f64));
         // An end that is round up to rounding errors gets its tick.
         let first = (self.low / step - 1e-6).ceil() as i64;
         let last = (self.high / step + 1e-6).floor() as i64;
-        // Labels have the digits of the step, with a power of ten where plain digits would be long.
-        let exponent = (1.0001 * step).log10().floor() as i32;
         let largest = self.low.abs().max(self.high.abs());
         (first..=last)
             .map(|index| {
                 let value = index as f64 * step;
-                let label = if (1e-3..1e5).contains(&largest) {
-                    format!("{value:.*}", (-exponent).max(0) as usize).replace('-', "−")
-                } else {
-                    let digits = (largest.log10().floor() as i32 - exponent).max(0);
-                    scientific(value, digits as usize)
-                };
+                let label = label(value, step, largest);
                 let position = self.position(value);
                 Tick { position, label }
             })
             .collect()
+    }
+
+    /// Values at even distances, each rounded as far as its distance to the next ones allows.
+    fn warped_ticks(&self, count: usize, [centre, width]: [f64; 2]) -> Vec<Tick> {
+        let [low, high] = [self.low, self.high].map(|v| self.map.place(v));
+        let even = |k: usize| low + (high - low) * k as f64 / (count + 1) as f64;
+        let values: Vec<f64> = (0..count + 2)
+            .map(|k| centre + width * even(k).sinh())
+            .collect();
+        let mut ticks: Vec<Tick> = values
+            .windows(3)
+            .map(|near| {
+                let step = round_step((near[1] - near[0]).min(near[2] - near[1]).max(SMALLEST));
+                // Without the sign of a negative zero.
+                let value = (near[1] / step).round() * step + 0.0;
+                let label = label(value, step, value.abs());
+                let position = self.position(value);
+                Tick { position, label }
+            })
+            .collect();
+        ticks.dedup_by(|b, a| b.position <= a.position);
+        ticks
     }
 
     /// Every decade, every few decades, or 1, 2 and 5 in each, whichever gives about `count`.
@@ -147,7 +193,7 @@ impl Scale {
     pub fn minor_ticks(&self, length: f64) -> Vec<f64> {
         let [low, high] = self.decades();
         let room = length / (high - low);
-        if !self.logarithmic || room < 4.0 {
+        if self.map != Map::Logarithmic || room < 4.0 {
             return Vec::new();
         }
         let digits = if room < 24.0 { 1..2 } else { 2..10 };
@@ -160,6 +206,27 @@ impl Scale {
             .filter(|position| (0.0..=1.0).contains(position))
             .collect()
     }
+}
+
+impl Map {
+    fn place(self, value: f64) -> f64 {
+        match self {
+            // Half, since the length of a scale may overflow.
+            Map::Linear => 0.5 * value,
+            Map::Logarithmic => value.log10(),
+            Map::Warped { centre, width } => ((value - centre) / width).asinh(),
+        }
+    }
+}
+
+/// A value with the digits of `step`, and with a power of ten where plain digits of `largest` would be long.
+fn label(value: f64, step: f64, largest: f64) -> String {
+    let exponent = (1.0001 * step).log10().floor() as i32;
+    if (1e-3..1e5).contains(&largest) {
+        return format!("{value:.*}", (-exponent).max(0) as usize).replace('-', "−");
+    }
+    let digits = (largest.log10().floor() as i32).saturating_sub(exponent);
+    scientific(value, digits.max(0) as usize)
 }
 
 /// The smallest and the largest finite value.
@@ -242,6 +309,32 @@ mod tests {
     }
 
     #[test]
+    fn warped_scales_have_round_ticks_at_even_distances() {
+        // Five decades, straight below 0.1.
+        let scale = Scale::warped([0.0, 0.3, 1e3], [0.0, 0.1]);
+        assert_eq!(labels(scale), ["0.2", "1", "5", "50", "200"]);
+        let signed = Scale::warped([-2e4, 3e6], [5.0, 10.0]);
+        assert_eq!(labels(signed), ["−1000", "0", "100", "4000", "2·10⁵"]);
+        for scale in [scale, signed] {
+            let ticks = scale.ticks(5);
+            for pair in ticks.windows(2) {
+                let distance = pair[1].position - pair[0].position;
+                assert!((0.1..0.25).contains(&distance), "{ticks:?}");
+            }
+        }
+        let place = |v: f64| (v / 0.1).asinh() / 1e4f64.asinh();
+        for v in [0.0, 0.05, 2.0, 1e3] {
+            let expected = (place(v) + 0.05) / 1.1;
+            assert!((scale.position(v) - expected).abs() < 1e-12, "{v}");
+        }
+        assert_eq!(scale.position(-1e9), 0.0);
+        assert_eq!(
+            Scale::warped([0.0, 1.0], [0.0, 0.0]),
+            Scale::around([0.0, 1.0])
+        );
+    }
+
+    #[test]
     fn scales_of_odd_data_are_not_empty() {
         for values in [
             vec![],
@@ -261,6 +354,8 @@ mod tests {
                 Scale::symmetric(values.clone()),
                 Scale::from_zero(values.clone()),
                 Scale::logarithmic(values.clone()),
+                Scale::warped(values.clone(), [1.0, 0.5]),
+                Scale::warped(values.clone(), [0.0, 1e-300]),
             ] {
                 assert!(scale.low < scale.high, "{values:?} {scale:?}");
                 for count in 1..8 {

@@ -192,6 +192,7 @@ proptest! {
             .map(|(index, input)| Effect {
                 input, x: &x, y: &y, rug: &low,
                 band: (index % 2 == 0).then_some((&low, &high)),
+                warp: (index % 3 == 0).then_some([0.1, 0.01]),
             })
             .collect();
         check("effects", &effects(Effects { title: &title, quantity: &title, effects: &each }));

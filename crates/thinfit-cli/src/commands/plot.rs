@@ -132,10 +132,13 @@ fn file_name(text: &str) -> String {
 /// Where the hidden weights lie, and which inputs matter.
 pub fn feature_picture(model: &Model, o: usize, sensitivity: &Sensitivity, title: &str) -> Canvas {
     let w = model.hidden();
-    // Weights per range, since inputs have different units.
+    // Weights per range, since inputs have different units; both in warped units where an input is warped.
+    let ranges: Vec<f64> = (0..model.dim())
+        .map(|j| model.domain[j].map(|v| model.input_scaler.warped(j, v)))
+        .map(|[low, high]| high - low)
+        .collect();
     let rows: Vec<f64> = (0..w.nrows())
-        .flat_map(|l| w.row(l).iter().copied().zip(&model.domain))
-        .map(|(w, [low, high])| w * (high - low))
+        .flat_map(|l| w.row(l).iter().zip(&ranges).map(|(w, range)| w * range))
         .collect();
     features(Features {
         title,
@@ -180,8 +183,10 @@ fn effect_curves(
 ) -> Result<Canvas, Failure> {
     let mut curves = Vec::new();
     for j in by_importance(sensitivity) {
-        let [low, high] = model.domain[j];
-        let place = |k: usize| low + (high - low) * k as f64 / (CURVE - 1) as f64;
+        let inputs = &model.input_scaler;
+        let [low, high] = model.domain[j].map(|v| inputs.warped(j, v));
+        let place =
+            |k: usize| inputs.unwarped(j, low + (high - low) * k as f64 / (CURVE - 1) as f64);
         let at: Vec<f64> = (0..CURVE).map(place).collect();
         let effect = model.effect(o, j, &at)?;
         let rug = x.map_or(Vec::new(), |x| quantiles(x.col_as_slice(j)));
@@ -194,6 +199,7 @@ fn effect_curves(
             x,
             y,
             band: None,
+            warp: (model.input_scaler.warp_of(*j)).map(|warp| [warp.centre, warp.width]),
             rug,
         })
         .collect();
