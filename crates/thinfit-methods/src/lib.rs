@@ -70,6 +70,6 @@ pub use networks::plain_network::PlainNetwork;
 pub use networks::random_fourier::RandomFourier;
 pub use networks::shrimp::{Shrimp, ShrimpVariant};
 pub use networks::swim::Swim;
-pub use predictor::Predictor;
+pub use predictor::{Interval, Predictor};
 pub use request::Request;
 pub use thinfit::{Error, Result};

@@ -1,12 +1,12 @@
-//! The fitted model of any method, a network or a sum of kernels: prediction, files, names and record.
+//! The fitted model of any method, a network or a sum of kernels: prediction, integrals, files, names and record.
 //!
-//! What only networks can do (derivatives, intervals, export) is reached through [`Predictor::network`].
+//! What only networks have, their features, is reached through [`Predictor::network`].
 
 use crate::KernelModel;
 use crate::kernels::kernel_model::file::FAMILY;
 use std::path::Path;
 use thinfit::file::{format, read_whole};
-use thinfit::{Deviation, Error, Mat, MatRef, Model, Record, Result};
+use thinfit::{Deviation, Error, Mat, MatRef, Model, Record, Result, Sensitivity};
 
 /// A fitted model of any method.
 #[derive(Clone, Debug)]
@@ -16,6 +16,24 @@ pub enum Predictor {
     Network(Model),
     /// A sum of kernels over the samples.
     Kernel(KernelModel),
+}
+
+/// Bounds at some points, in the units of the outputs (rows × c each).
+#[derive(Clone, Debug)]
+pub struct Interval {
+    /// Lower bounds; −∞ where the level asks for more rows than calibrate the model.
+    pub low: Mat<f64>,
+    /// Upper bounds; ∞ where the level asks for more rows than calibrate the model.
+    pub high: Mat<f64>,
+    /// How many rows calibrate the model.
+    pub rows: usize,
+}
+
+impl Interval {
+    /// Whether the rows suffice for the level.
+    pub fn is_finite(&self) -> bool {
+        self.low.is_all_finite() && self.high.is_all_finite()
+    }
 }
 
 impl From<Model> for Predictor {
@@ -53,7 +71,56 @@ impl Predictor {
         }
     }
 
-    /// The network, which has features, derivatives, intervals and exports.
+    /// The partial derivatives ∂f_o/∂x_j of output `o` at the rows of `x` (m × d): m × d.
+    ///
+    /// # Errors
+    /// As [`Predictor::predict`], or an output that does not exist.
+    pub fn gradient(&self, x: MatRef<'_, f64>, o: usize) -> Result<Mat<f64>> {
+        match self {
+            Predictor::Network(model) => model.gradient(x, o),
+            Predictor::Kernel(model) => model.gradient(x, o),
+        }
+    }
+
+    /// Bounds between which a new observation lies with probability `level`, at the rows of `x` (m × d).
+    ///
+    /// # Errors
+    /// As [`Predictor::predict`], a level outside (0, 1), or a network without uncertainty.
+    pub fn interval(&self, x: MatRef<'_, f64>, level: f64) -> Result<Interval> {
+        match self {
+            Predictor::Network(model) => {
+                let (low, high) = model.interval(x, level)?;
+                let rows = model.record.validation_samples;
+                Ok(Interval { low, high, rows })
+            }
+            Predictor::Kernel(model) => model.interval(x, level),
+        }
+    }
+
+    /// Sensitivity indices of output `o` over the ranges of the samples.
+    ///
+    /// # Errors
+    /// An output that does not exist, or numbers that leave the finite range.
+    pub fn sensitivity(&self, o: usize) -> Result<Sensitivity> {
+        match self {
+            Predictor::Network(model) => model.sensitivity(o),
+            Predictor::Kernel(model) => model.sensitivity(o),
+        }
+    }
+
+    /// The main effect of input `j` on output `o`: E\[f | x_j = v\] for every v of `at`, with the other inputs uniform on
+    /// the ranges of the samples.
+    ///
+    /// # Errors
+    /// An output or input that does not exist, or values that are not finite.
+    pub fn effect(&self, o: usize, j: usize, at: &[f64]) -> Result<Vec<f64>> {
+        match self {
+            Predictor::Network(model) => model.effect(o, j, at),
+            Predictor::Kernel(model) => model.effect(o, j, at),
+        }
+    }
+
+    /// The network, which has features.
     ///
     /// # Errors
     /// A sum of kernels.
@@ -223,5 +290,30 @@ mod tests {
         assert!(fit("kernel-ridge").deviation(x.as_ref()).is_err());
         assert!(fit("rff").deviation(x.as_ref()).is_err());
         assert!(fit(GaussianProcess::NAME).deviation(x.as_ref()).is_ok());
+    }
+
+    #[test]
+    fn every_kind_has_gradients_and_integrals_and_intervals_where_it_is_calibrated() {
+        let x = data().x;
+        for (name, calibrated) in [
+            ("rff", false),
+            ("kernel-ridge", true),
+            ("salsa", true),
+            (GaussianProcess::NAME, true),
+        ] {
+            let model = fit(name);
+            assert_eq!(model.gradient(x.as_ref(), 0).unwrap().ncols(), 2);
+            let total = model.sensitivity(0).unwrap().total;
+            assert!(total.iter().all(|v| *v > 0.1), "{name}: {total:?}");
+            let effect = model.effect(0, 1, &[0.2, 0.8]).unwrap();
+            assert!(
+                (effect[1] - effect[0] - 0.6).abs() < 0.1,
+                "{name}: {effect:?}"
+            );
+            let interval = model.interval(x.as_ref(), 0.8);
+            assert_eq!(interval.is_ok(), calibrated, "{name}");
+            let ordered = |k: &Interval| (0..40).all(|i| k.low[(i, 0)] <= k.high[(i, 0)]);
+            assert!(interval.is_ok_and(|k| k.is_finite() && ordered(&k)) == calibrated);
+        }
     }
 }

@@ -95,7 +95,7 @@ pub use model::findings::{Findings, Tried};
 pub use model::model::{Deviation, Model};
 pub use model::record::Record;
 pub use network::{Activation, Evaluator, Feature, Network, Variation};
-pub use sensitivity::Sensitivity;
+pub use sensitivity::{Sampled, Sensitivity};
 pub use solve::{Form, OutputWeights, Ridge, linear_leave_one_out};
 pub use train::checkpoint::State;
 pub use train::generator::Precision;

@@ -74,6 +74,15 @@ impl Kernel {
         self.sum((x.nrows(), points.nrows()), |part| part.cross(x, points))
     }
 
+    /// Σ_p c_p ∂k(x_i, p)/∂x_ij for the rows of `x` (n × d) and of `points` (m × d), c (m): n × d.
+    pub(crate) fn gradient(&self, x: &Mat<f64>, points: MatRef<'_, f64>, c: &[f64]) -> Mat<f64> {
+        let mut gradient = Mat::zeros(x.nrows(), x.ncols());
+        for part in &self.parts {
+            part.add_gradient(x, points, c, &mut gradient);
+        }
+        gradient
+    }
+
     /// k(x, x), the same for every x.
     pub fn diagonal(&self) -> f64 {
         self.parts.iter().map(Part::diagonal).sum()
@@ -168,6 +177,44 @@ pub(crate) mod tests {
             part(0.3, Shape::AnovaMatern52, &[0, 1, 2], &[0.5, 0.8, 1.3]),
         ];
         Kernel { parts }
+    }
+
+    #[test]
+    fn gradients_agree_with_central_differences() {
+        let (x, points, step) = (random(7, 4, 1), random(5, 4, 2), 1e-5);
+        let c = [1.0, -2.0, 0.5, 3.0, -0.1];
+        let single = |shape| Kernel::single(shape, vec![0.3, 1.0, 2.0, 0.7]);
+        for kernel in [
+            single(Shape::Gaussian),
+            single(Shape::Matern52),
+            single(Shape::Additive(1)),
+            single(Shape::Additive(3)),
+            sum(),
+        ] {
+            let gradient = kernel.gradient(&x, points.as_ref(), &c);
+            for j in 0..4 {
+                let moved = |h: f64| {
+                    let mut x = x.clone();
+                    x.col_as_slice_mut(j).iter_mut().for_each(|v| *v += h);
+                    let c = Mat::from_fn(5, 1, |i, _| c[i]);
+                    kernel.cross(x.as_ref(), points.as_ref()) * c
+                };
+                let difference = (moved(step) - moved(-step)) * faer::Scale(0.5 / step);
+                for i in 0..7 {
+                    let error = gradient[(i, j)] - difference[(i, 0)];
+                    assert!(error.abs() < 1e-8, "{kernel:?}: {error}");
+                }
+            }
+        }
+        // At a point itself the derivative is zero, and so it is where the kernel has vanished.
+        let far = Mat::from_fn(2, 1, |i, _| 1e150 * i as f64);
+        for shape in [Shape::Gaussian, Shape::Matern52, Shape::Additive(1)] {
+            let kernel = Kernel::single(shape, vec![1e-160]);
+            assert_eq!(
+                kernel.gradient(&far, far.as_ref(), &[1.0, 2.0]),
+                Mat::<f64>::zeros(2, 1)
+            );
+        }
     }
 
     #[test]

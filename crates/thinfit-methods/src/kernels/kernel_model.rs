@@ -10,14 +10,18 @@
 //! ```
 //!
 //! whose last term is the uncertainty of the constant mean; a new observation adds s² g. The factor of C is computed
-//! when first needed: stored in the file, it would be m times as large as the rest.
+//! when first needed: stored in the file, it would be m times as large as the rest. Intervals are the matter of
+//! `calibration`.
 
+pub(crate) mod calibration;
 pub(crate) mod file;
+mod importance;
 
 use crate::kernels::cholesky::{cholesky, factor, solve, with_ridge};
 use crate::networks::least_squares::times;
 use crate::prepared::check_unweighted;
 use crate::{Error, Kernel, Result};
+use calibration::Calibration;
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -56,11 +60,17 @@ pub struct KernelModel {
     coefficients: Mat<f64>,
     /// Signal variance s² of each output, in scaled outputs; only for a Gaussian process.
     signal: Option<Vec<f64>>,
+    /// Where the widths of intervals come from; leave-one-out errors where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    calibration: Option<Calibration>,
     /// How the model was made.
     pub record: Record,
     /// The factor of K + ridge · I, computed when first needed.
     #[serde(skip)]
     factor: OnceLock<Option<Mat<f64>>>,
+    /// The calibration by leave-one-out errors, computed when first needed.
+    #[serde(skip)]
+    left_out: OnceLock<Option<Calibration>>,
 }
 
 /// The parts of an expansion, in scaled units.
@@ -143,8 +153,10 @@ impl KernelModel {
             kernel: expansion.kernel,
             mean: expansion.mean,
             signal: expansion.signal,
+            calibration: None,
             record,
             factor: OnceLock::new(),
+            left_out: OnceLock::new(),
         })
     }
 
@@ -156,6 +168,16 @@ impl KernelModel {
     /// The kernel, with lengths in scaled inputs.
     pub fn kernel(&self) -> &Kernel {
         &self.kernel
+    }
+
+    /// The points (m × d), in scaled inputs.
+    pub fn points(&self) -> MatRef<'_, f64> {
+        self.points.as_ref()
+    }
+
+    /// The constants of the outputs (c), in scaled outputs.
+    pub fn mean(&self) -> &[f64] {
+        &self.mean
     }
 
     /// The coefficients α (m × c), in scaled outputs.
@@ -175,11 +197,12 @@ impl KernelModel {
     /// The wrong number of columns, or values that are not finite.
     pub fn predict(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
         let c = self.outputs.len();
-        let values = self.by_blocks(x, c, |k, mut out| {
+        self.by_blocks(x, c, |x, mut out| {
+            let k = self.kernel.cross(x.as_ref(), self.points.as_ref());
             matmul(
                 out.as_mut(),
                 Accum::Replace,
-                k,
+                k.as_ref(),
                 self.coefficients.as_ref(),
                 1.0,
                 Par::Seq,
@@ -190,16 +213,25 @@ impl KernelModel {
                     out[(i, o)] = shift + scale * (self.mean[o] + out[(i, o)]);
                 }
             }
-        })?;
-        if values.is_all_finite() {
-            Ok(values)
-        } else {
-            Err(Error::Data {
-                what: "y",
-                problem: "a predicted value leaves the range of f64".into(),
-                advice: "rescale the columns to unit variance",
-            })
-        }
+        })
+    }
+
+    /// The partial derivatives ∂f_o/∂x_j of output `o` at the rows of `x` (n × d): n × d.
+    ///
+    /// # Errors
+    /// As [`KernelModel::predict`], or an output that does not exist.
+    pub fn gradient(&self, x: MatRef<'_, f64>, o: usize) -> Result<Mat<f64>> {
+        self.check_output(o)?;
+        let coefficients = self.coefficients.col_as_slice(o);
+        self.by_blocks(x, self.dim(), |x, mut out| {
+            let slopes = self.kernel.gradient(&x, self.points.as_ref(), coefficients);
+            for j in 0..out.ncols() {
+                let factor = self.output_scaler.scale[o] / self.input_scaler.scale[j];
+                for i in 0..out.nrows() {
+                    out[(i, j)] = factor * slopes[(i, j)];
+                }
+            }
+        })
     }
 
     /// Standard deviations of f and of a new observation at the rows of `x` (n × d).
@@ -207,31 +239,20 @@ impl KernelModel {
     /// # Errors
     /// As [`KernelModel::predict`], or a method without deviations.
     pub fn deviation(&self, x: MatRef<'_, f64>) -> Result<Deviation> {
-        let none = |problem: String| Error::Data {
-            what: "deviation",
-            problem,
-            advice: "fit a Gaussian process or a thin network",
-        };
         let Some(signal) = &self.signal else {
             let problem = format!(
                 "the method `{}` has no standard deviations",
                 self.record.method
             );
-            return Err(none(problem));
+            return Err(no_deviation(problem));
         };
-        let l = self
-            .factor
-            .get_or_init(|| {
-                let gram = self.kernel.gram(self.points.as_ref());
-                cholesky(with_ridge(gram.as_ref(), self.record.ridge), Par::Seq)
-            })
-            .as_ref()
-            .ok_or_else(|| none("the kernel matrix cannot be factorised".into()))?;
+        let l = self.factor()?;
         let ones = Mat::from_fn(l.nrows(), 1, |_, _| 1.0);
         let pull = solve(l.as_ref(), ones.as_ref());
         let total: f64 = pull.col_as_slice(0).iter().sum();
-        let variance = self.by_blocks(x, 1, |k, mut out| {
-            let mean = times(k, pull.as_ref());
+        let variance = self.by_blocks(x, 1, |x, mut out| {
+            let k = self.kernel.cross(x.as_ref(), self.points.as_ref());
+            let mean = times(k.as_ref(), pull.as_ref());
             let mut v = k.transpose().to_owned();
             solve_lower_triangular_in_place(l.as_ref(), v.as_mut(), Par::Seq);
             for i in 0..out.nrows() {
@@ -252,12 +273,33 @@ impl KernelModel {
         })
     }
 
-    /// Evaluates `write(kernel values, rows of the result)` over blocks of rows; the result is n × `columns`.
+    /// The factor L of K + ridge · I (m × m).
+    fn factor(&self) -> Result<&Mat<f64>> {
+        let factor = self.factor.get_or_init(|| {
+            let gram = self.kernel.gram(self.points.as_ref());
+            cholesky(with_ridge(gram.as_ref(), self.record.ridge), Par::Seq)
+        });
+        let problem = "the kernel matrix cannot be factorised";
+        factor.as_ref().ok_or_else(|| no_deviation(problem.into()))
+    }
+
+    fn check_output(&self, o: usize) -> Result<()> {
+        if o < self.outputs.len() {
+            return Ok(());
+        }
+        Err(Error::Shape {
+            what: "output",
+            expected: format!("an output below {}", self.outputs.len()),
+            found: o.to_string(),
+        })
+    }
+
+    /// Evaluates `write(scaled rows, rows of the result)` over blocks of rows; the result is n × `columns` and finite.
     fn by_blocks(
         &self,
         x: MatRef<'_, f64>,
         columns: usize,
-        write: impl Fn(MatRef<'_, f64>, MatMut<'_, f64>) + Sync,
+        write: impl Fn(Mat<f64>, MatMut<'_, f64>) + Sync,
     ) -> Result<Mat<f64>> {
         if x.ncols() != self.dim() {
             let expected = format!("{} columns ({})", self.dim(), self.inputs.join(", "));
@@ -277,10 +319,25 @@ impl KernelModel {
                 let x = self
                     .input_scaler
                     .apply(x.subrows(block * BLOCK, out.nrows()));
-                let k = self.kernel.cross(x.as_ref(), self.points.as_ref());
-                write(k.as_ref(), out);
+                write(x, out);
             });
-        Ok(out)
+        if out.is_all_finite() {
+            Ok(out)
+        } else {
+            Err(Error::Data {
+                what: "y",
+                problem: "a predicted value leaves the range of f64".into(),
+                advice: "rescale the columns to unit variance",
+            })
+        }
+    }
+}
+
+fn no_deviation(problem: String) -> Error {
+    Error::Data {
+        what: "deviation",
+        problem,
+        advice: "fit a Gaussian process or a thin network",
     }
 }
 
@@ -319,6 +376,27 @@ pub(super) mod tests {
             }
         }
         assert_eq!(model.predict(Mat::zeros(0, 3).as_ref()).unwrap().nrows(), 0);
+    }
+
+    #[test]
+    fn gradients_agree_with_central_differences() {
+        let (model, x, step) = (model(), random(BLOCK + 3, 3, 5), 1e-5);
+        for (o, j) in (0..6).map(|k| (k / 3, k % 3)) {
+            let moved = |h: f64| {
+                let mut x = x.clone();
+                x.col_as_slice_mut(j).iter_mut().for_each(|v| *v += h);
+                model.predict(x.as_ref()).unwrap()
+            };
+            let (up, down) = (moved(step), moved(-step));
+            let gradient = model.gradient(x.as_ref(), o).unwrap();
+            let size = gradient.norm_max();
+            for i in 0..x.nrows() {
+                let expected = (up[(i, o)] - down[(i, o)]) / (2.0 * step);
+                assert!((gradient[(i, j)] - expected).abs() < 1e-7 * size);
+            }
+        }
+        let error = model.gradient(x.as_ref(), 2).unwrap_err().to_string();
+        assert!(error.contains("below 2"), "{error}");
     }
 
     #[test]

@@ -170,23 +170,75 @@ impl Part {
         if self.shape == Shape::Gaussian {
             return gram;
         }
-        assert_eq!(
-            self.shape,
-            Shape::Matern52,
-            "an additive shape is not radial"
-        );
         let (mut slopes, mut work) = (gram, Work::new(self));
         for j in 0..x.nrows() {
             let column = &mut slopes.col_as_slice_mut(j)[j..];
-            squares(x, j, x.as_ref(), j, &work.axes, 5.0, column);
-            matern(
-                column,
-                work.row(0, x.nrows() - j),
-                [5.0 / 3.0, 5.0 / 3.0, 0.0],
-            );
-            self.weigh(column);
+            self.slope_column(x, j, x.as_ref(), j, column, &mut work);
         }
         slopes
+    }
+
+    /// Adds Σ_p c_p ∂(weight · k(x_i, p))/∂x_ij to `out` (n × d), for the rows of `x` (n × d) and of `points` (m × d),
+    /// c (m).
+    ///
+    /// ```text
+    /// radial     ∂k/∂x_j = 2k′(q) Δ_j/ℓ_j²                                Δ = x − p
+    /// additive   ∂k/∂x_j = −κ_j Δ_j/ℓ_j² · e_{order−1} of the other κ
+    /// ```
+    pub(crate) fn add_gradient(
+        &self,
+        x: &Mat<f64>,
+        points: MatRef<'_, f64>,
+        c: &[f64],
+        out: &mut Mat<f64>,
+    ) {
+        let mut work = Work::new(self);
+        let mut slope = vec![0.0; x.nrows()];
+        for (p, &c) in c.iter().enumerate() {
+            if let Shape::Additive(order) = self.shape {
+                for i in 0..x.nrows() {
+                    let slopes = symmetric_slopes(x, i, points, p, order, &work.axes);
+                    for (&(k, _), slope) in work.axes.iter().zip(slopes) {
+                        out[(i, k)] += self.weight * c * slope;
+                    }
+                }
+                continue;
+            }
+            self.slope_column(x, 0, points, p, &mut slope, &mut work);
+            for &(k, inverse) in &work.axes {
+                let (column, point, factor) = (x.col_as_slice(k), points[(p, k)], -c * inverse);
+                let out = out.col_as_slice_mut(k);
+                vectorised(
+                    #[inline(always)]
+                    || {
+                        for ((out, x), slope) in out.iter_mut().zip(column).zip(&slope) {
+                            *out += factor * (slope * bounded((x - point) * inverse));
+                        }
+                    },
+                );
+            }
+        }
+    }
+
+    /// −2 weight · ∂k/∂q of (x_i, p_j) for all i from `start`. Radial shapes only.
+    fn slope_column(
+        &self,
+        x: &Mat<f64>,
+        start: usize,
+        points: MatRef<'_, f64>,
+        j: usize,
+        out: &mut [f64],
+        work: &mut Work,
+    ) {
+        match self.shape {
+            Shape::Gaussian => self.column(x, start, points, j, out, work),
+            Shape::Matern52 => {
+                squares(x, start, points, j, &work.axes, 5.0, out);
+                matern(out, work.row(0, out.len()), [5.0 / 3.0, 5.0 / 3.0, 0.0]);
+                self.weigh(out);
+            }
+            Shape::Additive(_) => panic!("an additive shape is not radial"),
+        }
     }
 
     /// weight · k(x_i, p_j) for all i from `start`.
@@ -384,4 +436,46 @@ fn symmetric(
             );
         }
     }
+}
+
+/// A difference in units of the length, kept where its product with a kernel that has vanished is zero.
+#[inline(always)]
+fn bounded(t: f64) -> f64 {
+    t.clamp(-1e150, 1e150)
+}
+
+/// ∂e_order(κ)/∂x_k of the pair (x_i, p_j) for the inputs k of `axes`, backwards through e_p ← e_p + κ_k e_{p−1}: only
+/// products and sums of positive numbers, so nothing cancels.
+fn symmetric_slopes(
+    x: &Mat<f64>,
+    i: usize,
+    points: MatRef<'_, f64>,
+    j: usize,
+    order: usize,
+    axes: &[(usize, f64)],
+) -> Vec<f64> {
+    let far: Vec<f64> = (axes.iter())
+        .map(|&(k, inverse)| bounded((x[(i, k)] - points[(j, k)]) * inverse))
+        .collect();
+    let mut kappa: Vec<f64> = far.iter().map(|t| -0.5 * (t * t)).collect();
+    exp(&mut kappa);
+    // before[k] holds e_0 … e_order of the first k inputs.
+    let mut before = vec![vec![0.0; order + 1]; axes.len() + 1];
+    before[0][0] = 1.0;
+    for (k, kappa) in kappa.iter().enumerate() {
+        before[k + 1][0] = 1.0;
+        for p in 1..=order {
+            before[k + 1][p] = before[k][p] + kappa * before[k][p - 1];
+        }
+    }
+    let (mut adjoint, mut slopes) = (vec![0.0; order + 1], vec![0.0; axes.len()]);
+    adjoint[order] = 1.0;
+    for k in (0..axes.len()).rev() {
+        let others: f64 = (1..=order).map(|p| adjoint[p] * before[k][p - 1]).sum();
+        slopes[k] = -(kappa[k] * far[k]) * axes[k].1 * others;
+        for p in 1..=order {
+            adjoint[p - 1] += kappa[k] * adjoint[p];
+        }
+    }
+    slopes
 }

@@ -3,15 +3,16 @@
 //! Dimensions: `d` inputs. The inputs are independent and uniform on the box, warped inputs in their
 //! warped units (where they are spread like the samples, and not nearly all in the tail). Sums of waves are integrated in closed
 //! form (`waves`); for other activations, and where rounding would spoil the closed form, the moments are estimated at
-//! the points of a lattice. Correlations between inputs in the samples are ignored.
+//! the points of a lattice (`sampled`), as they can be for any function. Correlations between inputs in the samples are ignored.
 
 mod lattice;
+mod sampled;
 mod waves;
 
 use crate::data::check_finite;
 use crate::{Error, Model, Result};
 use faer::{Mat, MatRef};
-use lattice::lattice;
+pub use sampled::Sampled;
 use waves::{Moments, Waves};
 
 /// Points of the lattice from which indices are estimated.
@@ -69,12 +70,10 @@ impl Model {
         let exact = Waves::new(self, o, domain)
             .map(|waves| waves.moments())
             .filter(sound);
-        let closed_form = exact.is_some();
-        let moments = match exact {
-            Some(moments) => moments,
-            None => self.estimate(o, domain)?,
-        };
-        moments.indices(noise, closed_form)
+        match exact {
+            Some(moments) => moments.indices(noise, true),
+            None => self.sampled(o, domain, POINTS, |sampled| sampled.sensitivity(noise)),
+        }
     }
 
     /// The main effect of input `j` on output `o`: E\[f | x_j = v\] for every v of `at`, with the other inputs as in
@@ -84,14 +83,7 @@ impl Model {
     /// An output or input that does not exist, or values that are not finite.
     pub fn effect(&self, o: usize, j: usize, at: &[f64]) -> Result<Vec<f64>> {
         self.check_box(o, &self.domain)?;
-        if j >= self.dim() {
-            return Err(Error::Shape {
-                what: "input of the effect",
-                expected: format!("an input below {}", self.dim()),
-                found: j.to_string(),
-            });
-        }
-        check_finite("at", MatRef::from_column_major_slice(at, at.len(), 1))?;
+        sampled::check_effect(j, self.dim(), at)?;
         if let Some(waves) = Waves::new(self, o, &self.domain) {
             let effect: Vec<f64> = at
                 .iter()
@@ -101,13 +93,26 @@ impl Model {
                 return Ok(effect);
             }
         }
-        let mut x = self.to_box(lattice(EFFECT_POINTS, self.dim()).as_ref(), &self.domain);
-        at.iter()
-            .map(|&v| {
-                x.col_as_slice_mut(j).fill(v);
-                Ok(mean(self.predict(x.as_ref())?.col_as_slice(o)))
-            })
-            .collect()
+        self.sampled(o, &self.domain, EFFECT_POINTS, |sampled| {
+            sampled.effect(j, at)
+        })
+    }
+
+    /// Output `o` on the box `domain`, seen through its values alone.
+    fn sampled<T>(
+        &self,
+        o: usize,
+        domain: &[[f64; 2]],
+        points: usize,
+        of: impl Fn(Sampled<'_>) -> T,
+    ) -> T {
+        of(Sampled {
+            domain,
+            inputs: &self.input_scaler,
+            value: &|x: MatRef<'_, f64>| Ok(self.predict(x)?.col_as_slice(o).to_vec()),
+            gradient: &|x: MatRef<'_, f64>| self.gradient(x, o),
+            points,
+        })
     }
 
     fn check_box(&self, o: usize, domain: &[[f64; 2]]) -> Result<()> {
@@ -142,72 +147,6 @@ impl Model {
                 advice: "give the lower end first",
             }),
         }
-    }
-
-    /// The moments from values at points A and B and at those with one coordinate exchanged (pick-freeze).
-    ///
-    /// With p_j = f(A, x_j of B) − f(A) and q_j = f(B, x_j of A) − f(B): E p_j² = E q_j² = 2 × total, E p_j q_j = −2 ×
-    /// first and E p_i q_j = second. The estimates keep |first| ≤ total.
-    fn estimate(&self, o: usize, domain: &[[f64; 2]]) -> Result<Moments> {
-        let d = self.dim();
-        let points = lattice(POINTS, 2 * d);
-        let [a, b] = [0, d].map(|from| self.to_box(points.as_ref().subcols(from, d), domain));
-        let values = |x: &Mat<f64>| -> Result<Vec<f64>> {
-            Ok(self.predict(x.as_ref())?.col_as_slice(o).to_vec())
-        };
-        let (at_a, at_b) = (values(&a)?, values(&b)?);
-        let exchanged = |x: &Mat<f64>, other: &Mat<f64>, at_x: &[f64]| {
-            (0..d)
-                .map(|j| {
-                    let mut x = x.clone();
-                    x.col_as_slice_mut(j).copy_from_slice(other.col_as_slice(j));
-                    let changed = values(&x)?;
-                    Ok(changed.iter().zip(at_x).map(|(f, g)| f - g).collect())
-                })
-                .collect::<Result<Vec<Vec<f64>>>>()
-        };
-        let (p, q) = (exchanged(&a, &b, &at_a)?, exchanged(&b, &a, &at_b)?);
-        let product =
-            |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() / POINTS as f64;
-        let in_warped_units = |x: &Mat<f64>| -> Result<Mat<f64>> {
-            let slopes = self.gradient(x.as_ref(), o)?;
-            Ok(Mat::from_fn(POINTS, d, |i, j| {
-                slopes[(i, j)] / self.input_scaler.warp_slope(j, x[(i, j)])
-            }))
-        };
-        let slopes = [in_warped_units(&a)?, in_warped_units(&b)?];
-        let both = [at_a, at_b].concat();
-        let middle = mean(&both);
-        let centred: Vec<f64> = both.iter().map(|f| f - middle).collect();
-        Ok(Moments {
-            mean: middle,
-            variance: 0.5 * product(&centred, &centred),
-            first: (0..d).map(|j| -0.5 * product(&p[j], &q[j])).collect(),
-            total: (0..d)
-                .map(|j| 0.25 * (product(&p[j], &p[j]) + product(&q[j], &q[j])))
-                .collect(),
-            second: (0..d)
-                .map(|i| {
-                    let pair = |j: usize| 0.5 * (product(&p[i], &q[j]) + product(&p[j], &q[i]));
-                    (0..i).map(pair).collect()
-                })
-                .collect(),
-            derivative: (0..d)
-                .map(|j| {
-                    let square = |s: &Mat<f64>| product(s.col_as_slice(j), s.col_as_slice(j));
-                    0.5 * slopes.iter().map(square).sum::<f64>()
-                })
-                .collect(),
-        })
-    }
-
-    /// Points of the unit cube (rows), mapped to the box, evenly in warped units.
-    fn to_box(&self, points: MatRef<'_, f64>, domain: &[[f64; 2]]) -> Mat<f64> {
-        let inputs = &self.input_scaler;
-        Mat::from_fn(points.nrows(), points.ncols(), |i, j| {
-            let [low, high] = domain[j].map(|v| inputs.warped(j, v));
-            inputs.unwarped(j, low + (high - low) * points[(i, j)])
-        })
     }
 }
 
@@ -246,10 +185,4 @@ impl Moments {
             closed_form,
         })
     }
-}
-
-/// The mean as an offset from the first value, which is exact for equal values.
-fn mean(values: &[f64]) -> f64 {
-    let from = values[0];
-    from + values.iter().map(|v| v - from).sum::<f64>() / values.len() as f64
 }

@@ -63,12 +63,13 @@ impl KernelModel {
                 self.signal
                     .as_ref()
                     .is_none_or(|s| finite(s, c) && s.iter().all(|v| *v >= 0.0))
+                    && self.calibration.as_ref().is_none_or(|k| k.is_sound(c))
                     && errors(&self.record.validation_mse)
                     && errors(&self.record.validation_variance)
                     && errors(&self.record.validation_linear)
                     && self.record.ridge >= 0.0
                     && self.record.ridge.is_finite(),
-                "variances that do not fit the outputs",
+                "variances or errors that do not fit the outputs",
             ),
         ];
         checks.iter().find(|check| !check.0).map(|check| check.1)

@@ -1,0 +1,304 @@
+//! Intervals of a kernel model: f(x) ± q σ(x) with a quantile q of standardised errors at rows left out.
+//!
+//! σ is the standard deviation of an observation for a Gaussian process, and one for models without deviations. With
+//! C = K + gI, α = C⁻¹(y − μ) and, for the process, whose constant is estimated without the row as well,
+//! P = C⁻¹ − C⁻¹11ᵀC⁻¹/1ᵀC⁻¹1 (otherwise P = C⁻¹), a model of the other rows errs at row i by
+//!
+//! ```text
+//! r_i = α_i/P_ii      σ_i² = s²/P_ii      |r_i|/σ_i = |α_i|/(s √P_ii)
+//! ```
+//!
+//! at the same kernel and g. A method that knows better errors, from folds that chose the kernel anew, stores them.
+
+use super::KernelModel;
+use crate::kernels::cholesky::{inverse, solve};
+use crate::{Interval, Result};
+use faer::{Mat, MatRef, Par};
+use serde::{Deserialize, Serialize};
+use thinfit::pieces::require;
+
+/// Standardised errors at rows that did not take part, per output and sorted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Calibration {
+    scores: Vec<Vec<f64>>,
+}
+
+impl Calibration {
+    /// From the scores |r|/σ of each output, in any order.
+    fn new(mut scores: Vec<Vec<f64>>) -> Self {
+        scores.iter_mut().for_each(|s| s.sort_by(f64::total_cmp));
+        Calibration { scores }
+    }
+
+    /// Half the width of an interval of output `o` in units of σ: the ⌈(s + 1)·level⌉-th smallest of its s scores,
+    /// infinite if there are not that many.
+    fn quantile(&self, o: usize, level: f64) -> f64 {
+        let scores = &self.scores[o];
+        // 0.9 · 10 may round up.
+        let rank = ((scores.len() + 1) as f64 * level * (1.0 - 1e-12)).ceil() as usize;
+        *scores.get(rank.max(1) - 1).unwrap_or(&f64::INFINITY)
+    }
+
+    /// How many rows calibrate the output that has the fewest.
+    fn rows(&self) -> usize {
+        self.scores.iter().map(Vec::len).min().unwrap_or(0)
+    }
+
+    /// Whether the scores fit `c` outputs, are finite and sorted.
+    pub(super) fn is_sound(&self, c: usize) -> bool {
+        let sound = |s: &Vec<f64>| s.is_sorted() && s.iter().all(|v| v.is_finite() && *v >= 0.0);
+        self.scores.len() == c && self.scores.iter().all(sound)
+    }
+}
+
+impl KernelModel {
+    /// Bounds (n × c each) between which a new observation lies with probability `level`, at the rows of `x` (n × d);
+    /// infinite where there are too few rows for the level.
+    ///
+    /// # Errors
+    /// As [`KernelModel::predict`], a level outside (0, 1), or a kernel matrix that cannot be factorised.
+    pub fn interval(&self, x: MatRef<'_, f64>, level: f64) -> Result<Interval> {
+        require(
+            level > 0.0 && level < 1.0,
+            "level",
+            "a number between 0 and 1",
+            level,
+        )?;
+        let middle = self.predict(x)?;
+        let deviation = match self.signal {
+            Some(_) => Some(self.deviation(x)?.observation),
+            None => None,
+        };
+        let calibration = self.calibration()?;
+        let c = self.outputs.len();
+        let half: Vec<f64> = (0..c).map(|o| calibration.quantile(o, level)).collect();
+        let bound = |sign: f64| {
+            Mat::from_fn(x.nrows(), c, |i, o| match half[o].is_finite() {
+                true => {
+                    middle[(i, o)] + sign * half[o] * deviation.as_ref().map_or(1.0, |d| d[(i, o)])
+                }
+                // A deviation of zero must not make this NaN.
+                false => sign * f64::INFINITY,
+            })
+        };
+        Ok(Interval {
+            low: bound(-1.0),
+            high: bound(1.0),
+            rows: calibration.rows(),
+        })
+    }
+
+    /// The model with the scores |r|/σ of rows left out, c lists in any order, in place of its own leave-one-out errors;
+    /// without deviations σ is one and r in the units of the output.
+    ///
+    /// # Errors
+    /// Scores that do not fit the outputs, are negative or not finite.
+    pub fn with_calibration(self, scores: Vec<Vec<f64>>) -> Result<Self> {
+        let calibration = Calibration::new(scores);
+        require(
+            calibration.is_sound(self.outputs.len()),
+            "scores",
+            "a list of finite numbers from 0 for every output",
+            format!("{} lists", calibration.scores.len()),
+        )?;
+        Ok(KernelModel {
+            calibration: Some(calibration),
+            ..self
+        })
+    }
+
+    fn calibration(&self) -> Result<&Calibration> {
+        if let Some(calibration) = &self.calibration {
+            return Ok(calibration);
+        }
+        let factor = self.factor()?;
+        let left_out = self.left_out.get_or_init(|| self.left_out(factor));
+        left_out.as_ref().ok_or_else(|| crate::Error::Data {
+            what: "interval",
+            problem: "the leave-one-out errors are not finite".into(),
+            advice: "rescale the columns to unit variance",
+        })
+    }
+
+    /// The leave-one-out errors in closed form, from the factor of C.
+    fn left_out(&self, factor: &Mat<f64>) -> Option<Calibration> {
+        let m = factor.nrows();
+        let inverse = inverse(factor.as_ref(), Par::rayon(0));
+        let mut p: Vec<f64> = (0..m).map(|i| inverse[(i, i)]).collect();
+        if self.signal.is_some() {
+            let pull = solve(factor.as_ref(), Mat::from_fn(m, 1, |_, _| 1.0).as_ref());
+            let total: f64 = pull.col_as_slice(0).iter().sum();
+            // Rounding can make this negative.
+            for (p, pull) in p.iter_mut().zip(pull.col_as_slice(0)) {
+                *p = (*p - pull * pull / total).max(*p * f64::EPSILON);
+            }
+        }
+        let score = |o: usize, i: usize| {
+            let alpha = self.coefficients[(i, o)].abs();
+            match &self.signal {
+                Some(signal) if alpha > 0.0 => alpha / (signal[o] * p[i]).sqrt(),
+                Some(_) => 0.0,
+                None => self.output_scaler.scale[o].abs() * alpha / p[i],
+            }
+        };
+        let scores = (0..self.outputs.len()).map(|o| (0..m).map(|i| score(o, i)).collect());
+        let calibration = Calibration::new(scores.collect());
+        calibration
+            .is_sound(self.outputs.len())
+            .then_some(calibration)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::cholesky::{cholesky, with_ridge};
+    use crate::kernels::kernel::tests::random;
+    use crate::kernels::kernel_model::tests::model;
+    use crate::{GaussianProcess, Shape};
+    use std::path::Path;
+    use thinfit::{Control, Dataset};
+
+    fn process(m: usize, seed: u64) -> (KernelModel, Mat<f64>) {
+        let (x, noise) = (random(m, 2, seed), random(m, 2, seed + 1));
+        let y = Mat::from_fn(m, 2, |i, o| {
+            (4.0 * x[(i, o)]).sin() + x[(i, 1)] + 0.3 * noise[(i, o)]
+        });
+        let data = Dataset::new(x, y.clone()).unwrap();
+        let settings = GaussianProcess {
+            kernel: Shape::Matern52,
+            ..GaussianProcess::default()
+        };
+        let model = settings.fit(&data, 0, &|_| Control::Continue).unwrap();
+        (model, y)
+    }
+
+    /// The scores of models of all rows but one, by elimination.
+    fn plain_scores(model: &KernelModel, y: &Mat<f64>) -> Vec<Vec<f64>> {
+        let (m, y) = (y.nrows(), model.output_scaler.apply(y.as_ref()));
+        let score = |o: usize, i: usize| {
+            let rest = |a: MatRef<'_, f64>| {
+                Mat::from_fn(m - 1, a.ncols(), |k, j| a[(k + usize::from(k >= i), j)])
+            };
+            let (points, y_rest) = (rest(model.points.as_ref()), rest(y.as_ref()));
+            let gram = model.kernel.gram(points.as_ref());
+            let l = cholesky(with_ridge(gram.as_ref(), model.record.ridge), Par::Seq).unwrap();
+            let k = model
+                .kernel
+                .cross(points.as_ref(), model.points.as_ref().subrows(i, 1));
+            let (ones, column) = (Mat::full(m - 1, 1, 1.0), y_rest.subcols(o, 1));
+            let dot = |a: MatRef<'_, f64>, b: &Mat<f64>| (a.transpose() * b)[(0, 0)];
+            let pull = solve(l.as_ref(), ones.as_ref());
+            let total = dot(ones.as_ref(), &pull);
+            let Some(signal) = &model.signal else {
+                let alpha = solve(l.as_ref(), column);
+                let error = y[(i, o)] - dot(k.as_ref(), &alpha);
+                return error.abs() * model.output_scaler.scale[o];
+            };
+            let mean = dot(column, &pull) / total;
+            let centred = Mat::from_fn(m - 1, 1, |i, _| column[(i, 0)] - mean);
+            let alpha = solve(l.as_ref(), centred.as_ref());
+            let error = y[(i, o)] - mean - dot(k.as_ref(), &alpha);
+            let explained = dot(k.as_ref(), &solve(l.as_ref(), k.as_ref()));
+            let of_mean = (1.0 - dot(k.as_ref(), &pull)).powi(2) / total;
+            let variance = model.kernel.diagonal() - explained + of_mean + model.record.ridge;
+            error.abs() / (signal[o] * variance).sqrt()
+        };
+        let of = |o| {
+            let mut scores: Vec<f64> = (0..m).map(|i| score(o, i)).collect();
+            scores.sort_by(f64::total_cmp);
+            scores
+        };
+        (0..y.ncols()).map(of).collect()
+    }
+
+    #[test]
+    fn scores_are_the_errors_of_models_without_the_row() {
+        let ridge = (model(), random(40, 2, 4));
+        for (model, y) in [process(25, 1), ridge] {
+            let expected = plain_scores(&model, &y);
+            let found = &model.calibration().unwrap().scores;
+            for (found, expected) in found.iter().zip(&expected) {
+                assert_eq!(found.len(), y.nrows());
+                for (found, expected) in found.iter().zip(expected) {
+                    assert!(
+                        (found - expected).abs() < 1e-6 * (1.0 + expected),
+                        "{found} {expected}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn intervals_take_the_right_rank_and_are_infinite_beyond_the_last() {
+        let scores = |from: u32| (1..=19).map(|i| f64::from(i + from)).rev().collect();
+        let x = random(3, 3, 9);
+        let model = model()
+            .with_calibration(vec![scores(0), scores(100)])
+            .unwrap();
+        let f = model.predict(x.as_ref()).unwrap();
+        for (level, rank) in [(0.9, 18.0), (0.95, 19.0), (0.01, 1.0)] {
+            let interval = model.interval(x.as_ref(), level).unwrap();
+            assert!(interval.is_finite() && interval.rows == 19);
+            for (i, o) in (0..6).map(|k| (k / 2, k % 2)) {
+                let half = rank + 100.0 * o as f64;
+                assert_eq!(interval.low[(i, o)], f[(i, o)] - half);
+                assert_eq!(interval.high[(i, o)], f[(i, o)] + half);
+            }
+        }
+        let interval = model.interval(x.as_ref(), 0.96).unwrap();
+        assert!(!interval.is_finite());
+        assert_eq!(interval.low, Mat::full(3, 2, f64::NEG_INFINITY));
+        assert_eq!(interval.high, Mat::full(3, 2, f64::INFINITY));
+        for level in [0.0, 1.0, f64::NAN] {
+            let error = model.interval(x.as_ref(), level).unwrap_err().to_string();
+            assert!(error.contains("between 0 and 1"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_calibration_is_kept_in_the_file_and_checked() {
+        let scores = || vec![vec![0.5, 0.1], vec![2.0, 0.3]];
+        let plain = model();
+        assert!(!plain.to_json().contains("calibration"));
+        let calibrated = plain.with_calibration(scores()).unwrap();
+        let text = calibrated.to_json();
+        let read = |text: &str| KernelModel::from_json(text, Path::new("m.json"));
+        let again = read(&text).unwrap();
+        assert_eq!(again.calibration, calibrated.calibration);
+        assert_eq!(again.to_json(), text);
+        assert!(text.contains("[[0.1,0.5],[0.3,2.0]]"));
+        for bad in [
+            "[[0.5,0.1],[0.3,2.0]]",
+            "[[0.1,0.5]]",
+            "[[-0.1,0.5],[0.3,2.0]]",
+        ] {
+            let error = read(&text.replace("[[0.1,0.5],[0.3,2.0]]", bad)).unwrap_err();
+            assert!(
+                error.to_string().contains("errors that do not fit"),
+                "{error}"
+            );
+        }
+        for bad in [vec![vec![1.0]], vec![vec![1.0], vec![f64::NAN]]] {
+            assert!(again.clone().with_calibration(bad).is_err());
+        }
+    }
+
+    #[test]
+    fn intervals_of_a_process_cover_new_observations() {
+        let (mut inside, mut rows) = (0, 0);
+        for seed in 0..4 {
+            let (model, _) = process(60, 10 * seed);
+            let (x, noise) = (random(200, 2, 10 * seed + 5), random(200, 2, 10 * seed + 6));
+            let bounds = model.interval(x.as_ref(), 0.9).unwrap();
+            for (i, o) in (0..400).map(|k| (k / 2, k % 2)) {
+                let y = (4.0 * x[(i, o)]).sin() + x[(i, 1)] + 0.3 * noise[(i, o)];
+                inside += usize::from(bounds.low[(i, o)] <= y && y <= bounds.high[(i, o)]);
+                rows += 1;
+            }
+        }
+        let share = inside as f64 / rows as f64;
+        assert!((0.85..0.95).contains(&share), "{share}");
+    }
+}

@@ -1,0 +1,140 @@
+//! A function on a box, seen through its values and derivatives at the points of a lattice.
+
+use super::Sensitivity;
+use super::lattice::lattice;
+use super::waves::Moments;
+use crate::data::check_finite;
+use crate::{Error, Result, Scaler};
+use faer::{Mat, MatRef};
+
+/// f at the rows of x (m × d): m values.
+type Value<'a> = dyn Fn(MatRef<'_, f64>) -> Result<Vec<f64>> + 'a;
+/// ∂f/∂x_j at the rows of x (m × d): m × d.
+type Gradient<'a> = dyn Fn(MatRef<'_, f64>) -> Result<Mat<f64>> + 'a;
+
+/// A function f of d inputs on a box, for estimates of its indices and effects.
+#[derive(Clone, Copy)]
+pub struct Sampled<'a> {
+    /// The box: d pairs of low ≤ high.
+    pub domain: &'a [[f64; 2]],
+    /// The scaling of the inputs: they are uniform in warped units.
+    pub inputs: &'a Scaler,
+    /// f at the rows of x (m × d): m values.
+    pub value: &'a Value<'a>,
+    /// ∂f/∂x_j at the rows of x (m × d): m × d.
+    pub gradient: &'a Gradient<'a>,
+    /// Points of the lattice, a power of two; an estimate of indices takes 2d + 2 values at each of them, and 2
+    /// gradients.
+    pub points: usize,
+}
+
+impl Sampled<'_> {
+    /// Sensitivity indices with independent inputs, uniform on the box in warped units; all zero where the variance is at most `noise`.
+    ///
+    /// # Errors
+    /// Those of the function, or numbers that leave the finite range.
+    pub fn sensitivity(&self, noise: f64) -> Result<Sensitivity> {
+        self.moments()?.indices(noise, false)
+    }
+
+    /// The main effect of input `j`: E\[f | x_j = v\] for every v of `at`, with the other inputs uniform on the box.
+    ///
+    /// # Errors
+    /// Those of the function, an input that does not exist, or values that are not finite.
+    pub fn effect(&self, j: usize, at: &[f64]) -> Result<Vec<f64>> {
+        let d = self.domain.len();
+        check_effect(j, d, at)?;
+        let mut x = self.to_box(lattice(self.points, d).as_ref());
+        at.iter()
+            .map(|&v| {
+                x.col_as_slice_mut(j).fill(v);
+                Ok(mean(&(self.value)(x.as_ref())?))
+            })
+            .collect()
+    }
+
+    /// The moments from values at points A and B and at those with one coordinate exchanged (pick-freeze).
+    ///
+    /// With p_j = f(A, x_j of B) − f(A) and q_j = f(B, x_j of A) − f(B): E p_j² = E q_j² = 2 × total, E p_j q_j = −2 ×
+    /// first and E p_i q_j = second. The estimates keep |first| ≤ total.
+    fn moments(&self) -> Result<Moments> {
+        let d = self.domain.len();
+        let points = lattice(self.points, 2 * d);
+        let [a, b] = [0, d].map(|from| self.to_box(points.as_ref().subcols(from, d)));
+        let values = |x: &Mat<f64>| (self.value)(x.as_ref());
+        let (at_a, at_b) = (values(&a)?, values(&b)?);
+        let exchanged = |x: &Mat<f64>, other: &Mat<f64>, at_x: &[f64]| {
+            (0..d)
+                .map(|j| {
+                    let mut x = x.clone();
+                    x.col_as_slice_mut(j).copy_from_slice(other.col_as_slice(j));
+                    let changed = values(&x)?;
+                    Ok(changed.iter().zip(at_x).map(|(f, g)| f - g).collect())
+                })
+                .collect::<Result<Vec<Vec<f64>>>>()
+        };
+        let (p, q) = (exchanged(&a, &b, &at_a)?, exchanged(&b, &a, &at_b)?);
+        let product = |a: &[f64], b: &[f64]| {
+            a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() / self.points as f64
+        };
+        let slopes = [self.slopes(&a)?, self.slopes(&b)?];
+        let both = [at_a, at_b].concat();
+        let middle = mean(&both);
+        let centred: Vec<f64> = both.iter().map(|f| f - middle).collect();
+        Ok(Moments {
+            mean: middle,
+            variance: 0.5 * product(&centred, &centred),
+            first: (0..d).map(|j| -0.5 * product(&p[j], &q[j])).collect(),
+            total: (0..d)
+                .map(|j| 0.25 * (product(&p[j], &p[j]) + product(&q[j], &q[j])))
+                .collect(),
+            second: (0..d)
+                .map(|i| {
+                    let pair = |j: usize| 0.5 * (product(&p[i], &q[j]) + product(&p[j], &q[i]));
+                    (0..i).map(pair).collect()
+                })
+                .collect(),
+            derivative: (0..d)
+                .map(|j| {
+                    let square = |s: &Mat<f64>| product(s.col_as_slice(j), s.col_as_slice(j));
+                    0.5 * slopes.iter().map(square).sum::<f64>()
+                })
+                .collect(),
+        })
+    }
+
+    /// Derivatives in warped units.
+    fn slopes(&self, x: &Mat<f64>) -> Result<Mat<f64>> {
+        let slopes = (self.gradient)(x.as_ref())?;
+        Ok(Mat::from_fn(x.nrows(), x.ncols(), |i, j| {
+            slopes[(i, j)] / self.inputs.warp_slope(j, x[(i, j)])
+        }))
+    }
+
+    /// Points of the unit cube (rows), mapped to the box, evenly in warped units.
+    fn to_box(&self, points: MatRef<'_, f64>) -> Mat<f64> {
+        Mat::from_fn(points.nrows(), points.ncols(), |i, j| {
+            let [low, high] = self.domain[j].map(|v| self.inputs.warped(j, v));
+            self.inputs
+                .unwarped(j, low + (high - low) * points[(i, j)])
+        })
+    }
+}
+
+/// Refuses the effect of an input that does not exist, or at values that are not finite.
+pub(super) fn check_effect(j: usize, d: usize, at: &[f64]) -> Result<()> {
+    if j >= d {
+        return Err(Error::Shape {
+            what: "input of the effect",
+            expected: format!("an input below {d}"),
+            found: j.to_string(),
+        });
+    }
+    check_finite("at", MatRef::from_column_major_slice(at, at.len(), 1))
+}
+
+/// The mean as an offset from the first value, which is exact for equal values.
+fn mean(values: &[f64]) -> f64 {
+    let from = values[0];
+    from + values.iter().map(|v| v - from).sum::<f64>() / values.len() as f64
+}
