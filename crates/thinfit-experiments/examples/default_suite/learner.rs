@@ -120,12 +120,12 @@ impl Learner {
                 };
                 let model = request.fit(data, &|_| Control::Continue)?;
                 let seconds = start.elapsed().as_secs_f64();
-                let judge = |at: (f64, f64)| {
-                    let (low, high) = interval(&model, x, at)?;
+                let judge = |level: f64| {
+                    let (low, high) = interval(&model, x, level)?;
                     Some(coverage(&low, &high, &trial.observed))
                 };
                 let judged = Judged {
-                    chosen: model.record().method.clone(),
+                    chosen: chosen(&model),
                     reported: model.record().validation_mse.first().copied(),
                     intervals: INTERVALS.map(judge),
                     parameters: model.parameters(),
@@ -174,20 +174,10 @@ fn changes(settings: &str) -> Result<Map<String, Value>> {
 fn interval(
     model: &Predictor,
     x: MatRef<'_, f64>,
-    (level, quantile): (f64, f64),
+    level: f64,
 ) -> Option<(Mat<f64>, Mat<f64>)> {
-    match model {
-        Predictor::Network(network) => network.interval(x, level).ok(),
-        Predictor::Kernel(_) => {
-            let (f, deviation) = (model.predict(x).ok()?, model.deviation(x).ok()?);
-            let end = |sign: f64| {
-                Mat::from_fn(f.nrows(), f.ncols(), |i, o| {
-                    f[(i, o)] + sign * quantile * deviation.observation[(i, o)]
-                })
-            };
-            Some((end(-1.0), end(1.0)))
-        }
-    }
+    let interval = model.interval(x, level).ok()?;
+    Some((interval.low, interval.high))
 }
 
 /// Share of `y` inside the intervals, and their mean width.
@@ -197,6 +187,13 @@ fn coverage(low: &Mat<f64>, high: &Mat<f64>, y: &Mat<f64>) -> (f64, f64) {
     let width: f64 = (0..m).map(|i| high[(i, 0)] - low[(i, 0)]).sum();
     let share = (0..m).filter(inside).count() as f64 / m as f64;
     (share, width / m as f64)
+}
+
+/// The candidate that won, where there were several.
+fn chosen(model: &Predictor) -> String {
+    let record = model.record();
+    let winner = record.findings.as_ref().and_then(|f| f.tried.first());
+    winner.map_or_else(|| record.method.clone(), |tried| tried.name.replace(',', ""))
 }
 
 /// The sets of inputs that the features of a network read, if some read fewer than all.

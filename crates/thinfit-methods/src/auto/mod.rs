@@ -4,10 +4,10 @@ mod samples;
 mod teacher;
 
 use crate::kernels::kernel_model::check_data;
-use crate::{GaussianProcess, Predictor, Result, Shape};
+use crate::{Predictor, Result};
 use samples::Samples;
 use serde::{Deserialize, Serialize};
-use teacher::Teacher;
+use teacher::{Teacher, processes};
 use thinfit::pieces::require;
 use thinfit::{Dataset, Findings, Observer, Progress, Record, Scaling, Tried};
 
@@ -48,26 +48,17 @@ impl Auto {
         let (m, c) = (data.samples(), data.y.ncols());
         let scalers = Scaling::Box.scalers(data.x.as_ref(), data.y.as_ref());
         let samples = Samples::new(data, scalers, if m <= 300 { 10 } else { 5 }, seed);
-        let candidate = |kernel, isotropic, prior| GaussianProcess {
-            kernel,
-            isotropic,
-            prior,
-            ..GaussianProcess::default()
-        };
-        let processes = [
-            candidate(Shape::Gaussian, false, true),
-            candidate(Shape::Matern52, false, true),
-            candidate(Shape::Anova, false, true),
-            candidate(Shape::Anova, false, false),
-            candidate(Shape::AnovaMatern52, false, true),
-            candidate(Shape::Gaussian, true, true),
-        ];
-        let (mut teachers, count) = (Vec::new(), processes.len());
-        for (i, process) in processes.into_iter().enumerate() {
-            let part = |at: &Progress<'_>| observe(&at.part(i, count));
-            teachers.push(Teacher::new(process, &samples, 20, seed, &part)?);
+        let (mut teachers, processes) = (Vec::new(), processes());
+        for (i, (name, process)) in processes.iter().enumerate() {
+            let part = |at: &Progress<'_>| observe(&at.part(i, processes.len()));
+            teachers.push(Teacher::new(name, process, &samples, 20, seed, &part)?);
         }
-        teachers.sort_by(|a, b| a.out_of_fold.error().total_cmp(&b.out_of_fold.error()));
+        let by_error = |a: &Teacher, b: &Teacher| {
+            (a.out_of_fold.error()).total_cmp(&b.out_of_fold.error())
+        };
+        teachers.sort_by(by_error);
+        teachers.push(Teacher::committee(&teachers[..3], &samples)?);
+        teachers.sort_by(by_error);
         let scale = &samples.scalers.1.scale;
         let units = |v: &[f64], power: i32| -> Vec<f64> {
             (0..c).map(|o| v[o] * scale[o].powi(power)).collect()
@@ -75,10 +66,10 @@ impl Auto {
         let best = &teachers[0];
         let findings = Findings {
             standard_error: units(&best.out_of_fold.standard_error(), 2),
-            noise: units(&best.noise(&samples)?, 1),
+            noise: units(&best.noise(), 1),
             tried: (teachers.iter())
                 .map(|teacher| Tried {
-                    name: teacher.name().into(),
+                    name: teacher.name.into(),
                     mse: units(&teacher.out_of_fold.mse(), 2),
                     planned: 0.0,
                 })

@@ -4,7 +4,7 @@
 use crate::kernels::cholesky::{cholesky, inverse, solve, with_ridge};
 use crate::kernels::kernel_model::Expansion;
 use crate::{Kernel, Part, Shape};
-use faer::{Mat, Par};
+use faer::{Mat, MatRef, Par};
 use rayon::prelude::*;
 use std::f64::consts::PI;
 use thinfit::elementary::vectorised;
@@ -21,8 +21,6 @@ pub(crate) struct Evidence {
     pub alpha: Mat<f64>,
     /// Leave-one-out errors y_i − f₍₋ᵢ₎(x_i) = α_i/(C⁻¹)_ii, with the mean held fixed (m × c).
     pub left_out: Mat<f64>,
-    /// Variances 1/(C⁻¹)_ii of these errors, in multiples of the signal variance (m).
-    pub left_out_variance: Vec<f64>,
     pub kernel: Kernel,
     pub ridge: f64,
 }
@@ -38,13 +36,13 @@ impl Evidence {
     }
 
     /// The expansion over the points `x` (m × d) that the evidence is of.
-    pub fn expansion(self, x: Mat<f64>) -> Expansion {
+    pub fn expansion(&self, x: Mat<f64>) -> Expansion {
         Expansion {
-            kernel: self.kernel,
-            mean: self.mean,
+            kernel: self.kernel.clone(),
+            mean: self.mean.clone(),
             points: x,
-            alpha: self.alpha,
-            signal: Some(self.signal),
+            alpha: self.alpha.clone(),
+            signal: Some(self.signal.clone()),
         }
     }
 }
@@ -73,13 +71,76 @@ pub(crate) fn evidence(
     log: &[f64],
     par: Par,
 ) -> Option<Evidence> {
-    let (m, d, c) = (x.nrows(), x.ncols(), y.ncols());
-    let part = kernel(shape, log, d);
+    let part = kernel(shape, log, x.ncols());
+    let gram = part.gram(x.as_ref());
     let noise = log[log.len() - 1].exp();
+    let (mut evidence, v) = likelihood(gram.as_ref(), y, noise, par)?;
+    let mut gradient = if shape.has_shares() {
+        anova_gradient(&part, gram, x, v)
+    } else {
+        radial_gradient(&part, gram, x, v)
+    };
+    evidence.gradient.splice(..0, gradient.drain(..));
+    evidence.kernel = part.into();
+    Some(evidence)
+}
+
+/// The likelihood of a sum of parts whose matrices (lower triangles) are given: Σ_t w_t K_t with w the softmax of all
+/// parameters but the last, which is ln g.
+///
+/// ```text
+/// −∂ ln p/∂v_t = ½ w_t Σ_ab V_ab (K_t − K)_ab
+/// ```
+pub(crate) fn evidence_of_sum(
+    parts: &[Part],
+    grams: &[Mat<f64>],
+    y: &Mat<f64>,
+    log: &[f64],
+    par: Par,
+) -> Option<Evidence> {
+    let (m, count) = (y.nrows(), parts.len());
+    let largest = log[..count].iter().fold(f64::MIN, |a, v| a.max(*v));
+    let weights: Vec<f64> = log[..count].iter().map(|v| (v - largest).exp()).collect();
+    let total: f64 = weights.iter().sum();
+    let weights: Vec<f64> = weights.iter().map(|w| w / total).collect();
+    let mut gram = Mat::zeros(m, m);
+    for (part, weight) in grams.iter().zip(&weights) {
+        gram += part * faer::Scale(*weight);
+    }
+    let (mut evidence, v) = likelihood(gram.as_ref(), y, log[count].exp(), par)?;
+    let inner = |k: &Mat<f64>| -> f64 {
+        let column = |j: usize| {
+            let pairs = v.col_as_slice(j)[j..].iter().zip(&k.col_as_slice(j)[j..]);
+            // The diagonal counts once, everything below it twice.
+            pairs.map(|(v, k)| v * k).sum::<f64>() - 0.5 * v[(j, j)] * k[(j, j)]
+        };
+        (0..m).map(column).sum()
+    };
+    let whole = inner(&gram);
+    let slopes = grams.iter().zip(&weights);
+    let slopes: Vec<f64> = slopes.map(|(k, w)| w * (inner(k) - whole)).collect();
+    evidence.gradient.splice(..0, slopes);
+    evidence.kernel.parts = (parts.iter().zip(&weights))
+        .map(|(part, weight)| Part {
+            weight: part.weight * weight.max(1e-200),
+            ..part.clone()
+        })
+        .collect();
+    Some(evidence)
+}
+
+/// The likelihood for the matrix K (its lower triangle) and g = `noise`, with its derivative in ln g alone and an
+/// empty kernel, and V below and on the diagonal.
+fn likelihood(
+    gram: MatRef<'_, f64>,
+    y: &Mat<f64>,
+    noise: f64,
+    par: Par,
+) -> Option<(Evidence, Mat<f64>)> {
+    let (m, c) = (y.nrows(), y.ncols());
     // The jitter is about what rounding does to the eigenvalues of K.
     let ridge = noise + m as f64 * f64::EPSILON;
-    let gram = part.gram(x.as_ref());
-    let l = cholesky(with_ridge(gram.as_ref(), ridge), par)?;
+    let l = cholesky(with_ridge(gram, ridge), par)?;
 
     let ones = Mat::from_fn(m, 1, |_, _| 1.0);
     let pull = solve(l.as_ref(), ones.as_ref());
@@ -107,9 +168,8 @@ pub(crate) fn evidence(
         return None;
     }
 
-    // C⁻¹ is overwritten by V below the diagonal.
+    // C⁻¹ is overwritten by V.
     let mut v = inverse(l.as_ref(), par);
-    let left_out_variance: Vec<f64> = (0..m).map(|i| 1.0 / v[(i, i)]).collect();
     let left_out = Mat::from_fn(m, c, |i, o| alpha[(i, o)] / v[(i, i)]);
     let mut trace = 0.0;
     for j in 0..m {
@@ -125,23 +185,17 @@ pub(crate) fn evidence(
         }
         trace += column[0];
     }
-    let mut gradient = if shape.has_shares() {
-        anova_gradient(&part, gram, x, v)
-    } else {
-        radial_gradient(&part, gram, x, v)
-    };
-    gradient.push(0.5 * noise * trace);
-    Some(Evidence {
+    let evidence = Evidence {
         value,
-        gradient,
+        gradient: vec![0.5 * noise * trace],
         mean,
         signal,
         alpha,
         left_out,
-        left_out_variance,
-        kernel: part.into(),
+        kernel: Kernel { parts: vec![] },
         ridge,
-    })
+    };
+    Some((evidence, v))
 }
 
 /// ½ Σ_ab V_ab ∂k_ab/∂ ln ℓ_k for a radial shape.

@@ -71,6 +71,9 @@ pub struct GaussianProcess {
     pub starts: usize,
     /// Size of the random subset on which the starts race when there are more samples. Default: 500.
     pub race: usize,
+    /// How far the random starts spread to both sides of the first, in logarithms of the lengths. Default: 1.5.
+    #[serde(skip_serializing_if = "is_default_spread")]
+    pub spread: f64,
     /// Maximum iterations of one search. Default: 200.
     pub iterations: usize,
     /// Smallest noise variance, in multiples of the signal variance; whatever it is, m times the machine precision is
@@ -79,13 +82,24 @@ pub struct GaussianProcess {
     /// Whether all inputs have one length, which few samples can tell where they cannot tell many. Default: no.
     #[serde(skip_serializing_if = "is_default_isotropic")]
     pub isotropic: bool,
+    /// Shortest length, in multiples of an input's range; 1000 leaves linear functions. Default: 0.001.
+    #[serde(skip_serializing_if = "is_default_shortest")]
+    pub shortest: f64,
     /// Whether shares and their lengths have priors, see above. Default: yes.
     #[serde(skip_serializing_if = "is_default_prior")]
     pub prior: bool,
 }
 
+fn is_default_spread(spread: &f64) -> bool {
+    *spread == SPREAD
+}
+
 fn is_default_isotropic(isotropic: &bool) -> bool {
     !isotropic
+}
+
+fn is_default_shortest(shortest: &f64) -> bool {
+    *shortest == LENGTHS[0]
 }
 
 fn is_default_prior(prior: &bool) -> bool {
@@ -98,9 +112,11 @@ impl Default for GaussianProcess {
             kernel: Shape::Gaussian,
             starts: 4,
             race: 500,
+            spread: SPREAD,
             iterations: 200,
             least_noise: 0.0,
             isotropic: false,
+            shortest: LENGTHS[0],
             prior: true,
         }
     }
@@ -153,7 +169,8 @@ impl GaussianProcess {
             Some((winner, true)) => Ok((winner, true)),
             Some((mut winner, false)) => {
                 // An input idle on the subset may matter on all samples, but a very long length has no gradient left.
-                let (longest, lengths) = (middle(d) + SPREAD, self.lengths(d));
+                let longest = (middle(d) + SPREAD).max(self.shortest.ln());
+                let lengths = self.lengths(d);
                 winner[..lengths]
                     .iter_mut()
                     .for_each(|v| *v = v.min(longest));
@@ -223,7 +240,8 @@ impl GaussianProcess {
                 Some(self.with_prior(log, d, evidence))
             }
         };
-        let mut bounds = vec![LENGTHS.map(f64::ln); self.lengths(d)];
+        let lengths = [self.shortest, LENGTHS[1]].map(f64::ln);
+        let mut bounds = vec![lengths; self.lengths(d)];
         bounds.resize(self.parameters(d) - 1, LOGITS);
         bounds.push([NOISE[0].max(self.least_noise), NOISE[1]].map(f64::ln));
         let mut searches: Vec<Lbfgs> = starts
@@ -300,11 +318,12 @@ impl GaussianProcess {
         let noise = |exponent: f64| (10f64.powf(exponent)).max(self.least_noise).ln();
         (0..self.starts)
             .map(|start| {
-                let mut log = vec![middle(d); self.lengths(d)];
+                let mut log = vec![middle(d).max(self.shortest.ln()); self.lengths(d)];
                 let mut exponent = -4.0;
                 if start > 0 {
+                    let least = self.shortest.ln();
                     log.iter_mut()
-                        .for_each(|v| *v += rng.random_range(-SPREAD..SPREAD));
+                        .for_each(|v| *v = (*v + rng.random_range(-self.spread..self.spread)).max(least));
                     exponent = rng.random_range(-9.0..-1.0);
                 }
                 log.resize(self.parameters(d) - 1, 0.0);
@@ -323,7 +342,19 @@ impl GaussianProcess {
             format!("{shape:?}"),
         )?;
         require(self.starts > 0, "starts", "at least 1", self.starts)?;
+        require(
+            self.spread > 0.0 && self.spread <= 10.0,
+            "spread",
+            "a number above 0 and up to 10",
+            self.spread,
+        )?;
         require(self.race > 1, "race", "at least 2", self.race)?;
+        require(
+            (LENGTHS[0]..=1e6).contains(&self.shortest),
+            "shortest",
+            "a number from 0.001 to 1000000",
+            self.shortest,
+        )?;
         require(
             (0.0..=1.0).contains(&noise),
             "least_noise",
@@ -339,7 +370,7 @@ fn middle(d: usize) -> f64 {
 }
 
 /// Parallelism for factorising a matrix of `m` rows.
-fn threads(m: usize) -> Par {
+pub(crate) fn threads(m: usize) -> Par {
     if m < ALONE { Par::Seq } else { Par::rayon(0) }
 }
 

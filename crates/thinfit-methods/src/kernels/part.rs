@@ -204,6 +204,10 @@ impl Part {
                 }
                 continue;
             }
+            if self.shape.has_shares() {
+                self.product_slopes(x, points, p, c, out, &work.axes);
+                continue;
+            }
             self.slope_column(x, 0, points, p, &mut slope, &mut work);
             for &(k, inverse) in &work.axes {
                 let (column, point, factor) = (x.col_as_slice(k), points[(p, k)], -c * inverse);
@@ -216,6 +220,36 @@ impl Part {
                         }
                     },
                 );
+            }
+        }
+    }
+
+    /// Adds factor · weight · ∂k(x_i, p_j)/∂x_ik to `out` for a shape with shares: k c_k ∂κ_k/∂x_k over 1 − c_k + c_k κ_k.
+    fn product_slopes(
+        &self,
+        x: &Mat<f64>,
+        points: MatRef<'_, f64>,
+        j: usize,
+        factor: f64,
+        out: &mut Mat<f64>,
+        axes: &[(usize, f64)],
+    ) {
+        let mut k = vec![0.0; x.nrows()];
+        self.column(x, 0, points, j, &mut k, &mut Work::new(self));
+        let mut scratch = [vec![0.0; x.nrows()], vec![0.0; x.nrows()]];
+        for (share, &axis) in self.shares.iter().zip(axes) {
+            self.one_input(x, 0, points, j, axis, &mut scratch);
+            let [kappa, decay] = &scratch;
+            for i in 0..x.nrows() {
+                let t = bounded((x[(i, axis.0)] - points[(j, axis.0)]) * axis.1);
+                let slope = match self.shape {
+                    Shape::AnovaMatern52 => {
+                        5.0 / 3.0 * t * (1.0 + 5f64.sqrt() * t.abs()) * decay[i]
+                    }
+                    _ => t * kappa[i],
+                };
+                let whole = ((1.0 - share) + share * kappa[i]).max(f64::MIN_POSITIVE);
+                out[(i, axis.0)] -= factor * k[i] * share * slope * axis.1 / whole;
             }
         }
     }
@@ -237,7 +271,7 @@ impl Part {
                 matern(out, work.row(0, out.len()), [5.0 / 3.0, 5.0 / 3.0, 0.0]);
                 self.weigh(out);
             }
-            Shape::Additive(_) => panic!("an additive shape is not radial"),
+            _ => panic!("the shape is not radial"),
         }
     }
 
