@@ -9,7 +9,7 @@ use thinfit_experiments::Trial;
 use thinfit_methods::{Method, Predictor, Request};
 
 /// Probabilities of the intervals, with the quantiles of a normal law.
-const INTERVALS: [(f64, f64); 2] = [(0.9, 1.644_853_627), (0.95, 1.959_963_985)];
+const INTERVALS: [f64; 2] = [0.9, 0.95];
 
 /// A method or a control.
 pub struct Learner {
