@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use serde::Serialize;
-use thinfit::{Model, Record, Sensitivity};
+use thinfit::{Model, Record, Scaler, Sensitivity, Warp};
 use thinfit_methods::{KernelModel, Predictor};
 
 use crate::args::InspectArgs;
@@ -82,7 +82,23 @@ pub fn run(args: &InspectArgs, out: &mut impl Write) -> Result<(), Failure> {
         writeln!(out)?;
         return Ok(());
     }
-    write_report(out, &report)
+    write_report(out, &report)?;
+    write_warps(out, &model.inputs, &model.input_scaler)
+}
+
+/// One line for each warped input.
+fn write_warps(out: &mut impl Write, inputs: &[String], scaler: &Scaler) -> Result<(), Failure> {
+    for (j, name) in inputs.iter().enumerate() {
+        if let Some(Warp { centre, width }) = scaler.warp_of(j) {
+            writeln!(
+                out,
+                "  {name} is warped: its weights, derivatives and lengths are per unit of asinh(({name} - {}) / {})",
+                four_digits(centre),
+                four_digits(width)
+            )?;
+        }
+    }
+    Ok(())
 }
 
 /// What `--json` prints for a sum of kernels, which has no features and no integrals in closed form.
@@ -172,7 +188,7 @@ fn inspect_kernels(
         }
     }
     writeln!(out, "  (length of the kernel in the units of the input)")?;
-    Ok(())
+    write_warps(out, &model.inputs, &model.input_scaler)
 }
 
 fn output(model: &Model, o: usize, count: usize) -> Result<Output<'_>, Failure> {

@@ -1,6 +1,7 @@
 //! `thinfit plot`.
 
 use super::*;
+use thinfit::{Scaler, Warp};
 
 #[test]
 fn every_picture_is_drawn_in_both_formats() {
@@ -31,6 +32,27 @@ fn every_picture_is_drawn_in_both_formats() {
             b"<svg"
         };
         assert!(bytes.starts_with(start), "{name}");
+    }
+}
+
+#[test]
+fn a_warped_input_is_drawn_and_told() {
+    let folder = fitted("plot-warped");
+    let said = |folder: &Path| succeed(folder, &["inspect", "model.json"]).contains("a is warped");
+    assert!(!said(&folder));
+    let mut model = Model::load(folder.join("model.json")).unwrap();
+    // A range of 2000 in `a`, dense at its lower end.
+    let [low, width] = [model.domain[0][0], 0.1];
+    let warp = Warp { centre: low, width };
+    model.domain[0][1] = low + 2000.0;
+    let ends = Mat::from_fn(2, 2, |i, j| model.domain[j][i]);
+    model.input_scaler = Scaler::to_box_warped(ends.as_ref(), &[Some(warp), None]);
+    model.save(folder.join("model.json")).unwrap();
+    assert!(said(&folder));
+    succeed(&folder, &["plot", "model.json", "--out", "figures"]);
+    let drawn = std::fs::read_to_string(folder.join("figures/effects.svg")).unwrap();
+    for tick in ["0.2", "10", "500"] {
+        assert!(drawn.contains(&format!(">{tick}<")), "{tick} in {drawn}");
     }
 }
 

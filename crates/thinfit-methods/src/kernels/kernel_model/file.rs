@@ -4,7 +4,6 @@ use super::KernelModel;
 use crate::Result;
 use faer::Mat;
 use std::path::Path;
-use thinfit::Scaler;
 use thinfit::file::{parse, read_whole, write_whole};
 
 /// Name of the file format.
@@ -31,11 +30,6 @@ impl KernelModel {
         let (m, d, c) = (self.points.nrows(), self.dim(), self.outputs.len());
         let finite =
             |values: &[f64], count| values.len() == count && values.iter().all(|v| v.is_finite());
-        let scaler = |s: &Scaler, columns| {
-            finite(&s.shift, columns)
-                && finite(&s.scale, columns)
-                && s.scale.iter().all(|v| *v != 0.0)
-        };
         let table =
             |a: &Mat<f64>, columns| a.nrows() == m && a.ncols() == columns && a.is_all_finite();
         let errors = |values: &[f64]| values.is_empty() || finite(values, c);
@@ -46,11 +40,11 @@ impl KernelModel {
                 "ranges that do not fit the inputs",
             ),
             (
-                scaler(&self.input_scaler, d),
+                self.input_scaler.is_sound(d),
                 "an input scaling that does not fit the inputs",
             ),
             (
-                scaler(&self.output_scaler, c),
+                self.output_scaler.is_sound(c) && self.output_scaler.warp.is_empty(),
                 "an output scaling that does not fit the outputs",
             ),
             (self.kernel.fits(d), "a kernel that does not fit the inputs"),
