@@ -82,6 +82,16 @@ impl Model {
         Ok([&model.input_scaler, &model.output_scaler].map(|s| [s.shift.clone(), s.scale.clone()]))
     }
 
+    /// Centre and width of the warp of each input, None where it has none.
+    #[getter]
+    fn warps(&self) -> PyResult<Vec<Option<(f64, f64)>>> {
+        let model = self.network()?;
+        let of = |j| model.input_scaler.warp_of(j);
+        Ok((0..model.dim())
+            .map(|j| of(j).map(|warp| (warp.centre, warp.width)))
+            .collect())
+    }
+
     /// Hidden and output weights as stored in the file.
     #[getter]
     fn weights(&self) -> PyResult<[Vec<Vec<f64>>; 2]> {

@@ -86,7 +86,7 @@ class NetworkRegressor(RandomRegressor):
         return total / (total.sum() or 1.0)
 
     def effect(self, feature: int | str, at: ArrayLike) -> Floats:
-        """Mean prediction with one input fixed and the others uniform over their ranges.
+        """Mean prediction with one input fixed and the others uniform over their ranges (after their warps, if any).
 
         Parameters
         ----------
@@ -201,6 +201,8 @@ class NetworkRegressor(RandomRegressor):
 
         (hidden, output), (inputs, outputs) = map(np.array, model.weights), map(np.array, model.scalers)
         n, d = len(hidden), len(model.inputs)
+        # Weights of a warped input are per unit of its warped value, arcsinh((x - centre) / width).
+        self.warps_ = model.warps
         self.features_ = hidden[:, :d] / inputs[1]
         self.biases_ = hidden[:, d:].sum(axis=1) - self.features_ @ inputs[0]
         fourier = model.activation == "fourier"

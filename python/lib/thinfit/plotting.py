@@ -9,7 +9,9 @@ import numpy as np
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
 
+    from .base import Floats
     from .gft import GFTRegressor
     from .network import NetworkRegressor
 
@@ -23,7 +25,7 @@ def plot_features(model: NetworkRegressor, ax: Axes | None = None) -> Axes:
     of the output weight. With one input: size against weight."""
     ax = _axes(ax)
     size = np.linalg.norm(np.abs(model.coef_).reshape(len(model.features_), -1), axis=1)
-    spans = np.array([high - low for low, high in model._model.domain])
+    spans = np.array([np.ptp(_warped(model, j, ends)) for j, ends in enumerate(model._model.domain)])
     strength = size @ np.abs(model.features_ * spans)
     names = model._model.inputs
     first, *others = np.argsort(-strength, kind="stable")
@@ -40,14 +42,15 @@ def plot_features(model: NetworkRegressor, ax: Axes | None = None) -> Axes:
 
 
 def plot_effects(model: NetworkRegressor, ax: Axes | None = None) -> Axes:
-    """Centred main effects over the range of each input, rescaled to run from 0 (lowest value) to 1 (highest)."""
+    """Centred main effects over the range of each input, rescaled to run from 0 (lowest value) to 1 (highest); evenly
+    after the warp where an input has one."""
     ax = _axes(ax)
     at = np.linspace(0, 1, 101)
     shares = np.atleast_2d(model.sobol_indices().total)
     names, outputs = model._model.inputs, model._model.outputs
     for j in np.argsort(-shares.mean(axis=0), kind="stable"):
-        low, high = model._model.domain[j]
-        effect = model.effect(int(j), low + (high - low) * at).reshape(len(at), -1)
+        low, high = _warped(model, j, model._model.domain[j])
+        effect = model.effect(int(j), _unwarped(model, j, low + (high - low) * at)).reshape(len(at), -1)
         for o, output in enumerate(outputs):
             of = f" on {output}" if len(outputs) > 1 else ""
             ax.plot(at, effect[:, o] - effect[:, o].mean(), label=f"{names[j]}{of} ({shares[o, j]:.0%})")
@@ -74,6 +77,17 @@ def plot_history(model: GFTRegressor, ax: Axes | None = None) -> Axes:
     ax.set_ylabel("mean squared error of scaled outputs")
     ax.legend()
     return ax
+
+
+def _warped(model: NetworkRegressor, j: int, values: ArrayLike) -> Floats:
+    centre, width = model.warps_[j] or (0.0, 0.0)
+    values = np.asarray(values)
+    return np.arcsinh((values - centre) / width) if width else values
+
+
+def _unwarped(model: NetworkRegressor, j: int, values: Floats) -> Floats:
+    centre, width = model.warps_[j] or (0.0, 0.0)
+    return centre + width * np.sinh(values) if width else values
 
 
 def _axes(ax: Any) -> Any:
