@@ -28,7 +28,7 @@
 //!
 //! | room | what is in it | where the paper has it |
 //! |---|---|---|
-//! | `data` | samples, their split and scaling, rows as the solvers see them | |
+//! | `data` | samples, their split, warps and scaling, rows as the solvers see them | |
 //! | `network` | Φ, the design matrix A_w and its backward pass, the variation R(w), evaluation | §3, §3.4 |
 //! | `solve` | b(w): normal equations in training, orthogonal factorisations at the end | §3.1 |
 //! | `train` | the objective L + λR, the generator G_θ, Adam, the training step and the phases made of it | §3.2, §3.3, Algorithm 1 |
