@@ -1,9 +1,12 @@
 """The exported graph, run by onnxruntime."""
 
+import json
+
 import numpy as np
 import pytest
 
 from conftest import quick, samples
+from thinfit import GFTRegressor
 
 onnxruntime = pytest.importorskip("onnxruntime")
 
@@ -20,3 +23,24 @@ def test_the_graph_computes_the_prediction(activation, outputs, tmp_path):
         (name,) = (one.name for one in session.get_inputs())
         (f,) = session.run(None, {name: x.astype(precision)})
         np.testing.assert_allclose(f.reshape(y.shape), model.predict(x), atol=tolerance * np.abs(y).max())
+
+
+def test_warped_inputs(tmp_path):
+    x, y = samples()
+    path = tmp_path / "model.json"
+    quick().fit(x, y).save(path)
+    file = json.loads(path.read_text())
+    file["input_scaler"]["warp"] = [{"centre": 0.1, "width": 0.05}] + [None] * (x.shape[1] - 1)
+    path.write_text(json.dumps(file))
+    model = GFTRegressor.load(path)
+    assert model.warps_ == [(0.1, 0.05)] + [None] * (x.shape[1] - 1)
+    f, size = model.predict(x), np.abs(model.coef_).sum()
+    u = x.copy()
+    u[:, 0] = np.arcsinh((x[:, 0] - 0.1) / 0.05)
+    waves = np.exp(2j * np.pi * (u @ model.features_.T + model.biases_))
+    np.testing.assert_allclose(model.intercept_ + (waves @ model.coef_).real, f, atol=1e-13 * size)
+    # Runtimes know few functions in double precision.
+    for precision, tolerance in ("float64", 1e-14), ("float32", 1e-5):
+        session = onnxruntime.InferenceSession(model.to_onnx(precision=precision))
+        (graph,) = session.run(None, {"x": x.astype(precision)})
+        np.testing.assert_allclose(graph[:, 0], f, atol=tolerance * size)
