@@ -8,7 +8,7 @@ use thinfit::{Control, Dataset, Error, Mat, MatRef, Result, Scaler, linear_leave
 use thinfit_experiments::Trial;
 use thinfit_methods::{Method, Predictor, Request};
 
-/// Probabilities of the intervals, with the quantiles of a normal law.
+/// Probabilities of the intervals.
 const INTERVALS: [f64; 2] = [0.9, 0.95];
 
 /// A method or a control.

@@ -9,7 +9,7 @@ use samples::Samples;
 use serde::{Deserialize, Serialize};
 use teacher::{Teacher, processes};
 use thinfit::pieces::require;
-use thinfit::{Dataset, Findings, Observer, Progress, Record, Scaling, Tried};
+use thinfit::{Dataset, Findings, Observer, Progress, Record, Scaler, Scaling, Tried, Warp};
 
 /// Settings of the fit without settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,7 +46,9 @@ impl Auto {
         require(budget, "budget", "a number of seconds above 0", self.budget)?;
         check_data(data)?;
         let (m, c) = (data.samples(), data.y.ncols());
-        let scalers = Scaling::Box.scalers(data.x.as_ref(), data.y.as_ref());
+        let (_, outputs) = Scaling::Box.scalers(data.x.as_ref(), data.y.as_ref());
+        let warps = Warp::of_columns(data.x.as_ref());
+        let scalers = (Scaler::to_box_warped(data.x.as_ref(), &warps), outputs);
         let samples = Samples::new(data, scalers, if m <= 300 { 10 } else { 5 }, seed);
         let (mut teachers, processes) = (Vec::new(), processes());
         for (i, (name, process)) in processes.iter().enumerate() {
