@@ -223,7 +223,7 @@ impl KernelModel {
     pub fn gradient(&self, x: MatRef<'_, f64>, o: usize) -> Result<Mat<f64>> {
         self.check_output(o)?;
         let coefficients = self.coefficients.col_as_slice(o);
-        self.by_blocks(x, self.dim(), |x, mut out| {
+        let mut gradient = self.by_blocks(x, self.dim(), |x, mut out| {
             let slopes = self.kernel.gradient(&x, self.points.as_ref(), coefficients);
             for j in 0..out.ncols() {
                 let factor = self.output_scaler.scale[o] / self.input_scaler.scale[j];
@@ -231,7 +231,13 @@ impl KernelModel {
                     out[(i, j)] = factor * slopes[(i, j)];
                 }
             }
-        })
+        })?;
+        for j in (0..self.dim()).filter(|&j| self.input_scaler.warp_of(j).is_some()) {
+            for i in 0..x.nrows() {
+                gradient[(i, j)] *= self.input_scaler.warp_slope(j, x[(i, j)]);
+            }
+        }
+        Ok(gradient)
     }
 
     /// Standard deviations of f and of a new observation at the rows of `x` (n × d).
