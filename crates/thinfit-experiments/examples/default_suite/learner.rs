@@ -171,11 +171,7 @@ fn changes(settings: &str) -> Result<Map<String, Value>> {
 
 /// Lower and upper ends at the rows of `x` of the interval for a new observation, where the model has one: its own for
 /// a network, the normal one of its deviations for a Gaussian process.
-fn interval(
-    model: &Predictor,
-    x: MatRef<'_, f64>,
-    level: f64,
-) -> Option<(Mat<f64>, Mat<f64>)> {
+fn interval(model: &Predictor, x: MatRef<'_, f64>, level: f64) -> Option<(Mat<f64>, Mat<f64>)> {
     let interval = model.interval(x, level).ok()?;
     Some((interval.low, interval.high))
 }
@@ -193,11 +189,22 @@ fn coverage(low: &Mat<f64>, high: &Mat<f64>, y: &Mat<f64>) -> (f64, f64) {
 fn chosen(model: &Predictor) -> String {
     let record = model.record();
     let winner = record.findings.as_ref().and_then(|f| f.tried.first());
-    winner.map_or_else(|| record.method.clone(), |tried| tried.name.replace(',', ""))
+    winner.map_or_else(
+        || record.method.clone(),
+        |tried| tried.name.replace(',', ""),
+    )
 }
 
 /// The sets of inputs that the features of a network read, if some read fewer than all.
 fn terms(model: &Predictor) -> Option<String> {
+    if let Some(findings) = &model.record().findings {
+        let word = |set: &Vec<usize>| {
+            let inputs: Vec<String> = set.iter().map(|j| (j + 1).to_string()).collect();
+            inputs.join("+")
+        };
+        let terms: Vec<String> = findings.terms.iter().flatten().map(word).collect();
+        return Some(terms.join(" "));
+    }
     let network = model.network().ok()?;
     let (w, d) = (network.scaled_hidden(), network.dim());
     let read = |l: usize| -> Vec<usize> { (0..d).filter(|&j| w[(l, j)] != 0.0).collect() };

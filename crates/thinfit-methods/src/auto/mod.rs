@@ -1,15 +1,20 @@
 //! The fit without settings: candidates race under a plan of work, folds judge them, and the record says what was found.
 
 mod samples;
+mod structure;
 mod teacher;
 
 use crate::kernels::kernel_model::check_data;
-use crate::{Predictor, Result};
+use crate::{GaussianProcess, Predictor, Result};
 use samples::Samples;
 use serde::{Deserialize, Serialize};
+use structure::structure;
 use teacher::{Teacher, processes};
 use thinfit::pieces::require;
 use thinfit::{Dataset, Findings, Observer, Progress, Record, Scaler, Scaling, Tried, Warp};
+
+/// Most rows for which the best candidates are found afresh in every fold.
+const AFRESH: usize = 400;
 
 /// Settings of the fit without settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,12 +60,32 @@ impl Auto {
             let part = |at: &Progress<'_>| observe(&at.part(i, processes.len()));
             teachers.push(Teacher::new(name, process, &samples, 20, seed, &part)?);
         }
-        let by_error = |a: &Teacher, b: &Teacher| {
-            (a.out_of_fold.error()).total_cmp(&b.out_of_fold.error())
-        };
+        let by_error =
+            |a: &Teacher, b: &Teacher| (a.out_of_fold.error()).total_cmp(&b.out_of_fold.error());
         teachers.sort_by(by_error);
+        if m <= AFRESH {
+            for teacher in &mut teachers[..3] {
+                let process = processes.iter().find(|process| process.0 == teacher.name);
+                let process = GaussianProcess {
+                    starts: 3,
+                    ..process.expect("every teacher is one of these").1.clone()
+                };
+                *teacher = teacher.judged_afresh(&process, &samples, seed)?;
+            }
+            teachers[..3].sort_by(by_error);
+        }
         teachers.push(Teacher::committee(&teachers[..3], &samples)?);
         teachers.sort_by(by_error);
+        let mut found = structure(&teachers[0].scaled_model(&samples)?, seed)?;
+        if let Some(terms) = &found.terms {
+            let sum = Teacher::sum_of_terms(terms, &teachers[0], &samples, 20)?;
+            let worse = sum.out_of_fold.error() > teachers[0].out_of_fold.error();
+            teachers.push(sum);
+            teachers.sort_by(by_error);
+            if worse {
+                found.terms = None;
+            }
+        }
         let scale = &samples.scalers.1.scale;
         let units = |v: &[f64], power: i32| -> Vec<f64> {
             (0..c).map(|o| v[o] * scale[o].powi(power)).collect()
@@ -76,6 +101,8 @@ impl Auto {
                     planned: 0.0,
                 })
                 .collect(),
+            inputs: found.inputs,
+            terms: found.terms,
             ..Findings::default()
         };
         let settings = serde_json::to_value(self).expect("settings are finite numbers");

@@ -12,10 +12,14 @@ use crate::kernels::lbfgs::Lbfgs;
 use crate::{Error, GaussianProcess, Part, Result, Shape};
 use faer::Mat;
 use rayon::prelude::*;
-use thinfit::{Dataset, Observer, Record, Scaler};
+use thinfit::{Control, Dataset, Observer, Record, Scaler};
 
 /// Steps of the search for the weights of a committee.
 const COMMITTEE_STEPS: usize = 20;
+
+/// Bounds of the lengths of terms.
+const SHORTEST: f64 = 1e-2;
+const LONGEST: f64 = 1e4;
 
 /// A Gaussian process found on all rows.
 pub(crate) struct Teacher {
@@ -25,12 +29,14 @@ pub(crate) struct Teacher {
     pub parts: Vec<Part>,
     /// Its kernel without each fold.
     fold_parts: Vec<Vec<Part>>,
+    /// Everything else about it, on all rows.
     pub evidence: Evidence,
+    /// What it predicts for rows that it did not see.
     pub out_of_fold: OutOfFold,
 }
 
 impl Teacher {
-    /// Finds the process on all rows, then again without each fold.
+    /// Finds the process on all rows, then goes on from there without each fold.
     pub fn new(
         name: &'static str,
         process: &GaussianProcess,
@@ -44,64 +50,101 @@ impl Teacher {
             iterations: fold_iterations,
             ..process.clone()
         };
-        Self::judged(name, samples, |data, _| {
-            let log = match data.samples() == samples.data.samples() {
-                true => log.clone(),
-                false => again.search_from(data, &log),
-            };
-            again.evidence(data, &log)
+        let whole = process.evidence(&samples.data, &log)?;
+        Self::judged(name, samples, whole, |data, _| {
+            again.evidence(data, &again.search_from(data, &log))
+        })
+    }
+
+    /// The same process on all rows, but found from scratch without each fold: a search that goes on from what all rows
+    /// gave stays near it, and few rows cannot tell many lengths.
+    pub fn judged_afresh(
+        &self,
+        process: &GaussianProcess,
+        samples: &Samples,
+        seed: u64,
+    ) -> Result<Self> {
+        Self::judged(self.name, samples, self.evidence.clone(), |data, _| {
+            let (log, _) = process.find(data, seed, &|_| Control::Continue)?;
+            process.evidence(data, &log)
         })
     }
 
     /// The process whose kernel is a sum of those of other teachers, with weights by evidence: it leans on whichever
     /// the rows support, and where they cannot tell it averages.
     pub fn committee(members: &[Teacher], samples: &Samples) -> Result<Self> {
-        Self::judged("Gaussian process, sum of kernels", samples, |data, fold| {
+        let find = |data: &Dataset, fold: Option<usize>| {
             let parts = members.iter().flat_map(|member| match fold {
                 None => member.parts.clone(),
                 Some(k) => member.fold_parts[k].clone(),
             });
             let parts: Vec<Part> = parts.collect();
-            let grams: Vec<Mat<f64>> = parts.iter().map(|p| p.gram(data.x.as_ref())).collect();
-            let evidence = |log: &[f64]| {
-                evidence_of_sum(&parts, &grams, &data.y, log, threads(data.samples()))
-            };
-            let objective = |log: &[f64]| evidence(log).map(|found| (found.value, found.gradient));
-            let mut start = vec![0.0; parts.len()];
             let noise = members.iter().map(|member| member.evidence.ridge);
+            let mut start = vec![0.0; parts.len()];
             start.push(noise.fold(f64::MIN_POSITIVE, f64::max).ln());
-            let mut bounds = vec![[-12.0, 12.0]; parts.len()];
-            bounds.push([f64::EPSILON.ln(), 7.0]);
-            let mut search = Lbfgs::new(start, bounds, &objective);
-            for _ in 0..COMMITTEE_STEPS {
-                if search.done {
-                    break;
-                }
-                search.step(&objective);
-            }
-            evidence(&search.x).ok_or_else(|| Error::Data {
-                what: "x",
-                problem: "a sum of kernels cannot be factorised".into(),
-                advice: "look for columns of extreme size",
-            })
-        })
+            sum_of_parts(&parts, data, start, COMMITTEE_STEPS)
+        };
+        let whole = find(&samples.data, None)?;
+        Self::judged(
+            "Gaussian process, sum of kernels",
+            samples,
+            whole,
+            |data, k| find(data, Some(k)),
+        )
     }
 
-    /// The process that `find` gives for all rows, and for those without fold `k`.
+    /// The process that is a sum of one Gaussian part for each set of inputs, with lengths and weights by evidence.
+    pub fn sum_of_terms(
+        terms: &[Vec<usize>],
+        guide: &Teacher,
+        samples: &Samples,
+        steps: usize,
+    ) -> Result<Self> {
+        let d = samples.data.dim();
+        // A first guess of the lengths: the shortest that the guide has for each input.
+        let mut lengths = vec![LONGEST; d];
+        for part in &guide.parts {
+            for (&j, length) in part.inputs.iter().zip(&part.lengths) {
+                lengths[j] = lengths[j].min(*length).max(0.1);
+            }
+        }
+        let parts: Vec<Part> = (terms.iter())
+            .map(|set| Part {
+                inputs: set.clone(),
+                ..Part::full(Shape::Gaussian, set.iter().map(|&j| lengths[j]).collect())
+            })
+            .collect();
+        let mut start = vec![0.0; parts.len()];
+        let all = parts.iter().flat_map(|part| &part.lengths);
+        start.extend(all.map(|length| length.ln()));
+        start.push(guide.evidence.ridge.ln());
+        let whole = sum_of_parts(&parts, &samples.data, start, 3 * steps)?;
+        let found = log_of(&whole);
+        Self::judged(
+            "Gaussian process, sum of terms",
+            samples,
+            |data, fold| match fold {
+                None => sum_of_parts(&parts, data, found.clone(), 0),
+                Some(_) => sum_of_parts(&parts, data, found.clone(), steps),
+            },
+        )
+    }
+
+    /// The process `evidence` of all rows, judged by those that `find` gives for the rows without fold `k`.
     fn judged(
         name: &'static str,
         samples: &Samples,
-        find: impl Fn(&Dataset, Option<usize>) -> Result<Evidence> + Sync,
+        evidence: Evidence,
+        find: impl Fn(&Dataset, usize) -> Result<Evidence> + Sync,
     ) -> Result<Self> {
-        let evidence = find(&samples.data, None)?;
         let folds: Result<Vec<_>> = (0..samples.folds.len())
             .into_par_iter()
             .map(|k| {
                 let train = samples.data.rows(&samples.without(k));
                 let held = samples.data.rows(&samples.folds[k]);
-                let found = find(&train, Some(k))?;
+                let found = find(&train, k)?;
                 let parts = found.kernel.parts.clone();
-                let model = in_scaled_units(&train, found)?;
+                let model = in_scaled_units(&train, &found)?;
                 let f = model.predict(held.x.as_ref())?;
                 let s = model.deviation(held.x.as_ref())?;
                 Ok(((&held.y - f, s.observation), parts))
@@ -128,6 +171,11 @@ impl Teacher {
             .with_calibration(self.out_of_fold.scores())
     }
 
+    /// The model in scaled units.
+    pub fn scaled_model(&self, samples: &Samples) -> Result<KernelModel> {
+        in_scaled_units(&samples.data, &self.evidence)
+    }
+
     /// Standard deviation of the noise, in scaled outputs (c).
     pub fn noise(&self) -> Vec<f64> {
         // Less than this is the rounding of the factorisation.
@@ -137,6 +185,40 @@ impl Teacher {
         let signal = self.evidence.signal.iter();
         signal.map(|s| (s * noise).sqrt()).collect()
     }
+}
+
+/// The best weights, lengths (where `start` has them) and noise of a sum of parts.
+fn sum_of_parts(parts: &[Part], data: &Dataset, start: Vec<f64>, steps: usize) -> Result<Evidence> {
+    let par = threads(data.samples());
+    let evidence = |log: &[f64]| evidence_of_sum(parts, &data.x, &data.y, log, par);
+    let objective = |log: &[f64]| evidence(log).map(|found| (found.value, found.gradient));
+    let lengths = start.len() - parts.len() - 1;
+    let mut bounds = vec![[-16.0, 16.0]; parts.len()];
+    bounds.resize(parts.len() + lengths, [SHORTEST.ln(), LONGEST.ln()]);
+    bounds.push([f64::EPSILON.ln(), 7.0]);
+    let mut search = Lbfgs::new(start, bounds, &objective);
+    for _ in 0..steps {
+        if search.done {
+            break;
+        }
+        search.step(&objective);
+    }
+    evidence(&search.x).ok_or_else(|| Error::Data {
+        what: "x",
+        problem: "a sum of kernels cannot be factorised".into(),
+        advice: "look for columns of extreme size",
+    })
+}
+
+/// The parameters of a sum of parts, to go on from.
+fn log_of(found: &Evidence) -> Vec<f64> {
+    let parts = &found.kernel.parts;
+    let weights = parts.iter().map(|part| part.weight.ln());
+    let lengths = parts.iter().flat_map(|part| &part.lengths);
+    let lengths = lengths.map(|length| length.ln());
+    let noise = found.ridge - found.alpha.nrows() as f64 * f64::EPSILON;
+    let noise = noise.max(f64::EPSILON).ln();
+    weights.chain(lengths).chain([noise]).collect()
 }
 
 /// The processes that race, with their names.
@@ -182,7 +264,7 @@ pub(crate) fn processes() -> Vec<(&'static str, GaussianProcess)> {
 }
 
 /// The process of samples in scaled units.
-fn in_scaled_units(data: &Dataset, found: Evidence) -> Result<KernelModel> {
+fn in_scaled_units(data: &Dataset, found: &Evidence) -> Result<KernelModel> {
     let record = Record {
         ridge: found.ridge,
         ..Record::default()

@@ -10,6 +10,7 @@ use std::f64::consts::PI;
 use thinfit::elementary::vectorised;
 
 /// The likelihood at given lengths and noise, with everything computed along the way.
+#[derive(Clone)]
 pub(crate) struct Evidence {
     /// −ln p, in scaled outputs.
     pub value: f64,
@@ -85,15 +86,16 @@ pub(crate) fn evidence(
     Some(evidence)
 }
 
-/// The likelihood of a sum of parts whose matrices (lower triangles) are given: Σ_t w_t K_t with w the softmax of all
-/// parameters but the last, which is ln g.
+/// The likelihood of a sum of parts: Σ_t w_t K_t with w the softmax of the first parameters, one for each part; the last
+/// parameter is ln g. Between them may stand the logarithms of the lengths of all parts, which must then be radial;
+/// otherwise the lengths are those of `parts`.
 ///
 /// ```text
 /// −∂ ln p/∂v_t = ½ w_t Σ_ab V_ab (K_t − K)_ab
 /// ```
 pub(crate) fn evidence_of_sum(
     parts: &[Part],
-    grams: &[Mat<f64>],
+    x: &Mat<f64>,
     y: &Mat<f64>,
     log: &[f64],
     par: Par,
@@ -102,12 +104,25 @@ pub(crate) fn evidence_of_sum(
     let largest = log[..count].iter().fold(f64::MIN, |a, v| a.max(*v));
     let weights: Vec<f64> = log[..count].iter().map(|v| (v - largest).exp()).collect();
     let total: f64 = weights.iter().sum();
-    let weights: Vec<f64> = weights.iter().map(|w| w / total).collect();
+    let weights: Vec<f64> = weights.iter().map(|w| (w / total).max(1e-200)).collect();
+    let mut lengths = log[count..log.len() - 1].iter().map(|v| v.exp());
+    let searched = log.len() > count + 1;
+    let parts: Vec<Part> = (parts.iter())
+        .map(|part| Part {
+            weight: 1.0,
+            lengths: match searched {
+                true => lengths.by_ref().take(part.lengths.len()).collect(),
+                false => part.lengths.clone(),
+            },
+            ..part.clone()
+        })
+        .collect();
+    let grams: Vec<Mat<f64>> = parts.iter().map(|part| part.gram(x.as_ref())).collect();
     let mut gram = Mat::zeros(m, m);
     for (part, weight) in grams.iter().zip(&weights) {
         gram += part * faer::Scale(*weight);
     }
-    let (mut evidence, v) = likelihood(gram.as_ref(), y, log[count].exp(), par)?;
+    let (mut evidence, v) = likelihood(gram.as_ref(), y, log[log.len() - 1].exp(), par)?;
     let inner = |k: &Mat<f64>| -> f64 {
         let column = |j: usize| {
             let pairs = v.col_as_slice(j)[j..].iter().zip(&k.col_as_slice(j)[j..]);
@@ -117,14 +132,18 @@ pub(crate) fn evidence_of_sum(
         (0..m).map(column).sum()
     };
     let whole = inner(&gram);
-    let slopes = grams.iter().zip(&weights);
-    let slopes: Vec<f64> = slopes.map(|(k, w)| w * (inner(k) - whole)).collect();
+    let mut slopes: Vec<f64> = (grams.iter().zip(&weights))
+        .map(|(k, w)| w * (inner(k) - whole))
+        .collect();
+    if searched {
+        for ((part, gram), weight) in parts.iter().zip(grams).zip(&weights) {
+            let gradient = radial_gradient(part, gram, x, v.clone());
+            slopes.extend(gradient.iter().map(|slope| weight * slope));
+        }
+    }
     evidence.gradient.splice(..0, slopes);
-    evidence.kernel.parts = (parts.iter().zip(&weights))
-        .map(|(part, weight)| Part {
-            weight: part.weight * weight.max(1e-200),
-            ..part.clone()
-        })
+    evidence.kernel.parts = (parts.into_iter().zip(weights))
+        .map(|(part, weight)| Part { weight, ..part })
         .collect();
     Some(evidence)
 }
@@ -209,9 +228,12 @@ fn radial_gradient(part: &Part, gram: Mat<f64>, x: &Mat<f64>, mut v: Mat<f64>) -
             .iter_mut()
             .zip(slopes)
             .for_each(|(v, slope)| *v *= slope);
-        for (k, length) in part.lengths.iter().enumerate() {
+        for (gradient, (&k, length)) in gradient
+            .iter_mut()
+            .zip(part.inputs.iter().zip(&part.lengths))
+        {
             let x_k = x.col_as_slice(k);
-            gradient[k] += weighted_squares(below, &x_k[j + 1..], x_k[j], 1.0 / length);
+            *gradient += weighted_squares(below, &x_k[j + 1..], x_k[j], 1.0 / length);
         }
     }
     gradient

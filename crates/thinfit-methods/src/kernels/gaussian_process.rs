@@ -322,8 +322,9 @@ impl GaussianProcess {
                 let mut exponent = -4.0;
                 if start > 0 {
                     let least = self.shortest.ln();
-                    log.iter_mut()
-                        .for_each(|v| *v = (*v + rng.random_range(-self.spread..self.spread)).max(least));
+                    log.iter_mut().for_each(|v| {
+                        *v = (*v + rng.random_range(-self.spread..self.spread)).max(least)
+                    });
                     exponent = rng.random_range(-9.0..-1.0);
                 }
                 log.resize(self.parameters(d) - 1, 0.0);

@@ -115,8 +115,7 @@ impl Sampled<'_> {
     fn to_box(&self, points: MatRef<'_, f64>) -> Mat<f64> {
         Mat::from_fn(points.nrows(), points.ncols(), |i, j| {
             let [low, high] = self.domain[j].map(|v| self.inputs.warped(j, v));
-            self.inputs
-                .unwarped(j, low + (high - low) * points[(i, j)])
+            self.inputs.unwarped(j, low + (high - low) * points[(i, j)])
         })
     }
 }

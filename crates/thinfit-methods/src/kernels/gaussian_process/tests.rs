@@ -1,4 +1,6 @@
 use super::*;
+use crate::Part;
+use crate::kernels::evidence::evidence_of_sum;
 use crate::kernels::kernel::tests::random;
 use std::f64::consts::PI;
 
@@ -36,6 +38,42 @@ fn gradients_agree_with_central_differences() {
             assert!(
                 (difference - exact).abs() < 1e-6 * exact.abs().max(1.0),
                 "{shape:?} {k}: {difference} {exact}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_sum_of_parts_has_the_gradient_of_its_weights_and_lengths() {
+    let (x, y) = (random(31, 3, 1), random(31, 2, 2));
+    let part = |shape, inputs: &[usize]| Part {
+        inputs: inputs.to_vec(),
+        ..Part::full(shape, inputs.iter().map(|k| 0.5 + *k as f64).collect())
+    };
+    let radial = vec![
+        part(Shape::Gaussian, &[0, 2]),
+        part(Shape::Matern52, &[1]),
+        part(Shape::Gaussian, &[2]),
+    ];
+    let mut fixed = radial.clone();
+    fixed.push(Part {
+        shares: vec![0.4, 0.7],
+        ..part(Shape::Anova, &[1, 2])
+    });
+    let short = vec![0.3, -0.5, 0.2, 0.7, 1e-2f64.ln()];
+    let long = vec![0.3, -0.5, 0.2, 0.1, -0.2, 0.3, 0.4, 1e-2f64.ln()];
+    for (parts, at) in [(fixed, short), (radial, long)] {
+        let value = |at: &[f64]| evidence_of_sum(&parts, &x, &y, at, Par::Seq).unwrap();
+        for (k, exact) in value(&at).gradient.into_iter().enumerate() {
+            let shifted = |h: f64| {
+                let mut at = at.clone();
+                at[k] += h;
+                value(&at).value
+            };
+            let difference = (shifted(1e-5) - shifted(-1e-5)) / 2e-5;
+            assert!(
+                (difference - exact).abs() < 1e-6 * exact.abs().max(1.0),
+                "{k}: {difference} {exact}"
             );
         }
     }

@@ -1,0 +1,136 @@
+//! Which inputs matter, and which of them act together.
+//!
+//! For a function of independent inputs, uniform over their ranges, the share of the variance that inputs i and j have
+//! in any term together, and the share that input i has in any term, are
+//!
+//! ```text
+//! Υ_ij = ¼ E[f(x) − f(x; i) − f(x; j) + f(x; i, j)]²        Υ_i = ½ E[f(x) − f(x; i)]²
+//! ```
+//!
+//! where x; i has coordinate i drawn anew (Liu and Owen's superset importance). They are taken from the best Gaussian
+//! process. An input or a pair counts as real if its share is well above what the process's own uncertainty could feign. If
+//! the pairs that act together make small groups, the function is a sum of terms in those groups. That is a guess; the
+//! process with just these terms is then fitted and judged by the same folds as every candidate.
+
+use crate::KernelModel;
+use crate::Result;
+use crate::random::{Purpose, stream};
+use faer::Mat;
+use rand::RngExt;
+
+/// Points at which the differences are averaged.
+const POINTS: usize = 400;
+/// Largest number of inputs that may matter for pairs to be looked at.
+const MOST: usize = 14;
+/// Largest set of inputs in a term.
+const LARGEST: usize = 3;
+/// How many times the expected squared error of the process a share must be.
+const CLEAR: f64 = 2.0;
+
+/// What acts, by columns.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Structure {
+    /// The inputs that matter.
+    pub inputs: Vec<usize>,
+    /// The sets of inputs that act together, if all are small.
+    pub terms: Option<Vec<Vec<usize>>>,
+}
+
+/// The structure of a process (in scaled units, inputs in [−½, ½]).
+pub(crate) fn structure(model: &KernelModel, seed: u64) -> Result<Structure> {
+    let d = model.dim();
+    let mut rng = stream(seed, Purpose::Points, 0);
+    let mut draw = || Mat::from_fn(POINTS, d, |_, _| rng.random_range(-0.5..0.5));
+    let (x, other): (Mat<f64>, Mat<f64>) = (draw(), draw());
+    let exchanged = |inputs: &[usize]| {
+        let mut x = x.clone();
+        for &j in inputs {
+            x.col_as_slice_mut(j).copy_from_slice(other.col_as_slice(j));
+        }
+        model.predict(x.as_ref())
+    };
+    let base = exchanged(&[])?;
+    let deviation = model.deviation(x.as_ref())?.model;
+    let c = base.ncols();
+    let mean = |of: &dyn Fn(usize, usize) -> f64, o: usize| {
+        (0..POINTS).map(|i| of(i, o)).sum::<f64>() / POINTS as f64
+    };
+    let error: Vec<f64> = (0..c)
+        .map(|o| mean(&|i, o| deviation[(i, o)].powi(2), o))
+        .collect();
+    let clear =
+        |share: &dyn Fn(usize, usize) -> f64| (0..c).any(|o| mean(share, o) > CLEAR * error[o]);
+    let singles: Vec<Mat<f64>> = (0..d).map(|j| exchanged(&[j])).collect::<Result<_>>()?;
+    let inputs: Vec<usize> = (0..d)
+        .filter(|&j| clear(&|i, o| 0.5 * (base[(i, o)] - singles[j][(i, o)]).powi(2)))
+        .collect();
+    if inputs.is_empty() || inputs.len() > MOST {
+        return Ok(Structure {
+            inputs,
+            terms: None,
+        });
+    }
+    let mut together = vec![vec![false; d]; d];
+    for (at, &j) in inputs.iter().enumerate() {
+        for &k in &inputs[..at] {
+            let both = exchanged(&[j, k])?;
+            let acts = clear(&|i, o| {
+                let at = (i, o);
+                0.25 * (base[at] - singles[j][at] - singles[k][at] + both[at]).powi(2)
+            });
+            (together[j][k], together[k][j]) = (acts, acts);
+        }
+    }
+    Ok(Structure {
+        terms: terms(&inputs, &together),
+        inputs,
+    })
+}
+
+/// The maximal sets whose members all act together, if none is large and there is more than one.
+fn terms(inputs: &[usize], together: &[Vec<bool>]) -> Option<Vec<Vec<usize>>> {
+    // Sets grow by one input at a time; a set that cannot grow is maximal.
+    let mut growing: Vec<Vec<usize>> = inputs.iter().map(|&j| vec![j]).collect();
+    let mut maximal = Vec::new();
+    while let Some(set) = growing.pop() {
+        let joins = |j: usize| set.iter().all(|&k| k != j && together[j][k]);
+        let more: Vec<usize> = inputs.iter().copied().filter(|&j| joins(j)).collect();
+        if more.is_empty() {
+            maximal.push(set);
+            continue;
+        }
+        if set.len() == LARGEST {
+            return None;
+        }
+        let last = set[set.len() - 1];
+        growing.extend(more.into_iter().filter(|&j| j > last).map(|j| {
+            let mut set = set.clone();
+            set.push(j);
+            set
+        }));
+    }
+    maximal.sort();
+    (maximal.len() > 1).then_some(maximal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maximal_sets_of_a_graph_are_found_and_large_ones_refused() {
+        let graph = |pairs: &[(usize, usize)]| {
+            let mut together = vec![vec![false; 6]; 6];
+            for &(j, k) in pairs {
+                (together[j][k], together[k][j]) = (true, true);
+            }
+            together
+        };
+        let all = [0, 1, 2, 4, 5];
+        let found = terms(&all, &graph(&[(0, 1), (1, 2), (0, 2), (2, 4)]));
+        assert_eq!(found, Some(vec![vec![0, 1, 2], vec![2, 4], vec![5]]));
+        let four = [(0, 1), (0, 2), (0, 4), (1, 2), (1, 4), (2, 4)];
+        assert_eq!(terms(&all, &graph(&four)), None);
+        assert_eq!(terms(&[0, 1], &graph(&[(0, 1)])), None);
+    }
+}
