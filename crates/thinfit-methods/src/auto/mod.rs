@@ -1,20 +1,19 @@
 //! The fit without settings: candidates race under a plan of work, folds judge them, and the record says what was found.
 
+mod plan;
 mod samples;
 mod structure;
 mod teacher;
 
 use crate::kernels::kernel_model::check_data;
 use crate::{GaussianProcess, Predictor, Result};
+use plan::Plan;
 use samples::Samples;
 use serde::{Deserialize, Serialize};
 use structure::structure;
-use teacher::{Teacher, processes};
+use teacher::{Teacher, entrants};
 use thinfit::pieces::require;
 use thinfit::{Dataset, Findings, Observer, Progress, Record, Scaler, Scaling, Tried, Warp};
-
-/// Most rows for which the best candidates are found afresh in every fold.
-const AFRESH: usize = 400;
 
 /// Settings of the fit without settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,37 +53,18 @@ impl Auto {
         let (_, outputs) = Scaling::Box.scalers(data.x.as_ref(), data.y.as_ref());
         let warps = Warp::of_columns(data.x.as_ref());
         let scalers = (Scaler::to_box_warped(data.x.as_ref(), &warps), outputs);
-        let samples = Samples::new(data, scalers, if m <= 300 { 10 } else { 5 }, seed);
-        let (mut teachers, processes) = (Vec::new(), processes());
-        for (i, (name, process)) in processes.iter().enumerate() {
-            let part = |at: &Progress<'_>| observe(&at.part(i, processes.len()));
-            teachers.push(Teacher::new(name, process, &samples, 20, seed, &part)?);
-        }
-        let by_error =
-            |a: &Teacher, b: &Teacher| (a.out_of_fold.error()).total_cmp(&b.out_of_fold.error());
-        teachers.sort_by(by_error);
-        if m <= AFRESH {
-            for teacher in &mut teachers[..3] {
-                let process = processes.iter().find(|process| process.0 == teacher.name);
-                let process = GaussianProcess {
-                    starts: 3,
-                    ..process.expect("every teacher is one of these").1.clone()
-                };
-                *teacher = teacher.judged_afresh(&process, &samples, seed)?;
-            }
-            teachers[..3].sort_by(by_error);
-        }
-        teachers.push(Teacher::committee(&teachers[..3], &samples)?);
-        teachers.sort_by(by_error);
+        let plan = Plan::new(m, data.dim(), self.budget);
+        let samples = Samples::new(data, scalers, plan.folds, seed);
+        let mut teachers = teachers(&samples, &plan, seed, observe)?;
         let mut found = structure(&teachers[0].scaled_model(&samples)?, seed)?;
         if let Some(terms) = &found.terms {
-            let sum = Teacher::sum_of_terms(terms, &teachers[0], &samples, 20)?;
-            let worse = sum.out_of_fold.error() > teachers[0].out_of_fold.error();
-            teachers.push(sum);
-            teachers.sort_by(by_error);
-            if worse {
+            let steps = (plan.iterations, plan.fold_iterations);
+            let sum = Teacher::sum_of_terms(terms, &teachers[0], &samples, steps)?;
+            if sum.error() > teachers[0].error() {
                 found.terms = None;
             }
+            teachers.push(sum);
+            teachers.sort_by(|a, b| a.error().total_cmp(&b.error()));
         }
         let scale = &samples.scalers.1.scale;
         let units = |v: &[f64], power: i32| -> Vec<f64> {
@@ -115,4 +95,56 @@ impl Auto {
         observe(&Progress::fraction(1.0));
         best.model(data, &samples, record).map(Predictor::from)
     }
+}
+
+/// The processes that did best in the race, judged by all rows, and their committee; best first.
+fn teachers(
+    samples: &Samples,
+    plan: &Plan,
+    seed: u64,
+    observe: &Observer<'_>,
+) -> Result<Vec<Teacher>> {
+    let m = samples.data.samples();
+    let whole = plan.race_rows >= m;
+    let few;
+    let track = if whole {
+        samples
+    } else {
+        few = samples.part(plan.race_rows, 5, seed);
+        &few
+    };
+    let entrants = entrants(plan.starts);
+    let mut race = Vec::new();
+    for (i, entrant) in entrants.iter().enumerate() {
+        let part = |at: &Progress<'_>| observe(&at.part(i, 2 * entrants.len()));
+        let (log, _) = entrant.process.find(&track.data, seed, &part)?;
+        let teacher = Teacher::new(entrant, &log, track, 15)?;
+        race.push((entrant, log, teacher));
+    }
+    race.sort_by(|a, b| a.2.error().total_cmp(&b.2.error()));
+    race.truncate(plan.finalists);
+    let mut finalists = Vec::new();
+    for (i, (entrant, log, teacher)) in race.into_iter().enumerate() {
+        let done = 0.5 + 0.5 * i as f64 / plan.finalists as f64;
+        observe(&Progress::fraction(done));
+        let log = if whole {
+            log
+        } else {
+            let process = GaussianProcess {
+                iterations: plan.iterations,
+                ..entrant.process.clone()
+            };
+            process.search_from(&samples.data, &log, true)
+        };
+        finalists.push(match (plan.afresh, whole) {
+            (true, _) => Teacher::afresh(entrant, &log, samples, seed)?,
+            (false, true) => teacher,
+            (false, false) => Teacher::new(entrant, &log, samples, plan.fold_iterations)?,
+        });
+    }
+    if finalists.len() > 1 {
+        finalists.push(Teacher::committee(&finalists, samples)?);
+    }
+    finalists.sort_by(|a, b| a.error().total_cmp(&b.error()));
+    Ok(finalists)
 }

@@ -1,6 +1,6 @@
 //! The rows as every candidate sees them: scaled, and divided into folds that keep equal inputs together.
 
-use crate::random::{Purpose, stream};
+use crate::random::{Purpose, random_subset, stream};
 use faer::Mat;
 use rand::RngExt;
 use std::collections::BTreeMap;
@@ -34,6 +34,19 @@ impl Samples {
             scalers,
             data,
             folds,
+        }
+    }
+
+    /// A random part of the rows, with folds of its own.
+    pub fn part(&self, rows: usize, folds: usize, seed: u64) -> Samples {
+        let mut rng = stream(seed, Purpose::Starts, 1);
+        let mut rows = random_subset(self.data.samples(), rows, &mut rng);
+        rows.sort_unstable();
+        let data = self.data.rows(&rows);
+        Samples {
+            scalers: self.scalers.clone(),
+            folds: self::folds(&data, folds, seed),
+            data,
         }
     }
 

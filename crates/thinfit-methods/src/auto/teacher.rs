@@ -12,7 +12,7 @@ use crate::kernels::lbfgs::Lbfgs;
 use crate::{Error, GaussianProcess, Part, Result, Shape};
 use faer::Mat;
 use rayon::prelude::*;
-use thinfit::{Control, Dataset, Observer, Record, Scaler};
+use thinfit::{Control, Dataset, Record, Scaler};
 
 /// Steps of the search for the weights of a committee.
 const COMMITTEE_STEPS: usize = 20;
@@ -36,35 +36,32 @@ pub(crate) struct Teacher {
 }
 
 impl Teacher {
-    /// Finds the process on all rows, then goes on from there without each fold.
+    /// The process with parameters `log` on all rows of `samples`; without each fold the search goes on from there.
     pub fn new(
-        name: &'static str,
-        process: &GaussianProcess,
+        entrant: &Entrant,
+        log: &[f64],
         samples: &Samples,
         fold_iterations: usize,
-        seed: u64,
-        observe: &Observer<'_>,
     ) -> Result<Self> {
-        let (log, _) = process.find(&samples.data, seed, &|at| observe(&at.part(0, 2)))?;
         let again = GaussianProcess {
             iterations: fold_iterations,
-            ..process.clone()
+            ..entrant.process.clone()
         };
-        let whole = process.evidence(&samples.data, &log)?;
-        Self::judged(name, samples, whole, |data, _| {
-            again.evidence(data, &again.search_from(data, &log))
+        let whole = again.evidence(&samples.data, log)?;
+        Self::judged(entrant.name, samples, whole, |data, _| {
+            again.evidence(data, &again.search_from(data, log, false))
         })
     }
 
-    /// The same process on all rows, but found from scratch without each fold: a search that goes on from what all rows
-    /// gave stays near it, and few rows cannot tell many lengths.
-    pub fn judged_afresh(
-        &self,
-        process: &GaussianProcess,
-        samples: &Samples,
-        seed: u64,
-    ) -> Result<Self> {
-        Self::judged(self.name, samples, self.evidence.clone(), |data, _| {
+    /// The same, but found from scratch without each fold: a search that goes on from what all rows gave stays near it,
+    /// and few rows cannot tell many lengths.
+    pub fn afresh(entrant: &Entrant, log: &[f64], samples: &Samples, seed: u64) -> Result<Self> {
+        let process = GaussianProcess {
+            starts: entrant.process.starts.min(3),
+            ..entrant.process.clone()
+        };
+        let whole = process.evidence(&samples.data, log)?;
+        Self::judged(entrant.name, samples, whole, |data, _| {
             let (log, _) = process.find(data, seed, &|_| Control::Continue)?;
             process.evidence(data, &log)
         })
@@ -98,7 +95,7 @@ impl Teacher {
         terms: &[Vec<usize>],
         guide: &Teacher,
         samples: &Samples,
-        steps: usize,
+        (steps, fold_steps): (usize, usize),
     ) -> Result<Self> {
         let d = samples.data.dim();
         // A first guess of the lengths: the shortest that the guide has for each input.
@@ -118,15 +115,13 @@ impl Teacher {
         let all = parts.iter().flat_map(|part| &part.lengths);
         start.extend(all.map(|length| length.ln()));
         start.push(guide.evidence.ridge.ln());
-        let whole = sum_of_parts(&parts, &samples.data, start, 3 * steps)?;
+        let whole = sum_of_parts(&parts, &samples.data, start, steps)?;
         let found = log_of(&whole);
         Self::judged(
             "Gaussian process, sum of terms",
             samples,
-            |data, fold| match fold {
-                None => sum_of_parts(&parts, data, found.clone(), 0),
-                Some(_) => sum_of_parts(&parts, data, found.clone(), steps),
-            },
+            whole,
+            |data, _| sum_of_parts(&parts, data, found.clone(), fold_steps),
         )
     }
 
@@ -169,6 +164,11 @@ impl Teacher {
         let expansion = self.evidence.expansion(samples.data.x.clone());
         KernelModel::new(data, samples.scalers.clone(), expansion, record)?
             .with_calibration(self.out_of_fold.scores())
+    }
+
+    /// Mean square over all outputs and rows that were not seen, in scaled units.
+    pub fn error(&self) -> f64 {
+        self.out_of_fold.error()
     }
 
     /// The model in scaled units.
@@ -221,37 +221,48 @@ fn log_of(found: &Evidence) -> Vec<f64> {
     weights.chain(lengths).chain([noise]).collect()
 }
 
-/// The processes that race, with their names.
-pub(crate) fn processes() -> Vec<(&'static str, GaussianProcess)> {
+/// A kind of process that enters the race.
+pub(crate) struct Entrant {
+    /// Its name in words.
+    pub name: &'static str,
+    pub process: GaussianProcess,
+}
+
+/// The processes that race.
+pub(crate) fn entrants(starts: usize) -> Vec<Entrant> {
     let of = |kernel| GaussianProcess {
         kernel,
-        starts: 6,
+        starts,
         spread: 2.5,
+        heat: 20,
+        race: usize::MAX,
+        iterations: 80,
         ..GaussianProcess::default()
     };
+    let entrant = |name, process| Entrant { name, process };
     vec![
-        ("Gaussian process, Gaussian kernel", of(Shape::Gaussian)),
-        ("Gaussian process, Matern kernel", of(Shape::Matern52)),
-        ("Gaussian process, ANOVA kernel", of(Shape::Anova)),
-        (
+        entrant("Gaussian process, Gaussian kernel", of(Shape::Gaussian)),
+        entrant("Gaussian process, Matern kernel", of(Shape::Matern52)),
+        entrant("Gaussian process, ANOVA kernel", of(Shape::Anova)),
+        entrant(
             "Gaussian process, free ANOVA kernel",
             GaussianProcess {
                 prior: false,
                 ..of(Shape::Anova)
             },
         ),
-        (
+        entrant(
             "Gaussian process, rough ANOVA kernel",
             of(Shape::AnovaMatern52),
         ),
-        (
+        entrant(
             "Gaussian process, one length",
             GaussianProcess {
                 isotropic: true,
                 ..of(Shape::Gaussian)
             },
         ),
-        (
+        entrant(
             "linear model",
             GaussianProcess {
                 isotropic: true,

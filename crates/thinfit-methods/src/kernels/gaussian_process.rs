@@ -74,6 +74,9 @@ pub struct GaussianProcess {
     /// How far the random starts spread to both sides of the first, in logarithms of the lengths. Default: 1.5.
     #[serde(skip_serializing_if = "is_default_spread")]
     pub spread: f64,
+    /// Iterations after which only the two best starts go on; 0 lets all go on. Default: 0.
+    #[serde(skip_serializing_if = "is_default_heat")]
+    pub heat: usize,
     /// Maximum iterations of one search. Default: 200.
     pub iterations: usize,
     /// Smallest noise variance, in multiples of the signal variance; whatever it is, m times the machine precision is
@@ -92,6 +95,10 @@ pub struct GaussianProcess {
 
 fn is_default_spread(spread: &f64) -> bool {
     *spread == SPREAD
+}
+
+fn is_default_heat(heat: &usize) -> bool {
+    *heat == 0
 }
 
 fn is_default_isotropic(isotropic: &bool) -> bool {
@@ -113,6 +120,7 @@ impl Default for GaussianProcess {
             starts: 4,
             race: 500,
             spread: SPREAD,
+            heat: 0,
             iterations: 200,
             least_noise: 0.0,
             isotropic: false,
@@ -168,12 +176,7 @@ impl GaussianProcess {
             None => self.search(x, y, starts, observe),
             Some((winner, true)) => Ok((winner, true)),
             Some((mut winner, false)) => {
-                // An input idle on the subset may matter on all samples, but a very long length has no gradient left.
-                let longest = (middle(d) + SPREAD).max(self.shortest.ln());
-                let lengths = self.lengths(d);
-                winner[..lengths]
-                    .iter_mut()
-                    .for_each(|v| *v = v.min(longest));
+                self.shorten(&mut winner, d);
                 let share = |at: &Progress<'_>| observe(&at.part(1, 2));
                 // Noise that suffices for the subset may be too little for all samples.
                 let all = |_| self.search(x, y, starts.clone(), &share);
@@ -183,11 +186,23 @@ impl GaussianProcess {
     }
 
     /// The search from one point, for samples in scaled units; the point itself where nothing better is found.
-    pub(crate) fn search_from(&self, data: &Dataset, from: &[f64]) -> Vec<f64> {
-        let found = self.search(&data.x, &data.y, vec![from.to_vec()], &|_| {
-            Control::Continue
-        });
+    ///
+    /// An input idle on a few rows may matter on more, but a very long length has no gradient left, so lengths that
+    /// come from fewer rows are shortened first.
+    pub(crate) fn search_from(&self, data: &Dataset, from: &[f64], fewer: bool) -> Vec<f64> {
+        let mut start = from.to_vec();
+        if fewer {
+            self.shorten(&mut start, data.dim());
+        }
+        let found = self.search(&data.x, &data.y, vec![start], &|_| Control::Continue);
         found.map_or_else(|_| from.to_vec(), |found| found.0)
+    }
+
+    /// Brings very long lengths back to where the likelihood has a gradient.
+    fn shorten(&self, log: &mut [f64], d: usize) {
+        let longest = (middle(d) + SPREAD).max(self.shortest.ln());
+        let lengths = log[..self.lengths(d)].iter_mut();
+        lengths.for_each(|v| *v = v.min(longest));
     }
 
     /// The likelihood at `log` for samples in scaled units; at the first start where that has none.
@@ -250,6 +265,10 @@ impl GaussianProcess {
             .collect();
         let mut stopped = false;
         for iteration in 0..self.iterations {
+            if iteration == self.heat && self.heat > 0 {
+                searches.sort_by(|a, b| a.value.total_cmp(&b.value));
+                searches.truncate(2);
+            }
             let mut open: Vec<&mut Lbfgs> =
                 searches.iter_mut().filter(|search| !search.done).collect();
             // Several searches run side by side; a single one may use all threads. Factors have the same bits either way.
