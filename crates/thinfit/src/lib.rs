@@ -89,7 +89,7 @@ pub use config::{Config, GeneratorConfig, Keep, Lambda, Polish, Schedule, Start,
 pub use data::{Dataset, Scaler, Scaling, Warp, check_finite};
 pub use error::{Error, Result};
 pub use faer::{Mat, MatRef};
-pub use fit::{fit, fit_on, on_threads, resume, resume_on};
+pub use fit::{Features, fit, fit_features, fit_on, on_threads, resume, resume_on};
 pub use math::{elementary, row_list};
 pub use model::findings::{Findings, Tried};
 pub use model::model::{Deviation, Model};

@@ -1,5 +1,6 @@
 //! The fit without settings: candidates race under a plan of work, folds judge them, and the record says what was found.
 
+mod direct;
 mod plan;
 mod samples;
 mod structure;
@@ -7,6 +8,7 @@ mod teacher;
 
 use crate::kernels::kernel_model::check_data;
 use crate::{GaussianProcess, Predictor, Result};
+use direct::Direct;
 use plan::Plan;
 use samples::Samples;
 use serde::{Deserialize, Serialize};
@@ -65,6 +67,13 @@ impl Auto {
             }
             teachers.push(sum);
             teachers.sort_by(|a, b| a.error().total_cmp(&b.error()));
+        }
+        if std::env::var("DIRECT").is_ok() {
+            let start = std::time::Instant::now();
+            let direct = Direct::new(&teachers[0], self.width, 30, seed);
+            let oof = direct.out_of_fold(&samples)?;
+            eprintln!("teacher {} {:e}; direct {:e}, {:.1} s", teachers[0].name, teachers[0].error(), oof.error(), start.elapsed().as_secs_f64());
+            return direct.fit(data, samples.scalers.clone()).map(Predictor::from);
         }
         let scale = &samples.scalers.1.scale;
         let units = |v: &[f64], power: i32| -> Vec<f64> {

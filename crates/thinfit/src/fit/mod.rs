@@ -5,6 +5,7 @@
 //! features where the configuration has such starts. This file conducts; the work is done in the other modules.
 
 mod contender;
+mod features;
 mod run;
 
 use crate::config::{Config, Lambda, Training};
@@ -16,6 +17,7 @@ use crate::train::progress::Observer;
 use crate::train::step::{Backend, foreign_state};
 use crate::{Error, Result};
 use contender::Contender;
+pub use features::{Features, fit_features};
 use rayon::prelude::*;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -156,10 +158,18 @@ impl<'a> Fit<'a> {
         state: State,
         observe: &'a Observer<'a>,
     ) -> Result<Self> {
-        let scalers = state
-            .config
-            .scaling
-            .scalers(data.x.as_ref(), data.y.as_ref());
+        let scaling = state.config.scaling;
+        let scalers = scaling.scalers(data.x.as_ref(), data.y.as_ref());
+        Self::scaled(backend, data, scalers, state, observe)
+    }
+
+    fn scaled(
+        backend: &'a dyn Backend,
+        data: &Dataset,
+        scalers: (Scaler, Scaler),
+        state: State,
+        observe: &'a Observer<'a>,
+    ) -> Result<Self> {
         let all = data.scaled(&scalers);
         let (train, validation) = all.split(state.config.validation, state.config.seed)?;
         Ok(Fit {

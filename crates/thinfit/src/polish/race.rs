@@ -120,7 +120,7 @@ impl Race<'_> {
             damping: candidate.damping,
             ..options
         };
-        let support = Support::full(candidate.w.nrows(), candidate.w.ncols());
+        let support = Support::of(candidate.w.as_ref());
         let projection = Projection::new(self.activation, self.form, train, &support);
         let Polished {
             w,

@@ -1,0 +1,103 @@
+//! A fit from hidden weights that someone else proposes: no training, only the polish and the final solve.
+
+use super::contender::Contender;
+use super::{Fit, lambdas};
+use crate::data::Scaler;
+use crate::polish::race::{Candidate, Origin, Race};
+use crate::train::checkpoint::{RunState, State, fingerprint};
+use crate::train::processor::Processor;
+use crate::train::progress::{Control, Observer, Progress};
+use crate::{Config, Dataset, Error, Model, Result};
+use faer::Mat;
+use std::sync::atomic::Ordering;
+
+/// Hidden weights to start from.
+#[derive(Clone, Debug)]
+pub struct Features {
+    /// n × d′, in scaled inputs; entries that are zero stay zero.
+    pub w: Mat<f64>,
+    /// Ridge of the polish relative to the largest singular value of A.
+    pub kappa: f64,
+}
+
+/// Polishes `starts` in a race, as [`crate::fit`] does with random starts, and solves for the output weights.
+///
+/// `scalers` map inputs and outputs to the units in which the weights are given. Of the configuration, only what comes
+/// after the training counts.
+///
+/// # Errors
+/// As [`crate::fit`], or starts that do not fit the data.
+pub fn fit_features(
+    data: &Dataset,
+    scalers: (Scaler, Scaler),
+    config: &Config,
+    starts: Vec<Features>,
+    observe: &Observer<'_>,
+) -> Result<Model> {
+    data.check()?;
+    config.check()?;
+    let columns = config.activation.weights(data.dim());
+    let fits = |start: &Features| start.w.ncols() == columns && start.w.nrows() > 0;
+    if starts.is_empty() || !starts.iter().all(fits) {
+        return Err(Error::Shape {
+            what: "starts",
+            expected: format!("at least one, of {columns} columns"),
+            found: format!("{} starts", starts.len()),
+        });
+    }
+    let runs = vec![RunState::default(); lambdas(config).len()];
+    let state = State::new(config.clone(), fingerprint(data), runs);
+    let backend = Processor::default();
+    let fit = Fit::scaled(&backend, data, scalers, state, observe)?;
+    fit.race(starts)
+}
+
+impl Fit<'_> {
+    /// The model of the start that does best after the polish.
+    fn race(self, starts: Vec<Features>) -> Result<Model> {
+        let steps = if self.polish_is_affordable() {
+            self.config.polish.steps
+        } else {
+            0
+        };
+        let candidates = starts.into_iter().map(|start| Candidate {
+            w: start.w,
+            origin: Origin::Training,
+            kappa: start.kappa,
+            damping: 1e-2,
+            steps: 0,
+            history: vec![],
+            validation: f64::MAX,
+        });
+        let watch = |_: f64, _: f64| {
+            let at = Progress::fraction(0.5);
+            if (self.observe)(&at) == Control::Stop {
+                self.stop.store(true, Ordering::Relaxed);
+            }
+            !self.stop.load(Ordering::Relaxed)
+        };
+        let race = Race {
+            activation: self.config.activation,
+            form: self.config.polish.form,
+            train: &self.train,
+            validation: &self.validation,
+        };
+        let winner = race.run(candidates.collect(), steps, &watch);
+        let winner = winner.ok_or(Error::Diverged {
+            what: "every start",
+            step: 0,
+            advice: "check the scale of the data",
+        })?;
+        let chosen = Contender {
+            solved: self.solve(&winner.w, race.form)?,
+            w: winner.w,
+            origin: winner.origin,
+            lambda: 0.0,
+            polish_steps: Some(winner.steps),
+            stopped: self.stop.load(Ordering::Relaxed),
+            raised: 0,
+            history: winner.history,
+        };
+        self.finish(chosen)
+    }
+}
