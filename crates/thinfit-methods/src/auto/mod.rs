@@ -1,21 +1,38 @@
 //! The fit without settings: candidates race under a plan of work, folds judge them, and the record says what was found.
+//!
+//! Gaussian processes with several kernels come first: they are quick, and their lengths tell which inputs matter and how
+//! fast the function varies. If it turns out to be a sum of functions of few inputs, so is the next process. Networks
+//! come last. On clean rows they are fitted to the rows, from features that know lengths and terms; otherwise they are
+//! students of the best process. Every candidate is judged by rows that it did not see, all of them in turn, and the
+//! best is the model; a thin network wins where it is as good.
 
-mod direct;
+mod network;
+mod outliers;
 mod plan;
+mod report;
 mod samples;
 mod structure;
+mod student;
 mod teacher;
 
 use crate::kernels::kernel_model::check_data;
-use crate::{GaussianProcess, Predictor, Result};
-use direct::Direct;
-use plan::Plan;
-use samples::Samples;
+use crate::{GaussianProcess, Method, Predictor, Result};
+use network::{Bank, out_of_fold, scaled_fit};
+use plan::{Plan, polish};
+use samples::{OutOfFold, Samples};
 use serde::{Deserialize, Serialize};
-use structure::structure;
+use structure::{Structure, structure};
+use student::School;
 use teacher::{Teacher, entrants};
 use thinfit::pieces::require;
-use thinfit::{Dataset, Findings, Observer, Progress, Record, Scaler, Scaling, Tried, Warp};
+use thinfit::{
+    Dataset, Model, Network, Observer, Progress, Record, Scaler, Scaling, Warp, check_finite,
+};
+
+/// A network is as good as its teacher if it is no farther from it than this share of the teacher's squared error.
+const FAITHFUL: f64 = 0.02;
+/// Rows are clean if the noise is at most this share of the variance.
+const CLEAN: f64 = 1e-6;
 
 /// Settings of the fit without settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,6 +44,8 @@ pub struct Auto {
     pub thin: bool,
     /// The most neurons that a network may have. Default: 100.
     pub width: usize,
+    /// Whether rows that are clearly outliers are set aside. Default: yes.
+    pub robust: bool,
 }
 
 impl Default for Auto {
@@ -35,8 +54,27 @@ impl Default for Auto {
             budget: 30.0,
             thin: false,
             width: 100,
+            robust: true,
         }
     }
+}
+
+/// What became of the race.
+struct Outcome {
+    /// The processes, best first.
+    teachers: Vec<Teacher>,
+    structure: Structure,
+    /// A network fitted to the rows, with its errors.
+    direct: Option<(Network, OutOfFold)>,
+    /// A network taught by the best process, with its distance from it.
+    student: Option<student::Student>,
+}
+
+/// The candidate that became the model.
+enum Winner {
+    Teacher,
+    Direct,
+    Student,
 }
 
 impl Auto {
@@ -45,65 +83,188 @@ impl Auto {
 
     /// The best model of the rows among all candidates.
     ///
+    /// Rows with weights are fitted by a network (`gft-r`), which takes them.
+    ///
     /// # Errors
     /// Unusable data or settings.
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Predictor> {
         let budget = self.budget > 0.0 && self.budget.is_finite();
         require(budget, "budget", "a number of seconds above 0", self.budget)?;
+        let width = (1..=10_000).contains(&self.width);
+        require(width, "width", "1 to 10000", self.width)?;
+        if data.weights.is_some() {
+            let network = Method::named("gft-r").expect("this is one of the methods");
+            return network.fit(data, seed, observe);
+        }
         check_data(data)?;
-        let (m, c) = (data.samples(), data.y.ncols());
-        let (_, outputs) = Scaling::Box.scalers(data.x.as_ref(), data.y.as_ref());
-        let warps = Warp::of_columns(data.x.as_ref());
-        let scalers = (Scaler::to_box_warped(data.x.as_ref(), &warps), outputs);
-        let plan = Plan::new(m, data.dim(), self.budget);
-        let samples = Samples::new(data, scalers, plan.folds, seed);
-        let mut teachers = teachers(&samples, &plan, seed, observe)?;
-        let mut found = structure(&teachers[0].scaled_model(&samples)?, seed)?;
+        check_finite("x", data.x.as_ref())?;
+        let plan = Plan::new(data.samples(), data.dim(), self.budget);
+        let scalers = scalers(data);
+        let samples = Samples::new(data, scalers.clone(), plan.folds, seed);
+        let first = teachers(&samples, &plan, seed, observe)?;
+        let aside = match self.robust {
+            true => outliers::found(&first, &samples, seed)?,
+            false => vec![],
+        };
+        if aside.is_empty() {
+            let outcome = self.conclude(first, &samples, &plan, seed)?;
+            return self.model(data, &samples, outcome, aside, seed, observe);
+        }
+        let keep: Vec<usize> = (0..data.samples())
+            .filter(|row| !aside.contains(row))
+            .collect();
+        let kept = data.rows(&keep);
+        let samples = Samples::new(&kept, scalers, plan.folds, seed);
+        let again = teachers(&samples, &plan, seed, observe)?;
+        let outcome = self.conclude(again, &samples, &plan, seed)?;
+        self.model(&kept, &samples, outcome, aside, seed, observe)
+    }
+
+    /// Structure and networks, given the processes.
+    fn conclude(
+        &self,
+        mut teachers: Vec<Teacher>,
+        samples: &Samples,
+        plan: &Plan,
+        seed: u64,
+    ) -> Result<Outcome> {
+        let mut found = structure(&teachers[0].scaled_model(samples)?, seed)?;
         if let Some(terms) = &found.terms {
             let steps = (plan.iterations, plan.fold_iterations);
-            let sum = Teacher::sum_of_terms(terms, &teachers[0], &samples, steps)?;
+            let sum = Teacher::sum_of_terms(terms, &teachers[0], samples, steps)?;
             if sum.error() > teachers[0].error() {
                 found.terms = None;
             }
             teachers.push(sum);
             teachers.sort_by(|a, b| a.error().total_cmp(&b.error()));
         }
-        if std::env::var("DIRECT").is_ok() {
-            let start = std::time::Instant::now();
-            let direct = Direct::new(&teachers[0], self.width, 30, seed);
-            let oof = direct.out_of_fold(&samples)?;
-            eprintln!("teacher {} {:e}; direct {:e}, {:.1} s", teachers[0].name, teachers[0].error(), oof.error(), start.elapsed().as_secs_f64());
-            return direct.fit(data, samples.scalers.clone()).map(Predictor::from);
-        }
-        let scale = &samples.scalers.1.scale;
-        let units = |v: &[f64], power: i32| -> Vec<f64> {
-            (0..c).map(|o| v[o] * scale[o].powi(power)).collect()
-        };
         let best = &teachers[0];
-        let findings = Findings {
-            standard_error: units(&best.out_of_fold.standard_error(), 2),
-            noise: units(&best.noise(), 1),
-            tried: (teachers.iter())
-                .map(|teacher| Tried {
-                    name: teacher.name.into(),
-                    mse: units(&teacher.out_of_fold.mse(), 2),
-                    planned: 0.0,
-                })
-                .collect(),
-            inputs: found.inputs,
-            terms: found.terms,
-            ..Findings::default()
+        let clean = best.noise().iter().all(|noise| noise * noise <= CLEAN);
+        let bank = Bank::new(&best.parts, seed);
+        let (m, c) = (samples.data.samples(), samples.data.y.ncols());
+        let rounds = samples.folds.len() + 1;
+        let entries = bank.entries(self.width);
+        let cost =
+            |steps: usize| rounds as f64 * polish(m * c, entries, 2 * self.width, steps) / 2.0;
+        let steps = [30, 10]
+            .into_iter()
+            .find(|&steps| cost(steps) <= plan.networks);
+        let direct = match steps {
+            Some(steps) if clean && m > 2 * rounds => {
+                let errors = out_of_fold(samples, &bank, self.width, steps)?;
+                Some((scaled_fit(&samples.data, &bank, self.width, steps)?, errors))
+            }
+            _ => None,
         };
+        let beaten = direct
+            .as_ref()
+            .is_some_and(|(_, errors)| errors.error() < best.error());
+        let student = match beaten {
+            true => None,
+            false => self.student(best, samples, plan, seed)?,
+        };
+        Ok(Outcome {
+            teachers,
+            structure: found,
+            direct,
+            student,
+        })
+    }
+
+    /// The thinnest network that follows the process closely enough, or else the closest.
+    fn student(
+        &self,
+        teacher: &Teacher,
+        samples: &Samples,
+        plan: &Plan,
+        seed: u64,
+    ) -> Result<Option<student::Student>> {
+        let school = School::new(teacher, samples, seed)?;
+        let widths = [self.width.div_ceil(4), self.width.div_ceil(2), self.width];
+        let mut best: Option<student::Student> = None;
+        let classes = widths.map(|width| (width, 0)).into_iter();
+        for (width, steps) in classes.chain([(self.width, 10), (self.width, 30)]) {
+            if steps > 0 && school.cost(width, steps) > plan.networks {
+                break;
+            }
+            let student = school.teach(width, steps)?;
+            let enough = student.distance <= FAITHFUL * teacher.error();
+            if best
+                .as_ref()
+                .is_none_or(|best| student.distance < best.distance)
+            {
+                best = Some(student);
+            }
+            if enough {
+                break;
+            }
+        }
+        Ok(best)
+    }
+
+    /// The winner as a model, with its record.
+    fn model(
+        &self,
+        data: &Dataset,
+        samples: &Samples,
+        outcome: Outcome,
+        aside: Vec<usize>,
+        seed: u64,
+        observe: &Observer<'_>,
+    ) -> Result<Predictor> {
+        let teacher = &outcome.teachers[0];
+        let direct = outcome.direct.as_ref().map(|(_, errors)| errors.error());
+        let distance = outcome.student.as_ref().map(|student| student.distance);
+        let winner = match (direct, distance) {
+            (Some(error), _) if error < teacher.error() => Winner::Direct,
+            (_, Some(distance)) if distance <= FAITHFUL * teacher.error() => Winner::Student,
+            (Some(error), distance) if self.thin => {
+                let other = teacher.error() + distance.unwrap_or(f64::INFINITY);
+                if error <= other {
+                    Winner::Direct
+                } else {
+                    Winner::Student
+                }
+            }
+            (None, Some(_)) if self.thin => Winner::Student,
+            _ => Winner::Teacher,
+        };
+        let errors = match (&winner, &outcome.direct) {
+            (Winner::Direct, Some((_, errors))) => errors.clone(),
+            (Winner::Student, _) => teacher.out_of_fold.with_added(distance.unwrap_or(0.0)),
+            _ => teacher.out_of_fold.clone(),
+        };
+        let scale = &samples.scalers.1.scale;
         let settings = serde_json::to_value(self).expect("settings are finite numbers");
         let record = Record {
             chosen_by: Some("folds".into()),
-            findings: Some(findings),
-            ..Record::of(Self::NAME, settings, seed, m)
+            findings: Some(report::findings(&outcome, &winner, &errors, samples, aside)),
+            ..Record::of(Self::NAME, settings, seed, data.samples())
         };
-        let record = record.left_out(data, &best.out_of_fold.mse(), scale, m);
+        let record = record.left_out(data, &errors.mse(), scale, data.samples());
         observe(&Progress::fraction(1.0));
-        best.model(data, &samples, record).map(Predictor::from)
+        let network = match winner {
+            Winner::Teacher => {
+                return teacher.model(data, samples, record).map(Predictor::from);
+            }
+            Winner::Direct => outcome.direct.map(|(network, _)| network),
+            Winner::Student => outcome.student.map(|student| student.network),
+        };
+        let network = network.expect("the winner exists");
+        let residual = faer::Mat::from_fn(data.samples(), scale.len(), |i, o| {
+            errors.residual[(i, o)] * scale[o]
+        });
+        let model = Model::from_network(network, data, samples.scalers.clone(), record.clone())?;
+        let model = model.calibrated(data, residual.as_ref(), record)?;
+        Ok(Predictor::from(model))
     }
+}
+
+/// Inputs to the box, warped where a column needs it; outputs to mean 0 and deviation 1.
+fn scalers(data: &Dataset) -> (Scaler, Scaler) {
+    let (_, outputs) = Scaling::Box.scalers(data.x.as_ref(), data.y.as_ref());
+    let warps = Warp::of_columns(data.x.as_ref());
+    (Scaler::to_box_warped(data.x.as_ref(), &warps), outputs)
 }
 
 /// The processes that did best in the race, judged by all rows, and their committee; best first.

@@ -34,6 +34,16 @@ pub(crate) fn likelihood(m: usize, d: usize, shares: bool) -> f64 {
     m.powi(3) / 2.5e10 + m * m * d * if shares { 5e-9 } else { 1e-9 } + 2e-5
 }
 
+/// Seconds on one core of the race of a polish with `steps` steps: `rows` equations, `entries` free weights, `columns`
+/// output weights.
+pub(crate) fn polish(rows: usize, entries: usize, columns: usize, steps: usize) -> f64 {
+    let (q, free, p) = (rows as f64, entries as f64, columns as f64);
+    let jacobian = 2.0 * q.max(free) * q.min(free).powi(2) + 2.0 * (q + p) * p * free;
+    let solves = 3.0 * 2.0 * (q + p) * p * p;
+    let count = (3 * 10.min(steps) + 2 * steps) as f64;
+    count * (jacobian + solves) / 6e9
+}
+
 impl Plan {
     /// The plan for `m` rows with `d` inputs and a budget in seconds.
     pub fn new(m: usize, d: usize, budget: f64) -> Self {

@@ -42,10 +42,18 @@ impl Samples {
         let mut rng = stream(seed, Purpose::Starts, 1);
         let mut rows = random_subset(self.data.samples(), rows, &mut rng);
         rows.sort_unstable();
-        let data = self.data.rows(&rows);
+        Samples {
+            folds: self::folds(&self.data.rows(&rows), folds, seed),
+            ..self.only(&rows, seed)
+        }
+    }
+
+    /// Some of the rows, with as many folds.
+    pub fn only(&self, rows: &[usize], seed: u64) -> Samples {
+        let data = self.data.rows(rows);
         Samples {
             scalers: self.scalers.clone(),
-            folds: self::folds(&data, folds, seed),
+            folds: folds(&data, self.folds.len(), seed),
             data,
         }
     }
@@ -82,6 +90,22 @@ impl OutOfFold {
         let m = self.residual.nrows() as f64;
         let square = |column: faer::ColRef<'_, f64>| column.iter().map(|r| r * r / m).sum();
         self.residual.col_iter().map(square).collect()
+    }
+
+    /// The same errors with a mean square larger by `added`, as of a model that far from this one.
+    pub fn with_added(&self, added: f64) -> Self {
+        let mse = self.mse();
+        let factor = |o: usize| match mse[o] > 0.0 {
+            true => (1.0 + added / mse[o]).sqrt(),
+            false => 1.0,
+        };
+        let residual = &self.residual;
+        OutOfFold {
+            residual: Mat::from_fn(residual.nrows(), residual.ncols(), |i, o| {
+                factor(o) * residual[(i, o)]
+            }),
+            deviation: self.deviation.clone(),
+        }
     }
 
     /// Mean square over all outputs.

@@ -83,7 +83,7 @@ impl Teacher {
         };
         let whole = find(&samples.data, None)?;
         Self::judged(
-            "Gaussian process, sum of kernels",
+            "Gaussian process with a sum of kernels",
             samples,
             whole,
             |data, k| find(data, Some(k)),
@@ -118,7 +118,7 @@ impl Teacher {
         let whole = sum_of_parts(&parts, &samples.data, start, steps)?;
         let found = log_of(&whole);
         Self::judged(
-            "Gaussian process, sum of terms",
+            "Gaussian process that is a sum of terms",
             samples,
             whole,
             |data, _| sum_of_parts(&parts, data, found.clone(), fold_steps),
@@ -241,22 +241,25 @@ pub(crate) fn entrants(starts: usize) -> Vec<Entrant> {
     };
     let entrant = |name, process| Entrant { name, process };
     vec![
-        entrant("Gaussian process, Gaussian kernel", of(Shape::Gaussian)),
-        entrant("Gaussian process, Matern kernel", of(Shape::Matern52)),
-        entrant("Gaussian process, ANOVA kernel", of(Shape::Anova)),
         entrant(
-            "Gaussian process, free ANOVA kernel",
+            "Gaussian process with a Gaussian kernel",
+            of(Shape::Gaussian),
+        ),
+        entrant("Gaussian process with a Matern kernel", of(Shape::Matern52)),
+        entrant("Gaussian process with an ANOVA kernel", of(Shape::Anova)),
+        entrant(
+            "Gaussian process with a free ANOVA kernel",
             GaussianProcess {
                 prior: false,
                 ..of(Shape::Anova)
             },
         ),
         entrant(
-            "Gaussian process, rough ANOVA kernel",
+            "Gaussian process with a rough ANOVA kernel",
             of(Shape::AnovaMatern52),
         ),
         entrant(
-            "Gaussian process, one length",
+            "Gaussian process with one length",
             GaussianProcess {
                 isotropic: true,
                 ..of(Shape::Gaussian)

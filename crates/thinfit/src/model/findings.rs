@@ -28,6 +28,4 @@ pub struct Tried {
     pub name: String,
     /// Mean squared error of each output, in its units (c).
     pub mse: Vec<f64>,
-    /// Seconds that the plan gave it, on two cores of the machine that the plan was made for.
-    pub planned: f64,
 }

@@ -9,8 +9,10 @@ use crate::math::row_list;
 use crate::model::record::Record;
 use crate::model::uncertainty::Uncertainty;
 use crate::network::evaluator::Evaluator;
+use crate::network::features::planes;
 use crate::network::planes::magnitude;
-use crate::{Activation, Dataset, Error, Network, Result};
+use crate::solve::orthogonal::Orthogonal;
+use crate::{Activation, Dataset, Error, Form, Network, Result};
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -101,6 +103,38 @@ impl Model {
                 found: found.into(),
             }),
         }
+    }
+
+    /// The same network with another record, and with intervals calibrated by `residual` (m × c, in the units of the
+    /// outputs): errors at the samples `data` of predictions that did not see them.
+    ///
+    /// # Errors
+    /// Samples whose design matrix cannot be factored, or residuals that do not fit them.
+    pub fn calibrated(
+        self,
+        data: &Dataset,
+        residual: MatRef<'_, f64>,
+        record: Record,
+    ) -> Result<Self> {
+        let (m, c) = (data.samples(), self.outputs.len());
+        if residual.nrows() != m || residual.ncols() != c || data.dim() != self.dim() {
+            return Err(Error::Shape {
+                what: "residual",
+                expected: format!("{m} rows and {c} columns"),
+                found: format!("{} and {}", residual.nrows(), residual.ncols()),
+            });
+        }
+        let x = self.input_scaler.apply(data.x.as_ref());
+        let e = planes(self.activation, x.as_ref(), self.hidden.as_ref());
+        let y = Mat::zeros(m, c);
+        let factor = Orthogonal::new(self.activation, Form::Real, e.as_ref(), y.as_ref(), None)?;
+        let scaled = Mat::from_fn(m, c, |i, o| residual[(i, o)] / self.output_scaler.scale[o]);
+        Ok(Model {
+            uncertainty: Some(Uncertainty::posterior(&factor, scaled.as_ref())),
+            domain: data.domain(),
+            record,
+            ..self
+        })
     }
 
     /// Activation Φ.

@@ -112,7 +112,8 @@ impl Model {
     /// Bounds (m × c each) between which a new observation lies with probability `level`.
     ///
     /// The width is calibrated: it is the quantile of the errors on the validation rows, each divided by its own
-    /// standard deviation. Those rows never trained a feature; they did choose between states.
+    /// standard deviation. Those rows never trained a feature; they did choose between states. Where there are too few
+    /// rows for the level, the bounds are infinite.
     ///
     /// # Errors
     /// As [`Model::deviation`], or a level outside (0, 1).
@@ -131,10 +132,17 @@ impl Model {
         let half: Vec<f64> = (0..self.outputs.len()).map(quantile).collect();
         let bound = |sign: f64| {
             Mat::from_fn(x.nrows(), self.outputs.len(), |i, o| {
-                middle[(i, o)] + sign * half[o] * deviation[(i, o)]
+                // A deviation of zero must not make an infinite width NaN.
+                match half[o].is_finite() {
+                    true => middle[(i, o)] + sign * half[o] * deviation[(i, o)],
+                    false => sign * f64::INFINITY,
+                }
             })
         };
-        Ok((check_result(bound(-1.0))?, check_result(bound(1.0))?))
+        match half.iter().all(|half| half.is_finite()) {
+            true => Ok((check_result(bound(-1.0))?, check_result(bound(1.0))?)),
+            false => Ok((bound(-1.0), bound(1.0))),
+        }
     }
 
     fn uncertainty(&self) -> Result<&Uncertainty> {

@@ -156,6 +156,16 @@ impl Orthogonal {
         )
     }
 
+    /// The covariance of b under a prior b ~ N(0, s2/τ² I) and noise of variance s2, over s2: (AᵀA + τ²I)⁻¹ (p × p), with
+    /// signs as in [`Orthogonal::covariance`]; and its spread at every sample for a fit without it, h/(1 − h) (m).
+    pub(crate) fn posterior(&self, tau: f64) -> (Mat<f64>, Vec<f64>) {
+        let (_, slack) = self.residual(tau);
+        let mut map = self.factor.influence(tau).map;
+        conjugate(self.activation, map.as_mut());
+        let spread = slack.iter().map(|slack| (1.0 - slack).max(0.0) / slack);
+        (product(map.as_ref(), map.transpose()), spread.collect())
+    }
+
     /// The κ with the least error on other rows (planes `e`), and that error; the first of equals.
     pub(crate) fn choose_by_validation(
         &self,

@@ -1,0 +1,155 @@
+//! Thin networks as candidates: random features that know the lengths and the terms of a Gaussian process, then the
+//! polish.
+//!
+//! With lengths ℓ, w ~ N(0, 1)/(2πℓ) is the spectral density of the Gaussian kernel, so such features start where the
+//! process ended. A function that is a sum of terms gets features that act on one term each, and keep to it.
+
+use super::samples::{OutOfFold, Samples};
+use crate::random::{Purpose, stream};
+use crate::{Part, Result};
+use faer::Mat;
+use rand::RngExt;
+use rand_distr::StandardNormal;
+use rayon::prelude::*;
+use std::f64::consts::PI;
+use thinfit::{
+    Config, Control, Dataset, Features, Form, Network, Polish, Scaler, Training, fit_features,
+};
+
+/// Scales of the random features, in multiples of the spectral density's.
+const SCALES: [f64; 3] = [1.0, 0.3, 0.1];
+/// Longest length that features know of: beyond it, they would be all alike.
+const LONGEST: f64 = 30.0;
+/// Ridge of the polish relative to the largest singular value.
+const KAPPA: f64 = 1e-13;
+
+/// Where random features are drawn from: sets of inputs with lengths, one for each part of a kernel.
+pub(crate) struct Bank {
+    sets: Vec<(Vec<usize>, Vec<f64>)>,
+    seed: u64,
+}
+
+impl Bank {
+    /// The features of a kernel.
+    pub fn new(parts: &[Part], seed: u64) -> Self {
+        // An input with a small share acts as if its length were longer.
+        let short = |part: &Part| {
+            let share = |k: usize| {
+                part.shares
+                    .get(k)
+                    .map_or(1.0, |share| share.max(1e-12).sqrt())
+            };
+            let lengths = part.lengths.iter().enumerate();
+            let lengths = lengths.map(|(k, length)| (length / share(k)).min(LONGEST));
+            (part.inputs.clone(), lengths.collect())
+        };
+        Bank {
+            sets: parts.iter().map(short).collect(),
+            seed,
+        }
+    }
+
+    /// How many entries of the weights of `width` neurons are free.
+    pub fn entries(&self, width: usize) -> usize {
+        let w = self.draw(width, self.inputs(), 1.0, 0);
+        (0..w.ncols())
+            .map(|j| w.col(j).iter().filter(|v| **v != 0.0).count())
+            .sum()
+    }
+
+    /// The largest 1/ℓ of each input, 0 for an input without features (d).
+    pub fn weights(&self, d: usize) -> Vec<f64> {
+        let mut weights = vec![0.0f64; d];
+        for (inputs, lengths) in &self.sets {
+            for (&j, length) in inputs.iter().zip(lengths) {
+                weights[j] = weights[j].max(1.0 / length);
+            }
+        }
+        weights
+    }
+
+    fn inputs(&self) -> usize {
+        let all = self.sets.iter().flat_map(|(set, _)| set);
+        all.max().map_or(1, |last| last + 1)
+    }
+
+    /// Random features of `width` neurons, those of a set zero elsewhere; sets of more inputs get more of them.
+    fn draw(&self, width: usize, d: usize, scale: f64, place: u64) -> Mat<f64> {
+        let mut rng = stream(self.seed, Purpose::Frequencies, place);
+        let shares: Vec<f64> = (self.sets.iter())
+            .map(|(set, _)| (set.len() as f64).powi(2))
+            .collect();
+        let total: f64 = shares.iter().sum();
+        let mut w = Mat::zeros(width, d);
+        let (mut set, mut reached) = (0, shares[0]);
+        for l in 0..width {
+            while (l as f64 + 0.5) / width as f64 > reached / total && set + 1 < shares.len() {
+                set += 1;
+                reached += shares[set];
+            }
+            let (inputs, lengths) = &self.sets[set];
+            for (&j, length) in inputs.iter().zip(lengths) {
+                let normal: f64 = rng.sample(StandardNormal);
+                w[(l, j)] = scale * normal / (2.0 * PI * length);
+            }
+        }
+        w
+    }
+}
+
+/// The network of `width` neurons that the polish makes of the bank's features, for samples in scaled units.
+pub(crate) fn scaled_fit(
+    data: &Dataset,
+    bank: &Bank,
+    width: usize,
+    steps: usize,
+) -> Result<Network> {
+    let config = Config {
+        training: Training::Random,
+        width,
+        seed: bank.seed,
+        polish: Polish {
+            steps,
+            form: Form::Real,
+            starts: vec![],
+            ..Config::fast().polish
+        },
+        ..Config::fast()
+    };
+    let starts = SCALES.iter().zip(0..).map(|(scale, place)| Features {
+        w: bank.draw(width, data.dim(), *scale, place),
+        kappa: KAPPA,
+    });
+    let identity = |a: &Mat<f64>| Scaler::identity(a.ncols());
+    let scalers = (identity(&data.x), identity(&data.y));
+    let model = fit_features(data, scalers, &config, starts.collect(), &|_| {
+        Control::Continue
+    })?;
+    Ok(Network {
+        activation: model.activation(),
+        hidden: model.scaled_hidden().to_owned(),
+        output: model.scaled_output().to_owned(),
+    })
+}
+
+/// What networks fitted to the rows without each fold predict there.
+pub(crate) fn out_of_fold(
+    samples: &Samples,
+    bank: &Bank,
+    width: usize,
+    steps: usize,
+) -> Result<OutOfFold> {
+    let folds: Result<Vec<_>> = (0..samples.folds.len())
+        .into_par_iter()
+        .map(|k| {
+            let train = samples.data.rows(&samples.without(k));
+            let held = samples.data.rows(&samples.folds[k]);
+            let network = scaled_fit(&train, bank, width, steps)?;
+            let residual = &held.y - network.values(held.x.as_ref());
+            // Networks are calibrated by the spread of their own features.
+            let ones = Mat::from_fn(residual.nrows(), residual.ncols(), |_, _| 1.0);
+            Ok((residual, ones))
+        })
+        .collect();
+    Ok(OutOfFold::gather(samples, folds?))
+}

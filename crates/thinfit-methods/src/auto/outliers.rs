@@ -1,0 +1,72 @@
+//! Rows that are clearly outliers: far from what the others predict, and in the way of predicting the others.
+//!
+//! Large errors alone prove nothing, since a clean function has them where it is steep or the rows are thin. An outlier
+//! misleads its neighbours: without it, the other rows are predicted far better. So rows beyond six robust standard
+//! deviations are set aside only if that at least halves the squared error of the rest.
+
+use super::samples::Samples;
+use super::teacher::{Teacher, entrants};
+use crate::{GaussianProcess, Result};
+use thinfit::Control;
+
+/// Robust standard deviations beyond which a row is suspected.
+const FAR: f64 = 6.0;
+/// Largest share of rows that may be set aside.
+const MOST: f64 = 0.1;
+/// Fewest rows in which outliers are looked for.
+const FEWEST: usize = 20;
+/// How much smaller the squared error of the rest must become.
+const GAIN: f64 = 2.0;
+
+/// The outliers among the rows, ascending; mostly none.
+pub(crate) fn found(teachers: &[Teacher], samples: &Samples, seed: u64) -> Result<Vec<usize>> {
+    let suspects = suspects(&teachers[0]);
+    let m = samples.data.samples();
+    if m < FEWEST || suspects.is_empty() || suspects.len() as f64 > MOST * m as f64 {
+        return Ok(vec![]);
+    }
+    let keep: Vec<usize> = (0..m).filter(|row| !suspects.contains(row)).collect();
+    let rest = samples.only(&keep, seed);
+    // One quick process tells whether the others gain.
+    let entrant = &entrants(2)[1];
+    let process = GaussianProcess {
+        iterations: 40,
+        ..entrant.process.clone()
+    };
+    let judged = |samples: &Samples| -> Result<Teacher> {
+        let (log, _) = process.find(&samples.data, seed, &|_| Control::Continue)?;
+        Teacher::new(entrant, &log, samples, 5)
+    };
+    let (with, without) = (judged(samples)?, judged(&rest)?);
+    let residual = &with.out_of_fold.residual;
+    let count = (keep.len() * residual.ncols()) as f64;
+    let squares = keep.iter().map(|&i| residual.row(i).squared_norm_l2());
+    let before = squares.sum::<f64>() / count;
+    Ok(match before > GAIN * without.error() {
+        true => suspects,
+        false => vec![],
+    })
+}
+
+/// Rows whose error is beyond [`FAR`] robust deviations and that together make most of the squared error.
+fn suspects(teacher: &Teacher) -> Vec<usize> {
+    let residual = &teacher.out_of_fold.residual;
+    let mut rows = Vec::new();
+    for o in 0..residual.ncols() {
+        let column = residual.col_as_slice(o);
+        let mut sizes: Vec<f64> = column.iter().map(|r| r.abs()).collect();
+        sizes.sort_by(f64::total_cmp);
+        let robust = 1.4826 * sizes[sizes.len() / 2];
+        let far: Vec<usize> = (0..column.len())
+            .filter(|&i| column[i].abs() > FAR * robust)
+            .collect();
+        let total: f64 = column.iter().map(|r| r * r).sum();
+        let theirs: f64 = far.iter().map(|&i| column[i] * column[i]).sum();
+        if theirs > 0.5 * total {
+            rows.extend(far);
+        }
+    }
+    rows.sort_unstable();
+    rows.dedup();
+    rows
+}

@@ -1,0 +1,136 @@
+//! What was found, as numbers and in words.
+
+use super::samples::{OutOfFold, Samples};
+use super::{Outcome, Winner};
+use thinfit::{Findings, Tried};
+
+/// The findings of a fit, in the units of the data.
+pub(super) fn findings(
+    outcome: &Outcome,
+    winner: &Winner,
+    errors: &OutOfFold,
+    samples: &Samples,
+    outliers: Vec<usize>,
+) -> Findings {
+    let scale = &samples.scalers.1.scale;
+    let units = |v: &[f64], power: i32| -> Vec<f64> {
+        v.iter()
+            .zip(scale)
+            .map(|(v, scale)| v * scale.powi(power))
+            .collect()
+    };
+    let best = &outcome.teachers[0];
+    let mut tried: Vec<Tried> = (outcome.teachers.iter())
+        .map(|teacher| Tried {
+            name: teacher.name.into(),
+            mse: units(&teacher.out_of_fold.mse(), 2),
+        })
+        .collect();
+    if let Some((network, errors)) = &outcome.direct {
+        tried.push(Tried {
+            name: format!(
+                "network of {} neurons, fitted to the rows",
+                network.hidden.nrows()
+            ),
+            mse: units(&errors.mse(), 2),
+        });
+    }
+    if let Some(student) = &outcome.student {
+        let added = best.out_of_fold.with_added(student.distance);
+        tried.push(Tried {
+            name: format!(
+                "network of {} neurons, taught by the best process",
+                student.network.hidden.nrows()
+            ),
+            mse: units(&added.mse(), 2),
+        });
+    }
+    let won = match winner {
+        Winner::Teacher => 0,
+        Winner::Direct => outcome.teachers.len(),
+        Winner::Student => tried.len() - 1,
+    };
+    let chosen = tried.remove(won);
+    tried.sort_by(|a, b| a.mse.iter().sum::<f64>().total_cmp(&b.mse.iter().sum()));
+    tried.insert(0, chosen);
+    Findings {
+        standard_error: units(&errors.standard_error(), 2),
+        noise: units(&best.noise(), 1),
+        inputs: outcome.structure.inputs.clone(),
+        terms: outcome.structure.terms.clone(),
+        words: words(outcome, winner, errors, samples, &outliers),
+        outliers,
+        tried,
+    }
+}
+
+/// Sentences that a user understands, without a full stop.
+fn words(
+    outcome: &Outcome,
+    winner: &Winner,
+    errors: &OutOfFold,
+    samples: &Samples,
+    outliers: &[usize],
+) -> Vec<String> {
+    let (best, names) = (&outcome.teachers[0], &samples.data.inputs);
+    let listed = |set: &[usize]| {
+        let names: Vec<&str> = set.iter().map(|&j| names[j].as_str()).collect();
+        names.join(", ")
+    };
+    let mut words = Vec::new();
+    words.push(match winner {
+        Winner::Teacher => format!("a {} predicts unseen rows best", best.name),
+        Winner::Direct => "a network fitted to the rows predicts unseen rows best: they are clean, and it learns more digits than any process".into(),
+        Winner::Student => format!("a thin network follows the best process ({}) so closely that nothing is lost", best.name),
+    });
+    let (d, inputs) = (samples.data.dim(), &outcome.structure.inputs);
+    if let Some(terms) = &outcome.structure.terms {
+        let terms: Vec<String> = terms
+            .iter()
+            .map(|set| format!("f({})", listed(set)))
+            .collect();
+        words.push(format!(
+            "the function is a sum of terms: {}",
+            terms.join(" + ")
+        ));
+    }
+    let idle: Vec<usize> = (0..d).filter(|j| !inputs.contains(j)).collect();
+    if !idle.is_empty() && idle.len() <= 12 && idle.len() < d {
+        words.push(format!("no effect can be seen of {}", listed(&idle)));
+    } else if !idle.is_empty() {
+        words.push(format!(
+            "of {d} inputs, the effect of {} can be seen",
+            inputs.len()
+        ));
+    }
+    for (o, noise) in best.noise().iter().enumerate() {
+        let name = match samples.data.outputs.len() {
+            1 => String::new(),
+            _ => format!("{}: ", samples.data.outputs[o]),
+        };
+        let error = errors.mse()[o];
+        words.push(if *noise == 0.0 {
+            format!("{name}no noise can be seen; more rows make the model better")
+        } else if error < 1.5 * noise * noise {
+            format!("{name}the error is nearly all noise ({:.2} % of the spread): more rows help little", 100.0 * noise)
+        } else {
+            let share = 100.0 * (noise * noise / error);
+            format!("{name}noise is {:.2} % of the spread and makes {share:.0} % of the squared error: more rows help", 100.0 * noise)
+        });
+    }
+    let warped: Vec<usize> = (0..d)
+        .filter(|&j| samples.scalers.0.warp_of(j).is_some())
+        .collect();
+    if !warped.is_empty() {
+        words.push(format!(
+            "skewed inputs on a bent scale: {}",
+            listed(&warped)
+        ));
+    }
+    match outliers.len() {
+        0 => {}
+        1 => words.push("1 row is clearly an outlier and was set aside; reported errors are for rows that are not".into()),
+        count => words.push(format!("{count} rows are clearly outliers and were set aside; reported errors are for rows that are not")),
+    }
+    words
+}

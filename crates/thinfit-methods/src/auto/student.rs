@@ -1,0 +1,143 @@
+//! A thin network that is taught by a Gaussian process instead of by the rows.
+//!
+//! The process predicts as many points as one likes, without noise, so the network can follow it as closely as its width
+//! allows; what the rows could not say, the process has already decided. How far the student is from its teacher is
+//! measured at fresh points, so a bad student is known.
+
+use super::network::{Bank, scaled_fit};
+use super::plan::polish;
+use super::samples::Samples;
+use super::teacher::Teacher;
+use crate::random::{Purpose, stream};
+use crate::{KernelModel, Result};
+use faer::Mat;
+use rand::RngExt;
+use thinfit::{Dataset, Network};
+
+/// Points that the teacher predicts, beside the rows.
+const POINTS: usize = 1200;
+/// Fresh points at which student and teacher are compared.
+const FRESH: usize = 400;
+/// Most rows among the points.
+const ROWS: usize = 800;
+/// Neighbours that a row is mixed with.
+const NEIGHBOURS: usize = 6;
+/// Largest correlation of two inputs that are taken for independent.
+const INDEPENDENT: f64 = 0.3;
+
+/// A network with its mean squared distance from its teacher, in scaled outputs.
+pub(crate) struct Student {
+    pub network: Network,
+    pub distance: f64,
+}
+
+/// The school of one teacher: points with its predictions.
+pub(crate) struct School<'a> {
+    samples: &'a Samples,
+    model: KernelModel,
+    points: Dataset,
+    fresh: Dataset,
+    bank: Bank,
+}
+
+impl<'a> School<'a> {
+    /// Draws points where new rows may lie, and lets the teacher predict them.
+    pub fn new(teacher: &Teacher, samples: &'a Samples, seed: u64) -> Result<Self> {
+        let model = teacher.scaled_model(samples)?;
+        let bank = Bank::new(&teacher.parts, seed);
+        let crowd = crowd(samples, &bank, seed);
+        let m = samples.data.samples();
+        let rows = m.min(ROWS);
+        let d = samples.data.dim();
+        let x = Mat::from_fn(rows + POINTS, d, |i, j| match i.checked_sub(rows) {
+            None => samples.data.x[(i * m / rows, j)],
+            Some(i) => crowd[(i, j)],
+        });
+        let fresh = Mat::from_fn(FRESH, d, |i, j| crowd[(POINTS + i, j)]);
+        let taught = |x: Mat<f64>| Dataset::new(x.clone(), model.predict(x.as_ref())?);
+        Ok(School {
+            points: taught(x)?,
+            fresh: taught(fresh)?,
+            samples,
+            model,
+            bank,
+        })
+    }
+
+    /// Seconds that a student costs.
+    pub fn cost(&self, width: usize, steps: usize) -> f64 {
+        let rows = self.points.samples() * self.points.y.ncols();
+        polish(rows, self.bank.entries(width), 2 * width, steps) / 1.5
+    }
+
+    /// A student of `width` neurons after so many steps of the polish.
+    pub fn teach(&self, width: usize, steps: usize) -> Result<Student> {
+        let network = scaled_fit(&self.points, &self.bank, width, steps)?;
+        let distance = |data: &Dataset| -> f64 {
+            let difference = network.values(data.x.as_ref()) - &data.y;
+            difference.squared_norm_l2() / (data.samples() * data.y.ncols()) as f64
+        };
+        let rows = Dataset::new(
+            self.samples.data.x.clone(),
+            self.model.predict(self.samples.data.x.as_ref())?,
+        )?;
+        let distance = distance(&self.fresh).max(distance(&rows));
+        Ok(Student { network, distance })
+    }
+}
+
+/// Points like new rows: where the inputs look independent, half of them have coordinates of different rows; the others
+/// lie on lines through neighbouring rows.
+fn crowd(samples: &Samples, bank: &Bank, seed: u64) -> Mat<f64> {
+    let (x, m, d) = (&samples.data.x, samples.data.samples(), samples.data.dim());
+    let mut rng = stream(seed, Purpose::Points, 1);
+    let weights = bank.weights(d);
+    let independent = largest_correlation(x) < INDEPENDENT + 2.0 / (m as f64).sqrt();
+    let mut crowd = Mat::zeros(POINTS + FRESH, d);
+    for i in 0..crowd.nrows() {
+        if independent && i % 2 == 0 {
+            for j in 0..d {
+                crowd[(i, j)] = x[(rng.random_range(0..m), j)];
+            }
+            continue;
+        }
+        let row = rng.random_range(0..m);
+        let mut others: Vec<(f64, usize)> = (0..m)
+            .map(|k| {
+                let square = |j: usize| (weights[j] * (x[(k, j)] - x[(row, j)])).powi(2);
+                ((0..d).map(square).sum(), k)
+            })
+            .collect();
+        let near = NEIGHBOURS.min(m - 1);
+        others.select_nth_unstable_by(near, |a, b| a.0.total_cmp(&b.0));
+        let mate = others[rng.random_range(0..=near)].1;
+        let t = rng.random_range(-0.3..1.3);
+        for j in 0..d {
+            crowd[(i, j)] = (x[(row, j)] + t * (x[(mate, j)] - x[(row, j)])).clamp(-0.5, 0.5);
+        }
+    }
+    crowd
+}
+
+/// The largest correlation of two columns.
+fn largest_correlation(x: &Mat<f64>) -> f64 {
+    let m = x.nrows() as f64;
+    let standard: Vec<Vec<f64>> = (0..x.ncols())
+        .map(|j| {
+            let column = x.col_as_slice(j);
+            let mean = column.iter().sum::<f64>() / m;
+            let norm = column
+                .iter()
+                .map(|v| (v - mean).powi(2))
+                .sum::<f64>()
+                .sqrt();
+            let scale = if norm > 0.0 { 1.0 / norm } else { 0.0 };
+            column.iter().map(|v| (v - mean) * scale).collect()
+        })
+        .collect();
+    let correlation = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>().abs();
+    let pairs = (0..standard.len()).flat_map(|j| (0..j).map(move |k| (j, k)));
+    pairs
+        .map(|(j, k)| correlation(&standard[j], &standard[k]))
+        .fold(0.0, f64::max)
+}
