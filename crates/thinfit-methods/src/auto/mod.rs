@@ -31,6 +31,8 @@ use thinfit::{
 
 /// A network is as good as its teacher if it is no farther from it than this share of the teacher's squared error.
 const FAITHFUL: f64 = 0.02;
+/// A network fitted to the rows may be this many times the process's squared error away from the process.
+const SOUND: f64 = 10.0;
 /// Rows are clean if the noise is at most this share of the variance.
 const CLEAN: f64 = 1e-6;
 
@@ -132,11 +134,11 @@ impl Auto {
         if let Some(terms) = &found.terms {
             let steps = (plan.iterations, plan.fold_iterations);
             let sum = Teacher::sum_of_terms(terms, &teachers[0], samples, steps)?;
-            if sum.error() > teachers[0].error() {
+            if sum.score() > teachers[0].score() {
                 found.terms = None;
             }
             teachers.push(sum);
-            teachers.sort_by(|a, b| a.error().total_cmp(&b.error()));
+            teachers.sort_by(|a, b| a.score().total_cmp(&b.score()));
         }
         let best = &teachers[0];
         let clean = best.noise().iter().all(|noise| noise * noise <= CLEAN);
@@ -149,10 +151,14 @@ impl Auto {
         let steps = [30, 10]
             .into_iter()
             .find(|&steps| cost(steps) <= plan.networks);
+        let school = School::new(best, samples, seed)?;
         let direct = match steps {
             Some(steps) if clean && m > 2 * rounds => {
                 let errors = out_of_fold(samples, &bank, self.width, steps)?;
-                Some((scaled_fit(&samples.data, &bank, self.width, steps)?, errors))
+                let network = scaled_fit(&samples.data, &bank, self.width, steps)?;
+                // Far off, just outside the rows say, it may be anything; the process is never far off.
+                let sound = school.distance(&network) <= SOUND * best.error();
+                sound.then_some((network, errors))
             }
             _ => None,
         };
@@ -161,7 +167,7 @@ impl Auto {
             .is_some_and(|(_, errors)| errors.error() < best.error());
         let student = match beaten {
             true => None,
-            false => self.student(best, samples, plan, seed)?,
+            false => self.student(best, &school, plan)?,
         };
         Ok(Outcome {
             teachers,
@@ -175,16 +181,17 @@ impl Auto {
     fn student(
         &self,
         teacher: &Teacher,
-        samples: &Samples,
+        school: &School,
         plan: &Plan,
-        seed: u64,
     ) -> Result<Option<student::Student>> {
-        let school = School::new(teacher, samples, seed)?;
         let widths = [self.width.div_ceil(4), self.width.div_ceil(2), self.width];
         let mut best: Option<student::Student> = None;
         let classes = widths.map(|width| (width, 0)).into_iter();
         for (width, steps) in classes.chain([(self.width, 10), (self.width, 30)]) {
             if steps > 0 && school.cost(width, steps) > plan.networks {
+                break;
+            }
+            if !self.thin && !school.is_smaller(width) {
                 break;
             }
             let student = school.teach(width, steps)?;
@@ -291,7 +298,7 @@ fn teachers(
         let teacher = Teacher::new(entrant, &log, track, 15)?;
         race.push((entrant, log, teacher));
     }
-    race.sort_by(|a, b| a.2.error().total_cmp(&b.2.error()));
+    race.sort_by(|a, b| a.2.score().total_cmp(&b.2.score()));
     race.truncate(plan.finalists);
     let mut finalists = Vec::new();
     for (i, (entrant, log, teacher)) in race.into_iter().enumerate() {
@@ -315,6 +322,6 @@ fn teachers(
     if finalists.len() > 1 {
         finalists.push(Teacher::committee(&finalists, samples)?);
     }
-    finalists.sort_by(|a, b| a.error().total_cmp(&b.error()));
+    finalists.sort_by(|a, b| a.score().total_cmp(&b.score()));
     Ok(finalists)
 }

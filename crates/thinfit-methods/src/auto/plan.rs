@@ -41,7 +41,7 @@ pub(crate) fn polish(rows: usize, entries: usize, columns: usize, steps: usize) 
     let jacobian = 2.0 * q.max(free) * q.min(free).powi(2) + 2.0 * (q + p) * p * free;
     let solves = 3.0 * 2.0 * (q + p) * p * p;
     let count = (3 * 10.min(steps) + 2 * steps) as f64;
-    count * (jacobian + solves) / 6e9
+    count * (jacobian + solves) / 1.6e10
 }
 
 impl Plan {

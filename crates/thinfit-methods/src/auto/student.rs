@@ -20,6 +20,8 @@ const POINTS: usize = 1200;
 const FRESH: usize = 400;
 /// Most rows among the points.
 const ROWS: usize = 800;
+/// How far outside the range points may lie, in multiples of the range over the number of rows.
+const OUTSIDE: f64 = 8.0;
 /// Neighbours that a row is mixed with.
 const NEIGHBOURS: usize = 6;
 /// Largest correlation of two inputs that are taken for independent.
@@ -32,17 +34,16 @@ pub(crate) struct Student {
 }
 
 /// The school of one teacher: points with its predictions.
-pub(crate) struct School<'a> {
-    samples: &'a Samples,
+pub(crate) struct School {
     model: KernelModel,
     points: Dataset,
     fresh: Dataset,
     bank: Bank,
 }
 
-impl<'a> School<'a> {
+impl School {
     /// Draws points where new rows may lie, and lets the teacher predict them.
-    pub fn new(teacher: &Teacher, samples: &'a Samples, seed: u64) -> Result<Self> {
+    pub fn new(teacher: &Teacher, samples: &Samples, seed: u64) -> Result<Self> {
         let model = teacher.scaled_model(samples)?;
         let bank = Bank::new(&teacher.parts, seed);
         let crowd = crowd(samples, &bank, seed);
@@ -58,7 +59,6 @@ impl<'a> School<'a> {
         Ok(School {
             points: taught(x)?,
             fresh: taught(fresh)?,
-            samples,
             model,
             bank,
         })
@@ -70,24 +70,34 @@ impl<'a> School<'a> {
         polish(rows, self.bank.entries(width), 2 * width, steps) / 1.5
     }
 
+    /// Whether a student of `width` neurons has fewer numbers than its teacher.
+    pub fn is_smaller(&self, width: usize) -> bool {
+        let (d, c) = (self.points.dim(), self.points.y.ncols());
+        width * (d + 2 * c) < self.model.parameters()
+    }
+
+    /// Mean squared distance of a network from the teacher at fresh points, in scaled outputs.
+    pub fn distance(&self, network: &Network) -> f64 {
+        let difference = network.values(self.fresh.x.as_ref()) - &self.fresh.y;
+        let square = difference.squared_norm_l2() / (FRESH * self.fresh.y.ncols()) as f64;
+        if square.is_nan() {
+            f64::INFINITY
+        } else {
+            square
+        }
+    }
+
     /// A student of `width` neurons after so many steps of the polish.
     pub fn teach(&self, width: usize, steps: usize) -> Result<Student> {
         let network = scaled_fit(&self.points, &self.bank, width, steps)?;
-        let distance = |data: &Dataset| -> f64 {
-            let difference = network.values(data.x.as_ref()) - &data.y;
-            difference.squared_norm_l2() / (data.samples() * data.y.ncols()) as f64
-        };
-        let rows = Dataset::new(
-            self.samples.data.x.clone(),
-            self.model.predict(self.samples.data.x.as_ref())?,
-        )?;
-        let distance = distance(&self.fresh).max(distance(&rows));
+        let distance = self.distance(&network);
         Ok(Student { network, distance })
     }
 }
 
 /// Points like new rows: where the inputs look independent, half of them have coordinates of different rows; the others
-/// lie on lines through neighbouring rows.
+/// lie on lines through neighbouring rows. New rows may lie a little outside the range of the old ones, the farther the
+/// fewer there are; so do the points.
 fn crowd(samples: &Samples, bank: &Bank, seed: u64) -> Mat<f64> {
     let (x, m, d) = (&samples.data.x, samples.data.samples(), samples.data.dim());
     let mut rng = stream(seed, Purpose::Points, 1);
@@ -95,9 +105,10 @@ fn crowd(samples: &Samples, bank: &Bank, seed: u64) -> Mat<f64> {
     let independent = largest_correlation(x) < INDEPENDENT + 2.0 / (m as f64).sqrt();
     let mut crowd = Mat::zeros(POINTS + FRESH, d);
     for i in 0..crowd.nrows() {
+        let outwards = 1.0 + OUTSIDE / m as f64 * rng.random::<f64>();
         if independent && i % 2 == 0 {
             for j in 0..d {
-                crowd[(i, j)] = x[(rng.random_range(0..m), j)];
+                crowd[(i, j)] = outwards * x[(rng.random_range(0..m), j)];
             }
             continue;
         }
@@ -113,7 +124,8 @@ fn crowd(samples: &Samples, bank: &Bank, seed: u64) -> Mat<f64> {
         let mate = others[rng.random_range(0..=near)].1;
         let t = rng.random_range(-0.3..1.3);
         for j in 0..d {
-            crowd[(i, j)] = (x[(row, j)] + t * (x[(mate, j)] - x[(row, j)])).clamp(-0.5, 0.5);
+            let mixed = x[(row, j)] + t * (x[(mate, j)] - x[(row, j)]);
+            crowd[(i, j)] = outwards * mixed.clamp(-0.5, 0.5);
         }
     }
     crowd

@@ -29,6 +29,8 @@ pub(crate) struct Teacher {
     pub parts: Vec<Part>,
     /// Its kernel without each fold.
     fold_parts: Vec<Vec<Part>>,
+    /// How many numbers the search found.
+    numbers: usize,
     /// Everything else about it, on all rows.
     pub evidence: Evidence,
     /// What it predicts for rows that it did not see.
@@ -48,7 +50,7 @@ impl Teacher {
             ..entrant.process.clone()
         };
         let whole = again.evidence(&samples.data, log)?;
-        Self::judged(entrant.name, samples, whole, |data, _| {
+        Self::judged((entrant.name, log.len()), samples, whole, |data, _| {
             again.evidence(data, &again.search_from(data, log, false))
         })
     }
@@ -61,7 +63,7 @@ impl Teacher {
             ..entrant.process.clone()
         };
         let whole = process.evidence(&samples.data, log)?;
-        Self::judged(entrant.name, samples, whole, |data, _| {
+        Self::judged((entrant.name, log.len()), samples, whole, |data, _| {
             let (log, _) = process.find(data, seed, &|_| Control::Continue)?;
             process.evidence(data, &log)
         })
@@ -82,8 +84,14 @@ impl Teacher {
             sum_of_parts(&parts, data, start, COMMITTEE_STEPS)
         };
         let whole = find(&samples.data, None)?;
+        let numbers = members
+            .iter()
+            .map(|member| member.numbers)
+            .max()
+            .unwrap_or(0)
+            + members.len();
         Self::judged(
-            "Gaussian process with a sum of kernels",
+            ("Gaussian process with a sum of kernels", numbers),
             samples,
             whole,
             |data, k| find(data, Some(k)),
@@ -118,7 +126,7 @@ impl Teacher {
         let whole = sum_of_parts(&parts, &samples.data, start, steps)?;
         let found = log_of(&whole);
         Self::judged(
-            "Gaussian process that is a sum of terms",
+            ("Gaussian process that is a sum of terms", found.len()),
             samples,
             whole,
             |data, _| sum_of_parts(&parts, data, found.clone(), fold_steps),
@@ -127,7 +135,7 @@ impl Teacher {
 
     /// The process `evidence` of all rows, judged by those that `find` gives for the rows without fold `k`.
     fn judged(
-        name: &'static str,
+        (name, numbers): (&'static str, usize),
         samples: &Samples,
         evidence: Evidence,
         find: impl Fn(&Dataset, usize) -> Result<Evidence> + Sync,
@@ -150,6 +158,7 @@ impl Teacher {
             name,
             parts: evidence.kernel.parts.clone(),
             fold_parts,
+            numbers,
             evidence,
             out_of_fold: OutOfFold::gather(samples, folds),
         })
@@ -164,6 +173,18 @@ impl Teacher {
         let expansion = self.evidence.expansion(samples.data.x.clone());
         KernelModel::new(data, samples.scalers.clone(), expansion, record)?
             .with_calibration(self.out_of_fold.scores())
+    }
+
+    /// What candidates are ranked by, the less the better: ½ m ln(error) + ½ k ln m − ln p with k numbers found by the
+    /// search. Errors of few or noisy rows cannot tell candidates apart, and the likelihood alone trusts its kernel too
+    /// much; each makes up for the other.
+    pub fn score(&self) -> f64 {
+        let (m, c) = (
+            self.out_of_fold.residual.nrows() as f64,
+            self.out_of_fold.residual.ncols(),
+        );
+        let error = self.error().max(f64::MIN_POSITIVE);
+        0.5 * m * c as f64 * error.ln() + 0.5 * self.numbers as f64 * m.ln() + self.evidence.value
     }
 
     /// Mean square over all outputs and rows that were not seen, in scaled units.
@@ -190,11 +211,20 @@ impl Teacher {
 /// The best weights, lengths (where `start` has them) and noise of a sum of parts.
 fn sum_of_parts(parts: &[Part], data: &Dataset, start: Vec<f64>, steps: usize) -> Result<Evidence> {
     let par = threads(data.samples());
+    let unit = |part: &Part| {
+        let part = Part {
+            weight: 1.0,
+            ..part.clone()
+        };
+        part.gram(data.x.as_ref())
+    };
+    let fixed = start.len() == parts.len() + 1;
+    let grams: Option<Vec<Mat<f64>>> = fixed.then(|| parts.iter().map(unit).collect());
+    let parts = (parts, grams.as_deref());
     let evidence = |log: &[f64]| evidence_of_sum(parts, &data.x, &data.y, log, par);
     let objective = |log: &[f64]| evidence(log).map(|found| (found.value, found.gradient));
-    let lengths = start.len() - parts.len() - 1;
-    let mut bounds = vec![[-16.0, 16.0]; parts.len()];
-    bounds.resize(parts.len() + lengths, [SHORTEST.ln(), LONGEST.ln()]);
+    let mut bounds = vec![[-16.0, 16.0]; parts.0.len()];
+    bounds.resize(start.len() - 1, [SHORTEST.ln(), LONGEST.ln()]);
     bounds.push([f64::EPSILON.ln(), 7.0]);
     let mut search = Lbfgs::new(start, bounds, &objective);
     for _ in 0..steps {

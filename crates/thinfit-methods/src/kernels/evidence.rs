@@ -88,13 +88,13 @@ pub(crate) fn evidence(
 
 /// The likelihood of a sum of parts: Σ_t w_t K_t with w the softmax of the first parameters, one for each part; the last
 /// parameter is ln g. Between them may stand the logarithms of the lengths of all parts, which must then be radial;
-/// otherwise the lengths are those of `parts`.
+/// otherwise the lengths are those of `parts`, whose matrices of weight one may then be known.
 ///
 /// ```text
 /// −∂ ln p/∂v_t = ½ w_t Σ_ab V_ab (K_t − K)_ab
 /// ```
 pub(crate) fn evidence_of_sum(
-    parts: &[Part],
+    (parts, known): (&[Part], Option<&[Mat<f64>]>),
     x: &Mat<f64>,
     y: &Mat<f64>,
     log: &[f64],
@@ -117,7 +117,11 @@ pub(crate) fn evidence_of_sum(
             ..part.clone()
         })
         .collect();
-    let grams: Vec<Mat<f64>> = parts.iter().map(|part| part.gram(x.as_ref())).collect();
+    let own: Vec<Mat<f64>> = match known {
+        Some(_) => vec![],
+        None => parts.iter().map(|part| part.gram(x.as_ref())).collect(),
+    };
+    let grams = known.unwrap_or(&own);
     let mut gram = Mat::zeros(m, m);
     for (part, weight) in grams.iter().zip(&weights) {
         gram += part * faer::Scale(*weight);
@@ -137,7 +141,7 @@ pub(crate) fn evidence_of_sum(
         .collect();
     if searched {
         for ((part, gram), weight) in parts.iter().zip(grams).zip(&weights) {
-            let gradient = radial_gradient(part, gram, x, v.clone());
+            let gradient = radial_gradient(part, gram.clone(), x, v.clone());
             slopes.extend(gradient.iter().map(|slope| weight * slope));
         }
     }

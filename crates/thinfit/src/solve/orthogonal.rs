@@ -162,8 +162,24 @@ impl Orthogonal {
         let (_, slack) = self.residual(tau);
         let mut map = self.factor.influence(tau).map;
         conjugate(self.activation, map.as_mut());
+        let mut covariance = product(map.as_ref(), map.transpose());
+        if map.ncols() < map.nrows() {
+            // Directions that no sample sees keep their prior variance.
+            for k in 0..map.ncols() {
+                let norm = map.col(k).norm_l2();
+                let scale = if norm > 0.0 { 1.0 / norm } else { 0.0 };
+                map.col_mut(k).iter_mut().for_each(|v| *v *= scale);
+            }
+            let seen = product(map.as_ref(), map.transpose());
+            for j in 0..seen.ncols() {
+                for i in 0..seen.nrows() {
+                    let unseen = f64::from(u8::from(i == j)) - seen[(i, j)];
+                    covariance[(i, j)] += unseen / (tau * tau);
+                }
+            }
+        }
         let spread = slack.iter().map(|slack| (1.0 - slack).max(0.0) / slack);
-        (product(map.as_ref(), map.transpose()), spread.collect())
+        (covariance, spread.collect())
     }
 
     /// The κ with the least error on other rows (planes `e`), and that error; the first of equals.

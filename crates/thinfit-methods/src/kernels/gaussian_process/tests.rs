@@ -63,7 +63,7 @@ fn a_sum_of_parts_has_the_gradient_of_its_weights_and_lengths() {
     let short = vec![0.3, -0.5, 0.2, 0.7, 1e-2f64.ln()];
     let long = vec![0.3, -0.5, 0.2, 0.1, -0.2, 0.3, 0.4, 1e-2f64.ln()];
     for (parts, at) in [(fixed, short), (radial, long)] {
-        let value = |at: &[f64]| evidence_of_sum(&parts, &x, &y, at, Par::Seq).unwrap();
+        let value = |at: &[f64]| evidence_of_sum((&parts, None), &x, &y, at, Par::Seq).unwrap();
         for (k, exact) in value(&at).gradient.into_iter().enumerate() {
             let shifted = |h: f64| {
                 let mut at = at.clone();
