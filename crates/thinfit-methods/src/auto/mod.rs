@@ -26,7 +26,8 @@ use student::School;
 use teacher::{Teacher, entrants};
 use thinfit::pieces::require;
 use thinfit::{
-    Dataset, Model, Network, Observer, Progress, Record, Scaler, Scaling, Warp, check_finite,
+    Control, Dataset, Model, Network, Observer, Progress, Record, Scaler, Scaling, Warp,
+    check_finite,
 };
 
 /// A network is as good as its teacher if it is no farther from it than this share of the teacher's squared error.
@@ -101,7 +102,7 @@ impl Auto {
         check_data(data)?;
         check_finite("x", data.x.as_ref())?;
         let plan = Plan::new(data.samples(), data.dim(), self.budget);
-        let scalers = scalers(data);
+        let scalers = scalers(data, &plan, seed)?;
         let samples = Samples::new(data, scalers.clone(), plan.folds, seed);
         let first = teachers(&samples, &plan, seed, observe)?;
         let aside = match self.robust {
@@ -267,11 +268,34 @@ impl Auto {
     }
 }
 
-/// Inputs to the box, warped where a column needs it; outputs to mean 0 and deviation 1.
-fn scalers(data: &Dataset) -> (Scaler, Scaler) {
-    let (_, outputs) = Scaling::Box.scalers(data.x.as_ref(), data.y.as_ref());
+/// Inputs to the box, bent first where a column seems to need it and the rows are predicted better for it; outputs to
+/// mean 0 and deviation 1.
+fn scalers(data: &Dataset, plan: &Plan, seed: u64) -> Result<(Scaler, Scaler)> {
+    let plain = Scaling::Box.scalers(data.x.as_ref(), data.y.as_ref());
     let warps = Warp::of_columns(data.x.as_ref());
-    (Scaler::to_box_warped(data.x.as_ref(), &warps), outputs)
+    if warps.iter().all(Option::is_none) {
+        return Ok(plain);
+    }
+    let warped = (
+        Scaler::to_box_warped(data.x.as_ref(), &warps),
+        plain.1.clone(),
+    );
+    // Two quick processes on either scale.
+    let entrants = entrants(2);
+    let score = |scalers: &(Scaler, Scaler)| -> Result<f64> {
+        let samples = Samples::new(data, scalers.clone(), 5, seed);
+        let few = samples.part(plan.race_rows, 5, seed);
+        let mut least = f64::INFINITY;
+        for entrant in &entrants[1..3] {
+            let (log, _) = (entrant.process).find(&few.data, seed, &|_| Control::Continue)?;
+            least = least.min(Teacher::new(entrant, &log, &few, 10)?.score());
+        }
+        Ok(least)
+    };
+    Ok(match score(&warped)? < score(&plain)? {
+        true => warped,
+        false => plain,
+    })
 }
 
 /// The processes that did best in the race, judged by all rows, and their committee; best first.

@@ -299,7 +299,7 @@ pub(crate) fn entrants(starts: usize) -> Vec<Entrant> {
             "linear model",
             GaussianProcess {
                 isotropic: true,
-                shortest: 1e3,
+                shortest: 1e2,
                 starts: 2,
                 ..of(Shape::Gaussian)
             },

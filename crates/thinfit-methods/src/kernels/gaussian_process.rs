@@ -334,7 +334,9 @@ impl GaussianProcess {
     /// Starting points: logarithms of lengths and noise, between them logits of the shares.
     fn start_points(&self, d: usize, seed: u64) -> Vec<Vec<f64>> {
         let mut rng = stream(seed, Purpose::Starts, 0);
-        let noise = |exponent: f64| (10f64.powf(exponent)).max(self.least_noise).ln();
+        // Where lengths must be long, all that varies is about 1/ℓ² of the kernel, and noise is relative to that.
+        let varies = self.shortest.max(1.0).powi(-2);
+        let noise = |exponent: f64| (varies * 10f64.powf(exponent)).max(self.least_noise).ln();
         (0..self.starts)
             .map(|start| {
                 let mut log = vec![middle(d).max(self.shortest.ln()); self.lengths(d)];
