@@ -11,7 +11,7 @@ use thinfit::file::write_whole;
 use thinfit::{MatRef, Precision};
 use thinfit_methods::Predictor;
 
-/// A fitted network, or a fitted sum of kernels, which can only predict.
+/// A fitted network, or a fitted sum of kernels.
 #[pyclass(frozen, module = "thinfit._native")]
 pub struct Model(pub Predictor);
 
@@ -117,8 +117,7 @@ impl Model {
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let x = view(&x)?;
-        let model = self.network()?;
-        let gradient = || model.gradient(x, output).map(flat);
+        let gradient = || self.0.gradient(x, output).map(flat);
         array(py, compute(py, threads, gradient)?)
     }
 
@@ -143,15 +142,16 @@ impl Model {
         threads: usize,
     ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>)> {
         let x = view(&x)?;
-        let model = self.network()?;
-        let interval = || model.interval(x, level).map(|(a, b)| (flat(a), flat(b)));
+        let interval = || {
+            let bounds = self.0.interval(x, level)?;
+            Ok((flat(bounds.low), flat(bounds.high)))
+        };
         let (low, high) = compute(py, threads, interval)?;
         Ok((array(py, low)?, array(py, high)?))
     }
 
     fn sensitivity(&self, py: Python<'_>, output: usize, threads: usize) -> PyResult<Indices> {
-        let model = self.network()?;
-        let s = compute(py, threads, || model.sensitivity(output))?;
+        let s = compute(py, threads, || self.0.sensitivity(output))?;
         Ok(Indices {
             second: rows(s.second.as_ref()),
             mean: s.mean,
@@ -171,8 +171,7 @@ impl Model {
         at: Vec<f64>,
         threads: usize,
     ) -> PyResult<Vec<f64>> {
-        let model = self.network()?;
-        compute(py, threads, || model.effect(output, input, &at))
+        compute(py, threads, || self.0.effect(output, input, &at))
     }
 
     /// The ONNX graph, written to `path` if there is one.
@@ -191,8 +190,7 @@ impl Model {
                 return Err(PyValueError::new_err(text));
             }
         };
-        let model = self.network()?;
-        let graph = compute(py, 1, || Ok(thinfit_export::onnx(model, precision)))?;
+        let graph = compute(py, 1, || Ok(thinfit_export::onnx(&self.0, precision)))?;
         if let Some(path) = path {
             write_whole(&path, &graph).map_err(raise)?;
         }

@@ -8,6 +8,7 @@ use serde_json::json;
 use std::path::PathBuf;
 use thinfit::{Activation, Config, Control, Dataset, Mat, Precision, fit};
 use thinfit_experiments::{Problem, Split};
+use thinfit_methods::Predictor;
 
 /// Rows of the comparison.
 const ROWS: usize = 5000;
@@ -42,9 +43,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 let numbers = a.row_iter().flat_map(|row| row.iter().copied());
                 numbers.flat_map(f64::to_le_bytes).collect()
             };
-            let source = thinfit_export::c(&model, &name);
             let sums = model.magnitudes();
             let sums = sums.col_iter().map(|column| column.iter().sum::<f64>());
+            let model = Predictor::from(model);
+            let source = thinfit_export::c(&model, &name);
             let facts = json!({
                 "name": name,
                 "inputs": 5,

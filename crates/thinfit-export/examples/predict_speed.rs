@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 use thinfit::{Config, Control, Dataset, Mat, MatRef, Model, Precision, elementary, fit};
 use thinfit_experiments::{Problem, Split};
+use thinfit_methods::Predictor;
 
 const INPUTS: usize = 10;
 /// Rows that are in memory, and rows of one call.
@@ -46,10 +47,11 @@ fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
             model
         }
     };
-    let source = thinfit_export::c(&model, "network");
+    let exported = Predictor::from(model.clone());
+    let source = thinfit_export::c(&exported, "network");
     std::fs::write(folder.join("network.c"), source.source)?;
     std::fs::write(folder.join("network.h"), source.header)?;
-    let graph = thinfit_export::onnx(&model, Precision::F64);
+    let graph = thinfit_export::onnx(&exported, Precision::F64);
     std::fs::write(folder.join("network.onnx"), graph)?;
 
     let mut state = 1_u64;

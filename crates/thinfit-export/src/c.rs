@@ -1,12 +1,14 @@
-//! A network as C99 without dependencies: one source file and its header, for C and for C++.
+//! A model as C99 without dependencies: one source file and its header, for C and for C++.
 //!
 //! Rows are processed in blocks, in loops that compilers vectorise. Cosine and exponential are polynomials after an exact
 //! reduction of the argument, so that these loops call no library function. Warped inputs need `asinh` of the library,
 //! once per row.
 
+use crate::kernels;
 use crate::name::{identifier, listed};
 use std::fmt::Write;
-use thinfit::{Evaluator, Feature, Model, Warp};
+use thinfit::{Evaluator, Feature, Model, Record, Scaler};
+use thinfit_methods::Predictor;
 
 /// A source file and its header.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,20 +26,44 @@ const PRODUCTS: usize = 8;
 
 /// Functions `void name(const double *x, double *y, size_t rows)`, from rows × d to rows × c numbers, row-major, and
 /// `name_gradient`, to rows × c × d; `name` is made an [`identifier`].
-pub fn c(model: &Model, name: &str) -> CSource {
-    let (name, network) = (identifier(name), model.evaluator());
+pub fn c(model: &Predictor, name: &str) -> CSource {
+    let name = identifier(name);
+    let (header, source) = match model {
+        Predictor::Network(model) => files(model, &name),
+        Predictor::Kernel(model) => kernels::c::files(model, &name),
+    };
     CSource {
-        header: header(model, &name),
-        source: source(&network, &name),
         name,
+        header,
+        source,
     }
 }
 
-fn header(model: &Model, name: &str) -> String {
-    let (d, c) = (model.dim(), model.outputs.len());
+fn files(model: &Model, name: &str) -> (String, String) {
+    let what = format!(
+        "a thin two-layer network of {} neurons ({})",
+        model.width(),
+        model.activation().name()
+    );
+    let scaler = &model.input_scaler;
+    let columns = (&model.inputs[..], &model.outputs[..]);
+    let header = header(name, &what, &model.record, scaler, columns);
+    (header, source(&model.evaluator(), scaler, name))
+}
+
+/// The header of the function `name`, which computes `what`, with the scaling of its inputs and the names of inputs and
+/// outputs.
+pub(crate) fn header(
+    name: &str,
+    what: &str,
+    record: &Record,
+    scaler: &Scaler,
+    (inputs, outputs): (&[String], &[String]),
+) -> String {
+    let (d, c) = (inputs.len(), outputs.len());
     let guard = name.to_uppercase();
     format!(
-        "/* {name}: a thin two-layer network of {neurons} neurons ({activation}), fitted to {samples} samples by
+        "/* {name}: {what}, fitted to {samples} samples by
    thinfit {version}.
 
    inputs:  {inputs}
@@ -69,20 +95,56 @@ void {name}_gradient(const double *x, double *g, size_t rows);
 
 #endif
 ",
-        neurons = model.width(),
-        activation = model.activation().name(),
-        samples = model.record.samples,
-        version = model.record.version,
-        inputs = listed(&model.inputs),
-        outputs = listed(&model.outputs),
-        library = match model.input_scaler.warp.is_empty() {
+        samples = record.samples,
+        version = record.version,
+        inputs = listed(inputs),
+        outputs = listed(outputs),
+        library = match scaler.warp.is_empty() {
             true => "",
             false => " Link with -lm, for asinh.",
         },
     )
 }
 
-fn source(network: &Evaluator, name: &str) -> String {
+/// Rows of a block: it and its gradient should fit into the first-level cache.
+pub(crate) fn block(d: usize, c: usize) -> usize {
+    (2048 / (d * c)).clamp(8, 64).next_power_of_two()
+}
+
+/// The start of a source file, with the `sizes` that it declares.
+pub(crate) fn head(name: &str, includes: &str, sizes: &str) -> String {
+    format!(
+        "#include \"{name}.h\"\n{includes}
+#ifdef __FAST_MATH__
+#error \"this file rounds by adding a large number, which -ffast-math takes out\"
+#endif
+
+enum {{ {sizes} }};
+
+"
+    )
+}
+
+/// Appends a table of constants.
+pub(crate) fn table(
+    text: &mut String,
+    what: &str,
+    name: &str,
+    [count, columns]: [&str; 2],
+    rows: impl Iterator<Item = impl AsRef<[f64]>>,
+) {
+    let _ = writeln!(
+        text,
+        "/* {what} */\nstatic const double {name}[{count}][{columns}] = {{"
+    );
+    for row in rows {
+        let row: Vec<String> = row.as_ref().iter().map(|v| format!("{v:?}")).collect();
+        let _ = writeln!(text, "    {{{}}},", row.join(", "));
+    }
+    text.push_str("};\n\n");
+}
+
+fn source(network: &Evaluator, scaler: &Scaler, name: &str) -> String {
     let (d, c, n) = (
         network.inputs.len(),
         network.outputs.len(),
@@ -93,26 +155,19 @@ fn source(network: &Evaluator, name: &str) -> String {
     } else {
         1
     };
-    // A block and its gradient should fit into the first-level cache.
-    let block = (2048 / (d * c)).clamp(8, 64).next_power_of_two();
-    let mut text = format!(
-        "#include \"{name}.h\"\n{includes}
-#ifdef __FAST_MATH__
-#error \"this file rounds by adding a large number, which -ffast-math takes out\"
-#endif
-
-enum {{ BLOCK = {block}, INPUTS = {d}, NEURONS = {n}, OUTPUTS = {c}, PLANES = {planes} }};
-
-",
-        includes = match network.feature {
-            Feature::Sigmoid | Feature::Tanh => "#include <stdint.h>\n#include <string.h>\n",
-            _ => "",
-        },
+    let includes = match network.feature {
+        Feature::Sigmoid | Feature::Tanh => "#include <stdint.h>\n#include <string.h>\n",
+        _ => "",
+    };
+    let sizes = format!(
+        "BLOCK = {}, INPUTS = {d}, NEURONS = {n}, OUTPUTS = {c}, PLANES = {planes}",
+        block(d, c)
     );
+    let mut text = head(name, includes, &sizes);
     let inputs: Vec<&[f64]> = network.inputs.iter().map(|v| &v[..]).collect();
     let outputs: Vec<&[f64]> = network.outputs.iter().map(|v| &v[..]).collect();
     let (hidden, output): (Vec<&[f64]>, Vec<&[f64]>) = network.neurons().unzip();
-    for (what, name, [count, columns], rows) in [
+    for (what, name, size, rows) in [
         (
             "shift and factor of every input",
             "inputs",
@@ -138,19 +193,12 @@ enum {{ BLOCK = {block}, INPUTS = {d}, NEURONS = {n}, OUTPUTS = {c}, PLANES = {p
             output,
         ),
     ] {
-        let _ = writeln!(
-            text,
-            "/* {what} */\nstatic const double {name}[{count}][{columns}] = {{"
-        );
-        for row in rows {
-            let row: Vec<String> = row.iter().map(|v| format!("{v:?}")).collect();
-            let _ = writeln!(text, "    {{{}}},", row.join(", "));
-        }
-        text.push_str("};\n\n");
+        table(&mut text, what, name, size, rows.into_iter());
     }
     text.push_str(feature(network.feature));
     text.push_str(&products(d));
-    text.push_str(&functions(name, planes, &ScaledInputs::of(&network.warps)));
+    let (values, slopes) = bodies(planes);
+    text.push_str(&functions(name, "NEURONS", scaler, &values, &slopes));
     text
 }
 
@@ -235,16 +283,15 @@ struct ScaledInputs {
 }
 
 impl ScaledInputs {
-    fn of(warps: &[Option<Warp>]) -> Self {
-        if warps.iter().all(Option::is_none) {
+    fn of(scaler: &Scaler) -> Self {
+        if scaler.warp.is_empty() {
             return ScaledInputs {
                 definitions: String::new(),
                 value: "x[k * INPUTS + j]",
                 slope: "inputs[j][1]",
             };
         }
-        let rows: String = warps
-            .iter()
+        let rows: String = (scaler.warp.iter())
             .map(|warp| warp.map_or((0.0, 0.0), |warp| (warp.centre, warp.width)))
             .map(|(centre, width)| format!("    {{{centre:?}, {width:?}}},\n"))
             .collect();
@@ -274,13 +321,14 @@ static double warp_slope(double v, const double *warp)
     }
 }
 
-/// The exported functions.
-fn functions(name: &str, planes: usize, inputs: &ScaledInputs) -> String {
-    let ScaledInputs {
-        definitions,
-        value,
-        slope,
-    } = inputs;
+/// What an exported function does for every `l`: more arrays of numbers, and statements that add to `sum`.
+pub(crate) struct Body {
+    pub variables: String,
+    pub statements: String,
+}
+
+/// What the functions of a network do for every neuron.
+fn bodies(planes: usize) -> (Body, Body) {
     let sums: String = (0..planes)
         .map(|p| {
             format!(
@@ -306,6 +354,28 @@ fn functions(name: &str, planes: usize, inputs: &ScaledInputs) -> String {
             )
         })
         .collect();
+    let body = |statements: &str| Body {
+        variables: "t[BLOCK], phi[BLOCK]".into(),
+        statements: format!("\n            products(hidden[l], scaled, t);{statements}"),
+    };
+    (body(&sums), body(&slopes))
+}
+
+/// The exported functions, for `count` terms of scaled inputs.
+pub(crate) fn functions(
+    name: &str,
+    count: &str,
+    scaler: &Scaler,
+    values: &Body,
+    slopes: &Body,
+) -> String {
+    let ScaledInputs {
+        definitions,
+        value,
+        slope,
+    } = ScaledInputs::of(scaler);
+    let (variables, sums) = (&values.variables, &values.statements);
+    let (slope_variables, slopes) = (&slopes.variables, &slopes.statements);
     format!(
         "{definitions}
 /* The next rows, scaled and transposed; missing rows are zero. */
@@ -319,7 +389,7 @@ static void load(const double *x, size_t rows, double scaled[INPUTS][BLOCK])
 
 void {name}(const double *x, double *y, size_t rows)
 {{
-    double scaled[INPUTS][BLOCK], t[BLOCK], phi[BLOCK], sum[OUTPUTS][BLOCK];
+    double scaled[INPUTS][BLOCK], {variables}, sum[OUTPUTS][BLOCK];
     int o, k, l;
     while (rows > 0) {{
         const int count = rows < BLOCK ? (int)rows : BLOCK;
@@ -327,8 +397,7 @@ void {name}(const double *x, double *y, size_t rows)
         for (o = 0; o < OUTPUTS; o++)
             for (k = 0; k < BLOCK; k++)
                 sum[o][k] = outputs[o][0];
-        for (l = 0; l < NEURONS; l++) {{
-            products(hidden[l], scaled, t);{sums}
+        for (l = 0; l < {count}; l++) {{{sums}
         }}
         for (k = 0; k < count; k++)
             for (o = 0; o < OUTPUTS; o++)
@@ -341,7 +410,7 @@ void {name}(const double *x, double *y, size_t rows)
 
 void {name}_gradient(const double *x, double *g, size_t rows)
 {{
-    double scaled[INPUTS][BLOCK], t[BLOCK], phi[BLOCK], sum[OUTPUTS][INPUTS][BLOCK];
+    double scaled[INPUTS][BLOCK], {slope_variables}, sum[OUTPUTS][INPUTS][BLOCK];
     int o, j, k, l;
     while (rows > 0) {{
         const int count = rows < BLOCK ? (int)rows : BLOCK;
@@ -350,8 +419,7 @@ void {name}_gradient(const double *x, double *g, size_t rows)
             for (j = 0; j < INPUTS; j++)
                 for (k = 0; k < BLOCK; k++)
                     sum[o][j][k] = 0.0;
-        for (l = 0; l < NEURONS; l++) {{
-            products(hidden[l], scaled, t);{slopes}
+        for (l = 0; l < {count}; l++) {{{slopes}
         }}
         for (k = 0; k < count; k++)
             for (o = 0; o < OUTPUTS; o++)

@@ -1,17 +1,26 @@
-//! A network as a formula for a paper: terms by falling weight, with a given number of digits.
+//! A model as a formula for a paper: the terms of a network by falling weight, with a given number of digits.
 
+use crate::kernels;
 use std::f64::consts::TAU;
 use std::fmt::Write;
-use thinfit::{Evaluator, Feature, Model, Warp};
+use thinfit::{Evaluator, Feature, Model, Scaler, Warp};
+use thinfit_methods::Predictor;
 
 /// Products per line of a formula.
 const PER_LINE: usize = 5;
 
 /// A fragment of LaTeX (needs `amsmath`) with one formula per output and its symbols explained; numbers have `digits`
-/// significant digits.
+/// significant digits. The points and coefficients of a sum of kernels are symbols.
 ///
 /// Fourier features are written with amplitude and phase, A cos 2π(θ + ⟨w, u⟩), in the scaled inputs u.
-pub fn latex(model: &Model, digits: usize) -> String {
+pub fn latex(model: &Predictor, digits: usize) -> String {
+    match model {
+        Predictor::Network(model) => fragment(model, digits),
+        Predictor::Kernel(model) => kernels::latex::fragment(model, digits),
+    }
+}
+
+fn fragment(model: &Model, digits: usize) -> String {
     let network = model.evaluator();
     let number = |value: f64| number(value, digits);
     let mut text = format!(
@@ -28,29 +37,8 @@ pub fn latex(model: &Model, digits: usize) -> String {
         push_formula(&mut text, &network, o, &number);
         text.push_str("\n\\end{align*}\n");
     }
-    text.push_str("\\endgroup\nwith the scaled inputs\n\\begin{align*}\n");
-    let inputs: Vec<String> = (model.inputs.iter().zip(&model.input_scaler.shift))
-        .zip(&model.input_scaler.scale)
-        .enumerate()
-        .map(|(j, ((name, &shift), &scale))| {
-            let moved = |value: String, shift: f64| {
-                let sign = if shift < 0.0 { '+' } else { '-' };
-                format!("({value} {sign} {})", number(shift.abs()))
-            };
-            let name = format!("\\text{{{}}}", escaped(name));
-            let value = match network.warps[j] {
-                None => name,
-                Some(Warp { centre, width }) => format!(
-                    "\\operatorname{{arsinh}}({} / {})",
-                    moved(name, centre),
-                    number(width)
-                ),
-            };
-            let value = moved(value, shift);
-            format!("u_{{{}}} &= {value} / {}", j + 1, number(scale))
-        })
-        .collect();
-    let _ = write!(text, "{}\n\\end{{align*}}\n", inputs.join(", \\\\\n"));
+    text.push_str("\\endgroup\n");
+    text.push_str(&scaled_inputs(&model.inputs, &model.input_scaler, &number));
     text.push_str(match network.feature {
         Feature::Sigmoid => "and $\\sigma(t) = 1/(1 + e^{-t})$.\n",
         Feature::Relu => "and $(t)_+ = \\max(t, 0)$.\n",
@@ -59,16 +47,48 @@ pub fn latex(model: &Model, digits: usize) -> String {
     text
 }
 
+/// The sentence that explains the scaled inputs u.
+pub(crate) fn scaled_inputs(
+    inputs: &[String],
+    scaler: &Scaler,
+    number: &impl Fn(f64) -> String,
+) -> String {
+    let lines: Vec<String> = (inputs.iter().zip(&scaler.shift))
+        .zip(&scaler.scale)
+        .enumerate()
+        .map(|(j, ((name, &shift), &scale))| {
+            let name = format!("\\text{{{}}}", escaped(name));
+            let value = match scaler.warp_of(j) {
+                None => name,
+                Some(Warp { centre, width }) => format!(
+                    "\\operatorname{{arsinh}}(({name} {}) / {})",
+                    signed(-centre, number),
+                    number(width)
+                ),
+            };
+            let (moved, scale) = (signed(-shift, number), number(scale));
+            format!("u_{{{}}} &= ({value} {moved}) / {scale}", j + 1)
+        })
+        .collect();
+    let lines = lines.join(", \\\\\n");
+    format!("with the scaled inputs\n\\begin{{align*}}\n{lines}\n\\end{{align*}}\n")
+}
+
+/// A number with the sign that adds it to what is before.
+pub(crate) fn signed(value: f64, number: &impl Fn(f64) -> String) -> String {
+    let sign = if value < 0.0 { '-' } else { '+' };
+    format!("{sign} {}", number(value.abs()))
+}
+
 /// Appends the right side of the formula for output `o`, the constant first.
 fn push_formula(text: &mut String, network: &Evaluator, o: usize, number: &impl Fn(f64) -> String) {
     let [bias, shift, scale] = network.outputs[o];
     let _ = write!(text, "={{}}& {}", number(scale.mul_add(bias, shift)));
     for (amplitude, offset, w) in terms(network, o) {
-        let sign = if amplitude < 0.0 { '-' } else { '+' };
         let _ = write!(
             text,
-            " \\\\\n&{sign} {} {}\\bigl({}",
-            number(amplitude.abs()),
+            " \\\\\n&{} {}\\bigl({}",
+            signed(amplitude, number),
             function(network.feature),
             number(offset),
         );
@@ -76,8 +96,7 @@ fn push_formula(text: &mut String, network: &Evaluator, o: usize, number: &impl 
             if j > 0 && j % PER_LINE == 0 {
                 text.push_str(" \\\\\n&\\qquad");
             }
-            let sign = if *w < 0.0 { '-' } else { '+' };
-            let _ = write!(text, " {sign} {}\\,u_{{{}}}", number(w.abs()), j + 1);
+            let _ = write!(text, " {}\\,u_{{{}}}", signed(*w, number), j + 1);
         }
         text.push_str(match network.feature {
             Feature::Relu => "\\bigr)_+",
@@ -114,7 +133,7 @@ fn function(feature: Feature) -> &'static str {
 }
 
 /// `value` with `digits` significant digits, as a decimal if that is short, otherwise with a power of ten.
-fn number(value: f64, digits: usize) -> String {
+pub(crate) fn number(value: f64, digits: usize) -> String {
     let digits = digits.clamp(1, 17);
     let scientific = format!("{value:.*e}", digits - 1);
     let (mantissa, exponent) = scientific
@@ -132,7 +151,7 @@ fn number(value: f64, digits: usize) -> String {
 }
 
 /// `text` with the special characters of LaTeX escaped.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         match c {

@@ -1,10 +1,11 @@
-//! Fitted networks in other languages: ONNX for runtimes, C and Python without dependencies, LaTeX for papers.
+//! Fitted models in other languages: ONNX for runtimes, C and Python without dependencies, LaTeX for papers.
 //!
-//! All exports use the numbers of [`thinfit::Evaluator`] and its order of operations, so they agree with
+//! Exports of networks use the numbers of [`thinfit::Evaluator`] and its order of operations, so they agree with
 //! [`thinfit::Model::predict`] up to rounding. Rounding errors scale with Σ|b_l|/n, which for a polished model may be a
-//! thousand times max |f|.
+//! thousand times max |f|. Those of sums of kernels scale with Σ|α_i|, which is as large where there is little noise.
 
 mod c;
+mod kernels;
 mod latex;
 mod message;
 mod name;

@@ -1,4 +1,4 @@
-//! The messages of the ONNX format that a network needs, with the names and field numbers of `onnx.proto`.
+//! The messages of the ONNX format that a model needs, with the names and field numbers of `onnx.proto`.
 
 use prost::Message;
 

@@ -19,8 +19,8 @@ const STANDARD: &str = "
 ";
 /// Names that the exported code uses itself, and what it calls in Python.
 const OWN: &str = "
-    cosine enumerate exponential hidden inputs load math max neurons outputs products range sigmoid sum tangent
-    weights
+    add_additive centres cosine descend descend_additive enumerate exponential gaussian gaussian_slope hidden inputs
+    load matern matern_slope math max neurons outputs products range root sigmoid squares sum tangent weights
 ";
 
 /// An identifier of C, C++ and Python that resembles `name`: ASCII letters, digits and single underscores.

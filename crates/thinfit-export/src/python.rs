@@ -1,42 +1,36 @@
-//! A network as one Python function that imports only `math`.
+//! A model as one Python function that imports only `math`.
 
+use crate::kernels;
 use crate::name::{identifier, identifiers, listed};
 use std::fmt::Write;
-use thinfit::{Feature, Model, Warp};
+use thinfit::{Feature, Model, Record, Scaler, Warp};
+use thinfit_methods::Predictor;
 
 /// A module with the function `name(x1, …, xd)`, which returns a float, or a tuple of floats for several outputs.
 ///
 /// Parameters are named after the columns; they and `name` are made [`identifier`]s.
-pub fn python(model: &Model, name: &str) -> String {
-    let (name, network) = (identifier(name), model.evaluator());
+pub fn python(model: &Predictor, name: &str) -> String {
+    match model {
+        Predictor::Network(model) => module(model, name),
+        Predictor::Kernel(model) => kernels::python::module(model, name),
+    }
+}
+
+fn module(model: &Model, name: &str) -> String {
+    let network = model.evaluator();
     let (d, c) = (network.inputs.len(), network.outputs.len());
-    let parameters = identifiers(&model.inputs);
-    let mut text = format!(
-        "import math
-
-
-def {name}({parameters}):
-    \"\"\"{outputs} of {inputs}.
-
-    A thin two-layer network of {neurons} neurons ({activation}), fitted to {samples} samples by thinfit {version}.
-    \"\"\"
-    # Per neuron: offset and weights of the scaled inputs, then weights of its value in the outputs.
+    let what = format!(
+        "a thin two-layer network of {} neurons ({})",
+        model.width(),
+        model.activation().name()
+    );
+    let columns = (&model.inputs[..], &model.outputs[..]);
+    let (mut text, parameters) = head(name, &what, &model.record, columns);
+    text.push_str(
+        "    # Per neuron: offset and weights of the scaled inputs, then weights of its value in the outputs.
     neurons = (
 ",
-        parameters = parameters.join(", "),
-        outputs = listed(&model.outputs),
-        inputs = listed(&model.inputs),
-        neurons = model.width(),
-        activation = model.activation().name(),
-        samples = model.record.samples,
-        version = model.record.version,
     );
-    let numbers = |values: &[f64]| -> String {
-        values
-            .iter()
-            .map(|v| format!("{v:?}, "))
-            .collect::<String>()
-    };
     for (w, b) in network.neurons() {
         let _ = writeln!(
             text,
@@ -45,24 +39,13 @@ def {name}({parameters}):
             numbers(b).trim_end()
         );
     }
-    text.push_str("    )\n    x = (\n");
-    for (parameter, ([shift, factor], warp)) in
-        (parameters.iter()).zip(network.inputs.iter().zip(&network.warps))
-    {
-        let value = match warp {
-            None => parameter.clone(),
-            Some(Warp { centre, width }) => {
-                let centre = operand(*centre);
-                format!("math.asinh(({parameter} - {centre}) / {width:?})")
-            }
-        };
-        let _ = writeln!(
-            text,
-            "        ({value} - {}) * {factor:?},",
-            operand(*shift)
-        );
-    }
-    let biases: Vec<f64> = network.outputs.iter().map(|output| output[0]).collect();
+    text.push_str("    )\n");
+    push_scaled(
+        &mut text,
+        &parameters,
+        &model.input_scaler,
+        &network.outputs,
+    );
     let value = match network.feature {
         Feature::Cosine => "(math.cos(math.tau * t),)",
         Feature::Pair => "(math.cos(math.tau * t), math.sin(math.tau * t))",
@@ -73,24 +56,89 @@ def {name}({parameters}):
     };
     let _ = write!(
         text,
-        "    )
-    y = [{biases}]
-    for w, b in neurons:
+        "    for w, b in neurons:
         t = w[0]
         for j in range({d}):
             t += w[1 + j] * x[j]
         for p, value in enumerate({value}):
             for o in range({c}):
                 y[o] += b[{c} * p + o] * value
-    return ",
-        biases = numbers(&biases).trim_end_matches(", "),
+",
     );
-    let results: Vec<String> = (network.outputs.iter().enumerate())
+    push_results(&mut text, &network.outputs);
+    text
+}
+
+/// The start of the module up to the docstring of the function, which says `what` it computes, and the names of its
+/// parameters.
+pub(crate) fn head(
+    name: &str,
+    what: &str,
+    record: &Record,
+    (inputs, outputs): (&[String], &[String]),
+) -> (String, Vec<String>) {
+    let parameters = identifiers(inputs);
+    let (first, rest) = what.split_at(1);
+    let text = format!(
+        "import math
+
+
+def {name}({parameters}):
+    \"\"\"{outputs} of {inputs}.
+
+    {first}{rest}, fitted to {samples} samples by thinfit {version}.
+    \"\"\"
+",
+        name = identifier(name),
+        parameters = parameters.join(", "),
+        first = first.to_uppercase(),
+        outputs = listed(outputs),
+        inputs = listed(inputs),
+        samples = record.samples,
+        version = record.version,
+    );
+    (text, parameters)
+}
+
+/// Appends the scaled inputs `x` and the constants `y` of the outputs (constant, shift, scale).
+pub(crate) fn push_scaled(
+    text: &mut String,
+    parameters: &[String],
+    inputs: &Scaler,
+    outputs: &[[f64; 3]],
+) {
+    text.push_str("    x = (\n");
+    for (j, parameter) in parameters.iter().enumerate() {
+        let value = match inputs.warp_of(j) {
+            None => parameter.clone(),
+            Some(Warp { centre, width }) => {
+                let centre = operand(centre);
+                format!("math.asinh(({parameter} - {centre}) / {width:?})")
+            }
+        };
+        let (shift, factor) = (operand(inputs.shift[j]), 1.0 / inputs.scale[j]);
+        let _ = writeln!(text, "        ({value} - {shift}) * {factor:?},");
+    }
+    let constants: Vec<f64> = outputs.iter().map(|output| output[0]).collect();
+    let constants = numbers(&constants);
+    let _ = write!(
+        text,
+        "    )\n    y = [{}]\n",
+        constants.trim_end_matches(", ")
+    );
+}
+
+/// Appends the result, `y` in the units of the outputs (constant, shift, scale).
+pub(crate) fn push_results(text: &mut String, outputs: &[[f64; 3]]) {
+    let results: Vec<String> = (outputs.iter().enumerate())
         .map(|(o, [_, shift, scale])| format!("{shift:?} + {} * y[{o}]", operand(*scale)))
         .collect();
-    text.push_str(&results.join(", "));
-    text.push('\n');
-    text
+    let _ = writeln!(text, "    return {}", results.join(", "));
+}
+
+/// The numbers, each followed by a comma and a space.
+pub(crate) fn numbers(values: &[f64]) -> String {
+    values.iter().map(|v| format!("{v:?}, ")).collect()
 }
 
 /// A number as an operand, in brackets if it is negative.

@@ -1,4 +1,4 @@
-//! Every export of every kind of network, evaluated and compared with `predict`.
+//! Every export of every kind of model, evaluated and compared with `predict`.
 
 use crate::message::{DOUBLE, GraphProto, ModelProto, TensorProto};
 use prost::Message;
@@ -6,9 +6,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use thinfit::{
-    Activation, Config, Control, Dataset, Mat, Model, Polish, Precision, Scaler, Training, Warp,
+    Activation, Config, Control, Dataset, Mat, Polish, Precision, Progress, Scaler, Training, Warp,
     fit,
 };
+use thinfit_methods::{GaussianProcess, KernelRidge, Part, Predictor, Salsa, Shape};
 
 /// Rows of every comparison: more than a block, and not a multiple of one.
 const ROWS: usize = 301;
@@ -20,13 +21,21 @@ fn points(rows: usize) -> Mat<f64> {
     })
 }
 
-/// A polished network of three inputs of awkward scales and names.
-fn model(activation: Activation, outputs: usize) -> Model {
+/// Samples of three inputs of awkward scales and names.
+fn data(outputs: usize) -> Dataset {
     let x = points(90);
     let y = Mat::from_fn(90, outputs, |i, o| {
         let u = [x[(i, 0)], (x[(i, 1)] - 1e6) / 40.0, 1e3 * x[(i, 2)]];
         -7.0 + 100.0 * (3.0 * u[0] + u[1] * u[2] + o as f64).sin()
     });
+    let inputs = ["x1", "*/ ??/ \"\"\"\\", "a_%{b"].map(String::from);
+    let outputs = (0..outputs).map(|o| format!("y^{o} $")).collect();
+    let data = Dataset::new(x, y).unwrap();
+    data.with_names(inputs.to_vec(), outputs).unwrap()
+}
+
+/// A polished network.
+fn network(activation: Activation, outputs: usize) -> Predictor {
     let config = Config {
         training: Training::Random,
         width: 25,
@@ -37,30 +46,103 @@ fn model(activation: Activation, outputs: usize) -> Model {
         },
         ..Config::fast()
     };
-    let inputs = ["x1", "*/ ??/ \"\"\"\\", "a_%{b"].map(String::from);
-    let outputs = (0..outputs).map(|o| format!("y^{o} $")).collect();
-    let data = Dataset::new(x, y).unwrap();
-    let data = data.with_names(inputs.to_vec(), outputs).unwrap();
-    fit(&data, &config, &|_| Control::Continue).unwrap()
+    let model = fit(&data(outputs), &config, &|_| Control::Continue);
+    model.unwrap().into()
 }
 
-/// The same weights, with two inputs warped, one of them far from zero.
-fn with_warps(model: &Model) -> Model {
+/// The same weights or coefficients, with two inputs warped, one of them far from zero.
+fn with_warps(model: &Predictor) -> Predictor {
     let mut warped = model.clone();
+    let scaler = match &mut warped {
+        Predictor::Network(model) => &mut model.input_scaler,
+        Predictor::Kernel(model) => &mut model.input_scaler,
+    };
     let warp = |centre, width| Some(Warp { centre, width });
-    warped.input_scaler = Scaler::to_box_warped(
+    *scaler = Scaler::to_box_warped(
         points(90).as_ref(),
         &[warp(-0.01, 0.02), warp(1e6 + 25.3, 0.7), None],
     );
     warped
 }
 
-fn models() -> Vec<(String, Model)> {
+/// A process with some noise, so that its coefficients are not huge.
+fn process(kernel: Shape, outputs: usize) -> Predictor {
+    let settings = GaussianProcess {
+        kernel,
+        least_noise: 1e-2,
+        ..GaussianProcess::default()
+    };
+    let model = settings.fit(&data(outputs), 0, &|_| Control::Continue);
+    model.unwrap().into()
+}
+
+/// The points and coefficients of a process with a kernel of parts of every shape.
+fn sum_of_parts(outputs: usize) -> Predictor {
+    let part = |weight, shape, inputs: &[usize]| Part {
+        weight,
+        shape,
+        inputs: inputs.to_vec(),
+        lengths: inputs.iter().map(|j| 0.4 + 0.3 * *j as f64).collect(),
+        shares: match shape {
+            Shape::Anova | Shape::AnovaMatern52 => {
+                inputs.iter().map(|j| 1.0 - 0.3 * *j as f64).collect()
+            }
+            _ => vec![],
+        },
+    };
+    let parts = [
+        part(0.7, Shape::Gaussian, &[0, 1, 2]),
+        part(2.5, Shape::Matern52, &[2, 0]),
+        part(0.1, Shape::Additive(2), &[0, 1, 2]),
+        part(1.0, Shape::Additive(1), &[1, 2]),
+        part(1.0, Shape::Gaussian, &[2]),
+        part(0.6, Shape::Anova, &[0, 1, 2]),
+        part(0.9, Shape::AnovaMatern52, &[2, 1]),
+    ];
+    let text = process(Shape::Gaussian, outputs).to_json();
+    let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    json["kernel"] = serde_json::json!({ "parts": parts });
+    Predictor::from_json(&json.to_string(), Path::new("sum")).unwrap()
+}
+
+fn kernels() -> Vec<(String, Predictor)> {
+    let mut models = Vec::new();
+    for outputs in [1, 3] {
+        let (data, idle) = (data(outputs), |_: &Progress<'_>| Control::Continue);
+        let ridge = KernelRidge {
+            lambda: vec![1e-2],
+            scaling: thinfit::Scaling::Box,
+            ..KernelRidge::default()
+        };
+        let ridge = ridge.fit(&data, 0, &idle).unwrap();
+        let salsa = Salsa::default().fit(&data, 0, &idle).unwrap();
+        let of = |kind: &str, model| (format!("{kind}_{outputs}"), model);
+        models.extend([
+            of("gaussian", process(Shape::Gaussian, outputs)),
+            of("matern", process(Shape::Matern52, outputs)),
+            of("ridge", ridge.into()),
+            of("salsa", salsa.into()),
+            of("anova", process(Shape::Anova, outputs)),
+            of("anova_matern", process(Shape::AnovaMatern52, outputs)),
+            of("sum_warped", with_warps(&sum_of_parts(outputs))),
+            of("sum", sum_of_parts(outputs)),
+        ]);
+    }
+    models
+}
+
+fn models() -> Vec<(String, Predictor)> {
+    let mut models = kernels();
+    models.extend(networks());
+    models
+}
+
+fn networks() -> Vec<(String, Predictor)> {
     let mut models = Vec::new();
     for activation in Activation::ALL {
         for outputs in [1, 3] {
             let name = format!("{}_{outputs}", activation.name());
-            let plain = model(activation, outputs);
+            let plain = network(activation, outputs);
             models.push((format!("{name}_warped"), with_warps(&plain)));
             models.push((name, plain));
         }
@@ -68,11 +150,37 @@ fn models() -> Vec<(String, Model)> {
     models
 }
 
-/// The largest Σ|b|/n of all outputs.
-fn size(model: &Model) -> f64 {
-    let magnitudes = model.magnitudes();
+/// The largest Σ|b|/n, or Σ|α| k(x, x), of all outputs.
+fn size(model: &Predictor) -> f64 {
+    let magnitudes = match model {
+        Predictor::Network(model) => model.magnitudes(),
+        Predictor::Kernel(model) => {
+            let (alpha, scale) = (model.coefficients(), &model.output_scaler.scale);
+            let largest = model.kernel().diagonal();
+            Mat::from_fn(alpha.nrows(), alpha.ncols(), |i, o| {
+                alpha[(i, o)].abs() * scale[o] * largest
+            })
+        }
+    };
     let sums = magnitudes.col_iter().map(|column| column.iter().sum());
     sums.fold(0.0, f64::max)
+}
+
+/// The largest weight of input `j`, or inverse length, per unit of the input.
+fn steepness(model: &Predictor, j: usize) -> f64 {
+    match model {
+        Predictor::Network(model) => {
+            let weights = model.hidden();
+            let weights = weights.col(j).iter().map(|w| w.abs());
+            weights.fold(0.0, f64::max)
+        }
+        Predictor::Kernel(model) => {
+            let parts = model.kernel().parts.iter();
+            let axes = parts.flat_map(|part| part.inputs.iter().zip(&part.lengths));
+            let lengths = axes.filter(|axis| *axis.0 == j).map(|axis| *axis.1);
+            1.0 / lengths.fold(f64::INFINITY, f64::min) / model.input_scaler.scale[j]
+        }
+    }
 }
 
 fn row_major(a: &Mat<f64>) -> Vec<f64> {
@@ -86,6 +194,16 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
         0.0,
         |worst, v| if v > worst || v.is_nan() { v } else { worst },
     )
+}
+
+/// The bound on the distance of two evaluations in double precision: rounding errors scale with the size of the terms,
+/// which for kernels with some noise are not so many times larger than f.
+fn bound(model: &Predictor, f: &Mat<f64>) -> f64 {
+    let rounding = 2e-14 * size(model);
+    match model {
+        Predictor::Network(_) => rounding,
+        Predictor::Kernel(_) => rounding.min(1e-12 * f.norm_max()),
+    }
 }
 
 /// A folder that is removed at the end of the test.
@@ -158,17 +276,18 @@ fn interpret(graph: &GraphProto, x: Value) -> Value {
             numbers: input(0).numbers.iter().map(|&v| f(v)).collect(),
             ..*input(0)
         };
+        // A single row or column stands for as many as the other operand has.
         let zip = |f: &dyn Fn(f64, f64) -> f64| {
-            let (a, b) = (input(0), &input(1).numbers);
-            let numbers = a
-                .numbers
-                .iter()
-                .enumerate()
-                .map(|(i, &v)| f(v, b[i % b.len()]));
-            Value {
-                columns: a.columns,
-                numbers: numbers.collect(),
-            }
+            let (a, b) = (input(0), input(1));
+            let rows = |value: &Value| value.numbers.len() / value.columns;
+            let (m, columns) = (rows(a).max(rows(b)), a.columns.max(b.columns));
+            let at = |value: &Value, i: usize, j: usize| {
+                let (i, j) = (i % rows(value), j % value.columns);
+                value.numbers[i * value.columns + j]
+            };
+            let pairs = (0..m).flat_map(|i| (0..columns).map(move |j| (i, j)));
+            let numbers = pairs.map(|(i, j)| f(at(a, i, j), at(b, i, j))).collect();
+            Value { columns, numbers }
         };
         let value = match node.op_type.as_str() {
             "Sub" => zip(&|a, b| a - b),
@@ -176,15 +295,22 @@ fn interpret(graph: &GraphProto, x: Value) -> Value {
             "Add" => zip(&|a, b| a + b),
             "Abs" => map(&f64::abs),
             "Sign" => map(&|t| if t == 0.0 { 0.0 } else { t.signum() }),
-            "Sqrt" => map(&f64::sqrt),
             "Log" => map(&f64::ln),
+            "Min" => zip(&f64::min),
+            "Exp" => map(&f64::exp),
+            "Sqrt" => map(&f64::sqrt),
+            "Neg" => map(&|t| -t),
             "Cos" => map(&f64::cos),
             "Sin" => map(&f64::sin),
             "Tanh" => map(&f64::tanh),
             "Sigmoid" => map(&|t| 1.0 / (1.0 + (-t).exp())),
             "Relu" => map(&|t| t.max(0.0)),
-            "Gemm" => {
-                let (a, b, c) = (input(0), input(1), &input(2).numbers);
+            "Gemm" | "MatMul" => {
+                let (a, b) = (input(0), input(1));
+                let c = node
+                    .input
+                    .get(2)
+                    .map_or(&[0.0][..], |c| &values[c.as_str()].numbers);
                 let mut numbers = Vec::new();
                 for row in a.numbers.chunks_exact(a.columns) {
                     for o in 0..b.columns {
@@ -214,19 +340,19 @@ fn onnx_graphs_give_the_predictions() {
     for (name, model) in models() {
         let f = model.predict(x.as_ref()).unwrap();
         let sum = size(&model);
-        for (precision, bound) in [(Precision::F64, 2e-14), (Precision::F32, 1e-5)] {
+        for (precision, bound) in [
+            (Precision::F64, bound(&model, &f)),
+            (Precision::F32, 1e-5 * sum),
+        ] {
             let file = ModelProto::decode(&crate::onnx(&model, precision)[..]).unwrap();
-            assert_eq!(file.metadata_props[0].value, model.inputs.join("\n"));
+            assert_eq!(file.metadata_props[0].value, model.inputs().join("\n"));
             let value = Value {
                 columns: 3,
                 numbers: row_major(&x),
             };
             let y = interpret(&file.graph.unwrap(), value);
             let worst = distance(&y.numbers, &row_major(&f));
-            assert!(
-                worst < bound * sum,
-                "{name} {precision:?}: {worst:e} of {sum:e}"
-            );
+            assert!(worst < bound, "{name} {precision:?}: {worst:e} of {sum:e}");
         }
     }
 }
@@ -240,7 +366,7 @@ fn c_compiles_without_warnings_and_gives_the_predictions_and_gradients() {
             header,
             source,
         } = crate::c(&model, &name);
-        let c = model.outputs.len();
+        let c = model.outputs().len();
         let numbers = row_major(&x)
             .iter()
             .map(|v| format!("{v:?}"))
@@ -291,7 +417,8 @@ int main(void)
         let f = model.predict(x.as_ref()).unwrap();
         let sum = size(&model);
         let worst = distance(&values[..ROWS * c], &row_major(&f));
-        assert!(worst < 2e-14 * sum, "{name}: {worst:e} of {sum:e}");
+        let bound = bound(&model, &f);
+        assert!(worst < bound, "{name}: {worst:e} above {bound:e}");
         for o in 0..c {
             let slopes = model.gradient(x.as_ref(), o).unwrap();
             for j in 0..3 {
@@ -299,13 +426,9 @@ int main(void)
                     .map(|i| values[ROWS * c + (i * c + o) * 3 + j])
                     .collect();
                 let expected: Vec<f64> = slopes.col(j).iter().copied().collect();
-                let weights = model
-                    .hidden()
-                    .col(j)
-                    .iter()
-                    .fold(0.0, |a: f64, w| a.max(w.abs()));
                 let worst = distance(&ours, &expected);
-                assert!(worst < 2e-13 * sum * weights, "{name} {o} {j}: {worst:e}");
+                let bound = 2e-13 * sum * steepness(&model, j);
+                assert!(worst < bound, "{name} {o} {j}: {worst:e}");
             }
         }
     }
@@ -333,14 +456,13 @@ fn python_gives_the_predictions() {
             .map(|v| v.parse().unwrap())
             .collect();
         let f = model.predict(x.as_ref()).unwrap();
-        let sum = size(&model);
-        let worst = distance(&values, &row_major(&f));
-        assert!(worst < 2e-14 * sum, "{name}: {worst:e} of {sum:e}");
+        let (worst, bound) = (distance(&values, &row_major(&f)), bound(&model, &f));
+        assert!(worst < bound, "{name}: {worst:e} above {bound:e}");
     }
 }
 
 #[test]
-fn latex_is_balanced_and_sorted() {
+fn latex_is_balanced() {
     for (name, model) in models() {
         let text = crate::latex(&model, 4);
         let mut depth = 0;
@@ -351,12 +473,26 @@ fn latex_is_balanced_and_sorted() {
         }
         assert_eq!(depth, 0, "{name}");
         let count = |what: &str| text.matches(what).count();
-        assert_eq!(count("\\begin{align*}"), 1 + model.outputs.len());
         assert_eq!(count("\\begin{"), count("\\end{"));
-        assert_eq!(count("\\bigl("), 25 * model.outputs.len());
         assert_eq!(count("\\bigl("), count("\\bigr)"));
+        match &model {
+            Predictor::Network(model) => {
+                assert_eq!(count("\\begin{align*}"), 1 + model.outputs.len());
+                assert_eq!(count("\\bigl("), 25 * model.outputs.len());
+            }
+            Predictor::Kernel(model) => {
+                assert_eq!(count("\\begin{align*}"), 2);
+                assert_eq!(count("\\sum_{i=1}^{90}"), model.outputs.len());
+                let of = |shape| {
+                    let parts = model.kernel().parts.iter();
+                    parts.filter(|part| part.shape == shape).count()
+                };
+                assert_eq!(count("\\tfrac53"), of(Shape::Matern52));
+                assert_eq!(count("/2}"), of(Shape::Gaussian));
+            }
+        }
         assert!(text.contains("a\\_\\%\\{b") && text.is_ascii(), "{name}");
-        let warped = if name.ends_with("_warped") { 2 } else { 0 };
+        let warped = if name.contains("_warped") { 2 } else { 0 };
         assert_eq!(count("{arsinh}("), warped, "{name}");
     }
 }

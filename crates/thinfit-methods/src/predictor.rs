@@ -6,7 +6,7 @@ use crate::KernelModel;
 use crate::kernels::kernel_model::file::FAMILY;
 use std::path::Path;
 use thinfit::file::{format, read_whole};
-use thinfit::{Deviation, Error, Mat, MatRef, Model, Record, Result, Sensitivity};
+use thinfit::{Deviation, Error, Mat, MatRef, Model, Record, Result, Scaler, Sensitivity};
 
 /// A fitted model of any method.
 #[derive(Clone, Debug)]
@@ -159,6 +159,14 @@ impl Predictor {
         match self {
             Predictor::Network(model) => &model.domain,
             Predictor::Kernel(model) => &model.domain,
+        }
+    }
+
+    /// The scaling of the inputs, with their warps.
+    pub fn input_scaler(&self) -> &Scaler {
+        match self {
+            Predictor::Network(model) => &model.input_scaler,
+            Predictor::Kernel(model) => &model.input_scaler,
         }
     }
 

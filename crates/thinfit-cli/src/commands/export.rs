@@ -12,10 +12,7 @@ use crate::failure::Failure;
 
 /// Translates the model and writes the file.
 pub fn run(args: &ExportArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let model = Predictor::load(&args.model)?;
-    let model = model
-        .network()
-        .map_err(|error| Failure::new(format!("{}: {error}", args.model.display())))?;
+    let model = &Predictor::load(&args.model)?;
     let extension = match args.to {
         Language::Onnx => "onnx",
         Language::C => "c",

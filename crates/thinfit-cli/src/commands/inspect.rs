@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use thinfit::{Model, Record, Scaler, Sensitivity, Warp};
-use thinfit_methods::{KernelModel, Predictor};
+use thinfit_methods::{Kernel, Predictor, Shape};
 
 use crate::args::InspectArgs;
 use crate::commands::fit::explained;
@@ -16,8 +16,8 @@ use crate::failure::Failure;
 #[derive(Serialize)]
 struct Report<'a> {
     model: &'a Path,
-    activation: &'static str,
-    width: usize,
+    #[serde(flatten)]
+    kind: Kind<'a>,
     parameters: usize,
     inputs: &'a [String],
     domain: &'a [[f64; 2]],
@@ -25,12 +25,28 @@ struct Report<'a> {
     record: &'a Record,
 }
 
+/// What the model is made of.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Kind<'a> {
+    Network {
+        activation: &'static str,
+        width: usize,
+    },
+    Kernels {
+        kernel: &'a Kernel,
+        #[serde(skip)]
+        scaler: &'a Scaler,
+    },
+}
+
 /// One output: accuracy, sensitivities and largest features.
 #[derive(Serialize)]
 struct Output<'a> {
     name: &'a str,
-    validation_rmse: f64,
-    validation_r2: f64,
+    /// Unknown where no rows were held out.
+    validation_rmse: Option<f64>,
+    validation_r2: Option<f64>,
     /// Mean of f over the domain.
     mean: f64,
     /// Variance of f over the domain.
@@ -38,7 +54,9 @@ struct Output<'a> {
     /// Whether the indices are exact integrals of the model rather than estimates by sampling.
     closed_form: bool,
     importance: Vec<Importance<'a>>,
-    features: Vec<Feature>,
+    /// Only a network has some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    features: Option<Vec<Feature>>,
 }
 
 /// How much one input matters for one output.
@@ -59,23 +77,28 @@ struct Feature {
 
 /// Loads the model, integrates over its domain and prints.
 pub fn run(args: &InspectArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let model = match Predictor::load(&args.model)? {
-        Predictor::Network(model) => model,
-        Predictor::Kernel(model) => return inspect_kernels(args, out, &model),
-    };
+    let model = Predictor::load(&args.model)?;
     let mut outputs = Vec::new();
-    for o in 0..model.outputs.len() {
+    for o in 0..model.outputs().len() {
         outputs.push(output(&model, o, args.features)?);
     }
     let report = Report {
         model: &args.model,
-        activation: model.activation().name(),
-        width: model.width(),
+        kind: match &model {
+            Predictor::Network(model) => Kind::Network {
+                activation: model.activation().name(),
+                width: model.width(),
+            },
+            Predictor::Kernel(model) => Kind::Kernels {
+                kernel: model.kernel(),
+                scaler: &model.input_scaler,
+            },
+        },
         parameters: model.parameters(),
-        inputs: &model.inputs,
-        domain: &model.domain,
+        inputs: model.inputs(),
+        domain: model.domain(),
         outputs,
-        record: &model.record,
+        record: model.record(),
     };
     if args.json {
         serde_json::to_writer(&mut *out, &report)?;
@@ -83,7 +106,7 @@ pub fn run(args: &InspectArgs, out: &mut impl Write) -> Result<(), Failure> {
         return Ok(());
     }
     write_report(out, &report)?;
-    write_warps(out, &model.inputs, &model.input_scaler)
+    write_warps(out, model.inputs(), model.input_scaler())
 }
 
 /// One line for each warped input.
@@ -101,97 +124,7 @@ fn write_warps(out: &mut impl Write, inputs: &[String], scaler: &Scaler) -> Resu
     Ok(())
 }
 
-/// What `--json` prints for a sum of kernels, which has no features and no integrals in closed form.
-#[derive(Serialize)]
-struct Kernels<'a> {
-    model: &'a Path,
-    parameters: usize,
-    inputs: &'a [String],
-    domain: &'a [[f64; 2]],
-    outputs: &'a [String],
-    kernel: &'a thinfit_methods::Kernel,
-    record: &'a Record,
-}
-
-fn inspect_kernels(
-    args: &InspectArgs,
-    out: &mut impl Write,
-    model: &KernelModel,
-) -> Result<(), Failure> {
-    let record = &model.record;
-    if args.json {
-        let report = Kernels {
-            model: &args.model,
-            parameters: model.parameters(),
-            inputs: &model.inputs,
-            domain: &model.domain,
-            outputs: &model.outputs,
-            kernel: model.kernel(),
-            record,
-        };
-        serde_json::to_writer(&mut *out, &report)?;
-        writeln!(out)?;
-        return Ok(());
-    }
-    writeln!(
-        out,
-        "{}: {}, a kernel at each of {} samples, {} parameters; {}, {}",
-        args.model.display(),
-        record.method,
-        record.samples,
-        model.parameters(),
-        counted(model.inputs.len(), "input"),
-        counted(model.outputs.len(), "output"),
-    )?;
-    writeln!(
-        out,
-        "made by thinfit {}: settings {}, ridge {:.1e}, seed {}{}\n",
-        record.version,
-        match &record.chosen_by {
-            None => "by rule".into(),
-            Some(by) => format!("chosen by {by}"),
-        },
-        record.ridge,
-        record.seed,
-        if record.stopped { " (interrupted)" } else { "" },
-    )?;
-    for (o, name) in model.outputs.iter().enumerate() {
-        match record.validation_mse.get(o) {
-            Some(mse) => writeln!(
-                out,
-                "{name}: rmse {} on samples held out",
-                four_digits(mse.sqrt())
-            )?,
-            None => writeln!(out, "{name}: no samples were held out to measure the error")?,
-        }
-    }
-    let widest = model.inputs.iter().map(|name| name.chars().count()).max();
-    let column = widest.unwrap_or(0).clamp(8, 40) + 2;
-    let parts = &model.kernel().parts;
-    for part in parts {
-        if let [_, _, ..] = parts[..] {
-            writeln!(out, "\npart of weight {}", four_digits(part.weight))?;
-        } else {
-            writeln!(out)?;
-        }
-        writeln!(out, "  {:<column$}{:>13}   range", "input", "length")?;
-        for (&j, length) in part.inputs.iter().zip(&part.lengths) {
-            let [low, high] = model.domain[j];
-            writeln!(
-                out,
-                "  {:<column$}{:>13}   {} to {}",
-                model.inputs[j],
-                four_digits(length * model.input_scaler.scale[j]),
-                four_digits(low),
-                four_digits(high)
-            )?;
-        }
-    }
-    writeln!(out, "  (length of the kernel in the units of the input)")?;
-    write_warps(out, &model.inputs, &model.input_scaler)
-}
-
-fn output(model: &Model, o: usize, count: usize) -> Result<Output<'_>, Failure> {
+fn output(model: &Predictor, o: usize, count: usize) -> Result<Output<'_>, Failure> {
     let Sensitivity {
         mean,
         variance,
@@ -201,15 +134,35 @@ fn output(model: &Model, o: usize, count: usize) -> Result<Output<'_>, Failure> 
         closed_form,
         ..
     } = model.sensitivity(o)?;
-    let mut importance: Vec<Importance<'_>> = (0..model.dim())
-        .map(|j| Importance {
-            input: &model.inputs[j],
+    let importance = model.inputs().iter().enumerate();
+    let mut importance: Vec<Importance<'_>> = importance
+        .map(|(j, input)| Importance {
+            input,
             first_order: first[j],
             total: total[j],
             mean_squared_derivative: derivative[j],
         })
         .collect();
     importance.sort_by(|a, b| b.total.total_cmp(&a.total));
+    let record = model.record();
+    let mse = record.validation_mse.get(o).copied();
+    let spread = record.validation_variance.get(o).copied();
+    Ok(Output {
+        name: &model.outputs()[o],
+        validation_rmse: mse.map(f64::sqrt),
+        validation_r2: mse.zip(spread).map(|(mse, spread)| explained(mse, spread)),
+        mean,
+        variance,
+        closed_form,
+        importance,
+        features: match model {
+            Predictor::Network(model) => Some(largest_features(model, o, count)),
+            Predictor::Kernel(_) => None,
+        },
+    })
+}
+
+fn largest_features(model: &Model, o: usize, count: usize) -> Vec<Feature> {
     let (w, b) = (model.hidden(), model.magnitudes());
     let mut features: Vec<Feature> = (0..model.width())
         .map(|l| Feature {
@@ -219,30 +172,19 @@ fn output(model: &Model, o: usize, count: usize) -> Result<Output<'_>, Failure> 
         .collect();
     features.sort_by(|a, b| b.magnitude.total_cmp(&a.magnitude));
     features.truncate(count);
-    let (mse, spread) = (
-        model.record.validation_mse[o],
-        model.record.validation_variance[o],
-    );
-    Ok(Output {
-        name: &model.outputs[o],
-        validation_rmse: mse.sqrt(),
-        validation_r2: explained(mse, spread),
-        mean,
-        variance,
-        closed_form,
-        importance,
-        features,
-    })
+    features
 }
 
 fn write_report(out: &mut impl Write, report: &Report<'_>) -> Result<(), Failure> {
     let record = report.record;
+    let made_of = match &report.kind {
+        Kind::Network { activation, width } => format!("{width} {activation} neurons"),
+        Kind::Kernels { .. } => format!("a kernel at each of {} samples", record.samples),
+    };
     writeln!(
         out,
-        "{}: {} {} neurons, {} parameters; {}, {}",
+        "{}: {made_of}, {} parameters; {}, {}",
         report.model.display(),
-        report.width,
-        report.activation,
         report.parameters,
         counted(report.inputs.len(), "input"),
         counted(report.outputs.len(), "output"),
@@ -253,26 +195,51 @@ fn write_report(out: &mut impl Write, report: &Report<'_>) -> Result<(), Failure
         record.version,
         record.samples,
         record.method,
-        training(record),
+        match report.kind {
+            Kind::Network { .. } => training(record),
+            Kind::Kernels { .. } => chosen(record),
+        },
         record.ridge,
         record.seed,
         if record.stopped { " (interrupted)" } else { "" },
     )?;
+    let rows = match report.kind {
+        Kind::Network { .. } => "validation rows",
+        Kind::Kernels { .. } => "rows left out",
+    };
     for output in &report.outputs {
+        let accuracy = match (output.validation_rmse, output.validation_r2) {
+            (Some(rmse), Some(r2)) => format!(
+                "rmse {}, r² {r2:.9} on {} {rows}",
+                four_digits(rmse),
+                record.validation_samples
+            ),
+            _ => "no samples were held out to measure the error".into(),
+        };
         writeln!(
             out,
-            "{}: rmse {}, r² {:.9} on {} validation rows; over the domain mean {}, deviation {}\n",
+            "{}: {accuracy}; over the domain mean {}, deviation {}\n",
             output.name,
-            four_digits(output.validation_rmse),
-            output.validation_r2,
-            record.validation_samples,
             four_digits(output.mean),
             four_digits(output.variance.sqrt()),
         )?;
         write_importance(out, report, output)?;
-        write_features(out, output)?;
+        if let Some(features) = &output.features {
+            write_features(out, features)?;
+        }
     }
-    Ok(())
+    match report.kind {
+        Kind::Network { .. } => Ok(()),
+        Kind::Kernels { kernel, scaler } => write_kernel(out, report, kernel, scaler),
+    }
+}
+
+/// How the kernel and the ridge of a sum of kernels were chosen.
+fn chosen(record: &Record) -> String {
+    match &record.chosen_by {
+        None => " with settings by rule".into(),
+        Some(by) => format!(" with settings chosen by {by}"),
+    }
 }
 
 /// Where the features started, whether they were polished, and λ.
@@ -330,15 +297,49 @@ fn write_importance(
 }
 
 /// The largest features.
-fn write_features(out: &mut impl Write, output: &Output<'_>) -> Result<(), Failure> {
+fn write_features(out: &mut impl Write, features: &[Feature]) -> Result<(), Failure> {
     writeln!(
         out,
         "  largest features, |b|/n and weights per unit of each input:"
     )?;
-    for feature in &output.features {
+    for feature in features {
         let weights: Vec<String> = feature.weights.iter().map(|w| four_digits(*w)).collect();
         let (size, weights) = (four_digits(feature.magnitude), shorten(&weights));
         writeln!(out, "  {size:>10}   ({weights})")?;
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+/// The parts of a kernel with their lengths.
+fn write_kernel(
+    out: &mut impl Write,
+    report: &Report<'_>,
+    kernel: &Kernel,
+    scaler: &Scaler,
+) -> Result<(), Failure> {
+    for part in &kernel.parts {
+        let shape = match part.shape {
+            Shape::Gaussian => "Gaussian kernel".into(),
+            Shape::Matern52 => "Matérn 5/2 kernel".into(),
+            Shape::Additive(order) => format!("additive kernel of order {order}"),
+            Shape::Anova => "anova kernel".into(),
+            Shape::AnovaMatern52 => "anova kernel (Matérn 5/2)".into(),
+        };
+        let weight = match part.weight {
+            1.0 => String::new(),
+            weight => format!(" of weight {}", four_digits(weight)),
+        };
+        let length = |(&j, length): (&usize, &f64)| {
+            let length = four_digits(length * scaler.scale[j]);
+            format!("{} {length}", report.inputs[j])
+        };
+        let lengths: Vec<String> = part.inputs.iter().zip(&part.lengths).map(length).collect();
+        writeln!(
+            out,
+            "  {shape}{weight}; lengths in the units of the inputs: {}",
+            shorten(&lengths)
+        )?;
     }
     writeln!(out)?;
     Ok(())

@@ -36,21 +36,28 @@ pub fn run(args: &PlotArgs, out: &mut impl Write) -> Result<(), Failure> {
             Some(reader.read()?.x)
         }
     };
-    if let (Predictor::Kernel(kernels), None) = (&model, &table) {
-        return Err(Failure::new(format!(
-            "{}: a sum of kernels (`{}`) has no features to draw; give a table to draw its predictions on",
-            args.model.display(),
-            kernels.record.method
-        )));
-    }
     make_folder(&args.out)?;
     let (d, outputs) = (model.inputs().len(), model.outputs());
     let name = |o: usize, picture: &str| match outputs.len() {
         1 => picture.to_owned(),
         _ => format!("{picture}-{}-{}", o + 1, file_name(&outputs[o])),
     };
-    if let Predictor::Network(model) = &model {
-        draw_network(args, out, model, table.as_ref(), &name)?;
+    if let Predictor::Network(network) = &model
+        && !network.record.history.is_empty()
+    {
+        save(out, &args.out, "learning", &learning_curve(network))?;
+    }
+    let x = (table.as_ref()).map(|table| table.as_ref().subcols(0, d).to_owned());
+    for o in 0..outputs.len() {
+        let sensitivity = model.sensitivity(o)?;
+        if let Predictor::Network(network) = &model {
+            let picture = feature_picture(network, o, &sensitivity, "");
+            save(out, &args.out, &name(o, "features"), &picture)?;
+        }
+        let picture = importance_bars(&model, o, &sensitivity);
+        save(out, &args.out, &name(o, "importance"), &picture)?;
+        let picture = effect_curves(&model, o, &sensitivity, x.as_ref())?;
+        save(out, &args.out, &name(o, "effects"), &picture)?;
     }
     if let Some(table) = &table {
         let predicted = model.predict(table.as_ref().subcols(0, d))?;
@@ -63,35 +70,6 @@ pub fn run(args: &PlotArgs, out: &mut impl Write) -> Result<(), Failure> {
             };
             save(out, &args.out, &name(o, "prediction"), &prediction(picture))?;
             save(out, &args.out, &name(o, "residuals"), &residuals(picture))?;
-        }
-    }
-    Ok(())
-}
-
-/// Draws what only a network has: learning curve, features, and integrals over its inputs.
-fn draw_network(
-    args: &PlotArgs,
-    out: &mut impl Write,
-    model: &Model,
-    table: Option<&Mat<f64>>,
-    name: &dyn Fn(usize, &str) -> String,
-) -> Result<(), Failure> {
-    if !model.record.history.is_empty() {
-        save(out, &args.out, "learning", &learning_curve(model))?;
-    }
-    let x = table.map(|table| table.as_ref().subcols(0, model.dim()).to_owned());
-    for o in 0..model.outputs.len() {
-        let sensitivity = model.sensitivity(o)?;
-        let pictures = [
-            ("features", feature_picture(model, o, &sensitivity, "")),
-            ("importance", importance_bars(model, o, &sensitivity)),
-            (
-                "effects",
-                effect_curves(model, o, &sensitivity, x.as_ref())?,
-            ),
-        ];
-        for (picture, canvas) in &pictures {
-            save(out, &args.out, &name(o, picture), canvas)?;
         }
     }
     Ok(())
@@ -163,12 +141,12 @@ fn by_importance(sensitivity: &Sensitivity) -> Vec<usize> {
     order
 }
 
-fn importance_bars(model: &Model, o: usize, sensitivity: &Sensitivity) -> Canvas {
+fn importance_bars(model: &Predictor, o: usize, sensitivity: &Sensitivity) -> Canvas {
     let order = by_importance(sensitivity);
     let pick = |values: &[f64]| order.iter().map(|&j| values[j]).collect::<Vec<_>>();
-    let inputs: Vec<String> = order.iter().map(|&j| model.inputs[j].clone()).collect();
+    let inputs: Vec<String> = order.iter().map(|&j| model.inputs()[j].clone()).collect();
     importance(Importance {
-        title: &format!("Which inputs matter for {}", model.outputs[o]),
+        title: &format!("Which inputs matter for {}", model.outputs()[o]),
         inputs: &inputs,
         first: &pick(&sensitivity.first),
         total: &pick(&sensitivity.total),
@@ -176,15 +154,15 @@ fn importance_bars(model: &Model, o: usize, sensitivity: &Sensitivity) -> Canvas
 }
 
 fn effect_curves(
-    model: &Model,
+    model: &Predictor,
     o: usize,
     sensitivity: &Sensitivity,
     x: Option<&Mat<f64>>,
 ) -> Result<Canvas, Failure> {
     let mut curves = Vec::new();
     for j in by_importance(sensitivity) {
-        let inputs = &model.input_scaler;
-        let [low, high] = model.domain[j].map(|v| inputs.warped(j, v));
+        let inputs = model.input_scaler();
+        let [low, high] = model.domain()[j].map(|v| inputs.warped(j, v));
         let place =
             |k: usize| inputs.unwarped(j, low + (high - low) * k as f64 / (CURVE - 1) as f64);
         let at: Vec<f64> = (0..CURVE).map(place).collect();
@@ -195,17 +173,17 @@ fn effect_curves(
     let panels: Vec<Effect<'_>> = curves
         .iter()
         .map(|(j, x, y, rug)| Effect {
-            input: &model.inputs[*j],
+            input: &model.inputs()[*j],
             x,
             y,
             band: None,
-            warp: (model.input_scaler.warp_of(*j)).map(|warp| [warp.centre, warp.width]),
+            warp: (model.input_scaler().warp_of(*j)).map(|warp| [warp.centre, warp.width]),
             rug,
         })
         .collect();
     Ok(effects(Effects {
         title: "Effect of each input, averaged over the others",
-        quantity: &model.outputs[o],
+        quantity: &model.outputs()[o],
         effects: &panels,
     }))
 }

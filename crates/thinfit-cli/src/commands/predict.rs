@@ -21,14 +21,7 @@ pub const BLOCK: usize = 1 << 15;
 pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
     let model = super::load(&args.model)?;
     // Refuse what the model cannot do before anything is read or written.
-    let given = [
-        ("--gradient", args.gradient),
-        ("--interval", args.interval.is_some()),
-    ];
-    for (option, _) in given.into_iter().filter(|(_, given)| *given) {
-        let network = model.network();
-        network.map_err(|error| Failure::new(format!("{option}: {error}")))?;
-    }
+    evaluate(args, &model, Mat::zeros(0, model.inputs().len()).as_ref())?;
     let mut reader = open(&args.data, &args.table, true)?;
     let keep = columns::names(&reader, &args.keep);
     match_inputs(&mut reader, &model, &[])?;
@@ -42,13 +35,14 @@ pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
         None => Writer::new("standard output", out),
     };
     let (progress, mut rows) = (Progress::counting(args.quiet), 0);
-    let mut extrapolation = Extrapolation::of(&model);
+    let (mut extrapolation, mut too_few) = (Extrapolation::of(&model), None);
     writer.names(&[keep, names(args, &model)].concat())?;
     while let Some(block) = reader.next_block(BLOCK)? {
         let x = block.as_ref().subcols(0, model.inputs().len());
         extrapolation.count(&model, x);
-        let y = pool.install(|| evaluate(args, &model, x));
-        let y = y.map_err(|error| in_table(error, rows))?;
+        let predicted = pool.install(|| evaluate(args, &model, x));
+        let (y, unbounded) = predicted.map_err(|error| in_table(error, rows))?;
+        too_few = too_few.or(unbounded);
         writer.rows(beside(block.as_ref(), &kept, y).as_ref())?;
         rows += x.nrows();
         progress.rows(rows);
@@ -57,6 +51,15 @@ pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
     tell_dropped(reader.dropped(), &Progress::new(args.quiet));
     if !args.quiet {
         extrapolation.warn(&model);
+        if let (Some(level), Some(rows)) = (args.interval, too_few) {
+            // A warning that no one reads is no reason to fail.
+            let _ = writeln!(
+                std::io::stderr(),
+                "warning: --interval {level}: the level cannot be had from {}, so the bounds are infinite; \
+                 ask for a lower one or fit more rows",
+                counted(rows, "row"),
+            );
+        }
     }
     Ok(writer.finish()?)
 }
@@ -122,19 +125,19 @@ fn names(args: &PredictArgs, model: &Predictor) -> Vec<String> {
     names
 }
 
-/// The columns asked for at the rows of `x`, output by output.
+/// The columns asked for at the rows of `x`, output by output, and the rows behind the interval if they are too few.
 fn evaluate(
     args: &PredictArgs,
     model: &Predictor,
     x: MatRef<'_, f64>,
-) -> thinfit::Result<Mat<f64>> {
+) -> thinfit::Result<(Mat<f64>, Option<usize>)> {
     let f = model.predict(x)?;
     let deviation = match args.std {
         true => Some(model.deviation(x)?.observation),
         false => None,
     };
     let bounds = match args.interval {
-        Some(level) => Some(model.network()?.interval(x, level)?),
+        Some(level) => Some(model.interval(x, level)?),
         None => None,
     };
     let mut columns: Vec<Vec<f64>> = Vec::new();
@@ -144,16 +147,20 @@ fn evaluate(
         if let Some(deviation) = &deviation {
             push(deviation, o);
         }
-        if let Some((low, high)) = &bounds {
-            push(low, o);
-            push(high, o);
+        if let Some(bounds) = &bounds {
+            push(&bounds.low, o);
+            push(&bounds.high, o);
         }
         if args.gradient {
-            let slope = model.network()?.gradient(x, o)?;
+            let slope = model.gradient(x, o)?;
             (0..slope.ncols()).for_each(|j| push(&slope, j));
         }
     }
-    Ok(Mat::from_fn(x.nrows(), columns.len(), |i, j| columns[j][i]))
+    let unbounded = bounds.filter(|bounds| !bounds.is_finite());
+    Ok((
+        Mat::from_fn(x.nrows(), columns.len(), |i, j| columns[j][i]),
+        unbounded.map(|bounds| bounds.rows),
+    ))
 }
 
 /// Reports how many rows were left out.

@@ -59,40 +59,86 @@ fn every_command_works_with_every_method() {
 }
 
 #[test]
-fn kernels_refuse_what_only_a_network_can_do() {
+fn kernels_do_what_networks_do() {
     let folder = folder("kernels");
     write(&folder, "train.csv", csv(80));
-    fit(&folder, "kernel-ridge");
-    let words = ["expected a network", "kernel-ridge", "gft-r"];
-    fail(&folder, &["export", "model.json", "--to=c"], &words);
-    fail(
-        &folder,
-        &["predict", "model.json", "train.csv", "--gradient"],
-        &words,
-    );
-    fail(
-        &folder,
-        &["predict", "model.json", "train.csv", "--interval=0.9"],
-        &words,
-    );
-    fail(
-        &folder,
-        &["plot", "model.json"],
-        &["no features", "give a table"],
-    );
-    fail(
-        &folder,
-        &["predict", "model.json", "train.csv", "--std"],
-        &["deviation"],
-    );
-    fit(&folder, "gaussian-process");
+    for method in ["kernel-ridge", "salsa", "gaussian-process"] {
+        fit(&folder, method);
+        let model = Predictor::load(folder.join("model.json")).unwrap();
+        let predict = ["predict", "model.json", "train.csv", "-q"];
+        let more = ["--gradient", "--interval=0.9"];
+        let predicted = succeed(&folder, &[&predict[..], &more].concat());
+        let (names, rows) = numbers(&predicted);
+        assert_eq!(names[..3], ["y", "y_low", "y_high"], "{method}");
+        let x = points(80).0;
+        let bounds = model.interval(x.as_ref(), 0.9).unwrap();
+        let slopes = model.gradient(x.as_ref(), 0).unwrap();
+        assert_eq!(rows[7][1..3], [bounds.low[(7, 0)], bounds.high[(7, 0)]]);
+        assert_eq!(rows[7][3], slopes[(7, 0)]);
+
+        let report = succeed(&folder, &["inspect", "model.json"]);
+        for words in [
+            "Sobol total",
+            "estimated by sampling",
+            "lengths",
+            "kernel at",
+        ] {
+            assert!(report.contains(words), "{report}");
+        }
+        let object = succeed(&folder, &["inspect", "model.json", "--json"]);
+        let object: serde_json::Value = serde_json::from_str(&object).unwrap();
+        assert!(object["outputs"][0]["importance"][0]["total"].as_f64() > Some(0.3));
+        assert!(
+            object["kernel"]["lengths"].is_array() && object["outputs"][0]["features"].is_null()
+        );
+
+        succeed(&folder, &["plot", "model.json", "--out=figures"]);
+        for (picture, drawn) in [("importance", true), ("effects", true), ("features", false)] {
+            let file = folder.join(format!("figures/{picture}.svg"));
+            assert_eq!(file.exists(), drawn, "{method} {picture}");
+        }
+        std::fs::remove_dir_all(folder.join("figures")).unwrap();
+        for (language, file) in [
+            ("c", "model.c"),
+            ("python", "model.py"),
+            ("onnx", "model.onnx"),
+            ("latex", "model.tex"),
+        ] {
+            succeed(&folder, &["export", "model.json", "--to", language]);
+            assert!(folder.join(file).exists(), "{method} {language}");
+        }
+    }
     let predicted = succeed(
         &folder,
         &["predict", "model.json", "train.csv", "--std", "-q"],
     );
     assert!(predicted.starts_with("y,y_std\n"), "{predicted}");
-    fit(&folder, "rff");
-    succeed(&folder, &["export", "model.json", "--to=c"]);
+    fit(&folder, "kernel-ridge");
+    fail(
+        &folder,
+        &["predict", "model.json", "train.csv", "--std"],
+        &["kernel-ridge", "no standard deviations"],
+    );
+}
+
+#[test]
+fn a_level_beyond_the_rows_gives_infinite_bounds_and_a_warning() {
+    let folder = folder("infinite");
+    write(&folder, "train.csv", csv(80));
+    fit(&folder, "kernel-ridge");
+    let predict = ["predict", "model.json", "train.csv", "--interval=0.99"];
+    let output = thinfit(&folder, &predict);
+    assert!(output.status.success());
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        printed.lines().nth(1).unwrap().ends_with(",-inf,inf"),
+        "{printed}"
+    );
+    let warned = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        warned.contains("the level cannot be had from 80 rows"),
+        "{warned}"
+    );
 }
 
 #[test]

@@ -179,18 +179,33 @@ pub(crate) mod tests {
         Kernel { parts }
     }
 
-    #[test]
-    fn gradients_agree_with_central_differences() {
-        let (x, points, step) = (random(7, 4, 1), random(5, 4, 2), 1e-5);
-        let c = [1.0, -2.0, 0.5, 3.0, -0.1];
-        let single = |shape| Kernel::single(shape, vec![0.3, 1.0, 2.0, 0.7]);
-        for kernel in [
+    fn single(shape: Shape) -> Kernel {
+        Kernel::single(shape, vec![0.3, 1.0, 2.0, 0.7])
+    }
+
+    /// Kernels of four inputs of every kind, shares of zero and one included.
+    fn every() -> [Kernel; 8] {
+        let shared = |shape| {
+            let shares = vec![1.0, 0.0, 0.4, 0.9];
+            Part::with_shares(shape, vec![0.3, 1.0, 2.0, 0.7], shares).into()
+        };
+        [
             single(Shape::Gaussian),
             single(Shape::Matern52),
             single(Shape::Additive(1)),
             single(Shape::Additive(3)),
+            single(Shape::Additive(4)),
+            shared(Shape::Anova),
+            shared(Shape::AnovaMatern52),
             sum(),
-        ] {
+        ]
+    }
+
+    #[test]
+    fn gradients_agree_with_central_differences() {
+        let (x, points, step) = (random(7, 4, 1), random(5, 4, 2), 1e-5);
+        let c = [1.0, -2.0, 0.5, 3.0, -0.1];
+        for kernel in every() {
             let gradient = kernel.gradient(&x, points.as_ref(), &c);
             for j in 0..4 {
                 let moved = |h: f64| {
@@ -293,15 +308,7 @@ pub(crate) mod tests {
     fn matrices_are_the_kernel_of_every_pair() {
         let (x, points) = (random(19, 4, 1), random(23, 4, 2));
         let row = |a: &Mat<f64>, i: usize| a.row(i).iter().copied().collect::<Vec<_>>();
-        let single = |shape| Kernel::single(shape, vec![0.3, 1.0, 2.0, 0.7]);
-        for kernel in [
-            single(Shape::Gaussian),
-            single(Shape::Matern52),
-            single(Shape::Additive(1)),
-            single(Shape::Additive(3)),
-            single(Shape::Additive(4)),
-            sum(),
-        ] {
+        for kernel in every() {
             let (gram, cross) = (
                 kernel.gram(x.as_ref()),
                 kernel.cross(x.as_ref(), points.as_ref()),

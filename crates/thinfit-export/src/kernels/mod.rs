@@ -1,0 +1,48 @@
+//! Sums of kernels in every language: f_o(x) = shift_o + scale_o · (mean_o + Σ_i α_io k(x′, x′_i)) with x′ the scaled inputs,
+//! as in [`thinfit_methods::KernelModel`].
+
+pub(crate) mod c;
+pub(crate) mod latex;
+pub(crate) mod onnx;
+pub(crate) mod python;
+
+use thinfit_methods::{KernelModel, Part, Shape};
+
+/// (j, 1/ℓ_j) of the inputs of a part.
+fn axes(part: &Part) -> impl ExactSizeIterator<Item = (usize, f64)> + Clone + '_ {
+    let pairs = part.inputs.iter().zip(&part.lengths);
+    pairs.map(|(&input, length)| (input, 1.0 / length))
+}
+
+/// Whether the shape is a function of the distance.
+fn is_radial(shape: Shape) -> bool {
+    matches!(shape, Shape::Gaussian | Shape::Matern52)
+}
+
+/// Mean, shift and scale of every output.
+fn outputs(model: &KernelModel) -> impl ExactSizeIterator<Item = [f64; 3]> + '_ {
+    let scaler = &model.output_scaler;
+    let triples = model.mean().iter().zip(&scaler.shift).zip(&scaler.scale);
+    triples.map(|((mean, shift), scale)| [*mean, *shift, *scale])
+}
+
+/// What the model is, in words.
+fn described(model: &KernelModel) -> String {
+    let mut shapes: Vec<String> = model.kernel().parts.iter().map(named).collect();
+    shapes.dedup();
+    format!(
+        "a sum of kernels at {} points ({})",
+        model.points().nrows(),
+        shapes.join(" + ")
+    )
+}
+
+fn named(part: &Part) -> String {
+    match part.shape {
+        Shape::Gaussian => "Gaussian".into(),
+        Shape::Matern52 => "Matern 5/2".into(),
+        Shape::Additive(order) => format!("additive of order {order}"),
+        Shape::Anova => "anova".into(),
+        Shape::AnovaMatern52 => "anova of Matern 5/2".into(),
+    }
+}

@@ -1,0 +1,143 @@
+//! A sum of kernels as an ONNX graph: differences to all points input by input, the kernel, one matrix product.
+
+use super::{axes, described, outputs};
+use crate::onnx::{Steps, file};
+use thinfit::Precision;
+use thinfit_methods::{KernelModel, Part, Shape};
+
+/// The bytes of the file.
+pub(crate) fn bytes(model: &KernelModel, precision: Precision) -> Vec<u8> {
+    let columns = (&model.inputs[..], &model.outputs[..]);
+    file(
+        columns,
+        &model.record,
+        &described(model),
+        Vec::new(),
+        graph(model, precision),
+    )
+}
+
+fn graph(model: &KernelModel, precision: Precision) -> Steps {
+    let (points, alpha) = (model.points(), model.coefficients());
+    let (d, m, c) = (model.dim(), points.nrows(), alpha.ncols());
+    let mut steps = Steps::scaling(&model.input_scaler, precision);
+    // (N × 1) − (1 × m) is the difference of every row to every point.
+    for j in 0..d {
+        let unit = (0..d).map(|k| f64::from(u8::from(k == j)));
+        steps.constant(&format!("unit_{j}"), &[d, 1], unit);
+        steps.constant(
+            &format!("points_{j}"),
+            &[1, m],
+            points.col(j).iter().copied(),
+        );
+        steps.node(
+            "MatMul",
+            &["scaled", &format!("unit_{j}")],
+            &format!("x_{j}"),
+        );
+        let names = [format!("x_{j}"), format!("points_{j}")];
+        steps.node("Sub", &[&names[0], &names[1]], &format!("difference_{j}"));
+    }
+    let mut kernel = String::new();
+    for (t, part) in model.kernel().parts.iter().enumerate() {
+        let mut value = match part.shape {
+            Shape::Additive(order) => additive(&mut steps, t, part, order),
+            Shape::Gaussian | Shape::Matern52 => radial(&mut steps, t, part),
+            Shape::Anova | Shape::AnovaMatern52 => anova(&mut steps, t, part),
+        };
+        if part.weight != 1.0 {
+            value = steps.times(&value, part.weight, &format!("weighted_{t}"));
+        }
+        kernel = match t {
+            0 => value,
+            _ => steps.apply("Add", &[&kernel, &value], format!("kernel_{t}")),
+        };
+    }
+    let rows = alpha.row_iter().flat_map(|row| row.iter().copied());
+    steps.constant("coefficients", &[m, c], rows);
+    steps.constant("constant", &[c], outputs(model).map(|output| output[0]));
+    steps.node("Gemm", &[&kernel, "coefficients", "constant"], "sum");
+    let scaling: Vec<[f64; 2]> = outputs(model)
+        .map(|[_, shift, scale]| [shift, scale])
+        .collect();
+    steps.unscaling("sum", &scaling);
+    steps
+}
+
+/// The square of the difference in input `j` times `inverse`.
+fn square(steps: &mut Steps, t: usize, j: usize, inverse: f64) -> String {
+    let far = steps.times(&format!("difference_{j}"), inverse, &format!("far_{t}_{j}"));
+    steps.apply("Mul", &[&far, &far], format!("square_{t}_{j}"))
+}
+
+/// The name of part `t`, a function of the distance, without its weight.
+fn radial(steps: &mut Steps, t: usize, part: &Part) -> String {
+    let mut q = String::new();
+    for (count, (j, inverse)) in axes(part).enumerate() {
+        let square = square(steps, t, j, inverse);
+        q = match count {
+            0 => square,
+            _ => steps.apply("Add", &[&q, &square], format!("q_{t}_{count}")),
+        };
+    }
+    profile(steps, part.shape, &q, &t.to_string())
+}
+
+/// The Gaussian or Matérn function of the squared distance `q`, for names that end in `of`.
+fn profile(steps: &mut Steps, shape: Shape, q: &str, of: &str) -> String {
+    if !matches!(shape, Shape::Matern52 | Shape::AnovaMatern52) {
+        let exponent = steps.times(q, -0.5, &format!("exponent_{of}"));
+        return steps.apply("Exp", &[&exponent], format!("value_{of}"));
+    }
+    let scaled = steps.times(q, 5.0, &format!("five_{of}"));
+    // Beyond r = 1000 the kernel is zero; infinity times zero would not be.
+    steps.scalar(&format!("cap_{of}"), 1e6);
+    let r2 = steps.apply("Min", &[&scaled, &format!("cap_{of}")], format!("r2_{of}"));
+    let r = steps.apply("Sqrt", &[&r2], format!("r_{of}"));
+    let minus = steps.apply("Neg", &[&r], format!("minus_{of}"));
+    let decay = steps.apply("Exp", &[&minus], format!("decay_{of}"));
+    let third = steps.times(&r2, 1.0 / 3.0, &format!("third_{of}"));
+    let sum = steps.apply("Add", &[&r, &third], format!("bend_{of}"));
+    let polynomial = steps.plus(&sum, 1.0, &format!("polynomial_{of}"));
+    steps.apply("Mul", &[&polynomial, &decay], format!("value_{of}"))
+}
+
+/// The name of part `t`, the product of 1 − c + c κ over its inputs.
+fn anova(steps: &mut Steps, t: usize, part: &Part) -> String {
+    let mut product = String::new();
+    for (count, ((j, inverse), share)) in axes(part).zip(&part.shares).enumerate() {
+        let (square, of) = (square(steps, t, j, inverse), format!("{t}_{j}"));
+        let kappa = profile(steps, part.shape, &square, &of);
+        let shared = steps.times(&kappa, *share, &format!("shared_{of}"));
+        let whole = steps.plus(&shared, 1.0 - share, &format!("whole_{of}"));
+        product = match count {
+            0 => whole,
+            _ => steps.apply("Mul", &[&product, &whole], format!("anova_{of}")),
+        };
+    }
+    product
+}
+
+/// The name of part `t`, the polynomial e_order of one-dimensional kernels κ, by e_p ← e_p + κ e_{p−1}.
+fn additive(steps: &mut Steps, t: usize, part: &Part, order: usize) -> String {
+    let mut e: Vec<String> = Vec::new();
+    for (count, (j, inverse)) in axes(part).enumerate() {
+        let square = square(steps, t, j, inverse);
+        let kappa = profile(steps, part.shape, &square, &format!("{t}_{j}"));
+        // e_0 = 1 is not stored; e_p is there from the p-th input on.
+        for p in (1..=order.min(count + 1)).rev() {
+            let product = match p {
+                1 => kappa.clone(),
+                _ => steps.apply("Mul", &[&kappa, &e[p - 2]], format!("product_{t}_{j}_{p}")),
+            };
+            match e.get(p - 1) {
+                None => e.push(product),
+                Some(old) => {
+                    let old = old.clone();
+                    e[p - 1] = steps.apply("Add", &[&old, &product], format!("e_{t}_{j}_{p}"));
+                }
+            }
+        }
+    }
+    e.swap_remove(order - 1)
+}

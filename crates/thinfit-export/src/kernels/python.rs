@@ -1,0 +1,91 @@
+//! A sum of kernels as one Python function that imports only `math`.
+
+use super::{axes, described, outputs};
+use crate::python::{head, numbers, push_results, push_scaled};
+use std::fmt::Write;
+use thinfit::MatRef;
+use thinfit_methods::{KernelModel, Shape};
+
+/// The module with the function `name`.
+pub(crate) fn module(model: &KernelModel, name: &str) -> String {
+    let c = model.outputs.len();
+    let (mut text, parameters) = head(
+        name,
+        &described(model),
+        &model.record,
+        (&model.inputs, &model.outputs),
+    );
+    let outputs: Vec<[f64; 3]> = outputs(model).collect();
+    push_scaled(&mut text, &parameters, &model.input_scaler, &outputs);
+    text.push_str("    # Per point: its scaled inputs, then its coefficients in the outputs.\n    points = (\n");
+    let (points, alpha) = (model.points(), model.coefficients());
+    for i in 0..points.nrows() {
+        let row = |a: MatRef<'_, f64>| numbers(&a.row(i).iter().copied().collect::<Vec<f64>>());
+        let (p, a) = (row(points), row(alpha));
+        let _ = writeln!(text, "        (({}), ({})),", p.trim_end(), a.trim_end());
+    }
+    text.push_str("    )\n    for p, a in points:\n        k = 0.0\n");
+    for part in &model.kernel().parts {
+        let weight = part.weight;
+        let pairs: String = axes(part)
+            .map(|(j, inverse)| format!("({j}, {inverse:?}), "))
+            .collect();
+        let each = format!("for j, inverse in ({}):", pairs.trim_end());
+        let statements: &[String] = &match part.shape {
+            Shape::Gaussian | Shape::Matern52 => {
+                let mut lines = vec![
+                    "q = 0.0".into(),
+                    each,
+                    "    q += ((x[j] - p[j]) * inverse) ** 2".into(),
+                ];
+                lines.extend(match part.shape {
+                    Shape::Gaussian => vec![format!("k += {weight:?} * math.exp(-0.5 * q)")],
+                    _ => vec![
+                        "r = math.sqrt(5.0 * q)".into(),
+                        format!("k += {weight:?} * (1.0 + r + r * r / 3.0) * math.exp(-r)"),
+                    ],
+                });
+                lines
+            }
+            Shape::Additive(order) => vec![
+                format!("e = [1.0] + {order} * [0.0]"),
+                each,
+                "    kappa = math.exp(-0.5 * ((x[j] - p[j]) * inverse) ** 2)".into(),
+                format!("    for i in range({order}, 0, -1):"),
+                "        e[i] += kappa * e[i - 1]".into(),
+                format!("k += {weight:?} * e[{order}]"),
+            ],
+            Shape::Anova | Shape::AnovaMatern52 => {
+                let axes: String = (axes(part).zip(&part.shares))
+                    .map(|((j, inverse), share)| format!("({j}, {inverse:?}, {share:?}), "))
+                    .collect();
+                let mut lines = vec![
+                    "product = 1.0".into(),
+                    format!("for j, inverse, share in ({}):", axes.trim_end()),
+                    "    t = (x[j] - p[j]) * inverse".into(),
+                ];
+                lines.extend(match part.shape {
+                    Shape::Anova => vec!["    kappa = math.exp(-0.5 * t * t)".into()],
+                    _ => vec![
+                        "    r = math.sqrt(5.0 * t * t)".into(),
+                        "    kappa = (1.0 + r + r * r / 3.0) * math.exp(-r)".into(),
+                    ],
+                });
+                lines.extend([
+                    "    product *= 1.0 - share + share * kappa".into(),
+                    format!("k += {weight:?} * product"),
+                ]);
+                lines
+            }
+        };
+        for line in statements {
+            let _ = writeln!(text, "        {line}");
+        }
+    }
+    let _ = write!(
+        text,
+        "        for o in range({c}):\n            y[o] += a[o] * k\n"
+    );
+    push_results(&mut text, &outputs);
+    text
+}
