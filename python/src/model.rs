@@ -84,12 +84,11 @@ impl Model {
 
     /// Centre and width of the warp of each input, None where it has none.
     #[getter]
-    fn warps(&self) -> PyResult<Vec<Option<(f64, f64)>>> {
-        let model = self.network()?;
-        let of = |j| model.input_scaler.warp_of(j);
-        Ok((0..model.dim())
+    fn warps(&self) -> Vec<Option<(f64, f64)>> {
+        let of = |j| self.0.input_scaler().warp_of(j);
+        (0..self.0.inputs().len())
             .map(|j| of(j).map(|warp| (warp.centre, warp.width)))
-            .collect())
+            .collect()
     }
 
     /// Hidden and output weights as stored in the file.

@@ -11,6 +11,7 @@ from sklearn.base import clone
 import thinfit
 from conftest import BASELINES, quick, samples
 from thinfit import _native
+from thinfit.base import CalibratedRegressor
 from thinfit.network import NetworkRegressor
 
 EVERY = pytest.mark.parametrize("estimator", BASELINES, ids=lambda one: type(one).__name__)
@@ -50,21 +51,28 @@ def test_frames_give_names(estimator):
 
 
 @EVERY
-def test_networks_have_parts_derivatives_and_indices(estimator):
+def test_models_have_derivatives_and_indices_and_networks_parts(estimator):
     x, y = samples()
     model = clone(estimator).fit(x, y)
-    if not isinstance(model, NetworkRegressor):
-        with pytest.raises(ValueError, match="expected a network, found the sum of kernels"):
-            model._model.gradient(x, 0, 1)
-        return
     step = 1e-6 * np.eye(3)
     slopes = [(model.predict(x + e) - model.predict(x - e)) / 2e-6 for e in step]
     gradient = model.predict_gradient(x)
     np.testing.assert_allclose(gradient, np.stack(slopes, axis=1), atol=1e-3 * np.abs(gradient).max())
     assert model.feature_importances_.argmin() == 2
+    assert model.effect(0, [0.2, 0.8]).shape == (2,)
+    assert len(model.to_onnx()) > 100
+    if isinstance(model, CalibratedRegressor):
+        low, high = model.predict_interval(x, 0.8)
+        assert (low <= model.predict(x)).all() and (model.predict(x) <= high).all()
+        # So many samples cannot be sure to one in a million.
+        low, high = model.predict_interval(x, 1 - 1e-6)
+        assert np.isneginf(low).all() and np.isposinf(high).all()
+    if not isinstance(model, NetworkRegressor):
+        with pytest.raises(ValueError, match="expected a network, found the sum of kernels"):
+            _ = model._model.weights
+        return
     assert model.features_.shape[1] == 3 and len(model.features_) == len(model.coef_) == len(model.biases_)
     assert model.validation_score_ > 0.3
-    assert len(model.to_onnx()) > 100
 
 
 def test_a_gaussian_process_is_uncertain_away_from_the_samples():

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .base import RandomRegressor, Regressor, UncertainRegressor
+from .base import CalibratedRegressor, RandomRegressor, UncertainRegressor
 from .network import NetworkRegressor
 
 
@@ -488,7 +488,7 @@ class FullySampledRegressor(NetworkRegressor):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelRidgeRegressor(Regressor):
+class KernelRidgeRegressor(CalibratedRegressor):
     """Kernel ridge regression with a Gaussian kernel; the unit of its bandwidth is the median distance of the samples.
 
     Parameters
@@ -535,7 +535,7 @@ class KernelRidgeRegressor(Regressor):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SalsaRegressor(RandomRegressor):
+class SalsaRegressor(CalibratedRegressor, RandomRegressor):
     """SALSA: kernel ridge regression with an additive kernel, its order and ridge chosen by cross-validation.
 
     Kandasamy and Yu, 2016.

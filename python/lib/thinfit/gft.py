@@ -140,33 +140,6 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
             model = _native.fit(x, _table(f), weights, names, self.preset, settings, jobs, report)
         return self._learn(model, f.ndim == 1)
 
-    def predict_interval(self, X: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
-        """Bound a new observation from below and above, with probability `level`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Inputs.
-        level : float, default=0.9
-            Probability; the bounds are calibrated on the validation samples.
-
-        Returns
-        -------
-        low, high : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            The bounds.
-
-        Examples
-        --------
-        >>> X = np.linspace(0, 1, 40)[:, None]
-        >>> model = GFTRegressor(width=4, random_state=0).fit(X, X[:, 0] ** 2)
-        >>> low, high = model.predict_interval([[0.5]])
-        >>> bool(low[0] <= high[0])
-        True
-        """
-        x = self._inputs(X)
-        low, high = self._model.interval(x, level, threads(self.n_jobs))
-        return self._shape(low), self._shape(high)
-
     def plot_history(self, ax: Axes | None = None) -> Axes:
         """Draw the learning curve (needs matplotlib).
 

@@ -1,4 +1,4 @@
-"""Plots of a fitted network. They need matplotlib, the extra `thinfit[plot]`."""
+"""Plots of a fitted model. They need matplotlib, the extra `thinfit[plot]`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-    from .base import Floats
+    from .base import Floats, Regressor
     from .gft import GFTRegressor
     from .network import NetworkRegressor
 
@@ -41,7 +41,7 @@ def plot_features(model: NetworkRegressor, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def plot_effects(model: NetworkRegressor, ax: Axes | None = None) -> Axes:
+def plot_effects(model: Regressor, ax: Axes | None = None) -> Axes:
     """Centred main effects over the range of each input, rescaled to run from 0 (lowest value) to 1 (highest); evenly
     after the warp where an input has one."""
     ax = _axes(ax)
