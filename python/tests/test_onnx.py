@@ -4,18 +4,37 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
+import thinfit
 from conftest import quick, samples
 from thinfit import GFTRegressor
 
 onnxruntime = pytest.importorskip("onnxruntime")
 
+KERNELS = [
+    thinfit.ARDGaussianProcessRegressor(least_noise=1e-3, starts=1, random_state=0),
+    thinfit.ARDGaussianProcessRegressor(kernel="matern52", least_noise=1e-3, starts=1, random_state=0),
+    thinfit.KernelRidgeRegressor(scaling="standard"),
+    thinfit.SalsaRegressor(random_state=0),
+]
+
 
 @pytest.mark.parametrize("activation", ["fourier", "cosine", "sigmoid", "tanh", "relu"])
 @pytest.mark.parametrize("outputs", [None, 2])
-def test_the_graph_computes_the_prediction(activation, outputs, tmp_path):
+def test_the_graph_of_a_network_computes_the_prediction(activation, outputs, tmp_path):
+    check(quick(activation=activation), outputs, tmp_path)
+
+
+@pytest.mark.parametrize("estimator", KERNELS, ids=["gaussian", "matern", "ridge", "additive"])
+@pytest.mark.parametrize("outputs", [None, 2])
+def test_the_graph_of_a_sum_of_kernels_computes_the_prediction(estimator, outputs, tmp_path):
+    check(clone(estimator), outputs, tmp_path)
+
+
+def check(estimator, outputs, tmp_path):
     x, y = samples(outputs=outputs)
-    model = quick(activation=activation).fit(x, y)
+    model = estimator.fit(x, y)
     for precision, tolerance in ("float64", 1e-10), ("float32", 1e-2):
         graph = model.to_onnx(tmp_path / "model.onnx", precision=precision)
         assert (tmp_path / "model.onnx").read_bytes() == graph

@@ -392,7 +392,8 @@ class CalibratedRegressor(Regressor):
         X : array-like of shape (n_samples, n_features)
             Inputs.
         level : float, default=0.9
-            Probability; the bounds are calibrated on samples that were left out, and infinite where it takes more of them.
+            Probability; the bounds are calibrated on samples that were left out. Those of kernel models are infinite
+            where it takes more samples.
 
         Returns
         -------

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _native, plotting
-from .base import Floats, UncertainRegressor, _table
+from .base import UncertainRegressor, _table
 from .network import NetworkRegressor
 from .parameters import place, plain, settings_named, threads
 from .progress import progress
