@@ -6,7 +6,7 @@ use crate::KernelModel;
 use crate::kernels::kernel_model::file::FAMILY;
 use std::path::Path;
 use thinfit::file::{format, read_whole};
-use thinfit::{Deviation, Error, Mat, MatRef, Model, Record, Result, Scaler, Sensitivity};
+use thinfit::{Deviation, Encoding, Error, Mat, MatRef, Model, Record, Result, Scaler, Sensitivity};
 
 /// A fitted model of any method.
 #[derive(Clone, Debug)]
@@ -186,6 +186,26 @@ impl Predictor {
         }
     }
 
+    /// How the columns of a table become the inputs; none where they are the inputs themselves.
+    pub fn encoding(&self) -> Option<&Encoding> {
+        match self {
+            Predictor::Network(model) => model.encoding.as_ref(),
+            Predictor::Kernel(model) => model.encoding.as_ref(),
+        }
+    }
+
+    /// Keeps `encoding`, whose inputs are those of the model, with the model.
+    ///
+    /// # Panics
+    /// The encoding has other inputs.
+    pub fn set_encoding(&mut self, encoding: Encoding) {
+        assert!(encoding.fits(self.inputs()));
+        *match self {
+            Predictor::Network(model) => &mut model.encoding,
+            Predictor::Kernel(model) => &mut model.encoding,
+        } = Some(encoding);
+    }
+
     /// Writes the model to a file; an interrupted write never leaves half a file.
     ///
     /// # Errors
@@ -233,7 +253,7 @@ impl Predictor {
 mod tests {
     use super::*;
     use crate::{GaussianProcess, Method};
-    use thinfit::{Control, Dataset};
+    use thinfit::{Column, Control, Dataset, Levels};
 
     fn data() -> Dataset {
         let x = Mat::from_fn(40, 2, |i, j| ((i * (7 + 4 * j)) % 41) as f64 / 41.0);
@@ -284,6 +304,32 @@ mod tests {
             assert!(error.contains(expected), "{error}");
         }
         std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn an_encoding_is_kept_in_the_file_and_checked_against_the_inputs() {
+        let levels = ["a".to_owned(), "b".to_owned()];
+        let column = Column::Text {
+            levels: &levels,
+            codes: &[0.0, 1.0, 0.0, 1.0],
+            levels_are: Levels::Found,
+        };
+        let names = ["x1", "x2", "day"].map(str::to_owned);
+        let numbers = Column::Numbers(&[1.5, 2.5, 3.5, 4.5]);
+        let encoding = Encoding::learn(&names, &[numbers, numbers, Column::Dates]);
+        let other = Encoding::learn(&names, &[numbers, column, Column::Dates]);
+        for name in ["rff", "kernel-ridge"] {
+            let mut model = fit(name);
+            assert!(!model.to_json().contains("encoding"));
+            model.set_encoding(encoding.clone());
+            let (text, path) = (model.to_json(), Path::new("model.json"));
+            let read = Predictor::from_json(&text, path).unwrap();
+            assert_eq!(read.encoding(), Some(&encoding));
+            let [ours, theirs] = [&encoding, &other].map(|e| serde_json::to_string(e).unwrap());
+            let spoilt = Predictor::from_json(&text.replace(&ours, &theirs), path);
+            let error = spoilt.unwrap_err().to_string();
+            assert!(error.contains("encoding that does not fit"), "{error}");
+        }
     }
 
     #[test]

@@ -33,6 +33,20 @@ pub enum Error {
         /// The value found.
         value: f64,
     },
+    /// A cell of a table that holds something else than its column did in the samples.
+    #[error(
+        "column `{column}`, row {row}: expected {expected}, found {found}; correct it, or fit again with such rows"
+    )]
+    Cell {
+        /// Name of the column.
+        column: String,
+        /// Row, counted from 0.
+        row: usize,
+        /// What should be there.
+        expected: String,
+        /// What is there.
+        found: String,
+    },
     /// Too few samples, inputs or outputs.
     #[error("expected at least {needed} {what}, found {found}; {advice}")]
     TooFew {

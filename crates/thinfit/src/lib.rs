@@ -86,7 +86,9 @@ pub mod pieces {
 }
 
 pub use config::{Config, GeneratorConfig, Keep, Lambda, Polish, Schedule, Start, Training};
-pub use data::{Dataset, Scaler, Scaling, Warp, check_finite};
+pub use data::{
+    Code, Coded, Column, Dataset, Encoding, Levels, Scaler, Scaling, Warp, check_finite,
+};
 pub use error::{Error, Result};
 pub use faer::{Mat, MatRef};
 pub use fit::{Features, fit, fit_features, fit_on, on_threads, resume, resume_on};

@@ -28,7 +28,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
-use thinfit::{Dataset, Deviation, Record, Scaler, check_finite, row_list};
+use thinfit::{Dataset, Deviation, Encoding, Record, Scaler, check_finite, row_list};
 
 /// Rows predicted at a time; for a thousand points, a block of kernel values fits in the cache.
 const BLOCK: usize = 128;
@@ -65,6 +65,9 @@ pub struct KernelModel {
     calibration: Option<Calibration>,
     /// How the model was made.
     pub record: Record,
+    /// How the columns of a table become the inputs, where they are not the inputs themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<Encoding>,
     /// The factor of K + ridge · I, computed when first needed.
     #[serde(skip)]
     factor: OnceLock<Option<Mat<f64>>>,
@@ -155,6 +158,7 @@ impl KernelModel {
             signal: expansion.signal,
             calibration: None,
             record,
+            encoding: None,
             factor: OnceLock::new(),
             left_out: OnceLock::new(),
         })

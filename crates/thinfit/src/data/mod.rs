@@ -1,10 +1,13 @@
-//! Samples: what enters a fit, how its columns are scaled, and the rows as the solvers see them.
+//! Samples: what enters a fit, how its columns are encoded and scaled, and the rows as the solvers see them.
 
 pub(crate) mod dataset;
+pub(crate) mod encoding;
+mod meaning;
 pub(crate) mod rows;
 pub(crate) mod scaling;
 mod warp;
 
 pub use dataset::{Dataset, check_finite};
+pub use encoding::{Code, Coded, Column, Encoding, Levels};
 pub use scaling::{Scaler, Scaling};
 pub use warp::Warp;

@@ -12,7 +12,7 @@ use crate::network::evaluator::Evaluator;
 use crate::network::features::planes;
 use crate::network::planes::magnitude;
 use crate::solve::orthogonal::Orthogonal;
-use crate::{Activation, Dataset, Error, Form, Network, Result};
+use crate::{Activation, Dataset, Encoding, Error, Form, Network, Result};
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -48,6 +48,9 @@ pub struct Model {
     pub(super) uncertainty: Option<Uncertainty>,
     /// How the model was made.
     pub record: Record,
+    /// How the columns of a table become the inputs, where they are not the inputs themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<Encoding>,
 }
 
 impl Model {
@@ -71,6 +74,7 @@ impl Model {
             output: network.output,
             uncertainty,
             record,
+            encoding: None,
         }
     }
 
@@ -243,6 +247,10 @@ impl Model {
                 "output weights that do not fit the width and the outputs",
             ),
             (uncertain, "a covariance that does not fit the width"),
+            (
+                self.encoding.as_ref().is_none_or(|e| e.fits(&self.inputs)),
+                "an encoding that does not fit the inputs",
+            ),
             (
                 [
                     &self.record.validation_mse,

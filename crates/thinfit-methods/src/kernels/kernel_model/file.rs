@@ -50,6 +50,10 @@ impl KernelModel {
             (self.kernel.fits(d), "a kernel that does not fit the inputs"),
             (table(&self.points, d), "points that do not fit the inputs"),
             (
+                self.encoding.as_ref().is_none_or(|e| e.fits(&self.inputs)),
+                "an encoding that does not fit the inputs",
+            ),
+            (
                 table(&self.coefficients, c) && finite(&self.mean, c),
                 "coefficients that do not fit the points and the outputs",
             ),

@@ -1,0 +1,631 @@
+//! The encoding of a user's table: which of its columns are inputs, and how text becomes numbers.
+//!
+//! A column of numbers is an input as it is. Text is a number where it has a unit, one input where its levels have an
+//! evident order (level k of L ↦ k/(L − 1)), and otherwise one indicator per level, named `column=level`; a single one
+//! suffices for two levels. Dates and identifiers are left out. `meaning` reads a single cell.
+
+use super::meaning::{canonical, has_comma, is_moment, number, ordered, quantity};
+use crate::{Error, Result};
+use faer::Mat;
+use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, HashSet};
+
+/// Most levels of a column of text that is used.
+const MOST_LEVELS: usize = 30;
+/// Fewest rows per level, on average, that indicators are learned from.
+const ROWS_PER_LEVEL: usize = 4;
+/// The share of rows that counts as nearly all.
+const NEARLY_ALL: f64 = 0.9;
+/// Most levels in a message.
+const MOST_SHOWN: usize = 8;
+/// Words in the name of a column that numbers the rows.
+const ROW_NUMBERS: [&str; 9] = [
+    "id", "idx", "index", "no", "nr", "row", "rowid", "unnamed", "nummer",
+];
+
+/// A column of a table before it is encoded (m cells); a missing cell is NaN.
+#[derive(Clone, Copy, Debug)]
+pub enum Column<'a> {
+    /// Numbers.
+    Numbers(&'a [f64]),
+    /// Text: cell i holds the level `codes[i]`.
+    Text {
+        /// Different texts, possibly with some that no cell holds.
+        levels: &'a [String],
+        /// Whole numbers below the number of levels.
+        codes: &'a [f64],
+        /// What is known of the levels.
+        levels_are: Levels,
+    },
+    /// Dates or times.
+    Dates,
+}
+
+/// What is known of the levels of a column of text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Levels {
+    /// Nothing: they are what the cells hold.
+    Found,
+    /// They are said to be categories, even if they look like numbers or dates.
+    Categories,
+    /// They are said to be categories in this order.
+    Ordered,
+}
+
+/// What becomes of a column.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "as", rename_all = "kebab-case")]
+pub enum Code {
+    /// An input as it is.
+    Number,
+    /// Text of numbers with a unit: an input, its numbers.
+    Quantity {
+        /// The unit of all of them.
+        unit: String,
+    },
+    /// Text with an order: one input, k/(L − 1) for level k of L.
+    Ordinal {
+        /// Levels from little to much, at least two.
+        levels: Vec<String>,
+    },
+    /// Other text: an indicator, 0 or 1, for each level; of two levels, for the second alone.
+    OneHot {
+        /// Levels, at least two.
+        levels: Vec<String>,
+    },
+    /// Not an input.
+    LeftOut {
+        /// The reason, as in "it holds dates".
+        why: String,
+    },
+}
+
+/// A column of the table and what becomes of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Coded {
+    /// Name of the column.
+    pub name: String,
+    /// What becomes of it.
+    #[serde(flatten)]
+    pub code: Code,
+}
+
+/// How the columns of a table become the inputs of a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Encoding {
+    columns: Vec<Coded>,
+}
+
+impl Encoding {
+    /// The encoding of these columns, found from their cells.
+    ///
+    /// # Panics
+    /// There are not as many names as columns, or a code has no level.
+    pub fn learn(names: &[String], columns: &[Column<'_>]) -> Self {
+        assert_eq!(names.len(), columns.len());
+        let indexed = names
+            .iter()
+            .zip(1..)
+            .any(|(name, j)| *name != format!("c{j}"));
+        let coded = names
+            .iter()
+            .zip(columns)
+            .enumerate()
+            .map(|(j, (name, column))| {
+                // Programs write the number of the row in a first column without a name.
+                let unnamed = j == 0 && name == "c1" && indexed;
+                let code = match column {
+                    Column::Numbers(values) if numbers_rows(name, unnamed, values) => {
+                        left_out("it numbers the rows")
+                    }
+                    Column::Numbers(_) => Code::Number,
+                    Column::Dates => left_out("it holds dates or times"),
+                    Column::Text {
+                        levels,
+                        codes,
+                        levels_are,
+                    } => code_of_text(levels, codes, *levels_are),
+                };
+                Coded {
+                    name: name.clone(),
+                    code,
+                }
+            });
+        Encoding {
+            columns: coded.collect(),
+        }
+    }
+
+    /// All columns, in the order of the table.
+    pub fn columns(&self) -> &[Coded] {
+        &self.columns
+    }
+
+    /// The columns that are not left out, in the order in which [`Encoding::apply`] takes them.
+    pub fn used(&self) -> impl Iterator<Item = &Coded> {
+        let used = |coded: &&Coded| !matches!(coded.code, Code::LeftOut { .. });
+        self.columns.iter().filter(used)
+    }
+
+    /// Whether every column is an input as it is, so that there is nothing to remember.
+    pub fn is_plain(&self) -> bool {
+        self.columns.iter().all(|coded| coded.code == Code::Number)
+    }
+
+    /// Names of the inputs (d).
+    pub fn inputs(&self) -> Vec<String> {
+        self.used().flat_map(Coded::inputs).collect()
+    }
+
+    /// The inputs (m × d) from the columns that are [used](Encoding::used), in this order.
+    ///
+    /// A missing number stays NaN.
+    ///
+    /// # Errors
+    /// A text that is not what the column held when the encoding was found, or that is missing.
+    ///
+    /// # Panics
+    /// A code has no level.
+    pub fn apply(&self, columns: &[Column<'_>]) -> Result<Mat<f64>> {
+        let mut inputs = Vec::new();
+        for (coded, column) in self.used().zip(columns) {
+            inputs.extend(coded.apply(column)?);
+        }
+        let m = inputs.first().map_or(0, Vec::len);
+        Ok(Mat::from_fn(m, inputs.len(), |i, j| inputs[j][i]))
+    }
+
+    /// What became of the columns that are not numbers, in words: one line each.
+    pub fn notes(&self) -> Vec<String> {
+        let note = |coded: &Coded| {
+            let what = match &coded.code {
+                Code::Number => return None,
+                Code::Quantity { unit } => format!("text, read as numbers in {unit}"),
+                Code::Ordinal { levels } => format!(
+                    "text with {} levels in order ({}), one input from 0 to 1",
+                    levels.len(),
+                    shown(levels, " < ")
+                ),
+                Code::OneHot { levels } if levels.len() == 2 => format!(
+                    "text with 2 levels ({}), one input that is 1 for {}",
+                    shown(levels, ", "),
+                    levels[1]
+                ),
+                Code::OneHot { levels } => format!(
+                    "text with {} levels ({}), one input each",
+                    levels.len(),
+                    shown(levels, ", ")
+                ),
+                Code::LeftOut { why } => format!("left out, {why}"),
+            };
+            Some(format!("{}: {what}", coded.name))
+        };
+        self.columns.iter().filter_map(note).collect()
+    }
+
+    /// Whether the encoding gives exactly these inputs, from levels that can be told apart.
+    pub fn fits(&self, inputs: &[String]) -> bool {
+        let sound = |coded: &Coded| match &coded.code {
+            Code::Ordinal { levels } | Code::OneHot { levels } => {
+                let distinct: HashSet<_> = levels.iter().collect();
+                levels.len() > 1 && distinct.len() == levels.len()
+            }
+            _ => true,
+        };
+        self.columns.iter().all(sound) && self.inputs() == inputs
+    }
+}
+
+impl Coded {
+    /// Names of the inputs that the column becomes.
+    fn inputs(&self) -> Vec<String> {
+        let name = |level: &String| format!("{}={level}", self.name);
+        match &self.code {
+            Code::LeftOut { .. } => Vec::new(),
+            Code::OneHot { levels } => indicators(levels).iter().map(name).collect(),
+            _ => vec![self.name.clone()],
+        }
+    }
+
+    /// Values of the inputs that the column becomes.
+    fn apply(&self, column: &Column<'_>) -> Result<Vec<Vec<f64>>> {
+        let place = |levels: &[String]| -> HashMap<String, f64> {
+            let places = levels.iter().map(|level| canonical(level));
+            places.zip((0..).map(f64::from)).collect()
+        };
+        match &self.code {
+            Code::LeftOut { .. } => Ok(Vec::new()),
+            Code::Number => {
+                if let Column::Numbers(values) = column {
+                    return Ok(vec![values.to_vec()]);
+                }
+                let values = self.values(column, "a number", |text| number(text));
+                values.map(|values| vec![values])
+            }
+            Code::Quantity { unit } => {
+                let expected = format!("a number with the unit {unit}");
+                let read = |text: &str| quantity(text).filter(|q| q.1 == unit).map(|q| q.0);
+                Ok(vec![self.values(column, &expected, read)?])
+            }
+            Code::Ordinal { levels } => {
+                let (places, most) = (place(levels), (levels.len() - 1) as f64);
+                let rank = |text: &str| places.get(&canonical(text)).map(|k| k / most);
+                Ok(vec![self.values(column, &one_of(levels), rank)?])
+            }
+            Code::OneHot { levels } => {
+                let places = place(levels);
+                let at = |text: &str| places.get(&canonical(text)).copied();
+                let codes = self.values(column, &one_of(levels), at)?;
+                let first = levels.len() - indicators(levels).len();
+                let indicator = |k: usize| {
+                    let is = |code: &f64| f64::from(u8::from(*code == k as f64));
+                    codes.iter().map(is).collect()
+                };
+                Ok((first..levels.len()).map(indicator).collect())
+            }
+        }
+    }
+
+    /// The value of each cell, which `read` finds from its text.
+    fn values(
+        &self,
+        column: &Column<'_>,
+        expected: &str,
+        read: impl Fn(&str) -> Option<f64>,
+    ) -> Result<Vec<f64>> {
+        let unexpected = |row: usize, found: String| Error::Cell {
+            column: self.name.clone(),
+            row,
+            expected: expected.into(),
+            found,
+        };
+        let cell = |row: usize, text: Option<&str>, value: Option<f64>| match (text, value) {
+            (Some(_), Some(value)) => Ok(value),
+            (Some(text), None) => Err(unexpected(row, format!("`{text}`"))),
+            (None, _) => Err(unexpected(row, "nothing".into())),
+        };
+        match column {
+            Column::Numbers(values) => {
+                let cell = |(row, value): (usize, &f64)| {
+                    let text = (!value.is_nan()).then(|| value.to_string());
+                    cell(row, text.as_deref(), text.as_deref().and_then(&read))
+                };
+                values.iter().enumerate().map(cell).collect()
+            }
+            Column::Text { levels, codes, .. } => {
+                let values: Vec<Option<f64>> = levels.iter().map(|level| read(level)).collect();
+                let cell = |(row, code): (usize, &f64)| {
+                    let level = (!code.is_nan()).then_some(*code as usize);
+                    let text = level.map(|level| levels[level].as_str());
+                    cell(row, text, level.and_then(|level| values[level]))
+                };
+                codes.iter().enumerate().map(cell).collect()
+            }
+            Column::Dates => Err(unexpected(0, "dates or times".into())),
+        }
+    }
+}
+
+fn left_out(why: impl Into<String>) -> Code {
+    Code::LeftOut { why: why.into() }
+}
+
+/// The levels that have an indicator of their own.
+fn indicators(levels: &[String]) -> &[String] {
+    if levels.len() == 2 {
+        &levels[1..]
+    } else {
+        levels
+    }
+}
+
+fn one_of(levels: &[String]) -> String {
+    format!("one of {}", shown(levels, ", "))
+}
+
+/// The first few levels.
+fn shown(levels: &[String], between: &str) -> String {
+    match levels.len().checked_sub(MOST_SHOWN + 1) {
+        None => levels.join(between),
+        Some(more) => format!(
+            "{}{between}and {} more",
+            levels[..MOST_SHOWN].join(between),
+            more + 1
+        ),
+    }
+}
+
+/// Whether a column numbers the rows: different whole numbers, dense enough, under a name that says so.
+fn numbers_rows(name: &str, unnamed: bool, values: &[f64]) -> bool {
+    let lower = name.to_lowercase();
+    let mut words = lower.split(|c: char| !c.is_alphanumeric());
+    let named = unnamed || name.trim() == "#" || words.any(|word| ROW_NUMBERS.contains(&word));
+    let whole = |v: &f64| v.fract() == 0.0 && v.abs() < 1e15;
+    if !named || values.len() < 3 || !values.iter().all(whole) {
+        return false;
+    }
+    let [low, high] = super::dataset::range(values.iter());
+    let distinct: HashSet<i64> = values.iter().map(|v| *v as i64).collect();
+    distinct.len() == values.len() && high - low < 2.0 * values.len() as f64
+}
+
+/// What becomes of a column of text.
+fn code_of_text(levels: &[String], codes: &[f64], levels_are: Levels) -> Code {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for code in codes.iter().filter(|code| !code.is_nan()) {
+        *counts
+            .entry(canonical(&levels[*code as usize]))
+            .or_default() += 1;
+    }
+    let rows: usize = counts.values().sum();
+    let among = |share: f64, is: &dyn Fn(&str) -> bool| {
+        let rows_that = counts
+            .iter()
+            .filter(|(text, _)| is(text))
+            .map(|(_, count)| count);
+        rows > 0 && rows_that.sum::<usize>() as f64 >= share * rows as f64
+    };
+    let is_number = |text: &str| number(text).is_some() || has_comma(text);
+    let mut found: Vec<String> = counts.keys().cloned().collect();
+    found.sort();
+    if levels_are == Levels::Ordered && levels.len() > 1 {
+        return Code::Ordinal {
+            levels: levels.iter().map(|level| canonical(level)).collect(),
+        };
+    }
+    match found.as_slice() {
+        [] => return left_out("it is empty"),
+        [only] if !is_number(only) => return left_out(format!("it is `{only}` in every row")),
+        [_] if levels_are == Levels::Categories => return left_out("it is the same in every row"),
+        _ => {}
+    }
+    let (l, many) = (found.len(), (rows / ROWS_PER_LEVEL).clamp(2, MOST_LEVELS));
+    if levels_are == Levels::Found {
+        // A typing error must not turn a measured column into categories.
+        if among(NEARLY_ALL, &is_number) {
+            return Code::Number;
+        }
+        if among(NEARLY_ALL, &is_moment) {
+            return left_out("it holds dates or times");
+        }
+        if let Some(unit) = common_unit(&found) {
+            return Code::Quantity { unit };
+        }
+    }
+    let identifies = l > 2 && l as f64 >= NEARLY_ALL * rows as f64;
+    if !identifies
+        && l <= MOST_LEVELS
+        && let Some(levels) = ordered(&found)
+    {
+        return Code::Ordinal { levels };
+    }
+    if l > many && levels_are == Levels::Found && among(0.5, &is_number) {
+        return Code::Number;
+    }
+    if identifies {
+        left_out("it is different in nearly every row, like an identifier")
+    } else if l > many {
+        left_out(format!(
+            "it is text with {l} levels, too many for {rows} rows"
+        ))
+    } else {
+        Code::OneHot { levels: found }
+    }
+}
+
+/// The unit of all levels, if they are numbers with the same one.
+fn common_unit(levels: &[String]) -> Option<String> {
+    let unit = |level: &String| quantity(level).map(|(_, unit)| unit.to_owned());
+    let first = unit(levels.first()?)?;
+    levels
+        .iter()
+        .all(|level| unit(level).as_ref() == Some(&first))
+        .then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Levels and codes of these cells; an empty one is missing.
+    fn text(cells: &[&str]) -> (Vec<String>, Vec<f64>) {
+        let mut levels: Vec<String> = Vec::new();
+        let mut code = |cell: &&str| {
+            if cell.is_empty() {
+                return f64::NAN;
+            }
+            let known = levels.iter().position(|level| level == cell);
+            known.unwrap_or_else(|| {
+                levels.push((*cell).to_owned());
+                levels.len() - 1
+            }) as f64
+        };
+        let codes = cells.iter().map(&mut code).collect();
+        (levels, codes)
+    }
+
+    fn column((levels, codes): &(Vec<String>, Vec<f64>), levels_are: Levels) -> Column<'_> {
+        Column::Text {
+            levels,
+            codes,
+            levels_are,
+        }
+    }
+
+    /// The encoding of one column of text.
+    fn learn(cells: &[&str]) -> Encoding {
+        let cells = text(cells);
+        Encoding::learn(&["c".into()], &[column(&cells, Levels::Found)])
+    }
+
+    fn apply(encoding: &Encoding, cells: &[&str]) -> Result<Mat<f64>> {
+        encoding.apply(&[column(&text(cells), Levels::Found)])
+    }
+
+    fn note(cells: &[&str]) -> String {
+        learn(cells).notes().join("\n")
+    }
+
+    #[test]
+    fn levels_without_an_order_become_indicators() {
+        let cells = ["steel", "brass", "steel", "alu"].repeat(3);
+        let encoding = learn(&cells);
+        assert_eq!(encoding.inputs(), ["c=alu", "c=brass", "c=steel"]);
+        assert_eq!(
+            encoding.notes(),
+            ["c: text with 3 levels (alu, brass, steel), one input each"]
+        );
+        let x = apply(&encoding, &["brass", " steel "]).unwrap();
+        assert_eq!((x[(0, 0)], x[(0, 1)], x[(0, 2)]), (0.0, 1.0, 0.0));
+        assert_eq!((x[(1, 0)], x[(1, 1)], x[(1, 2)]), (0.0, 0.0, 1.0));
+        let error = apply(&encoding, &["alu", "wood"]).unwrap_err().to_string();
+        assert!(
+            error.contains("column `c`, row 1: expected one of alu, brass, steel, found `wood`"),
+            "{error}"
+        );
+        let error = apply(&encoding, &["alu", ""]).unwrap_err().to_string();
+        assert!(
+            error.contains("row 1") && error.contains("found nothing"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn two_levels_need_one_indicator() {
+        let encoding = learn(&["yes", "no", "no", "yes"]);
+        assert_eq!(encoding.inputs(), ["c=yes"]);
+        let x = apply(&encoding, &["no", "yes"]).unwrap();
+        assert_eq!((x.ncols(), x[(0, 0)], x[(1, 0)]), (1, 0.0, 1.0));
+    }
+
+    #[test]
+    fn ordered_words_ranges_and_units_become_one_input() {
+        let encoding = learn(&["low", "high", "medium"].repeat(4));
+        assert_eq!(encoding.inputs(), ["c"]);
+        let x = apply(&encoding, &["high", "medium", "low"]).unwrap();
+        assert_eq!((x[(0, 0)], x[(1, 0)], x[(2, 0)]), (1.0, 0.5, 0.0));
+        let encoding = learn(&["5 mm", "12.5 mm", "-1 mm", "7 mm"]);
+        let x = apply(&encoding, &["3.25mm"]).unwrap();
+        assert_eq!(x[(0, 0)], 3.25);
+        let error = apply(&encoding, &["3 cm"]).unwrap_err().to_string();
+        assert!(
+            error.contains("expected a number with the unit mm, found `3 cm`"),
+            "{error}"
+        );
+        assert_eq!(
+            note(&["10-20", "<10", ">20"].repeat(4)),
+            "c: text with 3 levels in order (<10 < 10-20 < >20), one input from 0 to 1"
+        );
+    }
+
+    #[test]
+    fn dates_identifiers_constants_and_many_levels_are_left_out() {
+        let many: Vec<String> = (0..40).map(|k| format!("k{k}x")).collect();
+        let different: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert_eq!(
+            note(&different),
+            "c: left out, it is different in nearly every row, like an identifier"
+        );
+        assert_eq!(
+            note(&different.repeat(5)),
+            "c: left out, it is text with 40 levels, too many for 200 rows"
+        );
+        assert_eq!(
+            note(&["2024-01-05", "2024-01-06", "", "2024-01-05"]),
+            "c: left out, it holds dates or times"
+        );
+        assert_eq!(note(&["a", "a", ""]), "c: left out, it is `a` in every row");
+        assert_eq!(note(&["", ""]), "c: left out, it is empty");
+        let rows = [4.0, 5.0, 6.0, 8.0];
+        let learn = |name: &str, values: &[f64]| {
+            Encoding::learn(&[name.into()], &[Column::Numbers(values)]).is_plain()
+        };
+        for name in ["id", "Sample ID", "#", "Row", "Unnamed: 0", "Nr."] {
+            assert!(!learn(name, &rows), "{name}");
+            assert!(learn(name, &[4.0, 4.0, 5.0, 6.0]) && learn(name, &[1.0, 20.0, 300.0]));
+        }
+        assert!(learn("width", &rows) && learn("nozzle", &rows) && learn("c1", &rows));
+        let names = ["c1".to_owned(), "x".to_owned()];
+        let columns = [Column::Numbers(&rows), Column::Numbers(&rows)];
+        let encoding = Encoding::learn(&names, &columns);
+        assert_eq!(encoding.inputs(), ["x"]);
+    }
+
+    #[test]
+    fn a_typing_error_or_a_decimal_comma_does_not_make_categories() {
+        let mut cells = vec!["1.5"; 30];
+        cells[7] = "abc";
+        let encoding = learn(&cells);
+        assert!(encoding.is_plain());
+        let error = apply(&encoding, &cells).unwrap_err().to_string();
+        assert!(
+            error.contains("row 7: expected a number, found `abc`"),
+            "{error}"
+        );
+        assert!(learn(&["1,5", "2,5", "3,5"]).is_plain());
+        // Detection limits: measured, but for some rows.
+        let cells: Vec<String> = (0..40).map(|k| format!("{}", k as f64 / 8.0)).collect();
+        let mut cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+        cells.extend(["<0.1"; 10]);
+        assert!(learn(&cells).is_plain());
+        // A few numbers among codes are codes, however they are written.
+        let encoding = learn(&["1", "2", "2A", "2B"].repeat(4));
+        assert_eq!(encoding.inputs().len(), 4);
+        let x = encoding.apply(&[Column::Numbers(&[2.0])]).unwrap();
+        assert_eq!((x[(0, 0)], x[(0, 1)]), (0.0, 1.0));
+        assert_eq!(apply(&encoding, &["2.0"]).unwrap()[(0, 1)], 1.0);
+        let x = apply(&learn(&["true", "False"]), &["TRUE", "false"]).unwrap();
+        assert_eq!((x[(0, 0)], x[(1, 0)]), (1.0, 0.0));
+    }
+
+    #[test]
+    fn categories_that_are_named_as_such_may_look_like_numbers() {
+        let cells = text(&["1", "2", "3"].repeat(4));
+        let learn = |levels_are| Encoding::learn(&["c".into()], &[column(&cells, levels_are)]);
+        assert_eq!(learn(Levels::Categories).inputs().len(), 3);
+        let ordered = learn(Levels::Ordered);
+        assert_eq!(ordered.inputs(), ["c"]);
+        let x = ordered.apply(&[Column::Numbers(&[3.0])]).unwrap();
+        assert_eq!(x[(0, 0)], 1.0);
+        let error = ordered
+            .apply(&[Column::Numbers(&[4.0])])
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("found `4`"), "{error}");
+    }
+
+    #[test]
+    fn it_survives_a_file_and_is_checked_against_the_inputs() {
+        let (a, b) = (
+            text(&["x", "y", "z"].repeat(4)),
+            text(&["1 s", "2 s"].repeat(6)),
+        );
+        let values: Vec<f64> = (0..12).map(f64::from).collect();
+        let columns = [
+            column(&a, Levels::Found),
+            Column::Numbers(&values),
+            Column::Dates,
+            column(&b, Levels::Found),
+        ];
+        let names = ["a", "v", "day", "t"].map(str::to_owned);
+        let encoding = Encoding::learn(&names, &columns);
+        let json = serde_json::to_string(&encoding).unwrap();
+        assert!(
+            json.starts_with(
+                r#"[{"name":"a","as":"one-hot","levels":["x","y","z"]},{"name":"v","as":"number"}"#
+            ),
+            "{json}"
+        );
+        assert_eq!(serde_json::from_str::<Encoding>(&json).unwrap(), encoding);
+        let inputs = encoding.inputs();
+        assert_eq!(inputs, ["a=x", "a=y", "a=z", "v", "t"]);
+        assert!(encoding.fits(&inputs) && !encoding.fits(&inputs[1..]));
+        let spoilt = json.replace(r#"["x","y","z"]"#, r#"["x","x"]"#);
+        assert!(!serde_json::from_str::<Encoding>(&spoilt).unwrap().fits(&[
+            "a=x".into(),
+            "v".into(),
+            "t".into()
+        ]));
+    }
+}
