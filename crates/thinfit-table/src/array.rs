@@ -3,7 +3,7 @@
 
 use crate::error::{malformed, show, unread};
 use crate::names::{check_columns, distinct, list};
-use crate::reader::{Seekable, Source};
+use crate::reader::{Block, Seekable, Source};
 use crate::{Position, Remedy, Result};
 use std::io::SeekFrom;
 use std::path::{Path, PathBuf};
@@ -222,7 +222,8 @@ impl Source for Arrays {
         &self.names
     }
 
-    fn read(&mut self, columns: &[usize], rows: usize, out: &mut Vec<f64>) -> Result<usize> {
+    fn read(&mut self, columns: &[usize], rows: usize, out: &mut Block) -> Result<usize> {
+        let out = &mut out.values;
         let rows = (self.rows - self.next).min(rows as u64) as usize;
         let (start, width) = (out.len(), columns.len());
         out.resize(start + rows * width, 0.0);

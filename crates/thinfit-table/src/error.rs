@@ -1,6 +1,7 @@
 //! Errors as values: what was expected, what was found, where, and what mends it. Remedies are variants, so that a program
 //! can put them in the words of its own options.
 
+use crate::text::number;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -223,6 +224,51 @@ pub(crate) fn malformed(
         found: found.into(),
     })
     .or(remedy)
+}
+
+/// The error of a text where a number is expected.
+pub(crate) fn not_a_number(place: Place, column: &str, text: &[u8]) -> Error {
+    let name = show(column.as_bytes());
+    let error = Error::from(Problem::Value {
+        place,
+        flaw: format!("is `{}`, not a number", show(text)),
+        column: name.clone(),
+    });
+    let digits: Vec<u8> = text.iter().filter(|b| **b != b',').copied().collect();
+    if digits.len() < text.len() && number(&digits).is_some() {
+        error
+            .or(Remedy::DecimalComma)
+            .or("write numbers without thousands separators")
+    } else {
+        error.or("correct it").or(Remedy::LeaveOut(name))
+    }
+}
+
+/// The error of a value that is missing.
+pub(crate) fn missing(place: Place, column: &str) -> Error {
+    let name = show(column.as_bytes());
+    let error = Error::from(Problem::Value {
+        place,
+        flaw: "is missing".into(),
+        column: name.clone(),
+    });
+    error
+        .or("fill it in")
+        .or(Remedy::DropRows)
+        .or(Remedy::FillMeans)
+        .or(Remedy::LeaveOut(name))
+}
+
+/// The error without remedies that are no use when every selected column is needed.
+pub(crate) fn useful(mut error: Error, needed: bool) -> Error {
+    let useless = |remedy: &Remedy| {
+        matches!(
+            remedy,
+            Remedy::LeaveOut(_) | Remedy::FewerColumns | Remedy::FillMeans
+        )
+    };
+    error.remedies.retain(|remedy| !(needed && useless(remedy)));
+    error
 }
 
 /// Bytes of a file for a message: at most forty characters, control characters escaped.

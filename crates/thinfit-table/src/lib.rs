@@ -1,4 +1,4 @@
-//! Numeric tables in files, read whole or in blocks of rows: rows are samples, columns have names.
+//! Tables of numbers and text in files, read whole or in blocks of rows: rows are samples, columns have names.
 //!
 //! [`Reader`] reads text (comma, semicolon, tab or blanks between fields), NPY, NPZ, MAT (version 5, what MATLAB saves
 //! with `-v7`) and, with the feature `parquet`, Parquet. The content decides which, then the extension. [`Writer`] writes
@@ -10,10 +10,11 @@
 //!   The columns are `c1`, `c2`, …
 //! - **NPZ and MAT**: all arrays of one or two dimensions, side by side, if they have the same number of rows; otherwise
 //!   name the arrays in [`Options::array`]. The columns of `X` are `X1`, `X2`, …; an array of one column keeps its name.
-//! - **Parquet**: columns of numbers and bool; null is missing.
+//! - **Parquet**: columns of numbers and bool, and text where it is admitted; null is missing.
 //!
 //! A missing value is an empty field, `NA`, `N/A`, `#N/A`, `nan`, `null`, `none` or `?` in upper or lower case, a null, or
-//! NaN in an array.
+//! NaN in an array. `true` and `false` are 1 and 0. Any other text is an error, unless [`Reader::admit_text`] says that a
+//! column may hold some: its cells are then codes, the indices of its different texts ([`Cells`]).
 //!
 //! ```
 //! use std::path::Path;
@@ -41,10 +42,13 @@ mod npz;
 mod parquet;
 mod reader;
 mod records;
+mod table;
 mod text;
+mod words;
 mod writer;
 
 pub use dialect::Delimiter;
 pub use error::{Error, Place, Position, Problem, Remedy, Result};
-pub use reader::{Missing, Options, Reader, Table};
+pub use reader::{Missing, Options, Reader};
+pub use table::{Cells, RawTable, Table};
 pub use writer::Writer;

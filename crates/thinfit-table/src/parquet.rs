@@ -1,21 +1,35 @@
-//! Parquet: columns of numbers in groups of rows. Uses only the column readers of the `parquet` crate, so that Arrow need
+//! Parquet: columns of numbers, text and dates in groups of rows. Uses only the column readers of the `parquet` crate, so that Arrow need
 //! not be built.
 
 use crate::error::{malformed, show};
 use crate::names::{check_columns, distinct};
-use crate::reader::Source;
-use crate::{Error, Place, Position, Problem, Remedy, Result};
+use crate::reader::{Block, Source};
+use crate::records::trim;
+use crate::text::number;
+use crate::words::Words;
+use crate::{Delimiter, Error, Place, Position, Problem, Remedy, Result};
 use parquet::basic::{ConvertedType, LogicalType, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::DataType;
+use parquet::data_type::{ByteArray, ByteArrayType, DataType};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 use std::path::{Path, PathBuf};
 
-/// How to interpret the numbers of a column.
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Number,
+    Text,
+    Date,
+    /// What we cannot use: a list, or bytes.
+    Other(&'static str),
+}
+
+/// How to interpret the values of a column.
 #[derive(Debug, Clone, Copy)]
 struct Meaning {
+    kind: Kind,
     unsigned: bool,
     /// What to divide the numbers by: a power of ten for decimals.
     divisor: f64,
@@ -23,13 +37,25 @@ struct Meaning {
     present: i16,
 }
 
+impl Meaning {
+    /// What the column holds instead of numbers, or of what else is `admitted`: text and dates.
+    fn other_than_numbers(self, admitted: bool) -> Option<&'static str> {
+        match self.kind {
+            Kind::Other(what) => Some(what),
+            Kind::Text if !admitted => Some("text or bytes"),
+            Kind::Date if !admitted => Some("a date or time"),
+            _ => None,
+        }
+    }
+}
+
 /// A Parquet file whose columns are known.
 pub(crate) struct Parquet {
     path: PathBuf,
     file: Box<dyn FileReader>,
     names: Vec<String>,
-    /// How to interpret each column, or what it holds instead of numbers.
-    meanings: Vec<std::result::Result<Meaning, &'static str>>,
+    /// How to interpret each column.
+    meanings: Vec<Meaning>,
     /// The next group of rows to open.
     group: usize,
     /// The selected columns of the open group, and the rows left in it.
@@ -88,12 +114,13 @@ impl Source for Parquet {
         &self.names
     }
 
-    fn read(&mut self, columns: &[usize], rows: usize, out: &mut Vec<f64>) -> Result<usize> {
+    fn read(&mut self, columns: &[usize], rows: usize, out: &mut Block) -> Result<usize> {
         let mut meanings = Vec::new();
-        for column in columns {
-            meanings.push(self.meanings[*column].map_err(|what| {
+        for (slot, column) in columns.iter().enumerate() {
+            let meaning = self.meanings[*column];
+            if let Some(what) = meaning.other_than_numbers(out.words[slot].is_some()) {
                 let name = show(self.names[*column].as_bytes());
-                Error::from(Problem::Value {
+                return Err(Error::from(Problem::Value {
                     place: Place {
                         path: self.path.clone(),
                         position: Position::Row(1),
@@ -102,8 +129,9 @@ impl Source for Parquet {
                     column: name.clone(),
                 })
                 .or("convert it to numbers")
-                .or(Remedy::LeaveOut(name))
-            })?);
+                .or(Remedy::LeaveOut(name)));
+            }
+            meanings.push(meaning);
         }
         self.before = self.next;
         let (k, mut read) = (columns.len(), 0);
@@ -117,12 +145,22 @@ impl Source for Parquet {
             }
             // Few enough that a file that lies about its rows takes no memory.
             let count = self.left.min(rows - read).min(1 << 16);
-            let start = out.len();
+            let start = out.values.len();
+            out.values.resize(start + count * k, 0.0);
             for (j, (column, meaning)) in self.open.iter_mut().zip(&meanings).enumerate() {
-                let values = values(column, *meaning, count);
+                let slots = out.values[start..].iter_mut().skip(j).step_by(k);
+                let values = match (column, &mut out.words[j]) {
+                    (ColumnReader::ByteArrayColumnReader(column), Some(words)) => {
+                        let first = (out.first + start / k, self.next + read as u64 + 1);
+                        texts(column, meaning.present, count, first, words)
+                    }
+                    (_, Some(words)) if meaning.kind == Kind::Date => {
+                        words.dates = true;
+                        continue;
+                    }
+                    (column, _) => values(column, *meaning, count),
+                };
                 let values = values.map_err(|error| damaged(&self.path, &error))?;
-                out.resize(start + count * k, 0.0);
-                let slots = out[start..].iter_mut().skip(j).step_by(k);
                 slots.zip(values).for_each(|(out, value)| *out = value);
             }
             self.left -= count;
@@ -144,19 +182,10 @@ fn damaged(path: &Path, error: &ParquetError) -> Error {
     malformed(path, "a Parquet file", found, advice)
 }
 
-/// How to interpret the numbers of a column, or what it holds instead.
-fn meaning(column: &ColumnDescriptor) -> std::result::Result<Meaning, &'static str> {
+/// How to interpret the values of a column.
+fn meaning(column: &ColumnDescriptor) -> Meaning {
     use ConvertedType as C;
     use LogicalType as L;
-    if column.max_rep_level() > 0 {
-        return Err("a list");
-    }
-    if !matches!(
-        column.physical_type(),
-        Type::BOOLEAN | Type::INT32 | Type::INT64 | Type::FLOAT | Type::DOUBLE
-    ) {
-        return Err("text or bytes");
-    }
     let (logical, converted) = (column.logical_type_ref(), column.converted_type());
     let unsigned = matches!(logical, Some(L::Integer(kind)) if !kind.is_signed)
         || matches!(converted, C::UINT_8 | C::UINT_16 | C::UINT_32 | C::UINT_64);
@@ -164,10 +193,16 @@ fn meaning(column: &ColumnDescriptor) -> std::result::Result<Meaning, &'static s
     let integer = matches!(converted, C::INT_8 | C::INT_16 | C::INT_32 | C::INT_64)
         || matches!(logical, Some(L::Integer(_)));
     let plain = matches!(logical, None | Some(L::Unknown)) && converted == C::NONE;
-    if !(unsigned || decimal || integer || plain) {
-        return Err("a date or time");
-    }
-    Ok(Meaning {
+    let kind = match column.physical_type() {
+        _ if column.max_rep_level() > 0 => Kind::Other("a list"),
+        Type::INT96 => Kind::Date,
+        Type::BYTE_ARRAY if !decimal => Kind::Text,
+        Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY => Kind::Other("text or bytes"),
+        _ if unsigned || decimal || integer || plain => Kind::Number,
+        _ => Kind::Date,
+    };
+    Meaning {
+        kind,
         unsigned,
         divisor: if decimal {
             10f64.powi(column.type_scale())
@@ -175,7 +210,7 @@ fn meaning(column: &ColumnDescriptor) -> std::result::Result<Meaning, &'static s
             1.0
         },
         present: column.max_def_level(),
-    })
+    }
 }
 
 /// The next `count` values of a column, with NaN for null.
@@ -211,6 +246,37 @@ fn convert<T: DataType>(
     count: usize,
     value: impl Fn(T::T) -> f64,
 ) -> std::result::Result<Vec<f64>, ParquetError> {
+    let cells = cells(column, meaning.present, count)?.into_iter();
+    Ok(cells.map(|cell| cell.map_or(f64::NAN, &value)).collect())
+}
+
+/// The next `count` values of a column of text, as [`Words::value`] gives them; `first` are the first row as the words
+/// count and as the user does.
+fn texts(
+    column: &mut ColumnReaderImpl<ByteArrayType>,
+    present: i16,
+    count: usize,
+    first: (usize, u64),
+    words: &mut Words,
+) -> std::result::Result<Vec<f64>, ParquetError> {
+    let cells = cells(column, present, count)?.into_iter().enumerate();
+    let value = |(row, cell): (usize, Option<ByteArray>)| match cell {
+        None => f64::NAN,
+        Some(text) => {
+            let content = trim(text.data(), Delimiter::Blanks);
+            let position = Position::Row(first.1 + row as u64);
+            words.value(first.0 + row, content, number(content), position)
+        }
+    };
+    Ok(cells.map(value).collect())
+}
+
+/// The next `count` cells of a column; none for null.
+fn cells<T: DataType>(
+    column: &mut ColumnReaderImpl<T>,
+    present: i16,
+    count: usize,
+) -> std::result::Result<Vec<Option<T::T>>, ParquetError> {
     let (mut levels, mut values) = (Vec::new(), Vec::new());
     let mut rows = 0;
     while rows < count {
@@ -220,12 +286,12 @@ fn convert<T: DataType>(
         }
         rows += read;
     }
-    let mut values = values.into_iter().map(value);
-    if meaning.present == 0 {
-        return Ok(values.collect());
+    let mut values = values.into_iter();
+    if present == 0 {
+        return Ok(values.map(Some).collect());
     }
-    let present = levels.into_iter().map(|level| level == meaning.present);
+    let present = levels.into_iter().map(|level| level == present);
     Ok(present
-        .map(|there| there.then(|| values.next()).flatten().unwrap_or(f64::NAN))
+        .map(|there| there.then(|| values.next()).flatten())
         .collect())
 }

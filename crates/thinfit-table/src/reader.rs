@@ -2,12 +2,14 @@
 //! business of a [`Source`].
 
 use crate::dialect::SAMPLE;
-use crate::error::{malformed, show, unread};
+use crate::error::{malformed, missing, show, unread, useful};
 use crate::kind::{Kind, kind};
 use crate::names::suggest;
 #[cfg(feature = "parquet")]
 use crate::parquet::Parquet;
+use crate::table::{Cells, RawTable, Table};
 use crate::text::Text;
+use crate::words::Words;
 use crate::{Delimiter, Error, Place, Position, Problem, Remedy, Result, mat, npy, npz};
 #[cfg(feature = "parquet")]
 use bytes::Bytes;
@@ -50,17 +52,15 @@ pub struct Options {
     pub array: Option<String>,
 }
 
-/// A table read whole: m rows of k columns.
-#[derive(Debug, Clone)]
-pub struct Table {
-    /// Names of the selected columns (k).
-    pub names: Vec<String>,
-    /// Values (m × k), all finite.
-    pub x: Mat<f64>,
-    /// Rows left out because of missing values.
-    pub dropped: usize,
-    /// Missing values replaced by means.
-    pub filled: usize,
+/// Rows read from a file.
+#[derive(Default)]
+pub(crate) struct Block {
+    /// Row by row; NaN is a missing value.
+    pub values: Vec<f64>,
+    /// The text of the columns that may hold some, by the place of the column in a row.
+    pub words: Vec<Option<Words>>,
+    /// The number of the first row, as the words count.
+    pub first: usize,
 }
 
 /// Rows of a file, whatever its kind.
@@ -69,7 +69,7 @@ pub(crate) trait Source: Send {
     fn names(&self) -> &[String];
     /// Appends at most `rows` rows of these columns, row by row, with NaN for a missing value. Returns the number of rows;
     /// fewer than asked for means that the file has ended.
-    fn read(&mut self, columns: &[usize], rows: usize, out: &mut Vec<f64>) -> Result<usize>;
+    fn read(&mut self, columns: &[usize], rows: usize, out: &mut Block) -> Result<usize>;
     /// Where row `row` of the last block is in the file.
     fn position(&self, row: usize) -> Position;
 }
@@ -123,8 +123,10 @@ pub struct Reader {
     missing: Missing,
     needed: bool,
     columns: Vec<usize>,
-    /// Complete rows of the current block.
-    values: Vec<f64>,
+    /// Columns that may hold text.
+    admitted: HashSet<usize>,
+    /// Rows of the current block.
+    block: Block,
     /// Rows read so far, including those dropped.
     rows: usize,
     dropped: usize,
@@ -198,7 +200,8 @@ impl Reader {
             source,
             missing: options.missing,
             needed: options.needed,
-            values: Vec::new(),
+            admitted: HashSet::new(),
+            block: Block::default(),
             rows: 0,
             dropped: 0,
         })
@@ -241,6 +244,26 @@ impl Reader {
         &self.columns
     }
 
+    /// Lets these columns hold text. Where one does, its values are codes: indices of its different texts. Read in blocks,
+    /// a number there is text, too; read whole, a column without text is one of numbers.
+    pub fn admit_text(&mut self, columns: &[usize]) {
+        self.admitted = columns.iter().copied().collect();
+    }
+
+    /// The cells of the selected column `j` in `block`, the last one read.
+    pub fn cells<'a>(&'a self, block: &'a Mat<f64>, j: usize) -> Cells<'a> {
+        Cells::new(block.col_as_slice(j), self.block.words[j].as_ref())
+    }
+
+    /// Where the selected column `j` first holds `text` in the last block.
+    pub fn place(&self, j: usize, text: &str) -> Option<Place> {
+        let position = self.block.words[j].as_ref()?.place(text)?;
+        Some(Place {
+            path: self.path.clone(),
+            position,
+        })
+    }
+
     /// Rows left out so far because of missing values.
     pub fn dropped(&self) -> usize {
         self.dropped
@@ -252,17 +275,34 @@ impl Reader {
     /// A value is not a finite number, or is missing and [`Missing::Refuse`] is set, rows differ in length, or there are no
     /// rows.
     pub fn read(&mut self) -> Result<Table> {
+        let all: Vec<usize> = (0..self.columns.len()).collect();
+        self.read_raw()?.complete(&all)
+    }
+
+    /// Reads all remaining rows as they are, with their gaps.
+    ///
+    /// # Errors
+    /// A value is infinite, or a text where none is [admitted](Reader::admit_text), rows differ in length, or there are no
+    /// rows.
+    pub fn read_raw(&mut self) -> Result<RawTable> {
         let k = self.columns.len();
-        let mut blocks = Vec::new();
-        let mut m = 0;
+        let (mut blocks, mut m, mut gaps) = (Vec::new(), 0, vec![None; k]);
+        self.start_block();
         loop {
-            let rows = self.block((BLOCK / k).max(1))?;
+            self.block.values.clear();
+            self.block.first = m;
+            let rows = self.append((BLOCK / k).max(1))?;
             if rows == 0 {
                 break;
             }
+            let values = self.block.values.iter().enumerate();
+            for (at, _) in values.filter(|(_, value)| value.is_nan()) {
+                let (row, j) = (at / k, at % k);
+                gaps[j] = gaps[j].or_else(|| Some((m + row, self.source.position(row))));
+            }
             m += rows;
             // A copy has no spare capacity.
-            blocks.push(self.values.as_slice().to_vec());
+            blocks.push(self.block.values.as_slice().to_vec());
         }
         if m == 0 {
             return Err(self.no_rows());
@@ -278,20 +318,26 @@ impl Reader {
             }
             first += block.len() / k;
         }
-        let names: Vec<_> = self
-            .columns
-            .iter()
-            .map(|c| self.names()[*c].clone())
-            .collect();
-        let filled = match self.missing {
-            Missing::Mean => self.fill(&mut x, &names)?,
-            Missing::Refuse | Missing::Drop => 0,
-        };
-        Ok(Table {
-            names,
+        let mut words = std::mem::take(&mut self.block.words);
+        for (j, words) in words.iter_mut().enumerate() {
+            let column = x.col_as_slice_mut(j);
+            if let Some(words) = words {
+                let none = words.forget_none(column);
+                gaps[j] = gaps[j].into_iter().chain(none).min_by_key(|(row, _)| *row);
+                if !words.levels.is_empty() {
+                    words.encode(0, column.iter_mut(), |_| None);
+                }
+            }
+        }
+        let names = self.columns.iter().map(|c| self.names()[*c].clone());
+        Ok(RawTable {
+            path: self.path.clone(),
+            names: names.collect(),
             x,
-            dropped: self.dropped,
-            filled,
+            words,
+            gaps,
+            missing: self.missing,
+            needed: self.needed,
         })
     }
 
@@ -306,49 +352,67 @@ impl Reader {
             let error = Error::from(Problem::Blockwise { path });
             return Err(error.or("give complete rows").or(Remedy::DropRows));
         }
-        let (rows, k) = (self.block(rows.max(1))?, self.columns.len());
+        let (rows, k) = (self.complete(rows.max(1))?, self.columns.len());
         if rows == 0 && self.rows == 0 {
             return Err(self.no_rows());
         }
-        let block = || Mat::from_fn(rows, k, |i, j| self.values[i * k + j]);
+        let values = &self.block.values;
+        let block = || Mat::from_fn(rows, k, |i, j| values[i * k + j]);
         Ok((rows > 0).then(block))
     }
 
-    /// Reads the next rows into `values`, except those to drop; returns their number, less than `rows` only at the end.
-    fn block(&mut self, rows: usize) -> Result<usize> {
+    /// Makes room for a block.
+    fn start_block(&mut self) {
+        let words = |c: &usize| self.admitted.contains(c).then(Words::default);
+        self.block.words = self.columns.iter().map(words).collect();
+        self.block.values.clear();
+        self.block.first = 0;
+    }
+
+    /// Appends at most `rows` rows to the block, as they are; returns their number, less than `rows` only at the end.
+    fn append(&mut self, rows: usize) -> Result<usize> {
+        let (k, start) = (self.columns.len(), self.block.values.len());
+        let read = self.source.read(&self.columns, rows, &mut self.block);
+        let read = read.map_err(|error| useful(error, self.needed))?;
+        self.rows += read;
+        let values = &self.block.values[start..];
+        if let Some(at) = values.iter().position(|v| v.is_infinite()) {
+            return Err(self.infinite(at / k, at % k));
+        }
+        Ok(read)
+    }
+
+    /// Reads the next rows into the block, except those to drop; returns their number, less than `rows` only at the end.
+    fn complete(&mut self, rows: usize) -> Result<usize> {
         let k = self.columns.len();
-        self.values.clear();
+        self.start_block();
         let mut kept = 0;
         while kept < rows {
             let wanted = rows - kept;
-            let read = self.source.read(&self.columns, wanted, &mut self.values);
-            let read = read.map_err(|error| self.useful(error))?;
-            self.rows += read;
+            let read = self.append(wanted)?;
+            let Block { values, words, .. } = &mut self.block;
+            for (j, words) in words.iter_mut().enumerate() {
+                if let Some(words) = words {
+                    let column = values[kept * k..].iter_mut().skip(j).step_by(k);
+                    words.encode(kept, column, |row| Some(self.source.position(row)));
+                }
+            }
             let start = kept;
             for row in 0..read {
                 let at = (start + row) * k;
-                let values = &self.values[at..at + k];
-                if let Some(odd) = values.iter().position(|v| !v.is_finite()) {
-                    if let Some(infinite) = values.iter().position(|v| v.is_infinite()) {
-                        return Err(self.flaw(row, infinite, "is infinite", ["correct it".into()]));
+                let values = &mut self.block.values;
+                if let Some(gap) = values[at..at + k].iter().position(|v| v.is_nan()) {
+                    if self.missing == Missing::Refuse {
+                        let error = missing(self.place_of(row), self.name(gap));
+                        return Err(useful(error, self.needed));
                     }
-                    match self.missing {
-                        Missing::Refuse => {
-                            let remedies =
-                                ["fill it in".into(), Remedy::DropRows, Remedy::FillMeans];
-                            return Err(self.flaw(row, odd, "is missing", remedies));
-                        }
-                        Missing::Drop => {
-                            self.dropped += 1;
-                            continue;
-                        }
-                        Missing::Mean => {}
-                    }
+                    self.dropped += 1;
+                    continue;
                 }
-                self.values.copy_within(at..at + k, kept * k);
+                values.copy_within(at..at + k, kept * k);
                 kept += 1;
             }
-            self.values.truncate(kept * k);
+            self.block.values.truncate(kept * k);
             if read < wanted {
                 break;
             }
@@ -356,77 +420,35 @@ impl Reader {
         Ok(kept)
     }
 
-    /// Replaces NaN by the mean of its column; returns the number of NaNs.
-    fn fill(&self, x: &mut Mat<f64>, names: &[String]) -> Result<usize> {
-        let mut filled = 0;
-        for (j, name) in names.iter().enumerate() {
-            let column = x.col_as_slice_mut(j);
-            let missing = column.iter().filter(|v| v.is_nan()).count();
-            let present = column.len() - missing;
-            if present == 0 {
-                let name = show(name.as_bytes());
-                let expected = format!("values in column `{name}`");
-                let error = malformed(&self.path, expected, "none", "fill it in");
-                return Err(self.useful(error.or(Remedy::LeaveOut(name))));
-            }
-            // Divide first: a sum of large numbers may overflow.
-            let values = column.iter().filter(|v| !v.is_nan());
-            let mean: f64 = values.map(|v| v / present as f64).sum();
-            column
-                .iter_mut()
-                .filter(|v| v.is_nan())
-                .for_each(|v| *v = mean);
-            filled += missing;
+    /// The name of the selected column `j`.
+    fn name(&self, j: usize) -> &str {
+        &self.names()[self.columns[j]]
+    }
+
+    /// Where row `row` of the rows read last is.
+    fn place_of(&self, row: usize) -> Place {
+        Place {
+            path: self.path.clone(),
+            position: self.source.position(row),
         }
-        Ok(filled)
     }
 
-    /// The error of a value in the last block; one of `remedies` mends it, or leaving the column out.
-    fn flaw<const N: usize>(
-        &self,
-        row: usize,
-        column: usize,
-        flaw: &str,
-        remedies: [Remedy; N],
-    ) -> Error {
-        let column = show(self.names()[self.columns[column]].as_bytes());
-        let leave_out = Remedy::LeaveOut(column.clone());
-        self.useful(Error {
-            problem: Problem::Value {
-                place: Place {
-                    path: self.path.clone(),
-                    position: self.source.position(row),
-                },
-                column,
-                flaw: flaw.into(),
-            },
-            remedies: remedies.into_iter().chain([leave_out]).collect(),
-        })
-    }
-
-    /// The error without remedies that are no use when every selected column is needed.
-    fn useful(&self, mut error: Error) -> Error {
-        let useless = |remedy: &Remedy| {
-            matches!(
-                remedy,
-                Remedy::LeaveOut(_) | Remedy::FewerColumns | Remedy::FillMeans
-            )
-        };
-        error
-            .remedies
-            .retain(|remedy| !(self.needed && useless(remedy)));
-        error
+    /// The error of an infinite value in the rows read last.
+    fn infinite(&self, row: usize, column: usize) -> Error {
+        let column = show(self.name(column).as_bytes());
+        let error = Error::from(Problem::Value {
+            place: self.place_of(row),
+            column: column.clone(),
+            flaw: "is infinite".into(),
+        });
+        let error = error.or("correct it").or(Remedy::LeaveOut(column));
+        useful(error, self.needed)
     }
 
     /// The error of a table without rows.
     fn no_rows(&self) -> Error {
-        if self.dropped == 0 {
-            let remedy = "give a file with rows below the header";
-            return malformed(&self.path, "rows", "none", remedy);
-        }
-        let found = format!("a missing value in each of {}", self.dropped);
-        let error = malformed(&self.path, "rows", found, "give complete rows");
-        self.useful(error.or(Remedy::FewerColumns).or(Remedy::FillMeans))
+        let remedy = "give a file with rows below the header";
+        malformed(&self.path, "rows", "none", remedy)
     }
 }
 

@@ -1,10 +1,11 @@
 //! Text as a source of rows: turns fields into numbers, and what is not a number into an error with its line.
 
 use crate::dialect::{Dialect, SAMPLE};
-use crate::error::{malformed, show};
+use crate::error::{malformed, not_a_number};
 use crate::names::distinct;
-use crate::reader::Source;
+use crate::reader::{Block, Source};
 use crate::records::{Fields, Records, trim, unquote, utf8};
+use crate::words::Words;
 use crate::{Delimiter, Error, Options, Place, Position, Problem, Remedy, Result};
 use std::io::Read;
 use std::path::Path;
@@ -67,7 +68,7 @@ impl Source for Text {
         &self.names
     }
 
-    fn read(&mut self, columns: &[usize], rows: usize, out: &mut Vec<f64>) -> Result<usize> {
+    fn read(&mut self, columns: &[usize], rows: usize, out: &mut Block) -> Result<usize> {
         let mut slots = vec![None; self.names.len()];
         for (slot, column) in columns.iter().enumerate() {
             slots[*column] = Some(slot);
@@ -82,14 +83,17 @@ impl Source for Text {
                     None => break,
                 },
             };
-            let row = out.len();
-            out.resize(row + columns.len(), 0.0);
-            let flaw = parse(record, &self.dialect, &slots, &mut out[row..]);
-            if let Err(flaw) = flaw {
-                let place = Place {
-                    path: self.records.path.clone(),
-                    position: Position::Line(line),
-                };
+            let (start, position) = (out.values.len(), Position::Line(line));
+            out.values.resize(start + columns.len(), 0.0);
+            let row = Row {
+                number: out.first + start / columns.len(),
+                position,
+                values: &mut out.values[start..],
+                words: &mut out.words,
+            };
+            if let Err(flaw) = parse(record, &self.dialect, &slots, row) {
+                let path = self.records.path.clone();
+                let place = Place { path, position };
                 return Err(flaw.explain(place, &self.names, self.first_line));
             }
             self.lines.push(line);
@@ -102,20 +106,39 @@ impl Source for Text {
     }
 }
 
+/// Where the fields of a record go.
+struct Row<'a> {
+    number: usize,
+    position: Position,
+    values: &'a mut [f64],
+    words: &'a mut [Option<Words>],
+}
+
 /// Writes the fields of a record to their slots; fields without one are ignored.
 fn parse(
     record: &[u8],
     dialect: &Dialect,
     slots: &[Option<usize>],
-    out: &mut [f64],
+    row: Row<'_>,
 ) -> std::result::Result<(), Flaw> {
     let mut count = 0;
     for field in Fields::new(record, dialect.delimiter) {
         if let Some(Some(slot)) = slots.get(count) {
-            out[*slot] = dialect.number(field).ok_or_else(|| Flaw::NotANumber {
-                column: count,
-                text: unquote(field).into(),
-            })?;
+            let number = dialect.number(field);
+            row.values[*slot] = match (&mut row.words[*slot], number) {
+                (None, Some(value)) => value,
+                (None, None) => {
+                    return Err(Flaw::NotANumber {
+                        column: count,
+                        text: unquote(field).into(),
+                    });
+                }
+                (Some(words), number) => {
+                    let content = unquote(field);
+                    let content = trim(&content, Delimiter::Blanks);
+                    words.value(row.number, content, number, row.position)
+                }
+            };
         }
         count += 1;
     }
@@ -126,17 +149,21 @@ fn parse(
     }
 }
 
-/// The number of a field, correctly rounded; NaN if it is missing, none if it is text.
+/// The number of a field, correctly rounded; 1 and 0 for `true` and `false`, NaN if it is missing, none if it is text.
 pub(crate) fn number(field: &[u8]) -> Option<f64> {
     let parse = |field: &[u8]| str::from_utf8(field).ok()?.parse().ok();
     parse(field).or_else(|| {
         let content = unquote(field);
         let content = trim(&content, Delimiter::Blanks);
-        let missing = |text: &&[u8]| content.eq_ignore_ascii_case(text);
-        if content.is_empty() || MISSING.iter().any(missing) {
+        let is = |text: &[u8]| content.eq_ignore_ascii_case(text);
+        if content.is_empty() || MISSING.iter().any(|text| is(text)) {
             return Some(f64::NAN);
         }
-        parse(content)
+        match (is(b"true"), is(b"false")) {
+            (true, _) => Some(1.0),
+            (_, true) => Some(0.0),
+            _ => parse(content),
+        }
     })
 }
 
@@ -156,22 +183,7 @@ impl Flaw {
             })
             .or("complete or remove the line")
             .or(Remedy::Delimiter),
-            Flaw::NotANumber { column, text } => {
-                let name = show(names[column].as_bytes());
-                let error = Error::from(Problem::Value {
-                    place,
-                    flaw: format!("is `{}`, not a number", show(&text)),
-                    column: name.clone(),
-                });
-                let digits: Vec<u8> = text.iter().filter(|b| **b != b',').copied().collect();
-                if digits.len() < text.len() && number(&digits).is_some() {
-                    error
-                        .or(Remedy::DecimalComma)
-                        .or("write numbers without thousands separators")
-                } else {
-                    error.or("correct it").or(Remedy::LeaveOut(name))
-                }
-            }
+            Flaw::NotANumber { column, text } => not_a_number(place, &names[column], &text),
         }
     }
 }

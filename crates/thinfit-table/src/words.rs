@@ -1,0 +1,97 @@
+//! Words: the cells of a column that are text. They are kept apart from the numbers, so that a column of numbers costs
+//! nothing, and become codes, the indices of different texts, once it is known that the column is not one of numbers.
+
+use crate::Position;
+use std::collections::HashMap;
+
+/// A missing value in a column of numbers, but a word like any other among words.
+const NONE: &str = "none";
+
+/// The text in a column that may hold some.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Words {
+    /// Different texts.
+    pub levels: Vec<String>,
+    /// Where each of them is first, if it was found as text.
+    places: Vec<Option<Position>>,
+    index: HashMap<String, usize>,
+    /// Row and level of each cell that is text and has no code yet, in the order of rows.
+    cells: Vec<(usize, usize)>,
+    /// Whether the cells are dates or times.
+    pub dates: bool,
+}
+
+impl Words {
+    /// What stands for the cell of `row` among numbers: its `number`, if it is one, NaN if it is missing, and 0 for a text,
+    /// which is remembered.
+    pub fn value(
+        &mut self,
+        row: usize,
+        content: &[u8],
+        number: Option<f64>,
+        position: Position,
+    ) -> f64 {
+        match number {
+            Some(value) if !(value.is_nan() && content == NONE.as_bytes()) => value,
+            _ => {
+                let level = self.level(&String::from_utf8_lossy(content), Some(position));
+                self.cells.push((row, level));
+                0.0
+            }
+        }
+    }
+
+    /// The index of a text.
+    fn level(&mut self, text: &str, place: Option<Position>) -> usize {
+        if let Some(level) = self.index.get(text) {
+            return *level;
+        }
+        self.index.insert(text.to_owned(), self.levels.len());
+        self.levels.push(text.to_owned());
+        self.places.push(place);
+        self.levels.len() - 1
+    }
+
+    /// Turns the `values` of the rows from `first` on into codes, numbers among them as well; NaN stays. `position` says
+    /// where one of these rows is, counted from 0, if that is known.
+    pub fn encode<'a>(
+        &mut self,
+        first: usize,
+        values: impl Iterator<Item = &'a mut f64>,
+        position: impl Fn(usize) -> Option<Position>,
+    ) {
+        let mut cells = std::mem::take(&mut self.cells).into_iter().peekable();
+        for (row, value) in (first..).zip(values) {
+            if let Some((_, level)) = cells.next_if(|cell| cell.0 == row) {
+                *value = level as f64;
+            } else if !value.is_nan() {
+                *value = self.level(&value.to_string(), position(row - first)) as f64;
+            }
+        }
+    }
+
+    /// Takes the rows that are `none` for missing ones if the column holds no other text; the first of them, if any.
+    pub fn forget_none(&mut self, values: &mut [f64]) -> Option<(usize, Position)> {
+        if self.levels != [NONE] {
+            return None;
+        }
+        let words = std::mem::take(self);
+        words
+            .cells
+            .iter()
+            .for_each(|(row, _)| values[*row] = f64::NAN);
+        let place = words.places[0]?;
+        words.cells.first().map(|(row, _)| (*row, place))
+    }
+
+    /// Where a text is first.
+    pub fn place(&self, text: &str) -> Option<Position> {
+        self.index.get(text).and_then(|level| self.places[*level])
+    }
+
+    /// The first text that is not a number, and where it is.
+    pub fn first(&self) -> Option<(&str, Position)> {
+        let mut levels = self.levels.iter().zip(&self.places);
+        levels.find_map(|(text, place)| place.map(|place| (text.as_str(), place)))
+    }
+}
