@@ -1,10 +1,11 @@
-//! The columns of a user's table: which are inputs, which are targets, and where to find a model's inputs.
+//! The columns of a user's table: which are inputs, which are targets, how text becomes numbers, and where to find a
+//! model's inputs.
 
 use std::path::Path;
 
-use thinfit::{Dataset, Mat};
+use thinfit::{Code, Coded, Column, Dataset, Encoding, Levels, Mat};
 use thinfit_methods::Predictor;
-use thinfit_table::{Missing, Options, Reader};
+use thinfit_table::{Cells, Missing, Options, Place, Reader};
 
 use crate::args::{self, FitArgs, TableArgs};
 use crate::failure::Failure;
@@ -79,8 +80,12 @@ fn indices(reader: &Reader, wanted: &[String]) -> Result<Vec<usize>, Failure> {
     Ok(indices.collect::<Result<_, _>>()?)
 }
 
-/// Selects these columns, too, after those selected already; returns the position of each in a block.
-pub fn select_also(reader: &mut Reader, names: &[String]) -> Result<Vec<usize>, Failure> {
+/// Selects these columns, too, after those of [`match_inputs`]; returns the position of each in an [`encoded`] block.
+pub fn select_also(
+    reader: &mut Reader,
+    model: &Predictor,
+    names: &[String],
+) -> Result<Vec<usize>, Failure> {
     let mut columns = reader.selected().to_vec();
     let mut places = Vec::new();
     for column in indices(reader, names)? {
@@ -91,7 +96,22 @@ pub fn select_also(reader: &mut Reader, names: &[String]) -> Result<Vec<usize>, 
         }
     }
     reader.select(&columns);
-    Ok(places)
+    let Some(encoding) = model.encoding() else {
+        return Ok(places);
+    };
+    let (inputs, raw) = (encoding.inputs(), encoding.used().count());
+    let place = |(name, place): (&String, usize)| match place.checked_sub(raw) {
+        Some(after) => Ok(inputs.len() + after),
+        None => inputs
+            .iter()
+            .position(|input| input == name)
+            .ok_or_else(|| {
+                Failure::new(format!(
+                    "`{name}` holds text, which cannot be kept; name columns of numbers"
+                ))
+            }),
+    };
+    names.iter().zip(places).map(place).collect()
 }
 
 /// Whether these are the made-up names of a table without names.
@@ -123,8 +143,18 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// The samples to learn from, and how many rows were left out.
-pub fn samples(args: &FitArgs, path: &Path) -> Result<(Dataset, usize), Failure> {
+/// What to learn from.
+pub struct Samples {
+    /// The samples.
+    pub data: Dataset,
+    /// How its inputs were made from the columns of the table, where they are not these columns.
+    pub encoding: Option<Encoding>,
+    /// Rows left out because of missing values.
+    pub dropped: usize,
+}
+
+/// The samples to learn from.
+pub fn samples(args: &FitArgs, path: &Path) -> Result<Samples, Failure> {
     let mut reader = open(path, &args.table, false)?;
     if args.target.is_empty() {
         return Err(Failure::new(format!(
@@ -149,26 +179,130 @@ pub fn samples(args: &FitArgs, path: &Path) -> Result<(Dataset, usize), Failure>
     } else {
         indices(&reader, &names(&reader, &args.inputs))?
     };
-    let (d, c) = (inputs.len(), targets.len());
     let names: Vec<String> = reader.names().to_vec();
-    let pick = |columns: &[usize]| columns.iter().map(|&j| names[j].clone()).collect();
-    let chosen: Vec<usize> = inputs
-        .iter()
-        .chain(&targets)
-        .chain(&weights)
-        .copied()
-        .collect();
+    let pick =
+        |columns: &[usize]| -> Vec<String> { columns.iter().map(|&j| names[j].clone()).collect() };
+    let chosen = [&inputs[..], &targets, &weights].concat();
     select(&mut reader, &chosen)?;
-    let table = reader.read()?;
+    reader.admit_text(&inputs);
+    let raw = reader.read_raw()?;
+    let columns: Vec<Column<'_>> = (0..inputs.len()).map(|j| column(raw.cells(j))).collect();
+    let encoding = Encoding::learn(&pick(&inputs), &columns, !args.inputs.is_empty());
+    let mut used = Vec::new();
+    for (j, Coded { name, code }) in encoding.columns().iter().enumerate() {
+        match code {
+            Code::LeftOut { why } if !args.inputs.is_empty() => {
+                return Err(Failure::new(format!(
+                    "`{name}` cannot be an input: {why}; remove it from --inputs, or write it as a number (a date, for \
+                     instance, as hours since the first)"
+                )));
+            }
+            Code::LeftOut { .. } => continue,
+            Code::Number => raw.not_a_number(j).map_or(Ok(()), Err)?,
+            _ => {}
+        }
+        used.push(j);
+    }
+    let (d, c) = (used.len(), targets.len());
+    if d == 0 {
+        return Err(Failure::new(format!(
+            "{}: no column is left to be an input ({}); give a table with more columns, or write some as numbers",
+            path.display(),
+            encoding.notes().join("; ")
+        )));
+    }
+    used.extend(inputs.len()..chosen.len());
+    let table = raw.complete(&used)?;
     let part = |from: usize, columns: usize| -> Mat<f64> {
         table.x.as_ref().subcols(from, columns).to_owned()
     };
-    let data = Dataset::new(part(0, d), part(d, c))?.with_names(pick(&inputs), pick(&targets))?;
+    let columns: Vec<Column<'_>> = (0..d).map(|j| column(table.cells(j))).collect();
+    let data = Dataset::new(encoding.apply(&columns)?, part(d, c))?;
+    let data = data.with_names(encoding.inputs(), pick(&targets))?;
     let data = match weights.as_slice() {
         [] => data,
         _ => data.with_weights(table.x.col_as_slice(d + c).to_vec())?,
     };
-    Ok((data, table.dropped))
+    Ok(Samples {
+        data,
+        encoding: Some(encoding).filter(|encoding| !encoding.is_plain()),
+        dropped: table.dropped,
+    })
+}
+
+/// The cells of a table as the library takes them.
+fn column(cells: Cells<'_>) -> Column<'_> {
+    match cells {
+        Cells::Numbers(values) => Column::Numbers(values),
+        Cells::Text { levels, codes } => Column::Text {
+            levels,
+            codes,
+            levels_are: Levels::Found,
+        },
+        Cells::Dates => Column::Dates,
+    }
+}
+
+/// The next rows of a table, selected by [`match_inputs`]: the model's inputs, then the other columns.
+pub fn next_block(
+    reader: &mut Reader,
+    model: &Predictor,
+    rows: usize,
+) -> Result<Option<Mat<f64>>, Failure> {
+    let block = reader.next_block(rows)?;
+    let (Some(encoding), Some(block)) = (model.encoding(), &block) else {
+        return Ok(block);
+    };
+    let place = |j: usize, text: &str| reader.place(j, text);
+    encoded(encoding, block, &|j| reader.cells(block, j), &place).map(Some)
+}
+
+/// All rows of a table, selected by [`match_inputs`]: the model's inputs, then the other columns.
+pub fn read(reader: &mut Reader, model: &Predictor) -> Result<Mat<f64>, Failure> {
+    let table = reader.read()?;
+    let Some(encoding) = model.encoding() else {
+        return Ok(table.x);
+    };
+    let place = |j: usize, text: &str| table.place(j, text);
+    encoded(encoding, &table.x, &|j| table.cells(j), &place)
+}
+
+/// The rows `x` of a table, the first columns of which become inputs: `cells` gives their content, and `place` says where a
+/// text is.
+fn encoded<'a>(
+    encoding: &Encoding,
+    x: &Mat<f64>,
+    cells: &dyn Fn(usize) -> Cells<'a>,
+    place: &dyn Fn(usize, &str) -> Option<Place>,
+) -> Result<Mat<f64>, Failure> {
+    let raw = encoding.used().count();
+    let columns: Vec<Column<'_>> = (0..raw).map(|j| column(cells(j))).collect();
+    let located = |error: thinfit::Error| {
+        let thinfit::Error::Cell {
+            column,
+            expected,
+            found,
+            ..
+        } = &error
+        else {
+            return Failure::from(error);
+        };
+        let j = encoding.used().position(|coded| coded.name == *column);
+        match j.and_then(|j| place(j, found.trim_matches('`'))) {
+            None => Failure::from(error),
+            Some(place) => Failure::new(format!(
+                "{place}: column `{column}`: expected {expected}, as in the samples, found {found}; correct it, leave the \
+                 row out, or fit again with such rows"
+            )),
+        }
+    };
+    let inputs = encoding.apply(&columns).map_err(located)?;
+    let d = inputs.ncols();
+    let others = x.ncols() - raw;
+    Ok(Mat::from_fn(x.nrows(), d + others, |i, j| match j < d {
+        true => inputs[(i, j)],
+        false => x[(i, j - d + raw)],
+    }))
 }
 
 /// Selects the model's inputs, then `targets`, whatever their order in the file.
@@ -180,13 +314,21 @@ pub fn match_inputs(
     model: &Predictor,
     targets: &[String],
 ) -> Result<(), Failure> {
-    let wanted: Vec<String> = model.inputs().iter().chain(targets).cloned().collect();
+    let raw: Vec<&Coded> = model.encoding().iter().flat_map(|e| e.used()).collect();
+    let inputs = match model.encoding() {
+        None => model.inputs().to_vec(),
+        Some(_) => raw.iter().map(|coded| coded.name.clone()).collect(),
+    };
+    let wanted = [&inputs, targets].concat();
     let columns = match indices(reader, &wanted) {
         Err(_) if nameless(reader.names()) && reader.names().len() == wanted.len() => {
             (0..wanted.len()).collect()
         }
         found => found?,
     };
+    let text = raw.iter().zip(&columns);
+    let text = text.filter(|(coded, _)| coded.code != Code::Number);
+    reader.admit_text(&text.map(|(_, j)| *j).collect::<Vec<_>>());
     select(reader, &columns)
 }
 

@@ -316,8 +316,8 @@ mod tests {
         };
         let names = ["x1", "x2", "day"].map(str::to_owned);
         let numbers = Column::Numbers(&[1.5, 2.5, 3.5, 4.5]);
-        let encoding = Encoding::learn(&names, &[numbers, numbers, Column::Dates]);
-        let other = Encoding::learn(&names, &[numbers, column, Column::Dates]);
+        let encoding = Encoding::learn(&names, &[numbers, numbers, Column::Dates], false);
+        let other = Encoding::learn(&names, &[numbers, column, Column::Dates], false);
         for name in ["rff", "kernel-ridge"] {
             let mut model = fit(name);
             assert!(!model.to_json().contains("encoding"));

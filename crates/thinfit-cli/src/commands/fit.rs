@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use serde::Serialize;
-use thinfit::{Dataset, Model, Record, State};
+use thinfit::{Dataset, Encoding, Model, Record, State};
 use thinfit_methods::{Method, Predictor};
 
 use crate::args::FitArgs;
 use crate::checkpoint::Checkpoint;
-use crate::columns;
+use crate::columns::{self, Samples};
 use crate::digits::{counted, four_digits};
 use crate::failure::Failure;
 use crate::interrupt;
@@ -84,10 +84,19 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
     if let Some(state) = &args.checkpoint {
         check_output(state, "--checkpoint", &[&path, &output])?;
     }
-    let (data, dropped) = columns::samples(&args, &path)?;
+    let Samples {
+        data,
+        encoding,
+        dropped,
+    } = columns::samples(&args, &path)?;
     let progress = Progress::new(args.quiet);
+    let notes = encoding.iter().flat_map(Encoding::notes);
+    notes.for_each(|note| progress.note(note));
     let start = Instant::now();
-    let model = fit(&args, &data, &asked, &progress)?;
+    let mut model = fit(&args, &data, &asked, &progress)?;
+    if let Some(encoding) = encoding {
+        model.set_encoding(encoding);
+    }
     let seconds = start.elapsed().as_secs_f64();
     progress.finish();
     model.save(&output)?;

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use serde::Serialize;
-use thinfit::{Model, Record, Scaler, Sensitivity, Warp};
+use thinfit::{Encoding, Model, Record, Scaler, Sensitivity, Warp};
 use thinfit_methods::{Kernel, Predictor, Shape};
 
 use crate::args::InspectArgs;
@@ -106,7 +106,16 @@ pub fn run(args: &InspectArgs, out: &mut impl Write) -> Result<(), Failure> {
         return Ok(());
     }
     write_report(out, &report)?;
-    write_warps(out, model.inputs(), model.input_scaler())
+    write_warps(out, model.inputs(), model.input_scaler())?;
+    write_encoding(out, model.encoding())
+}
+
+/// What became of the columns of the table that are not numbers.
+fn write_encoding(out: &mut impl Write, encoding: Option<&Encoding>) -> Result<(), Failure> {
+    for note in encoding.iter().flat_map(|encoding| encoding.notes()) {
+        writeln!(out, "{note}")?;
+    }
+    Ok(())
 }
 
 /// One line for each warped input.

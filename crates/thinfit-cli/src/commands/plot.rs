@@ -12,7 +12,7 @@ use thinfit_plot::{
 };
 
 use crate::args::PlotArgs;
-use crate::columns::{match_inputs, open, targets};
+use crate::columns::{match_inputs, open, read, targets};
 use crate::failure::Failure;
 
 /// PNG pixels per SVG pixel.
@@ -33,7 +33,7 @@ pub fn run(args: &PlotArgs, out: &mut impl Write) -> Result<(), Failure> {
             let mut reader = open(path, &args.table, true)?;
             let targets = targets(&reader, &args.target, &model)?;
             match_inputs(&mut reader, &model, &targets)?;
-            Some(reader.read()?.x)
+            Some(read(&mut reader, &model)?)
         }
     };
     make_folder(&args.out)?;

@@ -7,7 +7,7 @@ use thinfit_methods::Predictor;
 use thinfit_table::Writer;
 
 use crate::args::PredictArgs;
-use crate::columns::{self, match_inputs, open, select_also};
+use crate::columns::{self, match_inputs, next_block, open, select_also};
 use crate::digits::counted;
 use crate::extrapolation::Extrapolation;
 use crate::failure::Failure;
@@ -25,7 +25,7 @@ pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
     let mut reader = open(&args.data, &args.table, true)?;
     let keep = columns::names(&reader, &args.keep);
     match_inputs(&mut reader, &model, &[])?;
-    let kept = select_also(&mut reader, &keep)?;
+    let kept = select_also(&mut reader, &model, &keep)?;
     let pool = pool(usize::from(args.threads))?;
     if let Some(output) = &args.output {
         check_output(output, "-o", &[&args.model, &args.data])?;
@@ -37,7 +37,7 @@ pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
     let (progress, mut rows) = (Progress::counting(args.quiet), 0);
     let (mut extrapolation, mut too_few) = (Extrapolation::of(&model), None);
     writer.names(&[keep, names(args, &model)].concat())?;
-    while let Some(block) = reader.next_block(BLOCK)? {
+    while let Some(block) = next_block(&mut reader, &model, BLOCK)? {
         let x = block.as_ref().subcols(0, model.inputs().len());
         extrapolation.count(&model, x);
         let predicted = pool.install(|| evaluate(args, &model, x));

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::args::ScoreArgs;
-use crate::columns::{match_inputs, open, targets};
+use crate::columns::{match_inputs, next_block, open, targets};
 use crate::commands::fit::explained;
 use crate::commands::predict::{BLOCK, in_table, tell_dropped};
 use crate::digits::four_digits;
@@ -66,7 +66,7 @@ pub fn run(args: &ScoreArgs, out: &mut impl Write) -> Result<(), Failure> {
         0,
         vec![Sums::default(); targets.len()],
     );
-    while let Some(block) = reader.next_block(BLOCK)? {
+    while let Some(block) = next_block(&mut reader, &model, BLOCK)? {
         let x = block.as_ref().subcols(0, d);
         extrapolation.count(&model, x);
         let f = model.predict(x).map_err(|error| in_table(error, rows))?;

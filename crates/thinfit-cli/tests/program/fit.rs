@@ -227,8 +227,8 @@ fn wrong_options_are_errors_that_say_what_to_do() {
     );
     fail(
         &folder,
-        &["fit", "train.csv", "--target", "y"],
-        &["train.csv:2", "`name`", "--drop"],
+        &["fit", "train.csv", "--target", "name"],
+        &["train.csv:2", "`name`", "not a number"],
     );
     fail(&folder, &with(&["--inputs", "a,y"]), &["`y`", "twice"]);
     fail(

@@ -9,6 +9,7 @@ mod fit;
 mod input;
 mod inspect;
 mod interruption;
+mod laboratory;
 mod plot;
 mod predict;
 mod reproduce;

@@ -98,11 +98,12 @@ pub struct Encoding {
 }
 
 impl Encoding {
-    /// The encoding of these columns, found from their cells.
+    /// The encoding of these columns, found from their cells. If the user has `chosen` them, a number is an input whatever
+    /// its name.
     ///
     /// # Panics
     /// There are not as many names as columns, or a code has no level.
-    pub fn learn(names: &[String], columns: &[Column<'_>]) -> Self {
+    pub fn learn(names: &[String], columns: &[Column<'_>], chosen: bool) -> Self {
         assert_eq!(names.len(), columns.len());
         let indexed = names
             .iter()
@@ -116,7 +117,7 @@ impl Encoding {
                 // Programs write the number of the row in a first column without a name.
                 let unnamed = j == 0 && name == "c1" && indexed;
                 let code = match column {
-                    Column::Numbers(values) if numbers_rows(name, unnamed, values) => {
+                    Column::Numbers(values) if !chosen && numbers_rows(name, unnamed, values) => {
                         left_out("it numbers the rows")
                     }
                     Column::Numbers(_) => Code::Number,
@@ -178,30 +179,7 @@ impl Encoding {
 
     /// What became of the columns that are not numbers, in words: one line each.
     pub fn notes(&self) -> Vec<String> {
-        let note = |coded: &Coded| {
-            let what = match &coded.code {
-                Code::Number => return None,
-                Code::Quantity { unit } => format!("text, read as numbers in {unit}"),
-                Code::Ordinal { levels } => format!(
-                    "text with {} levels in order ({}), one input from 0 to 1",
-                    levels.len(),
-                    shown(levels, " < ")
-                ),
-                Code::OneHot { levels } if levels.len() == 2 => format!(
-                    "text with 2 levels ({}), one input that is 1 for {}",
-                    shown(levels, ", "),
-                    levels[1]
-                ),
-                Code::OneHot { levels } => format!(
-                    "text with {} levels ({}), one input each",
-                    levels.len(),
-                    shown(levels, ", ")
-                ),
-                Code::LeftOut { why } => format!("left out, {why}"),
-            };
-            Some(format!("{}: {what}", coded.name))
-        };
-        self.columns.iter().filter_map(note).collect()
+        self.columns.iter().filter_map(Coded::note).collect()
     }
 
     /// Whether the encoding gives exactly these inputs, from levels that can be told apart.
@@ -218,6 +196,31 @@ impl Encoding {
 }
 
 impl Coded {
+    /// What became of the column, in words; none if it is an input as it is.
+    pub fn note(&self) -> Option<String> {
+        let what = match &self.code {
+            Code::Number => return None,
+            Code::Quantity { unit } => format!("text, read as numbers in {unit}"),
+            Code::Ordinal { levels } => format!(
+                "text with {} levels in order ({}), one input from 0 to 1",
+                levels.len(),
+                shown(levels, " < ")
+            ),
+            Code::OneHot { levels } if levels.len() == 2 => format!(
+                "text with 2 levels ({}), one input that is 1 for {}",
+                shown(levels, ", "),
+                levels[1]
+            ),
+            Code::OneHot { levels } => format!(
+                "text with {} levels ({}), one input each",
+                levels.len(),
+                shown(levels, ", ")
+            ),
+            Code::LeftOut { why } => format!("left out, {why}"),
+        };
+        Some(format!("{}: {what}", self.name))
+    }
+
     /// Names of the inputs that the column becomes.
     fn inputs(&self) -> Vec<String> {
         let name = |level: &String| format!("{}={level}", self.name);
@@ -240,7 +243,7 @@ impl Coded {
                 if let Column::Numbers(values) = column {
                     return Ok(vec![values.to_vec()]);
                 }
-                let values = self.values(column, "a number", |text| number(text));
+                let values = self.values(column, "a number", number);
                 values.map(|values| vec![values])
             }
             Code::Quantity { unit } => {
@@ -376,8 +379,10 @@ fn code_of_text(levels: &[String], codes: &[f64], levels_are: Levels) -> Code {
     }
     match found.as_slice() {
         [] => return left_out("it is empty"),
-        [only] if !is_number(only) => return left_out(format!("it is `{only}` in every row")),
-        [_] if levels_are == Levels::Categories => return left_out("it is the same in every row"),
+        _ if 2 * rows < codes.len() => return left_out("it is empty in most rows"),
+        [only] if !is_number(only) || levels_are == Levels::Categories => {
+            return left_out(format!("it holds `{only}` alone"));
+        }
         _ => {}
     }
     let (l, many) = (found.len(), (rows / ROWS_PER_LEVEL).clamp(2, MOST_LEVELS));
@@ -456,7 +461,7 @@ mod tests {
     /// The encoding of one column of text.
     fn learn(cells: &[&str]) -> Encoding {
         let cells = text(cells);
-        Encoding::learn(&["c".into()], &[column(&cells, Levels::Found)])
+        Encoding::learn(&["c".into()], &[column(&cells, Levels::Found)], false)
     }
 
     fn apply(encoding: &Encoding, cells: &[&str]) -> Result<Mat<f64>> {
@@ -535,11 +540,13 @@ mod tests {
             note(&["2024-01-05", "2024-01-06", "", "2024-01-05"]),
             "c: left out, it holds dates or times"
         );
-        assert_eq!(note(&["a", "a", ""]), "c: left out, it is `a` in every row");
+        assert_eq!(note(&["a", "a", ""]), "c: left out, it holds `a` alone");
+        let remarks = ["a", "b", "a", "", "", "", "", ""];
+        assert_eq!(note(&remarks), "c: left out, it is empty in most rows");
         assert_eq!(note(&["", ""]), "c: left out, it is empty");
         let rows = [4.0, 5.0, 6.0, 8.0];
         let learn = |name: &str, values: &[f64]| {
-            Encoding::learn(&[name.into()], &[Column::Numbers(values)]).is_plain()
+            Encoding::learn(&[name.into()], &[Column::Numbers(values)], false).is_plain()
         };
         for name in ["id", "Sample ID", "#", "Row", "Unnamed: 0", "Nr."] {
             assert!(!learn(name, &rows), "{name}");
@@ -548,8 +555,8 @@ mod tests {
         assert!(learn("width", &rows) && learn("nozzle", &rows) && learn("c1", &rows));
         let names = ["c1".to_owned(), "x".to_owned()];
         let columns = [Column::Numbers(&rows), Column::Numbers(&rows)];
-        let encoding = Encoding::learn(&names, &columns);
-        assert_eq!(encoding.inputs(), ["x"]);
+        assert_eq!(Encoding::learn(&names, &columns, false).inputs(), ["x"]);
+        assert!(Encoding::learn(&names, &columns, true).is_plain());
     }
 
     #[test]
@@ -582,7 +589,8 @@ mod tests {
     #[test]
     fn categories_that_are_named_as_such_may_look_like_numbers() {
         let cells = text(&["1", "2", "3"].repeat(4));
-        let learn = |levels_are| Encoding::learn(&["c".into()], &[column(&cells, levels_are)]);
+        let learn =
+            |levels_are| Encoding::learn(&["c".into()], &[column(&cells, levels_are)], false);
         assert_eq!(learn(Levels::Categories).inputs().len(), 3);
         let ordered = learn(Levels::Ordered);
         assert_eq!(ordered.inputs(), ["c"]);
@@ -609,7 +617,7 @@ mod tests {
             column(&b, Levels::Found),
         ];
         let names = ["a", "v", "day", "t"].map(str::to_owned);
-        let encoding = Encoding::learn(&names, &columns);
+        let encoding = Encoding::learn(&names, &columns, false);
         let json = serde_json::to_string(&encoding).unwrap();
         assert!(
             json.starts_with(
