@@ -5,6 +5,7 @@
 
 mod array;
 mod compute;
+mod encoding;
 mod fit;
 mod model;
 mod setting;
@@ -14,6 +15,8 @@ use pyo3::prelude::*;
 /// The native part of the Python package.
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use super::encoding::Encoding;
     #[pymodule_export]
     use super::fit::{defaults, fit, preset};
     #[pymodule_export]

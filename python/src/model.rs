@@ -2,6 +2,7 @@
 
 use crate::array::{array, flat, view};
 use crate::compute::{bug, compute, raise};
+use crate::encoding::Encoding;
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -56,6 +57,18 @@ impl Model {
     #[getter]
     fn outputs(&self) -> &[String] {
         self.0.outputs()
+    }
+
+    #[getter]
+    fn encoding(&self) -> Option<Encoding> {
+        self.0.encoding().cloned().map(Encoding)
+    }
+
+    /// The model with the encoding that made its inputs.
+    fn encoded(&self, encoding: &Encoding) -> Self {
+        let mut model = self.0.clone();
+        model.set_encoding(encoding.0.clone());
+        Model(model)
     }
 
     #[getter]

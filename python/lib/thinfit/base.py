@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import Bunch
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
-from . import _native, plotting
+from . import _native, encoding, plotting
 from .parameters import RandomState, place, plain, seed, settings_named, threads
 from .progress import progress
 
@@ -51,7 +51,8 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Inputs. The model takes its names from pandas and polars frames.
+            Inputs. The model takes its names from pandas and polars frames; text and categories in a frame are encoded,
+            dates and identifiers left out with a warning.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Outputs.
 
@@ -301,10 +302,11 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
             estimator = cls(**cls._parameters(json.loads(model.record)))
         except (KeyError, TypeError) as error:
             raise ValueError(f"expected a model with the settings of {cls.__name__}, found others: {error}") from error
+        columns = model.inputs if model.encoding is None else model.encoding.columns
         # Unnamed columns are called x1, x2, … here and in Rust, c1, c2, … on the command line.
-        if all(model.inputs != [f"{letter}{j + 1}" for j in range(len(model.inputs))] for letter in "xc"):
-            estimator.feature_names_in_ = np.array(model.inputs, dtype=object)
-        estimator.n_features_in_ = len(model.inputs)
+        if all(columns != [f"{letter}{j + 1}" for j in range(len(columns))] for letter in "xc"):
+            estimator.feature_names_in_ = np.array(columns, dtype=object)
+        estimator.n_features_in_ = len(columns)
         return estimator._learn(model, len(model.outputs) == 1)
 
     def _settings(self) -> dict[str, Any]:
@@ -341,6 +343,11 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
         outputs = _names(y)
         # The library checks for values that are not finite, and says where they are.
         checks = {"dtype": np.float64, "multi_output": True, "y_numeric": True, "ensure_min_samples": 2}
+        if encoding.needed(X):
+            validate_data(self, X, skip_check_array=True)
+            self._encoding = encoding.learn(X)
+            x, f = check_X_y(encoding.apply(self._encoding, X), y, ensure_all_finite=False, **checks)
+            return _contiguous(x), np.asarray(f, np.float64), (self._encoding.inputs, outputs)
         x, f = validate_data(self, X, y, ensure_all_finite=False, **checks)
         inputs = getattr(self, "feature_names_in_", None)
         return _contiguous(x), np.asarray(f, np.float64), (None if inputs is None else list(inputs), outputs)
@@ -348,6 +355,8 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
     def _inputs(self, X: ArrayLike) -> Floats:
         """Inputs to predict at."""
         check_is_fitted(self)
+        if self._model.encoding is not None:
+            return encoding.apply(self._model.encoding, X)
         # In a file, the names x1, x2, … may mean that there were none; a frame that has them must have them in order.
         columns, inputs = [str(name) for name in getattr(X, "columns", [])], self._model.inputs
         nameless = not hasattr(self, "feature_names_in_")
@@ -357,7 +366,8 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
 
     def _learn(self, model: _native.Model, flat: bool) -> Self:
         """Set the learned attributes; `flat` says that y has one axis."""
-        self._model, self._flat = model, flat
+        learned = self.__dict__.pop("_encoding", None)
+        self._model, self._flat = model if learned is None else model.encoded(learned), flat
         self.record_ = json.loads(model.record)
         self.n_outputs_ = len(model.outputs)
         return self

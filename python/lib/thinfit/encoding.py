@@ -1,0 +1,80 @@
+"""Frames with text, categories or dates: the rules are in Rust, here the cells are handed over."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _native
+
+if TYPE_CHECKING:
+    from .base import Floats
+
+# How the names of the types of dates and durations begin, in numpy, pandas and polars.
+_DATES = ("datetime", "timedelta", "date", "time", "period", "duration")
+
+
+def needed(X: Any) -> bool:
+    """Whether X is a frame in which some column is not one of numbers."""
+    columns = list(getattr(X, "columns", []))
+    if not hasattr(X, "dtypes") or len(set(columns)) < len(columns):
+        return False
+    return any(_numbers(X[name]) is None for name in columns)
+
+
+def learn(X: Any) -> _native.Encoding:
+    """The encoding of a frame; warns of columns that are left out."""
+    encoding = _native.Encoding.learn([str(name) for name in X.columns], [_cells(X[name]) for name in X.columns])
+    if encoding.left_out:
+        warnings.warn("; ".join(encoding.left_out), stacklevel=4)
+    return encoding
+
+
+def apply(encoding: _native.Encoding, X: Any) -> Floats:
+    """The inputs of the model from a frame, whose columns may be in another order."""
+    columns = {str(name): name for name in getattr(X, "columns", [])}
+    if any(name not in columns for name in encoding.used):
+        expected = f"a frame with the columns {', '.join(encoding.used)}, as the model was fitted to"
+        found = f"one with {', '.join(columns)}" if columns else "an array"
+        raise ValueError(f"X: expected {expected}, found {found}")
+    return encoding.apply([_cells(X[columns[name]]) for name in encoding.used])
+
+
+def _numbers(column: Any) -> Floats | None:
+    """The column as floats, NaN where it is missing; None if it is not one of numbers."""
+    kind = getattr(column.dtype, "kind", None) or np.asarray(column).dtype.kind
+    if hasattr(column.dtype, "categories") or str(column.dtype).lower().startswith(_DATES):
+        return None
+    try:
+        if kind in "biuf" and not isinstance(column.dtype, np.dtype) and hasattr(column, "isna"):
+            return np.ascontiguousarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        # scikit-learn refuses complex numbers.
+        return np.ascontiguousarray(np.asarray(column, dtype=np.complex128 if kind == "c" else np.float64))
+    except (TypeError, ValueError):
+        return None
+
+
+def _cells(column: Any) -> _native._Cells:
+    """A column as the native module takes it."""
+    numbers = _numbers(column)
+    if numbers is not None:
+        return numbers
+    if str(column.dtype).lower().startswith(_DATES):
+        return None
+    if hasattr(column, "cat") and hasattr(column.cat, "codes"):
+        codes = np.asarray(column.cat.codes, dtype=np.float64)
+        kind = "ordered" if column.cat.ordered else "categories"
+        return [str(level) for level in column.cat.categories], np.where(codes < 0, np.nan, codes), kind
+    levels: dict[str, int] = {}
+    texts = ("" if _missing(value) else str(value).strip() for value in column)
+    codes = np.array([levels.setdefault(text, len(levels)) if text else np.nan for text in texts], dtype=np.float64)
+    return list(levels), codes, "found"
+
+
+def _missing(value: Any) -> bool:
+    """Whether a cell is None, NaN, or what pandas has for them."""
+    return (
+        value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
+    )

@@ -1,0 +1,145 @@
+"""Frames with text, categories and dates."""
+
+import pickle
+import subprocess
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+
+import thinfit
+from conftest import quick
+
+pd = pytest.importorskip("pandas")
+
+
+def laboratory(rows=60):
+    """A table as laboratories write them, and what it explains."""
+    i = np.arange(rows)
+    material = np.array(["alu", "steel", "titanium"], dtype=object)[(i * i + i // 3) % 3]
+    frame = pd.DataFrame(
+        {
+            "Nr": i,
+            "day": pd.Timestamp("2024-03-01") + pd.to_timedelta(i, unit="D"),
+            "sample": [f"S-{k}" for k in i],
+            "material": material,
+            "load": pd.Categorical(
+                np.array(["small", "grown", "full"])[i % 3], ["small", "grown", "full"], ordered=True
+            ),
+            "batch": pd.Categorical(i % 4),
+            "t": i * 37 % 61 / 10.0,
+            "length": [f"{k * 17 % 53 / 4} mm" for k in i],
+            "checked": i % 5 == 0,
+        }
+    )
+    return frame, frame["t"] + i % 3 + (material == "alu") * 2.0 + (i % 4 == 1)
+
+
+INPUTS = [
+    "material=alu",
+    "material=steel",
+    "material=titanium",
+    "load",
+    "batch=0",
+    "batch=1",
+    "batch=2",
+    "batch=3",
+    "t",
+]
+INPUTS += ["length", "checked"]
+
+
+def fitted(model=None):
+    X, y = laboratory()
+    with pytest.warns(
+        UserWarning, match="Nr: left out, it numbers the rows; day: left out, it holds dates or times; sam"
+    ):
+        return (model or thinfit.KernelRidgeRegressor(scaling="box")).fit(X, y), X, y
+
+
+def test_text_categories_and_dates_are_encoded_by_the_rules_of_the_library():
+    model, X, y = fitted()
+    assert model._model.inputs == INPUTS
+    assert list(model.feature_names_in_) == list(X.columns) and model.n_features_in_ == X.shape[1]
+    assert model.score(X, y) > 0.99
+    # An ordered category is one number, even if its words are not known to have an order.
+    assert model._model.domain[3] == [0.0, 1.0]
+    np.testing.assert_array_equal(model.predict(X[X.columns[::-1]]), model.predict(X))
+    np.testing.assert_array_equal(model.predict(X.drop(columns=["day", "sample"])), model.predict(X))
+
+
+def test_a_network_of_text_has_intervals_gradients_and_copies():
+    model, X, y = fitted(quick())
+    assert model.predict_gradient(X).shape == (60, len(INPUTS))
+    assert len(model.predict_interval(X)[0]) == 60
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+    assert not hasattr(clone(model), "_model")
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_frames_of_text_are_cross_validated():
+    X, y = laboratory()
+    assert min(cross_val_score(thinfit.KernelRidgeRegressor(scaling="box"), X, y, cv=3)) > 0.5
+
+
+def test_a_saved_model_predicts_the_same_table_on_the_command_line(tmp_path, program):
+    model, X, _ = fitted()
+    model.save(tmp_path / "model.json")
+    X.to_csv(tmp_path / "lab.csv", index=False)
+    command = [program, "predict", "model.json", "lab.csv"]
+    told = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    np.testing.assert_allclose([float(line) for line in told.split()[1:]], model.predict(X), rtol=1e-12)
+    read = thinfit.load(tmp_path / "model.json")
+    assert list(read.feature_names_in_) == list(X.columns)
+    np.testing.assert_array_equal(read.predict(X), model.predict(X))
+    # What pandas reads from the file are objects and strings, not categories.
+    np.testing.assert_array_equal(read.predict(pd.read_csv(tmp_path / "lab.csv")), model.predict(X))
+
+
+def test_what_the_samples_did_not_hold_is_an_error():
+    model, X, _ = fitted()
+    for column, value, words in [
+        ("material", "wood", "column `material`, row 3: expected one of alu, steel, titanium, found `wood`"),
+        ("material", None, "column `material`, row 3: .* found nothing"),
+        ("length", "3 cm", "column `length`, row 3: expected a number with the unit mm, found `3 cm`"),
+    ]:
+        spoilt = X.copy()
+        spoilt[column] = spoilt[column].astype(object)
+        spoilt.loc[3, column] = value
+        with pytest.raises(ValueError, match=words):
+            model.predict(spoilt)
+    with pytest.raises(ValueError, match="expected a frame with the columns material, load, .*, found an array"):
+        model.predict(np.zeros((3, len(INPUTS))))
+    with pytest.raises(ValueError, match="found one with Nr, day"):
+        model.predict(X.drop(columns="material"))
+
+
+def test_missing_text_and_typing_errors_are_not_categories():
+    X, y = laboratory()
+    X = X[["material", "t"]].astype(object)
+    X.loc[5, "material"] = np.nan
+    with pytest.raises(ValueError, match="column `material`, row 5"):
+        thinfit.KernelRidgeRegressor().fit(X, y)
+    X, y = laboratory()
+    X = X[["material", "t"]].astype(object)
+    X.loc[7, "t"] = "warm"
+    with pytest.raises(ValueError, match="column `t`, row 7: expected a number, found `warm`"):
+        thinfit.KernelRidgeRegressor().fit(X, y)
+
+
+def test_frames_of_numbers_are_left_alone():
+    X, y = laboratory()
+    numbers = X[["Nr", "t", "checked"]].astype({"t": object, "Nr": "Int64"})
+    model = thinfit.KernelRidgeRegressor().fit(numbers, y)
+    assert model._model.inputs == ["Nr", "t", "checked"] and model._model.encoding is None
+
+
+def test_polars_frames_are_encoded():
+    pl = pytest.importorskip("polars")
+    X, y = laboratory()
+    X = X[["material", "t", "length", "day"]]
+    with pytest.warns(UserWarning, match="day: left out"):
+        model = thinfit.KernelRidgeRegressor(scaling="box").fit(pl.DataFrame(X.to_dict("list")), y)
+    assert model._model.inputs == INPUTS[:3] + ["t", "length"]
+    np.testing.assert_array_equal(model.predict(X), model.predict(pl.DataFrame(X.to_dict("list"))))
