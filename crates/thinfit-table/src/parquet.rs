@@ -14,6 +14,7 @@ use parquet::data_type::{ByteArray, ByteArrayType, DataType};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 /// What a column holds.
@@ -137,7 +138,7 @@ impl Source for Parquet {
         let (k, mut read) = (columns.len(), 0);
         while read < rows {
             if self.left == 0 {
-                match self.advance(columns) {
+                match survive(|| self.advance(columns)) {
                     Ok(true) => continue,
                     Ok(false) => break,
                     Err(error) => return Err(damaged(&self.path, &error)),
@@ -152,13 +153,13 @@ impl Source for Parquet {
                 let values = match (column, &mut out.words[j]) {
                     (ColumnReader::ByteArrayColumnReader(column), Some(words)) => {
                         let first = (out.first + start / k, self.next + read as u64 + 1);
-                        texts(column, meaning.present, count, first, words)
+                        survive(|| texts(column, meaning.present, count, first, words))
                     }
                     (_, Some(words)) if meaning.kind == Kind::Date => {
                         words.dates = true;
                         continue;
                     }
-                    (column, _) => values(column, *meaning, count),
+                    (column, _) => survive(|| values(column, *meaning, count)),
                 };
                 let values = values.map_err(|error| damaged(&self.path, &error))?;
                 slots.zip(values).for_each(|(out, value)| *out = value);
@@ -180,6 +181,15 @@ fn damaged(path: &Path, error: &ParquetError) -> Error {
     let advice =
         "copy or save it again, uncompressed or with Snappy or Zstandard, or convert it to CSV";
     malformed(path, "a Parquet file", found, advice)
+}
+
+/// Runs `read`; a panic becomes an error, since the `parquet` crate asserts some of what a damaged file breaks.
+fn survive<T>(
+    read: impl FnOnce() -> std::result::Result<T, ParquetError>,
+) -> std::result::Result<T, ParquetError> {
+    // What was being read is not used after an error.
+    let damaged = |_| Err(ParquetError::General("a damaged column".into()));
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(damaged)
 }
 
 /// How to interpret the values of a column.

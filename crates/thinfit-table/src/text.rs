@@ -125,18 +125,18 @@ fn parse(
     for field in Fields::new(record, dialect.delimiter) {
         if let Some(Some(slot)) = slots.get(count) {
             let number = dialect.number(field);
-            row.values[*slot] = match (&mut row.words[*slot], number) {
-                (None, Some(value)) => value,
-                (None, None) => {
+            row.values[*slot] = match (number, &mut row.words[*slot]) {
+                (Some(value), words) if words.is_none() || !value.is_nan() => value,
+                (number, Some(words)) => {
+                    let content = unquote(field);
+                    let content = trim(&content, Delimiter::Blanks);
+                    words.value(row.number, content, number, row.position)
+                }
+                (_, None) => {
                     return Err(Flaw::NotANumber {
                         column: count,
                         text: unquote(field).into(),
                     });
-                }
-                (Some(words), number) => {
-                    let content = unquote(field);
-                    let content = trim(&content, Delimiter::Blanks);
-                    words.value(row.number, content, number, row.position)
                 }
             };
         }

@@ -9,7 +9,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use thinfit_table::{Missing, Options, Reader};
+use thinfit_table::{Cells, Missing, Options, Reader};
 
 fn config() -> ProptestConfig {
     let cases = std::env::var("THINFIT_FUZZ").map_or(500, |n| n.parse().unwrap());
@@ -49,6 +49,20 @@ fn survive(name: &str, bytes: &[u8], options: &Options) {
                 }
             }
         };
+        let mut with_text = open().unwrap();
+        let all: Vec<usize> = (0..with_text.names().len()).collect();
+        with_text.admit_text(&all);
+        if let Ok(raw) = with_text.read_raw() {
+            let codes = |j| match raw.cells(j) {
+                Cells::Text { levels, codes } => {
+                    let known = |code: &f64| code.is_nan() || (*code as usize) < levels.len();
+                    codes.iter().all(known)
+                }
+                _ => true,
+            };
+            assert!(all.iter().all(|j| codes(*j)));
+            drop(raw.complete(&all));
+        }
         match whole {
             Ok(whole) => {
                 assert!(whole.x.col_iter().all(|c| c.iter().all(|v| v.is_finite())));
