@@ -5,8 +5,9 @@
 use proptest::prelude::*;
 use std::path::Path;
 use thinfit::{
-    Activation, Config, Control, Dataset, Form, GeneratorConfig, Lambda, Mat, Model, OutputWeights,
-    Polish, Precision, Ridge, Scaling, Schedule, Training, Variation, fit,
+    Activation, Column, Config, Control, Dataset, Encoding, Form, GeneratorConfig, Lambda, Levels,
+    Mat, Model, OutputWeights, Polish, Precision, Ridge, Scaling, Schedule, Training, Variation,
+    fit,
 };
 
 /// Numbers of all sizes, often equal, sometimes broken.
@@ -136,6 +137,24 @@ proptest! {
     #[test]
     fn any_text_is_a_model_or_an_error(text in "\\PC*") {
         let _ = Model::from_json(&text, Path::new("model"));
+    }
+
+    #[test]
+    fn any_text_is_encoded_by_the_rules_found_from_it(
+        levels in prop::collection::hash_set("[-<>0-9.,:/ +%eTZmJan°é]{0,10}", 1..6),
+        cells in prop::collection::vec(0..6usize, 1..40),
+        levels_are in prop::sample::select(vec![Levels::Found, Levels::Categories, Levels::Ordered]),
+    ) {
+        let levels: Vec<String> = levels.into_iter().collect();
+        let codes: Vec<f64> = cells.iter().map(|cell| (cell % levels.len()) as f64).collect();
+        let column = Column::Text { levels: &levels, codes: &codes, levels_are };
+        let encoding = Encoding::learn(&["c".into()], &[column], false);
+        prop_assert!(encoding.inputs().len() <= levels.len());
+        match encoding.apply(&[column]) {
+            Ok(x) => prop_assert!(is_finite(&x) && x.ncols() == encoding.inputs().len()),
+            // Only a column that is taken for one of numbers can hold what its encoding does not know.
+            Err(_) => prop_assert!(encoding.is_plain()),
+        }
     }
 }
 

@@ -18,7 +18,7 @@ fn line(i: usize, material: &str) -> String {
     let day = 1 + i % 28;
     format!(
         "{i},2024-03-{day:02} 14:30,S-{i},{material},{load},{t},{length} mm,{coating},{},\"{remark}\",{y}\n",
-        i % 5 == 0
+        i.is_multiple_of(5)
     )
 }
 

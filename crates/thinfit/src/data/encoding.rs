@@ -18,10 +18,10 @@ const ROWS_PER_LEVEL: usize = 4;
 const NEARLY_ALL: f64 = 0.9;
 /// Most levels in a message.
 const MOST_SHOWN: usize = 8;
-/// Words in the name of a column that numbers the rows.
-const ROW_NUMBERS: [&str; 9] = [
-    "id", "idx", "index", "no", "nr", "row", "rowid", "unnamed", "nummer",
-];
+/// Words in the name of a column whose whole numbers, all different, are identifiers.
+const IDENTIFIERS: [&str; 4] = ["id", "rowid", "uuid", "barcode"];
+/// Words in the name of a column that numbers the rows, if its numbers are dense as well.
+const ROW_NUMBERS: [&str; 7] = ["idx", "index", "no", "nr", "row", "unnamed", "nummer"];
 
 /// A column of a table before it is encoded (m cells); a missing cell is NaN.
 #[derive(Clone, Copy, Debug)]
@@ -339,18 +339,23 @@ fn shown(levels: &[String], between: &str) -> String {
     }
 }
 
-/// Whether a column numbers the rows: different whole numbers, dense enough, under a name that says so.
+/// Whether a column numbers the rows: different whole numbers under a name that says so.
 fn numbers_rows(name: &str, unnamed: bool, values: &[f64]) -> bool {
     let lower = name.to_lowercase();
-    let mut words = lower.split(|c: char| !c.is_alphanumeric());
-    let named = unnamed || name.trim() == "#" || words.any(|word| ROW_NUMBERS.contains(&word));
+    let has = |known: &[&str]| {
+        let mut words = lower.split(|c: char| !c.is_alphanumeric());
+        words.any(|word| known.contains(&word))
+    };
+    let identifier = has(&IDENTIFIERS);
+    let named = identifier || unnamed || name.trim() == "#" || has(&ROW_NUMBERS);
     let whole = |v: &f64| v.fract() == 0.0 && v.abs() < 1e15;
     if !named || values.len() < 3 || !values.iter().all(whole) {
         return false;
     }
     let [low, high] = super::dataset::range(values.iter());
     let distinct: HashSet<i64> = values.iter().map(|v| *v as i64).collect();
-    distinct.len() == values.len() && high - low < 2.0 * values.len() as f64
+    let dense = high - low < 2.0 * values.len() as f64;
+    distinct.len() == values.len() && (dense || identifier)
 }
 
 /// What becomes of a column of text.
@@ -550,7 +555,9 @@ mod tests {
         };
         for name in ["id", "Sample ID", "#", "Row", "Unnamed: 0", "Nr."] {
             assert!(!learn(name, &rows), "{name}");
-            assert!(learn(name, &[4.0, 4.0, 5.0, 6.0]) && learn(name, &[1.0, 20.0, 300.0]));
+            assert!(learn(name, &[4.0, 4.0, 5.0, 6.0]) && learn(name, &[1.0, 2.5, 3.0]));
+            let identifier = name.to_lowercase().contains("id");
+            assert_eq!(learn(name, &[1.0, 20.0, 300.0]), !identifier, "{name}");
         }
         assert!(learn("width", &rows) && learn("nozzle", &rows) && learn("c1", &rows));
         let names = ["c1".to_owned(), "x".to_owned()];

@@ -1,6 +1,8 @@
 //! What a cell of text means: a number, a number with a unit, a range, a rank among words, or a date. It knows cells,
 //! not columns.
 
+use std::borrow::Cow;
+
 /// Words in order from little to much; those separated by `/` mean the same.
 const SCALES: [&[&str]; 11] = [
     &[
@@ -117,13 +119,29 @@ fn leading(text: &str) -> Option<(f64, &str)> {
     None
 }
 
-/// The number and the unit of a text such as `12.5 mm` or `20°C`.
+/// The number and the unit of a text such as `12.5 mm`, `12,5 mm` or `20°C`.
 pub(super) fn quantity(text: &str) -> Option<(f64, &str)> {
-    let (value, unit) = leading(text.trim())?;
-    let unit = unit.trim_start();
+    let text = text.trim();
+    let pointed = decimal_point(text);
+    let (value, rest) = leading(&pointed)?;
+    let unit = text[text.len() - rest.len()..].trim_start();
     let first = unit.chars().next()?;
     let is_unit = first.is_alphabetic() || "°%‰'\"$€£".contains(first);
     (is_unit && !unit.contains(char::is_whitespace)).then_some((value, unit))
+}
+
+/// The text with a point for its first comma, if that can only be a decimal comma: three digits may be thousands.
+fn decimal_point(text: &str) -> Cow<'_, str> {
+    let Some((whole, rest)) = text.split_once(',') else {
+        return Cow::Borrowed(text);
+    };
+    let decimals = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let is_whole = !whole.contains('.') && number(whole).is_some();
+    if is_whole && !matches!(decimals, 0 | 3) {
+        Cow::Owned(format!("{whole}.{rest}"))
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// The ends of a range such as `10-20`, `10 to 20 mm`, `<10` or `20+`; one end may be infinite.
@@ -318,7 +336,10 @@ mod tests {
         assert_eq!(quantity("1e3Pa"), Some((1000.0, "Pa")));
         assert_eq!(quantity("5e"), Some((5.0, "e")));
         assert_eq!(quantity("10%"), Some((10.0, "%")));
-        for text in ["12", "mm", "M6", "", "3 of 4", "10-20", "°C"] {
+        assert_eq!(quantity("12,5 mm"), Some((12.5, "mm")));
+        for text in [
+            "1,500 mm", "1,2-x", "12", "mm", "M6", "", "3 of 4", "10-20", "°C",
+        ] {
             assert_eq!(quantity(text), None, "{text}");
         }
         assert_eq!(range("10-20"), Some([10.0, 20.0]));
