@@ -79,14 +79,14 @@ def plot_history(model: GFTRegressor, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _warped(model: NetworkRegressor, j: int, values: ArrayLike) -> Floats:
-    centre, width = model.warps_[j] or (0.0, 0.0)
+def _warped(model: Regressor, j: int, values: ArrayLike) -> Floats:
+    centre, width = model._model.warps[j] or (0.0, 0.0)
     values = np.asarray(values)
     return np.arcsinh((values - centre) / width) if width else values
 
 
-def _unwarped(model: NetworkRegressor, j: int, values: Floats) -> Floats:
-    centre, width = model.warps_[j] or (0.0, 0.0)
+def _unwarped(model: Regressor, j: int, values: Floats) -> Floats:
+    centre, width = model._model.warps[j] or (0.0, 0.0)
     return centre + width * np.sinh(values) if width else values
 
 
