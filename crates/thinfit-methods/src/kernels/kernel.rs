@@ -203,7 +203,7 @@ pub(crate) mod tests {
 
     #[test]
     fn gradients_agree_with_central_differences() {
-        let (x, points, step) = (random(7, 4, 1), random(5, 4, 2), 1e-5);
+        let (x, points, step) = (random(7, 4, 1), random(5, 4, 2), 1e-6);
         let c = [1.0, -2.0, 0.5, 3.0, -0.1];
         for kernel in every() {
             let gradient = kernel.gradient(&x, points.as_ref(), &c);
