@@ -42,6 +42,7 @@
 
 mod auto;
 mod choice;
+mod comparison;
 mod kernels;
 mod method;
 mod networks;
@@ -49,10 +50,12 @@ mod predictor;
 mod prepared;
 mod random;
 mod range;
+mod report;
 mod request;
 mod settings;
 
 pub use auto::Auto;
+pub use comparison::{CONTENDERS, Compared, Comparison, Contender, contenders};
 pub use kernels::gaussian_process::GaussianProcess;
 pub use kernels::kernel::Kernel;
 pub use kernels::kernel_model::KernelModel;
@@ -71,5 +74,6 @@ pub use networks::random_fourier::RandomFourier;
 pub use networks::shrimp::{Shrimp, ShrimpVariant};
 pub use networks::swim::Swim;
 pub use predictor::{Interval, Predictor};
+pub use report::{four_digits, rmse_error, two_digits};
 pub use request::Request;
 pub use thinfit::{Error, Result};

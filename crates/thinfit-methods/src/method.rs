@@ -118,6 +118,15 @@ impl Method {
         setting != "method" && settings.get(setting).is_some()
     }
 
+    /// Settings of the method `name` for columns as users have them, to lie under any others: most papers take data that
+    /// are scaled already.
+    pub fn for_raw_columns(name: &str) -> Map<String, Value> {
+        let other = Method::named(name).filter(|_| !Method::THIN.contains(&name));
+        let scaled = other.filter(|method| method.has("scaling"));
+        let scaling = scaled.map(|_| ("scaling".into(), "standard".into()));
+        scaling.into_iter().collect()
+    }
+
     /// The same method with some settings changed, written as in a file.
     ///
     /// # Errors

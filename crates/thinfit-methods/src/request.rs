@@ -2,6 +2,7 @@
 
 use crate::{Method, Predictor};
 use serde_json::{Map, Value};
+use thinfit::pieces::require;
 use thinfit::{Config, Dataset, Error, Observer, Result, State, on_threads};
 
 /// A method, a seed and a number of threads.
@@ -45,8 +46,13 @@ impl Request {
             seed: number("seed", seed, 1, MAX_SEED)?,
             threads: number("threads", threads, 0, MAX_THREADS)? as usize,
         };
-        if let Method::Thin(_) = request.method {
-            request.config()?.check()?;
+        match &request.method {
+            Method::Thin(_) => request.config()?.check()?,
+            Method::Auto(auto) => {
+                let width = (1..=10_000).contains(&auto.width);
+                require(width, "width", "1 to 10000", auto.width)?;
+            }
+            _ => {}
         }
         Ok(request)
     }

@@ -10,7 +10,7 @@ mod network;
 mod outliers;
 mod plan;
 mod report;
-mod samples;
+pub(crate) mod samples;
 mod structure;
 mod student;
 mod teacher;

@@ -146,7 +146,7 @@ impl OutOfFold {
 }
 
 /// Shuffled folds of about equal size; rows with equal inputs are in one fold.
-fn folds(data: &Dataset, count: usize, seed: u64) -> Vec<Vec<usize>> {
+pub(crate) fn folds(data: &Dataset, count: usize, seed: u64) -> Vec<Vec<usize>> {
     let mut groups: BTreeMap<Vec<u64>, Vec<usize>> = BTreeMap::new();
     for i in 0..data.samples() {
         // Adding zero makes −0 equal to 0.

@@ -1,0 +1,239 @@
+//! What a fit found out, as text for people.
+
+use crate::Predictor;
+use std::fmt::Write;
+use thinfit::{Findings, Record};
+
+/// `value` to four significant digits, with an exponent only if it is very small or very large.
+pub fn four_digits(value: f64) -> String {
+    let size = value.abs();
+    if size == 0.0 {
+        return "0".into();
+    }
+    if !(1e-3..1e6).contains(&size) {
+        return format!("{value:.3e}");
+    }
+    let decimals = 3 - size.log10().floor() as i32;
+    format!("{value:.0$}", usize::try_from(decimals).unwrap_or(0))
+}
+
+impl Predictor {
+    /// What the model is, in a few words.
+    pub fn kind(&self) -> String {
+        let record = self.record();
+        match self {
+            Predictor::Network(model) => {
+                format!("{} {} neurons", model.width(), model.activation().name())
+            }
+            Predictor::Kernel(_) => {
+                let best = record
+                    .findings
+                    .as_ref()
+                    .and_then(|found| found.tried.first());
+                let name = best.map_or(&record.method, |best| &best.name);
+                format!("{name}, a kernel at each sample")
+            }
+        }
+    }
+
+    /// What the model is, its errors on rows that it did not see, and [`Predictor::findings`].
+    pub fn report(&self) -> String {
+        let record = self.record();
+        let mut text = format!(
+            "{}, {} parameters, fitted to {} samples\n",
+            self.kind(),
+            self.parameters(),
+            record.samples
+        );
+        for (o, name) in self.outputs().iter().enumerate() {
+            let errors = (record.validation_mse.get(o)).zip(record.validation_variance.get(o));
+            let _ = match errors {
+                None => writeln!(
+                    text,
+                    "{name}: no samples were held out to measure the error"
+                ),
+                Some((mse, variance)) => writeln!(
+                    text,
+                    "{name}: rmse {}, r² {:.6} on {} rows that the model had not seen",
+                    with_error(record, o, *mse),
+                    if *variance > 0.0 {
+                        1.0 - mse / variance
+                    } else {
+                        0.0
+                    },
+                    record.validation_samples
+                ),
+            };
+        }
+        text + &self.findings().unwrap_or_default()
+    }
+
+    /// What a fit without settings found out about the data: in words, then noise, inputs that matter, outliers and the
+    /// candidates. None for other methods.
+    pub fn findings(&self) -> Option<String> {
+        let found = self.record().findings.as_ref()?;
+        let mut text: String = found
+            .words
+            .iter()
+            .map(|words| format!("{words}\n"))
+            .collect();
+        for (name, &noise) in self.outputs().iter().zip(&found.noise) {
+            let _ = match noise > 0.0 {
+                true => writeln!(
+                    text,
+                    "noise of {name}: {}, which no model can predict",
+                    four_digits(noise)
+                ),
+                false => writeln!(text, "noise of {name}: none found"),
+            };
+        }
+        self.push_inputs(&mut text, found);
+        if !found.outliers.is_empty() {
+            let rows: Vec<String> = found.outliers.iter().map(|i| (i + 1).to_string()).collect();
+            let _ = writeln!(text, "outliers set aside: rows {}", rows.join(", "));
+        }
+        self.push_tried(&mut text, found);
+        Some(text)
+    }
+
+    fn push_inputs(&self, text: &mut String, found: &Findings) {
+        let inputs = self.inputs();
+        let known = found.inputs.iter().filter_map(|&j| inputs.get(j));
+        let names: Vec<&str> = known.map(String::as_str).collect();
+        let _ = match found.inputs.len() {
+            0 => Ok(()),
+            all if all == inputs.len() => writeln!(text, "inputs that matter: all {all}"),
+            some => writeln!(
+                text,
+                "inputs that matter: {} ({some} of {})",
+                names.join(", "),
+                inputs.len()
+            ),
+        };
+    }
+
+    fn push_tried(&self, text: &mut String, found: &Findings) {
+        let names = found.tried.iter().map(|tried| tried.name.chars().count());
+        let Some(widest) = names.max() else {
+            return;
+        };
+        let title = "tried, best first";
+        let widest = widest.max(title.len()) + 2;
+        let _ = write!(text, "\n{title:<widest$}");
+        for name in self.outputs() {
+            let title = match self.outputs().len() {
+                1 => "rmse".into(),
+                _ => format!("rmse of {name}"),
+            };
+            let _ = write!(text, "{title:>14}");
+        }
+        text.push('\n');
+        for tried in &found.tried {
+            let _ = write!(text, "{:<widest$}", tried.name);
+            for mse in &tried.mse {
+                let _ = write!(text, "{:>14}", four_digits(mse.sqrt()));
+            }
+            text.push('\n');
+        }
+    }
+}
+
+/// The root of the mean squared error of output `o`, with its standard error where it is known.
+fn with_error(record: &Record, o: usize, mse: f64) -> String {
+    let rmse = mse.sqrt();
+    match rmse_error(record, o) {
+        Some(error) => format!("{} ± {}", four_digits(rmse), two_digits(error)),
+        None => four_digits(rmse),
+    }
+}
+
+/// The standard error of the root mean squared error of output `o`, where it is known: that of the mse over 2 rmse.
+pub fn rmse_error(record: &Record, o: usize) -> Option<f64> {
+    let found = record.findings.as_ref()?;
+    let (error, mse) = (found.standard_error.get(o)?, record.validation_mse.get(o)?);
+    Some(if *mse > 0.0 {
+        0.5 * error / mse.sqrt()
+    } else {
+        0.0
+    })
+}
+
+/// An error of a number, to two digits.
+pub fn two_digits(error: f64) -> String {
+    match error {
+        0.0 => "0".into(),
+        small if !(1e-3..1e6).contains(&small) => format!("{small:.1e}"),
+        large => {
+            let decimals = 1 - large.log10().floor() as i32;
+            format!("{large:.0$}", usize::try_from(decimals).unwrap_or(0))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{GaussianProcess, Method};
+    use thinfit::{Control, Dataset, Mat, Tried};
+
+    #[test]
+    fn four_digits_have_an_exponent_only_if_it_helps() {
+        let cases = [
+            (0.0, "0"),
+            (2.18612, "2.186"),
+            (-0.00123456, "-0.001235"),
+            (151.54, "151.5"),
+            (123456.7, "123457"),
+            (4.195e-4, "4.195e-4"),
+            (1e9, "1.000e9"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(four_digits(value), text);
+        }
+        for (value, text) in [
+            (0.0, "0"),
+            (0.01234, "0.012"),
+            (34.5, "34"),
+            (1e-5, "1.0e-5"),
+        ] {
+            assert_eq!(two_digits(value), text);
+        }
+    }
+
+    #[test]
+    fn a_report_tells_all_findings_and_other_methods_have_none() {
+        let x = Mat::from_fn(30, 3, |i, j| ((i * (7 + 4 * j)) % 31) as f64 / 31.0);
+        let y = Mat::from_fn(30, 1, |i, _| x[(i, 0)] + x[(i, 1)]);
+        let data = Dataset::new(x, y).unwrap();
+        let method = Method::named(GaussianProcess::NAME).unwrap();
+        let fitted = method.fit(&data, 1, &|_| Control::Continue).unwrap();
+        assert_eq!(fitted.findings(), None);
+        let Predictor::Kernel(mut model) = fitted else {
+            panic!("a Gaussian process is a kernel model");
+        };
+        model.record.validation_mse = vec![0.04];
+        model.record.findings = Some(Findings {
+            standard_error: vec![0.004],
+            noise: vec![0.125],
+            inputs: vec![0, 2],
+            terms: Some(vec![vec![0, 2], vec![0]]),
+            outliers: vec![4],
+            tried: vec![Tried {
+                name: "the winner".into(),
+                mse: vec![0.04],
+            }],
+            words: vec!["more rows would help".into()],
+        });
+        let report = Predictor::from(model).report();
+        for words in [
+            "the winner, a kernel at each sample",
+            "y: rmse 0.2000 ± 0.010",
+            "noise of y: 0.1250",
+            "x1, x3 (2 of 3)",
+            "outliers set aside: rows 5",
+            "more rows would help",
+        ] {
+            assert!(report.contains(words), "`{words}` is missing in\n{report}");
+        }
+    }
+}
