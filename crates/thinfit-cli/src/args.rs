@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-/// Learn thin two-layer networks from little data.
+/// Learn from little data.
 ///
-/// Fits a network with one hidden layer of about a hundred neurons to the rows of a table, solving exactly for its output
-/// weights. Without a command, runs the demo.
+/// Finds the best model of the rows of a table, a Gaussian process or a network with one hidden layer of about a hundred
+/// neurons, and says how good it is. Without a command, runs the demo.
 #[derive(Debug, Parser)]
 #[command(
     name = "thinfit",
@@ -25,8 +25,10 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Fit a network to a table.
+    /// Fit a model to a table: the best one, or that of a given method.
     Fit(Box<FitArgs>),
+    /// Compare methods on a table by cross-validation.
+    Compare(Box<CompareArgs>),
     /// Predict every row of a table.
     Predict(PredictArgs),
     /// Measure the error of a model on a table.
@@ -85,41 +87,56 @@ pub enum Missing {
     Mean,
 }
 
-/// Options of `thinfit fit`.
-#[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  thinfit fit train.csv --target y\n  \
-    thinfit fit lab.tsv --target flow,pressure --drop id --lambda auto -o pump.json\n  \
-    thinfit fit train.csv --target y --preset paper --checkpoint fit.state\n  \
-    thinfit fit train.csv --target y --config fit.toml --set polish.steps=50")]
-pub struct FitArgs {
-    /// Table with one sample per row: CSV, TSV, NPY, NPZ, MAT or Parquet; `-` reads standard input.
-    #[arg(value_name = "DATA")]
-    pub data: Option<PathBuf>,
+/// Which columns of a table are learned, and from which.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ColumnArgs {
     /// Columns to learn, separated by commas. If a name contains a comma, repeat the option instead.
     #[arg(short, long, value_name = "COL,…")]
     pub target: Vec<String>,
-    /// Where to write the model [default: model.json].
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
     /// Columns to learn from [default: all other columns].
     #[arg(long, value_name = "COL,…")]
     pub inputs: Vec<String>,
     /// Columns to leave out.
     #[arg(long, value_name = "COL,…")]
     pub drop: Vec<String>,
-    /// Column of sample weights; a weight of 2 counts the row twice.
+}
+
+/// Options of `thinfit fit`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  thinfit fit train.csv --target y\n  \
+    thinfit fit lab.tsv --target flow,pressure --drop id --budget 120 -o pump.json\n  \
+    thinfit fit train.csv --target y --thin\n  \
+    thinfit fit train.csv --target y --preset paper --checkpoint fit.state\n  \
+    thinfit fit train.csv --target y --config fit.toml --set polish.steps=50")]
+pub struct FitArgs {
+    /// Table with one sample per row: CSV, TSV, NPY, NPZ, MAT or Parquet; `-` reads standard input.
+    #[arg(value_name = "DATA")]
+    pub data: Option<PathBuf>,
+    /// Which columns are what, and which are left out.
+    #[command(flatten)]
+    pub columns: ColumnArgs,
+    /// Where to write the model [default: model.json].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Column of sample weights; a weight of 2 counts the row twice (networks only).
     #[arg(long, value_name = "COL")]
     pub weights: Option<String>,
-    /// Settings to start from [default: fast].
+    /// Seconds that the search for the best model may take, on two cores [default: 30].
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Method")]
+    pub budget: Option<f64>,
+    /// Take the best thin network, even if another model is better.
+    #[arg(long, help_heading = "Method")]
+    pub thin: bool,
+    /// Settings of a network to start from [default: fast].
     #[arg(long, value_parser = PossibleValuesParser::new(["fast", "paper"]), help_heading = "Method")]
     pub preset: Option<String>,
-    /// How to find the hidden weights, or another method to compare with.
+    /// The method [default: auto, which takes the best model; gft-r if an option or setting of a network is given].
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(thinfit_methods::Method::ALL), help_heading = "Method")]
     pub method: Option<String>,
     /// Activation of the hidden neurons.
     #[arg(long, value_parser = PossibleValuesParser::new(thinfit::Activation::ALL.map(thinfit::Activation::name)), help_heading = "Method")]
     pub activation: Option<String>,
-    /// Number of hidden neurons.
+    /// Number of hidden neurons; for auto, the most that a network may have.
     #[arg(
         long,
         value_name = "N",
@@ -175,6 +192,43 @@ pub struct FitArgs {
     pub table: TableArgs,
 }
 
+/// Options of `thinfit compare`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  thinfit compare train.csv --target y\n  \
+    thinfit compare train.csv --target y --methods auto,gft-r,salsa --folds 10")]
+pub struct CompareArgs {
+    /// Table with one sample per row; `-` reads standard input.
+    #[arg(value_name = "DATA")]
+    pub data: PathBuf,
+    /// Which columns are what, and which are left out.
+    #[command(flatten)]
+    pub columns: ColumnArgs,
+    /// Methods [default: some that differ; --help of `fit` lists more].
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(thinfit_methods::contenders()))]
+    pub methods: Vec<String>,
+    /// Number of folds.
+    #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..=100))]
+    pub folds: u16,
+    /// Seconds that each fit by `auto` may take, on two cores.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value_t = 10.0)]
+    pub budget: f64,
+    /// Random seed of folds and fits.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Number of threads; 0 uses all cores.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=4096))]
+    pub threads: u16,
+    /// Print the result as one JSON object.
+    #[arg(long)]
+    pub json: bool,
+    /// Show no progress.
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// How the table is read.
+    #[command(flatten)]
+    pub table: TableArgs,
+}
+
 /// Options of `thinfit predict`.
 #[derive(Args, Debug)]
 #[command(
@@ -211,6 +265,13 @@ pub struct PredictArgs {
     /// How the table is read.
     #[command(flatten)]
     pub table: TableArgs,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if seconds > 0.0 && seconds <= 1e6 => Ok(seconds),
+        _ => Err("expected a number of seconds above 0, such as 30".into()),
+    }
 }
 
 fn noise_level(text: &str) -> Result<f64, String> {

@@ -7,7 +7,7 @@ use thinfit::{Code, Coded, Column, Dataset, Encoding, Levels, Mat};
 use thinfit_methods::Predictor;
 use thinfit_table::{Cells, Missing, Options, Place, Reader};
 
-use crate::args::{self, FitArgs, TableArgs};
+use crate::args::{self, ColumnArgs, TableArgs};
 use crate::failure::Failure;
 use crate::shell::quoted;
 
@@ -154,8 +154,13 @@ pub struct Samples {
 }
 
 /// The samples to learn from.
-pub fn samples(args: &FitArgs, path: &Path) -> Result<Samples, Failure> {
-    let mut reader = open(path, &args.table, false)?;
+pub fn samples(
+    path: &Path,
+    table: &TableArgs,
+    args: &ColumnArgs,
+    weights: Option<&String>,
+) -> Result<Samples, Failure> {
+    let mut reader = open(path, table, false)?;
     if args.target.is_empty() {
         return Err(Failure::new(format!(
             "which column should be learned? give --target COL; {} has {}",
@@ -164,7 +169,7 @@ pub fn samples(args: &FitArgs, path: &Path) -> Result<Samples, Failure> {
         )));
     }
     let targets = indices(&reader, &names(&reader, &args.target))?;
-    let weights = indices(&reader, args.weights.as_slice())?;
+    let weights = indices(&reader, &weights.cloned().into_iter().collect::<Vec<_>>())?;
     let dropped = indices(&reader, &names(&reader, &args.drop))?;
     let used = targets.iter().chain(&weights);
     if let Some(j) = used.copied().find(|j| dropped.contains(j)) {

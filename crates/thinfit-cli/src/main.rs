@@ -21,7 +21,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 use crate::args::{Cli, Command};
-use crate::commands::{data, demo, export, fit, inspect, plot, predict, reproduce, score};
+use crate::commands::{compare, data, demo, export, fit, inspect, plot, predict, reproduce, score};
 use crate::failure::Failure;
 
 fn main() -> ExitCode {
@@ -45,6 +45,7 @@ fn dispatch(cli: Cli, out: &mut impl Write) -> Result<bool, Failure> {
     };
     match command {
         Command::Fit(args) => return fit::run(*args, out),
+        Command::Compare(args) => return compare::run(&args, out),
         Command::Predict(args) => predict::run(&args, out)?,
         Command::Score(args) => score::run(&args, out)?,
         Command::Inspect(args) => inspect::run(&args, out)?,

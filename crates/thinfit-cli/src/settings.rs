@@ -2,13 +2,16 @@
 //!
 //! A file holds settings of the method and options of the program side by side; both mean the same wherever they are
 //! written. The settings are read by [`Request`], which everything else goes through as well.
+//!
+//! Who says nothing of a method gets `auto`. Who gives an option or a setting that only networks have means the network
+//! method `gft-r`, unless `method` says otherwise.
 
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use thinfit_methods::{Method, Request};
+use thinfit_methods::{Auto, Method, Request};
 
 use crate::args::{FitArgs, Missing};
 use crate::failure::Failure;
@@ -24,6 +27,8 @@ struct Options {
     drop: Columns,
     weights: Option<String>,
     missing: Option<String>,
+    budget: Option<f64>,
+    thin: bool,
     preset: Option<String>,
     checkpoint: Option<PathBuf>,
     resume: Option<PathBuf>,
@@ -101,16 +106,16 @@ pub fn resolve(args: &mut FitArgs) -> Result<Asked, Failure> {
     layers.extend(changes(&args.set)?);
     let given = |layer: &Map<String, Value>| layer.keys().any(|key| key != "threads");
     let given = args.preset.is_some() || layers.iter().any(given);
-    let mut names = layers.iter().rev().filter_map(|layer| layer.get("method"));
-    let name = names.next().and_then(Value::as_str).unwrap_or("gft-r");
-    let name = name.to_owned();
-    if let Some(method) = Method::named(&name).filter(|_| !Method::THIN.contains(&name.as_str())) {
+    let name = method(args, &layers)?;
+    layers.push(Map::from_iter([("method".into(), name.clone().into())]));
+    if name == Auto::NAME {
+        let budget = args.budget.map(|budget| ("budget".into(), budget.into()));
+        let thin = args.thin.then(|| ("thin".into(), true.into()));
+        layers.push(budget.into_iter().chain(thin).collect());
+    }
+    if !Method::THIN.contains(&name.as_str()) {
         refuse_options(args, &name)?;
-        // The papers of these methods take data that are scaled already; a user's are not.
-        if method.has("scaling") {
-            let scaling = ("scaling".into(), "standard".into());
-            layers.insert(0, Map::from_iter([scaling]));
-        }
+        layers.insert(0, Method::for_raw_columns(&name));
     }
     let request = Request::new(args.preset.as_deref(), layers).map_err(|error| match error {
         error @ thinfit::Error::Setting { .. } => {
@@ -123,6 +128,45 @@ pub fn resolve(args: &mut FitArgs) -> Result<Asked, Failure> {
         error => error.into(),
     })?;
     Ok(Asked { request, given })
+}
+
+/// The name of the method: the last one given, or what the other options and settings mean.
+fn method(args: &FitArgs, layers: &[Map<String, Value>]) -> Result<String, Failure> {
+    let given = layers
+        .iter()
+        .rev()
+        .find_map(|layer| layer.get("method"))
+        .map(|name| name.as_str().map_or(name.to_string(), str::to_owned));
+    let auto = [("--budget", args.budget.is_some()), ("--thin", args.thin)];
+    let auto = auto.iter().find(|(_, given)| *given).map(|(name, _)| *name);
+    if let Some(method) = given {
+        return match auto {
+            Some(option) if method != Auto::NAME => Err(Failure::new(format!(
+                "{option}: only the method `{}` has it, and `{method}` is asked for; leave one of them out",
+                Auto::NAME
+            ))),
+            _ => Ok(method),
+        };
+    }
+    let options = [
+        ("--preset", args.preset.is_some()),
+        ("--weights", args.weights.is_some()),
+        ("--checkpoint", args.checkpoint.is_some()),
+        ("--resume", args.resume.is_some()),
+    ];
+    let own = Method::Auto(Auto::default());
+    let own = |key: &str| own.has(key) || ["seed", "threads"].contains(&key);
+    let setting = (layers.iter().flat_map(Map::keys)).find(|key| !own(key));
+    let option = options.iter().find(|(_, given)| *given);
+    let network = (option.map(|(name, _)| format!("`{name}`")))
+        .or(setting.map(|key| format!("the setting `{key}`")));
+    match (network, auto) {
+        (None, _) => Ok(Auto::NAME.into()),
+        (Some(_), None) => Ok("gft-r".into()),
+        (Some(network), Some(auto)) => Err(Failure::new(format!(
+            "`{auto}` asks for the best model, {network} is that of one network method; leave one of them out"
+        ))),
+    }
 }
 
 /// Refuses options that only thinfit's own methods have.
@@ -202,9 +246,9 @@ fn complete(args: &mut FitArgs, options: Map<String, Value>) -> Result<(), Failu
     };
     let wrong = |message: String| Failure::new(format!("{}: {message}", path.display()));
     let file: Options = named(options).map_err(wrong)?;
-    file.target.under(&mut args.target);
-    file.inputs.under(&mut args.inputs);
-    file.drop.under(&mut args.drop);
+    file.target.under(&mut args.columns.target);
+    file.inputs.under(&mut args.columns.inputs);
+    file.drop.under(&mut args.columns.drop);
     if args.table.missing.is_none() {
         args.table.missing = match file.missing.as_deref() {
             None => None,
@@ -225,11 +269,13 @@ fn complete(args: &mut FitArgs, options: Map<String, Value>) -> Result<(), Failu
     fill(&mut args.data, file.data);
     fill(&mut args.output, file.output);
     fill(&mut args.weights, file.weights);
+    fill(&mut args.budget, file.budget);
     fill(&mut args.preset, file.preset);
     fill(&mut args.checkpoint, file.checkpoint);
     fill(&mut args.resume, file.resume);
     fill(&mut args.table.delimiter, file.delimiter);
     fill(&mut args.table.array, file.array);
+    args.thin |= file.thin;
     args.json |= file.json;
     args.quiet |= file.quiet;
     args.table.decimal_comma |= file.decimal_comma;
@@ -284,6 +330,65 @@ mod tests {
         assert!(lambda_value("nan").is_err() && lambda_value("1e-3").is_ok());
     }
 
+    /// The method that a command line asks for, or the error.
+    fn asked(words: &[&str]) -> Result<Value, String> {
+        let words = [&["thinfit", "fit", "a.csv"], words].concat();
+        let Some(Command::Fit(mut args)) = Cli::parse_from(words).command else {
+            panic!("`fit` is a command");
+        };
+        let asked = resolve(&mut args).map_err(|error| error.to_string())?;
+        Ok(asked.request.settings())
+    }
+
+    #[test]
+    fn without_a_method_it_is_auto_unless_an_option_of_networks_is_given() {
+        let name = |words: &[&str]| {
+            let settings = asked(words).unwrap();
+            settings
+                .get("method")
+                .and_then(Value::as_str)
+                .map_or("gft-r".into(), str::to_owned)
+        };
+        for words in [
+            &[][..],
+            &["--width=30", "--seed=3", "--threads=1"],
+            &["--thin"],
+            &["--budget=5"],
+            &["--set=budget=5", "--set=seed=2"],
+            &["--method=auto", "--thin"],
+        ] {
+            assert_eq!(name(words), "auto", "{words:?}");
+        }
+        for words in [
+            &["--preset=fast"][..],
+            &["--activation=tanh"],
+            &["--lambda=auto", "--width=30"],
+            &["--set=polish.steps=3"],
+            &["--weights=w"],
+            &["--checkpoint=a.state"],
+            &["--resume=a.state"],
+        ] {
+            assert_eq!(name(words), "gft-r", "{words:?}");
+        }
+        assert_eq!(name(&["--method=salsa", "--seed=3"]), "salsa");
+        let settings = asked(&["--thin", "--budget=7", "--width=30"]).unwrap();
+        assert_eq!(
+            (&settings["thin"], &settings["width"]),
+            (&true.into(), &30.into())
+        );
+        assert_eq!(settings["budget"], 7.0);
+        for (words, expected) in [
+            (&["--thin", "--lambda=auto"][..], "`--thin`"),
+            (&["--budget=5", "--preset=paper"], "`--preset`"),
+            (&["--thin", "--method=gft"], "`gft`"),
+            (&["--method=auto", "--lambda=0"], "lambda"),
+            (&["--method=auto", "--checkpoint=a.state"], "--checkpoint"),
+        ] {
+            let error = asked(words).unwrap_err();
+            assert!(error.contains(expected), "{words:?}: {error}");
+        }
+    }
+
     #[test]
     fn the_file_in_the_book_is_the_fast_preset() {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
@@ -303,7 +408,7 @@ mod tests {
             panic!("the file is the configuration of a fit");
         };
         assert_eq!(request.config().unwrap(), Config::fast());
-        assert_eq!(args.target, ["y"]);
+        assert_eq!(args.columns.target, ["y"]);
         assert!(given);
         let keys = serde_json::to_value(Config::fast()).unwrap();
         let keys = keys.as_object().unwrap().keys();

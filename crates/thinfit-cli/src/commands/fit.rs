@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use serde::Serialize;
-use thinfit::{Dataset, Encoding, Model, Record, State};
-use thinfit_methods::{Method, Predictor};
+use thinfit::{Dataset, Encoding, Findings, Model, Record, State};
+use thinfit_methods::{Auto, Method, Predictor, rmse_error};
 
 use crate::args::FitArgs;
 use crate::checkpoint::Checkpoint;
 use crate::columns::{self, Samples};
-use crate::digits::{counted, four_digits};
+use crate::digits::{counted, four_digits, two_digits};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::check_output;
@@ -38,6 +38,9 @@ struct Summary<'a> {
     interrupted: bool,
     /// None where a method holds nothing out.
     validation: Option<Validation>,
+    /// Of `auto` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    findings: Option<&'a Findings>,
 }
 
 /// Errors on rows that the predictions there did not see, per output.
@@ -46,6 +49,9 @@ struct Validation {
     rows: usize,
     mse: Vec<f64>,
     r2: Vec<f64>,
+    /// Standard errors of the roots of `mse`, where they are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rmse_error: Option<Vec<f64>>,
     /// Of a linear fit.
     linear_mse: Vec<f64>,
     mean_mse: Vec<f64>,
@@ -63,6 +69,9 @@ impl Validation {
         Some(Validation {
             rows: record.validation_samples,
             r2: r2.collect(),
+            rmse_error: (0..record.validation_mse.len())
+                .map(|o| rmse_error(record, o))
+                .collect(),
             mse: record.validation_mse.clone(),
             linear_mse: record.validation_linear.clone(),
             mean_mse: record.validation_variance.clone(),
@@ -88,7 +97,7 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
         data,
         encoding,
         dropped,
-    } = columns::samples(&args, &path)?;
+    } = columns::samples(&path, &args.table, &args.columns, args.weights.as_ref())?;
     let progress = Progress::new(args.quiet);
     let notes = encoding.iter().flat_map(Encoding::notes);
     notes.for_each(|note| progress.note(note));
@@ -115,6 +124,7 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
         seconds,
         interrupted: record.stopped,
         validation: Validation::of(record),
+        findings: record.findings.as_ref(),
     };
     if args.json {
         serde_json::to_writer(&mut *out, &result)?;
@@ -210,16 +220,16 @@ fn write_report(
         true => "interrupted; best fit of",
         false => "fitted",
     };
-    let (kind, held_out) = match model {
-        Predictor::Network(model) => (
-            format!("{} {} neurons", model.width(), model.activation().name()),
-            "rows that trained no neuron (they chose between candidates)",
-        ),
-        Predictor::Kernel(_) => (
-            format!("{}, a kernel at each sample", result.method),
-            "samples held out in turn (they may have chosen the settings)",
-        ),
-    };
+    let (kind, held_out) = (
+        model.kind(),
+        match model {
+            _ if result.method == Auto::NAME => {
+                "rows, each predicted by models that had not seen it (they chose between candidates)"
+            }
+            Predictor::Network(_) => "rows that trained no neuron (they chose between candidates)",
+            Predictor::Kernel(_) => "samples held out in turn (they may have chosen the settings)",
+        },
+    );
     writeln!(
         out,
         "{fitted} {} in {:.1} s from {} samples{dropped}: {kind}, {} parameters\n",
@@ -237,6 +247,9 @@ fn write_report(
     };
     writeln!(out, "on {} {held_out}:\n", validation.rows)?;
     write_errors(out, result.outputs, validation)?;
+    if let Some(findings) = model.findings() {
+        write!(out, "\n{findings}")?;
+    }
     for name in constant {
         writeln!(
             out,
@@ -249,9 +262,12 @@ fn write_report(
         .filter(|name| !constant.contains(name))
         .collect::<Vec<_>>();
     if !worse.is_empty() {
-        let advice = match Method::THIN.contains(&result.method) {
-            true => "with noisy or few samples try --lambda auto or a smaller --width",
-            false => "try another method, such as gft-r or gaussian-process",
+        let advice = match result.method {
+            Auto::NAME => "more rows would help, or inputs that say more",
+            name if Method::THIN.contains(&name) => {
+                "with noisy or few samples try --lambda auto or a smaller --width, or leave the choice to auto"
+            }
+            _ => "try another method, or leave the choice to auto",
         };
         let worse = worse.join(", ");
         writeln!(out, "\nno better than a linear fit for {worse}: {advice}")?;
@@ -281,7 +297,13 @@ fn write_errors(
                 four_digits(mse.sqrt()),
                 explained(mse, validation.mean_mse[o]),
             );
-            writeln!(out, "{label:<24}{rmse:>12}{r2:>14.9}")?;
+            let error = match &validation.rmse_error {
+                Some(errors) if text == "this model" => {
+                    format!("   rmse ± {}", two_digits(errors[o]))
+                }
+                _ => String::new(),
+            };
+            writeln!(out, "{label:<24}{rmse:>12}{r2:>14.9}{error}")?;
         }
     }
     Ok(())

@@ -106,6 +106,9 @@ pub fn run(args: &InspectArgs, out: &mut impl Write) -> Result<(), Failure> {
         return Ok(());
     }
     write_report(out, &report)?;
+    if let Some(findings) = model.findings() {
+        writeln!(out, "{findings}")?;
+    }
     write_warps(out, model.inputs(), model.input_scaler())?;
     write_encoding(out, model.encoding())
 }

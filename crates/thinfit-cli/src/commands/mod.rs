@@ -1,5 +1,6 @@
 //! The commands, one file each: arguments in, library calls, a file or a report out.
 
+pub mod compare;
 pub mod data;
 pub mod demo;
 pub mod export;

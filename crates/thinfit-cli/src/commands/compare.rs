@@ -1,0 +1,101 @@
+//! `thinfit compare`: methods beside each other on one table.
+
+use std::io::Write;
+
+use thinfit::{Encoding, on_threads};
+use thinfit_methods::{CONTENDERS, Compared, Comparison};
+
+use crate::args::CompareArgs;
+use crate::columns::{self, Samples};
+use crate::digits::{counted, four_digits, two_digits};
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::progress::Progress;
+
+/// Fits every method without each fold and prints the table; tells whether it was interrupted.
+pub fn run(args: &CompareArgs, out: &mut impl Write) -> Result<bool, Failure> {
+    let Samples { data, encoding, .. } =
+        columns::samples(&args.data, &args.table, &args.columns, None)?;
+    let progress = Progress::new(args.quiet);
+    let notes = encoding.iter().flat_map(Encoding::notes);
+    notes.for_each(|note| progress.note(note));
+    let methods = match args.methods.is_empty() {
+        true => CONTENDERS.map(String::from).to_vec(),
+        false => args.methods.clone(),
+    };
+    let comparison = Comparison {
+        methods,
+        folds: args.folds.into(),
+        budget: args.budget,
+        seed: args.seed,
+    };
+    interrupt::listen("and showing the methods that are done")?;
+    let observe = |method: &str, done: f64| {
+        progress.step(done, || method.into());
+        interrupt::control()
+    };
+    let compared = on_threads(args.threads.into(), || comparison.run(&data, &observe))?;
+    progress.finish();
+    if args.json {
+        serde_json::to_writer(&mut *out, &compared)?;
+        writeln!(out)?;
+    } else {
+        write_table(out, &compared, &data.outputs)?;
+    }
+    Ok(compared.stopped)
+}
+
+/// The methods, best first, one table for each output.
+fn write_table(
+    out: &mut impl Write,
+    compared: &Compared,
+    outputs: &[String],
+) -> Result<(), Failure> {
+    let names = compared.methods.iter().map(|one| one.method.len());
+    let widest = names.max().unwrap_or(0).max(8) + 2;
+    for (o, output) in outputs.iter().enumerate() {
+        writeln!(
+            out,
+            "{output}: {}, each predicted by fits without it, in {} folds\n",
+            counted(compared.rows, "row"),
+            compared.folds
+        )?;
+        writeln!(
+            out,
+            "  {:<widest$}{:>11}   {:<9}{:>12}{:>10}{:>12}{:>10}{:>12}",
+            "method", "rmse", "±", "r²", "in 90 %", "width", "seconds", "parameters"
+        )?;
+        for one in &compared.methods {
+            let mark = if one.is_behind() { " " } else { "=" };
+            let intervals = one.coverage.as_ref().zip(one.width.as_ref());
+            let (inside, width) = match intervals {
+                Some((inside, width)) => {
+                    (format!("{:.1} %", 100.0 * inside[o]), four_digits(width[o]))
+                }
+                None => ("-".into(), "-".into()),
+            };
+            writeln!(
+                out,
+                "{mark} {:<widest$}{:>11}   {:<9}{:>12.6}{inside:>10}{width:>12}{:>10.2}{:>12}",
+                one.method,
+                four_digits(one.rmse[o]),
+                two_digits(one.standard_error[o]),
+                one.r2[o],
+                one.seconds,
+                one.parameters
+            )?;
+        }
+        writeln!(out)?;
+    }
+    writeln!(
+        out,
+        "= not told apart from the best by these rows: the difference, row by row, is below two standard errors"
+    )?;
+    for (method, why) in &compared.failed {
+        writeln!(out, "{method} cannot be fitted: {why}")?;
+    }
+    if compared.stopped {
+        writeln!(out, "interrupted: methods that are missing were not done")?;
+    }
+    Ok(())
+}
