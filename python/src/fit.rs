@@ -12,7 +12,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use thinfit::{Config, Control, Dataset, MatRef, Progress};
-use thinfit_methods::{Method, Predictor, Request};
+use thinfit_methods::{CONTENDERS, Comparison, Method, Request};
 
 /// How often to check for signals (Ctrl-C) and report progress.
 const POLL: Duration = Duration::from_millis(100);
@@ -48,25 +48,54 @@ pub fn fit<'py>(
     watched(py, threads, progress, move |watch| {
         request.fit(&data, &|at| watch.step(at))
     })
+    .map(Model)
 }
 
-/// Runs `fit` on a thread of its own, so that this one can respond to Ctrl-C at once.
+/// Compares methods, the default ones if there are none, by folds; the result as JSON.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "called from one place")]
+pub fn compare<'py>(
+    py: Python<'py>,
+    x: PyReadonlyArray2<'py, f64>,
+    y: PyReadonlyArray2<'py, f64>,
+    methods: Option<Vec<String>>,
+    folds: usize,
+    budget: f64,
+    seed: u64,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let (x, y) = (view(&x)?, view(&y)?);
+    let data = compute(py, threads, || dataset(x, y, None, (None, None)))?;
+    let comparison = Comparison {
+        methods: methods.unwrap_or_else(|| CONTENDERS.map(String::from).to_vec()),
+        folds,
+        budget,
+        seed,
+    };
+    let compared = watched(py, threads, progress, move |watch| {
+        comparison.run(&data, &|_, done| watch.step(&Progress::fraction(done)))
+    })?;
+    serde_json::to_string(&compared).map_err(|error| bug(&error.to_string()))
+}
+
+/// Runs `work` on a thread of its own, so that this one can respond to Ctrl-C at once.
 ///
-/// An interrupted fit ends when it next checks its [`Watch`]; its model is dropped.
-fn watched(
+/// Interrupted work ends when it next checks its [`Watch`]; what it gives is dropped.
+fn watched<T: Send + 'static>(
     py: Python<'_>,
     threads: usize,
     progress: Option<Py<PyAny>>,
-    fit: impl FnOnce(&Watch) -> thinfit::Result<Predictor> + Send + 'static,
-) -> PyResult<Model> {
+    work: impl FnOnce(&Watch) -> thinfit::Result<T> + Send + 'static,
+) -> PyResult<T> {
     let pool = pool(threads)?;
     let watch = Arc::new(Watch::default());
     let (sender, receiver) = channel();
     let observed = Arc::clone(&watch);
     let work = move || {
-        let fit = AssertUnwindSafe(|| pool.install(|| fit(&observed)));
+        let work = AssertUnwindSafe(|| pool.install(|| work(&observed)));
         // The receiver is gone after Ctrl-C.
-        let _ = sender.send(catch_unwind(fit));
+        let _ = sender.send(catch_unwind(work));
     };
     let thread = std::thread::Builder::new().name("thinfit".into());
     thread.spawn(work).map_err(PyErr::from)?;
@@ -87,7 +116,7 @@ fn watched(
         match state {
             Ok(result) => {
                 let result = result.map_err(|cause| bug(&message(&*cause)))?;
-                return result.map(Model).map_err(refuse);
+                return result.map_err(refuse);
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Err(bug("the fit was lost")),

@@ -18,7 +18,7 @@ mod _native {
     #[pymodule_export]
     use super::encoding::Encoding;
     #[pymodule_export]
-    use super::fit::{defaults, fit, preset};
+    use super::fit::{compare, defaults, fit, preset};
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]

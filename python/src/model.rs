@@ -76,6 +76,20 @@ impl Model {
         self.0.domain().to_vec()
     }
 
+    /// `network` or `kernel`.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        match self.0 {
+            Predictor::Network(_) => "network",
+            Predictor::Kernel(_) => "kernel",
+        }
+    }
+
+    /// What the fit found, as text.
+    fn report(&self) -> String {
+        self.0.report()
+    }
+
     /// The record of the fit as JSON.
     #[getter]
     fn record(&self) -> PyResult<String> {

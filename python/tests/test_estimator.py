@@ -17,13 +17,15 @@ def expected_failures(estimator):
 
 NETWORKS = [quick(method=method) for method in ("gft-r", "gft", "f-opt", "random")]
 NETWORKS += [quick(activation="tanh"), quick(method="random", width=100, config=FIXED)]
+AUTO = [thinfit.AutoRegressor(budget=1, random_state=0)]
 
 
 def test_every_estimator_is_checked():
-    assert {type(one).__name__ for one in NETWORKS + BASELINES} == set(thinfit.__all__) - {"load"}
+    estimators = set(thinfit.__all__) - {"Comparison", "compare", "load"}
+    assert {type(one).__name__ for one in NETWORKS + BASELINES + AUTO} == estimators
 
 
-@parametrize_with_checks(NETWORKS + BASELINES, expected_failed_checks=expected_failures)
+@parametrize_with_checks(NETWORKS + BASELINES + AUTO, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

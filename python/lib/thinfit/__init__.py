@@ -1,12 +1,14 @@
-"""Thin two-layer networks with trained features, as scikit-learn estimators.
+"""Models of small tables, as scikit-learn estimators.
 
+``AutoRegressor`` finds the best model of the samples, a Gaussian process or a thin network, and says how good it is.
 ``GFTRegressor`` fits f(x) = Re sum_l b_l phi(<w_l, x>)/n: the hidden weights w are trained, the output weights b are
-solved for exactly. The other estimators are methods to compare with. Models are saved as JSON and can be exchanged
-between Python, Rust and the command line.
+solved for exactly. The other estimators are methods to compare with, and ``compare`` sets them beside each other. Models
+are saved as JSON and can be exchanged between Python, Rust and the command line.
 """
 
 from importlib.metadata import version
 
+from .auto import AutoRegressor
 from .baselines import (
     AnovaRFFRegressor,
     ARDGaussianProcessRegressor,
@@ -21,6 +23,7 @@ from .baselines import (
     ShrimpRegressor,
     SwimRegressor,
 )
+from .comparison import Comparison, compare
 from .files import load
 from .gft import GFTRegressor
 
@@ -28,6 +31,8 @@ __all__ = [
     "ARDGaussianProcessRegressor",
     "ARFFRegressor",
     "AnovaRFFRegressor",
+    "AutoRegressor",
+    "Comparison",
     "FullySampledRegressor",
     "GFTRegressor",
     "HarfeRegressor",
@@ -38,6 +43,7 @@ __all__ = [
     "SalsaRegressor",
     "ShrimpRegressor",
     "SwimRegressor",
+    "compare",
     "load",
 ]
 __version__ = version("thinfit")

@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Encoding", "Model", "SettingError", "defaults", "fit", "preset"]
+__all__ = ["Encoding", "Model", "SettingError", "compare", "defaults", "fit", "preset"]
 
 class SettingError(ValueError):
     """A wrong setting: ``args`` are its path in the library's settings (list of str and int) and the problem (str)."""
@@ -51,6 +51,9 @@ class Model:
     @property
     def domain(self) -> list[list[float]]: ...
     @property
+    def kind(self) -> str: ...
+    def report(self) -> str: ...
+    @property
     def record(self) -> str: ...
     @property
     def activation(self) -> str: ...
@@ -80,5 +83,15 @@ def fit(
     threads: int,
     progress: Callable[[float, float | None], None] | None,
 ) -> Model: ...
+def compare(
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    methods: Sequence[str] | None,
+    folds: int,
+    budget: float,
+    seed: int,
+    threads: int,
+    progress: Callable[[float, float | None], None] | None,
+) -> str: ...
 def preset(name: str) -> str: ...
 def defaults(name: str) -> str | None: ...

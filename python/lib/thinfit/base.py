@@ -347,10 +347,10 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
             validate_data(self, X, skip_check_array=True)
             self._encoding = encoding.learn(X)
             x, f = check_X_y(encoding.apply(self._encoding, X), y, ensure_all_finite=False, **checks)
-            return _contiguous(x), np.asarray(f, np.float64), (self._encoding.inputs, outputs)
+            return contiguous(x), np.asarray(f, np.float64), (self._encoding.inputs, outputs)
         x, f = validate_data(self, X, y, ensure_all_finite=False, **checks)
         inputs = getattr(self, "feature_names_in_", None)
-        return _contiguous(x), np.asarray(f, np.float64), (None if inputs is None else list(inputs), outputs)
+        return contiguous(x), np.asarray(f, np.float64), (None if inputs is None else list(inputs), outputs)
 
     def _inputs(self, X: ArrayLike) -> Floats:
         """Inputs to predict at."""
@@ -362,7 +362,7 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
         nameless = not hasattr(self, "feature_names_in_")
         if nameless and columns != inputs and sorted(columns) == sorted(inputs):
             raise ValueError(f"X: expected the columns in the order {', '.join(inputs)}, found {', '.join(columns)}")
-        return _contiguous(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False))
+        return contiguous(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False))
 
     def _learn(self, model: _native.Model, flat: bool) -> Self:
         """Set the learned attributes; `flat` says that y has one axis."""
@@ -466,7 +466,7 @@ class UncertainRegressor(CalibratedRegressor, RandomRegressor):
         return y
 
 
-def _contiguous(a: Floats) -> Floats:
+def contiguous(a: Floats) -> Floats:
     """The array itself if the library can view it, otherwise a copy."""
     flags = a.flags
     return a if flags.aligned and (flags.c_contiguous or flags.f_contiguous) else np.array(a, order="C")
@@ -474,7 +474,7 @@ def _contiguous(a: Floats) -> Floats:
 
 def _table(y: Floats) -> Floats:
     """Outputs with two axes."""
-    return _contiguous(y.reshape(len(y), -1))
+    return contiguous(y.reshape(len(y), -1))
 
 
 def _names(y: Any) -> list[str] | None:

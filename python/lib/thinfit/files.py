@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 
 from . import _native, baselines
+from .auto import AutoRegressor
 from .base import Regressor
 from .gft import GFTRegressor
 
-_KINDS: list[type[Regressor]] = [GFTRegressor]
+_KINDS: list[type[Regressor]] = [AutoRegressor, GFTRegressor]
 _KINDS += (kind for kind in vars(baselines).values() if isinstance(kind, type) and issubclass(kind, Regressor))
 
 
