@@ -6,7 +6,9 @@ use crate::KernelModel;
 use crate::kernels::kernel_model::file::FAMILY;
 use std::path::Path;
 use thinfit::file::{format, read_whole};
-use thinfit::{Deviation, Encoding, Error, Mat, MatRef, Model, Record, Result, Scaler, Sensitivity};
+use thinfit::{
+    Deviation, Encoding, Error, Mat, MatRef, Model, Record, Result, Scaler, Sensitivity,
+};
 
 /// A fitted model of any method.
 #[derive(Clone, Debug)]

@@ -133,7 +133,7 @@ impl Auto {
     ) -> Result<Outcome> {
         let mut found = structure(&teachers[0].scaled_model(samples)?, seed)?;
         if let Some(terms) = &found.terms {
-            let steps = (plan.iterations, plan.fold_iterations);
+            let steps = (2 * plan.sum_steps, plan.sum_steps);
             let sum = Teacher::sum_of_terms(terms, &teachers[0], samples, steps)?;
             if sum.score() > teachers[0].score() {
                 found.terms = None;
@@ -154,7 +154,7 @@ impl Auto {
             .find(|&steps| cost(steps) <= plan.networks);
         let school = School::new(best, samples, seed)?;
         let direct = match steps {
-            Some(steps) if clean && m > 2 * rounds => {
+            Some(steps) if clean && m > 2 * rounds && (self.thin || school.is_bounded()) => {
                 let errors = out_of_fold(samples, &bank, self.width, steps)?;
                 let network = scaled_fit(&samples.data, &bank, self.width, steps)?;
                 // Far off, just outside the rows say, it may be anything; the process is never far off.
@@ -192,7 +192,7 @@ impl Auto {
             if steps > 0 && school.cost(width, steps) > plan.networks {
                 break;
             }
-            if !self.thin && !school.is_smaller(width) {
+            if !self.thin && !(school.is_smaller(width) && school.is_bounded()) {
                 break;
             }
             let student = school.teach(width, steps)?;
@@ -322,7 +322,7 @@ fn teachers(
         let teacher = Teacher::new(entrant, &log, track, 15)?;
         race.push((entrant, log, teacher));
     }
-    race.sort_by(|a, b| a.2.score().total_cmp(&b.2.score()));
+    race.sort_by(|a, b| a.2.score_on(m).total_cmp(&b.2.score_on(m)));
     race.truncate(plan.finalists);
     let mut finalists = Vec::new();
     for (i, (entrant, log, teacher)) in race.into_iter().enumerate() {
@@ -332,7 +332,11 @@ fn teachers(
             log
         } else {
             let process = GaussianProcess {
-                iterations: plan.iterations,
+                iterations: plan.iterations(
+                    m,
+                    samples.data.dim(),
+                    entrant.process.kernel.has_shares(),
+                ),
                 ..entrant.process.clone()
             };
             process.search_from(&samples.data, &log, true)
@@ -344,7 +348,7 @@ fn teachers(
         });
     }
     if finalists.len() > 1 {
-        finalists.push(Teacher::committee(&finalists, samples)?);
+        finalists.push(Teacher::committee(&finalists, samples, plan.sum_steps)?);
     }
     finalists.sort_by(|a, b| a.score().total_cmp(&b.score()));
     Ok(finalists)

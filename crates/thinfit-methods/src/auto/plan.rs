@@ -7,6 +7,13 @@
 //! one likelihood with its gradient    m³/2.5·10¹⁰ + m² d · (1 ns, with shares 5 ns) + 20 μs
 //! ```
 
+/// Shares of the budget: the race, the finalists on all rows and in the folds, sums of kernels and terms, networks.
+const RACE: f64 = 0.15;
+const FINAL: f64 = 0.25;
+const FOLDS: f64 = 0.2;
+const SUMS: f64 = 0.1;
+const NETWORKS: f64 = 0.25;
+
 /// How much of everything is done.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Plan {
@@ -16,12 +23,14 @@ pub(crate) struct Plan {
     pub starts: usize,
     /// Processes that go on to all rows.
     pub finalists: usize,
-    /// Iterations of a finalist on all rows.
-    pub iterations: usize,
+    /// Seconds of a finalist on all rows.
+    pub seconds: f64,
     /// Folds that judge.
     pub folds: usize,
     /// Iterations of a finalist in each fold; none leaves the lengths as they are.
     pub fold_iterations: usize,
+    /// Steps of the search for the weights of sums.
+    pub sum_steps: usize,
     /// Whether the finalists are found from scratch in every fold.
     pub afresh: bool,
     /// Seconds left for networks.
@@ -47,48 +56,44 @@ pub(crate) fn polish(rows: usize, entries: usize, columns: usize, steps: usize) 
 impl Plan {
     /// The plan for `m` rows with `d` inputs and a budget in seconds.
     pub fn new(m: usize, d: usize, budget: f64) -> Self {
-        // About a third is for finding, a third for judging, a third for networks.
-        let third = budget / 3.0;
-        let rows = |starts: usize, share: f64| {
+        let rows = |starts: usize| {
             let cost = |rows: usize| {
                 // Three kinds with shares, four without; 20 iterations of every start, 60 of two.
                 let steps = (20 * starts + 120) as f64;
                 steps * (3.0 * likelihood(rows, d, true) + 4.0 * likelihood(rows, d, false))
             };
-            let fits = |rows: &usize| cost(*rows) <= share;
+            let fits = |rows: &usize| cost(*rows) <= RACE * budget;
             (30..=500).rev().step_by(10).find(fits).unwrap_or(30)
         };
-        let starts = if rows(6, 0.6 * third) >= m.min(200) {
-            6
-        } else {
-            3
-        };
-        let race_rows = rows(starts, 0.6 * third).min(m);
-        let one = likelihood(m, d, true);
-        let affordable = |share: f64, least: usize, most: usize, cost: f64| {
-            ((share / cost) as usize).clamp(least, most)
-        };
-        let finalists = affordable(0.6 * third, 1, 3, 10.0 * one);
-        let iterations = affordable(0.6 * third, 4, 60, finalists as f64 * one);
+        let starts = if rows(6) >= m.min(200) { 6 } else { 3 };
+        let mean = 0.5 * (likelihood(m, d, true) + likelihood(m, d, false));
+        let finalists = ((FINAL * budget / (12.0 * mean)) as usize).clamp(1, 3);
         let folds = if m <= 300 { 10 } else { 5 };
         let kept = m - m / folds;
-        let fold = likelihood(kept, d, true) * (folds * finalists) as f64;
-        let fold_iterations = ((0.7 * third / fold) as usize).min(25);
-        let afresh = 180.0 * fold * 2.0 <= third;
+        let fold = 0.5 * (likelihood(kept, d, true) + likelihood(kept, d, false));
+        // Folds run two at a time, each on one core.
+        let fold = fold * (folds * finalists) as f64;
+        let fold_iterations = ((FOLDS * budget / fold) as usize).min(25);
         Plan {
-            race_rows,
+            race_rows: rows(starts).min(m),
             starts,
             finalists,
-            iterations,
+            seconds: FINAL * budget / finalists as f64,
             folds,
             fold_iterations: if fold_iterations < 3 {
                 0
             } else {
                 fold_iterations
             },
-            afresh,
-            networks: third,
+            sum_steps: ((SUMS * budget / (likelihood(m, 1, false) + fold)) as usize).clamp(4, 25),
+            afresh: 360.0 * fold <= FOLDS * budget,
+            networks: NETWORKS * budget,
         }
+    }
+
+    /// Iterations on `m` rows that a finalist may make.
+    pub fn iterations(&self, m: usize, d: usize, shares: bool) -> usize {
+        ((self.seconds / likelihood(m, d, shares)) as usize).clamp(4, 60)
     }
 }
 

@@ -22,6 +22,11 @@ const FRESH: usize = 400;
 const ROWS: usize = 800;
 /// How far outside the range points may lie, in multiples of the range over the number of rows.
 const OUTSIDE: f64 = 8.0;
+/// The same for an input with long tails, in multiples of the range.
+const TAIL: f64 = 0.5;
+/// Share of the range of a column that the middle nine tenths of its values take unless it has long tails; it is 0.9 for
+/// uniform values, 0.5 for a thousand normal ones.
+const MIDDLE: f64 = 0.7;
 /// Neighbours that a row is mixed with.
 const NEIGHBOURS: usize = 6;
 /// Largest correlation of two inputs that are taken for independent.
@@ -39,6 +44,8 @@ pub(crate) struct School {
     points: Dataset,
     fresh: Dataset,
     bank: Bank,
+    /// Which inputs have long tails.
+    tails: Vec<bool>,
 }
 
 impl School {
@@ -46,7 +53,10 @@ impl School {
     pub fn new(teacher: &Teacher, samples: &Samples, seed: u64) -> Result<Self> {
         let model = teacher.scaled_model(samples)?;
         let bank = Bank::new(&teacher.parts, seed);
-        let crowd = crowd(samples, &bank, seed);
+        let tails: Vec<bool> = (samples.data.x.col_iter())
+            .map(|column| has_long_tails(column.iter().copied().collect()))
+            .collect();
+        let crowd = crowd(samples, &bank, &tails, seed);
         let m = samples.data.samples();
         let rows = m.min(ROWS);
         let d = samples.data.dim();
@@ -61,6 +71,7 @@ impl School {
             fresh: taught(fresh)?,
             model,
             bank,
+            tails,
         })
     }
 
@@ -74,6 +85,12 @@ impl School {
     pub fn is_smaller(&self, width: usize) -> bool {
         let (d, c) = (self.points.dim(), self.points.y.ncols());
         width * (d + 2 * c) < self.model.parameters()
+    }
+
+    /// Whether new rows stay near the range of the old ones, as in a planned experiment: no input has long tails. A
+    /// network can go anywhere outside the range; a process goes back to the mean.
+    pub fn is_bounded(&self) -> bool {
+        self.tails.iter().all(|long| !long)
     }
 
     /// Mean squared distance of a network from the teacher at fresh points, in scaled outputs.
@@ -98,17 +115,18 @@ impl School {
 /// Points like new rows: where the inputs look independent, half of them have coordinates of different rows; the others
 /// lie on lines through neighbouring rows. New rows may lie a little outside the range of the old ones, the farther the
 /// fewer there are; so do the points.
-fn crowd(samples: &Samples, bank: &Bank, seed: u64) -> Mat<f64> {
+fn crowd(samples: &Samples, bank: &Bank, tails: &[bool], seed: u64) -> Mat<f64> {
     let (x, m, d) = (&samples.data.x, samples.data.samples(), samples.data.dim());
     let mut rng = stream(seed, Purpose::Points, 1);
     let weights = bank.weights(d);
     let independent = largest_correlation(x) < INDEPENDENT + 2.0 / (m as f64).sqrt();
     let mut crowd = Mat::zeros(POINTS + FRESH, d);
     for i in 0..crowd.nrows() {
-        let outwards = 1.0 + OUTSIDE / m as f64 * rng.random::<f64>();
+        let stretch: f64 = rng.random();
+        let outwards = |j: usize| 1.0 + stretch * if tails[j] { TAIL } else { OUTSIDE / m as f64 };
         if independent && i % 2 == 0 {
             for j in 0..d {
-                crowd[(i, j)] = outwards * x[(rng.random_range(0..m), j)];
+                crowd[(i, j)] = outwards(j) * x[(rng.random_range(0..m), j)];
             }
             continue;
         }
@@ -125,10 +143,18 @@ fn crowd(samples: &Samples, bank: &Bank, seed: u64) -> Mat<f64> {
         let t = rng.random_range(-0.3..1.3);
         for j in 0..d {
             let mixed = x[(row, j)] + t * (x[(mate, j)] - x[(row, j)]);
-            crowd[(i, j)] = outwards * mixed.clamp(-0.5, 0.5);
+            crowd[(i, j)] = outwards(j) * mixed.clamp(-0.5, 0.5);
         }
     }
     crowd
+}
+
+/// Whether a column in [−½, ½] has long tails.
+fn has_long_tails(mut column: Vec<f64>) -> bool {
+    column.sort_by(f64::total_cmp);
+    let at = |share: f64| column[((column.len() - 1) as f64 * share).round() as usize];
+    let range = at(1.0) - at(0.0);
+    range > 0.0 && at(0.95) - at(0.05) < MIDDLE * range
 }
 
 /// The largest correlation of two columns.

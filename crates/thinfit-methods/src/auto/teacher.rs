@@ -14,9 +14,6 @@ use faer::Mat;
 use rayon::prelude::*;
 use thinfit::{Control, Dataset, Record, Scaler};
 
-/// Steps of the search for the weights of a committee.
-const COMMITTEE_STEPS: usize = 20;
-
 /// Bounds of the lengths of terms.
 const SHORTEST: f64 = 1e-2;
 const LONGEST: f64 = 1e4;
@@ -71,7 +68,7 @@ impl Teacher {
 
     /// The process whose kernel is a sum of those of other teachers, with weights by evidence: it leans on whichever
     /// the rows support, and where they cannot tell it averages.
-    pub fn committee(members: &[Teacher], samples: &Samples) -> Result<Self> {
+    pub fn committee(members: &[Teacher], samples: &Samples, steps: usize) -> Result<Self> {
         let find = |data: &Dataset, fold: Option<usize>| {
             let parts = members.iter().flat_map(|member| match fold {
                 None => member.parts.clone(),
@@ -81,7 +78,7 @@ impl Teacher {
             let noise = members.iter().map(|member| member.evidence.ridge);
             let mut start = vec![0.0; parts.len()];
             start.push(noise.fold(f64::MIN_POSITIVE, f64::max).ln());
-            sum_of_parts(&parts, data, start, COMMITTEE_STEPS)
+            sum_of_parts(&parts, data, start, steps)
         };
         let whole = find(&samples.data, None)?;
         let numbers = members
@@ -179,12 +176,18 @@ impl Teacher {
     /// search. Errors of few or noisy rows cannot tell candidates apart, and the likelihood alone trusts its kernel too
     /// much; each makes up for the other.
     pub fn score(&self) -> f64 {
-        let (m, c) = (
+        self.score_on(self.out_of_fold.residual.nrows())
+    }
+
+    /// The score to be expected on `m` rows, of which it saw only some.
+    pub fn score_on(&self, m: usize) -> f64 {
+        let (seen, c) = (
             self.out_of_fold.residual.nrows() as f64,
-            self.out_of_fold.residual.ncols(),
+            self.out_of_fold.residual.ncols() as f64,
         );
         let error = self.error().max(f64::MIN_POSITIVE);
-        0.5 * m * c as f64 * error.ln() + 0.5 * self.numbers as f64 * m.ln() + self.evidence.value
+        let told = 0.5 * seen * c * error.ln() + self.evidence.value;
+        told * m as f64 / seen + 0.5 * self.numbers as f64 * (m as f64).ln()
     }
 
     /// Mean square over all outputs and rows that were not seen, in scaled units.
