@@ -6,6 +6,7 @@
 //! of the two means where both fail on the same rows.
 
 use crate::auto::samples::folds;
+use crate::report::{explained, root_error};
 use crate::{Auto, Error, GaussianProcess, Method, Request, Result};
 use faer::Mat;
 use serde::Serialize;
@@ -281,10 +282,6 @@ fn ranked(mut unseen: Vec<Unseen>, variance: &[f64]) -> Vec<Contender> {
             let excess = &one.squares - best.as_ref().unwrap_or(&one.squares);
             let mse = means(&one.squares);
             let errors = standard_errors(&one.squares).into_iter().zip(&mse);
-            let explained = |(mse, variance): (&f64, &f64)| match *variance > 0.0 {
-                true => 1.0 - mse / variance,
-                false => 0.0,
-            };
             let [coverage, width] = match &one.intervals {
                 None => [None, None],
                 Some(intervals) => intervals.each_ref().map(|a| Some(means(a))),
@@ -292,16 +289,10 @@ fn ranked(mut unseen: Vec<Unseen>, variance: &[f64]) -> Vec<Contender> {
             Contender {
                 method: one.name,
                 rmse: mse.iter().map(|mse| mse.sqrt()).collect(),
-                standard_error: errors
-                    .map(|(error, mse)| {
-                        if *mse > 0.0 {
-                            0.5 * error / mse.sqrt()
-                        } else {
-                            0.0
-                        }
-                    })
+                standard_error: errors.map(|(error, mse)| root_error(error, *mse)).collect(),
+                r2: (mse.iter().zip(variance))
+                    .map(|(mse, variance)| explained(*mse, *variance))
                     .collect(),
-                r2: mse.iter().zip(variance).map(explained).collect(),
                 excess: means(&excess),
                 excess_error: standard_errors(&excess),
                 coverage,

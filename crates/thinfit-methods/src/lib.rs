@@ -74,6 +74,6 @@ pub use networks::random_fourier::RandomFourier;
 pub use networks::shrimp::{Shrimp, ShrimpVariant};
 pub use networks::swim::Swim;
 pub use predictor::{Interval, Predictor};
-pub use report::{four_digits, rmse_error, two_digits};
+pub use report::{explained, four_digits, rmse_error, two_digits};
 pub use request::Request;
 pub use thinfit::{Error, Result};

@@ -56,11 +56,7 @@ impl Predictor {
                     text,
                     "{name}: rmse {}, r² {:.6} on {} rows that the model had not seen",
                     with_error(record, o, *mse),
-                    if *variance > 0.0 {
-                        1.0 - mse / variance
-                    } else {
-                        0.0
-                    },
+                    explained(*mse, *variance),
                     record.validation_samples
                 ),
             };
@@ -78,14 +74,10 @@ impl Predictor {
             .map(|words| format!("{words}\n"))
             .collect();
         for (name, &noise) in self.outputs().iter().zip(&found.noise) {
-            let _ = match noise > 0.0 {
-                true => writeln!(
-                    text,
-                    "noise of {name}: {}, which no model can predict",
-                    four_digits(noise)
-                ),
-                false => writeln!(text, "noise of {name}: none found"),
-            };
+            if noise > 0.0 {
+                let noise = four_digits(noise);
+                let _ = writeln!(text, "noise of {name}: {noise}, which no model can predict");
+            }
         }
         self.push_inputs(&mut text, found);
         if !found.outliers.is_empty() {
@@ -100,16 +92,15 @@ impl Predictor {
         let inputs = self.inputs();
         let known = found.inputs.iter().filter_map(|&j| inputs.get(j));
         let names: Vec<&str> = known.map(String::as_str).collect();
-        let _ = match found.inputs.len() {
-            0 => Ok(()),
-            all if all == inputs.len() => writeln!(text, "inputs that matter: all {all}"),
-            some => writeln!(
+        if !names.is_empty() && names.len() < inputs.len() {
+            let _ = writeln!(
                 text,
-                "inputs that matter: {} ({some} of {})",
+                "inputs that matter: {} ({} of {})",
                 names.join(", "),
+                names.len(),
                 inputs.len()
-            ),
-        };
+            );
+        }
     }
 
     fn push_tried(&self, text: &mut String, found: &Findings) {
@@ -151,11 +142,23 @@ fn with_error(record: &Record, o: usize, mse: f64) -> String {
 pub fn rmse_error(record: &Record, o: usize) -> Option<f64> {
     let found = record.findings.as_ref()?;
     let (error, mse) = (found.standard_error.get(o)?, record.validation_mse.get(o)?);
-    Some(if *mse > 0.0 {
-        0.5 * error / mse.sqrt()
-    } else {
-        0.0
-    })
+    Some(root_error(*error, *mse))
+}
+
+/// The standard error of a root, given that of the number.
+pub(crate) fn root_error(error: f64, number: f64) -> f64 {
+    match number > 0.0 {
+        true => 0.5 * error / number.sqrt(),
+        false => 0.0,
+    }
+}
+
+/// r² = 1 − mse/variance, 0 where there is nothing to explain.
+pub fn explained(mse: f64, variance: f64) -> f64 {
+    match variance > 0.0 {
+        true => 1.0 - mse / variance,
+        false => 0.0,
+    }
 }
 
 /// An error of a number, to two digits.

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 use thinfit::{Dataset, Encoding, Findings, Model, Record, State};
-use thinfit_methods::{Auto, Method, Predictor, rmse_error};
+use thinfit_methods::{Auto, Method, Predictor, explained, rmse_error};
 
 use crate::args::FitArgs;
 use crate::checkpoint::Checkpoint;
@@ -194,15 +194,6 @@ fn announce(data: &Dataset, progress: &Progress) -> Result<(), Failure> {
         data.samples()
     ));
     interrupt::listen("and saving the best so far")
-}
-
-/// r² = 1 − mse/variance, 0 where there is nothing to explain.
-pub fn explained(mse: f64, variance: f64) -> f64 {
-    if variance > 0.0 {
-        1.0 - mse / variance
-    } else {
-        0.0
-    }
 }
 
 /// What was fitted, how good it is, and what to try if it is not.

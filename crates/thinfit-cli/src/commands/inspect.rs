@@ -5,10 +5,9 @@ use std::path::Path;
 
 use serde::Serialize;
 use thinfit::{Encoding, Model, Record, Scaler, Sensitivity, Warp};
-use thinfit_methods::{Kernel, Predictor, Shape};
+use thinfit_methods::{Auto, Kernel, Predictor, Shape, explained};
 
 use crate::args::InspectArgs;
-use crate::commands::fit::explained;
 use crate::digits::{counted, four_digits};
 use crate::failure::Failure;
 
@@ -216,8 +215,8 @@ fn write_report(out: &mut impl Write, report: &Report<'_>) -> Result<(), Failure
         if record.stopped { " (interrupted)" } else { "" },
     )?;
     let rows = match report.kind {
-        Kind::Network { .. } => "validation rows",
-        Kind::Kernels { .. } => "rows left out",
+        Kind::Network { .. } if record.method != Auto::NAME => "validation rows",
+        _ => "rows left out",
     };
     for output in &report.outputs {
         let accuracy = match (output.validation_rmse, output.validation_r2) {

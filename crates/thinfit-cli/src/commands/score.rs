@@ -4,10 +4,10 @@ use std::io::Write;
 use std::path::Path;
 
 use serde::Serialize;
+use thinfit_methods::explained;
 
 use crate::args::ScoreArgs;
 use crate::columns::{match_inputs, next_block, open, targets};
-use crate::commands::fit::explained;
 use crate::commands::predict::{BLOCK, in_table, tell_dropped};
 use crate::digits::four_digits;
 use crate::extrapolation::Extrapolation;
