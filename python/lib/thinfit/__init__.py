@@ -2,8 +2,8 @@
 
 ``AutoRegressor`` finds the best model of the samples, a Gaussian process or a thin network, and says how good it is.
 ``GFTRegressor`` fits f(x) = Re sum_l b_l phi(<w_l, x>)/n: the hidden weights w are trained, the output weights b are
-solved for exactly. The other estimators are methods to compare with, and ``compare`` sets them beside each other. Models
-are saved as JSON and can be exchanged between Python, Rust and the command line.
+solved for exactly. The other estimators are methods to compare with, and ``compare`` sets them beside each other.
+Models are saved as JSON and can be exchanged between Python, Rust and the command line.
 """
 
 from importlib.metadata import version

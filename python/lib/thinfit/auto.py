@@ -43,7 +43,8 @@ class AutoRegressor(UncertainRegressor):
         What the model is: a sum of kernels, or a two-layer network.
     findings_ : dict
         What was found out about the data: `standard_error` of the mean squared errors on new samples, `noise`, the
-        `inputs` that matter, `terms`, `outliers`, the candidates that were `tried`, best first, and the rest in `words`.
+        `inputs` that matter, `terms`, `outliers`, the candidates that were `tried`, the model first, and the rest in
+        `words`.
     record_ : dict
         How the model was made: settings, version, errors on samples that were left out.
 

@@ -19,9 +19,10 @@ from .progress import progress
 class Comparison(list[dict[str, Any]]):
     """The methods as dicts, best first; as text, a table.
 
-    Each dict has `method`, and per output `rmse` with its `standard_error`, `r2`, the `excess` over the mean squared error
-    of the best with its standard error `excess_error`, `coverage` and mean `width` of 90 % intervals (None where there are
-    none); then the `seconds` and `parameters` of a fit. `failed` lists methods that could not be fitted, and why.
+    Each dict has `method`, and per output `rmse` with its `standard_error`, `r2`, the `excess` over the mean squared
+    error of the best with its standard error `excess_error`, `coverage` and mean `width` of 90 % intervals (None where
+    there are none); then the `seconds` and `parameters` of a fit. `failed` lists methods that could not be fitted, and
+    why.
     """
 
     failed: list[tuple[str, str]]
