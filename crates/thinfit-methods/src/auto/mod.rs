@@ -35,7 +35,7 @@ const FAITHFUL: f64 = 0.02;
 /// A network fitted to the rows may be this many times the process's squared error away from the process.
 const SOUND: f64 = 10.0;
 /// Rows are clean if the noise is at most this share of the variance.
-const CLEAN: f64 = 1e-6;
+const CLEAN: f64 = 1e-4;
 
 /// Settings of the fit without settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
