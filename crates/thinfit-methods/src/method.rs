@@ -215,7 +215,7 @@ mod tests {
         let few = serde_json::json!({
             "steps": 20, "features": 300, "rounds": 2, "starts": 2, "hidden": [16],
             "generate": { "steps": 5 }, "refine": { "steps": 5 }, "direct": { "steps": 5 },
-            "polish": { "steps": 2 },
+            "polish": { "steps": 2 }, "budget": 0.5,
         });
         let known = |(key, _): &(&String, &Value)| settings.get(*key).is_some();
         let few = few.as_object().unwrap().iter().filter(known);
@@ -284,7 +284,8 @@ mod tests {
             let method = quick(name);
             assert_eq!(method.name(), name);
             let fitted = method.fit(&weighted, 1, &|_| Control::Continue);
-            assert_eq!(fitted.is_ok(), Method::THIN.contains(&name), "{name}");
+            let takes = Method::THIN.contains(&name) || name == Auto::NAME;
+            assert_eq!(fitted.is_ok(), takes, "{name}");
             if let Err(error) = fitted {
                 assert!(error.to_string().contains("weights"), "{name}: {error}");
             }

@@ -2,7 +2,8 @@
 //!
 //! Large errors alone prove nothing, since a clean function has them where it is steep or the rows are thin. An outlier
 //! misleads its neighbours: without it, the other rows are predicted far better. So rows beyond six robust standard
-//! deviations are set aside only if that at least halves the squared error of the rest.
+//! deviations are set aside only if that at least halves the squared error of the rest, and if the rest still puts them far
+//! off.
 
 use super::samples::Samples;
 use super::teacher::{Teacher, entrants};
@@ -22,11 +23,8 @@ const GAIN: f64 = 2.0;
 pub(crate) fn found(teachers: &[Teacher], samples: &Samples, seed: u64) -> Result<Vec<usize>> {
     let suspects = suspects(&teachers[0]);
     let m = samples.data.samples();
-    let clean = teachers[0]
-        .noise()
-        .iter()
-        .all(|noise| noise * noise < super::CLEAN);
-    if clean || m < FEWEST || suspects.is_empty() || suspects.len() as f64 > MOST * m as f64 {
+    let well = teachers[0].error() < super::CLEAN;
+    if well || m < FEWEST || suspects.is_empty() || suspects.len() as f64 > MOST * m as f64 {
         return Ok(vec![]);
     }
     let keep: Vec<usize> = (0..m).filter(|row| !suspects.contains(row)).collect();
@@ -46,10 +44,21 @@ pub(crate) fn found(teachers: &[Teacher], samples: &Samples, seed: u64) -> Resul
     let count = (keep.len() * residual.ncols()) as f64;
     let squares = keep.iter().map(|&i| residual.row(i).squared_norm_l2());
     let before = squares.sum::<f64>() / count;
-    Ok(match before > GAIN * without.error() {
-        true => suspects,
-        false => vec![],
-    })
+    if before <= GAIN * without.error() {
+        return Ok(vec![]);
+    }
+    // Neighbours of outliers were suspected only because of them.
+    let model = without.scaled_model(&rest)?;
+    let asked = samples.data.rows(&suspects);
+    let (f, s) = (
+        model.predict(asked.x.as_ref())?,
+        model.deviation(asked.x.as_ref())?.observation,
+    );
+    let far = |i: usize, o: usize| (asked.y[(i, o)] - f[(i, o)]).abs() > FAR * s[(i, o)];
+    Ok((0..suspects.len())
+        .filter(|&i| (0..f.ncols()).any(|o| far(i, o)))
+        .map(|i| suspects[i])
+        .collect())
 }
 
 /// Rows whose error is beyond [`FAR`] robust deviations and that together make most of the squared error.
