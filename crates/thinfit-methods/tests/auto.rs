@@ -87,18 +87,18 @@ fn a_function_of_all_inputs_together_has_no_terms() {
 /// Twelve noisy fits serve three claims at once.
 #[test]
 fn noisy_rows_are_learned_better_than_by_either_process_and_the_report_is_right() {
-    let (mut logs, mut claimed, mut true_errors) = ([[0.0; 2]; 2], 0.0, 0.0);
+    let (mut logs, mut claimed, mut true_errors) = ([[0.0f64; 2]; 2], 0.0, 0.0);
     let mut inside = [0u32; 2];
     for seed in 0..6 {
         for (problem, logs) in [&TERMS, &DENSE].into_iter().zip(&mut logs) {
             let data = problem.draw(60, 0.1, 10 + seed);
             let model = fit(auto(10.0), &data);
             let error = problem.error(&model);
-            for (kernel, logs) in [Shape::Gaussian, Shape::Matern52]
+            for (kernel, sum) in [Shape::Gaussian, Shape::Matern52]
                 .into_iter()
-                .zip(&mut logs)
+                .zip(logs.iter_mut())
             {
-                *logs += (error / problem.error(&fit(process(kernel), &data))).ln();
+                *sum += (error / problem.error(&fit(process(kernel), &data))).ln();
             }
             let fresh = problem.draw(500, 0.1, 1000 + seed);
             let error = model.predict(fresh.x.as_ref()).unwrap() - &fresh.y;
