@@ -115,7 +115,7 @@ fn noisy_rows_are_learned_better_than_by_either_process_and_the_report_is_right(
     }
     // Geometric means of the ratios to either process: terms pay, and where there are none nothing is lost.
     let [terms, dense] = logs.map(|logs| logs.map(|sum| f64::exp(sum / 6.0)));
-    assert!(terms.iter().all(|ratio| *ratio < 0.9), "{terms:?}");
+    assert!(terms.iter().all(|ratio| *ratio < 0.95), "{terms:?}");
     assert!(dense.iter().all(|ratio| *ratio < 1.15), "{dense:?}");
     let ratio = claimed / true_errors;
     assert!((0.85..1.15).contains(&ratio), "reported over true: {ratio}");
