@@ -263,6 +263,7 @@ mod tests {
             ("kernel-ridge", "one point", "are all equal"),
             ("kernel-ridge-validated", "one point", "are all equal"),
             ("salsa", "four rows", "at least 5 samples"),
+            ("auto", "one point", "have the same inputs"),
         ];
         let as_expected = refused.len() == expected.len()
             && refused.iter().zip(expected).all(|(found, expected)| {

@@ -108,7 +108,7 @@ impl Predictor {
         let Some(widest) = names.max() else {
             return;
         };
-        let title = "tried, best first";
+        let title = "tried; the first was chosen";
         let widest = widest.max(title.len()) + 2;
         let _ = write!(text, "\n{title:<widest$}");
         for name in self.outputs() {

@@ -80,7 +80,7 @@ class AutoRegressor(UncertainRegressor):
         --------
         >>> from thinfit import AutoRegressor
         >>> model = AutoRegressor(budget=1, random_state=0).fit([[0.0], [0.3], [0.5], [0.7], [1.0]], [0, 1, 2, 3, 4])
-        >>> "tried, best first" in model.report()
+        >>> "tried; the first was chosen" in model.report()
         True
         """
         check_is_fitted(self)

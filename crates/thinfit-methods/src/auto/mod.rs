@@ -15,23 +15,23 @@ mod structure;
 mod student;
 mod teacher;
 
-use crate::kernels::kernel_model::check_data;
-use crate::{GaussianProcess, Method, Predictor, Result};
-use network::{Bank, out_of_fold, scaled_fit};
+use crate::{Error, GaussianProcess, Predictor, Result};
+use network::{out_of_fold, scaled_fit};
 use plan::{Plan, polish};
 use samples::{OutOfFold, Samples};
 use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicBool, Ordering};
 use structure::{Structure, structure};
-use student::School;
+use student::{School, Student};
 use teacher::{Teacher, entrants};
 use thinfit::pieces::require;
 use thinfit::{
-    Control, Dataset, Model, Network, Observer, Progress, Record, Scaler, Scaling, Warp,
-    check_finite,
+    Config, Control, Dataset, Findings, Model, Network, Observer, Progress, Record, Scaler,
+    Scaling, Warp,
 };
 
-/// A network is as good as its teacher if it is no farther from it than this share of the teacher's squared error.
-const FAITHFUL: f64 = 0.02;
+/// Above this many inputs all share one length.
+const MANY: usize = 1000;
 /// A network fitted to the rows may be this many times the process's squared error away from the process.
 const SOUND: f64 = 10.0;
 /// Rows are clean if the noise is at most this share of the variance.
@@ -70,7 +70,9 @@ struct Outcome {
     /// A network fitted to the rows, with its errors.
     direct: Option<(Network, OutOfFold)>,
     /// A network taught by the best process, with its distance from it.
-    student: Option<student::Student>,
+    student: Option<Student>,
+    /// Whether it was stopped before it had tried everything.
+    stopped: bool,
 }
 
 /// The candidate that became the model.
@@ -86,96 +88,156 @@ impl Auto {
 
     /// The best model of the rows among all candidates.
     ///
-    /// Rows with weights are fitted by a network (`gft-r`), which takes them.
+    /// Rows with weights, and more rows than a Gaussian process can take within the budget, are fitted by a network
+    /// (`gft-r`). If `observe` stops the fit, it returns the best model so far.
     ///
     /// # Errors
-    /// Unusable data or settings.
+    /// Unusable data or settings, or rows that all have the same inputs.
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Predictor> {
         let budget = self.budget > 0.0 && self.budget.is_finite();
         require(budget, "budget", "a number of seconds above 0", self.budget)?;
         let width = (1..=10_000).contains(&self.width);
         require(width, "width", "1 to 10000", self.width)?;
+        data.check()?;
+        let (m, d) = (data.samples(), data.dim());
+        let plan = Plan::new(m, d, self.budget);
         if data.weights.is_some() {
-            let network = Method::named("gft-r").expect("this is one of the methods");
-            return network.fit(data, seed, observe);
+            return self.network(
+                data,
+                seed,
+                "rows with weights are fitted by a network",
+                observe,
+            );
         }
-        check_data(data)?;
-        check_finite("x", data.x.as_ref())?;
-        let plan = Plan::new(data.samples(), data.dim(), self.budget);
-        let scalers = scalers(data, &plan, seed)?;
+        if !plan.is_possible {
+            let why = "too many rows for a Gaussian process within the budget: fitted by a network";
+            return self.network(data, seed, why, observe);
+        }
+        // Once asked to stop, every search ends at its next step.
+        let stop = AtomicBool::new(false);
+        let watch = |at: &Progress<'_>| {
+            if stop.load(Ordering::Relaxed) || observe(at) == Control::Stop {
+                stop.store(true, Ordering::Relaxed);
+                return Control::Stop;
+            }
+            Control::Continue
+        };
+        let scalers = scalers(data, &plan, seed, &watch)?;
         let samples = Samples::new(data, scalers.clone(), plan.folds, seed);
-        let first = teachers(&samples, &plan, seed, observe)?;
-        let aside = match self.robust {
+        if samples.folds.len() < 2 {
+            return Err(Error::Data {
+                what: "x",
+                problem: format!("{m} rows have the same inputs, or there is only one"),
+                advice: "a fit needs rows with different inputs",
+            });
+        }
+        let first = teachers(&samples, &plan, seed, &watch)?;
+        let aside = match self.robust && !stop.load(Ordering::Relaxed) {
             true => outliers::found(&first, &samples, seed)?,
             false => vec![],
         };
         if aside.is_empty() {
-            let outcome = self.conclude(first, &samples, &plan, seed)?;
-            return self.model(data, &samples, outcome, aside, seed, observe);
+            let outcome = self.conclude(first, &samples, &plan, seed, &watch)?;
+            return self.model(data, &samples, outcome, aside, seed, &watch);
         }
-        let keep: Vec<usize> = (0..data.samples())
-            .filter(|row| !aside.contains(row))
-            .collect();
+        let keep: Vec<usize> = (0..m).filter(|row| !aside.contains(row)).collect();
         let kept = data.rows(&keep);
         let samples = Samples::new(&kept, scalers, plan.folds, seed);
-        let again = teachers(&samples, &plan, seed, observe)?;
-        let outcome = self.conclude(again, &samples, &plan, seed)?;
-        self.model(&kept, &samples, outcome, aside, seed, observe)
+        let again = teachers(&samples, &plan, seed, &watch)?;
+        let outcome = self.conclude(again, &samples, &plan, seed, &watch)?;
+        self.model(&kept, &samples, outcome, aside, seed, &watch)
     }
 
-    /// Structure and networks, given the processes.
+    /// A network alone, with a word why.
+    fn network(
+        &self,
+        data: &Dataset,
+        seed: u64,
+        why: &str,
+        observe: &Observer<'_>,
+    ) -> Result<Predictor> {
+        let config = Config {
+            seed,
+            width: self.width,
+            ..Config::fast()
+        };
+        let mut model = thinfit::fit(data, &config, observe)?;
+        model.record.findings = Some(Findings {
+            standard_error: vec![],
+            words: vec![why.into()],
+            inputs: (0..data.dim()).collect(),
+            ..Findings::default()
+        });
+        Ok(model.into())
+    }
+
+    /// Structure and networks, given the processes. A candidate that fails is no candidate.
     fn conclude(
         &self,
         mut teachers: Vec<Teacher>,
         samples: &Samples,
         plan: &Plan,
         seed: u64,
+        watch: &Observer<'_>,
     ) -> Result<Outcome> {
+        let stopped = || watch(&Progress::fraction(0.9)) == Control::Stop;
         let mut found = structure(&teachers[0].scaled_model(samples)?, seed)?;
-        if let Some(terms) = &found.terms {
+        if let Some(terms) = found.terms.take_if(|_| !stopped()) {
             let steps = (2 * plan.sum_steps, plan.sum_steps);
-            let sum = Teacher::sum_of_terms(terms, &teachers[0], samples, steps)?;
-            if sum.score() > teachers[0].score() {
-                found.terms = None;
+            if let Ok(sum) = Teacher::sum_of_terms(&terms, &teachers[0], samples, steps) {
+                found.terms = (sum.score() <= teachers[0].score()).then_some(terms);
+                teachers.push(sum);
+                teachers.sort_by(|a, b| a.score().total_cmp(&b.score()));
             }
-            teachers.push(sum);
-            teachers.sort_by(|a, b| a.score().total_cmp(&b.score()));
         }
         let best = &teachers[0];
+        let mut outcome = Outcome {
+            structure: found,
+            direct: None,
+            student: None,
+            stopped: stopped(),
+            teachers: vec![],
+        };
+        if let (false, Ok(school)) = (outcome.stopped, School::new(best, samples, seed)) {
+            outcome.direct = self.direct(best, samples, &school, plan, watch);
+            let beaten = |(_, errors): &(Network, OutOfFold)| errors.error() < best.error();
+            if !outcome.direct.as_ref().is_some_and(beaten) {
+                outcome.student = self.student(best, &school, plan, watch);
+            }
+            outcome.stopped = stopped();
+        }
+        outcome.teachers = teachers;
+        Ok(outcome)
+    }
+
+    /// A network fitted to the rows, if they are clean and the plan has room for it.
+    fn direct(
+        &self,
+        best: &Teacher,
+        samples: &Samples,
+        school: &School,
+        plan: &Plan,
+        watch: &Observer<'_>,
+    ) -> Option<(Network, OutOfFold)> {
         let clean = best.noise().iter().all(|noise| noise * noise <= CLEAN);
-        let bank = Bank::new(&best.parts, seed);
-        let (m, c) = (samples.data.samples(), samples.data.y.ncols());
-        let rounds = samples.folds.len() + 1;
+        if !(clean && (self.thin || school.is_bounded())) {
+            return None;
+        }
+        let bank = school.bank();
+        let (rows, rounds) = (
+            samples.data.samples() * samples.data.y.ncols(),
+            samples.folds.len() + 1,
+        );
         let entries = bank.entries(self.width);
         let cost =
-            |steps: usize| rounds as f64 * polish(m * c, entries, 2 * self.width, steps) / 2.0;
-        let steps = [30, 10]
-            .into_iter()
-            .find(|&steps| cost(steps) <= plan.networks);
-        let school = School::new(best, samples, seed)?;
-        let direct = match steps {
-            Some(steps) if clean && m > 2 * rounds && (self.thin || school.is_bounded()) => {
-                let errors = out_of_fold(samples, &bank, self.width, steps)?;
-                let network = scaled_fit(&samples.data, &bank, self.width, steps)?;
-                // Far off, just outside the rows say, it may be anything; the process is never far off.
-                let sound = school.distance(&network) <= SOUND * best.error();
-                sound.then_some((network, errors))
-            }
-            _ => None,
-        };
-        let beaten = direct
-            .as_ref()
-            .is_some_and(|(_, errors)| errors.error() < best.error());
-        let student = match beaten {
-            true => None,
-            false => self.student(best, &school, plan)?,
-        };
-        Ok(Outcome {
-            teachers,
-            structure: found,
-            direct,
-            student,
-        })
+            |steps: usize| rounds as f64 * polish(rows, entries, 2 * self.width, steps) / 2.0;
+        let mut steps = [30, 10].into_iter();
+        let steps = steps.find(|&steps| cost(steps) <= plan.networks)?;
+        let errors = out_of_fold(samples, bank, self.width, steps, watch).ok()?;
+        let network = scaled_fit(&samples.data, bank, self.width, steps, watch).ok()?;
+        // Far off, just outside the rows say, it may be anything; the process is never far off.
+        let sound = school.is_within(&network, SOUND, &best.out_of_fold.mse());
+        sound.then_some((network, errors))
     }
 
     /// The thinnest network that follows the process closely enough, or else the closest.
@@ -184,9 +246,10 @@ impl Auto {
         teacher: &Teacher,
         school: &School,
         plan: &Plan,
-    ) -> Result<Option<student::Student>> {
+        watch: &Observer<'_>,
+    ) -> Option<Student> {
         let widths = [self.width.div_ceil(4), self.width.div_ceil(2), self.width];
-        let mut best: Option<student::Student> = None;
+        let mut best: Option<Student> = None;
         let classes = widths.map(|width| (width, 0)).into_iter();
         for (width, steps) in classes.chain([(self.width, 10), (self.width, 30)]) {
             if steps > 0 && school.cost(width, steps) > plan.networks {
@@ -195,19 +258,19 @@ impl Auto {
             if !self.thin && !(school.is_smaller(width) && school.is_bounded()) {
                 break;
             }
-            let student = school.teach(width, steps)?;
-            let enough = student.distance <= FAITHFUL * teacher.error();
-            if best
-                .as_ref()
-                .is_none_or(|best| student.distance < best.distance)
-            {
+            let Ok(student) = school.teach(width, steps, watch) else {
+                continue;
+            };
+            let enough = student.is_faithful(&teacher.out_of_fold.mse());
+            let closer = |best: &Student| student.total() < best.total();
+            if student.total().is_finite() && best.as_ref().is_none_or(closer) {
                 best = Some(student);
             }
             if enough {
                 break;
             }
         }
-        Ok(best)
+        best
     }
 
     /// The winner as a model, with its record.
@@ -222,12 +285,15 @@ impl Auto {
     ) -> Result<Predictor> {
         let teacher = &outcome.teachers[0];
         let direct = outcome.direct.as_ref().map(|(_, errors)| errors.error());
-        let distance = outcome.student.as_ref().map(|student| student.distance);
-        let winner = match (direct, distance) {
+        let student = outcome.student.as_ref();
+        let mse = teacher.out_of_fold.mse();
+        let winner = match (direct, student) {
             (Some(error), _) if error < teacher.error() => Winner::Direct,
-            (_, Some(distance)) if distance <= FAITHFUL * teacher.error() => Winner::Student,
-            (Some(error), distance) if self.thin => {
-                let other = teacher.error() + distance.unwrap_or(f64::INFINITY);
+            (_, Some(student)) if student.is_faithful(&mse) => Winner::Student,
+            (Some(error), student) if self.thin => {
+                let other = student.map_or(f64::INFINITY, |student| {
+                    teacher.error() + student.total() / mse.len() as f64
+                });
                 if error <= other {
                     Winner::Direct
                 } else {
@@ -239,13 +305,17 @@ impl Auto {
         };
         let errors = match (&winner, &outcome.direct) {
             (Winner::Direct, Some((_, errors))) => errors.clone(),
-            (Winner::Student, _) => teacher.out_of_fold.with_added(distance.unwrap_or(0.0)),
+            (Winner::Student, _) => {
+                let distance = student.map_or(vec![0.0; mse.len()], |s| s.distance.clone());
+                teacher.out_of_fold.with_added(&distance)
+            }
             _ => teacher.out_of_fold.clone(),
         };
         let scale = &samples.scalers.1.scale;
         let settings = serde_json::to_value(self).expect("settings are finite numbers");
         let record = Record {
             chosen_by: Some("folds".into()),
+            stopped: outcome.stopped,
             findings: Some(report::findings(&outcome, &winner, &errors, samples, aside)),
             ..Record::of(Self::NAME, settings, seed, data.samples())
         };
@@ -270,7 +340,12 @@ impl Auto {
 
 /// Inputs to the box, bent first where a column seems to need it and the rows are predicted better for it; outputs to
 /// mean 0 and deviation 1.
-fn scalers(data: &Dataset, plan: &Plan, seed: u64) -> Result<(Scaler, Scaler)> {
+fn scalers(
+    data: &Dataset,
+    plan: &Plan,
+    seed: u64,
+    watch: &Observer<'_>,
+) -> Result<(Scaler, Scaler)> {
     let plain = Scaling::Box.scalers(data.x.as_ref(), data.y.as_ref());
     let warps = Warp::of_columns(data.x.as_ref());
     if warps.iter().all(Option::is_none) {
@@ -287,7 +362,7 @@ fn scalers(data: &Dataset, plan: &Plan, seed: u64) -> Result<(Scaler, Scaler)> {
         let few = samples.part(plan.race_rows, 5, seed);
         let mut least = f64::INFINITY;
         for entrant in &entrants[1..3] {
-            let (log, _) = (entrant.process).find(&few.data, seed, &|_| Control::Continue)?;
+            let (log, _) = (entrant.process).find(&few.data, seed, watch)?;
             least = least.min(Teacher::new(entrant, &log, &few, 10)?.score());
         }
         Ok(least)
@@ -314,20 +389,32 @@ fn teachers(
         few = samples.part(plan.race_rows, 5, seed);
         &few
     };
-    let entrants = entrants(plan.starts);
+    let mut entrants = entrants(plan.starts);
+    if samples.data.dim() > MANY {
+        entrants.retain(|entrant| entrant.process.isotropic);
+    }
     let mut race = Vec::new();
     for (i, entrant) in entrants.iter().enumerate() {
         let part = |at: &Progress<'_>| observe(&at.part(i, 2 * entrants.len()));
         let (log, _) = entrant.process.find(&track.data, seed, &part)?;
         let teacher = Teacher::new(entrant, &log, track, 15)?;
         race.push((entrant, log, teacher));
+        if observe(&Progress::fraction(
+            0.5 * (i + 1) as f64 / entrants.len() as f64,
+        )) == Control::Stop
+        {
+            break;
+        }
     }
     race.sort_by(|a, b| a.2.score_on(m).total_cmp(&b.2.score_on(m)));
     race.truncate(plan.finalists);
     let mut finalists = Vec::new();
     for (i, (entrant, log, teacher)) in race.into_iter().enumerate() {
-        let done = 0.5 + 0.5 * i as f64 / plan.finalists as f64;
-        observe(&Progress::fraction(done));
+        let done = 0.5 + 0.4 * i as f64 / plan.finalists as f64;
+        let stopped = observe(&Progress::fraction(done)) == Control::Stop;
+        if stopped && i > 0 {
+            break;
+        }
         let log = if whole {
             log
         } else {
@@ -341,14 +428,16 @@ fn teachers(
             };
             process.search_from(&samples.data, &log, true)
         };
-        finalists.push(match (plan.afresh, whole) {
+        finalists.push(match (plan.afresh && !stopped, whole) {
             (true, _) => Teacher::afresh(entrant, &log, samples, seed)?,
             (false, true) => teacher,
             (false, false) => Teacher::new(entrant, &log, samples, plan.fold_iterations)?,
         });
     }
-    if finalists.len() > 1 {
-        finalists.push(Teacher::committee(&finalists, samples, plan.sum_steps)?);
+    if finalists.len() > 1
+        && let Ok(committee) = Teacher::committee(&finalists, samples, plan.sum_steps)
+    {
+        finalists.push(committee);
     }
     finalists.sort_by(|a, b| a.score().total_cmp(&b.score()));
     Ok(finalists)

@@ -13,7 +13,7 @@ use rand_distr::StandardNormal;
 use rayon::prelude::*;
 use std::f64::consts::PI;
 use thinfit::{
-    Config, Control, Dataset, Features, Form, Network, Polish, Scaler, Training, fit_features,
+    Config, Dataset, Features, Form, Network, Observer, Polish, Scaler, Training, fit_features,
 };
 
 /// Scales of the random features, in multiples of the spectral density's.
@@ -103,6 +103,7 @@ pub(crate) fn scaled_fit(
     bank: &Bank,
     width: usize,
     steps: usize,
+    watch: &Observer<'_>,
 ) -> Result<Network> {
     let config = Config {
         training: Training::Random,
@@ -122,9 +123,7 @@ pub(crate) fn scaled_fit(
     });
     let identity = |a: &Mat<f64>| Scaler::identity(a.ncols());
     let scalers = (identity(&data.x), identity(&data.y));
-    let model = fit_features(data, scalers, &config, starts.collect(), &|_| {
-        Control::Continue
-    })?;
+    let model = fit_features(data, scalers, &config, starts.collect(), watch)?;
     Ok(Network {
         activation: model.activation(),
         hidden: model.scaled_hidden().to_owned(),
@@ -138,13 +137,14 @@ pub(crate) fn out_of_fold(
     bank: &Bank,
     width: usize,
     steps: usize,
+    watch: &Observer<'_>,
 ) -> Result<OutOfFold> {
     let folds: Result<Vec<_>> = (0..samples.folds.len())
         .into_par_iter()
         .map(|k| {
             let train = samples.data.rows(&samples.without(k));
             let held = samples.data.rows(&samples.folds[k]);
-            let network = scaled_fit(&train, bank, width, steps)?;
+            let network = scaled_fit(&train, bank, width, steps, watch)?;
             let residual = &held.y - network.values(held.x.as_ref());
             // Networks are calibrated by the spread of their own features.
             let ones = Mat::from_fn(residual.nrows(), residual.ncols(), |_, _| 1.0);

@@ -29,6 +29,9 @@ pub(crate) fn found(teachers: &[Teacher], samples: &Samples, seed: u64) -> Resul
     }
     let keep: Vec<usize> = (0..m).filter(|row| !suspects.contains(row)).collect();
     let rest = samples.only(&keep, seed);
+    if rest.folds.len() < 2 || is_rare_value(samples, &suspects, &keep) {
+        return Ok(vec![]);
+    }
     // One quick process tells whether the others gain.
     let entrant = &entrants(1)[1];
     let process = GaussianProcess {
@@ -59,6 +62,15 @@ pub(crate) fn found(teachers: &[Teacher], samples: &Samples, seed: u64) -> Resul
         .filter(|&i| (0..f.ncols()).any(|o| far(i, o)))
         .map(|i| suspects[i])
         .collect())
+}
+
+/// Whether an output has values that are rare rather than wrong: the suspects share one, or the rest is constant.
+fn is_rare_value(samples: &Samples, suspects: &[usize], keep: &[usize]) -> bool {
+    (0..samples.data.y.ncols()).any(|o| {
+        let y = samples.data.y.col_as_slice(o);
+        let equal = |rows: &[usize]| rows.iter().all(|&row| y[row] == y[rows[0]]);
+        suspects.len() > 2 && equal(suspects) || equal(keep)
+    })
 }
 
 /// Rows whose error is beyond [`FAR`] robust deviations and that together make most of the squared error.

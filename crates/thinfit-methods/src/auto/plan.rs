@@ -14,6 +14,10 @@ const FOLDS: f64 = 0.2;
 const SUMS: f64 = 0.1;
 const NETWORKS: f64 = 0.25;
 
+/// Rows that any budget takes, and rows that none does: their matrices alone would fill the memory.
+const SMALL: usize = 1000;
+const MOST: usize = 10_000;
+
 /// How much of everything is done.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Plan {
@@ -35,6 +39,8 @@ pub(crate) struct Plan {
     pub afresh: bool,
     /// Seconds left for networks.
     pub networks: f64,
+    /// Whether a process of all rows fits into the budget at all.
+    pub is_possible: bool,
 }
 
 /// Seconds of one likelihood with its gradient.
@@ -88,6 +94,7 @@ impl Plan {
             sum_steps: ((SUMS * budget / (likelihood(m, 1, false) + fold)) as usize).clamp(4, 25),
             afresh: 360.0 * fold <= FOLDS * budget,
             networks: NETWORKS * budget,
+            is_possible: m <= SMALL || m <= MOST && 8.0 * likelihood(m, 1, false) <= budget,
         }
     }
 

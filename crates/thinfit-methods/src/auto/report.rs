@@ -36,7 +36,7 @@ pub(super) fn findings(
         });
     }
     if let Some(student) = &outcome.student {
-        let added = best.out_of_fold.with_added(student.distance);
+        let added = best.out_of_fold.with_added(&student.distance);
         tried.push(Tried {
             name: format!(
                 "network of {} neurons, taught by the best process",
@@ -78,11 +78,24 @@ fn words(
         names.join(", ")
     };
     let mut words = Vec::new();
+    let loss = 100.0 * (errors.error() / best.error().max(f64::MIN_POSITIVE) - 1.0);
     words.push(match winner {
         Winner::Teacher => format!("a {} predicts unseen rows best", best.name),
-        Winner::Direct => "a network fitted to the rows predicts unseen rows best: they are clean, and it learns more digits than any process".into(),
-        Winner::Student => format!("a thin network follows the best process ({}) so closely that nothing is lost", best.name),
+        Winner::Direct if loss < 0.0 => {
+            "a network fitted to the rows predicts unseen rows best: they are clean".into()
+        }
+        Winner::Student if loss < 3.0 => format!(
+            "a thin network follows the best process ({}) so closely that nothing is lost",
+            best.name
+        ),
+        _ => format!(
+            "a network was asked for; its squared error is {loss:.0} % above that of a {}",
+            best.name
+        ),
     });
+    if outcome.stopped {
+        words.push("stopped before everything was tried".into());
+    }
     let (d, inputs) = (samples.data.dim(), &outcome.structure.inputs);
     if let Some(terms) = &outcome.structure.terms {
         let terms: Vec<String> = terms
@@ -109,6 +122,10 @@ fn words(
             _ => format!("{}: ", samples.data.outputs[o]),
         };
         let error = errors.mse()[o];
+        let y = samples.data.y.col_as_slice(o);
+        if y.iter().all(|v| *v == y[0]) {
+            continue;
+        }
         words.push(if *noise == 0.0 {
             format!("{name}no noise can be seen; more rows make the model better")
         } else if error < 1.5 * noise * noise {

@@ -92,11 +92,11 @@ impl OutOfFold {
         self.residual.col_iter().map(square).collect()
     }
 
-    /// The same errors with a mean square larger by `added`, as of a model that far from this one.
-    pub fn with_added(&self, added: f64) -> Self {
+    /// The same errors with mean squares larger by `added` (c), as of a model that far from this one.
+    pub fn with_added(&self, added: &[f64]) -> Self {
         let mse = self.mse();
         let factor = |o: usize| match mse[o] > 0.0 {
-            true => (1.0 + added / mse[o]).sqrt(),
+            true => (1.0 + added[o] / mse[o]).sqrt(),
             false => 1.0,
         };
         let residual = &self.residual;

@@ -20,6 +20,8 @@ use rand::RngExt;
 
 /// Points at which the differences are averaged.
 const POINTS: usize = 400;
+/// Most kernel terms to evaluate; beyond it all inputs count as mattering.
+const WORK: usize = 4_000_000_000;
 /// Largest number of inputs that may matter for pairs to be looked at.
 const MOST: usize = 14;
 /// Largest set of inputs in a term.
@@ -39,6 +41,12 @@ pub(crate) struct Structure {
 /// The structure of a process (in scaled units, inputs in [−½, ½]).
 pub(crate) fn structure(model: &KernelModel, seed: u64) -> Result<Structure> {
     let d = model.dim();
+    if (POINTS * d * d).saturating_mul(model.coefficients().nrows()) > WORK {
+        return Ok(Structure {
+            inputs: (0..d).collect(),
+            terms: None,
+        });
+    }
     let mut rng = stream(seed, Purpose::Points, 0);
     let mut draw = || Mat::from_fn(POINTS, d, |_, _| rng.random_range(-0.5..0.5));
     let (x, other): (Mat<f64>, Mat<f64>) = (draw(), draw());

@@ -12,7 +12,7 @@ use crate::random::{Purpose, stream};
 use crate::{KernelModel, Result};
 use faer::Mat;
 use rand::RngExt;
-use thinfit::{Dataset, Network};
+use thinfit::{Dataset, Network, Observer};
 
 /// Points that the teacher predicts, beside the rows.
 const POINTS: usize = 1200;
@@ -32,10 +32,31 @@ const NEIGHBOURS: usize = 6;
 /// Largest correlation of two inputs that are taken for independent.
 const INDEPENDENT: f64 = 0.3;
 
-/// A network with its mean squared distance from its teacher, in scaled outputs.
+/// A student is as good as its teacher if it is no farther from it than this share of the teacher's squared error.
+const FAITHFUL: f64 = 0.02;
+
+/// A network with its mean squared distances from its teacher, in scaled outputs (c).
 pub(crate) struct Student {
     pub network: Network,
-    pub distance: f64,
+    pub distance: Vec<f64>,
+}
+
+impl Student {
+    /// Whether every output follows the teacher, whose squared errors are `mse` (c), closely enough.
+    pub fn is_faithful(&self, mse: &[f64]) -> bool {
+        within(&self.distance, FAITHFUL, mse)
+    }
+
+    /// The distances of all outputs together.
+    pub fn total(&self) -> f64 {
+        self.distance.iter().sum()
+    }
+}
+
+/// Whether every distance is at most a multiple of the error beside it.
+fn within(distance: &[f64], factor: f64, mse: &[f64]) -> bool {
+    let mut pairs = distance.iter().zip(mse);
+    pairs.all(|(distance, mse)| *distance <= factor * mse)
 }
 
 /// The school of one teacher: points with its predictions.
@@ -93,20 +114,27 @@ impl School {
         self.tails.iter().all(|long| !long)
     }
 
-    /// Mean squared distance of a network from the teacher at fresh points, in scaled outputs.
-    pub fn distance(&self, network: &Network) -> f64 {
+    /// Where features are drawn from.
+    pub fn bank(&self) -> &Bank {
+        &self.bank
+    }
+
+    /// Whether every output of a network is within a multiple of these errors of the teacher.
+    pub fn is_within(&self, network: &Network, factor: f64, mse: &[f64]) -> bool {
+        within(&self.distance(network), factor, mse)
+    }
+
+    /// Mean squared distances of a network from the teacher at fresh points, in scaled outputs (c).
+    fn distance(&self, network: &Network) -> Vec<f64> {
         let difference = network.values(self.fresh.x.as_ref()) - &self.fresh.y;
-        let square = difference.squared_norm_l2() / (FRESH * self.fresh.y.ncols()) as f64;
-        if square.is_nan() {
-            f64::INFINITY
-        } else {
-            square
-        }
+        let square = |column: faer::ColRef<'_, f64>| column.squared_norm_l2() / FRESH as f64;
+        let finite = |v: f64| if v.is_nan() { f64::INFINITY } else { v };
+        difference.col_iter().map(square).map(finite).collect()
     }
 
     /// A student of `width` neurons after so many steps of the polish.
-    pub fn teach(&self, width: usize, steps: usize) -> Result<Student> {
-        let network = scaled_fit(&self.points, &self.bank, width, steps)?;
+    pub fn teach(&self, width: usize, steps: usize, watch: &Observer<'_>) -> Result<Student> {
+        let network = scaled_fit(&self.points, &self.bank, width, steps, watch)?;
         let distance = self.distance(&network);
         Ok(Student { network, distance })
     }

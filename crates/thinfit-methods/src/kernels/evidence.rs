@@ -187,7 +187,7 @@ fn likelihood(
         .iter()
         .map(|s| 0.5 * (m as f64 * ((2.0 * PI * s).ln() + 1.0) + determinant))
         .sum::<f64>();
-    if !value.is_finite() {
+    if !value.is_finite() || mean.iter().any(|mean| !mean.is_finite()) {
         return None;
     }
 

@@ -20,7 +20,7 @@ const NEARLY_ALL: f64 = 0.9;
 const MOST_SHOWN: usize = 8;
 /// Words in the name of a column whose whole numbers, all different, are identifiers.
 const IDENTIFIERS: [&str; 4] = ["id", "rowid", "uuid", "barcode"];
-/// Words in the name of a column that numbers the rows, if its numbers are dense as well.
+/// Words in the name of a column that numbers the rows, if its numbers run along them.
 const ROW_NUMBERS: [&str; 7] = ["idx", "index", "no", "nr", "row", "unnamed", "nummer"];
 
 /// A column of a table before it is encoded (m cells); a missing cell is NaN.
@@ -354,8 +354,12 @@ fn numbers_rows(name: &str, unnamed: bool, values: &[f64]) -> bool {
     }
     let [low, high] = super::dataset::range(values.iter());
     let distinct: HashSet<i64> = values.iter().map(|v| *v as i64).collect();
-    let dense = high - low < 2.0 * values.len() as f64;
-    distinct.len() == values.len() && (dense || identifier)
+    // A measured quantity may have such a name (NO, ID); only numbers that run along the rows, or that are far too
+    // scattered to be one, are sure.
+    let running =
+        values.windows(2).all(|pair| pair[1] > pair[0]) && high - low < 2.0 * values.len() as f64;
+    let scattered = identifier && high - low > 20.0 * values.len() as f64;
+    distinct.len() == values.len() && (running || scattered)
 }
 
 /// What becomes of a column of text.

@@ -15,7 +15,7 @@ pub struct Findings {
     pub terms: Option<Vec<Vec<usize>>>,
     /// Rows, counted from 0, that were taken for outliers and not fitted.
     pub outliers: Vec<usize>,
-    /// The candidates, best first.
+    /// The candidates: the one that was chosen, then the others by their errors.
     pub tried: Vec<Tried>,
     /// The rest in words: why this model, and what would help.
     pub words: Vec<String>,

@@ -1,7 +1,7 @@
 //! A fitted model: the network with its scaling, uncertainty and record.
 
-#[allow(clippy::module_inception)]
 pub(crate) mod findings;
+#[allow(clippy::module_inception)]
 pub(crate) mod model;
 mod prediction;
 pub(crate) mod record;

@@ -44,7 +44,7 @@ impl Sampled<'_> {
     pub fn effect(&self, j: usize, at: &[f64]) -> Result<Vec<f64>> {
         let d = self.domain.len();
         check_effect(j, d, at)?;
-        let mut x = self.to_box(lattice(self.points, d).as_ref());
+        let mut x = self.in_box(lattice(self.points, d).as_ref());
         at.iter()
             .map(|&v| {
                 x.col_as_slice_mut(j).fill(v);
@@ -60,7 +60,7 @@ impl Sampled<'_> {
     fn moments(&self) -> Result<Moments> {
         let d = self.domain.len();
         let points = lattice(self.points, 2 * d);
-        let [a, b] = [0, d].map(|from| self.to_box(points.as_ref().subcols(from, d)));
+        let [a, b] = [0, d].map(|from| self.in_box(points.as_ref().subcols(from, d)));
         let values = |x: &Mat<f64>| (self.value)(x.as_ref());
         let (at_a, at_b) = (values(&a)?, values(&b)?);
         let exchanged = |x: &Mat<f64>, other: &Mat<f64>, at_x: &[f64]| {
@@ -112,7 +112,7 @@ impl Sampled<'_> {
     }
 
     /// Points of the unit cube (rows), mapped to the box, evenly in warped units.
-    fn to_box(&self, points: MatRef<'_, f64>) -> Mat<f64> {
+    fn in_box(&self, points: MatRef<'_, f64>) -> Mat<f64> {
         Mat::from_fn(points.nrows(), points.ncols(), |i, j| {
             let [low, high] = self.domain[j].map(|v| self.inputs.warped(j, v));
             self.inputs.unwarped(j, low + (high - low) * points[(i, j)])
