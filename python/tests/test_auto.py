@@ -31,7 +31,7 @@ def test_a_fit_says_how_good_it_is(fitted):
     tried = model.findings_["tried"]
     assert len(tried) > 2 and all(len(one["mse"]) == 1 for one in tried)
     report = model.report()
-    for words in "rmse", "±", "noise of", "tried, best first", tried[0]["name"]:
+    for words in "rmse", "±", "noise of", "tried; the first was chosen", tried[0]["name"]:
         assert words in report
 
 

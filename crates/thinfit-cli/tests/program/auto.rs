@@ -25,13 +25,13 @@ fn a_fit_without_settings_says_what_it_chose_and_how_good_it_is() {
         "rmse ±",
         "linear fit",
         "noise of y: 0.0",
-        "tried, best first",
+        "tried; the first was chosen",
         "wrote model.json",
     ] {
         assert!(report.contains(words), "`{words}` is missing in\n{report}");
     }
     let inspected = succeed(&folder, &["inspect", "model.json"]);
-    for words in ["auto", "noise of y: 0.0", "tried, best first"] {
+    for words in ["auto", "noise of y: 0.0", "tried; the first was chosen"] {
         assert!(
             inspected.contains(words),
             "`{words}` is missing in\n{inspected}"
