@@ -30,6 +30,8 @@ use thinfit::{
     Scaling, Warp,
 };
 
+/// The held-out error of the final network may be this many times the error in the folds.
+const STUCK: f64 = 30.0;
 /// Above this many inputs all share one length.
 const MANY: usize = 1000;
 /// A network fitted to the rows may be this many times the process's squared error away from the process.
@@ -234,10 +236,12 @@ impl Auto {
         let mut steps = [30, 10].into_iter();
         let steps = steps.find(|&steps| cost(steps) <= plan.networks)?;
         let errors = out_of_fold(samples, bank, self.width, steps, watch).ok()?;
-        let network = scaled_fit(&samples.data, bank, self.width, steps, watch).ok()?;
+        let (network, held) = scaled_fit(&samples.data, bank, self.width, steps, watch).ok()?;
+        // The folds judge the way it is made; this one may have got stuck where they did not.
+        let typical = held <= STUCK * errors.error();
         // Far off, just outside the rows say, it may be anything; the process is never far off.
         let sound = school.is_within(&network, SOUND, &best.out_of_fold.mse());
-        sound.then_some((network, errors))
+        (typical && sound).then_some((network, errors))
     }
 
     /// The thinnest network that follows the process closely enough, or else the closest.

@@ -134,7 +134,7 @@ impl School {
 
     /// A student of `width` neurons after so many steps of the polish.
     pub fn teach(&self, width: usize, steps: usize, watch: &Observer<'_>) -> Result<Student> {
-        let network = scaled_fit(&self.points, &self.bank, width, steps, watch)?;
+        let (network, _) = scaled_fit(&self.points, &self.bank, width, steps, watch)?;
         let distance = self.distance(&network);
         Ok(Student { network, distance })
     }
