@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
 use structure::{Structure, structure};
 use student::{School, Student};
-use teacher::{Teacher, entrants};
+use teacher::{Entrant, Teacher, entrants};
 use thinfit::pieces::require;
 use thinfit::{
     Config, Control, Dataset, Findings, Model, Network, Observer, Progress, Record, Scaler,
@@ -411,6 +411,15 @@ fn teachers(
         }
     }
     race.sort_by(|a, b| a.2.score_on(m).total_cmp(&b.2.score_on(m)));
+    // A few rows of the race may flatter the kernels with many numbers, so one without shares always goes on.
+    let plain = |entrant: &Entrant| !entrant.process.kernel.has_shares();
+    if !race[..plan.finalists.min(race.len())]
+        .iter()
+        .any(|runner| plain(runner.0))
+        && let Some(at) = race.iter().position(|runner| plain(runner.0))
+    {
+        race.swap(plan.finalists - 1, at);
+    }
     race.truncate(plan.finalists);
     let mut finalists = Vec::new();
     for (i, (entrant, log, teacher)) in race.into_iter().enumerate() {

@@ -73,7 +73,7 @@ impl Plan {
         };
         let starts = if rows(6) >= m.min(200) { 6 } else { 3 };
         let mean = 0.5 * (likelihood(m, d, true) + likelihood(m, d, false));
-        let finalists = ((FINAL * budget / (12.0 * mean)) as usize).clamp(1, 3);
+        let finalists = ((FINAL * budget / (12.0 * mean)) as usize).clamp(2, 3);
         let folds = if m <= 300 { 10 } else { 5 };
         let kept = m - m / folds;
         let fold = 0.5 * (likelihood(kept, d, true) + likelihood(kept, d, false));
