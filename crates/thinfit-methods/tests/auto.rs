@@ -1,6 +1,8 @@
 //! The fit without settings: accuracy beside its controls, honest errors, coverage, structure, and what it does with odd
 //! rows. Small versions of what `runs/` records at length; every bound has room for the seeds, and none holds by design.
 
+#![allow(clippy::unwrap_used)] // also in the helpers, which are tests too
+
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;

@@ -259,7 +259,7 @@ impl Auto {
             if steps > 0 && school.cost(width, steps) > plan.networks {
                 break;
             }
-            if !self.thin && !(school.is_smaller(width) && school.is_bounded()) {
+            if !(self.thin || school.is_smaller(width) && school.is_bounded()) {
                 break;
             }
             let Ok(student) = school.teach(width, steps, watch) else {
