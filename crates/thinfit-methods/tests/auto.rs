@@ -179,6 +179,24 @@ fn one_seed_gives_one_model_for_any_number_of_threads() {
 }
 
 #[test]
+fn a_fit_that_is_stopped_gives_the_best_so_far_and_progress_never_falls_back() {
+    let data = TERMS.draw(60, 0.0, 6);
+    let stopped = auto(10.0).fit(&data, 1, &|_| Control::Stop).unwrap();
+    let whole = fit(auto(10.0), &data);
+    assert!(stopped.record().stopped && !whole.record().stopped);
+    let tried = |model: &Predictor| model.record().findings.clone().unwrap().tried.len();
+    assert!(tried(&stopped) < tried(&whole));
+    let furthest = std::sync::Mutex::new(0.0);
+    let watch = |at: &thinfit::Progress<'_>| {
+        let mut furthest = furthest.lock().unwrap();
+        assert!(at.done >= *furthest, "{} after {furthest}", at.done);
+        *furthest = at.done.max(*furthest);
+        Control::Continue
+    };
+    auto(10.0).fit(&data, 1, &watch).unwrap();
+}
+
+#[test]
 fn a_small_budget_degrades_gracefully() {
     let data = TERMS.draw(60, 0.05, 6);
     let [little, much] = [0.05, 10.0].map(|budget| TERMS.error(&fit(auto(budget), &data)));

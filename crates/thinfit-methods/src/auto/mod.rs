@@ -124,7 +124,8 @@ impl Auto {
             }
             Control::Continue
         };
-        let scalers = scalers(data, &plan, seed, &watch)?;
+        let early = |_: &Progress<'_>| watch(&Progress::fraction(0.0));
+        let scalers = scalers(data, &plan, seed, &early)?;
         let samples = Samples::new(data, scalers.clone(), plan.folds, seed);
         if samples.folds.len() < 2 {
             return Err(Error::Data {
@@ -165,7 +166,6 @@ impl Auto {
         };
         let mut model = thinfit::fit(data, &config, observe)?;
         model.record.findings = Some(Findings {
-            standard_error: vec![],
             words: vec![why.into()],
             inputs: (0..data.dim()).collect(),
             ..Findings::default()
@@ -200,13 +200,15 @@ impl Auto {
             stopped: stopped(),
             teachers: vec![],
         };
+        // Networks know nothing of the work before them, so what they report of their own is not passed on.
+        let late = |_: &Progress<'_>| watch(&Progress::fraction(0.95));
         if let (false, Ok(school)) = (outcome.stopped, School::new(best, samples, seed)) {
-            outcome.direct = self.direct(best, samples, &school, plan, watch);
+            outcome.direct = self.direct(best, samples, &school, plan, &late);
             let beaten = |(_, errors): &(Network, OutOfFold)| errors.error() < best.error();
             if !outcome.direct.as_ref().is_some_and(beaten) {
-                outcome.student = self.student(best, &school, plan, watch);
+                outcome.student = self.student(best, &school, plan, &late);
             }
-            outcome.stopped = stopped();
+            outcome.stopped = late(&Progress::fraction(0.95)) == Control::Stop;
         }
         outcome.teachers = teachers;
         Ok(outcome)
