@@ -188,6 +188,13 @@ impl Predictor {
         }
     }
 
+    pub(crate) fn record_mut(&mut self) -> &mut Record {
+        match self {
+            Predictor::Network(model) => &mut model.record,
+            Predictor::Kernel(model) => &mut model.record,
+        }
+    }
+
     /// How the columns of a table become the inputs; none where they are the inputs themselves.
     pub fn encoding(&self) -> Option<&Encoding> {
         match self {

@@ -9,21 +9,25 @@
 mod network;
 mod outliers;
 mod plan;
+mod race;
 mod report;
 pub(crate) mod samples;
 mod structure;
 mod student;
 mod teacher;
 
-use crate::{Error, GaussianProcess, Predictor, Result};
+use crate::random::{Purpose, random_subset, stream};
+use crate::{Error, Predictor, Result};
 use network::{out_of_fold, scaled_fit};
 use plan::{Plan, polish};
+use race::teachers;
 use samples::{OutOfFold, Samples};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 use structure::{Structure, structure};
 use student::{School, Student};
-use teacher::{Entrant, Teacher, entrants};
+use teacher::{Teacher, entrants, ranked};
 use thinfit::pieces::require;
 use thinfit::{
     Config, Control, Dataset, Findings, Model, Network, Observer, Progress, Record, Scaler,
@@ -32,10 +36,10 @@ use thinfit::{
 
 /// The held-out error of the final network may be this many times the error in the folds.
 const STUCK: f64 = 30.0;
-/// Above this many inputs all share one length.
-const MANY: usize = 1000;
 /// A network fitted to the rows may be this many times the process's squared error away from the process.
 const SOUND: f64 = 10.0;
+/// The clock cuts a plan that takes this many times its budget.
+const OVERRUN: f64 = 5.0;
 /// Rows are clean if the noise is at most this share of the variance.
 const CLEAN: f64 = 1e-4;
 
@@ -90,8 +94,8 @@ impl Auto {
 
     /// The best model of the rows among all candidates.
     ///
-    /// Rows with weights, and more rows than a Gaussian process can take within the budget, are fitted by a network
-    /// (`gft-r`). If `observe` stops the fit, it returns the best model so far.
+    /// Of more rows than a Gaussian process can take within the budget, a random part is used. Rows with weights are
+    /// fitted by a network (`gft-r`). If `observe` stops the fit, it returns the best model so far.
     ///
     /// # Errors
     /// Unusable data or settings, or rows that all have the same inputs.
@@ -102,23 +106,32 @@ impl Auto {
         require(width, "width", "1 to 10000", self.width)?;
         data.check()?;
         let (m, d) = (data.samples(), data.dim());
-        let plan = Plan::new(m, d, self.budget);
         if data.weights.is_some() {
-            return self.network(
-                data,
-                seed,
-                "rows with weights are fitted by a network",
-                observe,
+            return self.network(data, seed, observe);
+        }
+        let plan = Plan::new(m, d, self.budget);
+        if plan.model_rows < m {
+            let mut rng = stream(seed, Purpose::Starts, 2);
+            let mut rows = random_subset(m, plan.model_rows, &mut rng);
+            rows.sort_unstable();
+            let mut model = self.fit(&data.rows(&rows), seed, observe)?;
+            let word = format!(
+                "{} of {m} rows, drawn at random, were used: more do not fit into the budget",
+                rows.len()
             );
+            let findings = model.record_mut().findings.get_or_insert_default();
+            findings.words.push(word);
+            for row in &mut findings.outliers {
+                *row = rows[*row];
+            }
+            return Ok(model);
         }
-        if !plan.is_possible {
-            let why = "too many rows for a Gaussian process within the budget: fitted by a network";
-            return self.network(data, seed, why, observe);
-        }
-        // Once asked to stop, every search ends at its next step.
+        // Once asked to stop, every search ends at its next step; likewise if the plan overruns by far.
         let stop = AtomicBool::new(false);
+        let begun = Instant::now();
         let watch = |at: &Progress<'_>| {
-            if stop.load(Ordering::Relaxed) || observe(at) == Control::Stop {
+            let late = begun.elapsed().as_secs_f64() > OVERRUN * self.budget;
+            if late || stop.load(Ordering::Relaxed) || observe(at) == Control::Stop {
                 stop.store(true, Ordering::Relaxed);
                 return Control::Stop;
             }
@@ -134,31 +147,28 @@ impl Auto {
                 advice: "a fit needs rows with different inputs",
             });
         }
-        let first = teachers(&samples, &plan, seed, &watch)?;
-        let aside = match self.robust && !stop.load(Ordering::Relaxed) {
+        // Everything is searched on some of the rows where all are too many.
+        let whole = plan.rows >= m;
+        let few = (!whole).then(|| samples.part(plan.rows, plan.folds, seed));
+        let first = teachers(few.as_ref().unwrap_or(&samples), &plan, seed, &watch)?;
+        let aside = match whole && self.robust && !stop.load(Ordering::Relaxed) {
             true => outliers::found(&first, &samples, seed)?,
             false => vec![],
         };
         if aside.is_empty() {
-            let outcome = self.conclude(first, &samples, &plan, seed, &watch)?;
+            let outcome = self.conclude(first, (&samples, few.as_ref()), &plan, seed, &watch)?;
             return self.model(data, &samples, outcome, aside, seed, &watch);
         }
         let keep: Vec<usize> = (0..m).filter(|row| !aside.contains(row)).collect();
         let kept = data.rows(&keep);
         let samples = Samples::new(&kept, scalers, plan.folds, seed);
         let again = teachers(&samples, &plan, seed, &watch)?;
-        let outcome = self.conclude(again, &samples, &plan, seed, &watch)?;
+        let outcome = self.conclude(again, (&samples, None), &plan, seed, &watch)?;
         self.model(&kept, &samples, outcome, aside, seed, &watch)
     }
 
     /// A network alone, with a word why.
-    fn network(
-        &self,
-        data: &Dataset,
-        seed: u64,
-        why: &str,
-        observe: &Observer<'_>,
-    ) -> Result<Predictor> {
+    fn network(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Predictor> {
         let config = Config {
             seed,
             width: self.width,
@@ -166,31 +176,38 @@ impl Auto {
         };
         let mut model = thinfit::fit(data, &config, observe)?;
         model.record.findings = Some(Findings {
-            words: vec![why.into()],
+            words: vec!["rows with weights are fitted by a network".into()],
             inputs: (0..data.dim()).collect(),
             ..Findings::default()
         });
         Ok(model.into())
     }
 
-    /// Structure and networks, given the processes. A candidate that fails is no candidate.
+    /// Structure and networks, given the processes, which may be of a part of the rows. A candidate that fails is no
+    /// candidate.
     fn conclude(
         &self,
         mut teachers: Vec<Teacher>,
-        samples: &Samples,
+        (samples, part): (&Samples, Option<&Samples>),
         plan: &Plan,
         seed: u64,
         watch: &Observer<'_>,
     ) -> Result<Outcome> {
         let stopped = || watch(&Progress::fraction(0.9)) == Control::Stop;
-        let mut found = structure(&teachers[0].scaled_model(samples)?, seed)?;
+        let searched = part.unwrap_or(samples);
+        let mut found = structure(&teachers[0], searched, seed)?;
         if let Some(terms) = found.terms.take_if(|_| !stopped()) {
             let steps = (2 * plan.sum_steps, plan.sum_steps);
-            if let Ok(sum) = Teacher::sum_of_terms(&terms, &teachers[0], samples, steps) {
-                found.terms = (sum.score() <= teachers[0].score()).then_some(terms);
+            if let Ok(sum) = Teacher::sum_of_terms(&terms, &teachers[0], searched, steps) {
+                let name = sum.name;
                 teachers.push(sum);
-                teachers.sort_by(|a, b| a.score().total_cmp(&b.score()));
+                teachers = ranked(teachers);
+                found.terms = (teachers[0].name == name).then_some(terms);
             }
+        }
+        if part.is_some() {
+            // More rows only improve what was found; the others stay as they were judged.
+            teachers[0] = teachers[0].extended(samples)?;
         }
         let best = &teachers[0];
         let mut outcome = Outcome {
@@ -377,83 +394,4 @@ fn scalers(
         true => warped,
         false => plain,
     })
-}
-
-/// The processes that did best in the race, judged by all rows, and their committee; best first.
-fn teachers(
-    samples: &Samples,
-    plan: &Plan,
-    seed: u64,
-    observe: &Observer<'_>,
-) -> Result<Vec<Teacher>> {
-    let m = samples.data.samples();
-    let whole = plan.race_rows >= m;
-    let few;
-    let track = if whole {
-        samples
-    } else {
-        few = samples.part(plan.race_rows, 5, seed);
-        &few
-    };
-    let mut entrants = entrants(plan.starts);
-    if samples.data.dim() > MANY {
-        entrants.retain(|entrant| entrant.process.isotropic);
-    }
-    let mut race = Vec::new();
-    for (i, entrant) in entrants.iter().enumerate() {
-        let part = |at: &Progress<'_>| observe(&at.part(i, 2 * entrants.len()));
-        let (log, _) = entrant.process.find(&track.data, seed, &part)?;
-        let teacher = Teacher::new(entrant, &log, track, 15)?;
-        race.push((entrant, log, teacher));
-        if observe(&Progress::fraction(
-            0.5 * (i + 1) as f64 / entrants.len() as f64,
-        )) == Control::Stop
-        {
-            break;
-        }
-    }
-    race.sort_by(|a, b| a.2.score_on(m).total_cmp(&b.2.score_on(m)));
-    // A few rows of the race may flatter the kernels with many numbers, so one without shares always goes on.
-    let plain = |entrant: &Entrant| !entrant.process.kernel.has_shares();
-    if !race[..plan.finalists.min(race.len())]
-        .iter()
-        .any(|runner| plain(runner.0))
-        && let Some(at) = race.iter().position(|runner| plain(runner.0))
-    {
-        race.swap(plan.finalists - 1, at);
-    }
-    race.truncate(plan.finalists);
-    let mut finalists = Vec::new();
-    for (i, (entrant, log, teacher)) in race.into_iter().enumerate() {
-        let done = 0.5 + 0.4 * i as f64 / plan.finalists as f64;
-        let stopped = observe(&Progress::fraction(done)) == Control::Stop;
-        if stopped && i > 0 {
-            break;
-        }
-        let log = if whole {
-            log
-        } else {
-            let process = GaussianProcess {
-                iterations: plan.iterations(
-                    m,
-                    samples.data.dim(),
-                    entrant.process.kernel.has_shares(),
-                ),
-                ..entrant.process.clone()
-            };
-            process.search_from(&samples.data, &log, true)
-        };
-        finalists.push(match (plan.afresh && !stopped, whole) {
-            (true, _) => Teacher::afresh(entrant, &log, samples, seed)?,
-            (false, true) => teacher,
-            (false, false) => Teacher::new(entrant, &log, samples, plan.fold_iterations)?,
-        });
-    }
-    if finalists.len() > 1
-        && let Ok(committee) = Teacher::committee(&finalists, samples, plan.sum_steps)
-    {
-        finalists.push(committee);
-    }
-    finalists.sort_by(|a, b| a.score().total_cmp(&b.score()));
-    Ok(finalists)
 }

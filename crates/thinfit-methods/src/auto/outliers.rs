@@ -16,6 +16,8 @@ const FAR: f64 = 6.0;
 const MOST: f64 = 0.1;
 /// Fewest rows in which outliers are looked for.
 const FEWEST: usize = 20;
+/// Probability below which suspects are not scattered by chance.
+const CHANCE: f64 = 0.01;
 /// How much smaller the squared error of the rest must become.
 const GAIN: f64 = 2.0;
 
@@ -29,7 +31,8 @@ pub(crate) fn found(teachers: &[Teacher], samples: &Samples, seed: u64) -> Resul
     }
     let keep: Vec<usize> = (0..m).filter(|row| !suspects.contains(row)).collect();
     let rest = samples.only(&keep, seed);
-    if rest.folds.len() < 2 || is_rare_value(samples, &suspects, &keep) {
+    let real = is_rare_value(samples, &suspects, &keep) || is_region(samples, &suspects);
+    if rest.folds.len() < 2 || real {
         return Ok(vec![]);
     }
     // One quick process tells whether the others gain.
@@ -70,6 +73,26 @@ fn is_rare_value(samples: &Samples, suspects: &[usize], keep: &[usize]) -> bool 
         let y = samples.data.y.col_as_slice(o);
         let equal = |rows: &[usize]| rows.iter().all(|&row| y[row] == y[rows[0]]);
         suspects.len() > 2 && equal(suspects) || equal(keep)
+    })
+}
+
+/// Whether most of the suspects lie in a narrow range of one input, which chance would hardly do: the function is hard
+/// there, but the rows are right. For k independent uniform ranks, some j of them lie within a share w of all ranks with
+/// a probability of at most about (k over j) j wʲ⁻¹.
+fn is_region(samples: &Samples, suspects: &[usize]) -> bool {
+    let (m, d, k) = (samples.data.samples(), samples.data.dim(), suspects.len());
+    let most = (4 * k).div_ceil(5);
+    let ways = (0..k - most).fold(1.0, |ways, i| ways * (k - i) as f64 / (i + 1) as f64);
+    (0..d).any(|input| {
+        let x = samples.data.x.col_as_slice(input);
+        let rank = |row: usize| x.iter().filter(|v| **v < x[row]).count();
+        let mut ranks: Vec<usize> = suspects.iter().map(|&row| rank(row)).collect();
+        ranks.sort_unstable();
+        let windows = ranks
+            .windows(most)
+            .map(|window| window[most - 1] - window[0]);
+        let width = windows.min().unwrap_or(m) as f64 / m as f64;
+        ways * most as f64 * width.powi(most as i32 - 1) * (d as f64) < CHANCE
     })
 }
 

@@ -1,19 +1,39 @@
 //! The plan of work: how much of everything a budget buys, from the sizes alone.
 //!
 //! The plan is made before the work starts and never looks at a clock, so the same rows, seed and budget give the same
-//! model on a fast and on a busy machine. Costs are seconds on two cores of an ordinary server:
+//! model on a fast and on a busy machine. Costs are seconds on one core of an ordinary server, of which the plan takes
+//! two; measured at 100 to 2,000 rows with 2 to 60 inputs they are right within a third:
 //!
 //! ```text
-//! one likelihood with its gradient    m³/2.5·10¹⁰ + m² d · (1 ns, with shares 5 ns) + 20 μs
+//! one likelihood with its gradient    m³/4.2·10¹⁰ + m² (15 ns + d · (0.4 ns, ANOVA 1.2 ns, rough ANOVA 2.7 ns)) + 20 μs
 //! ```
 
-/// Shares of the budget: the race, the finalists on all rows and in the folds, sums of kernels and terms, networks.
+use crate::Shape;
+
+/// Shares of the budget: the race, the heat between it and the final, the final, folds, sums of kernels and terms,
+/// networks.
 const RACE: f64 = 0.15;
-const FINAL: f64 = 0.25;
-const FOLDS: f64 = 0.2;
-const SUMS: f64 = 0.1;
+const HEAT: f64 = 0.1;
+const FINAL: f64 = 0.3;
+const FOLDS: f64 = 0.12;
+const SUMS: f64 = 0.05;
 const NETWORKS: f64 = 0.25;
 
+/// Cores that the budget is for.
+const CORES: f64 = 2.0;
+/// Likelihoods in a step of a search.
+const TRIALS: f64 = 1.3;
+/// Processes in the race.
+const KINDS: usize = 7;
+/// Processes in the heat, iterations of each, and in each of its five folds.
+const ENTRANTS: usize = 4;
+const STEPS: usize = 40;
+const AGAIN: usize = 5;
+
+/// Likelihoods of all rows that even the shortest search of everything takes, and of a process that is only extended to
+/// all rows with its folds.
+const SEARCH: f64 = 40.0;
+const EXTENSION: f64 = 6.0;
 /// Rows that any budget takes, and rows that none does: their matrices alone would fill the memory.
 const SMALL: usize = 1000;
 const MOST: usize = 10_000;
@@ -21,10 +41,16 @@ const MOST: usize = 10_000;
 /// How much of everything is done.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Plan {
+    /// Rows of the model: all, or as many as a process can have within the budget.
+    pub model_rows: usize,
+    /// Rows on which everything is searched; the best process is then extended to the others.
+    pub rows: usize,
     /// Rows on which the processes race.
     pub race_rows: usize,
     /// Starts of every process in the race.
     pub starts: usize,
+    /// The heat between race and final, where all rows are many more than those of the race.
+    pub heat: Option<Round>,
     /// Processes that go on to all rows.
     pub finalists: usize,
     /// Seconds of a finalist on all rows.
@@ -39,14 +65,34 @@ pub(crate) struct Plan {
     pub afresh: bool,
     /// Seconds left for networks.
     pub networks: f64,
-    /// Whether a process of all rows fits into the budget at all.
-    pub is_possible: bool,
+}
+
+/// Searches that go on from those before, on more rows.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Round {
+    pub rows: usize,
+    /// How many processes take part.
+    pub entrants: usize,
+    pub iterations: usize,
+    /// Iterations in each fold.
+    pub fold_iterations: usize,
 }
 
 /// Seconds of one likelihood with its gradient.
-pub(crate) fn likelihood(m: usize, d: usize, shares: bool) -> f64 {
+fn likelihood(m: usize, d: usize, kernel: Shape) -> f64 {
     let (m, d) = (m as f64, d as f64);
-    m.powi(3) / 2.5e10 + m * m * d * if shares { 5e-9 } else { 1e-9 } + 2e-5
+    let entry = match kernel {
+        Shape::AnovaMatern52 => 2.7e-9,
+        Shape::Anova => 1.2e-9,
+        _ => 0.4e-9,
+    };
+    m.powi(3) / 4.2e10 + m * m * (15e-9 + d * entry) + 2e-5
+}
+
+/// The mean over kernels, half of them plain.
+fn mean(m: usize, d: usize) -> f64 {
+    let of = |kernel| likelihood(m, d, kernel);
+    0.5 * of(Shape::Gaussian) + 0.25 * (of(Shape::Anova) + of(Shape::AnovaMatern52))
 }
 
 /// Seconds on one core of the race of a polish with `steps` steps: `rows` equations, `entries` free weights, `columns`
@@ -62,45 +108,71 @@ pub(crate) fn polish(rows: usize, entries: usize, columns: usize, steps: usize) 
 impl Plan {
     /// The plan for `m` rows with `d` inputs and a budget in seconds.
     pub fn new(m: usize, d: usize, budget: f64) -> Self {
-        let rows = |starts: usize| {
+        // Seconds of one core, for the trials of a search.
+        let share = |of: f64| of * budget * CORES / TRIALS;
+        let most = |part: f64, count: f64| {
+            let fits = |rows: &usize| count * mean(*rows, d) <= part * budget * CORES;
+            let least = m.min(SMALL);
+            let rows = (least..=m.min(MOST)).rev().step_by(10).find(fits);
+            rows.unwrap_or(least)
+        };
+        let model_rows = most(1.0 - NETWORKS, EXTENSION);
+        let m = most(FINAL + FOLDS + SUMS, SEARCH).min(model_rows);
+        let race = |starts: usize| {
             let cost = |rows: usize| {
-                // Three kinds with shares, four without; 20 iterations of every start, 60 of two.
+                // 20 iterations of every start, 60 of two, 15 in each of five folds.
                 let steps = (20 * starts + 120) as f64;
-                steps * (3.0 * likelihood(rows, d, true) + 4.0 * likelihood(rows, d, false))
+                let folds = 15.0 * 5.0 * mean(rows - rows / 5, d);
+                KINDS as f64 * (steps * mean(rows, d) + folds)
             };
-            let fits = |rows: &usize| cost(*rows) <= RACE * budget;
+            let fits = |rows: &usize| cost(*rows) <= share(RACE);
             (30..=500).rev().step_by(10).find(fits).unwrap_or(30)
         };
-        let starts = if rows(6) >= m.min(200) { 6 } else { 3 };
-        let mean = 0.5 * (likelihood(m, d, true) + likelihood(m, d, false));
-        let finalists = ((FINAL * budget / (12.0 * mean)) as usize).clamp(2, 3);
+        let starts = if race(6) >= m.min(200) { 6 } else { 3 };
+        let race_rows = race(starts).min(m);
+        let heat = |rows: &usize| {
+            let folds = (AGAIN * 5) as f64 * mean(rows - rows / 5, d);
+            ENTRANTS as f64 * (STEPS as f64 * mean(*rows, d) + folds) <= share(HEAT)
+        };
+        let heat = (race_rows..=m).rev().step_by(10).find(heat);
+        let finalists = ((share(FINAL) / (40.0 * mean(m, d))) as usize).clamp(3, 4);
         let folds = if m <= 300 { 10 } else { 5 };
-        let kept = m - m / folds;
-        let fold = 0.5 * (likelihood(kept, d, true) + likelihood(kept, d, false));
-        // Folds run two at a time, each on one core.
-        let fold = fold * (folds * finalists) as f64;
-        let fold_iterations = ((FOLDS * budget / fold) as usize).min(25);
+        let fold = mean(m - m / folds, d) * (folds * finalists) as f64;
+        let fold_iterations = ((share(FOLDS) / fold) as usize).min(25);
+        let fold_iterations = if fold_iterations < 3 {
+            0
+        } else {
+            fold_iterations
+        };
+        let judged = if fold_iterations > 0 { fold } else { 0.0 };
         Plan {
-            race_rows: rows(starts).min(m),
+            model_rows,
+            rows: m,
+            race_rows,
             starts,
+            // Little more rows than the race had, or nearly all, are not worth a round of their own.
+            heat: heat
+                .filter(|&rows| rows > race_rows + race_rows / 3 && rows < m - m / 4)
+                .map(|rows| Round {
+                    rows,
+                    entrants: ENTRANTS,
+                    iterations: STEPS,
+                    fold_iterations: AGAIN,
+                }),
             finalists,
-            seconds: FINAL * budget / finalists as f64,
+            seconds: share(FINAL) / finalists as f64,
             folds,
-            fold_iterations: if fold_iterations < 3 {
-                0
-            } else {
-                fold_iterations
-            },
-            sum_steps: ((SUMS * budget / (likelihood(m, 1, false) + fold)) as usize).clamp(4, 25),
-            afresh: 360.0 * fold <= FOLDS * budget,
+            fold_iterations,
+            sum_steps: ((share(SUMS) / (likelihood(m, 1, Shape::Gaussian) + judged)) as usize)
+                .clamp(4, 25),
+            afresh: 360.0 * fold <= share(FOLDS),
             networks: NETWORKS * budget,
-            is_possible: m <= SMALL || m <= MOST && 8.0 * likelihood(m, 1, false) <= budget,
         }
     }
 
     /// Iterations on `m` rows that a finalist may make.
-    pub fn iterations(&self, m: usize, d: usize, shares: bool) -> usize {
-        ((self.seconds / likelihood(m, d, shares)) as usize).clamp(4, 60)
+    pub fn iterations(&self, m: usize, d: usize, kernel: Shape) -> usize {
+        ((self.seconds / likelihood(m, d, kernel)) as usize).clamp(4, 100)
     }
 }
 
@@ -117,6 +189,7 @@ mod tests {
             (1000, 20),
             (2000, 60),
             (5000, 10),
+            (50_000, 10),
         ] {
             let plans = [1.0, 3.0, 10.0, 30.0, 100.0, 1000.0].map(|b| Plan::new(m, d, b));
             for pair in plans.windows(2) {
@@ -126,6 +199,7 @@ mod tests {
                     "{m} {d}: {less:?} {more:?}"
                 );
                 assert!(less.finalists <= more.finalists && less.afresh <= more.afresh);
+                assert!(less.rows <= more.rows && less.model_rows <= more.model_rows);
             }
         }
     }

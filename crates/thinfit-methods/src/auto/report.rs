@@ -94,7 +94,7 @@ fn words(
         ),
     });
     if outcome.stopped {
-        words.push("stopped before everything was tried".into());
+        words.push("stopped, by hand or because it took far longer than its budget, before everything was tried".into());
     }
     let (d, inputs) = (samples.data.dim(), &outcome.structure.inputs);
     if let Some(terms) = &outcome.structure.terms {

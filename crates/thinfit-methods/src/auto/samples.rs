@@ -6,6 +6,9 @@ use rand::RngExt;
 use std::collections::BTreeMap;
 use thinfit::{Dataset, Scaler};
 
+/// Largest correlation of two inputs that are taken for independent.
+const INDEPENDENT: f64 = 0.3;
+
 /// Rows in scaled units, with their folds.
 pub(crate) struct Samples {
     /// The maps to scaled inputs and outputs.
@@ -56,6 +59,12 @@ impl Samples {
             folds: folds(&data, self.folds.len(), seed),
             data,
         }
+    }
+
+    /// Whether the inputs look independent of each other, as in a planned experiment.
+    pub fn is_independent(&self) -> bool {
+        let noise = 2.0 / (self.data.samples() as f64).sqrt();
+        largest_correlation(&self.data.x) < INDEPENDENT + noise
     }
 
     /// The rows that are not in fold `k`.
@@ -123,6 +132,17 @@ impl OutOfFold {
         self.residual.col_iter().zip(&mse).map(deviation).collect()
     }
 
+    /// Whether the mean square is below that of `other` by more than the noise of the comparison, row by row: twice the
+    /// standard error of the mean difference.
+    pub fn is_clearly_below(&self, other: &OutOfFold) -> bool {
+        let m = self.residual.nrows();
+        let square = |of: &OutOfFold, i: usize| of.residual.row(i).squared_norm_l2();
+        let gain: Vec<f64> = (0..m).map(|i| square(other, i) - square(self, i)).collect();
+        let mean = gain.iter().sum::<f64>() / m as f64;
+        let spread = gain.iter().map(|g| (g - mean).powi(2)).sum::<f64>();
+        mean > 2.0 * (spread / (m as f64 * (m as f64 - 1.0).max(1.0))).sqrt()
+    }
+
     /// |residual|/deviation of every row, sorted, for each output.
     pub fn scores(&self) -> Vec<Vec<f64>> {
         let columns = self.residual.col_iter().zip(self.deviation.col_iter());
@@ -143,6 +163,29 @@ impl OutOfFold {
             })
             .collect()
     }
+}
+
+/// The largest correlation of two columns.
+fn largest_correlation(x: &Mat<f64>) -> f64 {
+    let m = x.nrows() as f64;
+    let standard: Vec<Vec<f64>> = (0..x.ncols())
+        .map(|j| {
+            let column = x.col_as_slice(j);
+            let mean = column.iter().sum::<f64>() / m;
+            let norm = column
+                .iter()
+                .map(|v| (v - mean).powi(2))
+                .sum::<f64>()
+                .sqrt();
+            let scale = if norm > 0.0 { 1.0 / norm } else { 0.0 };
+            column.iter().map(|v| (v - mean) * scale).collect()
+        })
+        .collect();
+    let correlation = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>().abs();
+    let pairs = (0..standard.len()).flat_map(|j| (0..j).map(move |k| (j, k)));
+    pairs
+        .map(|(j, k)| correlation(&standard[j], &standard[k]))
+        .fold(0.0, f64::max)
 }
 
 /// Shuffled folds of about equal size; rows with equal inputs are in one fold.

@@ -11,16 +11,22 @@
 //! process. An input or a pair counts as real if its share is well above what the process's own uncertainty could feign. If
 //! the pairs that act together make small groups, the function is a sum of terms in those groups. That is a guess; the
 //! process with just these terms is then fitted and judged by the same folds as every candidate.
+//!
+//! Where inputs depend on each other, most of the box is far from all rows and says nothing. There an input counts as
+//! real if the rows become clearly less likely once the process forgets it, and there are no terms.
 
+use super::samples::Samples;
+use super::teacher::Teacher;
 use crate::KernelModel;
 use crate::Result;
 use crate::random::{Purpose, stream};
 use faer::Mat;
 use rand::RngExt;
+use rayon::prelude::*;
 
-/// Points at which the differences are averaged.
-const POINTS: usize = 400;
-/// Most kernel terms to evaluate; beyond it all inputs count as mattering.
+/// Points at which the differences are averaged, the most and the least.
+const POINTS: [usize; 2] = [400, 100];
+/// Most terms of a product of kernels to evaluate; beyond it all inputs count as mattering.
 const WORK: usize = 4_000_000_000;
 /// Largest number of inputs that may matter for pairs to be looked at.
 const MOST: usize = 14;
@@ -28,6 +34,11 @@ const MOST: usize = 14;
 const LARGEST: usize = 3;
 /// How many times the expected squared error of the process a share must be.
 const CLEAR: f64 = 2.0;
+
+/// By how much the logarithm of the likelihood must fall without an input that matters.
+const TOLD: f64 = 5.0;
+/// Rows of that likelihood.
+const ROWS: usize = 500;
 
 /// What acts, by columns.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,17 +49,35 @@ pub(crate) struct Structure {
     pub terms: Option<Vec<Vec<usize>>>,
 }
 
-/// The structure of a process (in scaled units, inputs in [−½, ½]).
-pub(crate) fn structure(model: &KernelModel, seed: u64) -> Result<Structure> {
+/// The structure of the function as the best process has it.
+pub(crate) fn structure(teacher: &Teacher, samples: &Samples, seed: u64) -> Result<Structure> {
+    if samples.is_independent() {
+        return acting(&teacher.scaled_model(samples)?, seed);
+    }
+    let rows = samples.data.samples().min(ROWS);
+    let losses = teacher.losses(&samples.part(rows, 2, seed).data);
+    let inputs = losses.iter().enumerate();
+    let inputs = inputs.filter(|(_, loss)| **loss > TOLD).map(|(j, _)| j);
+    Ok(Structure {
+        inputs: inputs.collect(),
+        terms: None,
+    })
+}
+
+/// The structure of a process (in scaled units) over the box [−½, ½]ᵈ.
+fn acting(model: &KernelModel, seed: u64) -> Result<Structure> {
     let d = model.dim();
-    if (POINTS * d * d).saturating_mul(model.coefficients().nrows()) > WORK {
+    let parts = model.kernel().parts.len();
+    let each = (d * d * parts).saturating_mul(model.coefficients().nrows());
+    let points = (WORK / 4 / each.max(1)).clamp(POINTS[1], POINTS[0]);
+    if each.saturating_mul(points) > WORK {
         return Ok(Structure {
             inputs: (0..d).collect(),
             terms: None,
         });
     }
     let mut rng = stream(seed, Purpose::Points, 0);
-    let mut draw = || Mat::from_fn(POINTS, d, |_, _| rng.random_range(-0.5..0.5));
+    let mut draw = || Mat::from_fn(points, d, |_, _| rng.random_range(-0.5..0.5));
     let (x, other): (Mat<f64>, Mat<f64>) = (draw(), draw());
     let exchanged = |inputs: &[usize]| {
         let mut x = x.clone();
@@ -61,14 +90,15 @@ pub(crate) fn structure(model: &KernelModel, seed: u64) -> Result<Structure> {
     let deviation = model.deviation(x.as_ref())?.model;
     let c = base.ncols();
     let mean = |of: &dyn Fn(usize, usize) -> f64, o: usize| {
-        (0..POINTS).map(|i| of(i, o)).sum::<f64>() / POINTS as f64
+        (0..points).map(|i| of(i, o)).sum::<f64>() / points as f64
     };
     let error: Vec<f64> = (0..c)
         .map(|o| mean(&|i, o| deviation[(i, o)].powi(2), o))
         .collect();
     let clear =
         |share: &dyn Fn(usize, usize) -> f64| (0..c).any(|o| mean(share, o) > CLEAR * error[o]);
-    let singles: Vec<Mat<f64>> = (0..d).map(|j| exchanged(&[j])).collect::<Result<_>>()?;
+    let singles: Result<Vec<Mat<f64>>> = (0..d).into_par_iter().map(|j| exchanged(&[j])).collect();
+    let singles = singles?;
     let inputs: Vec<usize> = (0..d)
         .filter(|&j| clear(&|i, o| 0.5 * (base[(i, o)] - singles[j][(i, o)]).powi(2)))
         .collect();

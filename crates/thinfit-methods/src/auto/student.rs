@@ -29,8 +29,6 @@ const TAIL: f64 = 0.5;
 const MIDDLE: f64 = 0.7;
 /// Neighbours that a row is mixed with.
 const NEIGHBOURS: usize = 6;
-/// Largest correlation of two inputs that are taken for independent.
-const INDEPENDENT: f64 = 0.3;
 
 /// A student is as good as its teacher if it is no farther from it than this share of the teacher's squared error.
 const FAITHFUL: f64 = 0.02;
@@ -147,7 +145,7 @@ fn crowd(samples: &Samples, bank: &Bank, tails: &[bool], seed: u64) -> Mat<f64> 
     let (x, m, d) = (&samples.data.x, samples.data.samples(), samples.data.dim());
     let mut rng = stream(seed, Purpose::Points, 1);
     let weights = bank.weights(d);
-    let independent = largest_correlation(x) < INDEPENDENT + 2.0 / (m as f64).sqrt();
+    let independent = samples.is_independent();
     let mut crowd = Mat::zeros(POINTS + FRESH, d);
     for i in 0..crowd.nrows() {
         let stretch: f64 = rng.random();
@@ -183,27 +181,4 @@ fn has_long_tails(mut column: Vec<f64>) -> bool {
     let at = |share: f64| column[((column.len() - 1) as f64 * share).round() as usize];
     let range = at(1.0) - at(0.0);
     range > 0.0 && at(0.95) - at(0.05) < MIDDLE * range
-}
-
-/// The largest correlation of two columns.
-fn largest_correlation(x: &Mat<f64>) -> f64 {
-    let m = x.nrows() as f64;
-    let standard: Vec<Vec<f64>> = (0..x.ncols())
-        .map(|j| {
-            let column = x.col_as_slice(j);
-            let mean = column.iter().sum::<f64>() / m;
-            let norm = column
-                .iter()
-                .map(|v| (v - mean).powi(2))
-                .sum::<f64>()
-                .sqrt();
-            let scale = if norm > 0.0 { 1.0 / norm } else { 0.0 };
-            column.iter().map(|v| (v - mean) * scale).collect()
-        })
-        .collect();
-    let correlation = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>().abs();
-    let pairs = (0..standard.len()).flat_map(|j| (0..j).map(move |k| (j, k)));
-    pairs
-        .map(|(j, k)| correlation(&standard[j], &standard[k]))
-        .fold(0.0, f64::max)
 }

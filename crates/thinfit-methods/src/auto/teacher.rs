@@ -10,13 +10,17 @@ use crate::kernels::gaussian_process::threads;
 use crate::kernels::kernel_model::KernelModel;
 use crate::kernels::lbfgs::Lbfgs;
 use crate::{Error, GaussianProcess, Part, Result, Shape};
-use faer::Mat;
+use faer::{Mat, Par};
 use rayon::prelude::*;
-use thinfit::{Control, Dataset, Record, Scaler};
+use thinfit::{Control, Dataset, Progress, Record, Scaler};
 
 /// Bounds of the lengths of terms.
 const SHORTEST: f64 = 1e-2;
 const LONGEST: f64 = 1e4;
+/// Length of an input that a kernel forgets.
+const FORGOTTEN: f64 = 1e8;
+/// Least weight, as a logarithm, that a member of a sum starts with.
+const FAINT: f64 = 6.0;
 
 /// A Gaussian process found on all rows.
 pub(crate) struct Teacher {
@@ -48,7 +52,8 @@ impl Teacher {
         };
         let whole = again.evidence(&samples.data, log)?;
         Self::judged((entrant.name, log.len()), samples, whole, |data, _| {
-            again.evidence(data, &again.search_from(data, log, false))
+            let on = |_: &Progress<'_>| Control::Continue;
+            again.evidence(data, &again.search_from(data, vec![log.to_vec()], &on))
         })
     }
 
@@ -67,32 +72,43 @@ impl Teacher {
     }
 
     /// The process whose kernel is a sum of those of other teachers, with weights by evidence: it leans on whichever
-    /// the rows support, and where they cannot tell it averages.
-    pub fn committee(members: &[Teacher], samples: &Samples, steps: usize) -> Result<Self> {
-        let find = |data: &Dataset, fold: Option<usize>| {
-            let parts = members.iter().flat_map(|member| match fold {
-                None => member.parts.clone(),
-                Some(k) => member.fold_parts[k].clone(),
-            });
+    /// the rows support. The search starts from the members' own signals, each as credible as its score says.
+    pub fn committee(
+        members: &[Teacher],
+        samples: &Samples,
+        (steps, fold_steps): (usize, usize),
+    ) -> Result<Self> {
+        let c = samples.data.y.ncols() as f64;
+        let scores = members.iter().map(Teacher::score);
+        let best = scores.fold(f64::INFINITY, f64::min);
+        let (mut start, mut total, mut noise) = (Vec::new(), 0.0, 0.0);
+        for member in members {
+            let belief = (best - member.score()).max(-FAINT).exp();
+            let weight = belief * member.evidence.signal.iter().sum::<f64>() / c;
+            total += weight;
+            noise += weight * member.evidence.ridge;
+            start.extend((member.parts.iter()).map(|part| (part.weight * weight).ln()));
+        }
+        start.push((noise / total).ln());
+        let parts: Vec<Part> = members.iter().flat_map(|m| m.parts.clone()).collect();
+        let whole = sum_of_parts(&parts, &samples.data, start, steps)?;
+        let found = weights_of(&whole);
+        let numbers = members.iter().map(|member| member.numbers);
+        let numbers = numbers.max().unwrap_or(0) + members.len();
+        let name = "Gaussian process with a sum of kernels";
+        Self::judged((name, numbers), samples, whole, |data, k| {
+            let parts = members.iter().flat_map(|m| m.fold_parts[k].clone());
             let parts: Vec<Part> = parts.collect();
-            let noise = members.iter().map(|member| member.evidence.ridge);
-            let mut start = vec![0.0; parts.len()];
-            start.push(noise.fold(f64::MIN_POSITIVE, f64::max).ln());
-            sum_of_parts(&parts, data, start, steps)
-        };
-        let whole = find(&samples.data, None)?;
-        let numbers = members
-            .iter()
-            .map(|member| member.numbers)
-            .max()
-            .unwrap_or(0)
-            + members.len();
-        Self::judged(
-            ("Gaussian process with a sum of kernels", numbers),
-            samples,
-            whole,
-            |data, k| find(data, Some(k)),
-        )
+            sum_of_parts(&parts, data, found.clone(), fold_steps)
+        })
+    }
+
+    /// The same kernel and noise on more rows, and in their folds.
+    pub fn extended(&self, samples: &Samples) -> Result<Self> {
+        let log = weights_of(&self.evidence);
+        let find = |data: &Dataset| sum_of_parts(&self.parts, data, log.clone(), 0);
+        let named = (self.name, self.numbers);
+        Self::judged(named, samples, find(&samples.data)?, |data, _| find(data))
     }
 
     /// The process that is a sum of one Gaussian part for each set of inputs, with lengths and weights by evidence.
@@ -200,6 +216,32 @@ impl Teacher {
         in_scaled_units(&samples.data, &self.evidence)
     }
 
+    /// By how much −ln p of the rows of `data` rises if the kernel forgets one input and everything else stays (d).
+    pub fn losses(&self, data: &Dataset) -> Vec<f64> {
+        let value = |parts: &[Part]| {
+            let mut log: Vec<f64> = parts.iter().map(|part| part.weight.ln()).collect();
+            log.push(self.evidence.ridge.ln());
+            let found = evidence_of_sum((parts, None), &data.x, &data.y, &log, Par::Seq);
+            found.map_or(f64::INFINITY, |found| found.value)
+        };
+        let whole = value(&self.parts);
+        let loss = |j: usize| {
+            let mut parts = self.parts.clone();
+            for part in &mut parts {
+                if let Some(k) = part.inputs.iter().position(|input| *input == j) {
+                    part.lengths[k] = FORGOTTEN;
+                    part.shares
+                        .iter_mut()
+                        .skip(k)
+                        .take(1)
+                        .for_each(|c| *c = 0.0);
+                }
+            }
+            value(&parts) - whole
+        };
+        (0..data.dim()).into_par_iter().map(loss).collect()
+    }
+
     /// Standard deviation of the noise, in scaled outputs (c).
     pub fn noise(&self) -> Vec<f64> {
         // Less than this is the rounding of the factorisation.
@@ -211,6 +253,19 @@ impl Teacher {
         let of = |s: &f64| if *s < 1e-100 { 0.0 } else { (s * noise).sqrt() };
         signal.map(of).collect()
     }
+}
+
+/// Teachers by score, best first; but one whose errors are clearly less than those of the first comes before it.
+pub(crate) fn ranked(mut teachers: Vec<Teacher>) -> Vec<Teacher> {
+    teachers.sort_by(|a, b| a.score().total_cmp(&b.score()));
+    let first = &teachers[0].out_of_fold;
+    let clearly = teachers.iter().enumerate().skip(1);
+    let clearly = clearly.filter(|(_, teacher)| teacher.out_of_fold.is_clearly_below(first));
+    let least = clearly.min_by(|a, b| a.1.error().total_cmp(&b.1.error()));
+    if let Some((at, _)) = least {
+        teachers[..=at].rotate_right(1);
+    }
+    teachers
 }
 
 /// The best weights, lengths (where `start` has them) and noise of a sum of parts.
@@ -228,21 +283,31 @@ fn sum_of_parts(parts: &[Part], data: &Dataset, start: Vec<f64>, steps: usize) -
     let parts = (parts, grams.as_deref());
     let evidence = |log: &[f64]| evidence_of_sum(parts, &data.x, &data.y, log, par);
     let objective = |log: &[f64]| evidence(log).map(|found| (found.value, found.gradient));
-    let mut bounds = vec![[-16.0, 16.0]; parts.0.len()];
-    bounds.resize(start.len() - 1, [SHORTEST.ln(), LONGEST.ln()]);
-    bounds.push([f64::EPSILON.ln(), 7.0]);
-    let mut search = Lbfgs::new(start, bounds, &objective);
-    for _ in 0..steps {
-        if search.done {
-            break;
+    let mut best = start;
+    if steps > 0 {
+        let mut bounds = vec![[-16.0, 16.0]; parts.0.len()];
+        bounds.resize(best.len() - 1, [SHORTEST.ln(), LONGEST.ln()]);
+        bounds.push([f64::EPSILON.ln(), 7.0]);
+        let mut search = Lbfgs::new(best, bounds, &objective);
+        for _ in 0..steps {
+            if search.done {
+                break;
+            }
+            search.step(&objective);
         }
-        search.step(&objective);
+        best = search.x;
     }
-    evidence(&search.x).ok_or_else(|| Error::Data {
+    evidence(&best).ok_or_else(|| Error::Data {
         what: "x",
         problem: "a sum of kernels cannot be factorised".into(),
         advice: "look for columns of extreme size",
     })
+}
+
+/// The weights and the noise of a sum of parts whose lengths stay, to go on from.
+fn weights_of(found: &Evidence) -> Vec<f64> {
+    let weights = found.kernel.parts.iter().map(|part| part.weight.ln());
+    weights.chain([found.ridge.ln()]).collect()
 }
 
 /// The parameters of a sum of parts, to go on from.
@@ -261,6 +326,13 @@ pub(crate) struct Entrant {
     /// Its name in words.
     pub name: &'static str,
     pub process: GaussianProcess,
+}
+
+impl Entrant {
+    /// Whether it is one of the two processes that everyone uses, which the model must not be worse than.
+    pub fn is_control(&self) -> bool {
+        !self.process.kernel.has_shares() && !self.process.isotropic
+    }
 }
 
 /// The processes that race.

@@ -185,21 +185,25 @@ impl GaussianProcess {
         }
     }
 
-    /// The search from one point, for samples in scaled units; the point itself where nothing better is found.
-    ///
-    /// An input idle on a few rows may matter on more, but a very long length has no gradient left, so lengths that
-    /// come from fewer rows are shortened first.
-    pub(crate) fn search_from(&self, data: &Dataset, from: &[f64], fewer: bool) -> Vec<f64> {
-        let mut start = from.to_vec();
-        if fewer {
-            self.shorten(&mut start, data.dim());
+    /// The search from points found elsewhere, for samples in scaled units; the first point where nothing better is
+    /// found.
+    pub(crate) fn search_from(
+        &self,
+        data: &Dataset,
+        starts: Vec<Vec<f64>>,
+        observe: &Observer<'_>,
+    ) -> Vec<f64> {
+        let first = starts[0].clone();
+        if self.iterations == 0 {
+            return first;
         }
-        let found = self.search(&data.x, &data.y, vec![start], &|_| Control::Continue);
-        found.map_or_else(|_| from.to_vec(), |found| found.0)
+        let found = self.search(&data.x, &data.y, starts, observe);
+        found.map_or(first, |found| found.0)
     }
 
-    /// Brings very long lengths back to where the likelihood has a gradient.
-    fn shorten(&self, log: &mut [f64], d: usize) {
+    /// Brings very long lengths back to where the likelihood has a gradient: an input idle on a few rows may matter on
+    /// more.
+    pub(crate) fn shorten(&self, log: &mut [f64], d: usize) {
         let longest = (middle(d) + SPREAD).max(self.shortest.ln());
         let lengths = log[..self.lengths(d)].iter_mut();
         lengths.for_each(|v| *v = v.min(longest));

@@ -1,0 +1,171 @@
+//! The race of Gaussian processes: all of them on some of the rows, the better ones on more, the best on all.
+//!
+//! A step of a search on all rows costs (m/rows)³ times as much as one on some, so searches start on few rows and go on
+//! from what they found there.
+
+use super::plan::Plan;
+use super::samples::Samples;
+use super::teacher::{Entrant, Teacher, entrants, ranked};
+use crate::{GaussianProcess, Result};
+use rayon::prelude::*;
+use thinfit::{Control, Observer, Progress};
+
+/// Above this many inputs all share one length.
+const MANY: usize = 1000;
+/// Noise, relative to the signal, with which a control starts from the lengths of another process.
+const GUIDED_NOISE: f64 = 1e-4;
+
+/// A process in the race, with what it has found so far.
+struct Runner<'a> {
+    entrant: &'a Entrant,
+    /// Its parameters.
+    log: Vec<f64>,
+    /// What it is on the rows of the latest round.
+    teacher: Teacher,
+}
+
+/// The processes that did best in the race, judged by all rows, and their committee; best first.
+pub(crate) fn teachers(
+    samples: &Samples,
+    plan: &Plan,
+    seed: u64,
+    observe: &Observer<'_>,
+) -> Result<Vec<Teacher>> {
+    let (m, d) = (samples.data.samples(), samples.data.dim());
+    let whole = plan.race_rows >= m;
+    let few;
+    let track = if whole {
+        samples
+    } else {
+        few = samples.part(plan.race_rows, 5, seed);
+        &few
+    };
+    let mut entrants = entrants(plan.starts);
+    if d > MANY {
+        entrants.retain(|entrant| entrant.process.isotropic);
+    }
+    let stopped = |done: f64| observe(&Progress::fraction(done)) == Control::Stop;
+    let mut race = Vec::new();
+    for (i, entrant) in entrants.iter().enumerate() {
+        let part = |at: &Progress<'_>| observe(&at.part(i, 2 * entrants.len()));
+        let (log, _) = entrant.process.find(&track.data, seed, &part)?;
+        let teacher = Teacher::new(entrant, &log, track, 15)?;
+        race.push(Runner {
+            entrant,
+            log,
+            teacher,
+        });
+        if stopped(0.5 * (i + 1) as f64 / entrants.len() as f64) {
+            break;
+        }
+    }
+    if let Some(heat) = plan.heat.as_ref().filter(|_| !stopped(0.5)) {
+        race = best(race, (heat.entrants, 2), m);
+        let track = samples.part(heat.rows, 5, seed);
+        let still = |_: &Progress<'_>| observe(&Progress::fraction(0.55));
+        let steps = (heat.iterations, heat.fold_iterations);
+        let guide = race[0].lengths();
+        let runners = race.into_par_iter();
+        let gone: Result<_> = runners
+            .map(|runner| runner.onto(&track, steps, Some(&guide), &still))
+            .collect();
+        race = gone?;
+    }
+    // Stopped early, the best of the race is all there is.
+    let places = if stopped(0.6) {
+        (1, 0)
+    } else {
+        (plan.finalists, if plan.finalists > 3 { 2 } else { 1 })
+    };
+    race = best(race, places, m);
+    let still = |_: &Progress<'_>| observe(&Progress::fraction(0.7));
+    let conclude = |mut runner: Runner<'_>| {
+        if !whole {
+            let iterations = plan.iterations(m, d, runner.entrant.process.kernel);
+            let steps = (iterations, plan.fold_iterations);
+            runner = runner.onto(samples, steps, None, &still)?;
+        }
+        match plan.afresh && !stopped(0.8) {
+            true => Teacher::afresh(runner.entrant, &runner.log, samples, seed),
+            false => Ok(runner.teacher),
+        }
+    };
+    let finalists: Result<Vec<Teacher>> = race.into_par_iter().map(conclude).collect();
+    let mut finalists = finalists?;
+    let steps = (plan.sum_steps, plan.sum_steps.min(plan.fold_iterations));
+    if finalists.len() > 1
+        && let Ok(committee) = Teacher::committee(&finalists, samples, steps)
+    {
+        finalists.push(committee);
+    }
+    Ok(ranked(finalists))
+}
+
+impl Runner<'_> {
+    /// Logarithms of the lengths as a plain kernel would have them: an input with a small share c acts as if its length
+    /// were ℓ/√c.
+    fn lengths(&self) -> Vec<f64> {
+        let part = &self.teacher.parts[0];
+        let share = |j: usize| part.shares.get(j).map_or(1.0, |share| share.max(1e-12));
+        let lengths = part.lengths.iter().enumerate();
+        lengths
+            .map(|(j, length)| (length / share(j).sqrt()).ln())
+            .collect()
+    }
+
+    /// Goes on to more rows, with so many iterations on them and in each fold. A control may also start from the lengths
+    /// of another process, as its own search may have taken a fast function for noise on few rows.
+    fn onto(
+        self,
+        samples: &Samples,
+        (iterations, fold_iterations): (usize, usize),
+        guide: Option<&[f64]>,
+        observe: &Observer<'_>,
+    ) -> Result<Self> {
+        let process = GaussianProcess {
+            iterations,
+            ..self.entrant.process.clone()
+        };
+        let mut starts = vec![self.log.clone()];
+        if let Some(guide) = guide.filter(|_| self.entrant.is_control()) {
+            for factor in [1.0f64, 0.5] {
+                let lengths = guide.iter().map(|length| length + factor.ln());
+                starts.push(lengths.chain([GUIDED_NOISE.ln()]).collect());
+            }
+        }
+        let d = samples.data.dim();
+        (starts.iter_mut()).for_each(|start| process.shorten(start, d));
+        let log = process.search_from(&samples.data, starts, observe);
+        let teacher = Teacher::new(self.entrant, &log, samples, fold_iterations)?;
+        Ok(Runner {
+            log,
+            teacher,
+            ..self
+        })
+    }
+}
+
+/// The `count` best runners for `m` rows, best first, and among them the `controls` best of the controls: few rows may
+/// flatter the kernels with many numbers.
+fn best<'a>(
+    mut race: Vec<Runner<'a>>,
+    (count, controls): (usize, usize),
+    m: usize,
+) -> Vec<Runner<'a>> {
+    race.sort_by(|a, b| a.teacher.score_on(m).total_cmp(&b.teacher.score_on(m)));
+    let present = race.iter().filter(|runner| runner.entrant.is_control());
+    let mut controls = controls.min(present.count());
+    let mut others = count - controls;
+    race.retain(|runner| {
+        let is_control = runner.entrant.is_control() && controls > 0;
+        let places = if is_control {
+            &mut controls
+        } else {
+            &mut others
+        };
+        let stays = *places > 0;
+        *places -= usize::from(stays);
+        stays
+    });
+    race
+}
