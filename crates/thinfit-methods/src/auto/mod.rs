@@ -40,6 +40,8 @@ const STUCK: f64 = 30.0;
 const SOUND: f64 = 10.0;
 /// The clock cuts a plan that takes this many times its budget.
 const OVERRUN: f64 = 5.0;
+/// Fewest rows that a network is fitted to; of fewer it knows too little, and folds cannot tell.
+const FEWEST: usize = 30;
 /// Rows are clean if the noise is at most this share of the variance.
 const CLEAN: f64 = 1e-4;
 
@@ -206,8 +208,8 @@ impl Auto {
             }
         }
         if part.is_some() {
-            // More rows only improve what was found; the others stay as they were judged.
-            teachers[0] = teachers[0].extended(samples)?;
+            // The others were judged by fewer rows and cannot be compared with it.
+            teachers = vec![teachers[0].extended(samples)?];
         }
         let best = &teachers[0];
         let mut outcome = Outcome {
@@ -241,7 +243,8 @@ impl Auto {
         watch: &Observer<'_>,
     ) -> Option<(Network, OutOfFold)> {
         let clean = best.noise().iter().all(|noise| noise * noise <= CLEAN);
-        if !(clean && (self.thin || school.is_bounded())) {
+        let enough = samples.data.samples() >= FEWEST;
+        if !(clean && enough && (self.thin || school.is_bounded())) {
             return None;
         }
         let bank = school.bank();

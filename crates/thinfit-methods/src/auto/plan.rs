@@ -31,9 +31,9 @@ const STEPS: usize = 40;
 const AGAIN: usize = 5;
 
 /// Likelihoods of all rows that even the shortest search of everything takes, and of a process that is only extended to
-/// all rows with its folds.
+/// all rows with its folds (a sum of terms has a matrix for each).
 const SEARCH: f64 = 40.0;
-const EXTENSION: f64 = 6.0;
+const EXTENSION: f64 = 16.0;
 /// Rows that any budget takes, and rows that none does: their matrices alone would fill the memory.
 const SMALL: usize = 1000;
 const MOST: usize = 10_000;

@@ -72,8 +72,10 @@ impl School {
     pub fn new(teacher: &Teacher, samples: &Samples, seed: u64) -> Result<Self> {
         let model = teacher.scaled_model(samples)?;
         let bank = Bank::new(&teacher.parts, seed);
-        let tails: Vec<bool> = (samples.data.x.col_iter())
-            .map(|column| has_long_tails(column.iter().copied().collect()))
+        // A bent scale hides the tails of its column, but new rows still lie far out there.
+        let bent = |j: usize| samples.scalers.0.warp_of(j).is_some();
+        let tails: Vec<bool> = (samples.data.x.col_iter().enumerate())
+            .map(|(j, column)| bent(j) || has_long_tails(column.iter().copied().collect()))
             .collect();
         let crowd = crowd(samples, &bank, &tails, seed);
         let m = samples.data.samples();
