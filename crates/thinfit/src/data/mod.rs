@@ -1,5 +1,6 @@
 //! Samples: what enters a fit, how its columns are encoded and scaled, and the rows as the solvers see them.
 
+mod column;
 pub(crate) mod dataset;
 pub(crate) mod encoding;
 mod meaning;
@@ -7,7 +8,8 @@ pub(crate) mod rows;
 pub(crate) mod scaling;
 mod warp;
 
+pub use column::{Code, Column, Levels};
 pub use dataset::{Dataset, check_finite};
-pub use encoding::{Code, Coded, Column, Encoding, Levels};
+pub use encoding::{Coded, Encoding};
 pub use scaling::{Scaler, Scaling};
 pub use warp::Warp;

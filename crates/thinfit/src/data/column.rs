@@ -1,0 +1,274 @@
+//! A column of a user's table: what it holds, and what becomes of it.
+//!
+//! Numbers are an input as they are, unless they number the rows. Text is numbers where it has a unit, levels in an evident
+//! order, or levels without one; dates and identifiers are left out. `meaning` reads a single cell, `encoding` applies what
+//! is decided here.
+
+use super::meaning::{canonical, has_comma, is_moment, number, ordered, quantity};
+use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, HashSet};
+
+/// Most levels of a column of text that is used.
+const MOST_LEVELS: usize = 30;
+/// Fewest rows per level, on average, that indicators are learned from.
+const ROWS_PER_LEVEL: usize = 4;
+/// The share of rows that counts as nearly all.
+const NEARLY_ALL: f64 = 0.9;
+/// Words in the name of a column whose whole numbers, all different, are identifiers.
+const IDENTIFIERS: [&str; 4] = ["id", "rowid", "uuid", "barcode"];
+/// Words in the name of a column that numbers the rows, if its numbers run along them.
+const ROW_NUMBERS: [&str; 7] = ["idx", "index", "no", "nr", "row", "unnamed", "nummer"];
+
+/// A column of a table before it is encoded (m cells); a missing cell is NaN.
+#[derive(Clone, Copy, Debug)]
+pub enum Column<'a> {
+    /// Numbers.
+    Numbers(&'a [f64]),
+    /// Text: cell i holds the level `codes[i]`.
+    Text {
+        /// Different texts, possibly with some that no cell holds.
+        levels: &'a [String],
+        /// Whole numbers below the number of levels.
+        codes: &'a [f64],
+        /// What is known of the levels.
+        levels_are: Levels,
+    },
+    /// Dates or times.
+    Dates,
+}
+
+/// What is known of the levels of a column of text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Levels {
+    /// Nothing: they are what the cells hold.
+    Found,
+    /// They are said to be categories, even if they look like numbers or dates.
+    Categories,
+    /// They are said to be categories in this order.
+    Ordered,
+}
+
+/// What becomes of a column.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "as", rename_all = "kebab-case")]
+pub enum Code {
+    /// An input as it is.
+    Number,
+    /// Text of numbers with a unit: an input, its numbers.
+    Quantity {
+        /// The unit of all of them.
+        unit: String,
+    },
+    /// Text with an order: one input, k/(L − 1) for level k of L.
+    Ordinal {
+        /// Levels from little to much, at least two.
+        levels: Vec<String>,
+    },
+    /// Other text: an indicator, 0 or 1, for each level; of two levels, for the second alone.
+    OneHot {
+        /// Levels, at least two.
+        levels: Vec<String>,
+    },
+    /// Not an input.
+    LeftOut {
+        /// The reason, as in "it holds dates".
+        why: String,
+    },
+}
+
+impl Column<'_> {
+    /// What becomes of the column of this name; `unnamed` says that the name is made up. If the user has `chosen` it, a
+    /// number is an input whatever its name.
+    pub(super) fn code(&self, name: &str, unnamed: bool, chosen: bool) -> Code {
+        match self {
+            Column::Numbers(values) if !chosen && numbers_rows(name, unnamed, values) => {
+                left_out("it numbers the rows")
+            }
+            Column::Numbers(_) => Code::Number,
+            Column::Dates => left_out("it holds dates or times"),
+            Column::Text {
+                levels,
+                codes,
+                levels_are,
+            } => code_of_text(levels, codes, *levels_are),
+        }
+    }
+}
+
+fn left_out(why: impl Into<String>) -> Code {
+    Code::LeftOut { why: why.into() }
+}
+
+/// Whether a column numbers the rows: different whole numbers under a name that says so.
+fn numbers_rows(name: &str, unnamed: bool, values: &[f64]) -> bool {
+    let lower = name.to_lowercase();
+    let has = |known: &[&str]| {
+        let mut words = lower.split(|c: char| !c.is_alphanumeric());
+        words.any(|word| known.contains(&word))
+    };
+    let identifier = has(&IDENTIFIERS);
+    let named = identifier || unnamed || name.trim() == "#" || has(&ROW_NUMBERS);
+    let whole = |v: &f64| v.fract() == 0.0 && v.abs() < 1e15;
+    if !named || values.len() < 3 || !values.iter().all(whole) {
+        return false;
+    }
+    let [low, high] = super::dataset::range(values.iter());
+    let distinct: HashSet<i64> = values.iter().map(|v| *v as i64).collect();
+    // A measured quantity may have such a name (NO, ID); only numbers that run along the rows, or that are far too
+    // scattered to be one, are sure.
+    let running =
+        values.windows(2).all(|pair| pair[1] > pair[0]) && high - low < 2.0 * values.len() as f64;
+    let scattered = identifier && high - low > 20.0 * values.len() as f64;
+    distinct.len() == values.len() && (running || scattered)
+}
+
+/// What becomes of a column of text.
+fn code_of_text(levels: &[String], codes: &[f64], levels_are: Levels) -> Code {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for code in codes.iter().filter(|code| !code.is_nan()) {
+        *counts
+            .entry(canonical(&levels[*code as usize]))
+            .or_default() += 1;
+    }
+    let rows: usize = counts.values().sum();
+    let among = |share: f64, is: &dyn Fn(&str) -> bool| {
+        let rows_that = counts
+            .iter()
+            .filter(|(text, _)| is(text))
+            .map(|(_, count)| count);
+        rows > 0 && rows_that.sum::<usize>() as f64 >= share * rows as f64
+    };
+    let is_number = |text: &str| number(text).is_some() || has_comma(text);
+    let mut found: Vec<String> = counts.keys().cloned().collect();
+    found.sort();
+    if levels_are == Levels::Ordered && levels.len() > 1 {
+        return Code::Ordinal {
+            levels: levels.iter().map(|level| canonical(level)).collect(),
+        };
+    }
+    match found.as_slice() {
+        [] => return left_out("it is empty"),
+        _ if 2 * rows < codes.len() => return left_out("it is empty in most rows"),
+        [only] if !is_number(only) || levels_are == Levels::Categories => {
+            return left_out(format!("it holds `{only}` alone"));
+        }
+        _ => {}
+    }
+    let (l, many) = (found.len(), (rows / ROWS_PER_LEVEL).clamp(2, MOST_LEVELS));
+    if levels_are == Levels::Found {
+        // A typing error must not turn a measured column into categories.
+        if among(NEARLY_ALL, &is_number) {
+            return Code::Number;
+        }
+        if among(NEARLY_ALL, &is_moment) {
+            return left_out("it holds dates or times");
+        }
+        if let Some(unit) = common_unit(&found) {
+            return Code::Quantity { unit };
+        }
+    }
+    let identifies = l > 2 && l as f64 >= NEARLY_ALL * rows as f64;
+    if !identifies
+        && l <= MOST_LEVELS
+        && let Some(levels) = ordered(&found)
+    {
+        return Code::Ordinal { levels };
+    }
+    if l > many && levels_are == Levels::Found && among(0.5, &is_number) {
+        return Code::Number;
+    }
+    if identifies {
+        left_out("it is different in nearly every row, like an identifier")
+    } else if l > many {
+        left_out(format!(
+            "it is text with {l} levels, too many for {rows} rows"
+        ))
+    } else {
+        Code::OneHot { levels: found }
+    }
+}
+
+/// The unit of all levels, if they are numbers with the same one.
+fn common_unit(levels: &[String]) -> Option<String> {
+    let unit = |level: &String| quantity(level).map(|(_, unit)| unit.to_owned());
+    let first = unit(levels.first()?)?;
+    levels
+        .iter()
+        .all(|level| unit(level).as_ref() == Some(&first))
+        .then_some(first)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// Levels and codes of these cells; an empty one is missing.
+    pub fn text(cells: &[&str]) -> (Vec<String>, Vec<f64>) {
+        let mut levels: Vec<String> = Vec::new();
+        let mut code = |cell: &&str| {
+            if cell.is_empty() {
+                return f64::NAN;
+            }
+            let known = levels.iter().position(|level| level == cell);
+            known.unwrap_or_else(|| {
+                levels.push((*cell).to_owned());
+                levels.len() - 1
+            }) as f64
+        };
+        let codes = cells.iter().map(&mut code).collect();
+        (levels, codes)
+    }
+
+    pub fn column((levels, codes): &(Vec<String>, Vec<f64>), levels_are: Levels) -> Column<'_> {
+        Column::Text {
+            levels,
+            codes,
+            levels_are,
+        }
+    }
+
+    /// Why a column of these texts is left out.
+    fn why(cells: &[&str]) -> String {
+        match column(&text(cells), Levels::Found).code("c", false, false) {
+            Code::LeftOut { why } => why,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn dates_identifiers_constants_and_many_levels_are_left_out() {
+        let many: Vec<String> = (0..40).map(|k| format!("k{k}x")).collect();
+        let different: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert_eq!(
+            why(&different),
+            "it is different in nearly every row, like an identifier"
+        );
+        assert_eq!(
+            why(&different.repeat(5)),
+            "it is text with 40 levels, too many for 200 rows"
+        );
+        assert_eq!(
+            why(&["2024-01-05", "2024-01-06", "", "2024-01-05"]),
+            "it holds dates or times"
+        );
+        assert_eq!(why(&["a", "a", ""]), "it holds `a` alone");
+        let remarks = ["a", "b", "a", "", "", "", "", ""];
+        assert_eq!(why(&remarks), "it is empty in most rows");
+        assert_eq!(why(&["", ""]), "it is empty");
+    }
+
+    #[test]
+    fn numbers_of_rows_are_told_from_inputs() {
+        let rows = [4.0, 5.0, 6.0, 8.0];
+        let input = |name: &str, values: &[f64]| {
+            Column::Numbers(values).code(name, false, false) == Code::Number
+        };
+        for name in ["id", "Sample ID", "#", "Row", "Unnamed: 0", "Nr."] {
+            assert!(!input(name, &rows), "{name}");
+            assert!(input(name, &[4.0, 4.0, 5.0, 6.0]) && input(name, &[1.0, 2.5, 3.0]));
+            let identifier = name.to_lowercase().contains("id");
+            assert_eq!(input(name, &[1.0, 20.0, 300.0]), !identifier, "{name}");
+        }
+        assert!(input("width", &rows) && input("nozzle", &rows) && input("c1", &rows));
+    }
+}
