@@ -130,9 +130,21 @@ def test_missing_text_and_typing_errors_are_not_categories():
 
 def test_frames_of_numbers_are_left_alone():
     X, y = laboratory()
-    numbers = X[["Nr", "t", "checked"]].astype({"t": object, "Nr": "Int64"})
+    numbers = X[["t", "checked"]].astype({"t": object}).assign(width=np.arange(60))
     model = thinfit.KernelRidgeRegressor().fit(numbers, y)
-    assert model._model.inputs == ["Nr", "t", "checked"] and model._model.encoding is None
+    assert model._model.inputs == ["t", "checked", "width"] and model._model.encoding is None
+
+
+@pytest.mark.parametrize("name", ["Nr", "run", "Unnamed: 0", ""])
+def test_a_column_that_numbers_the_rows_is_left_out_of_numbers_too(name):
+    X, y = laboratory()
+    numbers = pd.DataFrame({name: np.arange(1, 61), "t": X["t"]})
+    with pytest.warns(UserWarning, match="left out, it numbers the rows"):
+        model = thinfit.KernelRidgeRegressor().fit(numbers, y)
+    assert model._model.inputs == ["t"]
+    np.testing.assert_array_equal(model.predict(numbers), thinfit.KernelRidgeRegressor().fit(X[["t"]], y).predict(X[["t"]]))
+    # It is the input of a series that has no other.
+    assert thinfit.KernelRidgeRegressor().fit(numbers[[name]], y)._model.inputs == [name]
 
 
 def test_polars_frames_are_encoded():

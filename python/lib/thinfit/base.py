@@ -52,7 +52,7 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
         ----------
         X : array-like of shape (n_samples, n_features)
             Inputs. The model takes its names from pandas and polars frames; text and categories in a frame are encoded,
-            dates and identifiers left out with a warning.
+            dates, row numbers and identifiers left out with a warning.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Outputs.
 
@@ -343,11 +343,12 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
         outputs = _names(y)
         # The library checks for values that are not finite, and says where they are.
         checks = {"dtype": np.float64, "multi_output": True, "y_numeric": True, "ensure_min_samples": 2}
-        if encoding.needed(X):
+        learned = encoding.learn(X)
+        if learned is not None:
             validate_data(self, X, skip_check_array=True)
-            self._encoding = encoding.learn(X)
-            x, f = check_X_y(encoding.apply(self._encoding, X), y, ensure_all_finite=False, **checks)
-            return contiguous(x), np.asarray(f, np.float64), (self._encoding.inputs, outputs)
+            self._encoding = learned
+            x, f = check_X_y(encoding.apply(learned, X), y, ensure_all_finite=False, **checks)
+            return contiguous(x), np.asarray(f, np.float64), (learned.inputs, outputs)
         x, f = validate_data(self, X, y, ensure_all_finite=False, **checks)
         inputs = getattr(self, "feature_names_in_", None)
         return contiguous(x), np.asarray(f, np.float64), (None if inputs is None else list(inputs), outputs)

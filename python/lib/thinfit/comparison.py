@@ -86,8 +86,9 @@ def compare(
     >>> [one["method"] for one in table]
     ['gaussian-process', 'linear']
     """
-    if encoding.needed(X):
-        X = encoding.apply(encoding.learn(X), X)
+    learned = encoding.learn(X)
+    if learned is not None:
+        X = encoding.apply(learned, X)
     x, f = check_X_y(X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_all_finite=False)
     names = None if methods is None else list(methods)
     outputs = contiguous(np.asarray(f, np.float64).reshape(len(f), -1))

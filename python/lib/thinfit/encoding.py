@@ -16,17 +16,19 @@ if TYPE_CHECKING:
 _DATES = ("datetime", "timedelta", "date", "time", "period", "duration")
 
 
-def needed(X: Any) -> bool:
-    """Whether X is a frame in which some column is not one of numbers."""
+def learn(X: Any) -> _native.Encoding | None:
+    """The encoding of a frame, if its columns are not all inputs as they are; warns of columns that are left out."""
     columns = list(getattr(X, "columns", []))
     if not hasattr(X, "dtypes") or len(set(columns)) < len(columns):
-        return False
-    return any(_numbers(X[name]) is None for name in columns)
-
-
-def learn(X: Any) -> _native.Encoding:
-    """The encoding of a frame; warns of columns that are left out."""
-    encoding = _native.Encoding.learn([str(name) for name in X.columns], [_cells(X[name]) for name in X.columns])
+        return None
+    cells = [_cells(X[name]) for name in columns]
+    arrays = [column for column in cells if isinstance(column, np.ndarray)]
+    # scikit-learn refuses complex numbers.
+    if any(np.iscomplexobj(column) for column in arrays):
+        return None
+    encoding = _native.Encoding.learn([str(name) for name in columns], cells)
+    if len(arrays) == len(columns) and not encoding.left_out:
+        return None
     if encoding.left_out:
         warnings.warn("; ".join(encoding.left_out), stacklevel=4)
     return encoding
@@ -50,7 +52,6 @@ def _numbers(column: Any) -> Floats | None:
     try:
         if kind in "biuf" and not isinstance(column.dtype, np.dtype) and hasattr(column, "isna"):
             return np.ascontiguousarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
-        # scikit-learn refuses complex numbers.
         return np.ascontiguousarray(np.asarray(column, dtype=np.complex128 if kind == "c" else np.float64))
     except (TypeError, ValueError):
         return None

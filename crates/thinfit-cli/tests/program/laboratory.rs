@@ -218,6 +218,26 @@ fn inputs_that_are_named_are_used_or_refused() {
 }
 
 #[test]
+fn a_column_that_numbers_the_rows_is_named_and_left_out() {
+    let folder = folder("laboratory-runs");
+    let line = |i: usize| {
+        let t = (i * 7 % 20) as f64;
+        format!("{},{t},{}\n", i + 1, t * t)
+    };
+    let lines: String = (0..20).map(line).collect();
+    write(&folder, "runs.csv", format!("Run,t,y\n{lines}"));
+    let fit = ["fit", "runs.csv", "--target=y", METHOD];
+    let said = text(&thinfit(&folder, &fit).stderr);
+    let note = "Run: left out, it numbers the rows";
+    assert!(said.contains(note), "{said}");
+    assert!(succeed(&folder, &["inspect", "model.json"]).contains(note));
+    // It is the input of a series that has no other.
+    let series = [&fit[..], &["--drop=t", "--json"]].concat();
+    let report: serde_json::Value = serde_json::from_str(&succeed(&folder, &series)).unwrap();
+    assert_eq!(report["inputs"], serde_json::json!(["Run"]));
+}
+
+#[test]
 fn a_table_of_numbers_leaves_no_encoding_in_the_file() {
     let folder = fitted("laboratory-numbers");
     assert!(!read(&folder, "model.json").contains("encoding"));

@@ -18,6 +18,8 @@ const NEARLY_ALL: f64 = 0.9;
 const IDENTIFIERS: [&str; 4] = ["id", "rowid", "uuid", "barcode"];
 /// Words in the name of a column that numbers the rows, if its numbers run along them.
 const ROW_NUMBERS: [&str; 7] = ["idx", "index", "no", "nr", "row", "unnamed", "nummer"];
+/// Words that may mean a measured quantity as well: a name of these alone numbers the rows if its numbers have no gaps.
+const ROWS: [&str; 5] = ["run", "sample", "obs", "observation", "number"];
 
 /// A column of a table before it is encoded (m cells); a missing cell is NaN.
 #[derive(Clone, Copy, Debug)]
@@ -93,6 +95,11 @@ impl Column<'_> {
             } => code_of_text(levels, codes, *levels_are),
         }
     }
+
+    /// Whether its whole numbers run along the rows.
+    pub(super) fn runs_along_rows(&self) -> bool {
+        matches!(self, Column::Numbers(values) if run_along(values, 2.0))
+    }
 }
 
 fn left_out(why: impl Into<String>) -> Code {
@@ -102,24 +109,39 @@ fn left_out(why: impl Into<String>) -> Code {
 /// Whether a column numbers the rows: different whole numbers under a name that says so.
 fn numbers_rows(name: &str, unnamed: bool, values: &[f64]) -> bool {
     let lower = name.to_lowercase();
-    let has = |known: &[&str]| {
-        let mut words = lower.split(|c: char| !c.is_alphanumeric());
-        words.any(|word| known.contains(&word))
-    };
-    let identifier = has(&IDENTIFIERS);
-    let named = identifier || unnamed || name.trim() == "#" || has(&ROW_NUMBERS);
-    let whole = |v: &f64| v.fract() == 0.0 && v.abs() < 1e15;
-    if !named || values.len() < 3 || !values.iter().all(whole) {
-        return false;
-    }
-    let [low, high] = super::dataset::range(values.iter());
-    let distinct: HashSet<i64> = values.iter().map(|v| *v as i64).collect();
+    let words: Vec<&str> = lower
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect();
+    let has = |known: &[&str]| words.iter().any(|word| known.contains(word));
+    let unnamed = unnamed || matches!(name.trim(), "" | "#");
     // A measured quantity may have such a name (NO, ID); only numbers that run along the rows, or that are far too
     // scattered to be one, are sure.
-    let running =
-        values.windows(2).all(|pair| pair[1] > pair[0]) && high - low < 2.0 * values.len() as f64;
-    let scattered = identifier && high - low > 20.0 * values.len() as f64;
-    distinct.len() == values.len() && (running || scattered)
+    if unnamed || has(&IDENTIFIERS) || has(&ROW_NUMBERS) {
+        return run_along(values, 2.0) || has(&IDENTIFIERS) && scattered(values);
+    }
+    !words.is_empty() && words.iter().all(|word| ROWS.contains(word)) && run_along(values, 1.0)
+}
+
+/// Whether these are at least three whole numbers.
+fn whole(values: &[f64]) -> bool {
+    let is_whole = |v: &f64| v.fract() == 0.0 && v.abs() < 1e15;
+    values.len() > 2 && values.iter().all(is_whole)
+}
+
+/// Whether whole numbers ascend, at most `step` on average: with 1, they have no gaps.
+fn run_along(values: &[f64], step: f64) -> bool {
+    let [low, high] = super::dataset::range(values.iter());
+    whole(values)
+        && values.windows(2).all(|pair| pair[1] > pair[0])
+        && high - low < step * values.len() as f64
+}
+
+/// Whether whole numbers are all different and far more widely spread than the rows.
+fn scattered(values: &[f64]) -> bool {
+    let [low, high] = super::dataset::range(values.iter());
+    let distinct: HashSet<i64> = values.iter().map(|v| *v as i64).collect();
+    whole(values) && distinct.len() == values.len() && high - low > 20.0 * values.len() as f64
 }
 
 /// What becomes of a column of text.
@@ -270,5 +292,12 @@ pub(super) mod tests {
             assert_eq!(input(name, &[1.0, 20.0, 300.0]), !identifier, "{name}");
         }
         assert!(input("width", &rows) && input("nozzle", &rows) && input("c1", &rows));
+        let all = [0.0, 1.0, 2.0, 3.0];
+        for name in ["run", "Sample", "OBS", "Run number", "", " "] {
+            assert!(!input(name, &all), "{name}");
+            assert!(input(name, &[0.0, 1.0, 1.0, 2.0]) && input(name, &[3.0, 2.0, 1.0, 0.0]));
+        }
+        // Numbers with gaps may be an input of this name, and longer names may mean one.
+        assert!(input("run", &rows) && input("Reynolds number", &all) && input("runs", &all));
     }
 }

@@ -55,9 +55,16 @@ impl Encoding {
                     code,
                 }
             });
-        Encoding {
+        let mut encoding = Encoding {
             columns: coded.collect(),
+        };
+        // What numbers the rows is the input of a series that has no other.
+        if encoding.used().next().is_none()
+            && let Some(j) = columns.iter().rposition(Column::runs_along_rows)
+        {
+            encoding.columns[j].code = Code::Number;
         }
+        encoding
     }
 
     /// All columns, in the order of the table.
@@ -140,7 +147,11 @@ impl Coded {
             ),
             Code::LeftOut { why } => format!("left out, {why}"),
         };
-        Some(format!("{}: {what}", self.name))
+        let name = match self.name.trim() {
+            "" => "a column without a name",
+            name => name,
+        };
+        Some(format!("{name}: {what}"))
     }
 
     /// Names of the inputs that the column becomes.
@@ -334,6 +345,32 @@ mod tests {
         let columns = [Column::Numbers(&rows), Column::Numbers(&rows)];
         assert_eq!(Encoding::learn(&names, &columns, false).inputs(), ["x"]);
         assert!(Encoding::learn(&names, &columns, true).is_plain());
+    }
+
+    #[test]
+    fn what_numbers_the_rows_is_an_input_if_there_is_no_other() {
+        let (rows, names) = (
+            [0.0, 1.0, 2.0, 3.0],
+            ["", "run", "day"].map(|name| name.to_owned()),
+        );
+        let columns = [
+            Column::Numbers(&rows),
+            Column::Numbers(&rows),
+            Column::Dates,
+        ];
+        let encoding = Encoding::learn(&names, &columns, false);
+        assert_eq!(encoding.inputs(), ["run"]);
+        assert_eq!(
+            encoding.notes()[0],
+            "a column without a name: left out, it numbers the rows"
+        );
+        let scattered = [7.0, 100_000.0, 2_000.0, 31_000.0];
+        let columns = [Column::Numbers(&scattered)];
+        assert!(
+            Encoding::learn(&["id".into()], &columns, false)
+                .inputs()
+                .is_empty()
+        );
     }
 
     #[test]
