@@ -142,7 +142,9 @@ def test_a_column_that_numbers_the_rows_is_left_out_of_numbers_too(name):
     with pytest.warns(UserWarning, match="left out, it numbers the rows"):
         model = thinfit.KernelRidgeRegressor().fit(numbers, y)
     assert model._model.inputs == ["t"]
-    np.testing.assert_array_equal(model.predict(numbers), thinfit.KernelRidgeRegressor().fit(X[["t"]], y).predict(X[["t"]]))
+    np.testing.assert_array_equal(
+        model.predict(numbers), thinfit.KernelRidgeRegressor().fit(X[["t"]], y).predict(X[["t"]])
+    )
     # It is the input of a series that has no other.
     assert thinfit.KernelRidgeRegressor().fit(numbers[[name]], y)._model.inputs == [name]
 
@@ -155,3 +157,24 @@ def test_polars_frames_are_encoded():
         model = thinfit.KernelRidgeRegressor(scaling="box").fit(pl.DataFrame(X.to_dict("list")), y)
     assert model._model.inputs == INPUTS[:3] + ["t", "length"]
     np.testing.assert_array_equal(model.predict(X), model.predict(pl.DataFrame(X.to_dict("list"))))
+
+
+@pytest.mark.parametrize("dtype", ["Categorical", "Enum"])
+def test_categories_of_polars_are_those_of_pandas(dtype):
+    pl = pytest.importorskip("polars")
+    X, y = laboratory()
+    X = X[["material", "batch", "t"]].astype({"material": "category"})
+    # The names of the batches are numbers, yet they are categories.
+    texts = pl.DataFrame({name: [str(cell) for cell in X[name]] for name in ["material", "batch"]})
+    kind = {
+        name: pl.Categorical if dtype == "Categorical" else pl.Enum(sorted(set(texts[name]))) for name in texts.columns
+    }
+    frame = texts.cast(kind).with_columns(t=pl.Series(X["t"].to_list()))
+    model = thinfit.AutoRegressor(budget=0.1, random_state=0).fit(frame, y)
+    assert model._model.inputs == INPUTS[:3] + INPUTS[4:9]
+    expected = thinfit.AutoRegressor(budget=0.1, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.predict(frame), expected.predict(X))
+    np.testing.assert_array_equal(model.predict(X), expected.predict(X))
+    spoilt = frame.with_columns(material=pl.Series(["alu"] * 59 + [None], dtype=pl.Categorical))
+    with pytest.raises(ValueError, match="column `material`, row 59: .* found nothing"):
+        model.predict(spoilt)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # How the names of the types of dates and durations begin, in numpy, pandas and polars.
 _DATES = ("datetime", "timedelta", "date", "time", "period", "duration")
+# How those of categories begin, in pandas and polars.
+_CATEGORIES = ("category", "categorical", "enum")
 
 
 def learn(X: Any) -> _native.Encoding | None:
@@ -47,7 +49,7 @@ def apply(encoding: _native.Encoding, X: Any) -> Floats:
 def _numbers(column: Any) -> Floats | None:
     """The column as floats, NaN where it is missing; None if it is not one of numbers."""
     kind = getattr(column.dtype, "kind", None) or np.asarray(column).dtype.kind
-    if hasattr(column.dtype, "categories") or str(column.dtype).lower().startswith(_DATES):
+    if str(column.dtype).lower().startswith(_CATEGORIES + _DATES):
         return None
     try:
         if kind in "biuf" and not isinstance(column.dtype, np.dtype) and hasattr(column, "isna"):
@@ -71,7 +73,9 @@ def _cells(column: Any) -> _native._Cells:
     levels: dict[str, int] = {}
     texts = ("" if _missing(value) else str(value).strip() for value in column)
     codes = np.array([levels.setdefault(text, len(levels)) if text else np.nan for text in texts], dtype=np.float64)
-    return list(levels), codes, "found"
+    # An Enum of polars is a set of names, in an order that need not mean anything.
+    kind = "categories" if str(column.dtype).lower().startswith(_CATEGORIES) else "found"
+    return list(levels), codes, kind
 
 
 def _missing(value: Any) -> bool:
