@@ -202,7 +202,7 @@ fn write_report(out: &mut impl Write, report: &Report<'_>) -> Result<(), Failure
     )?;
     writeln!(
         out,
-        "made by thinfit {} from {} samples: {}{}, ridge {:.1e}, seed {}{}\n",
+        "made by thinfit {} from {} samples: {}{}{}, seed {}{}\n",
         record.version,
         record.samples,
         record.method,
@@ -210,7 +210,7 @@ fn write_report(out: &mut impl Write, report: &Report<'_>) -> Result<(), Failure
             Kind::Network { .. } => training(record),
             Kind::Kernels { .. } => chosen(record),
         },
-        record.ridge,
+        ridge(record),
         record.seed,
         if record.stopped { " (interrupted)" } else { "" },
     )?;
@@ -242,6 +242,14 @@ fn write_report(out: &mut impl Write, report: &Report<'_>) -> Result<(), Failure
     match report.kind {
         Kind::Network { .. } => Ok(()),
         Kind::Kernels { kernel, scaler } => write_kernel(out, report, kernel, scaler),
+    }
+}
+
+/// The ridge of the last solve, if it had one.
+fn ridge(record: &Record) -> String {
+    match record.ridge {
+        0.0 => String::new(),
+        ridge => format!(", ridge {ridge:.1e}"),
     }
 }
 

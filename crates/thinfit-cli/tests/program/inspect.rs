@@ -37,3 +37,21 @@ fn inspect_tells_what_the_model_is_and_which_inputs_matter() {
         &["train.csv", "not JSON"],
     );
 }
+
+#[test]
+fn a_ridge_is_told_where_there_is_one() {
+    let folder = folder("inspect-ridge");
+    write(&folder, "train.csv", csv(20));
+    let fit = ["fit", "train.csv", "--target=y", "--drop=name"];
+    succeed(&folder, &[&fit[..], &["--method=kernel-ridge"]].concat());
+    let report = succeed(&folder, &["inspect", "model.json"]);
+    assert!(report.contains(", ridge 1.0e-"), "{report}");
+    let mut model: serde_json::Value = serde_json::from_str(&read(&folder, "model.json")).unwrap();
+    model["record"]["ridge"] = 0.0.into();
+    write(&folder, "model.json", model.to_string());
+    let report = succeed(&folder, &["inspect", "model.json"]);
+    assert!(
+        !report.contains(", ridge") && report.contains(", seed"),
+        "{report}"
+    );
+}
