@@ -149,6 +149,8 @@ pub struct Samples {
     pub data: Dataset,
     /// How its inputs were made from the columns of the table, where they are not these columns.
     pub encoding: Option<Encoding>,
+    /// The place of each sample among the rows of the table, counted from 0.
+    pub rows: Vec<usize>,
     /// Rows left out because of missing values.
     pub dropped: usize,
 }
@@ -231,6 +233,7 @@ pub fn samples(
     Ok(Samples {
         data,
         encoding: Some(encoding).filter(|encoding| !encoding.is_plain()),
+        rows: table.rows,
         dropped: table.dropped,
     })
 }

@@ -215,6 +215,22 @@ impl Predictor {
         } = Some(encoding);
     }
 
+    /// Counts the outliers of a fit as the rows of the user's table, in which sample i was row `rows[i]`: rows may have been
+    /// left out before the fit.
+    ///
+    /// # Panics
+    /// There are fewer rows than samples were fitted.
+    pub fn set_rows(&mut self, rows: &[usize]) {
+        let record = match self {
+            Predictor::Network(model) => &mut model.record,
+            Predictor::Kernel(model) => &mut model.record,
+        };
+        let found = record.findings.iter_mut();
+        for outlier in found.flat_map(|found| &mut found.outliers) {
+            *outlier = rows[*outlier];
+        }
+    }
+
     /// Writes the model to a file; an interrupted write never leaves half a file.
     ///
     /// # Errors

@@ -43,6 +43,8 @@ pub struct Table {
     pub names: Vec<String>,
     /// Values (m × k), all finite; codes in a column of text.
     pub x: Mat<f64>,
+    /// The place of each row among all rows of the file, counted from 0 (m).
+    pub rows: Vec<usize>,
     /// Rows left out because of missing values.
     pub dropped: usize,
     /// Missing values replaced by means.
@@ -139,6 +141,7 @@ impl RawTable {
         Ok(Table {
             names,
             x,
+            rows,
             dropped,
             filled,
             path: self.path,

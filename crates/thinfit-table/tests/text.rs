@@ -239,8 +239,10 @@ fn missing_values_are_refused_dropped_or_filled() {
     let dropped = read_with(text, &missing(Missing::Drop)).unwrap();
     assert_eq!(rows(&dropped.x), [[1.0, 2.0], [2.0, 6.0]]);
     assert_eq!((dropped.dropped, dropped.filled), (6, 0));
+    assert_eq!(dropped.rows, [0, 7]);
     let filled = read_with(text, &missing(Missing::Mean)).unwrap();
     assert_eq!((filled.dropped, filled.filled), (0, 7));
+    assert_eq!(filled.rows, [0, 1, 2, 3, 4, 5, 6, 7]);
     let expected = [1.0, 4.5, 5.0, 3.0, 7.0, 9.0, 4.5, 2.0];
     assert!(
         rows(&filled.x)

@@ -96,6 +96,7 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
     let Samples {
         data,
         encoding,
+        rows,
         dropped,
     } = columns::samples(&path, &args.table, &args.columns, args.weights.as_ref())?;
     let progress = Progress::new(args.quiet);
@@ -103,6 +104,7 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
     notes.for_each(|note| progress.note(note));
     let start = Instant::now();
     let mut model = fit(&args, &data, &asked, &progress)?;
+    model.set_rows(&rows);
     if let Some(encoding) = encoding {
         model.set_encoding(encoding);
     }

@@ -58,6 +58,36 @@ fn a_fit_without_settings_says_what_it_chose_and_how_good_it_is() {
 }
 
 #[test]
+fn outliers_are_numbered_as_the_rows_of_the_file() {
+    let folder = folder("auto-outliers");
+    let (x, y) = points(60);
+    let line = |i: usize| {
+        // Two rows have a gap, and one behind them is wild.
+        let wild = if i == 41 { 50.0 } else { 0.0 };
+        let b = match i {
+            3 | 20 => String::new(),
+            _ => x[(i, 1)].to_string(),
+        };
+        let noise = 0.05 * ((i * 29 % 53) as f64 / 53.0 - 0.5);
+        format!("{},{b},{}\n", x[(i, 0)], y[(i, 0)] + noise + wild)
+    };
+    let lines: String = (0..60).map(line).collect();
+    write(&folder, "train.csv", format!("a,b,y\n{lines}"));
+    let fit = [
+        "fit",
+        "train.csv",
+        "--target=y",
+        "--budget=0.2",
+        "--missing=drop",
+        "-q",
+    ];
+    let report = succeed(&folder, &fit);
+    let words = "outliers set aside: rows 42\n";
+    assert!(report.contains(words), "{report}");
+    assert!(succeed(&folder, &["inspect", "model.json"]).contains(words));
+}
+
+#[test]
 fn thin_gives_a_network_no_wider_than_asked() {
     let folder = noisy("auto-thin");
     let fit = [

@@ -13,7 +13,7 @@ pub struct Findings {
     pub inputs: Vec<usize>,
     /// The sets of inputs that act together, if the function is a sum of functions of few inputs.
     pub terms: Option<Vec<Vec<usize>>>,
-    /// Rows, counted from 0, that were taken for outliers and not fitted.
+    /// Rows of the table, counted from 0, that were taken for outliers and not fitted.
     pub outliers: Vec<usize>,
     /// The candidates: the one that was chosen, then the others by their errors.
     pub tried: Vec<Tried>,
