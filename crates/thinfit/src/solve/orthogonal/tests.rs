@@ -197,6 +197,59 @@ fn covariance_is_the_map_from_outputs_times_its_transpose() {
     }
 }
 
+/// (AᵀA + τ²I)⁻¹ from the normal equations, with the signs of [`Orthogonal::covariance`], and h/(1 − h).
+fn plain_posterior(
+    activation: Activation,
+    a: &Mat<f64>,
+    m: usize,
+    tau: f64,
+) -> (Mat<f64>, Vec<f64>) {
+    let p = a.ncols();
+    let normal = a.transpose() * a + faer::Scale(tau * tau) * Mat::<f64>::identity(p, p);
+    let factor = normal.llt(faer::Side::Lower).expect("positive definite");
+    let inverse = faer::linalg::solvers::Solve::solve(&factor, Mat::<f64>::identity(p, p));
+    let hat = a * &inverse * a.transpose();
+    let spread = (0..m).map(|k| hat[(k, k)] / (1.0 - hat[(k, k)])).collect();
+    let sign = |k: usize| match activation.is_complex() && k >= p / 2 {
+        true => -1.0,
+        false => 1.0,
+    };
+    let covariance = Mat::from_fn(p, p, |i, j| sign(i) * sign(j) * inverse[(i, j)]);
+    (covariance, spread)
+}
+
+#[test]
+fn the_posterior_is_the_inverse_of_the_normal_matrix() {
+    for (activation, form) in CASES {
+        // More columns than rows leave directions that no sample sees.
+        for (m, n) in [(40, 6), (7, 12)] {
+            let (e, y) = (planes(activation, m, n, 15), random(m, 1, 16));
+            let weights: Vec<f64> = (0..m).map(|k| 0.5 + (k % 3) as f64).collect();
+            for weights in [None, Some(weights.as_slice())] {
+                let fit = Orthogonal::new(activation, form, e.as_ref(), y.as_ref(), weights)
+                    .expect("finite");
+                let a = stack(activation, form, e.as_ref(), roots(weights).as_deref(), 0);
+                let tau = fit.tau(0.1);
+                let (covariance, spread) = fit.posterior(tau);
+                let (exact, plain) = plain_posterior(activation, &a, m, tau);
+                let error = (&covariance - &exact).norm_max();
+                assert!(
+                    error < 1e-11 * exact.norm_max(),
+                    "{activation:?} {form:?} {m}: {error:e}"
+                );
+                for (spread, exact) in spread.iter().zip(&plain) {
+                    let error = (spread - exact).abs();
+                    assert!(
+                        error < 1e-11 * exact.max(1.0),
+                        "{activation:?} {form:?} {m}: {spread} {exact}"
+                    );
+                }
+                assert_eq!(spread.len(), m);
+            }
+        }
+    }
+}
+
 #[test]
 fn without_singular_values_the_answers_are_the_same() {
     let e = planes(Activation::Fourier, 30, 6, 15);
