@@ -343,6 +343,43 @@ fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
 }
 
 #[test]
+fn a_likelihood_has_the_same_bits_on_any_number_of_threads() {
+    // Enough rows that all threads factorise.
+    let m = ALONE + 50;
+    let (x, y) = (random(m, 3, 1), random(m, 2, 2));
+    let bits = |found: Evidence| {
+        let matrices = [&found.alpha, &found.left_out].map(|a| a.col_as_slice(1).to_vec());
+        let lists = [vec![found.value], found.gradient, found.mean, found.signal];
+        let all = lists.into_iter().chain(matrices).flatten();
+        all.map(f64::to_bits).collect::<Vec<u64>>()
+    };
+    let parts = [
+        Part::full(Shape::Gaussian, vec![0.5, 1.0, 2.0]),
+        Part::full(Shape::Matern52, vec![1.0, 0.7, 0.4]),
+    ];
+    let noise = 1e-3f64.ln();
+    let all = || {
+        let mut all = Vec::new();
+        for shape in [Shape::Gaussian, Shape::AnovaMatern52] {
+            let mut at = vec![-0.5; parameters(shape, 3) - 1];
+            at.push(noise);
+            all.push(bits(evidence(shape, &x, &y, &at, threads(m)).unwrap()));
+        }
+        for lengths in [&[][..], &[-0.3; 6]] {
+            let at = [&[0.4, -0.4], lengths, &[noise]].concat();
+            let found = evidence_of_sum((&parts, None), &x, &y, &at, threads(m));
+            all.push(bits(found.unwrap()));
+        }
+        all
+    };
+    let [one, three] = [1, 3].map(|count| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(count);
+        pool.build().unwrap().install(all)
+    });
+    assert!(one == three);
+}
+
+#[test]
 fn a_stopped_fit_gives_a_model_and_an_additive_kernel_an_error() {
     let data = Dataset::new(random(50, 2, 1), random(50, 1, 2)).unwrap();
     let settings = GaussianProcess::default();
