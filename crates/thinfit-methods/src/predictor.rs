@@ -221,11 +221,7 @@ impl Predictor {
     /// # Panics
     /// There are fewer rows than samples were fitted.
     pub fn set_rows(&mut self, rows: &[usize]) {
-        let record = match self {
-            Predictor::Network(model) => &mut model.record,
-            Predictor::Kernel(model) => &mut model.record,
-        };
-        let found = record.findings.iter_mut();
+        let found = self.record_mut().findings.iter_mut();
         for outlier in found.flat_map(|found| &mut found.outliers) {
             *outlier = rows[*outlier];
         }

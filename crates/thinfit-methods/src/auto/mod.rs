@@ -38,8 +38,9 @@ use thinfit::{
 const STUCK: f64 = 30.0;
 /// A network fitted to the rows may be this many times the process's squared error away from the process.
 const SOUND: f64 = 10.0;
-/// The clock cuts a plan that takes this many times its budget.
+/// The clock cuts a plan that takes this many times its budget, or the least, since every plan takes some seconds.
 const OVERRUN: f64 = 5.0;
+const LEAST: f64 = 30.0;
 /// Fewest rows that a network is fitted to; of fewer it knows too little, and folds cannot tell.
 const FEWEST: usize = 30;
 /// Rows are clean if the noise is at most this share of the variance.
@@ -121,18 +122,16 @@ impl Auto {
                 "{} of {m} rows, drawn at random, were used: more do not fit into the budget",
                 rows.len()
             );
+            model.set_rows(&rows);
             let findings = model.record_mut().findings.get_or_insert_default();
             findings.words.push(word);
-            for row in &mut findings.outliers {
-                *row = rows[*row];
-            }
             return Ok(model);
         }
         // Once asked to stop, every search ends at its next step; likewise if the plan overruns by far.
         let stop = AtomicBool::new(false);
         let begun = Instant::now();
         let watch = |at: &Progress<'_>| {
-            let late = begun.elapsed().as_secs_f64() > OVERRUN * self.budget;
+            let late = begun.elapsed().as_secs_f64() > OVERRUN * self.budget.max(LEAST);
             if late || stop.load(Ordering::Relaxed) || observe(at) == Control::Stop {
                 stop.store(true, Ordering::Relaxed);
                 return Control::Stop;
@@ -198,8 +197,9 @@ impl Auto {
         let stopped = || watch(&Progress::fraction(0.9)) == Control::Stop;
         let searched = part.unwrap_or(samples);
         let mut found = structure(&teachers[0], searched, seed)?;
-        if let Some(terms) = found.terms.take_if(|_| !stopped()) {
-            let steps = (2 * plan.sum_steps, plan.sum_steps);
+        if let Some(terms) = found.terms.take().filter(|_| !stopped()) {
+            let fold_steps = plan.sum_steps.min(plan.fold_iterations);
+            let steps = (2 * plan.sum_steps, fold_steps);
             if let Ok(sum) = Teacher::sum_of_terms(&terms, &teachers[0], searched, steps) {
                 let name = sum.name;
                 teachers.push(sum);
@@ -228,6 +228,11 @@ impl Auto {
                 outcome.student = self.student(best, &school, plan, &late);
             }
             outcome.stopped = late(&Progress::fraction(0.95)) == Control::Stop;
+        }
+        if self.thin && outcome.direct.is_none() && outcome.student.is_none() {
+            // Stopped or not, a network was asked for.
+            let school = School::new(best, samples, seed)?;
+            outcome.student = Some(school.teach(self.width, 0, &|_| Control::Continue)?);
         }
         outcome.teachers = teachers;
         Ok(outcome)

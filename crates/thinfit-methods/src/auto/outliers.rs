@@ -77,22 +77,24 @@ fn is_rare_value(samples: &Samples, suspects: &[usize], keep: &[usize]) -> bool 
 }
 
 /// Whether most of the suspects lie in a narrow range of one input, which chance would hardly do: the function is hard
-/// there, but the rows are right. For k independent uniform ranks, some j of them lie within a share w of all ranks with
-/// a probability of at most about (k over j) j wʲ⁻¹.
+/// there, but the rows are right. Of k rows drawn at random, some j lie in a range that holds a share w of all rows with a
+/// probability of at most about (k over j) j wʲ⁻¹.
 fn is_region(samples: &Samples, suspects: &[usize]) -> bool {
     let (m, d, k) = (samples.data.samples(), samples.data.dim(), suspects.len());
-    let most = (4 * k).div_ceil(5);
-    let ways = (0..k - most).fold(1.0, |ways, i| ways * (k - i) as f64 / (i + 1) as f64);
+    let is_narrow = |values: &[f64], x: &[f64], most: usize| {
+        let between = |window: &[f64]| {
+            let range = window[0]..=window[most - 1];
+            x.iter().filter(|v| range.contains(v)).count()
+        };
+        let width = values.windows(most).map(between).min().unwrap_or(m) as f64 / m as f64;
+        let ways = (0..k - most).fold(1.0, |ways, i| ways * (k - i) as f64 / (i + 1) as f64);
+        ways * most as f64 * width.powi(most as i32 - 1) * (d as f64) < CHANCE
+    };
     (0..d).any(|input| {
         let x = samples.data.x.col_as_slice(input);
-        let rank = |row: usize| x.iter().filter(|v| **v < x[row]).count();
-        let mut ranks: Vec<usize> = suspects.iter().map(|&row| rank(row)).collect();
-        ranks.sort_unstable();
-        let windows = ranks
-            .windows(most)
-            .map(|window| window[most - 1] - window[0]);
-        let width = windows.min().unwrap_or(m) as f64 / m as f64;
-        ways * most as f64 * width.powi(most as i32 - 1) * (d as f64) < CHANCE
+        let mut values: Vec<f64> = suspects.iter().map(|&row| x[row]).collect();
+        values.sort_by(f64::total_cmp);
+        [(4 * k).div_ceil(5), k].map(|most| is_narrow(&values, x, most)) != [false; 2]
     })
 }
 
@@ -117,4 +119,31 @@ fn suspects(teacher: &Teacher) -> Vec<usize> {
     rows.sort_unstable();
     rows.dedup();
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use faer::Mat;
+    use thinfit::{Dataset, Scaling};
+
+    #[test]
+    fn suspects_in_a_narrow_range_are_a_region_and_scattered_ones_are_not() {
+        // A shuffled grid, a constant, and an indicator that is nearly always 0.
+        let x = Mat::from_fn(100, 3, |i, j| match j {
+            0 => (i * 37 % 100) as f64,
+            1 => 5.0,
+            _ => f64::from(u8::from(i % 25 == 0)),
+        });
+        let y = Mat::from_fn(100, 1, |i, _| i as f64);
+        let data = Dataset::new(x, y).unwrap();
+        let scalers = Scaling::Box.scalers(data.x.as_ref(), data.y.as_ref());
+        let samples = Samples::new(&data, scalers, 5, 1);
+        let rows =
+            |values: [usize; 5]| values.map(|v| (0..100).find(|i| i * 37 % 100 == v).unwrap());
+        assert!(is_region(&samples, &rows([90, 92, 95, 97, 99])));
+        assert!(is_region(&samples, &rows([3, 96, 97, 98, 99])));
+        assert!(!is_region(&samples, &rows([3, 22, 41, 77, 90])));
+        assert!(!is_region(&samples, &rows([3, 22, 41, 77, 90])[..1]));
+    }
 }

@@ -3,15 +3,15 @@
 //! A step of a search on all rows costs (m/rows)³ times as much as one on some, so searches start on few rows and go on
 //! from what they found there.
 
-use super::plan::Plan;
+use super::plan::{MANY, Plan};
 use super::samples::Samples;
 use super::teacher::{Entrant, Teacher, entrants, ranked};
 use crate::{GaussianProcess, Result};
 use rayon::prelude::*;
 use thinfit::{Control, Observer, Progress};
 
-/// Above this many inputs all share one length.
-const MANY: usize = 1000;
+/// Most rows of finalists that are searched side by side.
+const SIDE_BY_SIDE: usize = 3000;
 /// Noise, relative to the signal, with which a control starts from the lengths of another process.
 const GUIDED_NOISE: f64 = 1e-4;
 
@@ -85,12 +85,16 @@ pub(crate) fn teachers(
             let steps = (iterations, plan.fold_iterations);
             runner = runner.onto(samples, steps, None, &still)?;
         }
-        match plan.afresh && !stopped(0.8) {
+        match plan.afresh && !stopped(0.7) {
             true => Teacher::afresh(runner.entrant, &runner.log, samples, seed),
             false => Ok(runner.teacher),
         }
     };
-    let finalists: Result<Vec<Teacher>> = race.into_par_iter().map(conclude).collect();
+    // Side by side they need several times the memory.
+    let finalists: Result<Vec<Teacher>> = match m <= SIDE_BY_SIDE {
+        true => race.into_par_iter().map(conclude).collect(),
+        false => race.into_iter().map(conclude).collect(),
+    };
     let mut finalists = finalists?;
     let steps = (plan.sum_steps, plan.sum_steps.min(plan.fold_iterations));
     if finalists.len() > 1

@@ -31,12 +31,15 @@ pub(crate) struct OutOfFold {
 impl Samples {
     /// Scales `data` and divides its rows into `count` folds.
     pub fn new(data: &Dataset, scalers: (Scaler, Scaler), count: usize, seed: u64) -> Self {
-        let data = data.scaled(&scalers);
-        let folds = folds(&data, count, seed);
+        Samples::divided(data.scaled(&scalers), scalers, count, seed)
+    }
+
+    /// Rows in scaled units, divided into `count` folds.
+    fn divided(data: Dataset, scalers: (Scaler, Scaler), count: usize, seed: u64) -> Self {
         Samples {
+            folds: folds(&data, count, seed),
             scalers,
             data,
-            folds,
         }
     }
 
@@ -44,21 +47,22 @@ impl Samples {
     pub fn part(&self, rows: usize, folds: usize, seed: u64) -> Samples {
         let mut rng = stream(seed, Purpose::Starts, 1);
         let mut rows = random_subset(self.data.samples(), rows, &mut rng);
-        rows.sort_unstable();
-        Samples {
-            folds: self::folds(&self.data.rows(&rows), folds, seed),
-            ..self.only(&rows, seed)
+        // Rows that are all alike cannot judge each other, so one that differs is always there.
+        let x = &self.data.x;
+        let differs = |row: usize| (0..x.ncols()).any(|j| x[(row, j)] != x[(rows[0], j)]);
+        if !rows.iter().any(|&row| differs(row))
+            && let Some(other) = (0..x.nrows()).find(|&row| differs(row))
+        {
+            rows[0] = other;
         }
+        rows.sort_unstable();
+        Samples::divided(self.data.rows(&rows), self.scalers.clone(), folds, seed)
     }
 
     /// Some of the rows, with as many folds.
     pub fn only(&self, rows: &[usize], seed: u64) -> Samples {
-        let data = self.data.rows(rows);
-        Samples {
-            scalers: self.scalers.clone(),
-            folds: folds(&data, self.folds.len(), seed),
-            data,
-        }
+        let count = self.folds.len();
+        Samples::divided(self.data.rows(rows), self.scalers.clone(), count, seed)
     }
 
     /// Whether the inputs look independent of each other, as in a planned experiment.

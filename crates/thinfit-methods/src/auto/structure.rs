@@ -26,7 +26,7 @@ use rayon::prelude::*;
 
 /// Points at which the differences are averaged, the most and the least.
 const POINTS: [usize; 2] = [400, 100];
-/// Most terms of a product of kernels to evaluate; beyond it all inputs count as mattering.
+/// Most factors of kernels to evaluate; beyond it all inputs count as mattering.
 const WORK: usize = 4_000_000_000;
 /// Largest number of inputs that may matter for pairs to be looked at.
 const MOST: usize = 14;
@@ -54,13 +54,30 @@ pub(crate) fn structure(teacher: &Teacher, samples: &Samples, seed: u64) -> Resu
     if samples.is_independent() {
         return acting(&teacher.scaled_model(samples)?, seed);
     }
-    let rows = samples.data.samples().min(ROWS);
-    let losses = teacher.losses(&samples.part(rows, 2, seed).data);
-    let inputs = losses.iter().enumerate();
-    let inputs = inputs.filter(|(_, loss)| **loss > TOLD).map(|(j, _)| j);
-    Ok(Structure {
-        inputs: inputs.collect(),
+    let (rows, d) = (samples.data.samples().min(ROWS), samples.data.dim());
+    let all = Structure {
+        inputs: (0..d).collect(),
         terms: None,
+    };
+    if d * d * teacher.parts.len() * rows * rows > WORK {
+        return Ok(all);
+    }
+    let data = samples.part(rows, 2, seed).data;
+    let whole = teacher.value_without(&[], &data);
+    let loss = |j: usize| (teacher.value_without(&[j], &data) - whole, j);
+    let mut losses: Vec<(f64, usize)> = (0..d).into_par_iter().map(loss).collect();
+    losses.sort_by(|a, b| a.0.total_cmp(&b.0));
+    // Of two inputs that are nearly the same either can go, but not both; so one after the other is forgotten.
+    let mut forgotten = Vec::new();
+    for (_, j) in losses.into_iter().filter(|(loss, _)| *loss <= TOLD) {
+        forgotten.push(j);
+        if teacher.value_without(&forgotten, &data) - whole > TOLD {
+            forgotten.pop();
+        }
+    }
+    Ok(Structure {
+        inputs: (0..d).filter(|j| !forgotten.contains(j)).collect(),
+        ..all
     })
 }
 

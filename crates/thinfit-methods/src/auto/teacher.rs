@@ -216,30 +216,20 @@ impl Teacher {
         in_scaled_units(&samples.data, &self.evidence)
     }
 
-    /// By how much −ln p of the rows of `data` rises if the kernel forgets one input and everything else stays (d).
-    pub fn losses(&self, data: &Dataset) -> Vec<f64> {
-        let value = |parts: &[Part]| {
-            let mut log: Vec<f64> = parts.iter().map(|part| part.weight.ln()).collect();
-            log.push(self.evidence.ridge.ln());
-            let found = evidence_of_sum((parts, None), &data.x, &data.y, &log, Par::Seq);
-            found.map_or(f64::INFINITY, |found| found.value)
-        };
-        let whole = value(&self.parts);
-        let loss = |j: usize| {
-            let mut parts = self.parts.clone();
-            for part in &mut parts {
-                if let Some(k) = part.inputs.iter().position(|input| *input == j) {
+    /// −ln p of the rows of `data` if the kernel forgets some inputs and everything else stays.
+    pub fn value_without(&self, forgotten: &[usize], data: &Dataset) -> f64 {
+        let mut parts = self.parts.clone();
+        for part in &mut parts {
+            for (k, input) in part.inputs.iter().enumerate() {
+                if forgotten.contains(input) {
                     part.lengths[k] = FORGOTTEN;
-                    part.shares
-                        .iter_mut()
-                        .skip(k)
-                        .take(1)
-                        .for_each(|c| *c = 0.0);
+                    part.shares.get_mut(k).into_iter().for_each(|c| *c = 0.0);
                 }
             }
-            value(&parts) - whole
-        };
-        (0..data.dim()).into_par_iter().map(loss).collect()
+        }
+        let log = weights_of(&self.evidence);
+        let found = evidence_of_sum((&parts, None), &data.x, &data.y, &log, Par::Seq);
+        found.map_or(f64::INFINITY, |found| found.value)
     }
 
     /// Standard deviation of the noise, in scaled outputs (c).
@@ -307,7 +297,7 @@ fn sum_of_parts(parts: &[Part], data: &Dataset, start: Vec<f64>, steps: usize) -
 /// The weights and the noise of a sum of parts whose lengths stay, to go on from.
 fn weights_of(found: &Evidence) -> Vec<f64> {
     let weights = found.kernel.parts.iter().map(|part| part.weight.ln());
-    weights.chain([found.ridge.ln()]).collect()
+    weights.chain([log_noise(found)]).collect()
 }
 
 /// The parameters of a sum of parts, to go on from.
@@ -316,9 +306,13 @@ fn log_of(found: &Evidence) -> Vec<f64> {
     let weights = parts.iter().map(|part| part.weight.ln());
     let lengths = parts.iter().flat_map(|part| &part.lengths);
     let lengths = lengths.map(|length| length.ln());
+    weights.chain(lengths).chain([log_noise(found)]).collect()
+}
+
+/// ln g: the ridge without the jitter, which every likelihood adds anew.
+fn log_noise(found: &Evidence) -> f64 {
     let noise = found.ridge - found.alpha.nrows() as f64 * f64::EPSILON;
-    let noise = noise.max(f64::EPSILON).ln();
-    weights.chain(lengths).chain([noise]).collect()
+    noise.max(f64::EPSILON).ln()
 }
 
 /// A kind of process that enters the race.

@@ -204,9 +204,10 @@ impl GaussianProcess {
     /// Brings very long lengths back to where the likelihood has a gradient: an input idle on a few rows may matter on
     /// more.
     pub(crate) fn shorten(&self, log: &mut [f64], d: usize) {
-        let longest = (middle(d) + SPREAD).max(self.shortest.ln());
+        let least = self.shortest.ln();
+        let longest = (middle(d) + SPREAD).max(least);
         let lengths = log[..self.lengths(d)].iter_mut();
-        lengths.for_each(|v| *v = v.min(longest));
+        lengths.for_each(|v| *v = v.clamp(least, longest));
     }
 
     /// The likelihood at `log` for samples in scaled units; at the first start where that has none.
