@@ -56,6 +56,7 @@ mod settings;
 
 pub use auto::Auto;
 pub use comparison::{CONTENDERS, Compared, Comparison, Contender, contenders};
+pub use kernels::edge::{Crossing, Edge};
 pub use kernels::gaussian_process::GaussianProcess;
 pub use kernels::kernel::Kernel;
 pub use kernels::kernel_model::KernelModel;

@@ -215,7 +215,7 @@ fn likelihood(
         signal,
         alpha,
         left_out,
-        kernel: Kernel { parts: vec![] },
+        kernel: Vec::new().into(),
         ridge,
     };
     Some((evidence, v))

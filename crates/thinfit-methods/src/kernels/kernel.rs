@@ -1,8 +1,10 @@
 //! A kernel as a sum of parts, k(x, x′) = Σ_t weight_t · k_t(x, x′), and its matrices.
 //!
-//! What parts to take, and what to solve with the matrices, is up to the methods. In a file a single part of weight one
-//! over all inputs is `{"shape", "lengths"}`, anything else `{"parts"}`.
+//! A kernel may have edges, planes across which functions jump or bend. Each is one more input, derived from the d
+//! inputs of x: parts have it as input d, d + 1, … What parts to take, and what to solve with the matrices, is up to the methods. In a file a single part of weight one
+//! over all inputs is `{"shape", "lengths"}`, anything else `{"parts"}`, with `"edges"` if there are any.
 
+use crate::kernels::edge::Edge;
 use crate::kernels::part::{Part, Shape};
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
@@ -13,11 +15,22 @@ use serde::{Deserialize, Serialize};
 pub struct Kernel {
     /// The parts, at least one.
     pub parts: Vec<Part>,
+    /// The inputs that are derived from the others, after these.
+    pub edges: Vec<Edge>,
 }
 
 impl From<Part> for Kernel {
     fn from(part: Part) -> Self {
-        Kernel { parts: vec![part] }
+        vec![part].into()
+    }
+}
+
+impl From<Vec<Part>> for Kernel {
+    fn from(parts: Vec<Part>) -> Self {
+        Kernel {
+            parts,
+            edges: vec![],
+        }
     }
 }
 
@@ -28,15 +41,22 @@ impl From<Part> for Kernel {
     expecting = "expected a kernel with `shape` and `lengths`, or with `parts`"
 )]
 enum Written {
-    Single { shape: Shape, lengths: Vec<f64> },
-    Sum { parts: Vec<Part> },
+    Single {
+        shape: Shape,
+        lengths: Vec<f64>,
+    },
+    Sum {
+        parts: Vec<Part>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        edges: Vec<Edge>,
+    },
 }
 
 impl From<Written> for Kernel {
     fn from(written: Written) -> Self {
         match written {
             Written::Single { shape, lengths } => Kernel::single(shape, lengths),
-            Written::Sum { parts } => Kernel { parts },
+            Written::Sum { parts, edges } => Kernel { parts, edges },
         }
     }
 }
@@ -44,14 +64,17 @@ impl From<Written> for Kernel {
 impl From<Kernel> for Written {
     fn from(mut kernel: Kernel) -> Self {
         match kernel.parts.pop() {
-            Some(part) if kernel.parts.is_empty() && part.is_full() => Written::Single {
-                shape: part.shape,
-                lengths: part.lengths,
-            },
+            Some(part) if kernel.parts.is_empty() && kernel.edges.is_empty() && part.is_full() => {
+                Written::Single {
+                    shape: part.shape,
+                    lengths: part.lengths,
+                }
+            }
             last => {
                 kernel.parts.extend(last);
                 Written::Sum {
                     parts: kernel.parts,
+                    edges: kernel.edges,
                 }
             }
         }
@@ -64,22 +87,55 @@ impl Kernel {
         Part::full(shape, lengths).into()
     }
 
+    /// The rows of `x` (n × d) with the values of the edges after them: n × (d + edges).
+    pub fn widened(&self, x: MatRef<'_, f64>) -> Mat<f64> {
+        let d = x.ncols();
+        let mut wide = Mat::zeros(x.nrows(), d + self.edges.len());
+        wide.as_mut().subcols_mut(0, d).copy_from(x);
+        for (e, edge) in self.edges.iter().enumerate() {
+            for i in 0..x.nrows() {
+                wide[(i, d + e)] = edge.value(x.row(i));
+            }
+        }
+        wide
+    }
+
     /// The matrix of k(x_i, x_j) for the rows of `x` (m × d): its lower triangle, zero above.
     pub fn gram(&self, x: MatRef<'_, f64>) -> Mat<f64> {
-        self.sum((x.nrows(), x.nrows()), |part| part.gram(x))
+        let x = self.widened(x);
+        self.sum((x.nrows(), x.nrows()), |part| part.gram(x.as_ref()))
     }
 
     /// The matrix of k(x_i, p_j) for the rows of `x` (n × d) and of `points` (m × d): n × m.
     pub fn cross(&self, x: MatRef<'_, f64>, points: MatRef<'_, f64>) -> Mat<f64> {
-        self.sum((x.nrows(), points.nrows()), |part| part.cross(x, points))
+        let (x, points) = (self.widened(x), self.widened(points));
+        self.cross_widened(&x, &points)
+    }
+
+    /// The same for rows and points that have the values of the edges already.
+    pub(crate) fn cross_widened(&self, x: &Mat<f64>, points: &Mat<f64>) -> Mat<f64> {
+        self.sum((x.nrows(), points.nrows()), |part| {
+            part.cross(x.as_ref(), points.as_ref())
+        })
     }
 
     /// Σ_p c_p ∂k(x_i, p)/∂x_ij for the rows of `x` (n × d) and of `points` (m × d), c (m): n × d.
     pub(crate) fn gradient(&self, x: &Mat<f64>, points: MatRef<'_, f64>, c: &[f64]) -> Mat<f64> {
-        let mut gradient = Mat::zeros(x.nrows(), x.ncols());
+        let (wide, points) = (self.widened(x.as_ref()), self.widened(points));
+        let mut gradient = Mat::zeros(x.nrows(), wide.ncols());
         for part in &self.parts {
-            part.add_gradient(x, points, c, &mut gradient);
+            part.add_gradient(&wide, points.as_ref(), c, &mut gradient);
         }
+        let d = x.ncols();
+        for (e, edge) in self.edges.iter().enumerate() {
+            for i in 0..x.nrows() {
+                let slope = gradient[(i, d + e)] * edge.slope(x.row(i));
+                for (j, v) in edge.direction.iter().enumerate() {
+                    gradient[(i, j)] += slope * v;
+                }
+            }
+        }
+        gradient.truncate(x.nrows(), d);
         gradient
     }
 
@@ -88,16 +144,20 @@ impl Kernel {
         self.parts.iter().map(Part::diagonal).sum()
     }
 
-    /// How many real numbers the kernel has: the lengths, and the weights that are not one.
+    /// How many real numbers the kernel has: the lengths, the weights that are not one, and those of the edges.
     pub(crate) fn parameters(&self) -> usize {
         let numbers =
             |part: &Part| part.lengths.len() + part.shares.len() + usize::from(part.weight != 1.0);
-        self.parts.iter().map(numbers).sum()
+        let edges: usize = self.edges.iter().map(Edge::parameters).sum();
+        self.parts.iter().map(numbers).sum::<usize>() + edges
     }
 
     /// Whether this is a kernel of `d` inputs.
     pub(crate) fn fits(&self, d: usize) -> bool {
-        !self.parts.is_empty() && self.parts.iter().all(|part| part.fits(d))
+        let wide = d + self.edges.len();
+        !self.parts.is_empty()
+            && self.parts.iter().all(|part| part.fits(wide))
+            && self.edges.iter().all(|edge| edge.fits(d))
     }
 
     fn sum(&self, (rows, columns): (usize, usize), of: impl Fn(&Part) -> Mat<f64>) -> Mat<f64> {
@@ -110,6 +170,7 @@ impl Kernel {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::kernels::edge::Crossing;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
@@ -120,8 +181,23 @@ pub(crate) mod tests {
 
     /// k(a, b) straight from its definition.
     pub(crate) fn plain(kernel: &Kernel, a: &[f64], b: &[f64]) -> f64 {
+        let wide = |x: &[f64]| -> Vec<f64> {
+            let edges = kernel.edges.iter().map(|edge| {
+                let u: f64 = edge.direction.iter().zip(x).map(|(v, x)| v * x).sum();
+                match edge.crossing {
+                    Crossing::Jump => match u - edge.offset {
+                        ..=-1.0 => -0.5,
+                        1.0.. => 0.5,
+                        c => 0.75 * c - 0.25 * c.powi(3),
+                    },
+                    Crossing::Bend => (u - edge.offset).max(0.0),
+                }
+            });
+            x.iter().copied().chain(edges).collect()
+        };
+        let (a, b) = (wide(a), wide(b));
         let parts = kernel.parts.iter();
-        parts.map(|part| part.weight * shape(part, a, b)).sum()
+        parts.map(|part| part.weight * shape(part, &a, &b)).sum()
     }
 
     fn shape(part: &Part, a: &[f64], b: &[f64]) -> f64 {
@@ -176,7 +252,30 @@ pub(crate) mod tests {
             part(0.4, Shape::Anova, &[3, 1], &[0.5, 0.8]),
             part(0.3, Shape::AnovaMatern52, &[0, 1, 2], &[0.5, 0.8, 1.3]),
         ];
-        Kernel { parts }
+        parts.into()
+    }
+
+    /// The sum, two of its parts with a jump and a bend as further inputs.
+    fn creased() -> Kernel {
+        let mut kernel = sum();
+        let edge = |crossing, direction: &[f64], offset| Edge {
+            crossing,
+            direction: direction.to_vec(),
+            offset,
+        };
+        kernel.edges = vec![
+            edge(Crossing::Jump, &[3.0, 0.0, -2.0, 0.5], 0.4),
+            edge(Crossing::Bend, &[0.0, 1.0, 0.7, 0.0], 0.9),
+        ];
+        for (part, input) in [(0, 4), (0, 5), (2, 4), (4, 5)] {
+            let part = &mut kernel.parts[part];
+            part.inputs.push(input);
+            part.lengths.push(0.8);
+            if part.shape.has_shares() {
+                part.shares.push(0.7);
+            }
+        }
+        kernel
     }
 
     fn single(shape: Shape) -> Kernel {
@@ -184,7 +283,7 @@ pub(crate) mod tests {
     }
 
     /// Kernels of four inputs of every kind, shares of zero and one included.
-    fn every() -> [Kernel; 8] {
+    fn every() -> [Kernel; 9] {
         let shared = |shape| {
             let shares = vec![1.0, 0.0, 0.4, 0.9];
             Part::with_shares(shape, vec![0.3, 1.0, 2.0, 0.7], shares).into()
@@ -198,6 +297,7 @@ pub(crate) mod tests {
             shared(Shape::Anova),
             shared(Shape::AnovaMatern52),
             sum(),
+            creased(),
         ]
     }
 
@@ -275,7 +375,7 @@ pub(crate) mod tests {
         shifted.parts[0].inputs = vec![0, 2];
         let mut heavy = single.clone();
         heavy.parts[0].weight = 2.0;
-        for kernel in [single, shifted, heavy, sum()] {
+        for kernel in [single, shifted, heavy, sum(), creased()] {
             let text = serde_json::to_string(&kernel).unwrap();
             assert_eq!(serde_json::from_str::<Kernel>(&text).unwrap(), kernel);
             assert!(kernel.fits(4) && !kernel.fits(1));
@@ -301,7 +401,19 @@ pub(crate) mod tests {
         assert!(spoiled(
             |part| (part.inputs, part.lengths) = (vec![], vec![])
         ));
-        assert!(!Kernel { parts: vec![] }.fits(4));
+        assert!(!Kernel::from(vec![]).fits(4));
+        let creased = |change: fn(&mut Kernel)| {
+            let mut kernel = creased();
+            change(&mut kernel);
+            !kernel.fits(4)
+        };
+        assert!(!creased(|_| {}));
+        assert!(creased(|kernel| kernel.edges.truncate(1)));
+        assert!(creased(|kernel| kernel.edges[0].offset = f64::NAN));
+        assert!(creased(
+            |kernel| kernel.edges[1].direction[1] = f64::INFINITY
+        ));
+        assert!(creased(|kernel| kernel.edges[1].direction.truncate(3)));
     }
 
     #[test]

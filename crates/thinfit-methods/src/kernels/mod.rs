@@ -1,6 +1,7 @@
 //! Methods whose result is a sum of kernels over the samples, and the model they share.
 
 pub(crate) mod cholesky;
+pub(crate) mod edge;
 pub(crate) mod evidence;
 pub(crate) mod gaussian_process;
 pub(crate) mod kernel;
