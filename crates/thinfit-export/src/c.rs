@@ -198,7 +198,9 @@ fn source(network: &Evaluator, scaler: &Scaler, name: &str) -> String {
     text.push_str(feature(network.feature));
     text.push_str(&products(d));
     let (values, slopes) = bodies(planes);
-    text.push_str(&functions(name, "NEURONS", scaler, &values, &slopes));
+    let own = Derived::default();
+    let frame = (name, "NEURONS", &own);
+    text.push_str(&functions(frame, scaler, &values, &slopes));
     text
 }
 
@@ -327,6 +329,26 @@ pub(crate) struct Body {
     pub statements: String,
 }
 
+/// Inputs that are derived from the scaled ones and stand after them.
+pub(crate) struct Derived {
+    /// The name of the number of all inputs.
+    pub columns: &'static str,
+    /// Statements that compute them from `scaled`.
+    pub values: &'static str,
+    /// Statements that bring the slopes in them, in `sum`, to the inputs.
+    pub slopes: &'static str,
+}
+
+impl Default for Derived {
+    fn default() -> Self {
+        Derived {
+            columns: "INPUTS",
+            values: "",
+            slopes: "",
+        }
+    }
+}
+
 /// What the functions of a network do for every neuron.
 fn bodies(planes: usize) -> (Body, Body) {
     let sums: String = (0..planes)
@@ -361,10 +383,9 @@ fn bodies(planes: usize) -> (Body, Body) {
     (body(&sums), body(&slopes))
 }
 
-/// The exported functions, for `count` terms of scaled inputs.
+/// The exported functions `name`, for `count` terms of scaled inputs and those derived from them.
 pub(crate) fn functions(
-    name: &str,
-    count: &str,
+    (name, count, derived): (&str, &str, &Derived),
     scaler: &Scaler,
     values: &Body,
     slopes: &Body,
@@ -374,22 +395,27 @@ pub(crate) fn functions(
         value,
         slope,
     } = ScaledInputs::of(scaler);
+    let Derived {
+        columns,
+        values: load,
+        slopes: fold,
+    } = derived;
     let (variables, sums) = (&values.variables, &values.statements);
     let (slope_variables, slopes) = (&slopes.variables, &slopes.statements);
     format!(
         "{definitions}
 /* The next rows, scaled and transposed; missing rows are zero. */
-static void load(const double *x, size_t rows, double scaled[INPUTS][BLOCK])
+static void load(const double *x, size_t rows, double scaled[{columns}][BLOCK])
 {{
     size_t j, k;
     for (j = 0; j < INPUTS; j++)
         for (k = 0; k < BLOCK; k++)
-            scaled[j][k] = k < rows ? ({value} - inputs[j][0]) * inputs[j][1] : 0.0;
+            scaled[j][k] = k < rows ? ({value} - inputs[j][0]) * inputs[j][1] : 0.0;{load}
 }}
 
 void {name}(const double *x, double *y, size_t rows)
 {{
-    double scaled[INPUTS][BLOCK], {variables}, sum[OUTPUTS][BLOCK];
+    double scaled[{columns}][BLOCK], {variables}, sum[OUTPUTS][BLOCK];
     int o, k, l;
     while (rows > 0) {{
         const int count = rows < BLOCK ? (int)rows : BLOCK;
@@ -410,17 +436,17 @@ void {name}(const double *x, double *y, size_t rows)
 
 void {name}_gradient(const double *x, double *g, size_t rows)
 {{
-    double scaled[INPUTS][BLOCK], {slope_variables}, sum[OUTPUTS][INPUTS][BLOCK];
+    double scaled[{columns}][BLOCK], {slope_variables}, sum[OUTPUTS][{columns}][BLOCK];
     int o, j, k, l;
     while (rows > 0) {{
         const int count = rows < BLOCK ? (int)rows : BLOCK;
         load(x, rows, scaled);
         for (o = 0; o < OUTPUTS; o++)
-            for (j = 0; j < INPUTS; j++)
+            for (j = 0; j < {columns}; j++)
                 for (k = 0; k < BLOCK; k++)
                     sum[o][j][k] = 0.0;
         for (l = 0; l < {count}; l++) {{{slopes}
-        }}
+        }}{fold}
         for (k = 0; k < count; k++)
             for (o = 0; o < OUTPUTS; o++)
                 for (j = 0; j < INPUTS; j++)

@@ -99,9 +99,38 @@ fn sum_of_parts(outputs: usize) -> Predictor {
         part(0.6, Shape::Anova, &[0, 1, 2]),
         part(0.9, Shape::AnovaMatern52, &[2, 1]),
     ];
+    with_kernel(serde_json::json!({ "parts": parts }), outputs)
+}
+
+/// The same with a kernel that has a jump and a bend as inputs after the three.
+fn with_edges(outputs: usize) -> Predictor {
+    let part = |shape, shares: &[f64]| Part {
+        weight: 0.8,
+        shape,
+        inputs: vec![0, 1, 2, 4, 3],
+        lengths: vec![0.5, 0.7, 1.1, 0.9, 0.8],
+        shares: shares.to_vec(),
+    };
+    let parts = [
+        part(Shape::Gaussian, &[]),
+        part(Shape::AnovaMatern52, &[0.5, 0.9, 0.3, 1.0, 0.6]),
+        part(Shape::Additive(2), &[]),
+    ];
+    let edges = serde_json::json!([
+        { "crossing": "jump", "direction": [3.0, 0.0, -2.0], "offset": 0.2 },
+        { "crossing": "bend", "direction": [0.6, 0.8, 0.0], "offset": -0.1 },
+    ]);
+    with_kernel(
+        serde_json::json!({ "parts": parts, "edges": edges }),
+        outputs,
+    )
+}
+
+/// The points and coefficients of a process with this kernel.
+fn with_kernel(kernel: serde_json::Value, outputs: usize) -> Predictor {
     let text = process(Shape::Gaussian, outputs).to_json();
     let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
-    json["kernel"] = serde_json::json!({ "parts": parts });
+    json["kernel"] = kernel;
     Predictor::from_json(&json.to_string(), Path::new("sum")).unwrap()
 }
 
@@ -126,6 +155,8 @@ fn kernels() -> Vec<(String, Predictor)> {
             of("anova_matern", process(Shape::AnovaMatern52, outputs)),
             of("sum_warped", with_warps(&sum_of_parts(outputs))),
             of("sum", sum_of_parts(outputs)),
+            of("edges", with_edges(outputs)),
+            of("edges_warped", with_warps(&with_edges(outputs))),
         ]);
     }
     models
@@ -297,6 +328,7 @@ fn interpret(graph: &GraphProto, x: Value) -> Value {
             "Sign" => map(&|t| if t == 0.0 { 0.0 } else { t.signum() }),
             "Log" => map(&f64::ln),
             "Min" => zip(&f64::min),
+            "Max" => zip(&f64::max),
             "Exp" => map(&f64::exp),
             "Sqrt" => map(&f64::sqrt),
             "Neg" => map(&|t| -t),

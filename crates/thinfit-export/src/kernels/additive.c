@@ -1,7 +1,7 @@
 
 /* value[k] += weight * e_order of the one-dimensional kernels, by e_p = e_p + kappa e_(p-1) for every axis */
 static void add_additive(const int *axes, const double *inverse, int count, int order, double weight, const double *p,
-                         double x[INPUTS][BLOCK], double value[BLOCK])
+                         double x[COLUMNS][BLOCK], double value[BLOCK])
 {
     double e[ORDER + 1][BLOCK], kappa[BLOCK];
     int i, j, k;
@@ -23,7 +23,7 @@ static void add_additive(const int *axes, const double *inverse, int count, int 
 
 /* slope[axis][k] += weight * the derivative of e_order, backwards through the same recursion */
 static void descend_additive(const int *axes, const double *inverse, int count, int order, double weight,
-                             const double *p, double x[INPUTS][BLOCK], double slope[INPUTS][BLOCK])
+                             const double *p, double x[COLUMNS][BLOCK], double slope[COLUMNS][BLOCK])
 {
     double before[AXES + 1][ORDER + 1], adjoint[ORDER + 1], kappa[AXES], t[AXES];
     int i, j, k;

@@ -1,7 +1,7 @@
 
 /* value[k] += weight * the product over the axes of 1 - share + share * kappa */
 static void add_anova(double (*kappa)(double), const int *axes, const double *inverse, int count, const double *shares,
-                      double weight, const double *p, double x[INPUTS][BLOCK], double value[BLOCK])
+                      double weight, const double *p, double x[COLUMNS][BLOCK], double value[BLOCK])
 {
     double product[BLOCK];
     int j, k;
@@ -19,7 +19,7 @@ static void add_anova(double (*kappa)(double), const int *axes, const double *in
 /* slope[axis][k] += weight * the derivative of the product: the factors before the axis, its own, and those after */
 static void descend_anova(double (*kappa)(double), double (*kappa_slope)(double), const int *axes,
                           const double *inverse, int count, const double *shares, double weight, const double *p,
-                          double x[INPUTS][BLOCK], double slope[INPUTS][BLOCK])
+                          double x[COLUMNS][BLOCK], double slope[COLUMNS][BLOCK])
 {
     double before[AXES + 1], factor[AXES], t[AXES], after;
     int j, k;

@@ -1,9 +1,9 @@
 //! A sum of kernels as C99, in the frame of `crate::c`.
 
 use super::{axes, described, is_radial, outputs};
-use crate::c::{Body, block, functions, head, header, table};
+use crate::c::{Body, Derived, block, functions, head, header, table};
 use std::fmt::Write;
-use thinfit_methods::{KernelModel, Shape};
+use thinfit_methods::{Crossing, KernelModel, Shape};
 
 /// The header and the source of the function `name`.
 pub(crate) fn files(model: &KernelModel, name: &str) -> (String, String) {
@@ -14,11 +14,13 @@ pub(crate) fn files(model: &KernelModel, name: &str) -> (String, String) {
 }
 
 fn source(model: &KernelModel, name: &str) -> String {
-    let (points, parts) = (model.points(), &model.kernel().parts);
+    let kernel = model.kernel();
+    let points = kernel.widened(model.points());
     let (d, c, m) = (model.dim(), model.outputs.len(), points.nrows());
+    let columns = points.ncols();
     let sizes = format!(
-        "BLOCK = {}, INPUTS = {d}, CENTRES = {m}, OUTPUTS = {c}",
-        block(d, c)
+        "BLOCK = {}, INPUTS = {d}, COLUMNS = {columns}, CENTRES = {m}, OUTPUTS = {c}",
+        block(columns, c)
     );
     let mut text = head(name, "#include <stdint.h>\n#include <string.h>\n", &sizes);
     let what = "shift and factor of every input";
@@ -29,7 +31,12 @@ fn source(model: &KernelModel, name: &str) -> String {
     let what = "mean, shift and scale of every output";
     table(&mut text, what, "outputs", ["OUTPUTS", "3"], outputs(model));
     for (what, name, columns, a) in [
-        ("scaled inputs of every point", "centres", "INPUTS", points),
+        (
+            "scaled inputs of every point",
+            "centres",
+            "COLUMNS",
+            points.as_ref(),
+        ),
         (
             "coefficients of every point",
             "weights",
@@ -41,7 +48,7 @@ fn source(model: &KernelModel, name: &str) -> String {
         let rows: Vec<Vec<f64>> = rows.collect();
         table(&mut text, what, name, ["CENTRES", columns], rows.iter());
     }
-    for (t, part) in parts.iter().enumerate() {
+    for (t, part) in kernel.parts.iter().enumerate() {
         let (inputs, inverse): (Vec<String>, Vec<String>) = axes(part)
             .map(|(j, inverse)| (j.to_string(), format!("{inverse:?}")))
             .unzip();
@@ -65,11 +72,11 @@ static const double inverse_{t}[] = {{{}}};
         }
     }
     push_shapes(&mut text, model);
+    let derived = push_edges(&mut text, model);
     let (values, slopes) = (calls(model, false), calls(model, true));
     let distances = if radial(model) { ", q[BLOCK]" } else { "" };
     text.push_str(&functions(
-        name,
-        "CENTRES",
+        (name, "CENTRES", &derived),
         scaler,
         &Body {
             variables: format!("value[BLOCK]{distances}"),
@@ -83,20 +90,67 @@ static const double inverse_{t}[] = {{{}}};
             ),
         },
         &Body {
-            variables: format!("slope[INPUTS][BLOCK]{distances}"),
+            variables: format!("slope[COLUMNS][BLOCK]{distances}"),
             statements: format!(
                 "
-            for (j = 0; j < INPUTS; j++)
+            for (j = 0; j < COLUMNS; j++)
                 for (k = 0; k < BLOCK; k++)
                     slope[j][k] = 0.0;{slopes}
             for (o = 0; o < OUTPUTS; o++)
-                for (j = 0; j < INPUTS; j++)
+                for (j = 0; j < COLUMNS; j++)
                     for (k = 0; k < BLOCK; k++)
                         sum[o][j][k] += weights[l][o] * slope[j][k];"
             ),
         },
     ));
     text
+}
+
+/// Appends the edges and their functions, if there are any; the statements that compute the inputs derived from them.
+fn push_edges(text: &mut String, model: &KernelModel) -> Derived {
+    let edges = &model.kernel().edges;
+    let columns = "COLUMNS";
+    if edges.is_empty() {
+        return Derived {
+            columns,
+            ..Derived::default()
+        };
+    }
+    let _ = write!(text, "\nenum {{ EDGES = {} }};\n\n", edges.len());
+    let rows = edges.iter().map(|edge| {
+        let mut row = vec![-edge.offset];
+        row.extend(&edge.direction);
+        row
+    });
+    let rows: Vec<Vec<f64>> = rows.collect();
+    let what = "offset and direction of every edge";
+    table(text, what, "edges", ["EDGES", "1 + INPUTS"], rows.iter());
+    let bends = edges.iter().map(|edge| match edge.crossing {
+        Crossing::Jump => "0",
+        Crossing::Bend => "1",
+    });
+    let bends: Vec<&str> = bends.collect();
+    let _ = write!(
+        text,
+        "/* whether it is a bend */\nstatic const int bends[EDGES] = {{{}}};\n",
+        bends.join(", ")
+    );
+    text.push_str(include_str!("edges.c"));
+    Derived {
+        columns,
+        values: "
+    for (j = 0; j < EDGES; j++)
+        for (k = 0; k < BLOCK; k++)
+            scaled[INPUTS + j][k] = edge((int)j, scaled, k);",
+        slopes: "
+        for (l = 0; l < EDGES; l++)
+            for (k = 0; k < BLOCK; k++) {
+                const double factor = edge_slope(l, scaled, (size_t)k);
+                for (o = 0; o < OUTPUTS; o++)
+                    for (j = 0; j < INPUTS; j++)
+                        sum[o][j][k] += sum[o][INPUTS + l][k] * factor * edges[l][1 + j];
+            }",
+    }
 }
 
 /// Whether a part depends on the distance alone.

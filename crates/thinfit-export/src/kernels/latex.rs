@@ -3,7 +3,7 @@
 use super::is_radial;
 use crate::latex::{escaped, number, scaled_inputs, signed};
 use std::fmt::Write;
-use thinfit_methods::{KernelModel, Part, Shape};
+use thinfit_methods::{Crossing, Edge, KernelModel, Part, Shape};
 
 /// The fragment of LaTeX, with numbers of `digits` digits.
 pub(crate) fn fragment(model: &KernelModel, digits: usize) -> String {
@@ -49,9 +49,35 @@ pub(crate) fn fragment(model: &KernelModel, digits: usize) -> String {
             push_factors(&mut text, part, t + 1, &number);
         }
     }
+    for (e, edge) in model.kernel().edges.iter().enumerate() {
+        push_edge(&mut text, edge, model.dim() + e + 1, &number);
+    }
     text.push_str("\n\\end{align*}\n\\endgroup\n");
     text.push_str(&scaled_inputs(&model.inputs, &model.input_scaler, &number));
     text
+}
+
+/// Appends the input u_j that is derived from an edge; v_j is the same of v.
+fn push_edge(text: &mut String, edge: &Edge, j: usize, number: &impl Fn(f64) -> String) {
+    let mut argument = number(-edge.offset);
+    for (k, v) in edge
+        .direction
+        .iter()
+        .enumerate()
+        .filter(|(_, v)| **v != 0.0)
+    {
+        let _ = write!(argument, " {} u_{{{}}}", signed(*v, number), k + 1);
+    }
+    let value = match edge.crossing {
+        Crossing::Jump => format!(
+            "\\tfrac14 c\\, (3 - c^2) \\quad\\text{{with }} c = \\max\\bigl(-1, \\min({argument}, 1)\\bigr)"
+        ),
+        Crossing::Bend => format!("\\max\\bigl({argument},\\, 0\\bigr)"),
+    };
+    let _ = write!(
+        text,
+        ", \\\\\nu_{{{j}}} &= {value} , \\quad v_{{{j}}} \\text{{ likewise}}"
+    );
 }
 
 fn shape(part: &Part, t: usize) -> String {

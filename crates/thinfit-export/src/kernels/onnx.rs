@@ -3,7 +3,7 @@
 use super::{axes, described, outputs};
 use crate::onnx::{Steps, file};
 use thinfit::Precision;
-use thinfit_methods::{KernelModel, Part, Shape};
+use thinfit_methods::{Crossing, Edge, KernelModel, Part, Shape};
 
 /// The bytes of the file.
 pub(crate) fn bytes(model: &KernelModel, precision: Precision) -> Vec<u8> {
@@ -18,28 +18,34 @@ pub(crate) fn bytes(model: &KernelModel, precision: Precision) -> Vec<u8> {
 }
 
 fn graph(model: &KernelModel, precision: Precision) -> Steps {
-    let (points, alpha) = (model.points(), model.coefficients());
+    let kernel = model.kernel();
+    let (points, alpha) = (kernel.widened(model.points()), model.coefficients());
     let (d, m, c) = (model.dim(), points.nrows(), alpha.ncols());
     let mut steps = Steps::scaling(&model.input_scaler, precision);
     // (N × 1) − (1 × m) is the difference of every row to every point.
-    for j in 0..d {
-        let unit = (0..d).map(|k| f64::from(u8::from(k == j)));
-        steps.constant(&format!("unit_{j}"), &[d, 1], unit);
+    for j in 0..points.ncols() {
+        match kernel.edges.get(j.wrapping_sub(d)) {
+            None => {
+                let unit = (0..d).map(|k| f64::from(u8::from(k == j)));
+                steps.constant(&format!("unit_{j}"), &[d, 1], unit);
+                steps.node(
+                    "MatMul",
+                    &["scaled", &format!("unit_{j}")],
+                    &format!("x_{j}"),
+                );
+            }
+            Some(edge) => derived(&mut steps, j, edge),
+        }
         steps.constant(
             &format!("points_{j}"),
             &[1, m],
             points.col(j).iter().copied(),
         );
-        steps.node(
-            "MatMul",
-            &["scaled", &format!("unit_{j}")],
-            &format!("x_{j}"),
-        );
         let names = [format!("x_{j}"), format!("points_{j}")];
         steps.node("Sub", &[&names[0], &names[1]], &format!("difference_{j}"));
     }
-    let mut kernel = String::new();
-    for (t, part) in model.kernel().parts.iter().enumerate() {
+    let mut sum = String::new();
+    for (t, part) in kernel.parts.iter().enumerate() {
         let mut value = match part.shape {
             Shape::Additive(order) => additive(&mut steps, t, part, order),
             Shape::Gaussian | Shape::Matern52 => radial(&mut steps, t, part),
@@ -48,20 +54,48 @@ fn graph(model: &KernelModel, precision: Precision) -> Steps {
         if part.weight != 1.0 {
             value = steps.times(&value, part.weight, &format!("weighted_{t}"));
         }
-        kernel = match t {
+        sum = match t {
             0 => value,
-            _ => steps.apply("Add", &[&kernel, &value], format!("kernel_{t}")),
+            _ => steps.apply("Add", &[&sum, &value], format!("kernel_{t}")),
         };
     }
     let rows = alpha.row_iter().flat_map(|row| row.iter().copied());
     steps.constant("coefficients", &[m, c], rows);
     steps.constant("constant", &[c], outputs(model).map(|output| output[0]));
-    steps.node("Gemm", &[&kernel, "coefficients", "constant"], "sum");
+    steps.node("Gemm", &[&sum, "coefficients", "constant"], "sum");
     let scaling: Vec<[f64; 2]> = outputs(model)
         .map(|[_, shift, scale]| [shift, scale])
         .collect();
     steps.unscaling("sum", &scaling);
     steps
+}
+
+/// The input `x_j` that is derived from an edge.
+fn derived(steps: &mut Steps, j: usize, edge: &Edge) {
+    let direction = edge.direction.iter().copied();
+    steps.constant(
+        &format!("direction_{j}"),
+        &[edge.direction.len(), 1],
+        direction,
+    );
+    let along = ["scaled", &format!("direction_{j}")];
+    let along = steps.apply("MatMul", &along, format!("along_{j}"));
+    let u = steps.plus(&along, -edge.offset, &format!("across_{j}"));
+    match edge.crossing {
+        Crossing::Jump => {
+            let ends = [("Max", -1.0), ("Min", 1.0)];
+            let c = ends.into_iter().fold(u, |c, (operator, end)| {
+                let name = format!("{operator}_{j}");
+                steps.scalar(&format!("{name}_end"), end);
+                steps.apply(operator, &[&c, &format!("{name}_end")], name)
+            });
+            let square = steps.apply("Mul", &[&c, &c], format!("c_square_{j}"));
+            let bend = steps.times(&square, -0.25, &format!("c_bend_{j}"));
+            let factor = steps.plus(&bend, 0.75, &format!("c_factor_{j}"));
+            steps.node("Mul", &[&c, &factor], &format!("x_{j}"));
+        }
+        Crossing::Bend => steps.node("Relu", &[&u], &format!("x_{j}")),
+    }
 }
 
 /// The square of the difference in input `j` times `inverse`.

@@ -4,7 +4,7 @@ use super::{axes, described, outputs};
 use crate::python::{head, numbers, push_results, push_scaled};
 use std::fmt::Write;
 use thinfit::MatRef;
-use thinfit_methods::{KernelModel, Shape};
+use thinfit_methods::{Crossing, KernelModel, Shape};
 
 /// The module with the function `name`.
 pub(crate) fn module(model: &KernelModel, name: &str) -> String {
@@ -17,15 +17,30 @@ pub(crate) fn module(model: &KernelModel, name: &str) -> String {
     );
     let outputs: Vec<[f64; 3]> = outputs(model).collect();
     push_scaled(&mut text, &parameters, &model.input_scaler, &outputs);
+    for edge in &model.kernel().edges {
+        let terms = edge.direction.iter().enumerate();
+        let terms = terms.filter(|(_, v)| **v != 0.0);
+        let sum: String = terms.map(|(j, v)| format!("{v:?} * x[{j}] + ")).collect();
+        let argument = format!("{sum}{:?}", -edge.offset);
+        let (u, value) = match edge.crossing {
+            Crossing::Jump => (
+                format!("max(-1.0, min({argument}, 1.0))"),
+                "0.25 * u * (3.0 - u * u)",
+            ),
+            Crossing::Bend => (argument, "max(u, 0.0)"),
+        };
+        let _ = write!(text, "    u = {u}\n    x += ({value},)\n");
+    }
     text.push_str("    # Per point: its scaled inputs, then its coefficients in the outputs.\n    points = (\n");
-    let (points, alpha) = (model.points(), model.coefficients());
+    let kernel = model.kernel();
+    let (points, alpha) = (kernel.widened(model.points()), model.coefficients());
     for i in 0..points.nrows() {
         let row = |a: MatRef<'_, f64>| numbers(&a.row(i).iter().copied().collect::<Vec<f64>>());
-        let (p, a) = (row(points), row(alpha));
+        let (p, a) = (row(points.as_ref()), row(alpha));
         let _ = writeln!(text, "        (({}), ({})),", p.trim_end(), a.trim_end());
     }
     text.push_str("    )\n    for p, a in points:\n        k = 0.0\n");
-    for part in &model.kernel().parts {
+    for part in &kernel.parts {
         let weight = part.weight;
         let pairs: String = axes(part)
             .map(|(j, inverse)| format!("({j}, {inverse:?}), "))

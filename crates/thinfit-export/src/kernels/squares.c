@@ -1,5 +1,5 @@
 /* q[k] = sum over the axes of ((x[axis][k] - p[axis]) * inverse)^2 */
-static void squares(const int *axes, const double *inverse, int count, const double *p, double x[INPUTS][BLOCK],
+static void squares(const int *axes, const double *inverse, int count, const double *p, double x[COLUMNS][BLOCK],
                     double q[BLOCK])
 {
     int j, k;
@@ -13,8 +13,8 @@ static void squares(const int *axes, const double *inverse, int count, const dou
 }
 
 /* slope[axis][k] -= factor[k] * (x[axis][k] - p[axis]) * inverse^2 */
-static void descend(const int *axes, const double *inverse, int count, const double *p, double x[INPUTS][BLOCK],
-                    const double factor[BLOCK], double slope[INPUTS][BLOCK])
+static void descend(const int *axes, const double *inverse, int count, const double *p, double x[COLUMNS][BLOCK],
+                    const double factor[BLOCK], double slope[COLUMNS][BLOCK])
 {
     int j, k;
     for (j = 0; j < count; j++)
