@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use thinfit::{Encoding, Model, Record, Scaler, Sensitivity, Warp};
-use thinfit_methods::{Auto, Kernel, Predictor, Shape, explained};
+use thinfit_methods::{Auto, Crossing, Kernel, Predictor, Shape, explained};
 
 use crate::args::InspectArgs;
 use crate::digits::{counted, four_digits};
@@ -349,9 +349,13 @@ fn write_kernel(
             1.0 => String::new(),
             weight => format!(" of weight {}", four_digits(weight)),
         };
-        let length = |(&j, length): (&usize, &f64)| {
-            let length = four_digits(length * scaler.scale[j]);
-            format!("{} {length}", report.inputs[j])
+        let length = |(&j, length): (&usize, &f64)| match scaler.scale.get(j) {
+            Some(scale) => format!("{} {}", report.inputs[j], four_digits(length * scale)),
+            None => format!(
+                "edge {} {}",
+                j - scaler.scale.len() + 1,
+                four_digits(*length)
+            ),
         };
         let lengths: Vec<String> = part.inputs.iter().zip(&part.lengths).map(length).collect();
         writeln!(
@@ -359,6 +363,14 @@ fn write_kernel(
             "  {shape}{weight}; lengths in the units of the inputs: {}",
             shorten(&lengths)
         )?;
+    }
+    for (e, edge) in kernel.edges.iter().enumerate() {
+        let (what, place) = (edge.crossing, edge.place(report.inputs, scaler));
+        let what = match what {
+            Crossing::Jump => "jumps",
+            Crossing::Bend => "bends",
+        };
+        writeln!(out, "  edge {}: {what} where {place}", e + 1)?;
     }
     writeln!(out)?;
     Ok(())
