@@ -6,6 +6,7 @@
 //! students of the best process. Every candidate is judged by rows that it did not see, all of them in turn, and the
 //! best is the model; a thin network wins where it is as good.
 
+mod jump;
 mod network;
 mod outliers;
 mod plan;
@@ -148,10 +149,21 @@ impl Auto {
                 advice: "a fit needs rows with different inputs",
             });
         }
+        let sharpened =
+            |teachers: Vec<Teacher>, samples: &Samples| match stop.load(Ordering::Relaxed) {
+                true => teachers,
+                false => jump::sharpened(teachers, samples, &plan, seed),
+            };
         // Everything is searched on some of the rows where all are too many.
         let whole = plan.rows >= m;
         let few = (!whole).then(|| samples.part(plan.rows, plan.folds, seed));
-        let first = teachers(few.as_ref().unwrap_or(&samples), &plan, seed, &watch)?;
+        let searched = few.as_ref().unwrap_or(&samples);
+        let first = teachers(searched, &plan, seed, &watch)?;
+        let first = if whole {
+            sharpened(first, searched)
+        } else {
+            first
+        };
         let aside = match whole && self.robust && !stop.load(Ordering::Relaxed) {
             true => outliers::found(&first, &samples, seed)?,
             false => vec![],
@@ -163,7 +175,7 @@ impl Auto {
         let keep: Vec<usize> = (0..m).filter(|row| !aside.contains(row)).collect();
         let kept = data.rows(&keep);
         let samples = Samples::new(&kept, scalers, plan.folds, seed);
-        let again = teachers(&samples, &plan, seed, &watch)?;
+        let again = sharpened(teachers(&samples, &plan, seed, &watch)?, &samples);
         let outcome = self.conclude(again, (&samples, None), &plan, seed, &watch)?;
         self.model(&kept, &samples, outcome, aside, seed, &watch)
     }
@@ -196,8 +208,10 @@ impl Auto {
     ) -> Result<Outcome> {
         let stopped = || watch(&Progress::fraction(0.9)) == Control::Stop;
         let searched = part.unwrap_or(samples);
+        let sharp = teachers[0].is_sharp();
         let mut found = structure(&teachers[0], searched, seed)?;
-        if let Some(terms) = found.terms.take().filter(|_| !stopped()) {
+        let terms = found.terms.take().filter(|_| !stopped() && !sharp);
+        if let Some(terms) = terms {
             let fold_steps = plan.sum_steps.min(plan.fold_iterations);
             let steps = (2 * plan.sum_steps, fold_steps);
             if let Ok(sum) = Teacher::sum_of_terms(&terms, &teachers[0], searched, steps) {
@@ -221,7 +235,9 @@ impl Auto {
         };
         // Networks know nothing of the work before them, so what they report of their own is not passed on.
         let late = |_: &Progress<'_>| watch(&Progress::fraction(0.95));
-        if let (false, Ok(school)) = (outcome.stopped, School::new(best, samples, seed)) {
+        // A network of waves would ring at an edge.
+        let idle = outcome.stopped || best.is_sharp() && !self.thin;
+        if let (false, Ok(school)) = (idle, School::new(best, samples, seed)) {
             outcome.direct = self.direct(best, samples, &school, plan, &late);
             let beaten = |(_, errors): &(Network, OutOfFold)| errors.error() < best.error();
             if !outcome.direct.as_ref().is_some_and(beaten) {

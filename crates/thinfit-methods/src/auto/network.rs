@@ -30,8 +30,8 @@ pub(crate) struct Bank {
 }
 
 impl Bank {
-    /// The features of a kernel.
-    pub fn new(parts: &[Part], seed: u64) -> Self {
+    /// The features of a kernel of `d` inputs; those derived from them have none.
+    pub fn new(parts: &[Part], d: usize, seed: u64) -> Self {
         // An input with a small share acts as if its length were longer.
         let short = |part: &Part| {
             let share = |k: usize| {
@@ -39,9 +39,10 @@ impl Bank {
                     .get(k)
                     .map_or(1.0, |share| share.max(1e-12).sqrt())
             };
-            let lengths = part.lengths.iter().enumerate();
-            let lengths = lengths.map(|(k, length)| (length / share(k)).min(LONGEST));
-            (part.inputs.clone(), lengths.collect())
+            let axes = part.inputs.iter().zip(&part.lengths).enumerate();
+            let axes = axes.filter(|(_, (j, _))| **j < d);
+            axes.map(|(k, (j, length))| (*j, (length / share(k)).min(LONGEST)))
+                .unzip()
         };
         Bank {
             sets: parts.iter().map(short).collect(),

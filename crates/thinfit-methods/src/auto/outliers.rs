@@ -5,6 +5,7 @@
 //! deviations are set aside only if that at least halves the squared error of the rest, and if the rest still puts them far
 //! off.
 
+use super::jump::is_near;
 use super::samples::Samples;
 use super::teacher::{Teacher, entrants};
 use crate::{GaussianProcess, Result};
@@ -23,7 +24,8 @@ const GAIN: f64 = 2.0;
 
 /// The outliers among the rows, ascending; mostly none.
 pub(crate) fn found(teachers: &[Teacher], samples: &Samples, seed: u64) -> Result<Vec<usize>> {
-    let suspects = suspects(&teachers[0]);
+    let mut suspects = suspects(&teachers[0]);
+    suspects.retain(|&row| !is_near(&teachers[0], samples, row));
     let m = samples.data.samples();
     let well = teachers[0].error() < super::CLEAN;
     if well || m < FEWEST || suspects.is_empty() || suspects.len() as f64 > MOST * m as f64 {

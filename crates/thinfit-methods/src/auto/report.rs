@@ -1,7 +1,7 @@
 //! What was found, as numbers and in words.
 
 use super::samples::{OutOfFold, Samples};
-use super::{Outcome, Winner};
+use super::{Outcome, Winner, jump};
 use thinfit::{Findings, Tried};
 
 /// The findings of a fit, in the units of the data.
@@ -107,6 +107,7 @@ fn words(
             terms.join(" + ")
         ));
     }
+    words.extend(jump::words(best, samples));
     let idle: Vec<usize> = (0..d).filter(|j| !inputs.contains(j)).collect();
     if !idle.is_empty() && idle.len() <= 12 && idle.len() < d {
         words.push(format!("no effect can be seen of {}", listed(&idle)));

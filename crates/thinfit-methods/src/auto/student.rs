@@ -71,7 +71,7 @@ impl School {
     /// Draws points where new rows may lie, and lets the teacher predict them.
     pub fn new(teacher: &Teacher, samples: &Samples, seed: u64) -> Result<Self> {
         let model = teacher.scaled_model(samples)?;
-        let bank = Bank::new(&teacher.parts, seed);
+        let bank = Bank::new(&teacher.parts, samples.data.dim(), seed);
         // A bent scale hides the tails of its column, but new rows still lie far out there.
         let bent = |j: usize| samples.scalers.0.warp_of(j).is_some();
         let tails: Vec<bool> = (samples.data.x.col_iter().enumerate())

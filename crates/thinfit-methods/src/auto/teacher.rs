@@ -31,7 +31,7 @@ pub(crate) struct Teacher {
     /// Its kernel without each fold.
     fold_parts: Vec<Vec<Part>>,
     /// How many numbers the search found.
-    numbers: usize,
+    pub numbers: usize,
     /// Everything else about it, on all rows.
     pub evidence: Evidence,
     /// What it predicts for rows that it did not see.
@@ -147,7 +147,7 @@ impl Teacher {
     }
 
     /// The process `evidence` of all rows, judged by those that `find` gives for the rows without fold `k`.
-    fn judged(
+    pub fn judged(
         (name, numbers): (&'static str, usize),
         samples: &Samples,
         evidence: Evidence,
@@ -218,6 +218,7 @@ impl Teacher {
 
     /// −ln p of the rows of `data` if the kernel forgets some inputs and everything else stays.
     pub fn value_without(&self, forgotten: &[usize], data: &Dataset) -> f64 {
+        let x = self.evidence.kernel.widened(data.x.as_ref());
         let mut parts = self.parts.clone();
         for part in &mut parts {
             for (k, input) in part.inputs.iter().enumerate() {
@@ -228,8 +229,13 @@ impl Teacher {
             }
         }
         let log = weights_of(&self.evidence);
-        let found = evidence_of_sum((&parts, None), &data.x, &data.y, &log, Par::Seq);
+        let found = evidence_of_sum((&parts, None), &x, &data.y, &log, Par::Seq);
         found.map_or(f64::INFINITY, |found| found.value)
+    }
+
+    /// Whether it jumps or bends along planes.
+    pub fn is_sharp(&self) -> bool {
+        !self.evidence.kernel.edges.is_empty()
     }
 
     /// Standard deviation of the noise, in scaled outputs (c).
