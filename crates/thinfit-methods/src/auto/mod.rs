@@ -10,6 +10,7 @@ mod jump;
 mod network;
 mod outliers;
 mod plan;
+mod plane;
 mod race;
 mod report;
 pub(crate) mod samples;
