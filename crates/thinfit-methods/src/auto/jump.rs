@@ -31,10 +31,19 @@ pub(super) fn sharpened(
     seed: u64,
 ) -> Vec<Teacher> {
     if let Ok(Some(sharp)) = with_edges(&teachers[0], samples, plan, seed) {
-        teachers.push(sharp);
-        return ranked(teachers);
+        // Much of what is merely steep looks like a bend, so bends alone must show in the errors.
+        let errors = &teachers[0].out_of_fold;
+        if has_jump(&sharp) || sharp.out_of_fold.is_clearly_below(errors) {
+            teachers.push(sharp);
+            return ranked(teachers);
+        }
     }
     teachers
+}
+
+fn has_jump(teacher: &Teacher) -> bool {
+    let mut edges = teacher.evidence.kernel.edges.iter();
+    edges.any(|edge| edge.crossing == Crossing::Jump)
 }
 
 /// Whether a row lies so near a jump of the process that it may have been put on the wrong side.
