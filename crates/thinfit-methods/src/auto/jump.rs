@@ -15,7 +15,7 @@ use crate::{Crossing, Edge, GaussianProcess, Kernel, Part, Result, Shape};
 use thinfit::{Control, Dataset};
 
 /// More rows than this are not searched for planes.
-const MOST: usize = 2000;
+const MOST: usize = 1000;
 /// Rows among which planes are looked for.
 const ROWS: usize = 500;
 /// Most edges of a process.

@@ -12,9 +12,9 @@ use crate::Shape;
 
 /// Shares of the budget: the race, the heat between it and the final, the final, folds, sums of kernels and terms,
 /// networks.
-const RACE: f64 = 0.15;
-const HEAT: f64 = 0.1;
-const FINAL: f64 = 0.3;
+const RACE: f64 = 0.13;
+const HEAT: f64 = 0.08;
+const FINAL: f64 = 0.19;
 const FOLDS: f64 = 0.12;
 const SUMS: f64 = 0.05;
 const NETWORKS: f64 = 0.25;
