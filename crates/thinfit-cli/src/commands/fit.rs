@@ -256,7 +256,7 @@ fn write_report(
         .collect::<Vec<_>>();
     if !worse.is_empty() {
         let advice = match result.method {
-            Auto::NAME => "more rows would help, or inputs that say more",
+            Auto::NAME => "it is nearly linear, or noise hides the rest",
             name if Method::THIN.contains(&name) => {
                 "with noisy or few samples try --lambda auto or a smaller --width, or leave the choice to auto"
             }

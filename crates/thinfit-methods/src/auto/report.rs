@@ -1,8 +1,12 @@
 //! What was found, as numbers and in words.
 
 use super::samples::{OutOfFold, Samples};
+use super::teacher::Teacher;
 use super::{Outcome, Winner, jump};
 use thinfit::{Findings, Tried};
+
+/// Squared error, relative to the variance, above which a model tells nothing.
+const NOTHING: f64 = 0.95;
 
 /// The findings of a fit, in the units of the data.
 pub(super) fn findings(
@@ -55,13 +59,21 @@ pub(super) fn findings(
     tried.insert(0, chosen);
     Findings {
         standard_error: units(&errors.standard_error(), 2),
-        noise: units(&best.noise(), 1),
+        noise: units(&noise(outcome, errors), 1),
         inputs: outcome.structure.inputs.clone(),
         terms: outcome.structure.terms.clone(),
         words: words(outcome, winner, errors, samples, &outliers),
         outliers,
         tried,
     }
+}
+
+/// Standard deviations of the noise, in scaled outputs (c). Where no model is better than the mean, all that varies is
+/// noise to the eye, however a process divides it.
+fn noise(outcome: &Outcome, errors: &OutOfFold) -> Vec<f64> {
+    let found = outcome.teachers[0].noise();
+    let of = |(noise, error): (f64, f64)| if error > NOTHING { error.sqrt() } else { noise };
+    found.into_iter().zip(errors.mse()).map(of).collect()
 }
 
 /// Sentences that a user understands, without a full stop.
@@ -96,6 +108,10 @@ fn words(
     if outcome.stopped {
         words.push("stopped, by hand or because it took far longer than its budget, before everything was tried".into());
     }
+    let lower = |teacher: &Teacher| teacher.error() < 0.99 * best.error();
+    if !matches!(winner, Winner::Direct) && outcome.teachers.iter().any(lower) {
+        words.push("another candidate has a lower error in the folds, by no more than chance; the likelihood decided".into());
+    }
     let (d, inputs) = (samples.data.dim(), &outcome.structure.inputs);
     if let Some(terms) = &outcome.structure.terms {
         let terms: Vec<String> = terms
@@ -117,7 +133,7 @@ fn words(
             inputs.len()
         ));
     }
-    for (o, noise) in best.noise().iter().enumerate() {
+    for (o, noise) in noise(outcome, errors).iter().enumerate() {
         let name = match samples.data.outputs.len() {
             1 => String::new(),
             _ => format!("{}: ", samples.data.outputs[o]),
@@ -127,7 +143,9 @@ fn words(
         if y.iter().all(|v| *v == y[0]) {
             continue;
         }
-        words.push(if *noise == 0.0 {
+        words.push(if error > NOTHING {
+            format!("{name}no model predicts unseen rows better than the mean does: what the inputs tell, if anything, is lost in noise")
+        } else if *noise == 0.0 {
             format!("{name}no noise can be seen; more rows make the model better")
         } else if error < 1.5 * noise * noise {
             format!("{name}the error is nearly all noise ({:.2} % of the spread): more rows help little", 100.0 * noise)

@@ -75,8 +75,14 @@ pub(crate) fn structure(teacher: &Teacher, samples: &Samples, seed: u64) -> Resu
             forgotten.pop();
         }
     }
+    // The indicators of a text column (named column=level) tell about each other, so they stay or go together.
+    let column = |j: usize| samples.data.inputs[j].split_once('=').map(|pair| pair.0);
+    let stays = |j: &usize| {
+        let kin = |k: &usize| k == j || column(*j).is_some() && column(*k) == column(*j);
+        (0..d).filter(kin).any(|k| !forgotten.contains(&k))
+    };
     Ok(Structure {
-        inputs: (0..d).filter(|j| !forgotten.contains(j)).collect(),
+        inputs: (0..d).filter(stays).collect(),
         ..all
     })
 }
