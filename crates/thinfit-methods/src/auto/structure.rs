@@ -50,9 +50,25 @@ pub(crate) struct Structure {
 }
 
 /// The structure of the function as the best process has it.
+///
+/// The indicators of a text column (named column=level) tell about each other, so they matter together.
 pub(crate) fn structure(teacher: &Teacher, samples: &Samples, seed: u64) -> Result<Structure> {
+    let mut found = of_inputs(teacher, samples, seed)?;
+    let column = |j: usize| samples.data.inputs[j].split_once('=').map(|pair| pair.0);
+    let kin =
+        |j: usize| (found.inputs.iter()).any(|&k| column(j).is_some() && column(k) == column(j));
+    let all = 0..samples.data.dim();
+    found.inputs = all
+        .filter(|&j| found.inputs.contains(&j) || kin(j))
+        .collect();
+    Ok(found)
+}
+
+/// The structure, each input by itself.
+fn of_inputs(teacher: &Teacher, samples: &Samples, seed: u64) -> Result<Structure> {
     if samples.is_independent() {
-        return acting(&teacher.scaled_model(samples)?, seed);
+        let errors = teacher.out_of_fold.mse();
+        return acting(&teacher.scaled_model(samples)?, &errors, seed);
     }
     let (rows, d) = (samples.data.samples().min(ROWS), samples.data.dim());
     let all = Structure {
@@ -75,20 +91,15 @@ pub(crate) fn structure(teacher: &Teacher, samples: &Samples, seed: u64) -> Resu
             forgotten.pop();
         }
     }
-    // The indicators of a text column (named column=level) tell about each other, so they stay or go together.
-    let column = |j: usize| samples.data.inputs[j].split_once('=').map(|pair| pair.0);
-    let stays = |j: &usize| {
-        let kin = |k: &usize| k == j || column(*j).is_some() && column(*k) == column(*j);
-        (0..d).filter(kin).any(|k| !forgotten.contains(&k))
-    };
     Ok(Structure {
-        inputs: (0..d).filter(stays).collect(),
+        inputs: (0..d).filter(|j| !forgotten.contains(j)).collect(),
         ..all
     })
 }
 
-/// The structure of a process (in scaled units) over the box [−½, ½]ᵈ.
-fn acting(model: &KernelModel, seed: u64) -> Result<Structure> {
+/// The structure of a process (in scaled units) over the box [−½, ½]ᵈ. Its squared errors are at most `errors` (c), which
+/// have the noise in them; of very long lengths its own deviation is mere rounding.
+fn acting(model: &KernelModel, errors: &[f64], seed: u64) -> Result<Structure> {
     let d = model.dim();
     let parts = model.kernel().parts.len();
     let each = (d * d * parts).saturating_mul(model.coefficients().nrows());
@@ -116,7 +127,7 @@ fn acting(model: &KernelModel, seed: u64) -> Result<Structure> {
         (0..points).map(|i| of(i, o)).sum::<f64>() / points as f64
     };
     let error: Vec<f64> = (0..c)
-        .map(|o| mean(&|i, o| deviation[(i, o)].powi(2), o))
+        .map(|o| mean(&|i, o| deviation[(i, o)].powi(2), o).min(errors[o]))
         .collect();
     let clear =
         |share: &dyn Fn(usize, usize) -> f64| (0..c).any(|o| mean(share, o) > CLEAR * error[o]);
