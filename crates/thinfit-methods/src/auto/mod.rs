@@ -41,7 +41,7 @@ const STUCK: f64 = 30.0;
 /// A network fitted to the rows may be this many times the process's squared error away from the process.
 const SOUND: f64 = 10.0;
 /// The clock cuts a plan that takes this many times its budget, or the least, since every plan takes some seconds.
-const OVERRUN: f64 = 5.0;
+const OVERRUN: f64 = 10.0;
 const LEAST: f64 = 30.0;
 /// Fewest rows that a network is fitted to; of fewer it knows too little, and folds cannot tell.
 const FEWEST: usize = 30;
