@@ -82,7 +82,7 @@ pub mod pieces {
     pub use crate::train::objective::Joint;
     pub use crate::train::processor::Processor;
     pub use crate::train::ranks::{Entries, Ranks, Solo};
-    pub use crate::train::step::{Backend, Snapshot, Task, TrainingRun, Values, foreign_state};
+    pub use crate::train::step::{Backend, Batch, Snapshot, Task, Values, foreign_state};
 }
 
 pub use config::{Config, GeneratorConfig, Keep, Lambda, Polish, Schedule, Start, Training};
@@ -91,7 +91,9 @@ pub use data::{
 };
 pub use error::{Error, Result};
 pub use faer::{Mat, MatRef};
-pub use fit::{Features, fit, fit_features, fit_on, on_threads, resume, resume_on};
+pub use fit::{
+    Features, Job, fit, fit_features, fit_many_on, fit_on, on_threads, resume, resume_on,
+};
 pub use math::{elementary, row_list};
 pub use model::findings::{Findings, Tried};
 pub use model::model::{Deviation, Model};

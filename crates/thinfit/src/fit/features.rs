@@ -1,12 +1,10 @@
 //! A fit from hidden weights that someone else proposes: no training, only the polish and the final solve.
 
 use super::contender::Contender;
-use super::{Fit, lambdas};
+use super::{Fit, Job};
 use crate::data::Scaler;
 use crate::polish::race::{Candidate, Origin, Race};
-use crate::train::checkpoint::{RunState, State, fingerprint};
-use crate::train::processor::Processor;
-use crate::train::progress::{Control, Observer, Progress};
+use crate::train::progress::{Observer, Progress};
 use crate::{Config, Dataset, Error, Model, Result};
 use faer::Mat;
 use std::sync::atomic::Ordering;
@@ -45,11 +43,7 @@ pub fn fit_features(
             found: format!("{} starts", starts.len()),
         });
     }
-    let runs = vec![RunState::default(); lambdas(config).len()];
-    let state = State::new(config.clone(), fingerprint(data), runs);
-    let backend = Processor::default();
-    let fit = Fit::scaled(&backend, data, scalers, state, observe)?;
-    fit.race(starts)
+    Fit::scaled(Job::new(data, config, observe), scalers)?.race(starts)
 }
 
 impl Fit<'_> {
@@ -69,13 +63,7 @@ impl Fit<'_> {
             history: vec![],
             validation: f64::MAX,
         });
-        let watch = |_: f64, _: f64| {
-            let at = Progress::fraction(0.5);
-            if (self.observe)(&at) == Control::Stop {
-                self.stop.store(true, Ordering::Relaxed);
-            }
-            !self.stop.load(Ordering::Relaxed)
-        };
+        let watch = |_: f64, _: f64| self.tell(&Progress::fraction(0.5));
         let race = Race {
             activation: self.config.activation,
             form: self.config.polish.form,

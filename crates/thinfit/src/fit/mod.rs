@@ -1,30 +1,33 @@
 //! A whole fit: scaling, split, runs, polish, the final output weights and their uncertainty.
 //!
-//! A *run* trains one set of hidden weights; a fit makes one for each λ that the configuration asks for, in parallel,
-//! and keeps the one with the smallest error on the validation rows. It is then polished, in a race with random
-//! features where the configuration has such starts. This file conducts; the work is done in the other modules.
+//! A *run* trains one set of hidden weights; a fit makes one for each λ that the configuration asks for and keeps the one
+//! with the smallest error on the validation rows. It is then polished, in a race with random features where the
+//! configuration has such starts. The runs of a fit, or of several, are trained together as one batch. This file
+//! conducts; the work is done in the other modules.
 
 mod contender;
 mod features;
+mod job;
 mod run;
 
 use crate::config::{Config, Lambda, Training};
 use crate::data::{Dataset, Scaler};
 use crate::model::model::Model;
-use crate::train::checkpoint::{RunState, State, fingerprint};
+use crate::train::checkpoint::{RunState, State};
 use crate::train::processor::Processor;
 use crate::train::progress::Observer;
-use crate::train::step::{Backend, foreign_state};
+use crate::train::step::Backend;
 use crate::{Error, Result};
 use contender::Contender;
 pub use features::{Features, fit_features};
+pub use job::{Job, fit_many_on};
 use rayon::prelude::*;
+use run::Trained;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Fits a model to `data`.
 ///
-/// `observe` is called after every step, from any thread; runs over several λ or starts call it concurrently.
+/// `observe` is called as the fit goes on ([`Observer`]), from any thread; the starts of the polish call it concurrently.
 ///
 /// # Errors
 /// A setting out of range, data that cannot be fitted, or numbers that are no longer finite.
@@ -54,12 +57,7 @@ pub fn fit_on(
     config: &Config,
     observe: &Observer<'_>,
 ) -> Result<Model> {
-    // The fields of a data set are public and may have changed since it was made.
-    data.check()?;
-    config.check()?;
-    let runs = vec![RunState::default(); lambdas(config).len()];
-    let state = State::new(config.clone(), fingerprint(data), runs);
-    conduct(backend, data, state, observe)
+    alone(backend, Job::new(data, config, observe))
 }
 
 /// Continues a fit from a state, to the same bits as a fit that was never interrupted.
@@ -80,24 +78,15 @@ pub fn resume_on(
     state: State,
     observe: &Observer<'_>,
 ) -> Result<Model> {
-    data.check()?;
-    state.config.check()?;
-    if state.fingerprint != fingerprint(data) || state.runs.len() != lambdas(&state.config).len() {
-        return Err(foreign_state("another table or configuration"));
-    }
-    conduct(backend, data, state, observe)
+    alone(backend, Job::resumed(data, state, observe))
 }
 
-/// Runs a fit on the threads of its configuration.
-fn conduct(
-    backend: &dyn Backend,
-    data: &Dataset,
-    state: State,
-    observe: &Observer<'_>,
-) -> Result<Model> {
-    on_threads(state.config.threads, || {
-        Fit::new(backend, data, state, observe)?.run()
-    })
+/// A batch of one fit.
+fn alone(backend: &dyn Backend, job: Job<'_>) -> Result<Model> {
+    let mut models = fit_many_on(backend, vec![job])?;
+    models
+        .pop()
+        .unwrap_or_else(|| unreachable!("one job gives one model"))
 }
 
 /// Runs `work` on a pool of `threads` threads; 0 uses the current pool.
@@ -135,12 +124,11 @@ fn lambdas(config: &Config) -> Vec<f64> {
 
 /// A fit in progress, with its data in scaled units.
 struct Fit<'a> {
-    backend: &'a dyn Backend,
     observe: &'a Observer<'a>,
     config: Config,
     fingerprint: u64,
-    /// The state of every run, for checkpoints.
-    board: Mutex<Vec<RunState>>,
+    /// The state of every run before and after the training, for checkpoints.
+    runs: Vec<RunState>,
     /// Whether the observer asked to stop, in any run.
     stop: AtomicBool,
     scalers: (Scaler, Scaler),
@@ -152,32 +140,25 @@ struct Fit<'a> {
 }
 
 impl<'a> Fit<'a> {
-    fn new(
-        backend: &'a dyn Backend,
-        data: &Dataset,
-        state: State,
-        observe: &'a Observer<'a>,
-    ) -> Result<Self> {
-        let scaling = state.config.scaling;
-        let scalers = scaling.scalers(data.x.as_ref(), data.y.as_ref());
-        Self::scaled(backend, data, scalers, state, observe)
+    fn new(job: Job<'a>) -> Result<Self> {
+        let Dataset { x, y, .. } = job.data;
+        let scalers = job.state.config.scaling.scalers(x.as_ref(), y.as_ref());
+        Self::scaled(job, scalers)
     }
 
-    fn scaled(
-        backend: &'a dyn Backend,
-        data: &Dataset,
-        scalers: (Scaler, Scaler),
-        state: State,
-        observe: &'a Observer<'a>,
-    ) -> Result<Self> {
+    fn scaled(job: Job<'a>, scalers: (Scaler, Scaler)) -> Result<Self> {
+        let Job {
+            data,
+            state,
+            observe,
+        } = job;
         let all = data.scaled(&scalers);
         let (train, validation) = all.split(state.config.validation, state.config.seed)?;
         Ok(Fit {
-            backend,
             observe,
             config: state.config,
             fingerprint: state.fingerprint,
-            board: Mutex::new(state.runs),
+            runs: state.runs,
             stop: AtomicBool::new(false),
             domain: data.domain(),
             scalers,
@@ -187,13 +168,11 @@ impl<'a> Fit<'a> {
         })
     }
 
-    fn run(self) -> Result<Model> {
-        let lambdas = lambdas(&self.config);
-        let runs: Vec<Result<Contender>> = (0..lambdas.len())
-            .into_par_iter()
-            .map(|i| self.train(&lambdas, i))
-            .collect();
-        let trained = best(runs)?;
+    /// All that comes after the training.
+    fn complete(mut self, runs: Vec<Trained>) -> Result<Model> {
+        self.runs = runs.iter().map(|run| run.state.clone()).collect();
+        let runs = runs.into_par_iter().map(|run| self.contender(run));
+        let trained = best(runs.collect())?;
         if trained.stopped || self.config.polish.steps == 0 || !self.polish_is_affordable() {
             return self.finish(trained);
         }
@@ -201,14 +180,9 @@ impl<'a> Fit<'a> {
         self.finish(polished)
     }
 
-    /// The states of all runs.
-    fn board(&self) -> MutexGuard<'_, Vec<RunState>> {
-        self.board.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The state of the whole fit, to be saved.
-    fn state(&self) -> State {
-        State::new(self.config.clone(), self.fingerprint, self.board().clone())
+    /// The state of the whole fit with these runs, to be saved.
+    fn state(&self, runs: Vec<RunState>) -> State {
+        State::new(self.config.clone(), self.fingerprint, runs)
     }
 }
 

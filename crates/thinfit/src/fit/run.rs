@@ -1,18 +1,19 @@
-//! The parts of a fit that report every step: the training runs and the polish.
+//! The parts of a fit that report every step: the training runs, which fits may share, and the polish.
 
-use super::Fit;
 use super::contender::Contender;
+use super::{Fit, lambdas};
 use crate::config::{Start, Training};
 use crate::math::random::{Purpose, stream};
 use crate::polish::race::{self, Candidate, Origin, Race};
 use crate::train::checkpoint::RunState;
-use crate::train::phases::{phases, train};
+use crate::train::phases::{self, Outcome, Watch, phases};
 use crate::train::progress::{Control, Phase, Progress};
-use crate::train::step::{Leaf, Task, TrainingRun};
+use crate::train::step::{Backend, Batch, Leaf, Task};
 use crate::{Form, Result};
 use faer::Mat;
 use rand::RngExt;
 use rand_distr::StandardNormal;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -22,52 +23,99 @@ const POLISH_COST: usize = 50;
 /// Entries of the largest Jacobian of the polish (512 MiB).
 const POLISH_ENTRIES: usize = 64 << 20;
 
-impl Fit<'_> {
-    /// Run `i`: all phases with the i-th λ.
-    pub(super) fn train(&self, lambdas: &[f64], i: usize) -> Result<Contender> {
-        let config = &self.config;
-        let mut state = self.board()[i].clone();
-        let (phases, (training, polish)) = (phases(config), self.work());
-        let task = Task {
-            train: &self.train,
-            validation: &self.validation,
-            lambda: lambdas[i],
-            domain: &self.train.domain(),
-        };
-        let mut run = self.backend.start(config, &task)?;
-        let post = |run: &dyn TrainingRun, state: &RunState| {
-            self.board()[i] = state.captured(run);
-        };
-        let mut report = |run: &dyn TrainingRun, state: &RunState, leaf: Leaf, loss: f64| {
-            let before: usize = phases[..state.phase]
-                .iter()
-                .map(|phase| phase.1.steps)
-                .sum();
-            if lambdas.len() > 1 && state.step.is_multiple_of(config.check_every) {
-                post(run, state);
-            }
-            let progress = Progress {
-                phase: Phase::Train(leaf),
-                step: state.step,
-                steps: phases[state.phase].1.steps,
-                loss: Some(loss),
-                validation: state.best(),
-                run: i,
-                runs: lambdas.len(),
-                done: (before + state.step) as f64 / (training + polish) as f64,
-                state: Some(&|| {
-                    post(run, state);
-                    self.state()
-                }),
+/// A run after its training.
+pub(super) struct Trained {
+    lambda: f64,
+    pub state: RunState,
+    outcome: Outcome,
+}
+
+/// Trains the runs of all `fits`, which have one shape and configuration, as one batch; returns them fit by fit.
+pub(super) fn train(backend: &dyn Backend, fits: &[&Fit<'_>]) -> Result<Vec<Vec<Trained>>> {
+    let Some(first) = fits.first() else {
+        return Ok(vec![]);
+    };
+    let domains: Vec<_> = fits.iter().map(|fit| fit.train.domain()).collect();
+    let (mut runs, mut owners) = (vec![], vec![]);
+    for (fit, domain) in fits.iter().zip(&domains) {
+        let start = runs.len();
+        runs.extend(lambdas(&fit.config).into_iter().map(|lambda| {
+            let task = Task {
+                train: &fit.train,
+                validation: &fit.validation,
+                lambda,
+                domain,
             };
-            (self.observe)(&progress) == Control::Continue
-        };
-        let (w, stopped) = train(run.as_mut(), config, &mut state, &mut report)?;
-        if !stopped {
-            self.board()[i] = state.clone();
+            (fit.config.seed, task)
+        }));
+        let own = start..runs.len();
+        owners.extend(own.clone().map(|_| (*fit, own.clone())));
+    }
+    let mut states: Vec<RunState> = fits.iter().flat_map(|fit| fit.runs.clone()).collect();
+    let mut batch = backend.start(&first.config, &runs)?;
+    let outcomes = phases::train(batch.as_mut(), &first.config, &mut states, &Owners(owners));
+    let trained = runs.iter().zip(states).zip(outcomes);
+    let mut trained = trained.map(|(((_, task), state), outcome)| Trained {
+        lambda: task.lambda,
+        state,
+        outcome,
+    });
+    let of_each = |fit: &&Fit<'_>| trained.by_ref().take(fit.runs.len()).collect();
+    Ok(fits.iter().map(of_each).collect())
+}
+
+/// For each run of a batch, its fit and all runs of this fit.
+struct Owners<'a>(Vec<(&'a Fit<'a>, Range<usize>)>);
+
+impl Watch for Owners<'_> {
+    fn report(
+        &self,
+        batch: &dyn Batch,
+        states: &[RunState],
+        run: usize,
+        leaf: Leaf,
+        loss: Option<f64>,
+    ) {
+        if self.stops(run) {
+            return;
         }
+        let ((fit, own), state) = (&self.0[run], &states[run]);
+        let (phases, (training, polish)) = (phases(&fit.config), fit.work());
+        let before = phases[..state.phase].iter().map(|phase| phase.1.steps);
+        let done = before.sum::<usize>() + state.step;
+        let captured = |run: usize| states[run].captured(batch, run);
+        fit.tell(&Progress {
+            phase: Phase::Train(leaf),
+            step: state.step,
+            steps: phases[state.phase].1.steps,
+            loss,
+            validation: state.best(),
+            run: run - own.start,
+            runs: own.len(),
+            done: done as f64 / (training + polish) as f64,
+            state: Some(&|| fit.state(own.clone().map(captured).collect())),
+        });
+    }
+
+    fn stops(&self, run: usize) -> bool {
+        self.0[run].0.stop.load(Ordering::Relaxed)
+    }
+}
+
+impl Fit<'_> {
+    /// Tells the observer; false if it asked to stop, now or before.
+    pub(super) fn tell(&self, progress: &Progress<'_>) -> bool {
+        if (self.observe)(progress) == Control::Stop {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        !self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The solution for the features of a run.
+    pub(super) fn contender(&self, run: Trained) -> Result<Contender> {
+        let (w, stopped) = run.outcome?;
         let mut solved = self.solve(&w, Form::Complex)?;
-        if lambdas.len() > 1 {
+        if self.runs.len() > 1 {
             // All but one are in vain, and each may have 128 MiB.
             solved.factor = None;
         }
@@ -75,11 +123,11 @@ impl Fit<'_> {
             solved,
             w,
             origin: Origin::Training,
-            lambda: lambdas[i],
+            lambda: run.lambda,
             polish_steps: None,
             stopped,
-            raised: state.raised,
-            history: state.history,
+            raised: run.state.raised,
+            history: run.state.history,
         })
     }
 
@@ -107,12 +155,9 @@ impl Fit<'_> {
                 run: 0,
                 runs: 1,
                 done: (training + POLISH_COST * step) as f64 / (training + polish) as f64,
-                state: Some(&|| self.state()),
+                state: Some(&|| self.state(self.runs.clone())),
             };
-            if (self.observe)(&progress) == Control::Stop {
-                self.stop.store(true, Ordering::Relaxed);
-            }
-            !self.stop.load(Ordering::Relaxed)
+            self.tell(&progress)
         };
         let race = Race {
             activation: config.activation,

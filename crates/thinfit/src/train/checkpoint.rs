@@ -1,7 +1,7 @@
 //! The state of a fit in its training, and the file from which it is resumed. The polish is not resumed but repeated.
 
 use super::phases::Check;
-use super::step::{Snapshot, TrainingRun};
+use super::step::{Batch, Snapshot};
 use crate::config::{Config, Training};
 use crate::data::Dataset;
 use crate::file::{Header, fnv1a, read_whole, write_whole};
@@ -133,10 +133,17 @@ impl RunState {
         self.trained.is_some()
     }
 
-    /// The state with the leaves of `run`, ready to be saved.
-    pub fn captured(&self, run: &dyn TrainingRun) -> Self {
-        let mut snapshot = run.snapshot();
+    /// The state with the leaves of run `run` of `batch`, ready to be saved.
+    pub fn captured(&self, batch: &dyn Batch, run: usize) -> Self {
+        if self.is_done() {
+            return self.clone();
+        }
+        let mut snapshot = batch.snapshot(run);
         snapshot.raised += self.raised;
+        if self.step == 0 {
+            // The moments are those of the phase before.
+            snapshot = snapshot.without_moments();
+        }
         RunState {
             snapshot: Some(snapshot),
             ..self.clone()

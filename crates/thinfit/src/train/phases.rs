@@ -1,11 +1,12 @@
-//! Algorithm 1: the phases of a run, with validation and the best state so far.
+//! Algorithm 1: the phases of the runs of a batch, with validation and the best state so far.
 
 use super::checkpoint::RunState;
-use super::step::{Leaf, TrainingRun, foreign_state};
+use super::step::{Batch, Leaf, foreign_state};
 use crate::config::{Config, Keep, Schedule, Training};
 use crate::{Error, Result};
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// One point of the learning curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,114 +34,279 @@ pub(crate) fn phases(config: &Config) -> Vec<(Leaf, Schedule)> {
     }
 }
 
-/// Called by [`train`] after every step; false stops it.
-pub(crate) type Report<'a> = dyn FnMut(&dyn TrainingRun, &RunState, Leaf, f64) -> bool + 'a;
+/// Who follows the runs of a batch, and may stop them.
+pub(crate) trait Watch {
+    /// Called for each run that advanced, once all that go together did. `states` are those of all runs, `loss` is that
+    /// of the last step.
+    fn report(
+        &self,
+        batch: &dyn Batch,
+        states: &[RunState],
+        run: usize,
+        leaf: Leaf,
+        loss: Option<f64>,
+    );
 
-/// Runs all phases from where `state` stands and returns the hidden weights (n × d′), and whether it was stopped.
+    /// Whether a run is to end now.
+    fn stops(&self, run: usize) -> bool;
+}
+
+/// How a run ended: its hidden weights (n × d′), and whether it was stopped.
+pub(crate) type Outcome = Result<(Mat<f64>, bool)>;
+
+/// Takes every run through all phases from where its state stands.
+///
+/// Those that lag are advanced alone until they meet the others. What becomes of a run does not depend on the others,
+/// unless the device fails.
 pub(crate) fn train(
-    run: &mut dyn TrainingRun,
+    batch: &mut dyn Batch,
     config: &Config,
-    state: &mut RunState,
-    report: &mut Report<'_>,
-) -> Result<(Mat<f64>, bool)> {
-    let phases = phases(config);
-    if let Some(trained) = &state.trained {
-        let (n, dim) = (config.width, run.weights().ncols());
-        if trained.len() != n * dim {
-            return Err(foreign_state("arrays of other lengths"));
-        }
-        let w = MatRef::from_column_major_slice(trained, n, dim).to_owned();
-        return Ok((w, false));
-    }
-    match (&state.snapshot, phases.get(state.phase)) {
-        (Some(snapshot), Some(&(leaf, _))) => {
-            state.raised = snapshot.raised;
-            run.begin(leaf, Some(snapshot))?;
-        }
-        (None, Some(_)) if state.phase > 0 || state.step > 0 => {
-            return Err(foreign_state("no arrays"));
-        }
-        _ => {}
-    }
-    while let Some(&(leaf, schedule)) = phases.get(state.phase) {
-        let completed = train_phase(run, config, (leaf, schedule), state, report)?;
-        if !completed {
-            restore_best(run, leaf, state)?;
-            state.raised += run.snapshot().raised;
-            return Ok((run.weights(), true));
-        }
-        if leaf != Leaf::Parameters || config.keep == Keep::Best {
-            restore_best(run, leaf, state)?;
-        }
-        (state.phase, state.step, state.best) = (state.phase + 1, 0, None);
-    }
-    let w = run.weights();
-    state.trained = Some(w.col_iter().flat_map(|w| w.iter().copied()).collect());
-    state.raised += run.snapshot().raised;
-    state.snapshot = None;
-    Ok((w, false))
-}
-
-/// Runs the current phase to its end, or until `report` stops it: false.
-fn train_phase(
-    run: &mut dyn TrainingRun,
-    config: &Config,
-    (leaf, schedule): (Leaf, Schedule),
-    state: &mut RunState,
-    report: &mut Report<'_>,
-) -> Result<bool> {
-    if state.step == 0 {
-        run.begin(leaf, None)?;
-        check(run, leaf, state, None)?;
-    }
-    while state.step < schedule.steps {
-        let loss = match run.step(state.step, schedule.rate) {
-            Ok(loss) if loss.total.is_finite() => loss.total,
-            // A step that is not finite ends the phase with the best state before it.
-            Ok(_) | Err(Error::Diverged { .. }) => {
-                restore_best(run, leaf, state)?;
-                break;
-            }
-            Err(error) => return Err(error),
-        };
-        state.step += 1;
-        if state.step.is_multiple_of(config.check_every) || state.step == schedule.steps {
-            check(run, leaf, state, Some(loss))?;
-        }
-        if !report(run, state, leaf, loss) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// Validates, adds to the history and keeps the state if it is the best of its phase.
-fn check(
-    run: &mut dyn TrainingRun,
-    leaf: Leaf,
-    state: &mut RunState,
-    loss: Option<f64>,
-) -> Result<()> {
-    let validation = match run.validate(state.step) {
-        Ok(validation) if validation.is_finite() => validation,
-        Ok(_) | Err(Error::Diverged { .. }) => f64::MAX,
-        Err(error) => return Err(error),
+    states: &mut [RunState],
+    watch: &dyn Watch,
+) -> Vec<Outcome> {
+    let mut march = March {
+        losses: vec![None; states.len()],
+        outcomes: states.iter().map(|_| None).collect(),
+        phases: phases(config),
+        batch,
+        config,
+        states,
     };
-    state.history.push(Check {
-        leaf: Some(leaf),
-        step: state.step,
-        loss,
-        validation,
-    });
-    if state.best().is_none_or(|best| validation < best) {
-        state.best = Some((validation, run.snapshot().without_moments()));
+    for run in 0..march.states.len() {
+        if let Err(error) = march.enter(run) {
+            march.fail(run, error);
+        }
     }
-    Ok(())
+    while let Some((place, runs)) = march.last() {
+        march.round(place, runs, watch);
+    }
+    march.outcomes.into_iter().flatten().collect()
 }
 
-fn restore_best(run: &mut dyn TrainingRun, leaf: Leaf, state: &RunState) -> Result<()> {
-    match &state.best {
-        Some((_, snapshot)) => run.begin(leaf, Some(snapshot)),
-        None => Ok(()),
+/// Runs on their way through the phases.
+struct March<'a> {
+    batch: &'a mut dyn Batch,
+    config: &'a Config,
+    phases: Vec<(Leaf, Schedule)>,
+    states: &'a mut [RunState],
+    /// Loss of each run at its last step; none before the first.
+    losses: Vec<Option<f64>>,
+    /// None while a run is in training.
+    outcomes: Vec<Option<Outcome>>,
+}
+
+impl March<'_> {
+    /// Puts a run where its state stands.
+    fn enter(&mut self, run: usize) -> Result<()> {
+        let state = &mut self.states[run];
+        if let Some(trained) = &state.trained {
+            let (n, dim) = (self.config.width, self.batch.weights(run).ncols());
+            if trained.len() != n * dim {
+                return Err(foreign_state("arrays of other lengths"));
+            }
+            let w = MatRef::from_column_major_slice(trained, n, dim).to_owned();
+            self.outcomes[run] = Some(Ok((w, false)));
+            return Ok(());
+        }
+        match (state.snapshot.take(), self.phases.get(state.phase)) {
+            (Some(snapshot), Some(&(leaf, _))) => {
+                state.raised = snapshot.raised;
+                self.batch.begin(run, leaf, Some(&snapshot))
+            }
+            (None, Some(_)) if state.phase > 0 || state.step > 0 => Err(foreign_state("no arrays")),
+            (_, Some(_)) => Ok(()),
+            (_, None) => {
+                self.finish(run);
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether a run is in training.
+    fn is_going(&self, run: usize) -> bool {
+        self.outcomes[run].is_none()
+    }
+
+    /// The runs in training.
+    fn going(&self) -> impl Iterator<Item = usize> {
+        (0..self.states.len()).filter(|&run| self.is_going(run))
+    }
+
+    /// The least (phase, step) of all runs in training, and the runs that stand there.
+    fn last(&self) -> Option<((usize, usize), Vec<usize>)> {
+        let place = |run: usize| (self.states[run].phase, self.states[run].step);
+        let least = self.going().map(place).min()?;
+        let runs = self.going().filter(|&run| place(run) == least);
+        Some((least, runs.collect()))
+    }
+
+    /// Advances `runs`, which all stand at `step` of `phase`, until something is due.
+    fn round(&mut self, (phase, step): (usize, usize), mut runs: Vec<usize>, watch: &dyn Watch) {
+        let (leaf, schedule) = self.phases[phase];
+        if step == 0 {
+            runs = self.begin(runs, leaf);
+            runs = self.check(runs, leaf, step);
+        }
+        if step < schedule.steps && !runs.is_empty() {
+            let until = self.until(phase, step);
+            runs = self.advance(runs, step..until, schedule.rate);
+            if until.is_multiple_of(self.config.check_every) || until == schedule.steps {
+                runs = self.check(runs, leaf, until);
+            }
+            for &run in &runs {
+                watch.report(self.batch, self.states, run, leaf, self.losses[run]);
+            }
+            let stopped: Vec<usize> = self.going().filter(|&run| watch.stops(run)).collect();
+            stopped.into_iter().for_each(|run| self.stop(run));
+        }
+        runs.retain(|&run| self.is_going(run) && self.states[run].step >= schedule.steps);
+        let best = leaf != Leaf::Parameters || self.config.keep == Keep::Best;
+        runs.into_iter().for_each(|run| self.end_phase(run, best));
+    }
+
+    /// The step up to which the runs at `step` of `phase` advance in one go.
+    fn until(&self, phase: usize, step: usize) -> usize {
+        let every = self.config.check_every;
+        let check = (step / every + 1) * every;
+        let ahead = self.going().map(|run| &self.states[run]);
+        let ahead = ahead.filter(|state| state.phase == phase && state.step > step);
+        let stride = step.saturating_add(self.batch.stride().max(1));
+        [check, self.phases[phase].1.steps, stride]
+            .into_iter()
+            .chain(ahead.map(|state| state.step))
+            .fold(usize::MAX, usize::min)
+    }
+
+    /// Begins the phase that moves `leaf`; returns the runs that go on, as do the other parts of a round.
+    fn begin(&mut self, mut runs: Vec<usize>, leaf: Leaf) -> Vec<usize> {
+        for &run in &runs {
+            self.losses[run] = None;
+            if let Err(error) = self.batch.begin(run, leaf, None) {
+                self.fail(run, error);
+            }
+        }
+        runs.retain(|&run| self.is_going(run));
+        runs
+    }
+
+    /// Takes the steps numbered `steps`.
+    fn advance(&mut self, runs: Vec<usize>, steps: Range<usize>, rate: f64) -> Vec<usize> {
+        let losses = self.batch.advance(&runs, steps.clone(), rate);
+        let mut advanced = vec![];
+        for (run, loss) in self.sift(runs, losses) {
+            let loss = loss.map(|loss| loss.total).filter(|loss| loss.is_finite());
+            if loss.is_some() {
+                (self.states[run].step, self.losses[run]) = (steps.end, loss);
+                advanced.push(run);
+            } else {
+                // A step that is not finite ends the phase with the best state before it.
+                self.end_phase(run, true);
+            }
+        }
+        advanced
+    }
+
+    /// Validates, adds to the histories and keeps the states that are the best of their phase.
+    fn check(&mut self, runs: Vec<usize>, leaf: Leaf, step: usize) -> Vec<usize> {
+        if runs.is_empty() {
+            return runs;
+        }
+        let validations = self.batch.validate(&runs, step);
+        let checked = self.sift(runs, validations);
+        for &(run, validation) in &checked {
+            let validation = validation.filter(|v| v.is_finite()).unwrap_or(f64::MAX);
+            let state = &mut self.states[run];
+            state.history.push(Check {
+                leaf: Some(leaf),
+                step,
+                loss: self.losses[run],
+                validation,
+            });
+            if state.best().is_none_or(|best| validation < best) {
+                state.best = Some((validation, self.batch.snapshot(run).without_moments()));
+            }
+        }
+        checked.into_iter().map(|(run, _)| run).collect()
+    }
+
+    /// What the device returned for each of the runs that go on; none for one that diverged.
+    fn sift<T>(&mut self, runs: Vec<usize>, results: Vec<Result<T>>) -> Vec<(usize, Option<T>)> {
+        assert_eq!(
+            results.len(),
+            runs.len(),
+            "a device returns one result for each run"
+        );
+        let mut sound = vec![];
+        for (run, result) in runs.into_iter().zip(results) {
+            match result {
+                Ok(value) => sound.push((run, Some(value))),
+                Err(Error::Diverged { .. }) => sound.push((run, None)),
+                Err(error) => self.fail(run, error),
+            }
+        }
+        sound.retain(|&(run, _)| self.is_going(run));
+        sound
+    }
+
+    /// Ends the phase of a run, with the best state or the last one.
+    fn end_phase(&mut self, run: usize, best: bool) {
+        if best && let Err(error) = self.restore_best(run) {
+            return self.fail(run, error);
+        }
+        let state = &mut self.states[run];
+        (state.phase, state.step, state.best) = (state.phase + 1, 0, None);
+        if state.phase == self.phases.len() {
+            self.finish(run);
+        }
+    }
+
+    /// Ends a run after its last phase.
+    fn finish(&mut self, run: usize) {
+        let (w, state) = (self.batch.weights(run), &mut self.states[run]);
+        state.trained = Some(w.col_iter().flat_map(|w| w.iter().copied()).collect());
+        state.raised += self.batch.snapshot(run).raised;
+        self.outcomes[run] = Some(Ok((w, false)));
+    }
+
+    /// Ends a run where it stands, with its best state.
+    fn stop(&mut self, run: usize) {
+        if let Err(error) = self.restore_best(run) {
+            return self.fail(run, error);
+        }
+        self.states[run].raised += self.batch.snapshot(run).raised;
+        self.outcomes[run] = Some(Ok((self.batch.weights(run), true)));
+    }
+
+    /// Ends a run with an error; one of the device ends them all.
+    fn fail(&mut self, run: usize, error: Error) {
+        if let Error::Device {
+            device,
+            problem,
+            advice,
+        } = &error
+        {
+            for run in 0..self.states.len() {
+                self.outcomes[run].get_or_insert_with(|| {
+                    Err(Error::Device {
+                        device: device.clone(),
+                        problem: problem.clone(),
+                        advice,
+                    })
+                });
+            }
+        }
+        self.outcomes[run].get_or_insert(Err(error));
+    }
+
+    /// Returns to the best state of the phase, if there is one.
+    fn restore_best(&mut self, run: usize) -> Result<()> {
+        let state = &self.states[run];
+        match &state.best {
+            Some((_, snapshot)) => {
+                let (leaf, _) = self.phases[state.phase];
+                self.batch.begin(run, leaf, Some(snapshot))
+            }
+            None => Ok(()),
+        }
     }
 }

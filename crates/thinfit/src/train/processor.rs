@@ -1,10 +1,10 @@
-//! The training step on the processor: a run with its generator, objective and Adam. Phases are left to `phases`.
+//! The training step on the processor: runs with their generator, objective and Adam. Phases are left to `phases`.
 
 use super::adam::Adam;
 use super::generator::{Generator, Precision, Real};
 use super::objective::{Holdout, Loss, Objective};
 use super::ranks::{Ranks, Solo};
-use super::step::{Backend, Leaf, Snapshot, Task, TrainingRun, Values};
+use super::step::{Backend, Batch, Leaf, Snapshot, Task, Values};
 use super::timing::{Stage, Timing};
 use crate::Result;
 use crate::config::{Config, GeneratorConfig};
@@ -13,11 +13,17 @@ use crate::math::random::{Purpose, stream};
 use faer::{Mat, MatMut, MatRef};
 use rand::RngExt;
 use rand_distr::StandardNormal;
+use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// Draws whose mean error validates the generator.
 const VALIDATION_DRAWS: usize = 10;
+
+/// Seconds between two reports of a batch of several runs. To change from run to run at every step would empty the
+/// caches each time, which costs a quarter of the speed.
+const PAUSE: f64 = 0.2;
 
 /// The processor as a device: steps run on the current rayon pool, sums over all [`Ranks`].
 #[derive(Clone)]
@@ -37,14 +43,103 @@ impl Processor {
     pub fn with_ranks(ranks: Arc<dyn Ranks>) -> Self {
         Processor { ranks }
     }
+
+    /// Starts a single run.
+    pub(crate) fn run(&self, config: &Config, seed: u64, task: &Task<'_>) -> Box<dyn Steps> {
+        match config.generator.precision {
+            Precision::F32 => Box::new(Run::<f32>::new(config, seed, task, &self.ranks)),
+            Precision::F64 => Box::new(Run::<f64>::new(config, seed, task, &self.ranks)),
+        }
+    }
 }
 
 impl Backend for Processor {
-    fn start(&self, config: &Config, task: &Task<'_>) -> Result<Box<dyn TrainingRun>> {
-        Ok(match config.generator.precision {
-            Precision::F32 => Box::new(Run::<f32>::new(config, task, &self.ranks)),
-            Precision::F64 => Box::new(Run::<f64>::new(config, task, &self.ranks)),
-        })
+    fn start(&self, config: &Config, runs: &[(u64, Task<'_>)]) -> Result<Box<dyn Batch>> {
+        let runs = runs
+            .par_iter()
+            .map(|(seed, task)| self.run(config, *seed, task));
+        Ok(Box::new(Runs {
+            runs: runs.collect(),
+            pace: PAUSE,
+        }))
+    }
+}
+
+/// One run of either precision: [`Batch`] for a single one.
+pub(crate) trait Steps: Send {
+    fn begin(&mut self, leaf: Leaf, from: Option<&Snapshot>) -> Result<()>;
+    fn step(&mut self, step: usize, rate: f64) -> Result<Loss>;
+    fn validate(&mut self, step: usize) -> Result<f64>;
+    fn weights(&mut self) -> Mat<f64>;
+    fn snapshot(&self) -> Snapshot;
+    fn timing(&self) -> Timing;
+}
+
+/// Runs on the processor; they share its threads and nothing else.
+struct Runs {
+    runs: Vec<Box<dyn Steps>>,
+    /// Seconds that a step of all runs took lately.
+    pace: f64,
+}
+
+impl Runs {
+    /// Does the same in each of `runs`, in parallel; the results stand in the order of `runs`.
+    fn each<R: Send>(
+        &mut self,
+        runs: &[usize],
+        work: impl Fn(&mut dyn Steps) -> R + Sync,
+    ) -> Vec<R> {
+        let mut all: Vec<_> = self.runs.iter_mut().map(Some).collect();
+        let chosen: Vec<_> = runs.iter().filter_map(|&run| all[run].take()).collect();
+        chosen
+            .into_par_iter()
+            .map(|run| work(run.as_mut()))
+            .collect()
+    }
+}
+
+impl Batch for Runs {
+    fn begin(&mut self, run: usize, leaf: Leaf, from: Option<&Snapshot>) -> Result<()> {
+        self.runs[run].begin(leaf, from)
+    }
+
+    fn advance(&mut self, runs: &[usize], steps: Range<usize>, rate: f64) -> Vec<Result<Loss>> {
+        let start = Instant::now();
+        let losses = self.each(runs, |run| {
+            let mut loss = Loss::default();
+            for step in steps.clone() {
+                loss = run.step(step, rate)?;
+                if !loss.total.is_finite() {
+                    break;
+                }
+            }
+            Ok(loss)
+        });
+        self.pace = start.elapsed().as_secs_f64() / steps.len() as f64;
+        losses
+    }
+
+    fn validate(&mut self, runs: &[usize], step: usize) -> Vec<Result<f64>> {
+        self.each(runs, |run| run.validate(step))
+    }
+
+    fn weights(&mut self, run: usize) -> Mat<f64> {
+        self.runs[run].weights()
+    }
+
+    fn snapshot(&self, run: usize) -> Snapshot {
+        self.runs[run].snapshot()
+    }
+
+    fn stride(&self) -> usize {
+        if self.runs.len() == 1 {
+            return 1;
+        }
+        ((PAUSE / self.pace) as usize).max(1)
+    }
+
+    fn timing(&self) -> Timing {
+        self.runs.iter().map(|run| run.timing()).sum()
     }
 }
 
@@ -73,7 +168,7 @@ fn matrix(w: &[f64], n: usize) -> MatRef<'_, f64> {
 }
 
 impl<T: Real> Run<T> {
-    fn new(config: &Config, task: &Task<'_>, ranks: &Arc<dyn Ranks>) -> Self {
+    fn new(config: &Config, seed: u64, task: &Task<'_>, ranks: &Arc<dyn Ranks>) -> Self {
         let (activation, n) = (config.activation, config.width);
         let dim = activation.weights(task.train.dim());
         let GeneratorConfig { hidden, precision } = &config.generator;
@@ -83,8 +178,8 @@ impl<T: Real> Run<T> {
             .chain([dim])
             .collect();
         let mut generator = Generator::new(&sizes, n);
-        generator.initialise(&mut stream(config.seed, Purpose::Parameters, 0));
-        let mut rng = stream(config.seed, Purpose::Weights, 0);
+        generator.initialise(&mut stream(seed, Purpose::Parameters, 0));
+        let mut rng = stream(seed, Purpose::Weights, 0);
         let w = (0..n * dim)
             .map(|_| config.scale * rng.sample::<f64, _>(StandardNormal))
             .collect();
@@ -92,7 +187,7 @@ impl<T: Real> Run<T> {
         let objective = Objective::new(activation, config.ridge, train, n, Arc::clone(ranks));
         let domain = task.domain.to_vec();
         Run {
-            seed: config.seed,
+            seed,
             n,
             precision: *precision,
             leaf: Leaf::Weights,
@@ -128,7 +223,7 @@ impl<T: Real> Run<T> {
     }
 }
 
-impl<T: Real> TrainingRun for Run<T> {
+impl<T: Real> Steps for Run<T> {
     fn begin(&mut self, leaf: Leaf, from: Option<&Snapshot>) -> Result<()> {
         self.leaf = leaf;
         match leaf {

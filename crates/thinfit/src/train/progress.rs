@@ -3,7 +3,8 @@
 use super::checkpoint::State;
 use super::step::Leaf;
 
-/// Called after every step of a fit, from any thread; it may end the fit.
+/// Called after every step of a fit, from any thread; it may end the fit. Where several runs are trained together, it is
+/// called for each of them, but only every few steps, and whenever they were validated.
 pub type Observer<'a> = dyn Fn(&Progress<'_>) -> Control + Sync + 'a;
 
 /// What an observer asks for.
@@ -26,7 +27,7 @@ pub enum Phase {
     Fit,
 }
 
-/// Where a fit stands, given to the observer after every step of every run.
+/// Where a run of a fit stands, given to the observer.
 #[derive(Clone, Copy)]
 pub struct Progress<'a> {
     /// What this run is doing.

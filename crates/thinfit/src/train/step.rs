@@ -1,8 +1,9 @@
 //! One training step: the seam for other devices.
 //!
 //! F-Opt, GFT and GFT-r are the same step; they differ in the [`Leaf`] that Adam moves, and in whether the latents are
-//! drawn afresh. A [`Backend`] starts runs on its device, a [`TrainingRun`] is one of them. Phases, validation, the
-//! best state so far, checkpoints and the choice of λ sit above the seam and are written once (`phases`, `fit`).
+//! drawn afresh. A [`Backend`] starts a [`Batch`] of runs on its device: one for each λ and seed, in the simplest case a
+//! single one. Phases, validation, the best state so far, checkpoints and the choice of λ sit above the seam and are
+//! written once (`phases`, `fit`).
 
 use super::generator::{Precision, Real};
 use super::objective::Loss;
@@ -10,6 +11,7 @@ use super::timing::Timing;
 use crate::{Config, Dataset, Error, Result};
 use faer::Mat;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// What Adam moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,47 +40,60 @@ pub struct Task<'a> {
 
 /// A device that runs training steps.
 pub trait Backend: Send + Sync {
-    /// Starts a run: θ and w as the seed of `config` draws them, which is how [`Processor`](super::processor::Processor)
-    /// starts; its snapshot has both.
+    /// Starts one run for each seed and task, with θ and w as the seed draws them, which is how
+    /// [`Processor`](super::processor::Processor) starts; its snapshots have both.
+    ///
+    /// The runs of a batch have one shape (rows for training and for validation, inputs, outputs, weights or none) and
+    /// one configuration; of `config`, the seed, λ and the threads do not count.
     ///
     /// # Errors
     /// [`Error::Device`] for a device that is missing or has too little memory.
-    fn start(&self, config: &Config, task: &Task<'_>) -> Result<Box<dyn TrainingRun>>;
+    fn start(&self, config: &Config, runs: &[(u64, Task<'_>)]) -> Result<Box<dyn Batch>>;
 }
 
-/// One run on a device. All randomness is drawn by seed, [`Purpose`](crate::pieces::Purpose) and step, so that a run
-/// continued from a [`Snapshot`] gives the same bits. Runs are driven by any number of threads: one must not wait for
-/// another.
-pub trait TrainingRun: Send {
-    /// Begins a phase that moves `leaf`: from a snapshot of this phase, or afresh, which draws the latents it starts
-    /// from and keeps θ and w.
+/// Runs on a device that advance together, named by their place in what [`Backend::start`] was given.
+///
+/// A run depends on its seed and task alone, not on the others: all randomness is drawn by seed,
+/// [`Purpose`](crate::pieces::Purpose) and step, so that a run continued from a [`Snapshot`] gives the same bits. Where
+/// several `runs` are named, each is named once, and the results stand in the order of the names.
+pub trait Batch: Send {
+    /// Begins a phase of `run` that moves `leaf`: from a snapshot of this phase, or afresh, which draws the latents it
+    /// starts from and keeps θ and w.
     ///
     /// A snapshot without moments restarts Adam.
     ///
     /// # Errors
     /// A snapshot of other shapes.
-    fn begin(&mut self, leaf: Leaf, from: Option<&Snapshot>) -> Result<()>;
+    fn begin(&mut self, run: usize, leaf: Leaf, from: Option<&Snapshot>) -> Result<()>;
 
-    /// Step number `step` of the phase: the loss before the step, then Adam moves the leaf at learning rate `rate`.
+    /// Takes the steps numbered `steps` (at least one) of the phase in each of `runs`, which all stand at the first of
+    /// them: the loss before a step, then Adam moves the leaf at learning rate `rate`. Gives the loss before the last
+    /// step.
     ///
     /// # Errors
-    /// Numbers that are no longer finite.
-    fn step(&mut self, step: usize, rate: f64) -> Result<Loss>;
+    /// [`Error::Diverged`], or a loss that is not finite, for a run whose numbers ceased to be finite in any of the
+    /// steps; the others go on. [`Error::Device`] ends all runs.
+    fn advance(&mut self, runs: &[usize], steps: Range<usize>, rate: f64) -> Vec<Result<Loss>>;
 
     /// Mean squared error on the validation rows after `step` steps, with b solved on the training rows.
     ///
     /// # Errors
-    /// As [`TrainingRun::step`].
-    fn validate(&mut self, step: usize) -> Result<f64>;
+    /// As [`Batch::advance`].
+    fn validate(&mut self, runs: &[usize], step: usize) -> Vec<Result<f64>>;
 
-    /// The hidden weights (n × d′) that the leaf gives; for a generator, those of its final draw of latents; before any
-    /// phase, those that the run started with.
-    fn weights(&mut self) -> Mat<f64>;
+    /// The hidden weights (n × d′) that the leaf of `run` gives; for a generator, those of its final draw of latents;
+    /// before any phase, those that the run started with.
+    fn weights(&mut self, run: usize) -> Mat<f64>;
 
-    /// A copy of everything that a resumed run needs.
-    fn snapshot(&self) -> Snapshot;
+    /// A copy of everything that it takes to resume `run`.
+    fn snapshot(&self, run: usize) -> Snapshot;
 
-    /// The time spent so far; zero if the device does not measure it.
+    /// The most steps to take between two reports: more where a call costs more than a step.
+    fn stride(&self) -> usize {
+        1
+    }
+
+    /// The time spent so far in all runs; zero if the device does not measure it.
     fn timing(&self) -> Timing {
         Timing::default()
     }

@@ -1,8 +1,8 @@
 //! Bare training steps on given samples, without phases, validation or scaling: for research and timing.
 
 use super::objective::Loss;
-use super::processor::Processor;
-use super::step::{Backend, Leaf, Task, TrainingRun};
+use super::processor::{Processor, Steps};
+use super::step::{Leaf, Task};
 use super::timing::Timing;
 use crate::{Config, Dataset, Error, Lambda, Result};
 use faer::Mat;
@@ -11,7 +11,7 @@ use faer::Mat;
 ///
 /// They run on the current rayon pool; call them inside [`rayon::ThreadPool::install`] to choose the threads.
 pub struct Trainer {
-    run: Box<dyn TrainingRun>,
+    run: Box<dyn Steps>,
     step: usize,
 }
 
@@ -36,7 +36,7 @@ impl Trainer {
             lambda,
             domain: &data.domain(),
         };
-        let mut run = Processor::default().start(config, &task)?;
+        let mut run = Processor::default().run(config, config.seed, &task);
         run.begin(leaf, None)?;
         Ok(Trainer { run, step: 0 })
     }
