@@ -18,6 +18,8 @@ use thinfit::{Control, Dataset};
 const MOST: usize = 1000;
 /// Rows among which planes are looked for.
 const ROWS: usize = 500;
+/// Out-of-fold error, relative to the variance of the target, below which a smooth process leaves no room for an edge.
+const FOLLOWED: f64 = 1e-6;
 /// Most edges of a process.
 const EDGES: usize = 3;
 /// Lengths of the smooth process in which jumps stand out: one with shorter ones can follow a jump.
@@ -65,7 +67,7 @@ fn with_edges(
     seed: u64,
 ) -> Result<Option<Teacher>> {
     let m = samples.data.samples();
-    if m > MOST {
+    if m > MOST || best.error() < FOLLOWED {
         return Ok(None);
     }
     let mut rows = random_subset(m, m.min(ROWS), &mut stream(seed, Purpose::Starts, 2));
