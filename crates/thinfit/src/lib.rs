@@ -80,7 +80,7 @@ pub mod pieces {
     pub use crate::train::adam::Adam;
     pub use crate::train::generator::{Generator, Real};
     pub use crate::train::objective::Joint;
-    pub use crate::train::processor::Processor;
+    pub use crate::train::processor::{Processor, initial};
     pub use crate::train::ranks::{Entries, Ranks, Solo};
     pub use crate::train::step::{Backend, Batch, Snapshot, Task, Values, foreign_state};
 }

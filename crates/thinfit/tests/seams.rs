@@ -91,15 +91,15 @@ impl Batch for Runs {
         self.batch.validate(runs, step)
     }
 
-    fn weights(&mut self, run: usize) -> Mat<f64> {
-        let mut w = self.batch.weights(run);
+    fn weights(&mut self, run: usize) -> Result<Mat<f64>> {
+        let mut w = self.batch.weights(run)?;
         if self.spoilt == Some(self.names[run].0) {
             w.fill(f64::NAN);
         }
-        w
+        Ok(w)
     }
 
-    fn snapshot(&self, run: usize) -> Snapshot {
+    fn snapshot(&self, run: usize) -> Result<Snapshot> {
         self.batch.snapshot(run)
     }
 

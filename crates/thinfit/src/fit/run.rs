@@ -93,7 +93,10 @@ impl Watch for Owners<'_> {
             run: run - own.start,
             runs: own.len(),
             done: done as f64 / (training + polish) as f64,
-            state: Some(&|| fit.state(own.clone().map(captured).collect())),
+            state: Some(&|| {
+                let runs: Option<Vec<RunState>> = own.clone().map(captured).collect();
+                runs.map(|runs| fit.state(runs))
+            }),
         });
     }
 
@@ -155,7 +158,7 @@ impl Fit<'_> {
                 run: 0,
                 runs: 1,
                 done: (training + POLISH_COST * step) as f64 / (training + polish) as f64,
-                state: Some(&|| self.state(self.runs.clone())),
+                state: Some(&|| Some(self.state(self.runs.clone()))),
             };
             self.tell(&progress)
         };

@@ -133,21 +133,21 @@ impl RunState {
         self.trained.is_some()
     }
 
-    /// The state with the leaves of run `run` of `batch`, ready to be saved.
-    pub fn captured(&self, batch: &dyn Batch, run: usize) -> Self {
+    /// The state with the leaves of run `run` of `batch`, ready to be saved; none if the device does not give them.
+    pub fn captured(&self, batch: &dyn Batch, run: usize) -> Option<Self> {
         if self.is_done() {
-            return self.clone();
+            return Some(self.clone());
         }
-        let mut snapshot = batch.snapshot(run);
+        let mut snapshot = batch.snapshot(run).ok()?;
         snapshot.raised += self.raised;
         if self.step == 0 {
             // The moments are those of the phase before.
             snapshot = snapshot.without_moments();
         }
-        RunState {
+        Some(RunState {
             snapshot: Some(snapshot),
             ..self.clone()
-        }
+        })
     }
 }
 

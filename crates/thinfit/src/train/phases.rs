@@ -100,7 +100,7 @@ impl March<'_> {
     fn enter(&mut self, run: usize) -> Result<()> {
         let state = &mut self.states[run];
         if let Some(trained) = &state.trained {
-            let (n, dim) = (self.config.width, self.batch.weights(run).ncols());
+            let (n, dim) = (self.config.width, self.batch.weights(run)?.ncols());
             if trained.len() != n * dim {
                 return Err(foreign_state("arrays of other lengths"));
             }
@@ -115,10 +115,7 @@ impl March<'_> {
             }
             (None, Some(_)) if state.phase > 0 || state.step > 0 => Err(foreign_state("no arrays")),
             (_, Some(_)) => Ok(()),
-            (_, None) => {
-                self.finish(run);
-                Ok(())
-            }
+            (_, None) => self.finish(run),
         }
     }
 
@@ -213,7 +210,8 @@ impl March<'_> {
         }
         let validations = self.batch.validate(&runs, step);
         let checked = self.sift(runs, validations);
-        for &(run, validation) in &checked {
+        let mut sound = vec![];
+        for (run, validation) in checked {
             let validation = validation.filter(|v| v.is_finite()).unwrap_or(f64::MAX);
             let state = &mut self.states[run];
             state.history.push(Check {
@@ -223,10 +221,18 @@ impl March<'_> {
                 validation,
             });
             if state.best().is_none_or(|best| validation < best) {
-                state.best = Some((validation, self.batch.snapshot(run).without_moments()));
+                match self.batch.snapshot(run) {
+                    Ok(snapshot) => state.best = Some((validation, snapshot.without_moments())),
+                    Err(error) => {
+                        self.fail(run, error);
+                        continue;
+                    }
+                }
             }
+            sound.push(run);
         }
-        checked.into_iter().map(|(run, _)| run).collect()
+        sound.retain(|&run| self.is_going(run));
+        sound
     }
 
     /// What the device returned for each of the runs that go on; none for one that diverged.
@@ -255,26 +261,33 @@ impl March<'_> {
         }
         let state = &mut self.states[run];
         (state.phase, state.step, state.best) = (state.phase + 1, 0, None);
-        if state.phase == self.phases.len() {
-            self.finish(run);
+        if state.phase == self.phases.len()
+            && let Err(error) = self.finish(run)
+        {
+            self.fail(run, error);
         }
     }
 
     /// Ends a run after its last phase.
-    fn finish(&mut self, run: usize) {
-        let (w, state) = (self.batch.weights(run), &mut self.states[run]);
+    fn finish(&mut self, run: usize) -> Result<()> {
+        let (w, state) = (self.batch.weights(run)?, &mut self.states[run]);
         state.trained = Some(w.col_iter().flat_map(|w| w.iter().copied()).collect());
-        state.raised += self.batch.snapshot(run).raised;
+        state.raised += self.batch.snapshot(run)?.raised;
         self.outcomes[run] = Some(Ok((w, false)));
+        Ok(())
     }
 
     /// Ends a run where it stands, with its best state.
     fn stop(&mut self, run: usize) {
-        if let Err(error) = self.restore_best(run) {
-            return self.fail(run, error);
+        let mut weights = || {
+            self.restore_best(run)?;
+            self.states[run].raised += self.batch.snapshot(run)?.raised;
+            self.batch.weights(run)
+        };
+        match weights() {
+            Ok(w) => self.outcomes[run] = Some(Ok((w, true))),
+            Err(error) => self.fail(run, error),
         }
-        self.states[run].raised += self.batch.snapshot(run).raised;
-        self.outcomes[run] = Some(Ok((self.batch.weights(run), true)));
     }
 
     /// Ends a run with an error; one of the device ends them all.

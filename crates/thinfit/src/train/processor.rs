@@ -7,7 +7,7 @@ use super::ranks::{Ranks, Solo};
 use super::step::{Backend, Batch, Leaf, Snapshot, Task, Values};
 use super::timing::{Stage, Timing};
 use crate::Result;
-use crate::config::{Config, GeneratorConfig};
+use crate::config::Config;
 use crate::data::rows::Rows;
 use crate::math::random::{Purpose, stream};
 use faer::{Mat, MatMut, MatRef};
@@ -123,12 +123,12 @@ impl Batch for Runs {
         self.each(runs, |run| run.validate(step))
     }
 
-    fn weights(&mut self, run: usize) -> Mat<f64> {
-        self.runs[run].weights()
+    fn weights(&mut self, run: usize) -> Result<Mat<f64>> {
+        Ok(self.runs[run].weights())
     }
 
-    fn snapshot(&self, run: usize) -> Snapshot {
-        self.runs[run].snapshot()
+    fn snapshot(&self, run: usize) -> Result<Snapshot> {
+        Ok(self.runs[run].snapshot())
     }
 
     fn stride(&self) -> usize {
@@ -140,6 +140,41 @@ impl Batch for Runs {
 
     fn timing(&self) -> Timing {
         self.runs.iter().map(|run| run.timing()).sum()
+    }
+}
+
+/// The generator and w (n · d′ numbers, column by column) as `seed` draws them.
+fn beginning<T: Real>(config: &Config, seed: u64, dim: usize) -> (Generator<T>, Vec<f64>) {
+    let hidden = config.generator.hidden.iter().copied();
+    let sizes: Vec<usize> = [dim].into_iter().chain(hidden).chain([dim]).collect();
+    let mut generator = Generator::new(&sizes, config.width);
+    generator.initialise(&mut stream(seed, Purpose::Parameters, 0));
+    let mut rng = stream(seed, Purpose::Weights, 0);
+    let w = (0..config.width * dim).map(|_| config.scale * rng.sample::<f64, _>(StandardNormal));
+    (generator, w.collect())
+}
+
+/// What a run starts from on any device, for samples with `inputs` inputs: θ and w as `seed` draws them, z = 0.
+pub fn initial(config: &Config, seed: u64, inputs: usize) -> Snapshot {
+    let dim = config.activation.weights(inputs);
+    let precision = config.generator.precision;
+    let (theta, w) = match precision {
+        Precision::F32 => {
+            let (generator, w) = beginning::<f32>(config, seed, dim);
+            (Values::F32(generator.theta), w)
+        }
+        Precision::F64 => {
+            let (generator, w) = beginning::<f64>(config, seed, dim);
+            (Values::F64(generator.theta), w)
+        }
+    };
+    Snapshot {
+        theta,
+        z: Values::pack(&vec![0.0; w.len()], precision),
+        w,
+        moments: None,
+        steps: 0,
+        raised: 0,
     }
 }
 
@@ -171,25 +206,14 @@ impl<T: Real> Run<T> {
     fn new(config: &Config, seed: u64, task: &Task<'_>, ranks: &Arc<dyn Ranks>) -> Self {
         let (activation, n) = (config.activation, config.width);
         let dim = activation.weights(task.train.dim());
-        let GeneratorConfig { hidden, precision } = &config.generator;
-        let sizes: Vec<usize> = [dim]
-            .into_iter()
-            .chain(hidden.iter().copied())
-            .chain([dim])
-            .collect();
-        let mut generator = Generator::new(&sizes, n);
-        generator.initialise(&mut stream(seed, Purpose::Parameters, 0));
-        let mut rng = stream(seed, Purpose::Weights, 0);
-        let w = (0..n * dim)
-            .map(|_| config.scale * rng.sample::<f64, _>(StandardNormal))
-            .collect();
+        let (generator, w) = beginning(config, seed, dim);
         let (train, validation) = (Rows::of(task.train), Rows::of(task.validation));
         let objective = Objective::new(activation, config.ridge, train, n, Arc::clone(ranks));
         let domain = task.domain.to_vec();
         Run {
             seed,
             n,
-            precision: *precision,
+            precision: config.generator.precision,
             leaf: Leaf::Weights,
             objective: objective.regularised(task.lambda, config.variation, config.points, domain),
             holdout: Holdout::new(activation, validation, n, Arc::clone(ranks)),

@@ -46,7 +46,7 @@ pub struct Progress<'a> {
     pub runs: usize,
     /// Estimated fraction of this run's work that is done, from 0 to 1.
     pub done: f64,
-    pub(crate) state: Option<&'a dyn Fn() -> State>,
+    pub(crate) state: Option<&'a dyn Fn() -> Option<State>>,
 }
 
 impl Progress<'_> {
@@ -76,6 +76,6 @@ impl Progress<'_> {
     /// The state of the whole fit, from which [`crate::resume`] continues to the same bits; none where a method cannot
     /// be resumed. It copies all parameters.
     pub fn state(&self) -> Option<State> {
-        self.state.map(|state| state())
+        self.state.and_then(|state| state())
     }
 }

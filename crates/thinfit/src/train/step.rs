@@ -40,8 +40,8 @@ pub struct Task<'a> {
 
 /// A device that runs training steps.
 pub trait Backend: Send + Sync {
-    /// Starts one run for each seed and task, with θ and w as the seed draws them, which is how
-    /// [`Processor`](super::processor::Processor) starts; its snapshots have both.
+    /// Starts one run for each seed and task, with θ and w as in
+    /// [`initial`](super::processor::initial).
     ///
     /// The runs of a batch have one shape (rows for training and for validation, inputs, outputs, weights or none) and
     /// one configuration; of `config`, the seed, λ and the threads do not count.
@@ -83,10 +83,16 @@ pub trait Batch: Send {
 
     /// The hidden weights (n × d′) that the leaf of `run` gives; for a generator, those of its final draw of latents;
     /// before any phase, those that the run started with.
-    fn weights(&mut self, run: usize) -> Mat<f64>;
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    fn weights(&mut self, run: usize) -> Result<Mat<f64>>;
 
     /// A copy of everything that it takes to resume `run`.
-    fn snapshot(&self, run: usize) -> Snapshot;
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    fn snapshot(&self, run: usize) -> Result<Snapshot>;
 
     /// The most steps to take between two reports: more where a call costs more than a step.
     fn stride(&self) -> usize {

@@ -1,0 +1,408 @@
+// b(w) = S⁻¹Aᴴy with S = AᴴDA + εI, and v = S⁻¹g_b: one block of threads for each run.
+//
+// Cholesky in panels of 8 columns, left-looking: the update of a panel by all columns before it is a product (on the
+// tensor cores, in double precision), then every warp factors the panel's 8 × 8 head along with 24 rows of its own, so
+// that the warps need not wait for each other. In the end the diagonal blocks of 32 columns are replaced by their
+// inverses: with them a triangular solve is a few products instead of a long chain. S lies in shared memory where it
+// fits, else in global memory; the code is the same.
+
+constexpr int PANEL = 8;
+constexpr int BLOCK = 32;
+// Numbers behind the heads, which serve as scratch for blocks of 16, too.
+constexpr int SPARE = 128;
+
+#if ACTIVATION == FOURIER
+typedef double2 num;
+__device__ __forceinline__ num number(double re, double im) { return {re, im}; }
+__device__ __forceinline__ num conjugate(num a) { return {a.x, -a.y}; }
+// c − a·b
+__device__ __forceinline__ num minus(num c, num a, num b) {
+    return {fma(-a.x, b.x, fma(a.y, b.y, c.x)), fma(-a.x, b.y, fma(-a.y, b.x, c.y))};
+}
+__device__ __forceinline__ num scaled(num a, double by) { return {a.x * by, a.y * by}; }
+__device__ __forceinline__ num plus(num a, num b) { return {a.x + b.x, a.y + b.y}; }
+__device__ __forceinline__ double real_part(num a) { return a.x; }
+__device__ __forceinline__ num lane_value(num a, int lane) {
+    return {__shfl_sync(~0u, a.x, lane), __shfl_sync(~0u, a.y, lane)};
+}
+__device__ __forceinline__ num across(num a, int by) {
+    return {__shfl_xor_sync(~0u, a.x, by), __shfl_xor_sync(~0u, a.y, by)};
+}
+#else
+typedef double num;
+__device__ __forceinline__ num number(double re, double) { return re; }
+__device__ __forceinline__ num conjugate(num a) { return a; }
+__device__ __forceinline__ num minus(num c, num a, num b) { return fma(-a, b, c); }
+__device__ __forceinline__ num scaled(num a, double by) { return a * by; }
+__device__ __forceinline__ num plus(num a, num b) { return a + b; }
+__device__ __forceinline__ double real_part(num a) { return a; }
+__device__ __forceinline__ num lane_value(num a, int lane) { return __shfl_sync(~0u, a, lane); }
+__device__ __forceinline__ num across(num a, int by) { return __shfl_xor_sync(~0u, a, by); }
+#endif
+
+// The sums over four and over eight neighbouring lanes. All lanes of the warp.
+__device__ __forceinline__ num four(num a) {
+    a = plus(a, across(a, 2));
+    return plus(a, across(a, 1));
+}
+__device__ __forceinline__ num eight(num a) { return four(plus(a, across(a, 4))); }
+
+// c (8 × 8) += a (8 × 4) · b (4 × 8); lane i holds a[i/4][i%4], b[i%4][i/4] and c[i/4][2(i%4)], c[i/4][2(i%4) + 1].
+__device__ __forceinline__ void multiply_add(double2 &c, double a, double b) {
+#if __CUDA_ARCH__ >= 800
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+d"(c.x), "+d"(c.y)
+        : "d"(a), "d"(b));
+#else
+    int lane = threadIdx.x & 31, row = lane >> 2, column = 2 * (lane & 3);
+    for (int k = 0; k < 4; k++) {
+        double from = __shfl_sync(~0u, a, 4 * row + k);
+        c.x = fma(from, __shfl_sync(~0u, b, 4 * column + k), c.x);
+        c.y = fma(from, __shfl_sync(~0u, b, 4 * column + 4 + k), c.y);
+    }
+#endif
+}
+
+// L below the heads, column by column at stride `ld`, and the heads, 64 numbers each; `size` is a multiple of 8.
+struct Factor {
+    num *l, *head;
+    int ld, size;
+
+    // Overwrites S by its factor; false where a pivot is not positive. All threads of the block.
+    __device__ bool cholesky(int *failed) {
+        int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, warps = blockDim.x >> 5;
+        int row = lane >> 2, quarter = lane & 3;
+        for (int j0 = 0; j0 < size; j0 += PANEL) {
+            if (j0 > 0)
+                for (int i0 = j0 + PANEL * warp; i0 < size; i0 += PANEL * warps) {
+                    // Two chains each, so that one product need not wait for the one before.
+                    double2 re = {0.0, 0.0}, more = {0.0, 0.0};
+#if ACTIVATION == FOURIER
+                    double2 im = {0.0, 0.0}, less = {0.0, 0.0};
+#endif
+#pragma unroll 4
+                    for (int k = 0; k < j0; k += 4) {
+                        const num *column = l + (k + quarter) * ld;
+                        num a = column[i0 + row], b = column[j0 + row];
+#if ACTIVATION == FOURIER
+                        multiply_add(re, a.x, b.x);
+                        multiply_add(im, a.y, b.x);
+                        multiply_add(more, a.y, b.y);
+                        multiply_add(less, a.x, b.y);
+#else
+                        multiply_add((k & 4) ? more : re, a, b);
+#endif
+                    }
+                    re.x += more.x, re.y += more.y;
+#if ACTIVATION == FOURIER
+                    im.x -= less.x, im.y -= less.y;
+#endif
+                    num *to = l + (j0 + 2 * quarter) * ld + i0 + row;
+#if ACTIVATION == FOURIER
+                    to[0].x -= re.x, to[0].y -= im.x, to[ld].x -= re.y, to[ld].y -= im.y;
+#else
+                    to[0] -= re.x, to[ld] -= re.y;
+#endif
+                }
+            __syncthreads();
+            int rows = 32 - PANEL;
+            for (int base = j0 + PANEL + rows * warp; warp == 0 || base < size; base += rows * warps) {
+                int at = lane < PANEL ? j0 + lane : base + lane - PANEL;
+                num a[PANEL];
+#pragma unroll
+                for (int t = 0; t < PANEL; t++) a[t] = at < size ? l[(j0 + t) * ld + at] : number(0.0, 0.0);
+#pragma unroll
+                for (int t = 0; t < PANEL; t++) {
+                    double pivot = real_part(lane_value(a[t], t));
+                    if (!(pivot > 0.0)) *failed = 1;
+                    a[t] = scaled(a[t], rsqrt(pivot));
+#pragma unroll
+                    for (int u = t + 1; u < PANEL; u++) a[u] = minus(a[u], a[t], conjugate(lane_value(a[t], u)));
+                }
+                if (lane >= PANEL && at < size)
+#pragma unroll
+                    for (int t = 0; t < PANEL; t++) l[(j0 + t) * ld + at] = a[t];
+                // The other warps read the head from l, so its factor goes elsewhere.
+                if (warp == 0 && base == j0 + PANEL && lane < PANEL)
+#pragma unroll
+                    for (int t = 0; t < PANEL; t++) head[j0 * PANEL + t * PANEL + lane] = a[t];
+                if (base + rows * warps >= size) break;
+            }
+            __syncthreads();
+            if (*failed) return false;
+        }
+        return true;
+    }
+
+    // Replaces the diagonal blocks of 32 columns by their inverses.
+    __device__ void invert() {
+        int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, warps = blockDim.x >> 5;
+        for (int j0 = PANEL * warp; j0 < size; j0 += PANEL * warps) {
+            num *h = head + j0 * PANEL, x[PANEL];
+            int column = lane % PANEL;
+#pragma unroll
+            for (int i = 0; i < PANEL; i++) {
+                num sum = number(i == column ? 1.0 : 0.0, 0.0);
+#pragma unroll
+                for (int t = 0; t < i; t++) sum = minus(sum, h[t * PANEL + i], x[t]);
+                x[i] = i < column ? number(0.0, 0.0) : scaled(sum, 1.0 / real_part(h[i * PANEL + i]));
+            }
+            if (lane < PANEL)
+#pragma unroll
+                for (int i = 0; i < PANEL; i++) l[(j0 + column) * ld + j0 + i] = x[i];
+        }
+        __syncthreads();
+        // Two inverse blocks X and Z with Y between them have the inverse [X 0; −ZYX Z]; `head` is free for YX.
+        for (int width = PANEL; width < BLOCK; width *= 2) {
+            int entries = width * width, pairs = (size + 2 * width - 1) / (2 * width);
+            for (int i = threadIdx.x; i < pairs * entries; i += blockDim.x) {
+                int first = i / entries * 2 * width, row = i % entries % width, column = i % entries / width;
+                int at = first + width + row;
+                if (at >= size) continue;
+                num sum = number(0.0, 0.0);
+                for (int t = column; t < width; t++)
+                    sum = minus(sum, l[(first + t) * ld + at], l[(first + column) * ld + first + t]);
+                // −YX
+                head[(first / 2 + column) * width + row] = sum;
+            }
+            __syncthreads();
+            for (int i = threadIdx.x; i < pairs * entries; i += blockDim.x) {
+                int first = i / entries * 2 * width, row = i % entries % width, column = i % entries / width;
+                int at = first + width + row;
+                if (at >= size) continue;
+                num sum = number(0.0, 0.0);
+                for (int t = 0; t <= row; t++)
+                    sum = minus(sum, l[(first + width + t) * ld + at], head[(first / 2 + column) * width + t]);
+                l[(first + column) * ld + at] = scaled(sum, -1.0);
+            }
+            __syncthreads();
+        }
+    }
+
+    // x = S⁻¹x. All threads of the block; `part` has room for 32 numbers.
+    __device__ void solve(num *x, num *part) {
+        int row = threadIdx.x >> 3, share = threadIdx.x & 7;
+        for (int j0 = 0; j0 < size; j0 += BLOCK) {
+            int width = min(BLOCK, size - j0);
+            // Eight threads for each row.
+            if (threadIdx.x < 8 * BLOCK) {
+                num sum = number(0.0, 0.0);
+                for (int t = share; t <= row && row < width; t += 8) sum = minus(sum, l[(j0 + t) * ld + j0 + row], x[j0 + t]);
+                sum = eight(sum);
+                if (share == 0 && row < width) part[row] = scaled(sum, -1.0);
+            }
+            __syncthreads();
+            if (threadIdx.x < width) x[j0 + threadIdx.x] = part[threadIdx.x];
+            // Four threads for each row below, whole warps at a time.
+            for (int base = j0 + BLOCK; base < size; base += blockDim.x >> 2) {
+                int r = base + (threadIdx.x >> 2);
+                num sum = number(0.0, 0.0);
+                if (r < size)
+#pragma unroll
+                    for (int t = 0; t < BLOCK; t += 4)
+                        sum = minus(sum, l[(j0 + t + (threadIdx.x & 3)) * ld + r], part[t + (threadIdx.x & 3)]);
+                sum = four(sum);
+                if (r < size && (threadIdx.x & 3) == 0) x[r] = plus(x[r], sum);
+            }
+            __syncthreads();
+        }
+        for (int j0 = (size - 1) / BLOCK * BLOCK; j0 >= 0; j0 -= BLOCK) {
+            int width = min(BLOCK, size - j0);
+            if (threadIdx.x < 8 * BLOCK) {
+                num sum = number(0.0, 0.0);
+                if (row < width)
+                    for (int t = row + share; t < width; t += 8)
+                        sum = minus(sum, conjugate(l[(j0 + row) * ld + j0 + t]), x[j0 + t]);
+                sum = eight(sum);
+                if (share == 0 && row < width) part[row] = scaled(sum, -1.0);
+            }
+            __syncthreads();
+            if (threadIdx.x < width) x[j0 + threadIdx.x] = part[threadIdx.x];
+            for (int base = 0; base < j0; base += blockDim.x >> 2) {
+                int r = base + (threadIdx.x >> 2);
+                num sum = number(0.0, 0.0);
+                if (r < j0)
+                    for (int t = threadIdx.x & 3; t < width; t += 4)
+                        sum = minus(sum, conjugate(l[r * ld + j0 + t]), part[t]);
+                sum = four(sum);
+                if (r < j0 && (threadIdx.x & 3) == 0) x[r] = plus(x[r], sum);
+            }
+            __syncthreads();
+        }
+    }
+};
+
+// The factor of run `run` in global memory.
+__device__ __forceinline__ Factor factor_of(const Parameters &p, int run) {
+    num *l = (num *)p.factor + (i64)run * ((p.stride + PANEL) * p.size + SPARE);
+    return {l, l + (i64)p.stride * p.size, p.stride, p.size};
+}
+
+// Coefficient planes (k × c) from complex numbers, and back.
+__device__ __forceinline__ void put(const Parameters &p, double *planes, int l, num value) {
+#if ACTIVATION == FOURIER
+    planes[l] = value.x, planes[p.n + l] = value.y;
+#else
+    planes[l] = value;
+#endif
+}
+#if ACTIVATION == FOURIER
+#define UNKNOWNS(p) (p).n
+#else
+#define UNKNOWNS(p) (p).k
+#endif
+
+// The lower half of S = AᴴDA + εI from EᵀE, padded by the unit matrix; above it, zeros in the diagonal blocks.
+__device__ void fill(const Parameters &p, const double *gram, Factor f, double eps) {
+    int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, warps = blockDim.x >> 5;
+    int unknowns = UNKNOWNS(p), width = p.k + p.c;
+    for (int column = warp; column < f.size; column += warps) {
+        const double *cosines = gram + (i64)column * width, *sines = gram + (i64)(p.n + column) * width;
+#pragma unroll 4
+        for (int row = column / BLOCK * BLOCK + lane; row < f.size; row += 32) {
+            num value = number(row == column ? 1.0 : 0.0, 0.0);
+            if (row >= column && row < unknowns && column < unknowns) {
+#if ACTIVATION == FOURIER
+                value = {cosines[row] + sines[p.n + row], sines[row] - cosines[p.n + row]};
+                if (row == column) value.x += eps;
+#else
+                value = cosines[row];
+                if (row == column) value += eps;
+#endif
+            }
+            f.l[column * f.ld + row] = value;
+        }
+    }
+    __syncthreads();
+}
+
+// Copies the lower half of a factor. All threads of the block.
+__device__ void copy(Factor from, Factor to) {
+    int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, warps = blockDim.x >> 5;
+    for (int column = warp; column < from.size; column += warps)
+#pragma unroll 4
+        for (int row = column / BLOCK * BLOCK + lane; row < from.size; row += 32)
+            to.l[column * to.ld + row] = from.l[column * from.ld + row];
+    __syncthreads();
+}
+
+// Grid: runs; shared: the factor where it fits (p.shared), then size + 32 numbers.
+extern "C" __global__ void __launch_bounds__(512) solve(Parameters p) {
+    extern __shared__ double room[];
+    __shared__ int failed;
+    __shared__ double trace, largest;
+    int run = blockIdx.x, hidden = UNKNOWNS(p), width = p.k + p.c;
+#if ACTIVATION == FOURIER
+    hidden = 2 * p.n;
+#else
+    hidden = p.n;
+#endif
+    const double *gram = p.gram + (i64)run * width * width;
+    Factor kept = factor_of(p, run), f = kept;
+    num *x = (num *)room;
+    if (p.shared) f.l = x, f.head = f.l + f.ld * f.size, x = f.head + PANEL * f.size + SPARE;
+    if (threadIdx.x < 32) {
+        double sum = 0.0, most = 0.0;
+        for (int l = threadIdx.x; l < p.k; l += 32) {
+            double d = gram[(i64)l * width + l];
+            if (l < hidden) sum += d;
+            most = d > most || isnan(d) ? d : most;
+        }
+        sum = warp_sum(sum);
+        for (int offset = 16; offset > 0; offset >>= 1) {
+            double other = __shfl_xor_sync(~0u, most, offset);
+            most = other > most || isnan(other) ? other : most;
+        }
+        if (threadIdx.x == 0) trace = sum, largest = most;
+    }
+    __syncthreads();
+    double *b = p.b + (i64)run * p.k * p.c;
+    if (!isfinite(trace) || !isfinite(largest)) {
+        // The loss shows it.
+        for (int i = threadIdx.x; i < p.k * p.c; i += blockDim.x) b[i] = nan("");
+        return;
+    }
+    double eps = p.relative ? p.ridge * trace / p.n : p.ridge;
+    double least = fmax(0.5 * 0x1p-52 * largest, 0x1p-1022 / 0x1p-52);
+    for (;;) {
+        if (threadIdx.x == 0) failed = 0;
+        fill(p, gram, f, eps);
+        if (f.cholesky(&failed)) break;
+        __syncthreads();
+        eps = fmax(10.0 * eps, least);
+        if (threadIdx.x == 0 && p.active[run]) p.raised[run] += 1;
+    }
+    f.invert();
+    for (int o = 0; o < p.c; o++) {
+        const double *side = gram + (i64)(p.k + o) * width;
+        for (int l = threadIdx.x; l < f.size; l += blockDim.x)
+#if ACTIVATION == FOURIER
+            x[l] = l < p.n ? number(side[l], -side[p.n + l]) : number(0.0, 0.0);
+#else
+            x[l] = l < p.k ? side[l] : 0.0;
+#endif
+        __syncthreads();
+        f.solve(x, x + f.size);
+        for (int l = threadIdx.x; l < UNKNOWNS(p); l += blockDim.x) put(p, b + o * p.k, l, x[l]);
+        __syncthreads();
+    }
+    if (p.shared) copy(f, kept);
+}
+
+// Adds up loss and g_b = (2/Ω)AᴴDr + λ dR/db, solves v = S⁻¹g_b, and counts the step.
+// Grid: runs; shared: as `solve`.
+extern "C" __global__ void __launch_bounds__(512) adjoint(Parameters p) {
+    extern __shared__ double room[];
+    int run = blockIdx.x;
+    double lambda = p.lambda[run], omega = p.omega[run];
+    Factor kept = factor_of(p, run), f = kept;
+    num *x = (num *)room;
+    if (p.shared) {
+        f.l = x, f.head = f.l + f.ld * f.size, x = f.head + PANEL * f.size + SPARE;
+        copy(kept, f);
+    }
+    const double *shares = p.db + (i64)run * p.groups * p.k * p.c;
+    const double *others = p.point_db + (i64)run * p.tiles * p.k * p.c;
+    double *v = p.v + (i64)run * p.k * p.c;
+    for (int i = threadIdx.x; i < p.k * p.c; i += blockDim.x) {
+        double sum = 0.0, more = 0.0;
+#pragma unroll 16
+        for (int g = 0; g < p.groups; g++) sum += shares[(i64)g * p.k * p.c + i];
+        sum *= 2.0 / omega;
+#if ACTIVATION == FOURIER
+        if (i % p.k >= p.n) sum = -sum;
+#endif
+        if (lambda > 0.0)
+#pragma unroll 16
+            for (int tile = 0; tile < p.tiles; tile++) more += others[(i64)tile * p.k * p.c + i];
+        v[i] = fma(lambda, more, sum);
+    }
+    if (threadIdx.x >= blockDim.x - 32) {
+        int lane = threadIdx.x & 31;
+        double data = 0.0, variation = 0.0;
+        for (int g = lane; g < p.groups; g += 32) data += p.loss[(i64)run * p.groups + g];
+        if (lambda > 0.0)
+            for (int tile = lane; tile < p.tiles; tile += 32) variation += p.point_value[(i64)run * p.tiles + tile];
+        data = warp_sum(data), variation = warp_sum(variation);
+        double *to = p.losses + 2 * ((i64)p.clock[1] * p.runs + run);
+        if (lane == 0) to[0] = data / omega, to[1] = variation;
+        if (lane == 0 && p.active[run]) {
+            int steps = p.steps[run] += 1;
+            p.stride_of[2 * run] = p.rate[0] / (1.0 - pow(0.9, (double)steps));
+            p.stride_of[2 * run + 1] = sqrt(1.0 - pow(0.999, (double)steps));
+        }
+    }
+    __syncthreads();
+    for (int o = 0; o < p.c; o++) {
+        for (int l = threadIdx.x; l < f.size; l += blockDim.x)
+#if ACTIVATION == FOURIER
+            x[l] = l < p.n ? number(v[o * p.k + l], v[o * p.k + p.n + l]) : number(0.0, 0.0);
+#else
+            x[l] = l < p.k ? v[o * p.k + l] : 0.0;
+#endif
+        __syncthreads();
+        f.solve(x, x + f.size);
+        for (int l = threadIdx.x; l < UNKNOWNS(p); l += blockDim.x) put(p, v + o * p.k, l, x[l]);
+        __syncthreads();
+    }
+}

@@ -1,0 +1,234 @@
+//! The generators of a batch: layers, their activations and gradients on the device.
+//!
+//! Products of two wide layers are made on the tensor cores (in f64, or where there are none such, by cuBLAS); a thin layer
+//! has kernels of its own. The gradient in θ is found beside the way back through the layers.
+
+use crate::device::{Buffer, Lane, Number, Product};
+use crate::parameters::Parameters;
+use thinfit::{Leaf, Result};
+
+/// Units up to which a layer is thin.
+const THIN: usize = 64;
+/// Rows and columns of a product that a block of threads makes, as in the kernel.
+const SIDE: usize = 64;
+
+/// The generators of all runs.
+pub(crate) struct Layers<T: Number> {
+    /// Units of every layer, input and output included.
+    sizes: Vec<usize>,
+    /// Parameters of one generator, and the distance to the next one's: whole vectors of four.
+    pub len: usize,
+    pub stride: usize,
+    pub theta: Buffer<T>,
+    gradient: Buffer<T>,
+    /// Hidden layers and output after the ReLU (units × n for each run), and the gradients in all layers.
+    h: Vec<Buffer<T>>,
+    dh: Vec<Buffer<T>>,
+    n: usize,
+}
+
+impl<T: Number> Layers<T> {
+    /// Units of every layer.
+    pub fn sizes(hidden: &[usize], dim: usize) -> Vec<usize> {
+        [dim]
+            .into_iter()
+            .chain(hidden.iter().copied())
+            .chain([dim])
+            .collect()
+    }
+
+    /// Numbers on the device for one generator with its moments.
+    pub fn numbers(sizes: &[usize], n: usize) -> usize {
+        4 * parameters(sizes) + 2 * n * sizes.iter().sum::<usize>()
+    }
+
+    pub fn new(lane: &Lane, sizes: Vec<usize>, n: usize, count: usize) -> Result<Self> {
+        let len = parameters(&sizes);
+        let stride = len.next_multiple_of(4);
+        let activations = || -> Result<Vec<Buffer<T>>> {
+            sizes
+                .iter()
+                .map(|units| lane.zeros(count * n * units))
+                .collect()
+        };
+        Ok(Layers {
+            theta: lane.zeros(count * stride)?,
+            gradient: lane.zeros(count * stride)?,
+            h: activations()?,
+            dh: activations()?,
+            len,
+            stride,
+            n,
+            sizes,
+        })
+    }
+
+    /// Address of the gradient in the latents.
+    pub fn dz(&self) -> u64 {
+        self.dh[0].address
+    }
+
+    /// Address of the gradient in the output, latent by latent.
+    pub fn dout(&self) -> u64 {
+        self.dh[self.sizes.len() - 1].address
+    }
+
+    /// Address of the gradient in θ.
+    pub fn gradient(&self) -> u64 {
+        self.gradient.address
+    }
+
+    /// The layers from below: number, and the arguments of their kernels.
+    fn layers<'a>(
+        &'a self,
+        p: &'a Parameters,
+    ) -> impl DoubleEndedIterator<Item = (usize, Parameters)> + 'a {
+        let last = self.sizes.len() - 2;
+        (0..=last).map(move |i| {
+            let layer = Parameters {
+                in_: self.sizes[i] as i32,
+                out: self.sizes[i + 1] as i32,
+                offset: parameters(&self.sizes[..=i]) as i64,
+                last: i32::from(i == last),
+                ..*p
+            };
+            (i, layer)
+        })
+    }
+
+    /// w = G_θ(z).
+    pub fn forward(&self, lane: &Lane, p: &Parameters) -> Result<()> {
+        let (n, runs) = (self.n, p.runs as usize);
+        for (i, p) in self.layers(p) {
+            let (below, above) = (self.sizes[i], self.sizes[i + 1]);
+            let from = if i == 0 { p.z } else { self.h[i].address };
+            let to = self.h[i + 1].address;
+            let wide = [above.div_ceil(128), n, runs];
+            if below <= THIN {
+                lane.launch("layer", wide, [128, 1], 0, &p, &[from, to])?;
+            } else if above <= THIN {
+                let grid = [(above * n).div_ceil(8), 1, runs];
+                lane.launch("layer_narrow", grid, [256, 1], 0, &p, &[from, to])?;
+            } else if lane.has_products {
+                let grid = [above.div_ceil(SIDE), n.div_ceil(SIDE), runs];
+                lane.launch("forward_product", grid, [128, 1], 0, &p, &[from, to])?;
+            } else {
+                let product = Product {
+                    transposed: [false, false],
+                    sizes: [above, n, below],
+                    at: [self.weights(&p), from, to],
+                    columns: [above, below, above],
+                    members: [self.stride, below * n, above * n],
+                    count: runs,
+                    add: false,
+                };
+                lane.multiply(T::PRECISION, &product)?;
+                lane.launch("clip", wide, [128, 1], 0, &p, &[to])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// dL/dθ or dL/dz from dL/dw, whichever the leaf is.
+    pub fn backward(&self, lane: &Lane, leaf: Leaf, p: &Parameters) -> Result<()> {
+        let lowest = match leaf {
+            Leaf::Parameters => 1,
+            Leaf::Latents => 0,
+            Leaf::Weights => return Ok(()),
+        };
+        for (i, p) in self.layers(p).rev() {
+            if leaf == Leaf::Parameters {
+                lane.fork()?;
+                self.layer_gradient(lane, i, &p)?;
+            }
+            if i >= lowest {
+                self.layer_back(lane, i, &p)?;
+            }
+        }
+        match leaf {
+            Leaf::Parameters => lane.join(),
+            _ => Ok(()),
+        }
+    }
+
+    fn layer_back(&self, lane: &Lane, i: usize, p: &Parameters) -> Result<()> {
+        let (below, above, n, runs) = (self.sizes[i], self.sizes[i + 1], self.n, p.runs as usize);
+        let (h, from, to) = (
+            self.h[i].address,
+            self.dh[i + 1].address,
+            self.dh[i].address,
+        );
+        if above <= THIN {
+            let grid = [below.div_ceil(128), n, runs];
+            lane.launch("layer_back", grid, [128, 1], 0, p, &[h, from, to])
+        } else if below <= THIN {
+            let grid = [(below * n).div_ceil(8), 1, runs];
+            lane.launch("layer_back_narrow", grid, [256, 1], 0, p, &[h, from, to])
+        } else if lane.has_products {
+            let grid = [below.div_ceil(SIDE), n.div_ceil(SIDE), runs];
+            lane.launch("backward_product", grid, [128, 1], 0, p, &[h, from, to])
+        } else {
+            let product = Product {
+                transposed: [true, false],
+                sizes: [below, n, above],
+                at: [self.weights(p), from, to],
+                columns: [above, above, below],
+                members: [self.stride, above * n, below * n],
+                count: runs,
+                add: false,
+            };
+            lane.multiply(T::PRECISION, &product)?;
+            if i == 0 {
+                return Ok(());
+            }
+            let grid = [(below * n).div_ceil(256), 1, runs];
+            lane.launch("mask", grid, [256, 1], 0, p, &[h, to])
+        }
+    }
+
+    fn layer_gradient(&self, lane: &Lane, i: usize, p: &Parameters) -> Result<()> {
+        let (below, above, n, runs) = (self.sizes[i], self.sizes[i + 1], self.n, p.runs as usize);
+        let (from, dh) = (
+            if i == 0 { p.z } else { self.h[i].address },
+            self.dh[i + 1].address,
+        );
+        let thin = below <= THIN || above <= THIN;
+        if !thin && lane.has_products {
+            let grid = [above.div_ceil(SIDE), below.div_ceil(SIDE), runs];
+            lane.launch_aside("gradient_product", grid, [128, 1], 0, p, &[from, dh])?;
+        } else if !thin {
+            let product = Product {
+                transposed: [false, true],
+                sizes: [above, below, n],
+                at: [
+                    dh,
+                    from,
+                    self.gradient.address + (p.offset as usize * size_of::<T>()) as u64,
+                ],
+                columns: [above, below, above],
+                members: [above * n, below * n, self.stride],
+                count: runs,
+                add: false,
+            };
+            lane.multiply(T::PRECISION, &product)?;
+        }
+        // The bias alone, where the product made the rest.
+        let first = if thin { 0 } else { below };
+        let p = &Parameters {
+            first_row: first as i32,
+            ..*p
+        };
+        let grid = [below + 1 - first, above.div_ceil(32), runs];
+        lane.launch_aside("gradient", grid, [32, 8], 0, p, &[from, dh])
+    }
+
+    /// Address of the weights of the layer in use.
+    fn weights(&self, p: &Parameters) -> u64 {
+        self.theta.address + (p.offset as usize * size_of::<T>()) as u64
+    }
+}
+
+/// Parameters of a network with these units.
+fn parameters(sizes: &[usize]) -> usize {
+    sizes.windows(2).map(|pair| pair[1] * (pair[0] + 1)).sum()
+}

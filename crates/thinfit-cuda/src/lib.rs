@@ -1,0 +1,46 @@
+//! The training step of [`thinfit`] on an NVIDIA GPU.
+//!
+//! [`Cuda`] is a [`Backend`]: many fits of one shape (λ × seeds) advance together, one graph launch a step. The driver and
+//! NVIDIA's libraries are looked for at run time; a program with this crate builds and runs without them.
+
+mod batch;
+mod device;
+mod generator;
+mod parameters;
+
+use device::Device;
+use std::sync::Arc;
+use thinfit::pieces::{Backend, Batch, Task};
+use thinfit::{Config, Precision, Result};
+
+/// The first GPU of this machine.
+#[derive(Clone)]
+pub struct Cuda {
+    device: Arc<Device>,
+}
+
+impl Cuda {
+    /// Opens the first GPU.
+    ///
+    /// # Errors
+    /// [`thinfit::Error::Device`]: no driver, no GPU, or one that is too old.
+    pub fn open() -> Result<Self> {
+        Ok(Cuda {
+            device: Device::open()?,
+        })
+    }
+
+    /// The name of the GPU.
+    pub fn name(&self) -> &str {
+        &self.device.name
+    }
+}
+
+impl Backend for Cuda {
+    fn start(&self, config: &Config, runs: &[(u64, Task<'_>)]) -> Result<Box<dyn Batch>> {
+        Ok(match config.generator.precision {
+            Precision::F32 => Box::new(batch::Fits::<f32>::new(&self.device, config, runs)?),
+            Precision::F64 => Box::new(batch::Fits::<f64>::new(&self.device, config, runs)?),
+        })
+    }
+}
