@@ -25,6 +25,7 @@ __device__ __forceinline__ double real_part(num a) { return a.x; }
 __device__ __forceinline__ num lane_value(num a, int lane) {
     return {__shfl_sync(~0u, a.x, lane), __shfl_sync(~0u, a.y, lane)};
 }
+__device__ __forceinline__ double lane_value(double a, int lane) { return __shfl_sync(~0u, a, lane); }
 __device__ __forceinline__ num across(num a, int by) {
     return {__shfl_xor_sync(~0u, a.x, by), __shfl_xor_sync(~0u, a.y, by)};
 }
@@ -111,21 +112,27 @@ struct Factor {
                 num a[PANEL];
 #pragma unroll
                 for (int t = 0; t < PANEL; t++) a[t] = at < size ? l[(j0 + t) * ld + at] : number(0.0, 0.0);
+                // Columns are scaled only in the end: so the roots are not in the chain from pivot to pivot.
+                double pivots[PANEL];
 #pragma unroll
                 for (int t = 0; t < PANEL; t++) {
-                    double pivot = real_part(lane_value(a[t], t));
+                    double pivot = lane_value(real_part(a[t]), t), inverse = __drcp_rn(pivot);
                     if (!(pivot > 0.0)) *failed = 1;
-                    a[t] = scaled(a[t], rsqrt(pivot));
+                    pivots[t] = pivot;
+                    num column = scaled(a[t], inverse);
 #pragma unroll
-                    for (int u = t + 1; u < PANEL; u++) a[u] = minus(a[u], a[t], conjugate(lane_value(a[t], u)));
+                    for (int u = t + 1; u < PANEL; u++) a[u] = minus(a[u], column, conjugate(lane_value(a[t], u)));
                 }
+#pragma unroll
+                for (int t = 0; t < PANEL; t++) a[t] = scaled(a[t], pivots[t] = rsqrt(pivots[t]));
                 if (lane >= PANEL && at < size)
 #pragma unroll
                     for (int t = 0; t < PANEL; t++) l[(j0 + t) * ld + at] = a[t];
-                // The other warps read the head from l, so its factor goes elsewhere.
+                // The other warps read the head from l, so its factor goes elsewhere, with inverses on its diagonal.
                 if (warp == 0 && base == j0 + PANEL && lane < PANEL)
 #pragma unroll
-                    for (int t = 0; t < PANEL; t++) head[j0 * PANEL + t * PANEL + lane] = a[t];
+                    for (int t = 0; t < PANEL; t++)
+                        head[j0 * PANEL + t * PANEL + lane] = lane == t ? number(pivots[t], 0.0) : a[t];
                 if (base + rows * warps >= size) break;
             }
             __syncthreads();
@@ -145,7 +152,7 @@ struct Factor {
                 num sum = number(i == column ? 1.0 : 0.0, 0.0);
 #pragma unroll
                 for (int t = 0; t < i; t++) sum = minus(sum, h[t * PANEL + i], x[t]);
-                x[i] = i < column ? number(0.0, 0.0) : scaled(sum, 1.0 / real_part(h[i * PANEL + i]));
+                x[i] = i < column ? number(0.0, 0.0) : scaled(sum, real_part(h[i * PANEL + i]));
             }
             if (lane < PANEL)
 #pragma unroll
@@ -252,8 +259,8 @@ __device__ __forceinline__ void put(const Parameters &p, double *planes, int l, 
 #define UNKNOWNS(p) (p).k
 #endif
 
-// The lower half of S = AᴴDA + εI from EᵀE, padded by the unit matrix; above it, zeros in the diagonal blocks.
-__device__ void fill(const Parameters &p, const double *gram, Factor f, double eps) {
+// The lower half of AᴴDA from EᵀE, padded by the unit matrix; above it, zeros in the diagonal blocks.
+__device__ void fill(const Parameters &p, const double *gram, Factor f) {
     int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, warps = blockDim.x >> 5;
     int unknowns = UNKNOWNS(p), width = p.k + p.c;
     for (int column = warp; column < f.size; column += warps) {
@@ -264,10 +271,8 @@ __device__ void fill(const Parameters &p, const double *gram, Factor f, double e
             if (row >= column && row < unknowns && column < unknowns) {
 #if ACTIVATION == FOURIER
                 value = {cosines[row] + sines[p.n + row], sines[row] - cosines[p.n + row]};
-                if (row == column) value.x += eps;
 #else
                 value = cosines[row];
-                if (row == column) value += eps;
 #endif
             }
             f.l[column * f.ld + row] = value;
@@ -276,13 +281,23 @@ __device__ void fill(const Parameters &p, const double *gram, Factor f, double e
     __syncthreads();
 }
 
-// Copies the lower half of a factor. All threads of the block.
+// Copies the lower half of a factor, many loads before the first store. All threads of the block.
 __device__ void copy(Factor from, Factor to) {
-    int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, warps = blockDim.x >> 5;
-    for (int column = warp; column < from.size; column += warps)
-#pragma unroll 4
-        for (int row = column / BLOCK * BLOCK + lane; row < from.size; row += 32)
-            to.l[column * to.ld + row] = from.l[column * from.ld + row];
+    int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, warps = blockDim.x >> 5, size = from.size;
+    for (int column = warp; column < size; column += 2 * warps)
+        for (int row = column / BLOCK * BLOCK + lane; row < size; row += 128) {
+            num values[2][4];
+#pragma unroll
+            for (int i = 0; i < 8; i++) {
+                int at = row + i % 4 * 32, c = column + i / 4 * warps;
+                if (at < size && c < size) values[i / 4][i % 4] = from.l[c * from.ld + at];
+            }
+#pragma unroll
+            for (int i = 0; i < 8; i++) {
+                int at = row + i % 4 * 32, c = column + i / 4 * warps;
+                if (at < size && c < size) to.l[c * to.ld + at] = values[i / 4][i % 4];
+            }
+        }
     __syncthreads();
 }
 
@@ -291,45 +306,43 @@ extern "C" __global__ void __launch_bounds__(512) solve(Parameters p) {
     extern __shared__ double room[];
     __shared__ int failed;
     __shared__ double trace, largest;
-    int run = blockIdx.x, hidden = UNKNOWNS(p), width = p.k + p.c;
-#if ACTIVATION == FOURIER
-    hidden = 2 * p.n;
-#else
-    hidden = p.n;
-#endif
+    int run = blockIdx.x, width = p.k + p.c;
     const double *gram = p.gram + (i64)run * width * width;
     Factor kept = factor_of(p, run), f = kept;
     num *x = (num *)room;
     if (p.shared) f.l = x, f.head = f.l + f.ld * f.size, x = f.head + PANEL * f.size + SPARE;
-    if (threadIdx.x < 32) {
-        double sum = 0.0, most = 0.0;
-        for (int l = threadIdx.x; l < p.k; l += 32) {
-            double d = gram[(i64)l * width + l];
-            if (l < hidden) sum += d;
-            most = d > most || isnan(d) ? d : most;
-        }
-        sum = warp_sum(sum);
-        for (int offset = 16; offset > 0; offset >>= 1) {
-            double other = __shfl_xor_sync(~0u, most, offset);
-            most = other > most || isnan(other) ? other : most;
-        }
-        if (threadIdx.x == 0) trace = sum, largest = most;
-    }
-    __syncthreads();
-    double *b = p.b + (i64)run * p.k * p.c;
-    if (!isfinite(trace) || !isfinite(largest)) {
-        // The loss shows it.
-        for (int i = threadIdx.x; i < p.k * p.c; i += blockDim.x) b[i] = nan("");
-        return;
-    }
-    double eps = p.relative ? p.ridge * trace / p.n : p.ridge;
-    double least = fmax(0.5 * 0x1p-52 * largest, 0x1p-1022 / 0x1p-52);
+    double *b = p.b + (i64)run * p.k * p.c, eps = 0.0;
     for (;;) {
+        fill(p, gram, f);
+        if (eps == 0.0) {
+            if (threadIdx.x < 32) {
+                double sum = 0.0, most = 0.0;
+                for (int l = threadIdx.x; l < UNKNOWNS(p); l += 32) {
+                    double d = real_part(f.l[l * f.ld + l]);
+                    if (l < p.n) sum += d;
+                    most = d > most || isnan(d) ? d : most;
+                }
+                sum = warp_sum(sum);
+                for (int offset = 16; offset > 0; offset >>= 1) {
+                    double other = __shfl_xor_sync(~0u, most, offset);
+                    most = other > most || isnan(other) ? other : most;
+                }
+                if (threadIdx.x == 0) trace = sum, largest = most;
+            }
+            __syncthreads();
+            if (!isfinite(trace) || !isfinite(largest)) {
+                // The loss shows it.
+                for (int i = threadIdx.x; i < p.k * p.c; i += blockDim.x) b[i] = nan("");
+                return;
+            }
+            eps = p.relative ? p.ridge * trace / p.n : p.ridge;
+        }
+        for (int l = threadIdx.x; l < UNKNOWNS(p); l += blockDim.x) f.l[l * f.ld + l] = plus(f.l[l * f.ld + l], number(eps, 0.0));
         if (threadIdx.x == 0) failed = 0;
-        fill(p, gram, f, eps);
+        __syncthreads();
         if (f.cholesky(&failed)) break;
         __syncthreads();
-        eps = fmax(10.0 * eps, least);
+        eps = fmax(10.0 * eps, fmax(0.5 * 0x1p-52 * largest, 0x1p-1022 / 0x1p-52));
         if (threadIdx.x == 0 && p.active[run]) p.raised[run] += 1;
     }
     f.invert();

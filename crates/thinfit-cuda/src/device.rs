@@ -35,8 +35,8 @@ const KERNELS: [&str; 9] = [
     include_str!("../kernels/adam.cu"),
 ];
 
-/// Names of the kernels.
-const NAMES: [&str; 22] = [
+/// Names of the kernels, and of those that are there in single precision only.
+const NAMES: [&str; 19] = [
     "draw",
     "tick",
     "features",
@@ -55,10 +55,15 @@ const NAMES: [&str; 22] = [
     "layer_back_narrow",
     "mask",
     "gradient",
-    "forward_product",
-    "backward_product",
-    "gradient_product",
     "adam",
+];
+const SINGLE: [&str; 6] = [
+    "forward_64",
+    "forward_32",
+    "backward_64",
+    "backward_32",
+    "outer_64",
+    "outer_32",
 ];
 
 /// Bytes that cuBLAS may use beside its operands; what NVIDIA recommends for this generation.
@@ -71,8 +76,6 @@ pub(crate) struct Device {
     pub name: String,
     /// Architecture, such as `sm_90`.
     architecture: String,
-    /// Whether its tensor cores multiply TF32 numbers.
-    has_tf32: bool,
     /// Bytes of shared memory that one block of threads can have.
     pub shared: usize,
 }
@@ -158,7 +161,6 @@ impl Device {
             context,
             name,
             architecture: format!("sm_{major}{minor}"),
-            has_tf32: major >= 8,
             shared,
         }))
     }
@@ -322,8 +324,6 @@ pub(crate) struct Lane {
     side: Arc<CudaStream>,
     blas: CudaBlas,
     _workspace: CudaSlice<u8>,
-    /// Whether wide products are made by our kernels.
-    pub has_products: bool,
 }
 
 impl Lane {
@@ -338,7 +338,8 @@ impl Lane {
         }
         let module = device.module(activation, precision)?;
         let mut functions = HashMap::new();
-        for name in NAMES {
+        let single = SINGLE.into_iter().filter(|_| precision == Precision::F32);
+        for name in NAMES.into_iter().chain(single) {
             let function = module.load_function(name).map_err(failed)?;
             let fixed = function.shared_size_bytes().map_err(failed)?;
             let room = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
@@ -375,7 +376,6 @@ impl Lane {
             side,
             blas,
             _workspace: workspace,
-            has_products: device.has_tf32 && precision == Precision::F32,
         })
     }
 

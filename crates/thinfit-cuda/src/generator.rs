@@ -1,16 +1,16 @@
 //! The generators of a batch: layers, their activations and gradients on the device.
 //!
-//! Products of two wide layers are made on the tensor cores (in f64, or where there are none such, by cuBLAS); a thin layer
-//! has kernels of its own. The gradient in θ is found beside the way back through the layers.
+//! Thin layers have kernels of their own, and so have products of wide layers in single precision; in double precision the
+//! latter are those of cuBLAS. The gradient in θ is found beside the way back through the layers.
 
 use crate::device::{Buffer, Lane, Number, Product};
 use crate::parameters::Parameters;
-use thinfit::{Leaf, Result};
+use thinfit::{Leaf, Precision, Result};
 
 /// Units up to which a layer is thin.
 const THIN: usize = 64;
-/// Rows and columns of a product that a block of threads makes, as in the kernel.
-const SIDE: usize = 64;
+/// Blocks of threads that keep a device busy; fewer large tiles are cut into small ones.
+const BUSY: usize = 100;
 
 /// The generators of all runs.
 pub(crate) struct Layers<T: Number> {
@@ -109,9 +109,9 @@ impl<T: Number> Layers<T> {
             } else if above <= THIN {
                 let grid = [(above * n).div_ceil(8), 1, runs];
                 lane.launch("layer_narrow", grid, [256, 1], 0, &p, &[from, to])?;
-            } else if lane.has_products {
-                let grid = [above.div_ceil(SIDE), n.div_ceil(SIDE), runs];
-                lane.launch("forward_product", grid, [128, 1], 0, &p, &[from, to])?;
+            } else if T::PRECISION == Precision::F32 {
+                let (name, grid) = tiled(["forward_64", "forward_32"], [above, n, runs]);
+                lane.launch(name, grid, [128, 1], 0, &p, &[from, to])?;
             } else {
                 let product = Product {
                     transposed: [false, false],
@@ -164,9 +164,9 @@ impl<T: Number> Layers<T> {
         } else if below <= THIN {
             let grid = [(below * n).div_ceil(8), 1, runs];
             lane.launch("layer_back_narrow", grid, [256, 1], 0, p, &[h, from, to])
-        } else if lane.has_products {
-            let grid = [below.div_ceil(SIDE), n.div_ceil(SIDE), runs];
-            lane.launch("backward_product", grid, [128, 1], 0, p, &[h, from, to])
+        } else if T::PRECISION == Precision::F32 {
+            let (name, grid) = tiled(["backward_64", "backward_32"], [below, n, runs]);
+            lane.launch(name, grid, [128, 1], 0, p, &[h, from, to])
         } else {
             let product = Product {
                 transposed: [true, false],
@@ -193,9 +193,9 @@ impl<T: Number> Layers<T> {
             self.dh[i + 1].address,
         );
         let thin = below <= THIN || above <= THIN;
-        if !thin && lane.has_products {
-            let grid = [above.div_ceil(SIDE), below.div_ceil(SIDE), runs];
-            lane.launch_aside("gradient_product", grid, [128, 1], 0, p, &[from, dh])?;
+        if !thin && T::PRECISION == Precision::F32 {
+            let (name, grid) = tiled(["outer_64", "outer_32"], [above, below, runs]);
+            lane.launch_aside(name, grid, [128, 1], 0, p, &[from, dh])?;
         } else if !thin {
             let product = Product {
                 transposed: [false, true],
@@ -231,4 +231,16 @@ impl<T: Number> Layers<T> {
 /// Parameters of a network with these units.
 fn parameters(sizes: &[usize]) -> usize {
     sizes.windows(2).map(|pair| pair[1] * (pair[0] + 1)).sum()
+}
+
+/// The kernel and the grid of a product of this size: tiles of 64 × 64, or of 32 × 32 where those are too few.
+fn tiled(
+    [large, small]: [&'static str; 2],
+    [rows, columns, runs]: [usize; 3],
+) -> (&'static str, [usize; 3]) {
+    let grid = |side: usize| [rows.div_ceil(side), columns.div_ceil(side), runs];
+    match grid(64).iter().product::<usize>() < BUSY {
+        true => (small, grid(32)),
+        false => (large, grid(64)),
+    }
 }
