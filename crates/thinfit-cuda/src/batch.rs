@@ -636,13 +636,22 @@ impl<T: Number> Fits<T> {
 
     /// Records a graph where there is none yet.
     fn prepare(&mut self, leaf: Leaf, work: Work) -> Result<()> {
-        if self.graphs[leaf as usize][work as usize].is_none() {
-            let graph = self.lane.record(|| match work {
-                Work::Step => self.step_once(leaf),
-                Work::Validate => self.validate_once(leaf),
-            })?;
-            self.graphs[leaf as usize][work as usize] = Some(graph);
+        if self.graphs[leaf as usize][work as usize].is_some() {
+            return Ok(());
         }
+        // Libraries load their kernels at the first call, which must not be while a graph is recorded. Where nobody takes
+        // part, nothing changes.
+        self.lane
+            .write(&mut self.mask, 0, &vec![0; self.seeds.len()])?;
+        self.active.clear();
+        let launch = || match work {
+            Work::Step => self.step_once(leaf),
+            Work::Validate => self.validate_once(leaf),
+        };
+        launch()?;
+        self.lane.wait()?;
+        let graph = self.lane.record(launch)?;
+        self.graphs[leaf as usize][work as usize] = Some(graph);
         Ok(())
     }
 

@@ -17,13 +17,13 @@ use cudarc::nvrtc::{Ptx, result as nvrtc, sys as nvrtc_sys};
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char, c_int, c_longlong, c_void};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use thinfit::file::{fnv1a, read_whole, write_whole};
 use thinfit::pieces::Real;
 use thinfit::{Activation, Error, Precision, Result};
 
 /// The kernels, in the order in which they are compiled.
-const KERNELS: [&str; 9] = [
+const KERNELS: [&str; 8] = [
     include_str!("../kernels/prelude.cu"),
     include_str!("../kernels/draw.cu"),
     include_str!("../kernels/features.cu"),
@@ -31,11 +31,10 @@ const KERNELS: [&str; 9] = [
     include_str!("../kernels/sweep.cu"),
     include_str!("../kernels/variation.cu"),
     include_str!("../kernels/generator.cu"),
-    include_str!("../kernels/product.cu"),
     include_str!("../kernels/adam.cu"),
 ];
 
-/// Names of the kernels, and of those that are there in single precision only.
+/// Names of the kernels.
 const NAMES: [&str; 19] = [
     "draw",
     "tick",
@@ -56,14 +55,6 @@ const NAMES: [&str; 19] = [
     "mask",
     "gradient",
     "adam",
-];
-const SINGLE: [&str; 6] = [
-    "forward_64",
-    "forward_32",
-    "backward_64",
-    "backward_32",
-    "outer_64",
-    "outer_32",
 ];
 
 /// Bytes that cuBLAS may use beside its operands; what NVIDIA recommends for this generation.
@@ -175,9 +166,9 @@ impl Device {
 
     /// The compiled kernels, from the cache where they are there.
     fn module(&self, activation: Activation, precision: Precision) -> Result<Arc<CudaModule>> {
-        let (real, single) = match precision {
-            Precision::F32 => ("float", 1),
-            Precision::F64 => ("double", 0),
+        let real = match precision {
+            Precision::F32 => "float",
+            Precision::F64 => "double",
         };
         let number = match activation {
             Activation::Fourier => 0,
@@ -186,9 +177,7 @@ impl Device {
             Activation::Tanh => 3,
             Activation::Relu => 4,
         };
-        let head = format!(
-            "#define ACTIVATION {number}\n#define SINGLE {single}\ntypedef {real} real;\n{SOURCE}"
-        );
+        let head = format!("#define ACTIVATION {number}\ntypedef {real} real;\n{SOURCE}");
         let source = [head.as_str()]
             .into_iter()
             .chain(KERNELS)
@@ -322,8 +311,9 @@ pub(crate) struct Lane {
     stream: Arc<CudaStream>,
     /// For work that may run beside that of `stream`.
     side: Arc<CudaStream>,
-    blas: CudaBlas,
-    _workspace: CudaSlice<u8>,
+    /// cuBLAS for either queue, each with memory of its own.
+    blas: [CudaBlas; 2],
+    _workspace: [CudaSlice<u8>; 2],
 }
 
 impl Lane {
@@ -338,8 +328,7 @@ impl Lane {
         }
         let module = device.module(activation, precision)?;
         let mut functions = HashMap::new();
-        let single = SINGLE.into_iter().filter(|_| precision == Precision::F32);
-        for name in NAMES.into_iter().chain(single) {
+        for name in NAMES {
             let function = module.load_function(name).map_err(failed)?;
             let fixed = function.shared_size_bytes().map_err(failed)?;
             let room = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
@@ -357,25 +346,27 @@ impl Lane {
                 "update CUDA, or use device cpu",
             )
         };
-        let blas = CudaBlas::new(Arc::clone(&stream)).map_err(broken)?;
-        let workspace = stream.alloc_zeros::<u8>(WORKSPACE).map_err(failed)?;
-        // SAFETY: the workspace lives as long as the handle.
-        unsafe {
-            blas::cublasSetWorkspace_v2(
-                *blas.handle(),
-                workspace.device_ptr(&stream).0 as *mut c_void,
-                WORKSPACE,
-            )
-        }
-        .result()
-        .map_err(broken)?;
+        let library = |stream: &Arc<CudaStream>| -> Result<(CudaBlas, CudaSlice<u8>)> {
+            let blas = CudaBlas::new(Arc::clone(stream)).map_err(broken)?;
+            let workspace = stream.alloc_zeros::<u8>(WORKSPACE).map_err(failed)?;
+            let address = workspace.device_ptr(stream).0 as *mut c_void;
+            // SAFETY: the workspace lives as long as the handle.
+            unsafe { blas::cublasSetWorkspace_v2(*blas.handle(), address, WORKSPACE) }
+                .result()
+                .map_err(broken)?;
+            Ok((blas, workspace))
+        };
+        let (main, main_workspace) = library(&stream)?;
+        let (aside, aside_workspace) = library(&side)?;
+        stream.synchronize().map_err(failed)?;
+        side.synchronize().map_err(failed)?;
         Ok(Lane {
             device: Arc::clone(device),
             functions,
             stream,
             side,
-            blas,
-            _workspace: workspace,
+            blas: [main, aside],
+            _workspace: [main_workspace, aside_workspace],
         })
     }
 
@@ -526,6 +517,15 @@ impl Lane {
 
     /// A product of every member of a batch.
     pub fn multiply(&self, precision: Precision, product: &Product) -> Result<()> {
+        self.multiply_in(0, precision, product)
+    }
+
+    /// The same, beside the work that follows, until the next [`Lane::join`].
+    pub fn multiply_aside(&self, precision: Precision, product: &Product) -> Result<()> {
+        self.multiply_in(1, precision, product)
+    }
+
+    fn multiply_in(&self, queue: usize, precision: Precision, product: &Product) -> Result<()> {
         let Product {
             transposed,
             sizes,
@@ -545,7 +545,7 @@ impl Lane {
         let [m, n, k] = sizes.map(|v| v as c_int);
         let [lda, ldb, ldc] = columns.map(|v| v as c_int);
         let [sa, sb, sc] = members.map(|v| v as c_longlong);
-        let (handle, count) = (*self.blas.handle(), count as c_int);
+        let (handle, count) = (*self.blas[queue].handle(), count as c_int);
         // SAFETY: the matrices lie within the buffers of the batch, as `batch` lays them out.
         let status = unsafe {
             match precision {
@@ -608,6 +608,9 @@ impl Lane {
 
     /// Records what `work` launches instead of running it.
     pub fn record(&self, work: impl FnOnce() -> Result<()>) -> Result<Graph> {
+        // One at a time in a program: what others record in the same moment can make a library's call fail.
+        static RECORDING: Mutex<()> = Mutex::new(());
+        let _recording = RECORDING.lock().unwrap_or_else(PoisonError::into_inner);
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         self.stream.begin_capture(mode).map_err(failed)?;
         let worked = work();

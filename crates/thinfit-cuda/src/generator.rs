@@ -1,16 +1,14 @@
 //! The generators of a batch: layers, their activations and gradients on the device.
 //!
-//! Thin layers have kernels of their own, and so have products of wide layers in single precision; in double precision the
-//! latter are those of cuBLAS. The gradient in θ is found beside the way back through the layers.
+//! Products of wide layers are those of cuBLAS, in single precision without TF32; a thin layer has kernels of its own, with
+//! bias and ReLU in one. The gradient in θ is found beside the way back through the layers.
 
 use crate::device::{Buffer, Lane, Number, Product};
 use crate::parameters::Parameters;
-use thinfit::{Leaf, Precision, Result};
+use thinfit::{Leaf, Result};
 
 /// Units up to which a layer is thin.
 const THIN: usize = 64;
-/// Blocks of threads that keep a device busy; fewer large tiles are cut into small ones.
-const BUSY: usize = 100;
 
 /// The generators of all runs.
 pub(crate) struct Layers<T: Number> {
@@ -109,9 +107,6 @@ impl<T: Number> Layers<T> {
             } else if above <= THIN {
                 let grid = [(above * n).div_ceil(8), 1, runs];
                 lane.launch("layer_narrow", grid, [256, 1], 0, &p, &[from, to])?;
-            } else if T::PRECISION == Precision::F32 {
-                let (name, grid) = tiled(["forward_64", "forward_32"], [above, n, runs]);
-                lane.launch(name, grid, [128, 1], 0, &p, &[from, to])?;
             } else {
                 let product = Product {
                     transposed: [false, false],
@@ -164,9 +159,6 @@ impl<T: Number> Layers<T> {
         } else if below <= THIN {
             let grid = [(below * n).div_ceil(8), 1, runs];
             lane.launch("layer_back_narrow", grid, [256, 1], 0, p, &[h, from, to])
-        } else if T::PRECISION == Precision::F32 {
-            let (name, grid) = tiled(["backward_64", "backward_32"], [below, n, runs]);
-            lane.launch(name, grid, [128, 1], 0, p, &[h, from, to])
         } else {
             let product = Product {
                 transposed: [true, false],
@@ -193,10 +185,7 @@ impl<T: Number> Layers<T> {
             self.dh[i + 1].address,
         );
         let thin = below <= THIN || above <= THIN;
-        if !thin && T::PRECISION == Precision::F32 {
-            let (name, grid) = tiled(["outer_64", "outer_32"], [above, below, runs]);
-            lane.launch_aside(name, grid, [128, 1], 0, p, &[from, dh])?;
-        } else if !thin {
+        if !thin {
             let product = Product {
                 transposed: [false, true],
                 sizes: [above, below, n],
@@ -210,7 +199,7 @@ impl<T: Number> Layers<T> {
                 count: runs,
                 add: false,
             };
-            lane.multiply(T::PRECISION, &product)?;
+            lane.multiply_aside(T::PRECISION, &product)?;
         }
         // The bias alone, where the product made the rest.
         let first = if thin { 0 } else { below };
@@ -231,16 +220,4 @@ impl<T: Number> Layers<T> {
 /// Parameters of a network with these units.
 fn parameters(sizes: &[usize]) -> usize {
     sizes.windows(2).map(|pair| pair[1] * (pair[0] + 1)).sum()
-}
-
-/// The kernel and the grid of a product of this size: tiles of 64 × 64, or of 32 × 32 where those are too few.
-fn tiled(
-    [large, small]: [&'static str; 2],
-    [rows, columns, runs]: [usize; 3],
-) -> (&'static str, [usize; 3]) {
-    let grid = |side: usize| [rows.div_ceil(side), columns.div_ceil(side), runs];
-    match grid(64).iter().product::<usize>() < BUSY {
-        true => (small, grid(32)),
-        false => (large, grid(64)),
-    }
 }
