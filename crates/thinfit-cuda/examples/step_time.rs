@@ -1,10 +1,11 @@
-//! Microseconds of a training step on the GPU, for batches of several sizes: `step_time [RUNS ROWS INPUTS WIDTH LAMBDA]`.
+//! Microseconds of a training step on the GPU, for batches of several sizes:
+//! `step_time [--processor] [RUNS ROWS INPUTS WIDTH LAMBDA]`; with `--processor` of the same step there.
 //!
 //! Without arguments it measures the shapes of the paper's tables. Every line is the mean over some hundred steps, after
 //! as many to warm up, of GFT (θ), the refinement (z) and F-Opt (w).
 
 use std::time::Instant;
-use thinfit::pieces::{Backend, Task};
+use thinfit::pieces::{Backend, Processor, Task};
 use thinfit::{Config, Dataset, Leaf, Mat, Result};
 use thinfit_cuda::Cuda;
 
@@ -18,7 +19,8 @@ fn samples(m: usize, d: usize, seed: usize) -> Result<Dataset> {
 }
 
 /// Prints the time of a step in each phase.
-fn measure(device: &Cuda, [runs, m, d, n]: [usize; 4], lambda: f64) -> Result<()> {
+fn measure(device: &dyn Backend, [runs, m, d, n]: [usize; 4], lambda: f64) -> Result<()> {
+    let processor = std::env::args().any(|word| word == "--processor");
     let config = Config {
         width: n,
         ..Config::paper()
@@ -43,7 +45,12 @@ fn measure(device: &Cuda, [runs, m, d, n]: [usize; 4], lambda: f64) -> Result<()
         for &run in &all {
             batch.begin(run, leaf, None)?;
         }
-        let steps = if m > 100_000 { 20 } else { 400 };
+        let steps = match (m > 100_000, processor) {
+            (true, true) => 2,
+            (true, false) => 20,
+            (false, true) => 40,
+            (false, false) => 400,
+        };
         for loss in batch.advance(&all, 0..steps, 1e-4) {
             loss?;
         }
@@ -60,14 +67,18 @@ fn measure(device: &Cuda, [runs, m, d, n]: [usize; 4], lambda: f64) -> Result<()
 }
 
 fn main() -> Result<()> {
-    let device = Cuda::open()?;
-    println!("{}", device.name());
-    let given: Vec<f64> = std::env::args()
-        .skip(1)
-        .filter_map(|v| v.parse().ok())
-        .collect();
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    let device: Box<dyn Backend> = if given.iter().any(|word| word == "--processor") {
+        println!("processor, {} threads", rayon::current_num_threads());
+        Box::new(Processor::default())
+    } else {
+        let device = Cuda::open()?;
+        println!("{}", device.name());
+        Box::new(device)
+    };
+    let given: Vec<f64> = given.iter().filter_map(|v| v.parse().ok()).collect();
     if let [runs, m, d, n, lambda] = given[..] {
-        return measure(&device, [runs, m, d, n].map(|v| v as usize), lambda);
+        return measure(&*device, [runs, m, d, n].map(|v| v as usize), lambda);
     }
     for (shape, lambda) in [
         ([1, 270, 5, 100], 0.0),
@@ -81,7 +92,7 @@ fn main() -> Result<()> {
         ([11, 1800, 59, 100], 0.01),
         ([1, 1_000_000, 10, 100], 0.0),
     ] {
-        measure(&device, shape, lambda)?;
+        measure(&*device, shape, lambda)?;
     }
     Ok(())
 }

@@ -48,20 +48,40 @@ __device__ __forceinline__ num four(num a) {
 }
 __device__ __forceinline__ num eight(num a) { return four(plus(a, across(a, 4))); }
 
-// c (8 × 8) += a (8 × 4) · b (4 × 8); lane i holds a[i/4][i%4], b[i%4][i/4] and c[i/4][2(i%4)], c[i/4][2(i%4) + 1].
-__device__ __forceinline__ void multiply_add(double2 &c, double a, double b) {
-#if __CUDA_ARCH__ >= 800
+// c (16 × 8) += a (16 × 4) · b (4 × 8); lane i holds a[i/4 + 0, 8][i%4], b[i%4][i/4] and, in c, the columns 2(i%4) and
+// 2(i%4) + 1 of the rows i/4 and i/4 + 8.
+struct Corner {
+    double x, y, z, w;
+};
+__device__ __forceinline__ void multiply_add(Corner &c, double top, double bottom, double b) {
+#if __CUDA_ARCH__ >= 900
+    asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+        : "+d"(c.x), "+d"(c.y), "+d"(c.z), "+d"(c.w)
+        : "d"(top), "d"(bottom), "d"(b));
+#elif __CUDA_ARCH__ >= 800
     asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
         : "+d"(c.x), "+d"(c.y)
-        : "d"(a), "d"(b));
+        : "d"(top), "d"(b));
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+d"(c.z), "+d"(c.w)
+        : "d"(bottom), "d"(b));
 #else
     int lane = threadIdx.x & 31, row = lane >> 2, column = 2 * (lane & 3);
     for (int k = 0; k < 4; k++) {
-        double from = __shfl_sync(~0u, a, 4 * row + k);
-        c.x = fma(from, __shfl_sync(~0u, b, 4 * column + k), c.x);
-        c.y = fma(from, __shfl_sync(~0u, b, 4 * column + 4 + k), c.y);
+        double left = __shfl_sync(~0u, b, 4 * column + k), right = __shfl_sync(~0u, b, 4 * column + 4 + k);
+        double upper = __shfl_sync(~0u, top, 4 * row + k), lower = __shfl_sync(~0u, bottom, 4 * row + k);
+        c.x = fma(upper, left, c.x), c.y = fma(upper, right, c.y);
+        c.z = fma(lower, left, c.z), c.w = fma(lower, right, c.w);
     }
 #endif
+}
+
+// 1/v of a positive number that is not denormal, without the branches of a division.
+__device__ __forceinline__ double reciprocal(double v) {
+    double r;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(v));
+    r = fma(r, fma(-v, r, 1.0), r);
+    return fma(r, fma(-v, r, 1.0), r);
 }
 
 // L below the heads, column by column at stride `ld`, and the heads, 64 numbers each; `size` is a multiple of 8.
@@ -75,34 +95,34 @@ struct Factor {
         int row = lane >> 2, quarter = lane & 3;
         for (int j0 = 0; j0 < size; j0 += PANEL) {
             if (j0 > 0)
-                for (int i0 = j0 + PANEL * warp; i0 < size; i0 += PANEL * warps) {
-                    // Two chains each, so that one product need not wait for the one before.
-                    double2 re = {0.0, 0.0}, more = {0.0, 0.0};
-#if ACTIVATION == FOURIER
-                    double2 im = {0.0, 0.0}, less = {0.0, 0.0};
-#endif
-#pragma unroll 4
+                for (int i0 = j0 + 2 * PANEL * warp; i0 < size; i0 += 2 * PANEL * warps) {
+                    // The last rows are beyond the matrix where an odd number of panels is left.
+                    bool lower = i0 + PANEL < size;
+                    const num *top = l + quarter * ld + i0 + row, *side = l + quarter * ld + j0 + row;
+                    Corner re = {}, im = {}, more = {};
+#pragma unroll 2
                     for (int k = 0; k < j0; k += 4) {
-                        const num *column = l + (k + quarter) * ld;
-                        num a = column[i0 + row], b = column[j0 + row];
+                        num a = top[k * ld], c = lower ? top[k * ld + PANEL] : number(0.0, 0.0), b = side[k * ld];
 #if ACTIVATION == FOURIER
-                        multiply_add(re, a.x, b.x);
-                        multiply_add(im, a.y, b.x);
-                        multiply_add(more, a.y, b.y);
-                        multiply_add(less, a.x, b.y);
+                        multiply_add(re, a.x, c.x, b.x);
+                        multiply_add(im, a.y, c.y, b.x);
+                        multiply_add(re, a.y, c.y, b.y);
+                        multiply_add(more, a.x, c.x, b.y);
 #else
-                        multiply_add((k & 4) ? more : re, a, b);
+                        multiply_add(k & 4 ? more : re, a, c, b);
 #endif
                     }
-                    re.x += more.x, re.y += more.y;
-#if ACTIVATION == FOURIER
-                    im.x -= less.x, im.y -= less.y;
-#endif
                     num *to = l + (j0 + 2 * quarter) * ld + i0 + row;
 #if ACTIVATION == FOURIER
-                    to[0].x -= re.x, to[0].y -= im.x, to[ld].x -= re.y, to[ld].y -= im.y;
+                    to[0] = plus(to[0], number(-re.x, more.x - im.x));
+                    to[ld] = plus(to[ld], number(-re.y, more.y - im.y));
+                    if (lower) {
+                        to[PANEL] = plus(to[PANEL], number(-re.z, more.z - im.z));
+                        to[ld + PANEL] = plus(to[ld + PANEL], number(-re.w, more.w - im.w));
+                    }
 #else
-                    to[0] -= re.x, to[ld] -= re.y;
+                    to[0] -= re.x + more.x, to[ld] -= re.y + more.y;
+                    if (lower) to[PANEL] -= re.z + more.z, to[ld + PANEL] -= re.w + more.w;
 #endif
                 }
             __syncthreads();
@@ -116,8 +136,8 @@ struct Factor {
                 double pivots[PANEL];
 #pragma unroll
                 for (int t = 0; t < PANEL; t++) {
-                    double pivot = lane_value(real_part(a[t]), t), inverse = __drcp_rn(pivot);
-                    if (!(pivot > 0.0)) *failed = 1;
+                    double pivot = lane_value(real_part(a[t]), t), inverse = reciprocal(pivot);
+                    if (!(pivot >= 0x1p-1022)) *failed = 1;
                     pivots[t] = pivot;
                     num column = scaled(a[t], inverse);
 #pragma unroll
@@ -159,31 +179,41 @@ struct Factor {
                 for (int i = 0; i < PANEL; i++) l[(j0 + column) * ld + j0 + i] = x[i];
         }
         __syncthreads();
-        // Two inverse blocks X and Z with Y between them have the inverse [X 0; −ZYX Z]; `head` is free for YX.
-        for (int width = PANEL; width < BLOCK; width *= 2) {
-            int entries = width * width, pairs = (size + 2 * width - 1) / (2 * width);
-            for (int i = threadIdx.x; i < pairs * entries; i += blockDim.x) {
-                int first = i / entries * 2 * width, row = i % entries % width, column = i % entries / width;
-                int at = first + width + row;
-                if (at >= size) continue;
-                num sum = number(0.0, 0.0);
-                for (int t = column; t < width; t++)
-                    sum = minus(sum, l[(first + t) * ld + at], l[(first + column) * ld + first + t]);
-                // −YX
-                head[(first / 2 + column) * width + row] = sum;
+        pair<PANEL>();
+        pair<2 * PANEL>();
+    }
+
+    // Two inverse blocks X and Z of WIDTH columns with Y between them have the inverse [X 0; −ZYX Z]. Above the diagonal
+    // X and Z are zero. `head` is free for YX.
+    template <int WIDTH> __device__ void pair() {
+        constexpr int ENTRIES = WIDTH * WIDTH;
+        int pairs = (size + 2 * WIDTH - 1) / (2 * WIDTH);
+        for (int i = threadIdx.x; i < pairs * ENTRIES; i += blockDim.x) {
+            int first = i / ENTRIES * 2 * WIDTH, row = i % WIDTH, column = i % ENTRIES / WIDTH, at = first + WIDTH + row;
+            if (at >= size) continue;
+            num sum = number(0.0, 0.0), more = sum;
+#pragma unroll
+            for (int t = 0; t < WIDTH; t += 2) {
+                const num *x = l + (first + column) * ld + first + t, *y = l + (first + t) * ld + at;
+                sum = minus(sum, y[0], x[0]), more = minus(more, y[ld], x[1]);
             }
-            __syncthreads();
-            for (int i = threadIdx.x; i < pairs * entries; i += blockDim.x) {
-                int first = i / entries * 2 * width, row = i % entries % width, column = i % entries / width;
-                int at = first + width + row;
-                if (at >= size) continue;
-                num sum = number(0.0, 0.0);
-                for (int t = 0; t <= row; t++)
-                    sum = minus(sum, l[(first + width + t) * ld + at], head[(first / 2 + column) * width + t]);
-                l[(first + column) * ld + at] = scaled(sum, -1.0);
-            }
-            __syncthreads();
+            head[(first / 2 + column) * WIDTH + row] = plus(sum, more);
         }
+        __syncthreads();
+        for (int i = threadIdx.x; i < pairs * ENTRIES; i += blockDim.x) {
+            int first = i / ENTRIES * 2 * WIDTH, row = i % WIDTH, column = i % ENTRIES / WIDTH, at = first + WIDTH + row;
+            if (at >= size) continue;
+            num sum = number(0.0, 0.0), more = sum;
+            int last = min(WIDTH, size - first - WIDTH);
+#pragma unroll
+            for (int t = 0; t < WIDTH; t += 2) {
+                if (t >= last) break;
+                const num *z = l + (first + WIDTH + t) * ld + at, *yx = head + (first / 2 + column) * WIDTH + t;
+                sum = minus(sum, z[0], yx[0]), more = minus(more, z[ld], yx[1]);
+            }
+            l[(first + column) * ld + at] = scaled(plus(sum, more), -1.0);
+        }
+        __syncthreads();
     }
 
     // x = S⁻¹x. All threads of the block; `part` has room for 32 numbers.
@@ -203,12 +233,13 @@ struct Factor {
             // Four threads for each row below, whole warps at a time.
             for (int base = j0 + BLOCK; base < size; base += blockDim.x >> 2) {
                 int r = base + (threadIdx.x >> 2);
-                num sum = number(0.0, 0.0);
+                num sum = number(0.0, 0.0), more = sum;
+                const num *column = l + (j0 + (threadIdx.x & 3)) * ld + r, *by = part + (threadIdx.x & 3);
                 if (r < size)
 #pragma unroll
-                    for (int t = 0; t < BLOCK; t += 4)
-                        sum = minus(sum, l[(j0 + t + (threadIdx.x & 3)) * ld + r], part[t + (threadIdx.x & 3)]);
-                sum = four(sum);
+                    for (int t = 0; t < BLOCK; t += 8)
+                        sum = minus(sum, column[t * ld], by[t]), more = minus(more, column[(t + 4) * ld], by[t + 4]);
+                sum = four(plus(sum, more));
                 if (r < size && (threadIdx.x & 3) == 0) x[r] = plus(x[r], sum);
             }
             __syncthreads();
@@ -227,11 +258,16 @@ struct Factor {
             if (threadIdx.x < width) x[j0 + threadIdx.x] = part[threadIdx.x];
             for (int base = 0; base < j0; base += blockDim.x >> 2) {
                 int r = base + (threadIdx.x >> 2);
-                num sum = number(0.0, 0.0);
+                num sum = number(0.0, 0.0), more = sum;
+                const num *column = l + r * ld + j0 + (threadIdx.x & 3), *by = part + (threadIdx.x & 3);
                 if (r < j0)
-                    for (int t = threadIdx.x & 3; t < width; t += 4)
-                        sum = minus(sum, conjugate(l[r * ld + j0 + t]), part[t]);
-                sum = four(sum);
+#pragma unroll
+                    for (int t = 0; t < BLOCK; t += 8) {
+                        if (t >= width) break;
+                        sum = minus(sum, conjugate(column[t]), by[t]);
+                        more = minus(more, conjugate(column[t + 4]), by[t + 4]);
+                    }
+                sum = four(plus(sum, more));
                 if (r < j0 && (threadIdx.x & 3) == 0) x[r] = plus(x[r], sum);
             }
             __syncthreads();
@@ -263,21 +299,30 @@ __device__ __forceinline__ void put(const Parameters &p, double *planes, int l, 
 __device__ void fill(const Parameters &p, const double *gram, Factor f) {
     int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, warps = blockDim.x >> 5;
     int unknowns = UNKNOWNS(p), width = p.k + p.c;
-    for (int column = warp; column < f.size; column += warps) {
-        const double *cosines = gram + (i64)column * width, *sines = gram + (i64)(p.n + column) * width;
-#pragma unroll 4
-        for (int row = column / BLOCK * BLOCK + lane; row < f.size; row += 32) {
-            num value = number(row == column ? 1.0 : 0.0, 0.0);
-            if (row >= column && row < unknowns && column < unknowns) {
+    for (int column = warp; column < f.size; column += 2 * warps)
+        for (int start = column / BLOCK * BLOCK + lane; start < f.size; start += 128) {
+            // Many loads before the first store.
+            num values[8];
+#pragma unroll
+            for (int i = 0; i < 8; i++) {
+                int row = start + i % 4 * 32, c = column + i / 4 * warps;
+                values[i] = number(row == c ? 1.0 : 0.0, 0.0);
+                if (row >= c && row < unknowns && c < unknowns) {
+                    const double *cosines = gram + (i64)c * width + row;
 #if ACTIVATION == FOURIER
-                value = {cosines[row] + sines[p.n + row], sines[row] - cosines[p.n + row]};
+                    const double *sines = cosines + (i64)p.n * width;
+                    values[i] = {cosines[0] + sines[p.n], sines[0] - cosines[p.n]};
 #else
-                value = cosines[row];
+                    values[i] = cosines[0];
 #endif
+                }
             }
-            f.l[column * f.ld + row] = value;
+#pragma unroll
+            for (int i = 0; i < 8; i++) {
+                int row = start + i % 4 * 32, c = column + i / 4 * warps;
+                if (row < f.size && c < f.size) f.l[c * f.ld + row] = values[i];
+            }
         }
-    }
     __syncthreads();
 }
 
@@ -375,20 +420,18 @@ extern "C" __global__ void __launch_bounds__(512) adjoint(Parameters p) {
         copy(kept, f);
     }
     const double *shares = p.db + (i64)run * p.groups * p.k * p.c;
-    const double *others = p.point_db + (i64)run * p.tiles * p.k * p.c;
+    const double *others = p.point_sum + (i64)run * p.k * p.c;
     double *v = p.v + (i64)run * p.k * p.c;
     for (int i = threadIdx.x; i < p.k * p.c; i += blockDim.x) {
-        double sum = 0.0, more = 0.0;
+        double sum = 0.0;
 #pragma unroll 16
         for (int g = 0; g < p.groups; g++) sum += shares[(i64)g * p.k * p.c + i];
         sum *= 2.0 / omega;
 #if ACTIVATION == FOURIER
         if (i % p.k >= p.n) sum = -sum;
 #endif
-        if (lambda > 0.0)
-#pragma unroll 16
-            for (int tile = 0; tile < p.tiles; tile++) more += others[(i64)tile * p.k * p.c + i];
-        v[i] = fma(lambda, more, sum);
+        if (lambda > 0.0) sum = fma(lambda, others[i], sum);
+        v[i] = sum;
     }
     if (threadIdx.x >= blockDim.x - 32) {
         int lane = threadIdx.x & 31;

@@ -99,3 +99,18 @@ extern "C" __global__ void variation(Parameters p) {
     for (int i = 1; i < warps; i++) total += value[i];
     p.point_value[(i64)run * p.tiles + tile] = total * weight;
 }
+
+// dR/db = Σ tiles. Grid: (k·c/32, runs); block (32, 8).
+extern "C" __global__ void gather(Parameters p) {
+    __shared__ double parts[8][32];
+    int run = blockIdx.y, count = p.k * p.c, i = blockIdx.x * 32 + threadIdx.x;
+    double sum = 0.0;
+    if (i < count && p.lambda[run] > 0.0)
+#pragma unroll 8
+        for (int t = threadIdx.y; t < p.tiles; t += 8) sum += p.point_db[((i64)run * p.tiles + t) * count + i];
+    parts[threadIdx.y][threadIdx.x] = sum;
+    __syncthreads();
+    if (threadIdx.y > 0 || i >= count) return;
+    for (int part = 1; part < 8; part++) sum += parts[part][threadIdx.x];
+    p.point_sum[(i64)run * count + i] = sum;
+}

@@ -220,7 +220,7 @@ impl<T: Number> Fits<T> {
         let dw_shares = zeros(count * groups * n * dim)?;
         let (point_value, point_db) = (zeros(count * tiles)?, zeros(count * tiles * k * c)?);
         let (point_dw, dw) = (zeros(count * tiles * n * dim)?, zeros(count * n * dim)?);
-        let stride_of = zeros(2 * count)?;
+        let (stride_of, point_sum) = (zeros(2 * count)?, zeros(count * k * c)?);
         let mut add = |buffer: Buffer<f64>| {
             let address = buffer.address;
             rest.push(buffer);
@@ -287,6 +287,7 @@ impl<T: Number> Fits<T> {
             point_value,
             point_db,
             point_dw,
+            point_sum,
             lambda,
             rate: rates.address,
             stride_of,
@@ -582,6 +583,8 @@ impl<T: Number> Fits<T> {
             self.lane.fork()?;
             self.lane
                 .launch_aside("variation", grid, [256, 1], self.shared_variation(), p, &[])?;
+            let grid = [(p.k as usize * p.c as usize).div_ceil(32), runs, 1];
+            self.lane.launch_aside("gather", grid, [32, 8], 0, p, &[])?;
         }
         self.over_rows("residuals", &self.train, true, self.shared_residuals(), p)?;
         if regularised {

@@ -35,7 +35,7 @@ const KERNELS: [&str; 8] = [
 ];
 
 /// Names of the kernels.
-const NAMES: [&str; 19] = [
+const NAMES: [&str; 20] = [
     "draw",
     "tick",
     "features",
@@ -47,6 +47,7 @@ const NAMES: [&str; 19] = [
     "sweep",
     "collect",
     "variation",
+    "gather",
     "layer",
     "layer_narrow",
     "clip",
@@ -611,7 +612,7 @@ impl Lane {
         // One at a time in a program: what others record in the same moment can make a library's call fail.
         static RECORDING: Mutex<()> = Mutex::new(());
         let _recording = RECORDING.lock().unwrap_or_else(PoisonError::into_inner);
-        let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
         self.stream.begin_capture(mode).map_err(failed)?;
         let worked = work();
         let graph = self.stream.end_capture(CUgraphInstantiate_flags(0));
