@@ -13,6 +13,7 @@ use crate::math::random::{Purpose, stream};
 use faer::{Mat, MatMut, MatRef};
 use rand::RngExt;
 use rand_distr::StandardNormal;
+use rayon::ScopeFifo;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,7 +24,10 @@ const VALIDATION_DRAWS: usize = 10;
 
 /// Seconds between two reports of a batch of several runs. To change from run to run at every step would empty the
 /// caches each time, which costs a quarter of the speed.
-const PAUSE: f64 = 0.2;
+const PAUSE: f64 = 0.3;
+
+/// Turns that a run takes between two reports.
+const TURNS: usize = 8;
 
 /// The processor as a device: steps run on the current rayon pool, sums over all [`Ranks`].
 #[derive(Clone)]
@@ -83,19 +87,32 @@ struct Runs {
 }
 
 impl Runs {
-    /// Does the same in each of `runs`, in parallel; the results stand in the order of `runs`.
-    fn each<R: Send>(
-        &mut self,
-        runs: &[usize],
-        work: impl Fn(&mut dyn Steps) -> R + Sync,
-    ) -> Vec<R> {
+    /// The runs of these numbers, in this order.
+    fn chosen(&mut self, runs: &[usize]) -> Vec<&mut Box<dyn Steps>> {
         let mut all: Vec<_> = self.runs.iter_mut().map(Some).collect();
-        let chosen: Vec<_> = runs.iter().filter_map(|&run| all[run].take()).collect();
-        chosen
-            .into_par_iter()
-            .map(|run| work(run.as_mut()))
-            .collect()
+        runs.iter().filter_map(|&run| all[run].take()).collect()
     }
+}
+
+/// Takes the steps of a run `piece` by piece, in turns with the other runs: all then end at about the same time, and no
+/// thread waits long for the last.
+fn march<'s>(
+    scope: &ScopeFifo<'s>,
+    (run, loss): (&'s mut dyn Steps, &'s mut Result<Loss>),
+    (mut steps, piece): (Range<usize>, usize),
+    rate: f64,
+) {
+    scope.spawn_fifo(move |scope| {
+        for step in steps.by_ref().take(piece) {
+            *loss = run.step(step, rate);
+            if !matches!(loss, Ok(loss) if loss.total.is_finite()) {
+                return;
+            }
+        }
+        if !steps.is_empty() {
+            march(scope, (run, loss), (steps, piece), rate);
+        }
+    });
 }
 
 impl Batch for Runs {
@@ -105,22 +122,20 @@ impl Batch for Runs {
 
     fn advance(&mut self, runs: &[usize], steps: Range<usize>, rate: f64) -> Vec<Result<Loss>> {
         let start = Instant::now();
-        let losses = self.each(runs, |run| {
-            let mut loss = Loss::default();
-            for step in steps.clone() {
-                loss = run.step(step, rate)?;
-                if !loss.total.is_finite() {
-                    break;
-                }
+        let mut losses: Vec<_> = runs.iter().map(|_| Ok(Loss::default())).collect();
+        let piece = steps.len().div_ceil(TURNS);
+        rayon::scope_fifo(|scope| {
+            for (run, loss) in self.chosen(runs).into_iter().zip(&mut losses) {
+                march(scope, (run.as_mut(), loss), (steps.clone(), piece), rate);
             }
-            Ok(loss)
         });
         self.pace = start.elapsed().as_secs_f64() / steps.len() as f64;
         losses
     }
 
     fn validate(&mut self, runs: &[usize], step: usize) -> Vec<Result<f64>> {
-        self.each(runs, |run| run.validate(step))
+        let runs = self.chosen(runs).into_par_iter();
+        runs.map(|run| run.validate(step)).collect()
     }
 
     fn weights(&mut self, run: usize) -> Result<Mat<f64>> {
