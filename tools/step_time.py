@@ -1,7 +1,8 @@
-"""Time of one training step of the method as published, in PyTorch, float32 on the CPU.
+"""Time of one training step of the method as published, in PyTorch, float32 on the CPU or a GPU.
 
     python tools/step_time.py            a table
     python tools/step_time.py --json     the same as JSON on stdout
+    python tools/step_time.py --device cuda
 
 GFT step: fresh latents, w = G(z) with a ReLU generator 512-512-512, complex64 Fourier features, output weights by LU of
 A^H A + 1e-7 I, mean squared error (plus lambda times the anisotropic total variation at 1000 fresh points), autograd
@@ -102,6 +103,12 @@ def make_step(problem, phase, lam, options):
     return step
 
 
+def wait(options):
+    """A GPU works on after a call has returned."""
+    if options.device == "cuda":
+        torch.cuda.synchronize()
+
+
 def measure(options):
     keys = [(name, phase, lam) for name in PROBLEMS for phase in ("gft", "gft-r") for lam in (0, 1e-4)]
     steps = {key: make_step(*key, options) for key in keys}
@@ -120,9 +127,11 @@ def measure(options):
             break  # on a busy machine: fewer batches, at least one of each
         for key, step in steps.items():
             step()
+            wait(options)
             start = time.perf_counter()
             for _ in range(options.steps):
                 step()
+            wait(options)
             raw[key].append((time.perf_counter() - start) * 1e3 / options.steps)
     rows = []
     for (name, phase, lam), values in raw.items():
@@ -139,7 +148,8 @@ def measure(options):
             }
         )
     version = torch.__version__.split("+")[0]
-    return {"peer": f"pytorch {version}", "threads": torch.get_num_threads(), "steps": rows}
+    device = torch.cuda.get_device_name() if options.device == "cuda" else "cpu"
+    return {"peer": f"pytorch {version}", "device": device, "threads": torch.get_num_threads(), "steps": rows}
 
 
 def main():
@@ -152,13 +162,15 @@ def main():
     parser.add_argument("--features", choices=FEATURES, default="pair", help="how exp(2 pi i t) is written")
     parser.add_argument("--variation", choices=VARIATIONS, default="closed", help="how grad f is computed")
     parser.add_argument("--fused", action="store_true", help="the fused Adam instead of the default one")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
+    torch.set_default_device(options.device)
     result = measure(options)
     if options.json:
         print(json.dumps(result))
         return
-    print(f"{result['peer']}, {result['threads']} threads")
+    print(f"{result['peer']}, {result['device']}, {result['threads']} threads")
     for row in result["steps"]:
         print(
             f"{row['problem']} d={row['d']:<3} m={row['m']:<4} {row['phase']:<6} lambda={row['lambda']:<7}"
