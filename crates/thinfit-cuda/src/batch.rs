@@ -13,7 +13,6 @@ use crate::generator::Layers;
 use crate::parameters::Parameters;
 use rand::RngExt;
 use rand_distr::StandardNormal;
-use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 use thinfit::pieces::{Batch, Purpose, Snapshot, Task, Values, initial, stream};
@@ -27,6 +26,8 @@ const VALIDATION_DRAWS: usize = 10;
 const STRIDE: usize = 100;
 /// Steps whose latents are drawn at a time, while the device works on those before.
 const AHEAD: usize = 10;
+/// Random numbers that are worth a thread.
+const NUMBERS: usize = 8192;
 /// Most rows of a chunk, and of a part of it whose EᵀE is one product.
 const CHUNK: usize = 32_768;
 const PART: usize = 1024;
@@ -690,19 +691,13 @@ impl<T: Number> Fits<T> {
         for first in (0..len).step_by(AHEAD) {
             let last = (first + AHEAD).min(len);
             let (from, to) = (first * batch * count, last * batch * count);
-            let seeds = &self.seeds;
-            self.ahead.as_mut_slice()?[from..to]
-                .par_chunks_mut(count)
-                .enumerate()
-                .filter(|(i, _)| runs.contains(&(i % batch)))
-                .for_each(|(i, out)| {
-                    normal(
-                        seeds[i % batch],
-                        draws,
-                        places.start + first + i / batch,
-                        out,
-                    )
-                });
+            let draw = |i: usize, out: &mut [T]| {
+                let (run, place) = (i % batch, places.start + first + i / batch);
+                if runs.contains(&run) {
+                    normal(self.seeds[run], draws, place, out);
+                }
+            };
+            spread(&mut self.ahead.as_mut_slice()?[from..to], count, &draw);
             self.lane
                 .send(&mut self.latents, &self.ahead, from, to - from)?;
             self.repeat(leaf, work, last - first)?;
@@ -786,6 +781,27 @@ fn normal<T: Number>(seed: u64, purpose: Purpose, place: usize, out: &mut [T]) {
     let mut rng = stream(seed, purpose, place as u64);
     out.iter_mut()
         .for_each(|z| *z = T::of(rng.sample(StandardNormal)));
+}
+
+/// Gives `work` each piece of `len` numbers with its place, on as many threads as pay.
+///
+/// Not on those of a pool: one of them might take up another fit meanwhile and wait for this one.
+fn spread<T: Send>(numbers: &mut [T], len: usize, work: &(impl Fn(usize, &mut [T]) + Sync)) {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = cores.min(numbers.len().div_ceil(NUMBERS)).max(1);
+    let pieces = (numbers.len() / len).div_ceil(threads).max(1);
+    std::thread::scope(|scope| {
+        let mut parts = numbers.chunks_mut(pieces * len).enumerate();
+        let own = parts.next();
+        let each = |(part, numbers): (usize, &mut [T])| {
+            let places = numbers.chunks_mut(len).enumerate();
+            places.for_each(|(i, out)| work(part * pieces + i, out));
+        };
+        for part in parts {
+            scope.spawn(move || each(part));
+        }
+        own.into_iter().for_each(each);
+    });
 }
 
 fn diverged(step: usize) -> Error {

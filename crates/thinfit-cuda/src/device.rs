@@ -17,7 +17,7 @@ use cudarc::nvrtc::{Ptx, result as nvrtc, sys as nvrtc_sys};
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char, c_int, c_longlong, c_void};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use thinfit::file::{fnv1a, read_whole, write_whole};
 use thinfit::pieces::Real;
 use thinfit::{Activation, Error, Precision, Result};
@@ -609,9 +609,6 @@ impl Lane {
 
     /// Records what `work` launches instead of running it.
     pub fn record(&self, work: impl FnOnce() -> Result<()>) -> Result<Graph> {
-        // One at a time in a program: what others record in the same moment can make a library's call fail.
-        static RECORDING: Mutex<()> = Mutex::new(());
-        let _recording = RECORDING.lock().unwrap_or_else(PoisonError::into_inner);
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
         self.stream.begin_capture(mode).map_err(failed)?;
         let worked = work();
