@@ -29,31 +29,31 @@ __device__ void chacha(const u32 *key, u64 counter, u64 stream, u32 *out) {
     for (int i = 0; i < 16; i++) out[i] += start[i];
 }
 
-// Grid: (enough for n·d′ latents and s·d/8 blocks of points, runs).
+// The latents of this step. Grid: (n·d′/128, runs).
 extern "C" __global__ void draw(Parameters p) {
+    int run = blockIdx.y, i = blockIdx.x * blockDim.x + threadIdx.x, count = p.n * p.dim;
+    if (p.active[run] && i < count)
+        p.z[(i64)run * count + i] = p.latents[((i64)p.clock[1] * p.runs + run) * count + i];
+}
+
+// The points of this step, eight numbers for each thread. Grid: (s·d/8/128, runs).
+extern "C" __global__ void scatter(Parameters p) {
     int run = blockIdx.y, i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (!p.active[run]) return;
-    int step = p.clock[0], slot = p.clock[1], count = p.n * p.dim;
-    if (p.leaf == PARAMETERS && i < count)
-        p.z[(i64)run * count + i] = p.latents[((i64)slot * p.runs + run) * count + i];
-    i64 total = (i64)p.points * p.d;
-    if (!p.scatter || p.lambda[run] == 0.0 || 8 * (i64)i >= total) return;
+    u32 total = p.points * p.d;
+    if (p.lambda[run] == 0.0 || 8 * (u32)i >= total) return;
     // 2³² words a place are 2²⁸ blocks.
-    u64 place = 2 * (u64)step + (p.leaf == LATENTS);
+    u64 place = 2 * (u64)p.clock[0] + (p.leaf == LATENTS);
     u32 words[16];
     chacha(p.keys + 8 * run, (place << 28) + i, p.point_stream, words);
     // The processor draws block by block of points, in each block input by input.
-    int blocks = (p.points + 127) / 128;
+    u32 blocks = (p.points + 127) / 128;
     for (int q = 0; q < 8; q++) {
-        i64 number = 8 * (i64)i + q;
+        u32 number = 8 * (u32)i + q;
         if (number >= total) return;
-        i64 near = number / p.d;
-        int block = (int)(near * blocks / p.points);
-        while ((i64)(block + 1) * p.points / blocks <= near) block++;
-        i64 start = (i64)block * p.points / blocks, rows = (i64)(block + 1) * p.points / blocks - start;
-        i64 rest = number - start * p.d;
-        int j = (int)(rest / rows);
-        i64 point = start + rest % rows;
+        u32 near = number / p.d, block = (u32)((u64)near * blocks / p.points);
+        while ((u32)((u64)(block + 1) * p.points / blocks) <= near) block++;
+        u32 start = (u32)((u64)block * p.points / blocks), rows = (u32)((u64)(block + 1) * p.points / blocks) - start;
+        u32 rest = number - start * p.d, j = rest / rows, point = start + rest % rows;
         u64 bits = ((u64)words[2 * q + 1] << 32) | words[2 * q];
         double u = (double)(bits >> 11) * 0x1p-53;
         const double *box = p.domain + ((i64)run * p.d + j) * 2;

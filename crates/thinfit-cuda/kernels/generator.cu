@@ -98,3 +98,20 @@ extern "C" __global__ void gradient(Parameters p, const real *x, const real *dh)
     for (int part = 1; part < 8; part++) sum += parts[part][threadIdx.x];
     p.dtheta[(i64)run * p.theta_len + p.offset + (i64)t * p.out + u] = sum;
 }
+
+// The same for few units: neighbouring threads have neighbouring inputs. Grid: ((in + 1)/32, out, runs); block (32, 8).
+extern "C" __global__ void gradient_narrow(Parameters p, const real *x, const real *dh) {
+    __shared__ real parts[8][32];
+    int t = blockIdx.x * 32 + threadIdx.x, u = blockIdx.y, run = blockIdx.z;
+    const real *from = dh + (i64)run * p.n * p.out + u, *below = x + (i64)run * p.n * p.in_ + t;
+    real sum = 0;
+    if (t <= p.in_)
+#pragma unroll 8
+        for (int l = threadIdx.y; l < p.n; l += 8)
+            sum += from[(i64)l * p.out] * (t < p.in_ ? below[(i64)l * p.in_] : (real)1);
+    parts[threadIdx.y][threadIdx.x] = sum;
+    __syncthreads();
+    if (threadIdx.y > 0 || t > p.in_) return;
+    for (int part = 1; part < 8; part++) sum += parts[part][threadIdx.x];
+    p.dtheta[(i64)run * p.theta_len + p.offset + (i64)t * p.out + u] = sum;
+}

@@ -60,25 +60,33 @@ extern "C" __global__ void variation(Parameters p) {
             total += sum;
         }
         __syncthreads();
-        for (int l = threadIdx.x; l < n; l += blockDim.x) {
-            double re = 0.0, im = 0.0;
-            for (int j = 0; j < points; j++) {
-                int i = j * n + l;
-                double e = 0.0;
-                for (int q = 0; q < p.d; q++) e = fma(u[j * p.d + q], w[q * n + l], e);
+        for (int i = threadIdx.x; i < points * n; i += blockDim.x) {
+            int j = i / n, l = i % n;
+            double e = 0.0;
+            for (int q = 0; q < p.d; q++) e = fma(u[j * p.d + q], w[q * n + l], e);
+            inner[i] = e;
+        }
+        __syncthreads();
+        // dR/db, a thread for each of its numbers; then inner becomes Re(bΦ″/n)·e.
+        for (int i = threadIdx.x; i < p.k; i += blockDim.x) {
+            double sum = 0.0;
 #if ACTIVATION == FOURIER
-                re = fma(e, sine[i], re), im = fma(e, phi[i], im);
-                inner[i] = e * (4.0 * PI * PI * (b[n + l] * sine[i] - b[l] * phi[i]));
+            const double *plane = i < n ? sine + i : phi + i - n, *e = inner + i % n;
+            for (int j = 0; j < points; j++) sum = fma(e[j * n], plane[j * n], sum);
+            db[o * p.k + i] = -2.0 * PI * sum;
 #else
-                re = fma(e, first_derivative(phi[i], sine[i], n), re);
-                inner[i] = e * b[l] * second_derivative(phi[i], sine[i], n);
+            for (int j = 0; i < n && j < points; j++)
+                sum = fma(inner[j * n + i], first_derivative(phi[j * n + i], sine[j * n + i], n), sum);
+            db[o * p.k + i] = sum;
 #endif
-            }
+        }
+        __syncthreads();
+        for (int i = threadIdx.x; i < points * n; i += blockDim.x) {
+            int l = i % n;
 #if ACTIVATION == FOURIER
-            db[o * p.k + l] = -2.0 * PI * re, db[o * p.k + n + l] = -2.0 * PI * im;
+            inner[i] *= 4.0 * PI * PI * (b[n + l] * sine[i] - b[l] * phi[i]);
 #else
-            db[o * p.k + l] = re;
-            if (l == 0) db[o * p.k + n] = 0.0;
+            inner[i] *= b[l] * second_derivative(phi[i], sine[i], n);
 #endif
         }
         __syncthreads();

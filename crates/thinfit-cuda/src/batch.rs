@@ -569,12 +569,17 @@ impl<T: Number> Fits<T> {
         let regularised = self.base.points > 0;
         let p = &Parameters {
             leaf: leaf as i32,
-            scatter: i32::from(regularised),
             wants_adjoint: 1,
             ..self.base
         };
         let (runs, count) = (p.runs as usize, self.latent_len());
-        if leaf == Leaf::Parameters || regularised {
+        if regularised {
+            let blocks = (p.points as usize * p.d as usize).div_ceil(8 * 128);
+            self.lane.fork()?;
+            self.lane
+                .launch_aside("scatter", [blocks, runs, 1], [128, 1], 0, p, &[])?;
+        }
+        if leaf == Leaf::Parameters {
             self.draw(p)?;
         }
         self.generate(leaf, p)?;
@@ -609,12 +614,7 @@ impl<T: Number> Fits<T> {
     }
 
     fn draw(&self, p: &Parameters) -> Result<()> {
-        let points = (p.points as usize * p.d as usize).div_ceil(8);
-        let grid = [
-            self.latent_len().max(points).div_ceil(128),
-            p.runs as usize,
-            1,
-        ];
+        let grid = [self.latent_len().div_ceil(128), p.runs as usize, 1];
         self.lane.launch("draw", grid, [128, 1], 0, p, &[])
     }
 
@@ -880,38 +880,34 @@ impl<T: Number> Batch for Fits<T> {
         Ok(Mat::from_fn(n, dim, |l, j| w[j * n + l]))
     }
 
-    fn snapshot(&self, run: usize) -> Result<Snapshot> {
+    fn snapshot(&self, run: usize, moments: bool) -> Result<Snapshot> {
         let (leaf, count, len) = (self.leaves[run], self.latent_len(), self.layers.len);
-        let pack = |buffer: &Buffer<T>, len: usize| -> Result<Values> {
-            let stride = if len == self.layers.len {
-                self.layers.stride
-            } else {
-                len
-            };
-            Ok(Values::pack(
-                &self.lane.read(buffer, run * stride, len)?,
-                T::PRECISION,
-            ))
+        let pack = |buffer: &Buffer<T>, stride: usize, len: usize| -> Result<Values> {
+            let values = self.lane.read(buffer, run * stride, len)?;
+            Ok(Values::pack(&values, T::PRECISION))
         };
-        let moments = match leaf {
-            Leaf::Parameters => [
-                pack(&self.moments_theta[0], len)?,
-                pack(&self.moments_theta[1], len)?,
-            ],
-            Leaf::Latents => [
-                pack(&self.moments_z[0], count)?,
-                pack(&self.moments_z[1], count)?,
-            ],
-            Leaf::Weights => {
-                let read = |i: usize| self.lane.read(&self.moments_w[i], run * count, count);
-                [Values::F64(read(0)?), Values::F64(read(1)?)]
-            }
+        let stride = self.layers.stride;
+        let both = || -> Result<[Values; 2]> {
+            Ok(match leaf {
+                Leaf::Parameters => [
+                    pack(&self.moments_theta[0], stride, len)?,
+                    pack(&self.moments_theta[1], stride, len)?,
+                ],
+                Leaf::Latents => [
+                    pack(&self.moments_z[0], count, count)?,
+                    pack(&self.moments_z[1], count, count)?,
+                ],
+                Leaf::Weights => {
+                    let read = |i: usize| self.lane.read(&self.moments_w[i], run * count, count);
+                    [Values::F64(read(0)?), Values::F64(read(1)?)]
+                }
+            })
         };
         Ok(Snapshot {
-            theta: pack(&self.layers.theta, len)?,
-            z: pack(&self.z, count)?,
+            theta: pack(&self.layers.theta, stride, len)?,
+            z: pack(&self.z, count, count)?,
             w: self.lane.read(&self.w, run * count, count)?,
-            moments: Some(moments),
+            moments: moments.then(both).transpose()?,
             steps: self.lane.read(&self.steps, run, 1)?[0],
             raised: self.lane.read(&self.raised, run, 1)?[0] as usize,
         })

@@ -35,8 +35,9 @@ const KERNELS: [&str; 8] = [
 ];
 
 /// Names of the kernels.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 22] = [
     "draw",
+    "scatter",
     "tick",
     "features",
     "combine",
@@ -55,6 +56,7 @@ const NAMES: [&str; 20] = [
     "layer_back_narrow",
     "mask",
     "gradient",
+    "gradient_narrow",
     "adam",
 ];
 

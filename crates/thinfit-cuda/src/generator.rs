@@ -201,6 +201,10 @@ impl<T: Number> Layers<T> {
             };
             lane.multiply_aside(T::PRECISION, &product)?;
         }
+        if above <= THIN {
+            let grid = [(below + 1).div_ceil(32), above, runs];
+            return lane.launch_aside("gradient_narrow", grid, [32, 8], 0, p, &[from, dh]);
+        }
         // The bias alone, where the product made the rest.
         let first = if thin { 0 } else { below };
         let p = &Parameters {

@@ -96,9 +96,9 @@ impl Batch for Turns {
         self.batch_mut().weights(run)
     }
 
-    fn snapshot(&self, run: usize) -> Result<Snapshot> {
+    fn snapshot(&self, run: usize, moments: bool) -> Result<Snapshot> {
         let _turn = turn();
-        self.batch().snapshot(run)
+        self.batch().snapshot(run, moments)
     }
 
     fn stride(&self) -> usize {

@@ -146,8 +146,7 @@ parameters! {
     relative: int,
     norm: int,
     leaf: int,
-    /// Whether to draw points, and whether the sweep is for a gradient.
-    scatter: int,
+    /// Whether the sweep is for a gradient.
     wants_adjoint: int,
     /// Layer of the generator: units below and above, whether it is the last, first row of its gradient.
     in_: int,

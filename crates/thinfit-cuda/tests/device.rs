@@ -159,7 +159,8 @@ fn compare_step(
             terms <= bound * b.variation,
             "{what}: variation of run {run}: {a:?} and {b:?}"
         );
-        let snapshots = [&pair.cuda, &pair.processor].map(|batch| batch.snapshot(run).unwrap());
+        let snapshots =
+            [&pair.cuda, &pair.processor].map(|batch| batch.snapshot(run, true).unwrap());
         let [a, b] = [first_moment(&snapshots[0]), first_moment(&snapshots[1])];
         let error = difference(&a, &b);
         assert!(
@@ -250,7 +251,7 @@ fn a_ridge_is_raised_where_a_pivot_fails() {
         batch.begin(0, Leaf::Weights, None).unwrap();
         let loss = batch.advance(&[0], 0..3, 1e-3).remove(0).unwrap();
         assert!(loss.total.is_finite());
-        assert!(batch.snapshot(0).unwrap().raised > 0);
+        assert!(batch.snapshot(0, true).unwrap().raised > 0);
     }
 }
 
@@ -297,7 +298,7 @@ fn a_state_of_one_device_resumes_on_the_other() {
         }
         pair.cuda.advance(&pair.runs, 0..7, 1e-3);
         for &run in &pair.runs {
-            let state = pair.cuda.snapshot(run).unwrap();
+            let state = pair.cuda.snapshot(run, true).unwrap();
             pair.processor.begin(run, leaf, Some(&state)).unwrap();
         }
         let [a, b] = [&mut pair.cuda, &mut pair.processor].map(|batch| {
@@ -332,13 +333,13 @@ fn a_run_does_not_depend_on_the_others() {
     both.advance(&[0, 1], 0..5, 1e-3);
     alone.advance(&[1], 0..5, 1e-3);
     assert_eq!(
-        both.snapshot(1).unwrap().theta,
-        alone.snapshot(1).unwrap().theta
+        both.snapshot(1, true).unwrap().theta,
+        alone.snapshot(1, true).unwrap().theta
     );
     alone.advance(&[0], 0..5, 1e-3);
     assert_eq!(
-        both.snapshot(0).unwrap().theta,
-        alone.snapshot(0).unwrap().theta
+        both.snapshot(0, true).unwrap().theta,
+        alone.snapshot(0, true).unwrap().theta
     );
 }
 
@@ -350,7 +351,7 @@ fn numbers_that_are_not_finite_end_one_run_alone() {
     for run in 0..2 {
         batch.begin(run, Leaf::Weights, None).unwrap();
     }
-    let mut state = batch.snapshot(1).unwrap();
+    let mut state = batch.snapshot(1, true).unwrap();
     state.w.fill(1e300);
     batch.begin(1, Leaf::Weights, Some(&state)).unwrap();
     let losses = batch.advance(&[0, 1], 0..3, 1e-3);

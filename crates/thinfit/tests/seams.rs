@@ -99,8 +99,8 @@ impl Batch for Runs {
         Ok(w)
     }
 
-    fn snapshot(&self, run: usize) -> Result<Snapshot> {
-        self.batch.snapshot(run)
+    fn snapshot(&self, run: usize, moments: bool) -> Result<Snapshot> {
+        self.batch.snapshot(run, moments)
     }
 
     fn stride(&self) -> usize {

@@ -138,12 +138,9 @@ impl RunState {
         if self.is_done() {
             return Some(self.clone());
         }
-        let mut snapshot = batch.snapshot(run).ok()?;
+        // Before the first step the moments are those of the phase before.
+        let mut snapshot = batch.snapshot(run, self.step > 0).ok()?;
         snapshot.raised += self.raised;
-        if self.step == 0 {
-            // The moments are those of the phase before.
-            snapshot = snapshot.without_moments();
-        }
         Some(RunState {
             snapshot: Some(snapshot),
             ..self.clone()

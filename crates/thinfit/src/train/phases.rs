@@ -221,8 +221,8 @@ impl March<'_> {
                 validation,
             });
             if state.best().is_none_or(|best| validation < best) {
-                match self.batch.snapshot(run) {
-                    Ok(snapshot) => state.best = Some((validation, snapshot.without_moments())),
+                match self.batch.snapshot(run, false) {
+                    Ok(snapshot) => state.best = Some((validation, snapshot)),
                     Err(error) => {
                         self.fail(run, error);
                         continue;
@@ -272,7 +272,7 @@ impl March<'_> {
     fn finish(&mut self, run: usize) -> Result<()> {
         let (w, state) = (self.batch.weights(run)?, &mut self.states[run]);
         state.trained = Some(w.col_iter().flat_map(|w| w.iter().copied()).collect());
-        state.raised += self.batch.snapshot(run)?.raised;
+        state.raised += self.batch.snapshot(run, false)?.raised;
         self.outcomes[run] = Some(Ok((w, false)));
         Ok(())
     }
@@ -281,7 +281,7 @@ impl March<'_> {
     fn stop(&mut self, run: usize) {
         let mut weights = || {
             self.restore_best(run)?;
-            self.states[run].raised += self.batch.snapshot(run)?.raised;
+            self.states[run].raised += self.batch.snapshot(run, false)?.raised;
             self.batch.weights(run)
         };
         match weights() {

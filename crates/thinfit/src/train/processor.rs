@@ -142,8 +142,12 @@ impl Batch for Runs {
         Ok(self.runs[run].weights())
     }
 
-    fn snapshot(&self, run: usize) -> Result<Snapshot> {
-        Ok(self.runs[run].snapshot())
+    fn snapshot(&self, run: usize, moments: bool) -> Result<Snapshot> {
+        let snapshot = self.runs[run].snapshot();
+        Ok(match moments {
+            true => snapshot,
+            false => snapshot.without_moments(),
+        })
     }
 
     fn stride(&self) -> usize {

@@ -88,11 +88,11 @@ pub trait Batch: Send {
     /// [`Error::Device`].
     fn weights(&mut self, run: usize) -> Result<Mat<f64>>;
 
-    /// A copy of everything that it takes to resume `run`.
+    /// A copy of the leaves of `run`, and with `moments` of everything that it takes to resume it.
     ///
     /// # Errors
     /// [`Error::Device`].
-    fn snapshot(&self, run: usize) -> Result<Snapshot>;
+    fn snapshot(&self, run: usize, moments: bool) -> Result<Snapshot>;
 
     /// The most steps to take between two reports: more where a call costs more than a step.
     fn stride(&self) -> usize {
