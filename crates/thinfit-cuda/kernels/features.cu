@@ -3,8 +3,6 @@
 // With the root of the weight in every row, EᵀE holds AᴴDA and AᴴDy at once, and no later kernel needs D but where Φ′
 // is not linear in Φ.
 
-constexpr int FEATURE_ROWS = 4;
-
 // Grid: (rows / FEATURE_ROWS, or all of the chunk where EᵀE is made in parts, runs); shared: FEATURE_ROWS · d′ doubles.
 extern "C" __global__ void features(Parameters p) {
     extern __shared__ double x[];

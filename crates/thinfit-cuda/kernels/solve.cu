@@ -6,11 +6,6 @@
 // inverses: with them a triangular solve is a few products instead of a long chain. S lies in shared memory where it
 // fits, else in global memory; the code is the same.
 
-constexpr int PANEL = 8;
-constexpr int BLOCK = 32;
-// Numbers behind the heads, which serve as scratch for blocks of 16, too.
-constexpr int SPARE = 128;
-
 #if ACTIVATION == FOURIER
 typedef double2 num;
 __device__ __forceinline__ num number(double re, double im) { return {re, im}; }

@@ -3,8 +3,6 @@
 // Block g of the grid takes tiles g, g + groups, … of the chunk and adds to slot g, so that a chunk after the other
 // gives the same sums whatever the batch.
 
-constexpr int ROWS = 16;
-
 // Grid: (groups, runs), whole warps; shared: 2 · k · c + ROWS · c + 32 doubles.
 extern "C" __global__ void residuals(Parameters p) {
     extern __shared__ double room[];

@@ -1,7 +1,5 @@
 // R(w) = mean of ‖∇f‖ over the points, dR/db and dR/dw at fixed b: a tile of points for each block of threads.
 
-constexpr int POINTS = 8;
-
 // Grid: (tiles, runs), whole warps; shared: POINTS · (4 · n + d + d′) + n · d′ + 32 doubles.
 extern "C" __global__ void variation(Parameters p) {
     extern __shared__ double room[];

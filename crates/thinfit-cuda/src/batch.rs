@@ -10,7 +10,7 @@
 
 use crate::device::{Buffer, Device, Graph, Lane, Number, Pinned, Product};
 use crate::generator::Layers;
-use crate::parameters::Parameters;
+use crate::parameters::{BLOCK, FEATURE_ROWS, PANEL, POINTS, Parameters, ROWS, SPARE};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 use std::ops::Range;
@@ -31,17 +31,8 @@ const NUMBERS: usize = 8192;
 /// Most rows of a chunk, and of a part of it whose EᵀE is one product.
 const CHUNK: usize = 32_768;
 const PART: usize = 1024;
-/// Rows of a tile of the sweeps, of a block of the features, points of a tile: as in the kernels.
-const TILE: usize = 16;
-const FEATURE_ROWS: usize = 4;
-const POINTS: usize = 8;
 /// Most groups of rows with a slot of their own.
 const GROUPS: usize = 1024;
-/// Columns of a panel of the factorisation, numbers of a block's solution, and spare room: as in the kernel.
-const PANEL: usize = 8;
-const BLOCK: usize = 32;
-const SPARE: usize = 128;
-
 /// The rows of all runs.
 struct Table {
     x: Buffer<f64>,
@@ -152,7 +143,7 @@ impl<T: Number> Fits<T> {
         let ld = (k + c + sines).next_multiple_of(2);
         let chunk = if most <= CHUNK { most } else { CHUNK };
         let parts = if most <= CHUNK { 1 } else { CHUNK / PART };
-        let groups = most.div_ceil(TILE).min(GROUPS);
+        let groups = most.div_ceil(ROWS).min(GROUPS);
         let regularised = runs.iter().any(|(_, task)| task.lambda > 0.0);
         let points = if regularised { config.points } else { 0 };
         let tiles = points.div_ceil(POINTS);
@@ -444,12 +435,12 @@ impl<T: Number> Fits<T> {
     fn shared_sweep(&self) -> usize {
         let p = &self.base;
         let (k, n, dim, c) = (p.k as usize, p.n as usize, p.dim as usize, p.c as usize);
-        8 * (2 * k * c + 4 * TILE * c + TILE * n + n * dim + TILE * dim)
+        8 * (2 * k * c + 4 * ROWS * c + ROWS * n + n * dim + ROWS * dim)
     }
 
     fn shared_residuals(&self) -> usize {
         let (k, c) = (self.base.k as usize, self.base.c as usize);
-        8 * (2 * k * c + TILE * c + 32)
+        8 * (2 * k * c + ROWS * c + 32)
     }
 
     fn shared_variation(&self) -> usize {

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)]
 
-use crate::parameters::{Parameters, SOURCE};
+use crate::parameters::{Parameters, SIZES, SOURCE};
 use cudarc::cublas::sys::cublasOperation_t as Operation;
 use cudarc::cublas::{CudaBlas, sys as blas};
 use cudarc::driver::result::DriverError;
@@ -180,7 +180,7 @@ impl Device {
             Activation::Tanh => 3,
             Activation::Relu => 4,
         };
-        let head = format!("#define ACTIVATION {number}\ntypedef {real} real;\n{SOURCE}");
+        let head = format!("#define ACTIVATION {number}\ntypedef {real} real;\n{SIZES}{SOURCE}");
         let source = [head.as_str()]
             .into_iter()
             .chain(KERNELS)

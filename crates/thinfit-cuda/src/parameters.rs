@@ -1,4 +1,5 @@
-//! The arguments of the kernels: one list, from which the Rust struct and its CUDA counterpart are both made.
+//! What program and kernels must agree on: sizes and arguments, each in one list, from which the Rust and the CUDA text are
+//! both made.
 
 use cudarc::driver::DeviceRepr;
 
@@ -59,6 +60,33 @@ macro_rules! parameters {
             "};\n",
         );
     };
+}
+
+/// Sizes that are fixed when the kernels are compiled.
+macro_rules! sizes {
+    ($($(#[$doc:meta])* $name:ident = $value:literal,)*) => {
+        $($(#[$doc])* pub(crate) const $name: usize = $value;)*
+
+        /// The same in CUDA.
+        pub(crate) const SIZES: &str = concat!(
+            $("constexpr int ", stringify!($name), " = ", $value, ";\n",)*
+        );
+    };
+}
+
+sizes! {
+    /// Rows of a tile of the sweeps.
+    ROWS = 16,
+    /// Rows of a block of threads that makes features.
+    FEATURE_ROWS = 4,
+    /// Points of a tile of the regulariser.
+    POINTS = 8,
+    /// Columns of a panel of the factorisation.
+    PANEL = 8,
+    /// Columns of a diagonal block of the factor that is replaced by its inverse.
+    BLOCK = 32,
+    /// Numbers behind the heads of the panels, which serve as scratch for blocks of 16, too.
+    SPARE = 128,
 }
 
 parameters! {

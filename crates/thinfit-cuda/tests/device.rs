@@ -357,3 +357,17 @@ fn numbers_that_are_not_finite_end_one_run_alone() {
     let losses = batch.advance(&[0, 1], 0..3, 1e-3);
     assert!(losses[0].is_ok() && losses[1].is_err());
 }
+
+#[test]
+fn without_a_gpu_the_error_says_what_to_do() {
+    match Cuda::open() {
+        Ok(device) => assert!(!device.name().is_empty()),
+        Err(error) => {
+            let text = error.to_string();
+            assert!(
+                text.contains("cuda") && text.contains("device cpu"),
+                "{text}"
+            );
+        }
+    }
+}
