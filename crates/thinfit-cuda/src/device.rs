@@ -1,8 +1,9 @@
-//! The device as this crate sees it: kernels by name, products, memory, graphs. All calls of the driver are here.
+//! The device as this crate sees it: kernels by name, products, memory, graphs. All calls of the driver are here and in
+//! `compiler`.
 
 #![allow(unsafe_code)]
 
-use crate::parameters::{Parameters, SIZES, SOURCE};
+use crate::parameters::Parameters;
 use cudarc::cublas::sys::cublasOperation_t as Operation;
 use cudarc::cublas::{CudaBlas, sys as blas};
 use cudarc::driver::result::DriverError;
@@ -10,29 +11,14 @@ use cudarc::driver::sys::{
     CUdevice_attribute, CUfunction_attribute, CUgraphInstantiate_flags, CUstreamCaptureMode,
 };
 use cudarc::driver::{
-    CudaContext, CudaFunction, CudaGraph, CudaModule, CudaSlice, CudaStream, DevicePtr, DeviceRepr,
+    CudaContext, CudaFunction, CudaGraph, CudaSlice, CudaStream, DevicePtr, DeviceRepr,
     PinnedHostSlice, ValidAsZeroBits, result, sys,
 };
-use cudarc::nvrtc::{Ptx, result as nvrtc, sys as nvrtc_sys};
 use std::collections::HashMap;
-use std::ffi::{CStr, CString, c_char, c_int, c_longlong, c_void};
-use std::path::PathBuf;
+use std::ffi::{c_int, c_longlong, c_void};
 use std::sync::Arc;
-use thinfit::file::{fnv1a, read_whole, write_whole};
 use thinfit::pieces::Real;
 use thinfit::{Activation, Error, Precision, Result};
-
-/// The kernels, in the order in which they are compiled.
-const KERNELS: [&str; 8] = [
-    include_str!("../kernels/prelude.cu"),
-    include_str!("../kernels/draw.cu"),
-    include_str!("../kernels/features.cu"),
-    include_str!("../kernels/solve.cu"),
-    include_str!("../kernels/sweep.cu"),
-    include_str!("../kernels/variation.cu"),
-    include_str!("../kernels/generator.cu"),
-    include_str!("../kernels/adam.cu"),
-];
 
 /// Names of the kernels.
 const NAMES: [&str; 22] = [
@@ -65,11 +51,11 @@ const WORKSPACE: usize = 32 << 20;
 
 /// The first GPU of this machine.
 pub(crate) struct Device {
-    context: Arc<CudaContext>,
+    pub context: Arc<CudaContext>,
     /// As the driver names it.
     pub name: String,
     /// Architecture, such as `sm_90`.
-    architecture: String,
+    pub architecture: String,
     /// Bytes of shared memory that one block of threads can have.
     pub shared: usize,
 }
@@ -86,7 +72,7 @@ impl Number for f64 {
 }
 
 /// The error of a device that cannot be used.
-fn unusable(device: &str, problem: impl Into<String>, advice: &'static str) -> Error {
+pub(crate) fn unusable(device: &str, problem: impl Into<String>, advice: &'static str) -> Error {
     Error::Device {
         device: device.into(),
         problem: problem.into(),
@@ -95,7 +81,7 @@ fn unusable(device: &str, problem: impl Into<String>, advice: &'static str) -> E
 }
 
 /// A call of the driver that failed.
-fn failed(error: DriverError) -> Error {
+pub(crate) fn failed(error: DriverError) -> Error {
     let problem = error.error_string().map_or_else(
         |_| format!("{error:?}"),
         |text| text.to_string_lossy().into_owned(),
@@ -166,105 +152,6 @@ impl Device {
             .map(|(free, _)| free)
             .map_err(failed)
     }
-
-    /// The compiled kernels, from the cache where they are there.
-    fn module(&self, activation: Activation, precision: Precision) -> Result<Arc<CudaModule>> {
-        let real = match precision {
-            Precision::F32 => "float",
-            Precision::F64 => "double",
-        };
-        let number = match activation {
-            Activation::Fourier => 0,
-            Activation::Cosine => 1,
-            Activation::Sigmoid => 2,
-            Activation::Tanh => 3,
-            Activation::Relu => 4,
-        };
-        let head = format!("#define ACTIVATION {number}\ntypedef {real} real;\n{SIZES}{SOURCE}");
-        let source = [head.as_str()]
-            .into_iter()
-            .chain(KERNELS)
-            .collect::<Vec<_>>()
-            .join("\n");
-        let cached = cache().map(|folder| {
-            let hash = fnv1a(source.bytes());
-            folder.join(format!("kernels-{}-{hash:016x}.cubin", self.architecture))
-        });
-        let load = |image: Vec<u8>| self.context.load_module(Ptx::from_binary(image));
-        if let Some(module) = cached
-            .as_ref()
-            .and_then(|path| read_whole(path).ok())
-            .and_then(|image| load(image).ok())
-        {
-            return Ok(module);
-        }
-        let image = self.compile(&source)?;
-        if let Some(path) = &cached {
-            // Without a cache the next start takes some seconds longer.
-            let _ = path.parent().map(std::fs::create_dir_all);
-            let _ = write_whole(path, &image);
-        }
-        load(image).map_err(failed)
-    }
-
-    /// Machine code of this architecture: text for a newer compiler than the driver's could not be loaded.
-    fn compile(&self, source: &str) -> Result<Vec<u8>> {
-        // SAFETY: only looks for the library.
-        if !unsafe { nvrtc_sys::is_culib_present() } {
-            return Err(unusable(
-                &self.name,
-                "the CUDA library nvrtc was not found",
-                "install the CUDA toolkit or NVIDIA's packages for Python, or use device cpu",
-            ));
-        }
-        let broken =
-            |problem: String| unusable(&self.name, problem, "update CUDA, or use device cpu");
-        let text = CString::new(source).expect("kernels have no zero byte");
-        let program = nvrtc::create_program(&text, None)
-            .map_err(|error| broken(format!("nvrtc: {error:?}")))?;
-        let options = [
-            format!("--gpu-architecture={}", self.architecture),
-            "--std=c++17".into(),
-        ];
-        // SAFETY: `program` was just made, is used by this thread alone and destroyed once.
-        unsafe {
-            let compiled = nvrtc::compile_program(program, &options);
-            let image = compiled.map_err(|error| {
-                let log = nvrtc::get_program_log(program).unwrap_or_default();
-                let log: Vec<u8> = log.iter().map(|&c: &c_char| c as u8).collect();
-                let log = CStr::from_bytes_until_nul(&log)
-                    .map_or_else(|_| String::new(), |log| log.to_string_lossy().into());
-                broken(format!("the kernels do not compile: {error:?} {log}"))
-            });
-            let image = image.and_then(|()| {
-                let mut size = 0;
-                nvrtc_sys::nvrtcGetCUBINSize(program, &mut size)
-                    .result()
-                    .map_err(|error| broken(format!("nvrtc: {error:?}")))?;
-                let mut image = vec![0u8; size];
-                nvrtc_sys::nvrtcGetCUBIN(program, image.as_mut_ptr().cast())
-                    .result()
-                    .map_err(|error| broken(format!("nvrtc: {error:?}")))?;
-                Ok(image)
-            });
-            // It leaks at worst.
-            let _ = nvrtc::destroy_program(program);
-            image
-        }
-    }
-}
-
-/// The folder of compiled kernels.
-fn cache() -> Option<PathBuf> {
-    let folder = |name: &str| {
-        std::env::var_os(name)
-            .filter(|v| !v.is_empty())
-            .map(PathBuf::from)
-    };
-    let base = folder("XDG_CACHE_HOME")
-        .or_else(|| folder("LOCALAPPDATA"))
-        .or_else(|| folder("HOME").map(|home| home.join(".cache")))?;
-    Some(base.join("thinfit"))
 }
 
 /// Memory on the device.

@@ -4,9 +4,12 @@
 //! NVIDIA's libraries are looked for at run time; a program with this crate builds and runs without them.
 
 mod batch;
+mod compiler;
 mod device;
 mod generator;
 mod parameters;
+mod shape;
+mod table;
 
 use device::Device;
 use std::ops::Range;

@@ -8,17 +8,19 @@
 //! Rows are taken in chunks, so that memory does not grow with m beyond the table. Nothing waits for the host within a
 //! step: latents are sent ahead, losses are read after many steps.
 
-use crate::device::{Buffer, Device, Graph, Lane, Number, Pinned, Product};
+mod latents;
+mod step;
+
+use crate::device::{Buffer, Device, Graph, Lane, Number, Pinned};
 use crate::generator::Layers;
-use crate::parameters::{BLOCK, FEATURE_ROWS, PANEL, POINTS, Parameters, ROWS, SPARE};
-use rand::RngExt;
-use rand_distr::StandardNormal;
+use crate::parameters::Parameters;
+use crate::shape::Shape;
+use crate::table::Table;
+use latents::{normal, spread};
 use std::ops::Range;
 use std::sync::Arc;
 use thinfit::pieces::{Batch, Purpose, Snapshot, Task, Values, initial, stream};
-use thinfit::{
-    Activation, Config, Dataset, Error, Leaf, Loss, Mat, Precision, Result, Ridge, Variation,
-};
+use thinfit::{Config, Error, Leaf, Loss, Mat, Result};
 
 /// Draws whose mean error validates the generator, as on the processor.
 const VALIDATION_DRAWS: usize = 10;
@@ -26,22 +28,6 @@ const VALIDATION_DRAWS: usize = 10;
 const STRIDE: usize = 100;
 /// Steps whose latents are drawn at a time, while the device works on those before.
 const AHEAD: usize = 10;
-/// Random numbers that are worth a thread.
-const NUMBERS: usize = 8192;
-/// Most rows of a chunk, and of a part of it whose EᵀE is one product.
-const CHUNK: usize = 32_768;
-const PART: usize = 1024;
-/// Most groups of rows with a slot of their own.
-const GROUPS: usize = 1024;
-/// The rows of all runs.
-struct Table {
-    x: Buffer<f64>,
-    y: Buffer<f64>,
-    root: Buffer<f64>,
-    omega: Buffer<f64>,
-    rows: usize,
-}
-
 /// What a graph does.
 #[derive(Clone, Copy)]
 enum Work {
@@ -55,7 +41,7 @@ pub(crate) struct Fits<T: Number> {
     seeds: Vec<u64>,
     leaves: Vec<Leaf>,
     lambdas: Vec<f64>,
-    activation: Activation,
+    shape: Shape,
     layers: Layers<T>,
     train: Table,
     held: Table,
@@ -84,115 +70,29 @@ pub(crate) struct Fits<T: Number> {
     _keys: Buffer<u32>,
 }
 
-/// The rows of all runs, one run after the other: padded inputs, outputs, roots of the weights.
-fn table<'a>(
-    lane: &Lane,
-    activation: Activation,
-    data: impl Iterator<Item = &'a Dataset> + Clone,
-) -> Result<Table> {
-    let first = data.clone().next().expect("a batch has runs");
-    let (rows, d, c, count) = (
-        first.samples(),
-        first.dim(),
-        first.y.ncols(),
-        data.clone().count(),
-    );
-    let dim = activation.weights(d);
-    let mut x = Vec::with_capacity(count * rows * dim);
-    let mut y = Vec::with_capacity(count * rows * c);
-    let mut root = Vec::with_capacity(count * rows);
-    let mut omega = Vec::with_capacity(count);
-    for data in data {
-        for i in 0..rows {
-            x.extend((0..d).map(|j| data.x[(i, j)]));
-            x.extend((d..dim).map(|_| 1.0));
-            y.extend((0..c).map(|o| data.y[(i, o)]));
-        }
-        let weights = data.weights.as_deref();
-        root.extend((0..rows).map(|i| weights.map_or(1.0, |weights| weights[i].sqrt())));
-        omega.push(weights.map_or(rows as f64, |weights| weights.iter().sum()));
-    }
-    Ok(Table {
-        x: lane.upload(&x)?,
-        y: lane.upload(&y)?,
-        root: lane.upload(&root)?,
-        omega: lane.upload(&omega)?,
-        rows,
-    })
-}
-
 impl<T: Number> Fits<T> {
     pub fn new(device: &Arc<Device>, config: &Config, runs: &[(u64, Task<'_>)]) -> Result<Self> {
-        let activation = config.activation;
-        let count = runs.len();
-        let (d, c, n) = (
-            runs[0].1.train.dim(),
-            runs[0].1.train.y.ncols(),
-            config.width,
-        );
-        let (dim, k) = (activation.weights(d), activation.columns(n));
-        let (m, held) = (runs[0].1.train.samples(), runs[0].1.validation.samples());
-        let most = m.max(held);
-        let complex = activation == Activation::Fourier;
-        let sines = if activation == Activation::Cosine {
-            n
-        } else {
-            0
-        };
-        // Rows of planes begin at multiples of 16 bytes.
-        let ld = (k + c + sines).next_multiple_of(2);
-        let chunk = if most <= CHUNK { most } else { CHUNK };
-        let parts = if most <= CHUNK { 1 } else { CHUNK / PART };
-        let groups = most.div_ceil(ROWS).min(GROUPS);
-        let regularised = runs.iter().any(|(_, task)| task.lambda > 0.0);
-        let points = if regularised { config.points } else { 0 };
-        let tiles = points.div_ceil(POINTS);
-        let unknowns = if complex { n } else { k };
-        let size = unknowns.next_multiple_of(PANEL);
-        // Distances of columns for which the loads of a warp fall on different banks.
-        let stride = if complex {
-            (size + 5) / 8 * 8 + 2
-        } else {
-            (size + 11) / 16 * 16 + 4
-        };
-        let number = if complex { 2 } else { 1 };
-        let width = k + c;
-        let layers = Layers::<T>::sizes(&config.generator.hidden, dim);
-
-        let doubles = [
-            ("x", count * (m + held) * (dim + c + 1)),
-            ("e", count * chunk * ld),
-            (
-                "gram",
-                count * width * width * if parts > 1 { 1 + parts } else { 1 },
-            ),
-            ("factor", count * number * ((stride + PANEL) * size + SPARE)),
-            ("db", count * (groups + tiles) * (k * c + n * dim + 1)),
-            ("points", count * points * dim),
-        ];
-        let reals = Layers::<T>::numbers(&layers, n) * count + count * STRIDE * n * dim;
-        let bytes = 8 * doubles.iter().map(|(_, len)| len).sum::<usize>() + size_of::<T>() * reals;
-        let free = device.free()?;
-        if bytes > free / 10 * 9 {
-            let gib = |bytes: usize| bytes as f64 / (1u64 << 30) as f64;
-            return Err(Error::Device {
-                device: device.name.clone(),
-                problem: format!(
-                    "{:.1} GiB of its memory are free, this batch of {count} needs {:.1} GiB",
-                    gib(free),
-                    gib(bytes)
-                ),
-                advice: "fit fewer runs at a time, close other programs on the GPU, or use device cpu",
-            });
-        }
-        let lane = Lane::new(device, activation, T::PRECISION)?;
-        let train = table(&lane, activation, runs.iter().map(|(_, task)| task.train))?;
-        let held = table(
-            &lane,
+        let shape = Shape::new(config, runs);
+        let Shape {
             activation,
-            runs.iter().map(|(_, task)| task.validation),
-        )?;
-        let layers = Layers::new(&lane, layers, n, count)?;
+            runs: count,
+            dim,
+            n,
+            k,
+            c,
+            groups,
+            tiles,
+            points,
+            ..
+        } = shape;
+        let sizes = Layers::<T>::sizes(&config.generator.hidden, dim);
+        let reals = count * (Layers::<T>::numbers(&sizes, n) + STRIDE * n * dim);
+        shape.check(device, size_of::<T>() * reals)?;
+        let lane = Lane::new(device, activation, T::PRECISION)?;
+        let tasks = || runs.iter().map(|(_, task)| task);
+        let train = Table::new(&lane, activation, tasks().map(|task| task.train))?;
+        let held = Table::new(&lane, activation, tasks().map(|task| task.validation))?;
+        let layers = Layers::new(&lane, sizes, n, count)?;
         let mut rest = Vec::new();
         let mut zeros = |len: usize| -> Result<u64> {
             let buffer = lane.zeros::<f64>(len)?;
@@ -200,13 +100,13 @@ impl<T: Number> Fits<T> {
             rest.push(buffer);
             Ok(address)
         };
-        let (e, gram) = (zeros(count * chunk * ld)?, zeros(count * width * width)?);
-        let gram_parts = if parts > 1 {
-            zeros(count * parts * width * width)?
-        } else {
-            0
+        let e = zeros(count * shape.chunk * shape.ld)?;
+        let gram = zeros(count * shape.gram())?;
+        let gram_parts = match shape.parts {
+            1 => 0,
+            parts => zeros(count * parts * shape.gram())?,
         };
-        let factor = zeros(count * number * ((stride + PANEL) * size + SPARE))?;
+        let factor = zeros(count * shape.factor())?;
         let (b, v) = (zeros(count * k * c)?, zeros(count * k * c)?);
         let (loss, db) = (zeros(count * groups)?, zeros(count * groups * k * c)?);
         let dw_shares = zeros(count * groups * n * dim)?;
@@ -237,10 +137,6 @@ impl<T: Number> Fits<T> {
             })
             .collect();
         let keys = lane.upload(&keys)?;
-        let (ridge, relative) = match config.ridge {
-            Ridge::Relative(rho) => (rho, 1),
-            Ridge::Absolute(eps) => (eps, 0),
-        };
         let (clock, steps, raised) = (lane.zeros(2)?, lane.zeros(count)?, lane.zeros(count)?);
         let (mask, rates) = (lane.zeros(count)?, lane.zeros(1)?);
         let (losses, errors) = (
@@ -255,12 +151,7 @@ impl<T: Number> Fits<T> {
         ];
         let moments_z = [lane.zeros(count * n * dim)?, lane.zeros(count * n * dim)?];
         let moments_w = [lane.zeros(count * n * dim)?, lane.zeros(count * n * dim)?];
-        let room = number * 8 * ((stride + PANEL) * size + SPARE + size + BLOCK);
         let base = Parameters {
-            x: train.x.address,
-            y: train.y.address,
-            root: train.root.address,
-            omega: train.omega.address,
             w: w.address,
             dw,
             first_w: moments_w[0].address,
@@ -302,37 +193,13 @@ impl<T: Number> Fits<T> {
             keys: keys.address,
             point_stream: stream(0, Purpose::Points, 0).get_stream() as i64,
             theta_len: layers.stride as i64,
-            ridge,
-            runs: count as i32,
-            m: m as i32,
-            d: d as i32,
-            dim: dim as i32,
-            n: n as i32,
-            k: k as i32,
-            c: c as i32,
-            ld: ld as i32,
-            chunk: chunk as i32,
-            parts: parts as i32,
-            groups: groups as i32,
-            tiles: tiles as i32,
-            points: points as i32,
-            stride: stride as i32,
-            size: size as i32,
-            // `solve` has a few bytes of its own.
-            shared: i32::from(room + 256 <= device.shared),
-            relative,
-            norm: match config.variation {
-                Variation::Anisotropic => 0,
-                Variation::Isotropic => 1,
-                Variation::Dirichlet => 2,
-            },
-            ..Parameters::default()
+            ..train.arguments(&shape.parameters(config, device))
         };
         let mut fits = Fits {
             seeds: runs.iter().map(|run| run.0).collect(),
             leaves: vec![Leaf::Weights; count],
             lambdas,
-            activation,
+            shape,
             layers,
             train,
             held,
@@ -358,32 +225,19 @@ impl<T: Number> Fits<T> {
             _keys: keys,
             lane,
         };
-        let room = fits.shared_sweep().max(fits.shared_variation());
-        if room > device.shared {
-            return Err(Error::Device {
-                device: device.name.clone(),
-                problem: format!(
-                    "a block of threads has {} KiB of shared memory, width {n} with {d} inputs and {c} outputs needs {} KiB",
-                    device.shared >> 10,
-                    room >> 10
-                ),
-                advice: "use a smaller width, or device cpu",
-            });
-        }
         for (run, &(seed, _)) in runs.iter().enumerate() {
-            fits.restore(run, &initial(config, seed, d), Leaf::Weights)?;
+            fits.restore(
+                run,
+                &initial(config, seed, runs[0].1.train.dim()),
+                Leaf::Weights,
+            )?;
         }
         Ok(fits)
     }
 
-    /// Latents of a run: n · d′ numbers.
-    fn latent_len(&self) -> usize {
-        (self.base.n * self.base.dim) as usize
-    }
-
     /// Overwrites the leaves of a run by those of a snapshot, and the moments of `leaf` where it has any.
     fn restore(&mut self, run: usize, from: &Snapshot, leaf: Leaf) -> Result<()> {
-        let (len, count) = (self.layers.len, self.latent_len());
+        let (len, count) = (self.layers.len, self.shape.weights());
         let mut theta = vec![T::ZERO; len];
         from.theta.unpack(&mut theta)?;
         let mut z = vec![T::ZERO; count];
@@ -427,206 +281,8 @@ impl<T: Number> Fits<T> {
         if leaf == Leaf::Parameters {
             self.layers.len
         } else {
-            self.latent_len()
+            self.shape.weights()
         }
-    }
-
-    /// Bytes of shared memory of the sweeps and of the regulariser.
-    fn shared_sweep(&self) -> usize {
-        let p = &self.base;
-        let (k, n, dim, c) = (p.k as usize, p.n as usize, p.dim as usize, p.c as usize);
-        8 * (2 * k * c + 4 * ROWS * c + ROWS * n + n * dim + ROWS * dim)
-    }
-
-    fn shared_residuals(&self) -> usize {
-        let (k, c) = (self.base.k as usize, self.base.c as usize);
-        8 * (2 * k * c + ROWS * c + 32)
-    }
-
-    fn shared_variation(&self) -> usize {
-        let p = &self.base;
-        if p.points == 0 {
-            return 0;
-        }
-        let (n, d, dim) = (p.n as usize, p.d as usize, p.dim as usize);
-        8 * (POINTS * (4 * n + d + dim) + n * dim + 32)
-    }
-
-    fn shared_solve(&self) -> usize {
-        let p = &self.base;
-        let number = if self.activation == Activation::Fourier {
-            16
-        } else {
-            8
-        };
-        let (size, stride) = (p.size as usize, p.stride as usize);
-        let factor = if p.shared != 0 {
-            (stride + PANEL) * size + SPARE
-        } else {
-            0
-        };
-        number * (factor + size + BLOCK)
-    }
-
-    /// The chunks of a table, each with the arguments of its kernels.
-    fn chunks<'a>(
-        &self,
-        table: &'a Table,
-        parameters: &'a Parameters,
-    ) -> impl Iterator<Item = Parameters> + 'a {
-        let chunk = self.base.chunk as usize;
-        let at = [&table.x, &table.y, &table.root, &table.omega].map(|buffer| buffer.address);
-        (0..table.rows).step_by(chunk).map(move |first| Parameters {
-            x: at[0],
-            y: at[1],
-            root: at[2],
-            omega: at[3],
-            m: table.rows as i32,
-            first: first as i32,
-            rows: chunk.min(table.rows - first) as i32,
-            ..*parameters
-        })
-    }
-
-    fn features(&self, p: &Parameters) -> Result<()> {
-        let rows = if p.parts > 1 { p.chunk } else { p.rows } as usize;
-        let threads = if p.n <= 128 { 128 } else { 256 };
-        let shared = 8 * FEATURE_ROWS * p.dim as usize;
-        let grid = [rows.div_ceil(FEATURE_ROWS), p.runs as usize, 1];
-        self.lane
-            .launch("features", grid, [threads, 1], shared, p, &[])
-    }
-
-    /// w from z, where the leaf is not w itself.
-    fn generate(&self, leaf: Leaf, p: &Parameters) -> Result<()> {
-        match leaf {
-            Leaf::Weights => Ok(()),
-            _ => self.layers.forward(&self.lane, p),
-        }
-    }
-
-    /// b(w) from the training rows; the planes of the last chunk stay.
-    fn solve(&self, p: &Parameters) -> Result<()> {
-        let width = (p.k + p.c) as usize;
-        let (chunk, ld, runs, parts) = (
-            p.chunk as usize,
-            p.ld as usize,
-            p.runs as usize,
-            p.parts as usize,
-        );
-        for p in self.chunks(&self.train, p) {
-            self.features(&p)?;
-            let rows = if parts > 1 { PART } else { p.rows as usize };
-            let product = Product {
-                transposed: [false, true],
-                sizes: [width, width, rows],
-                at: [p.e, p.e, if parts > 1 { p.gram_parts } else { p.gram }],
-                columns: [ld, ld, width],
-                members: [chunk / parts * ld, chunk / parts * ld, width * width],
-                count: runs * parts,
-                add: false,
-            };
-            self.lane.multiply(Precision::F64, &product)?;
-            if parts > 1 {
-                let grid = [(width * width).div_ceil(256), runs, 1];
-                self.lane.launch("combine", grid, [256, 1], 0, &p, &[])?;
-            }
-        }
-        self.lane
-            .launch("solve", [runs, 1, 1], [512, 1], self.shared_solve(), p, &[])
-    }
-
-    /// One sweep over a table; the planes of a single chunk are there from the sweep before if `kept`.
-    fn over_rows(
-        &self,
-        name: &'static str,
-        table: &Table,
-        kept: bool,
-        shared: usize,
-        p: &Parameters,
-    ) -> Result<()> {
-        let single = table.rows <= p.chunk as usize;
-        for p in self.chunks(table, p) {
-            if !(kept && single) {
-                self.features(&p)?;
-            }
-            let grid = [p.groups as usize, p.runs as usize, 1];
-            self.lane.launch(name, grid, [256, 1], shared, &p, &[])?;
-        }
-        Ok(())
-    }
-
-    fn step_once(&self, leaf: Leaf) -> Result<()> {
-        let regularised = self.base.points > 0;
-        let p = &Parameters {
-            leaf: leaf as i32,
-            wants_adjoint: 1,
-            ..self.base
-        };
-        let (runs, count) = (p.runs as usize, self.latent_len());
-        if regularised {
-            let blocks = (p.points as usize * p.d as usize).div_ceil(8 * 128);
-            self.lane.fork()?;
-            self.lane
-                .launch_aside("scatter", [blocks, runs, 1], [128, 1], 0, p, &[])?;
-        }
-        if leaf == Leaf::Parameters {
-            self.draw(p)?;
-        }
-        self.generate(leaf, p)?;
-        self.solve(p)?;
-        if regularised {
-            let grid = [p.tiles as usize, runs, 1];
-            self.lane.fork()?;
-            self.lane
-                .launch_aside("variation", grid, [256, 1], self.shared_variation(), p, &[])?;
-            let grid = [(p.k as usize * p.c as usize).div_ceil(32), runs, 1];
-            self.lane.launch_aside("gather", grid, [32, 8], 0, p, &[])?;
-        }
-        self.over_rows("residuals", &self.train, true, self.shared_residuals(), p)?;
-        if regularised {
-            self.lane.join()?;
-        }
-        self.lane.launch(
-            "adjoint",
-            [runs, 1, 1],
-            [512, 1],
-            self.shared_solve(),
-            p,
-            &[],
-        )?;
-        self.over_rows("sweep", &self.train, true, self.shared_sweep(), p)?;
-        self.lane
-            .launch("collect", [count.div_ceil(32), runs, 1], [32, 8], 0, p, &[])?;
-        self.layers.backward(&self.lane, leaf, p)?;
-        let blocks = self.leaf_len(leaf).div_ceil(1024);
-        self.lane
-            .launch("adam", [blocks, runs, 1], [256, 1], 0, p, &[])
-    }
-
-    fn draw(&self, p: &Parameters) -> Result<()> {
-        let grid = [self.latent_len().div_ceil(128), p.runs as usize, 1];
-        self.lane.launch("draw", grid, [128, 1], 0, p, &[])
-    }
-
-    fn validate_once(&self, leaf: Leaf) -> Result<()> {
-        let p = &Parameters {
-            leaf: leaf as i32,
-            ..self.base
-        };
-        if leaf == Leaf::Parameters {
-            self.draw(p)?;
-        }
-        self.generate(leaf, p)?;
-        self.solve(p)?;
-        self.over_rows("residuals", &self.held, false, self.shared_residuals(), p)?;
-        let p = &Parameters {
-            omega: self.held.omega.address,
-            ..*p
-        };
-        self.lane
-            .launch("tally", [p.runs as usize, 1, 1], [1, 1], 0, p, &[])?;
-        self.lane.launch("tick", [1, 1, 1], [1, 1], 0, p, &[])
     }
 
     /// Records a graph where there is none yet.
@@ -675,7 +331,7 @@ impl<T: Number> Fits<T> {
         draws: Purpose,
         places: Range<usize>,
     ) -> Result<()> {
-        let (count, batch, len) = (self.latent_len(), self.seeds.len(), places.len());
+        let (count, batch, len) = (self.shape.weights(), self.seeds.len(), places.len());
         if leaf != Leaf::Parameters {
             return self.repeat(leaf, work, len);
         }
@@ -767,34 +423,6 @@ impl<T: Number> Fits<T> {
     }
 }
 
-/// Latents by place.
-fn normal<T: Number>(seed: u64, purpose: Purpose, place: usize, out: &mut [T]) {
-    let mut rng = stream(seed, purpose, place as u64);
-    out.iter_mut()
-        .for_each(|z| *z = T::of(rng.sample(StandardNormal)));
-}
-
-/// Gives `work` each piece of `len` numbers with its place, on as many threads as pay.
-///
-/// Not on those of a pool: one of them might take up another fit meanwhile and wait for this one.
-fn spread<T: Send>(numbers: &mut [T], len: usize, work: &(impl Fn(usize, &mut [T]) + Sync)) {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = cores.min(numbers.len().div_ceil(NUMBERS)).max(1);
-    let pieces = (numbers.len() / len).div_ceil(threads).max(1);
-    std::thread::scope(|scope| {
-        let mut parts = numbers.chunks_mut(pieces * len).enumerate();
-        let own = parts.next();
-        let each = |(part, numbers): (usize, &mut [T])| {
-            let places = numbers.chunks_mut(len).enumerate();
-            places.for_each(|(i, out)| work(part * pieces + i, out));
-        };
-        for part in parts {
-            scope.spawn(move || each(part));
-        }
-        own.into_iter().for_each(each);
-    });
-}
-
 fn diverged(step: usize) -> Error {
     Error::Diverged {
         what: "the loss",
@@ -828,7 +456,7 @@ fn shared<V>(runs: &[usize], result: Result<Vec<Result<V>>>) -> Vec<Result<V>> {
 impl<T: Number> Batch for Fits<T> {
     fn begin(&mut self, run: usize, leaf: Leaf, from: Option<&Snapshot>) -> Result<()> {
         self.leaves[run] = leaf;
-        let count = self.latent_len();
+        let count = self.shape.weights();
         let zeros = || Values::F32(vec![0.0; self.leaf_len(leaf)]);
         let moments = [zeros(), zeros()];
         self.set_moments(run, leaf, &moments)?;
@@ -859,7 +487,7 @@ impl<T: Number> Batch for Fits<T> {
     }
 
     fn weights(&mut self, run: usize) -> Result<Mat<f64>> {
-        let (leaf, count) = (self.leaves[run], self.latent_len());
+        let (leaf, count) = (self.leaves[run], self.shape.weights());
         if leaf == Leaf::Parameters {
             let mut z = vec![T::ZERO; count];
             normal(self.seeds[run], Purpose::FinalLatents, 0, &mut z);
@@ -867,12 +495,12 @@ impl<T: Number> Batch for Fits<T> {
         }
         self.generate(leaf, &self.base)?;
         let w = self.lane.read(&self.w, run * count, count)?;
-        let (n, dim) = (self.base.n as usize, self.base.dim as usize);
+        let (n, dim) = (self.shape.n, self.shape.dim);
         Ok(Mat::from_fn(n, dim, |l, j| w[j * n + l]))
     }
 
     fn snapshot(&self, run: usize, moments: bool) -> Result<Snapshot> {
-        let (leaf, count, len) = (self.leaves[run], self.latent_len(), self.layers.len);
+        let (leaf, count, len) = (self.leaves[run], self.shape.weights(), self.layers.len);
         let pack = |buffer: &Buffer<T>, stride: usize, len: usize| -> Result<Values> {
             let values = self.lane.read(buffer, run * stride, len)?;
             Ok(Values::pack(&values, T::PRECISION))
