@@ -43,6 +43,7 @@
 mod auto;
 mod choice;
 mod comparison;
+mod device;
 mod kernels;
 mod method;
 mod networks;
@@ -56,6 +57,7 @@ mod settings;
 
 pub use auto::Auto;
 pub use comparison::{CONTENDERS, Compared, Comparison, Contender, contenders};
+pub use device::{Device, Placement};
 pub use kernels::edge::{Crossing, Edge};
 pub use kernels::gaussian_process::GaussianProcess;
 pub use kernels::kernel::Kernel;

@@ -4,8 +4,8 @@
 
 use crate::settings::changed;
 use crate::{
-    AnovaRff, Arff, Auto, FullySampled, GaussianProcess, Harfe, KernelRidge, NoisyGradients,
-    PlainNetwork, Predictor, RandomFourier, Salsa, Shrimp, Swim,
+    AnovaRff, Arff, Auto, Device, FullySampled, GaussianProcess, Harfe, KernelRidge,
+    NoisyGradients, PlainNetwork, Predictor, RandomFourier, Salsa, Shrimp, Swim,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -160,6 +160,23 @@ impl Method {
     /// Settings out of range, data that cannot be fitted, sample weights that the method does not take, or numbers that
     /// leave the finite range.
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Predictor> {
+        self.fit_on(&Device::processor(), data, seed, observe)
+    }
+
+    /// [`Method::fit`] with the training steps on a device, which the record then names.
+    ///
+    /// # Errors
+    /// As [`Method::fit`], those of the device, and a method that has no steps for it.
+    pub fn fit_on(
+        &self,
+        device: &Device,
+        data: &Dataset,
+        seed: u64,
+        observe: &Observer<'_>,
+    ) -> Result<Predictor> {
+        if device.name().is_some() {
+            self.check_device()?;
+        }
         // A stop after the last step changes nothing, so it is not recorded as one.
         let watch = &|at: &Progress<'_>| match observe(at) {
             Control::Stop if at.done < 1.0 => Control::Stop,
@@ -171,7 +188,8 @@ impl Method {
                     seed,
                     ..config.clone()
                 };
-                thinfit::fit(data, &config, observe).map(Predictor::from)
+                thinfit::fit_on(device, data, &config, observe)
+                    .map(|model| Predictor::from(model).made_on(device))
             }
             Method::Shrimp(method) => method.fit(data, seed, watch).map(Predictor::from),
             Method::Harfe(method) => method.fit(data, seed, watch).map(Predictor::from),

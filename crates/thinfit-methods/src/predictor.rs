@@ -2,8 +2,8 @@
 //!
 //! What only networks have, their features, is reached through [`Predictor::network`].
 
-use crate::KernelModel;
 use crate::kernels::kernel_model::file::FAMILY;
+use crate::{Device, KernelModel};
 use std::path::Path;
 use thinfit::file::{format, read_whole};
 use thinfit::{
@@ -193,6 +193,12 @@ impl Predictor {
             Predictor::Network(model) => &mut model.record,
             Predictor::Kernel(model) => &mut model.record,
         }
+    }
+
+    /// The same model, whose record names the device.
+    pub(crate) fn made_on(mut self, device: &Device) -> Self {
+        self.record_mut().device = device.name().map(str::to_owned);
+        self
     }
 
     /// How the columns of a table become the inputs; none where they are the inputs themselves.

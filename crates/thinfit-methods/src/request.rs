@@ -1,6 +1,6 @@
 //! A request for a fit, as a settings file states it: the method with its settings, a seed and a number of threads.
 
-use crate::{Method, Predictor};
+use crate::{Device, Method, Predictor};
 use serde_json::{Map, Value};
 use thinfit::pieces::require;
 use thinfit::{Config, Dataset, Error, Observer, Result, State, on_threads};
@@ -93,7 +93,22 @@ impl Request {
     /// # Errors
     /// As [`Method::fit`], or threads that cannot be started.
     pub fn fit(&self, data: &Dataset, observe: &Observer<'_>) -> Result<Predictor> {
-        on_threads(self.threads, || self.method.fit(data, self.seed, observe))
+        self.fit_on(&Device::processor(), data, observe)
+    }
+
+    /// [`Request::fit`] with the training steps on a device.
+    ///
+    /// # Errors
+    /// As [`Request::fit`], those of the device, and a method that has no steps for it.
+    pub fn fit_on(
+        &self,
+        device: &Device,
+        data: &Dataset,
+        observe: &Observer<'_>,
+    ) -> Result<Predictor> {
+        on_threads(self.threads, || {
+            self.method.fit_on(device, data, self.seed, observe)
+        })
     }
 
     /// Resumes an interrupted fit on the threads of this request.
@@ -106,7 +121,22 @@ impl Request {
         state: State,
         observe: &Observer<'_>,
     ) -> Result<Predictor> {
-        thinfit::resume(data, state.on_threads(self.threads), observe).map(Predictor::from)
+        self.resume_on(&Device::processor(), data, state, observe)
+    }
+
+    /// [`Request::resume`] with the training steps on a device, which need not be that of the steps before.
+    ///
+    /// # Errors
+    /// As [`thinfit::resume_on`].
+    pub fn resume_on(
+        &self,
+        device: &Device,
+        data: &Dataset,
+        state: State,
+        observe: &Observer<'_>,
+    ) -> Result<Predictor> {
+        thinfit::resume_on(device, data, state.on_threads(self.threads), observe)
+            .map(|model| Predictor::from(model).made_on(device))
     }
 }
 

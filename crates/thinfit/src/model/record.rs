@@ -58,6 +58,9 @@ pub struct Record {
     pub polish_steps: Option<usize>,
     /// Whether the fit was stopped early.
     pub stopped: bool,
+    /// The GPU that took the training steps; none for the processor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
     /// The learning curve of the run that was chosen.
     #[serde(default)]
     pub history: Vec<Check>,
