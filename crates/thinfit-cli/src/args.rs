@@ -107,6 +107,7 @@ pub struct ColumnArgs {
     thinfit fit lab.tsv --target flow,pressure --drop id --budget 120 -o pump.json\n  \
     thinfit fit train.csv --target y --thin\n  \
     thinfit fit train.csv --target y --preset paper --checkpoint fit.state\n  \
+    thinfit fit train.csv --target y --preset paper --device cuda\n  \
     thinfit fit train.csv --target y --config fit.toml --set polish.steps=50")]
 pub struct FitArgs {
     /// Table with one sample per row: CSV, TSV, NPY, NPZ, MAT or Parquet; `-` reads standard input.
@@ -168,6 +169,10 @@ pub struct FitArgs {
         help_heading = "Method"
     )]
     pub threads: Option<usize>,
+    /// Where a network is trained: on the processor, on an NVIDIA GPU, or on the GPU if there is one and it saves time
+    /// [default: auto].
+    #[arg(long, value_parser = PossibleValuesParser::new(thinfit_methods::Placement::NAMES), help_heading = "Method")]
+    pub device: Option<String>,
     /// Any other setting, as in a configuration file; docs/configuration.md lists them all.
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Method")]
     pub set: Vec<String>,

@@ -6,6 +6,7 @@ mod args;
 mod checkpoint;
 mod columns;
 mod commands;
+mod device;
 mod digits;
 mod extrapolation;
 mod failure;

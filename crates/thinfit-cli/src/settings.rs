@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use thinfit_methods::{Auto, Method, Request};
+use thinfit_methods::{Auto, Method, Placement, Request};
 
 use crate::args::{FitArgs, Missing};
 use crate::failure::Failure;
@@ -30,6 +30,7 @@ struct Options {
     budget: Option<f64>,
     thin: bool,
     preset: Option<String>,
+    device: Option<String>,
     checkpoint: Option<PathBuf>,
     resume: Option<PathBuf>,
     json: bool,
@@ -72,6 +73,8 @@ pub struct Asked {
     pub request: Request,
     /// Whether any of its settings were given.
     pub given: bool,
+    /// Where it trains.
+    pub placement: Placement,
 }
 
 /// Completes `args` from its configuration file and returns what to fit with.
@@ -117,6 +120,7 @@ pub fn resolve(args: &mut FitArgs) -> Result<Asked, Failure> {
         refuse_options(args, &name)?;
         layers.insert(0, Method::for_raw_columns(&name));
     }
+    let placement = args.device.as_deref().map(str::parse).transpose()?;
     let request = Request::new(args.preset.as_deref(), layers).map_err(|error| match error {
         error @ thinfit::Error::Setting { .. } => {
             let page = match Method::THIN.contains(&name.as_str()) {
@@ -127,7 +131,11 @@ pub fn resolve(args: &mut FitArgs) -> Result<Asked, Failure> {
         }
         error => error.into(),
     })?;
-    Ok(Asked { request, given })
+    Ok(Asked {
+        request,
+        given,
+        placement: placement.unwrap_or_default(),
+    })
 }
 
 /// The name of the method: the last one given, or what the other options and settings mean.
@@ -150,6 +158,7 @@ fn method(args: &FitArgs, layers: &[Map<String, Value>]) -> Result<String, Failu
     }
     let options = [
         ("--preset", args.preset.is_some()),
+        ("--device cuda", args.device.as_deref() == Some("cuda")),
         ("--weights", args.weights.is_some()),
         ("--checkpoint", args.checkpoint.is_some()),
         ("--resume", args.resume.is_some()),
@@ -271,6 +280,7 @@ fn complete(args: &mut FitArgs, options: Map<String, Value>) -> Result<(), Failu
     fill(&mut args.weights, file.weights);
     fill(&mut args.budget, file.budget);
     fill(&mut args.preset, file.preset);
+    fill(&mut args.device, file.device);
     fill(&mut args.checkpoint, file.checkpoint);
     fill(&mut args.resume, file.resume);
     fill(&mut args.table.delimiter, file.delimiter);
@@ -356,6 +366,8 @@ mod tests {
             &["--budget=5"],
             &["--set=budget=5", "--set=seed=2"],
             &["--method=auto", "--thin"],
+            &["--device=auto"],
+            &["--device=cpu", "--thin"],
         ] {
             assert_eq!(name(words), "auto", "{words:?}");
         }
@@ -367,6 +379,7 @@ mod tests {
             &["--weights=w"],
             &["--checkpoint=a.state"],
             &["--resume=a.state"],
+            &["--device=cuda"],
         ] {
             assert_eq!(name(words), "gft-r", "{words:?}");
         }
@@ -380,6 +393,7 @@ mod tests {
         for (words, expected) in [
             (&["--thin", "--lambda=auto"][..], "`--thin`"),
             (&["--budget=5", "--preset=paper"], "`--preset`"),
+            (&["--thin", "--device=cuda"], "`--device cuda`"),
             (&["--thin", "--method=gft"], "`gft`"),
             (&["--method=auto", "--lambda=0"], "lambda"),
             (&["--method=auto", "--checkpoint=a.state"], "--checkpoint"),
@@ -404,7 +418,7 @@ mod tests {
         };
         let asked = resolve(&mut args);
         std::fs::remove_file(&path).unwrap();
-        let Ok(Asked { request, given }) = asked else {
+        let Ok(Asked { request, given, .. }) = asked else {
             panic!("the file is the configuration of a fit");
         };
         assert_eq!(request.config().unwrap(), Config::fast());

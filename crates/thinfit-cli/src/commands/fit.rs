@@ -7,11 +7,12 @@ use std::time::Instant;
 
 use serde::Serialize;
 use thinfit::{Dataset, Encoding, Findings, Model, Record, State};
-use thinfit_methods::{Auto, Method, Predictor, explained, rmse_error};
+use thinfit_methods::{Auto, Device, Method, Predictor, explained, rmse_error};
 
 use crate::args::FitArgs;
 use crate::checkpoint::Checkpoint;
 use crate::columns::{self, Samples};
+use crate::device::gpu;
 use crate::digits::{counted, four_digits, two_digits};
 use crate::failure::Failure;
 use crate::interrupt;
@@ -34,6 +35,8 @@ struct Summary<'a> {
     /// Where the method has one.
     lambda: Option<f64>,
     parameters: usize,
+    /// The GPU that it was trained on, or `cpu`.
+    device: &'a str,
     seconds: f64,
     interrupted: bool,
     /// None where a method holds nothing out.
@@ -123,6 +126,7 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
         width: network.map(Model::width),
         lambda: network.and_then(|_| record.regulariser()),
         parameters: model.parameters(),
+        device: record.device.as_deref().unwrap_or("cpu"),
         seconds,
         interrupted: record.stopped,
         validation: Validation::of(record),
@@ -142,7 +146,11 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
 fn fit(
     args: &FitArgs,
     data: &Dataset,
-    Asked { request, given }: &Asked,
+    Asked {
+        request,
+        given,
+        placement,
+    }: &Asked,
     progress: &Progress,
 ) -> Result<Predictor, Failure> {
     let state = match &args.resume {
@@ -158,7 +166,10 @@ fn fit(
             Some(state)
         }
     };
-    announce(data, progress)?;
+    let method = state.as_ref().map(|state| state.config().clone());
+    let method = method.map_or_else(|| request.method.clone(), Method::Thin);
+    let device = placement.device(&method, data, gpu)?;
+    announce(data, &device, progress)?;
     let checkpoint = args.checkpoint.clone().or(args.resume.clone());
     let checkpoint = checkpoint.map(Checkpoint::new);
     let (warned, method) = (AtomicBool::new(false), request.method.name());
@@ -181,21 +192,31 @@ fn fit(
         }
         interrupt::control()
     };
-    Ok(match state {
-        None => request.fit(data, &observe)?,
-        Some(state) => request.resume(data, state, &observe)?,
-    })
+    let model = match state {
+        None => request.fit_on(&device, data, &observe)?,
+        Some(state) => request.resume_on(&device, data, state, &observe)?,
+    };
+    if let Some(why) = device.left() {
+        progress.warn(format!("it was trained on the processor: {why}"));
+    }
+    Ok(model)
 }
 
 /// Says what is learned, and listens for Ctrl-C from now on.
-fn announce(data: &Dataset, progress: &Progress) -> Result<(), Failure> {
+fn announce(data: &Dataset, device: &Device, progress: &Progress) -> Result<(), Failure> {
     progress.note(format!(
-        "learning {} from {} inputs, {} samples",
+        "learning {} from {} inputs, {} samples{}",
         data.outputs.join(", "),
         data.dim(),
-        data.samples()
+        data.samples(),
+        on(device.name()),
     ));
     interrupt::listen("and saving the best so far")
+}
+
+/// Where a network is trained, if not on the processor.
+fn on(device: Option<&str>) -> String {
+    device.map_or_else(String::new, |name| format!(" on {name}"))
 }
 
 /// What was fitted, how good it is, and what to try if it is not.
@@ -225,9 +246,10 @@ fn write_report(
     );
     writeln!(
         out,
-        "{fitted} {} in {:.1} s from {} samples{dropped}: {kind}, {} parameters\n",
+        "{fitted} {} in {:.1} s{} from {} samples{dropped}: {kind}, {} parameters\n",
         result.outputs.join(", "),
         result.seconds,
+        on(model.record().device.as_deref()),
         result.samples,
         result.parameters,
     )?;

@@ -276,7 +276,11 @@ fn training(record: &Record) -> String {
         (_, Some(lambda)) => format!(", lambda 0 ({lambda} in the training)"),
         (Some(lambda), None) => format!(", lambda {lambda}"),
     };
-    format!("{start}{polish}{lambda}")
+    let device = match &record.device {
+        None => String::new(),
+        Some(name) => format!(", trained on {name}"),
+    };
+    format!("{start}{polish}{lambda}{device}")
 }
 
 /// The table of inputs, most important first.

@@ -292,3 +292,49 @@ fn a_constant_target_is_named() {
     );
     assert!(!report.contains("noisy"), "{report}");
 }
+
+#[test]
+fn a_gpu_that_is_asked_for_and_not_there_is_an_error() {
+    let folder = folder("fit-device");
+    write(&folder, "train.csv", csv(80));
+    let fit = |words: &[&str]| {
+        let words = with_short(&[&["fit", "train.csv", "--target=y"], words].concat());
+        let mut program = program(&folder, &words);
+        program.env("CUDA_VISIBLE_DEVICES", "-1").output().unwrap()
+    };
+    let output = fit(&["--device=cuda"]);
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    for word in ["cuda: ", "NVIDIA driver", "use device cpu"] {
+        assert!(told.contains(word), "`{word}` is missing in: {told}");
+    }
+    assert_eq!(files(&folder), ["train.csv"]);
+    // Without a word on the device, or with `auto`, it is the processor.
+    let model = |words: &[&str]| {
+        let output = fit(words);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert_eq!(text(&output.stderr), "");
+        read(&folder, "model.json")
+    };
+    let expected = model(&["--device=cpu"]);
+    assert_eq!(model(&[]), expected);
+    assert_eq!(model(&["--device=auto"]), expected);
+    assert!(!expected.contains("\"device\""));
+    let summary: serde_json::Value = serde_json::from_slice(&fit(&["--json"]).stdout).unwrap();
+    assert_eq!(summary["device"], "cpu");
+    let other = ["fit", "train.csv", "--target=y", "--method=rff"];
+    let words = ["`device`", "`rff`", "gft-r"];
+    fail(&folder, &[&other[..], &["--device=cuda"]].concat(), &words);
+    fail(
+        &folder,
+        &[&other[..], &["--device=gpu"]].concat(),
+        &["cuda"],
+    );
+    write(&folder, "fit.toml", "device = \"gpu\"\n");
+    let words = ["`device`", "`gpu`", "cpu, cuda, auto"];
+    fail(
+        &folder,
+        &[&other[..], &["--config=fit.toml"]].concat(),
+        &words,
+    );
+}
