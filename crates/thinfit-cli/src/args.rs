@@ -430,7 +430,8 @@ pub struct DemoArgs {
 #[command(
     after_help = "Examples:\n  thinfit reproduce table1 --methods kernel-ridge,shrimp --seeds 2\n  \
     thinfit reproduce table1 table2 --columns f3,h3 --methods gft,gft-r\n  \
-    thinfit reproduce figure1 --preset fast\n\n\
+    thinfit reproduce figure1 --preset fast\n  \
+    thinfit reproduce all --lambda auto --device cuda\n\n\
     Each fit is recorded as soon as it is done. Run the same command again to do only what is missing; Ctrl-C loses\n\
     no finished fit. The reports (results.csv, .md, .html) show the tables asked for, with the settings of this call;\n\
     use another folder for other settings. Several programs may work in one folder at the same time."
@@ -464,6 +465,9 @@ pub struct ReproduceArgs {
     /// Folder for records and reports; created if needed.
     #[arg(long, value_name = "DIR", default_value = "thinfit-runs")]
     pub out: PathBuf,
+    /// Where F-Opt, GFT and GFT-r are trained; an NVIDIA GPU trains all seeds and λ of a cell at once.
+    #[arg(long, value_parser = PossibleValuesParser::new(["cpu", "cuda"]), default_value = "cpu")]
+    pub device: String,
     /// Number of fits at a time, one thread each; 0 uses all cores.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     pub jobs: u16,

@@ -1,8 +1,9 @@
-//! An attempt at one job: its data are drawn, fitted and tested.
+//! An attempt at one job: its data are drawn, fitted and tested. Fits may be trained together.
 //!
 //! A fit of thinfit's own saves its state every few minutes and when it is stopped, in `states/` beside the ledger,
 //! and the next attempt resumes from there.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -10,8 +11,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::{COMMIT, Entry, Error, Job, Sample, Settings, Spectrum, file};
 use serde::{Deserialize, Serialize};
-use thinfit::{Control, Dataset, Leaf, Mat, Phase, State};
-use thinfit_methods::{Predictor, Request};
+use thinfit::{Config, Control, Dataset, Leaf, Mat, Observer, Phase, Progress, State};
+use thinfit_methods::{Device, Predictor, Request};
 
 /// Time between two saves of the state of a fit.
 const SAVE_EVERY: Duration = Duration::from_secs(300);
@@ -26,17 +27,21 @@ pub(crate) fn state_path(folder: &Path, job: &Job) -> PathBuf {
 
 /// A fit that was interrupted.
 #[derive(Serialize, Deserialize)]
-struct Pause {
+pub(crate) struct Pause {
     /// Seconds that it took so far.
     seconds: f64,
     state: State,
 }
 
 impl Pause {
-    /// The saved fit of these settings; a state that is damaged or of other settings counts as none.
-    fn load(path: &Path, request: &Request) -> Option<Pause> {
-        let config = request.config().ok()?;
-        file::read(path).filter(|pause: &Pause| pause.state.is_of(&config))
+    /// Saves it as the state of a job.
+    pub fn save(&self, folder: &Path, job: &Job) -> Result<(), Error> {
+        file::write(&state_path(folder, job), self)
+    }
+
+    /// Whether it is worth saving before something else is done.
+    pub fn is_long(&self) -> bool {
+        self.seconds > SAVE_EVERY.as_secs_f64()
     }
 
     /// The state in which GFT-r continues where this GFT ends.
@@ -48,132 +53,186 @@ impl Pause {
     }
 }
 
-/// An attempt at one job.
+/// An attempt at one job, ready to be fitted.
 pub(crate) struct Attempt<'a> {
     pub job: &'a Job,
-    /// The job that continues where this one ends.
-    pub next: Option<&'a Job>,
-    pub settings: &'a Settings,
+    /// Whether another job continues where this one ends.
+    continued: bool,
     /// The folder of the ledger.
-    pub folder: &'a Path,
+    folder: &'a Path,
+    tell: Box<Tell<'a>>,
+    data: Dataset,
+    test: Sample,
+    request: Request,
+    /// Where it starts, if not from the start.
+    pause: Option<Pause>,
+    begun: Instant,
+    /// Number of fits that are trained together, each of which has its share of the time.
+    together: usize,
+    /// When the state was last saved, and what went wrong then.
+    saved: Mutex<(Instant, Option<Error>)>,
+    /// Where the job that continues this one starts.
+    handed: Mutex<Option<Pause>>,
+    stopped: AtomicBool,
 }
 
-impl Attempt<'_> {
-    /// Does the job; nothing if it was stopped.
-    pub fn run(&self, tell: &Tell<'_>) -> Result<Option<Entry>, Error> {
-        let (train, test) = self.job.column.draw(self.job.seed)?;
-        let (start, stopped) = (Instant::now(), AtomicBool::new(false));
-        let tell = |part| {
-            let control = tell(part);
-            stopped.fetch_or(control == Control::Stop, Ordering::Relaxed);
-            control
-        };
-        match self.fit(train, &test, &tell) {
-            // The same seed would fail the same way again, which makes the failure a result.
-            Err(Error::Fit(error)) if !is_temporary(&error) => {
-                Ok((!stopped.into_inner()).then(|| Entry {
-                    failure: Some(error.to_string()),
-                    ..self.entry(start.elapsed().as_secs_f64())
-                }))
+/// What takes the training steps.
+#[derive(Clone, Copy)]
+pub(crate) enum Trainer<'a> {
+    /// The processor, for one fit at a time and any method.
+    Alone,
+    /// A device, for all fits at once.
+    Together(&'a Device),
+}
+
+impl<'a> Attempt<'a> {
+    /// Draws the data of a job and finds where it starts: from `handed`, a saved state or the start.
+    pub fn new(
+        job: &'a Job,
+        continued: bool,
+        handed: Option<Pause>,
+        (settings, folder): (&Settings, &'a Path),
+        tell: Box<Tell<'a>>,
+    ) -> Result<Self, Error> {
+        let (train, test) = job.column.draw(job.seed)?;
+        let request = settings.request(job)?;
+        // A state that is damaged or of other settings counts as none.
+        let config = request.config();
+        let mine = |pause: &Pause| config.as_ref().is_ok_and(|c| pause.state.is_of(c));
+        let pause = handed.or_else(|| file::read(&state_path(folder, job)));
+        Ok(Attempt {
+            job,
+            continued,
+            folder,
+            tell,
+            data: Dataset::new(train.x, train.y)?,
+            test,
+            pause: pause.filter(mine),
+            request,
+            begun: Instant::now(),
+            together: 1,
+            saved: Mutex::new((Instant::now(), None)),
+            handed: Mutex::new(None),
+            stopped: AtomicBool::new(false),
+        })
+    }
+
+    /// Fits all attempts, each from where it starts; one result for each.
+    ///
+    /// What ends all fits at once, such as a lack of memory or a bug, may be the fault of one: they are tried again in
+    /// halves.
+    pub fn fit_all(attempts: &mut [Self], trainer: Trainer<'_>) -> Vec<Result<Predictor, Error>> {
+        if attempts.is_empty() {
+            return Vec::new();
+        }
+        let (together, begun) = (attempts.len(), Instant::now());
+        for attempt in &mut *attempts {
+            (attempt.together, attempt.begun) = (together, begun);
+            attempt.saved = Mutex::new((begun, None));
+        }
+        let fitted = match guarded(|| trainer.fit(attempts)) {
+            Ok(fitted) => fitted,
+            Err(error) if together == 1 => return vec![Err(error)],
+            Err(_) => {
+                let (first, second) = attempts.split_at_mut(together / 2);
+                let mut fitted = Self::fit_all(first, trainer);
+                fitted.extend(Self::fit_all(second, trainer));
+                return fitted;
             }
-            fitted => fitted,
+        };
+        let fitted = attempts.iter_mut().zip(fitted);
+        let fitted = fitted.map(|(attempt, fitted)| match fitted {
+            // A state of other data counts as none.
+            Err(thinfit::Error::Format { .. }) if attempt.pause.take().is_some() => {
+                let again = Self::fit_all(std::slice::from_mut(attempt), trainer).pop();
+                again.unwrap_or(Err(Error::Panic))
+            }
+            fitted => fitted.map_err(Error::Fit),
+        });
+        fitted.collect()
+    }
+
+    /// The entry of a fitted model; none if the fit was stopped.
+    pub fn entry(
+        &self,
+        fitted: Result<Predictor, Error>,
+        device: Option<&str>,
+    ) -> Result<Option<Entry>, Error> {
+        let blank = Entry {
+            device: device.map(str::to_owned),
+            batch: Some(self.together).filter(|&fits| fits > 1),
+            ..blank(self.job, self.seconds())
+        };
+        match fitted.and_then(|model| self.tested(&model, &blank)) {
+            Err(error) if self.stopped.load(Ordering::Relaxed) => match is_result(&error) {
+                true => Ok(None),
+                false => Err(error),
+            },
+            Err(error) => recorded(error, blank).map(Some),
+            entry => entry,
         }
     }
 
-    fn fit(&self, train: Sample, test: &Sample, tell: &Tell<'_>) -> Result<Option<Entry>, Error> {
-        let data = Dataset::new(train.x, train.y)?;
-        let request = self.settings.request(self.job)?;
-        let pause = Pause::load(&state_path(self.folder, self.job), &request);
-        let resumed = pause.map(|pause| self.train(&data, &request, Some(pause), tell));
-        let (model, seconds) = match resumed {
-            // A state of other data counts as none.
-            None | Some(Err(Error::Fit(thinfit::Error::Format { .. }))) => {
-                self.train(&data, &request, None, tell)?
-            }
-            Some(ended) => ended?,
-        };
+    /// Where the job that continues this one starts.
+    pub fn handed(&self) -> Option<Pause> {
+        let mut handed = self.handed.lock().unwrap_or_else(PoisonError::into_inner);
+        handed.take()
+    }
+
+    /// Tests a model, and fills in its entry.
+    fn tested(&self, model: &Predictor, blank: &Entry) -> Result<Option<Entry>, Error> {
         let record = model.record();
         if record.stopped {
-            return Ok(None);
+            let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+            return saved.1.take().map_or(Ok(None), Err);
         }
         let network = model.network().ok();
         self.keep_spectrum(network)?;
-        let (mse, failure) = test_error(&model.predict(test.x.as_ref())?, &test.y);
+        let (mse, failure) = test_error(&model.predict(self.test.x.as_ref())?, &self.test.y);
         Ok(Some(Entry {
             mse,
             failure,
             validation_mse: record.validation_mse.first().copied(),
             selected_lambda: network.and_then(|_| record.regulariser()),
             parameters: Some(model.parameters()),
-            config: request.settings(),
-            ..self.entry(seconds)
+            config: self.request.settings(),
+            ..blank.clone()
         }))
     }
 
-    /// An entry for this job without results.
-    fn entry(&self, seconds: f64) -> Entry {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        Entry {
-            job: self.job.clone(),
-            mse: None,
-            validation_mse: None,
-            selected_lambda: None,
-            parameters: None,
-            seconds,
-            commit: COMMIT.into(),
-            finished: now.map_or(0, |now| now.as_secs()),
-            failure: None,
-            config: serde_json::Value::Null,
-        }
+    /// Seconds of the fit so far, with those before it was interrupted.
+    fn seconds(&self) -> f64 {
+        let before = self.pause.as_ref().map_or(0.0, |pause| pause.seconds);
+        before + self.begun.elapsed().as_secs_f64() / self.together as f64
     }
 
-    /// Fits from a saved state or from the start, saving the state on the way; the model and the seconds in all.
-    fn train(
-        &self,
-        data: &Dataset,
-        request: &Request,
-        pause: Option<Pause>,
-        tell: &Tell<'_>,
-    ) -> Result<(Predictor, f64), Error> {
-        let (path, start) = (state_path(self.folder, self.job), Instant::now());
-        let before = pause.as_ref().map_or(0.0, |pause| pause.seconds);
-        let seconds = || before + start.elapsed().as_secs_f64();
-        // When the state was last saved, and what went wrong then.
-        let saved = Mutex::new((start, None));
-        let observe = |at: &thinfit::Progress<'_>| {
-            let control = tell(at.done);
-            let pause = || {
-                at.state().map(|state| Pause {
-                    seconds: seconds(),
-                    state,
-                })
-            };
-            let generated = matches!(at.phase, Phase::Train(Leaf::Parameters));
-            if let Some(next) = self.next.filter(|_| generated && at.step == at.steps) {
-                // Saved before this job is in the ledger, so that the next one always finds it. A state that has no
-                // refinement, such as one late in the choice of λ, is none; the next job then starts afresh.
-                let refined = pause().and_then(|pause| pause.refined().ok());
-                if let Some(refined) = refined {
-                    let _ = file::write(&state_path(self.folder, next), &refined);
-                }
-            }
-            let mut saved = saved.lock().unwrap_or_else(PoisonError::into_inner);
-            let due = control == Control::Stop || saved.0.elapsed() > SAVE_EVERY;
-            if let Some(pause) = due.then(pause).flatten() {
-                // The fit goes on without a saved state; the error matters only if it has to stop.
-                *saved = (Instant::now(), file::write(&path, &pause).err());
-            }
-            control
+    /// Follows the fit, and saves its state on the way.
+    fn observe(&self, at: &Progress<'_>) -> Control {
+        let control = (self.tell)(at.done);
+        self.stopped
+            .fetch_or(control == Control::Stop, Ordering::Relaxed);
+        let pause = || {
+            at.state().map(|state| Pause {
+                seconds: self.seconds(),
+                state,
+            })
         };
-        let model = match pause {
-            Some(pause) => request.resume(data, pause.state, &observe)?,
-            None => request.fit(data, &observe)?,
-        };
-        let (_, unsaved) = saved.into_inner().unwrap_or_else(PoisonError::into_inner);
-        match unsaved.filter(|_| model.record().stopped) {
-            Some(error) => Err(error),
-            None => Ok((model, seconds())),
+        let generated = matches!(at.phase, Phase::Train(Leaf::Parameters));
+        if self.continued && generated && at.step == at.steps {
+            let mut handed = self.handed.lock().unwrap_or_else(PoisonError::into_inner);
+            if handed.is_none() {
+                // A state that has no refinement, such as one late in the choice of λ, is none; the next job then
+                // starts afresh.
+                *handed = pause().and_then(|pause| pause.refined().ok());
+            }
         }
+        let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = control == Control::Stop || saved.0.elapsed() > SAVE_EVERY;
+        if let Some(pause) = due.then(pause).flatten() {
+            // The fit goes on without a saved state; the error matters only if it has to stop.
+            *saved = (Instant::now(), pause.save(self.folder, self.job).err());
+        }
+        control
     }
 
     /// Saves the spectrum of a network of two inputs, for Figure 1.
@@ -189,6 +248,85 @@ impl Attempt<'_> {
         // One that stays only takes space.
         let _ = std::fs::remove_file(state_path(self.folder, self.job));
     }
+}
+
+impl Trainer<'_> {
+    /// Fits all attempts, each from where it starts; an error if none of them can be.
+    fn fit(self, attempts: &[Attempt<'_>]) -> Result<Vec<thinfit::Result<Predictor>>, Error> {
+        let observers = attempts.iter().map(|attempt| -> Box<Observer<'_>> {
+            Box::new(|at: &Progress<'_>| attempt.observe(at))
+        });
+        let observers: Vec<_> = observers.collect();
+        let attempts = attempts.iter().zip(&observers);
+        let state = |attempt: &Attempt<'_>| attempt.pause.as_ref().map(|p| p.state.clone());
+        match self {
+            Trainer::Alone => Ok(attempts
+                .map(|(attempt, observe)| match state(attempt) {
+                    Some(state) => attempt.request.resume(&attempt.data, state, observe),
+                    None => attempt.request.fit(&attempt.data, observe),
+                })
+                .collect()),
+            Trainer::Together(device) => {
+                let jobs = attempts.map(|(attempt, observe)| {
+                    // A batch may have the whole processor for what is not done on the device.
+                    let config = Config {
+                        threads: 0,
+                        ..attempt.request.config()?
+                    };
+                    Ok(match state(attempt) {
+                        Some(state) => {
+                            thinfit::Job::resumed(&attempt.data, state.on_threads(0), observe)
+                        }
+                        None => thinfit::Job::new(&attempt.data, &config, observe),
+                    })
+                });
+                let jobs: Vec<_> = jobs.collect::<thinfit::Result<_>>()?;
+                let models = thinfit::fit_many_on(device, jobs)?;
+                let models = models.into_iter().map(|model| model.map(Predictor::from));
+                Ok(models.collect())
+            }
+        }
+    }
+}
+
+/// The result of `work`; a panic is an error.
+pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(Error::Panic))
+}
+
+/// An entry for a job without results.
+pub(crate) fn blank(job: &Job, seconds: f64) -> Entry {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    Entry {
+        job: job.clone(),
+        mse: None,
+        validation_mse: None,
+        selected_lambda: None,
+        parameters: None,
+        seconds,
+        device: None,
+        batch: None,
+        commit: COMMIT.into(),
+        finished: now.map_or(0, |now| now.as_secs()),
+        failure: None,
+        config: serde_json::Value::Null,
+    }
+}
+
+/// The entry of a fit that failed for good; other errors are given back.
+pub(crate) fn recorded(error: Error, blank: Entry) -> Result<Entry, Error> {
+    match is_result(&error) {
+        true => Ok(Entry {
+            failure: Some(error.to_string()),
+            ..blank
+        }),
+        false => Err(error),
+    }
+}
+
+/// Whether the same seed would fail the same way again, which makes the failure a result.
+fn is_result(error: &Error) -> bool {
+    matches!(error, Error::Fit(error) if !is_temporary(error))
 }
 
 /// Whether a fit may succeed the next time: files and threads come and go.

@@ -94,14 +94,24 @@ impl Ours {
 
     /// The different commits, in the order of the seeds.
     pub fn commits(&self) -> Vec<&str> {
-        let mut commits: Vec<&str> = Vec::new();
-        for entry in &self.entries {
-            if !commits.contains(&entry.commit.as_str()) {
-                commits.push(&entry.commit);
-            }
-        }
-        commits
+        distinct(self.entries.iter().map(|entry| entry.commit.as_str()))
     }
+
+    /// The different GPUs that took training steps, in the order of the seeds.
+    pub fn devices(&self) -> Vec<&str> {
+        distinct(self.entries.iter().filter_map(|e| e.device.as_deref()))
+    }
+}
+
+/// The different words, in the order of their first occurrence.
+fn distinct<'a>(words: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut distinct: Vec<&str> = Vec::new();
+    for word in words {
+        if !distinct.contains(&word) {
+            distinct.push(word);
+        }
+    }
+    distinct
 }
 
 impl Count {

@@ -27,8 +27,14 @@ pub struct Entry {
     pub selected_lambda: Option<f64>,
     /// Number of fitted real numbers.
     pub parameters: Option<usize>,
-    /// Seconds of the fit, including those of the fit that it started from.
+    /// Seconds of the fit, including those of the fit that it started from; in a batch, its share of them.
     pub seconds: f64,
+    /// The GPU that took the training steps; none for the processor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// Number of fits that were trained together; none if it was alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<usize>,
     /// The commit of the program.
     pub commit: String,
     /// When it was done, in seconds since 1970; 0 if unknown.
@@ -202,6 +208,8 @@ mod tests {
             selected_lambda: Some(1e-4),
             parameters: Some(700),
             seconds: 1.5,
+            device: None,
+            batch: None,
             commit: "abc".into(),
             finished: 7,
             failure: None,

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::notes::{INTRODUCTION, heading, notes, title};
-use crate::report::{figure, lambda, ratio, time};
+use crate::report::{figure, lambda, ratio, taken};
 use crate::{COMMIT, Column, Comparison, Exhibit, Figure1, Report};
 
 /// The page, with the picture of Figure 1 if there is one.
@@ -144,7 +144,7 @@ fn write_cell(out: &mut String, report: &Report, comparison: &Comparison) {
             facts.push(format!("± {}", figure(spread)));
         }
         facts.push(format!("seeds {}", report.seeds(ours)));
-        facts.push(time(ours.seconds));
+        facts.push(taken(ours));
     }
     let _ = write!(out, "<small>{}</small></td>", escape(&facts.join(" · ")));
 }

@@ -179,7 +179,7 @@ impl Report {
             number(ours.and_then(|ours| ours.spread)),
             ours.map_or("–".into(), |ours| self.seeds(ours)),
             comparison.ratio().map_or("–".into(), ratio),
-            ours.map_or("–".into(), |ours| time(ours.seconds)),
+            ours.map_or("–".into(), taken),
         )
     }
 
@@ -257,6 +257,15 @@ pub(crate) fn ratio(value: f64) -> String {
     }
 }
 
+/// The mean time of a fit, and on which GPU if any.
+pub(crate) fn taken(ours: &Ours) -> String {
+    let seconds = time(ours.seconds);
+    match ours.devices().as_slice() {
+        [] => seconds,
+        devices => format!("{seconds} on {}", devices.join(", ")),
+    }
+}
+
 /// Seconds in a unit that suits them.
 pub fn time(seconds: f64) -> String {
     match seconds {
@@ -301,16 +310,18 @@ mod tests {
             };
             if let Some(&mse) = mse {
                 let entry = Entry {
-                    job,
                     mse,
                     validation_mse: None,
                     selected_lambda: Some(0.0),
                     parameters: None,
                     seconds: 2.0,
+                    device: (job.row == Row::Gft).then(|| "GPU".into()),
+                    batch: None,
                     commit: "abc".into(),
                     finished: 0,
                     failure: mse.is_none().then(|| "the loss is not finite".into()),
                     config: serde_json::Value::Null,
+                    job,
                 };
                 ledger.add(&entry).unwrap();
             }
@@ -408,6 +419,8 @@ mod tests {
         let words = "preset `paper` for F-Opt, GFT and GFT-r; λ as the paper selected it";
         assert!(report.markdown().contains(words));
         assert!(crate::page(&report, None).contains(words));
+        assert!(report.markdown().contains("| 2.0 s on GPU |"));
+        assert!(crate::page(&report, None).contains("2.0 s on GPU"));
         assert!(report.csv().lines().next().unwrap().ends_with(",settings"));
         assert!(report.csv().contains(",abc,paper\n"));
     }

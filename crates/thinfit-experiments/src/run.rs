@@ -1,16 +1,19 @@
-//! Does the jobs that a ledger lacks, several at a time, one thread each.
+//! Does the jobs that a ledger lacks: several at a time on the processor, one thread each, and in batches on a device.
 //!
 //! GFT-r starts where GFT of the same seed and λ ends, and one worker does both. A lock in `states/` beside the ledger
 //! keeps other programs from doing the same job at the same time.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crate::attempt::Attempt;
+use crate::attempt::{Attempt, Pause, Trainer, blank, guarded, recorded};
 use crate::claim::Claim;
 use crate::{Entry, Error, Job, Ledger, Settings};
-use thinfit::Control;
+use thinfit::{Control, Lambda};
+use thinfit_methods::Device;
+
+/// The most runs of a batch, one for each λ of each fit: enough to fill a GPU, and a stop soon saves them all.
+const RUNS: usize = 60;
 
 /// What happens while jobs are done.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +40,8 @@ pub struct Outcome {
 /// Hears of every event, from any thread, and may ask to stop.
 type Observe<'a> = dyn Fn(Event<'_>) -> Control + Sync + 'a;
 
-/// Does all jobs that are not in the ledger, on `workers` threads, with the settings that they were planned with.
+/// Does all jobs that are not in the ledger, on `workers` threads, with the settings that they were planned with. With a
+/// device, it trains F-Opt, GFT and GFT-r, fits that differ in the seed and λ alone as one batch.
 ///
 /// A fit that fails is an event, and the others go on.
 ///
@@ -48,6 +52,7 @@ pub fn run(
     ledger: &Ledger,
     settings: &Settings,
     workers: usize,
+    device: Option<&Device>,
     observe: &Observe<'_>,
 ) -> Result<Outcome, Error> {
     let run = Run {
@@ -58,19 +63,32 @@ pub fn run(
         failed: AtomicUsize::new(0),
         stopped: AtomicBool::new(false),
     };
-    let (chains, next) = (chains(jobs), AtomicUsize::new(0));
+    let trained = |chain: &Vec<&Job>| device.is_some() && chain[0].row.training().is_some();
+    let (together, alone): (Vec<_>, Vec<_>) = chains(jobs).into_iter().partition(trained);
+    // Without a ledger there is no point in going on.
+    let done = |chains: &[Vec<&Job>], trainer| {
+        run.chains(chains, trainer)
+            .inspect_err(|_| run.stopped.store(true, Ordering::Relaxed))
+    };
+    let next = AtomicUsize::new(0);
     let work = || -> Result<(), Error> {
-        while let Some(chain) = chains.get(next.fetch_add(1, Ordering::Relaxed)) {
-            // Without a ledger there is no point in going on.
-            run.chain(chain)
-                .inspect_err(|_| run.stopped.store(true, Ordering::Relaxed))?;
+        while let Some(chain) = alone.get(next.fetch_add(1, Ordering::Relaxed)) {
+            done(std::slice::from_ref(chain), Trainer::Alone)?;
         }
         Ok(())
     };
+    let train = || {
+        let Some(device) = device else {
+            return Ok(());
+        };
+        let mut batches = batches(together).into_iter();
+        batches.try_for_each(|batch| done(&batch, Trainer::Together(device)))
+    };
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..workers.max(1)).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().try_for_each(|worker| {
-            worker
+        let mut threads: Vec<_> = (0..workers.max(1)).map(|_| scope.spawn(work)).collect();
+        threads.push(scope.spawn(train));
+        threads.into_iter().try_for_each(|thread| {
+            thread
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
@@ -109,43 +127,100 @@ impl Run<'_> {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// Does the jobs of a chain in order, unless another program is doing them.
-    fn chain(&self, chain: &[&Job]) -> Result<(), Error> {
-        if self.stopped() {
-            return Ok(());
-        }
-        let Some(_claim) = Claim::of(chain[0], self.folder)? else {
-            for job in chain {
-                self.tell(Event::Skipped(job));
+    /// Does the jobs of some chains: the first of all of them, then the second of all that have one. Those that another
+    /// program is doing are left to it.
+    fn chains(&self, chains: &[Vec<&Job>], trainer: Trainer<'_>) -> Result<(), Error> {
+        let mut claimed = Vec::new();
+        for jobs in chains {
+            if self.stopped() {
+                return Ok(());
             }
-            return Ok(());
+            match Claim::of(jobs[0], self.folder)? {
+                Some(claim) => claimed.push(Chain {
+                    jobs,
+                    handed: None,
+                    _claim: claim,
+                }),
+                None => jobs.iter().for_each(|job| {
+                    self.tell(Event::Skipped(job));
+                }),
+            }
+        }
+        let stages = chains.iter().map(Vec::len).max().unwrap_or(0);
+        for stage in 0..stages {
+            if self.stopped() {
+                // What the jobs that are done have handed on is lost otherwise.
+                for chain in &claimed {
+                    if let (Some(job), Some(pause)) = (chain.jobs.get(stage), &chain.handed) {
+                        pause.save(self.folder, job)?;
+                    }
+                }
+                break;
+            }
+            self.stage(&mut claimed, stage, trainer)?;
+        }
+        Ok(())
+    }
+
+    /// Does the job of each chain that stands at place `stage`.
+    fn stage(
+        &self,
+        chains: &mut [Chain<'_>],
+        stage: usize,
+        trainer: Trainer<'_>,
+    ) -> Result<(), Error> {
+        let (mut attempts, mut places) = (Vec::new(), Vec::new());
+        for (place, chain) in chains.iter_mut().enumerate() {
+            let Some(&job) = chain.jobs.get(stage) else {
+                continue;
+            };
+            // Only under the lock: whoever had it before may have done the job.
+            if self.ledger.has(job)? {
+                self.tell(Event::Skipped(job));
+                continue;
+            }
+            let continued = chain.jobs.len() > stage + 1;
+            let (handed, of) = (chain.handed.take(), (self.settings, self.folder));
+            let tell = Box::new(move |part| self.tell(Event::Moved(job, part)));
+            match guarded(|| Attempt::new(job, continued, handed, of, tell)) {
+                Ok(attempt) => {
+                    attempts.push(attempt);
+                    places.push(place);
+                }
+                Err(error) => {
+                    self.settle(job, recorded(error, blank(job, 0.0)).map(Some))?;
+                }
+            }
+        }
+        let device = match trainer {
+            Trainer::Alone => None,
+            Trainer::Together(device) => Some(device),
         };
-        for (i, job) in chain.iter().enumerate() {
-            if !self.stopped() {
-                self.job(job, chain.get(i + 1).copied())?;
+        let fitted = Attempt::fit_all(&mut attempts, trainer);
+        for ((attempt, place), fitted) in attempts.iter().zip(places).zip(fitted) {
+            let chain = &mut chains[place];
+            chain.handed = attempt.handed();
+            if let (Some(next), Some(pause)) = (chain.jobs.get(stage + 1), &chain.handed)
+                && pause.is_long()
+            {
+                // Before this job is in the ledger, so that the next one always finds it.
+                let _ = pause.save(self.folder, next);
+            }
+            let name = device.and_then(Device::name);
+            if self.settle(attempt.job, guarded(|| attempt.entry(fitted, name)))? {
+                attempt.tidy();
             }
         }
         Ok(())
     }
 
-    fn job(&self, job: &Job, next: Option<&Job>) -> Result<(), Error> {
-        // Only under the lock: whoever had it before may have done the job.
-        if self.ledger.has(job)? {
-            self.tell(Event::Skipped(job));
-            return Ok(());
-        }
-        let attempt = Attempt {
-            job,
-            next,
-            settings: self.settings,
-            folder: self.folder,
-        };
-        let entry = || attempt.run(&|part| self.tell(Event::Moved(job, part)));
-        match catch_unwind(AssertUnwindSafe(entry)).unwrap_or(Err(Error::Panic)) {
+    /// Records how a job ended; returns whether it is in the ledger now.
+    fn settle(&self, job: &Job, ended: Result<Option<Entry>, Error>) -> Result<bool, Error> {
+        match ended {
             Ok(Some(entry)) => {
                 self.ledger.add(&entry)?;
-                attempt.tidy();
                 self.tell(Event::Finished(&entry));
+                return Ok(true);
             }
             Ok(None) => {}
             Err(error) => {
@@ -153,8 +228,16 @@ impl Run<'_> {
                 self.tell(Event::Failed(job, &error));
             }
         }
-        Ok(())
+        Ok(false)
     }
+}
+
+/// Jobs that are done in order, under one lock.
+struct Chain<'a> {
+    jobs: &'a [&'a Job],
+    /// Where the next of them starts.
+    handed: Option<Pause>,
+    _claim: Claim,
 }
 
 /// Jobs that one worker does in order: GFT and the GFT-r that starts from it, or one job alone.
@@ -174,6 +257,39 @@ fn chains(jobs: &[Job]) -> Vec<Vec<&Job>> {
     chains
 }
 
+/// Chains that are trained together: those that differ in the seed and λ alone.
+fn batches(chains: Vec<Vec<&Job>>) -> Vec<Vec<Vec<&Job>>> {
+    let runs = |chain: &Vec<&Job>| match chain[0].lambda {
+        Some(Lambda::Auto) => Lambda::GRID.len(),
+        _ => 1,
+    };
+    let alike = |one: &Job, other: &Job| {
+        let same = Job {
+            seed: one.seed,
+            lambda: one.lambda,
+            ..other.clone()
+        };
+        same == *one
+    };
+    let mut batches: Vec<Vec<Vec<&Job>>> = Vec::new();
+    for chain in chains {
+        let fits = |batch: &&mut Vec<Vec<&Job>>| {
+            let first = &batch[0];
+            let same = first
+                .iter()
+                .zip(&chain)
+                .all(|(one, other)| alike(one, other));
+            let full = batch.iter().map(runs).sum::<usize>() + runs(&chain) > RUNS;
+            first.len() == chain.len() && same && !full
+        };
+        match batches.iter_mut().find(fits) {
+            Some(batch) => batch.push(chain),
+            None => batches.push(vec![chain]),
+        }
+    }
+    batches
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,6 +297,8 @@ mod tests {
     use crate::attempt::state_path;
     use crate::job::tests::jobs;
     use std::path::PathBuf;
+    use thinfit::Config;
+    use thinfit::pieces::{Backend, Batch, Processor, Task};
 
     fn folder(name: &str) -> PathBuf {
         let folder =
@@ -202,7 +320,7 @@ mod tests {
                 }
                 Control::Continue
             };
-            run(&jobs, &ledger, &Settings::paper(), 1, &observe).unwrap();
+            run(&jobs, &ledger, &Settings::paper(), 1, None, &observe).unwrap();
             ledger.has(&jobs[0]).unwrap()
         };
         let claim = Claim::of(&jobs[0], &folder).unwrap();
@@ -229,7 +347,7 @@ mod tests {
             for _ in 0..2 {
                 scope.spawn(|| {
                     let ledger = Ledger::open(&folder).unwrap();
-                    run(&jobs, &ledger, &Settings::paper(), 2, &observe).unwrap()
+                    run(&jobs, &ledger, &Settings::paper(), 2, None, &observe).unwrap()
                 });
             }
         });
@@ -248,7 +366,7 @@ mod tests {
         jobs.iter_mut()
             .for_each(|job| job.preset = settings.label(job.row));
         let ledger = Ledger::open(&folder).unwrap();
-        let outcome = run(&jobs, &ledger, &settings, 1, &|_| Control::Continue).unwrap();
+        let outcome = run(&jobs, &ledger, &settings, 1, None, &|_| Control::Continue).unwrap();
         assert_eq!(outcome, Outcome::default());
         let failed = ledger.get(&jobs[0]).unwrap();
         assert!(failed.mse.is_none() && failed.failure.unwrap().contains("`starts`"));
@@ -270,7 +388,7 @@ mod tests {
             };
             Control::Continue
         };
-        let outcome = run(&jobs, &ledger, &Settings::paper(), 1, &observe).unwrap();
+        let outcome = run(&jobs, &ledger, &Settings::paper(), 1, None, &observe).unwrap();
         let (failed, last) = (jobs.len() - 1, &jobs[jobs.len() - 1]);
         assert_eq!((outcome.failed, panicked.into_inner()), (failed, failed));
         assert!(ledger.has(last).unwrap() && !ledger.has(&jobs[0]).unwrap());
@@ -291,7 +409,7 @@ mod tests {
             }
             _ => Control::Continue,
         };
-        let outcome = run(&jobs, &ledger, &Settings::paper(), 1, &observe).unwrap();
+        let outcome = run(&jobs, &ledger, &Settings::paper(), 1, None, &observe).unwrap();
         assert!(told.into_inner() && outcome.stopped && outcome.failed == 1);
         std::fs::remove_dir_all(&folder).unwrap();
     }
@@ -299,7 +417,7 @@ mod tests {
     /// Settings for fits of a few steps.
     fn short() -> Settings {
         let changes = serde_json::json!({
-            "generate": { "steps": 6 }, "refine": { "steps": 4 },
+            "generate": { "steps": 6 }, "refine": { "steps": 4 }, "direct": { "steps": 6 },
             "generator": { "hidden": [8] }, "check_every": 2,
         });
         Settings::new("paper", changes.as_object().cloned().unwrap()).unwrap()
@@ -313,7 +431,7 @@ mod tests {
         let result = |job: &Job| {
             let ledger = Ledger::open(&folder).unwrap();
             let jobs = std::slice::from_ref(job);
-            run(jobs, &ledger, &settings, 1, &|_| Control::Continue).unwrap();
+            run(jobs, &ledger, &settings, 1, None, &|_| Control::Continue).unwrap();
             let entry = ledger.get(job).unwrap();
             std::fs::remove_file(ledger.path()).unwrap();
             entry.mse.unwrap()
@@ -325,7 +443,7 @@ mod tests {
                 Event::Moved(..) => Control::Stop,
                 _ => Control::Continue,
             };
-            run(std::slice::from_ref(job), &ledger, settings, 1, &stop).unwrap();
+            run(std::slice::from_ref(job), &ledger, settings, 1, None, &stop).unwrap();
             assert!(ledger.get(job).is_none());
             std::fs::read(state_path(&folder, job)).unwrap()
         };
@@ -351,5 +469,209 @@ mod tests {
             assert_eq!(result(&job), alone);
         }
         std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// Jobs of F-Opt, GFT and GFT-r on f1 (5, 300), and of another method, with short fits.
+    fn trained(settings: &Settings, lambda: Option<Lambda>) -> Vec<Job> {
+        let rows = [Row::FOpt, Row::Gft, Row::GftR, Row::KernelRidge];
+        let jobs = rows.iter().flat_map(|&row| {
+            let job = jobs(row).remove(0);
+            [1, 2, 3].map(|seed| Job {
+                preset: settings.label(row),
+                lambda: lambda.or(job.lambda).filter(|_| row.has_lambda()),
+                seed,
+                ..job.clone()
+            })
+        });
+        jobs.collect()
+    }
+
+    /// A device that is the processor under another name, and refuses batches of more than `most` runs or a seed.
+    struct Small {
+        most: usize,
+        refused: u64,
+    }
+
+    impl Small {
+        fn device(most: usize, refused: u64) -> Device {
+            Device::new("GPU", Small { most, refused })
+        }
+    }
+
+    impl Backend for Small {
+        fn start(
+            &self,
+            config: &Config,
+            runs: &[(u64, Task<'_>)],
+        ) -> thinfit::Result<Box<dyn Batch>> {
+            let refused = runs.iter().any(|(seed, _)| *seed == self.refused);
+            match runs.len() > self.most || refused {
+                false => Processor::default().start(config, runs),
+                true => Err(thinfit::Error::Device {
+                    device: "GPU".into(),
+                    problem: "too little memory".into(),
+                    advice: "use a larger one",
+                }),
+            }
+        }
+    }
+
+    /// The entries of a call, with what differs between two calls left out: times, commits, the device.
+    fn entries(ledger: &Ledger, jobs: &[Job]) -> Vec<Option<Entry>> {
+        let entry = |job: &Job| {
+            ledger.get(job).map(|entry| Entry {
+                seconds: 0.0,
+                finished: 0,
+                device: None,
+                batch: None,
+                ..entry
+            })
+        };
+        jobs.iter().map(entry).collect()
+    }
+
+    #[test]
+    fn a_batch_gives_the_entries_of_fits_one_by_one() {
+        let settings = short();
+        for (lambda, most) in [(None, 60), (Some(Lambda::Auto), 7)] {
+            let jobs = trained(&settings, lambda);
+            let done = |name: &str, device: Option<&Device>| {
+                let folder = folder(name);
+                let ledger = Ledger::open(&folder).unwrap();
+                let go = |_: Event<'_>| Control::Continue;
+                let outcome = run(&jobs, &ledger, &settings, 1, device, &go).unwrap();
+                assert_eq!(outcome, Outcome::default());
+                assert!(!folder.join("states").exists());
+                std::fs::remove_dir_all(&folder).unwrap();
+                ledger
+            };
+            let alone = done("alone", None);
+            let device = Small::device(most, 0);
+            let together = done("together", Some(&device));
+            assert!(entries(&alone, &jobs).iter().all(Option::is_some));
+            assert_eq!(entries(&together, &jobs), entries(&alone, &jobs));
+            for job in &jobs {
+                let entry = together.get(job).unwrap();
+                let on_device = job.row.training().is_some();
+                assert_eq!(entry.device.as_deref(), on_device.then_some("GPU"));
+                // Batches of 18 runs that are refused are halved, to fits of six runs.
+                let batch = (on_device && lambda.is_none()).then_some(3);
+                assert_eq!(entry.batch, batch, "{job}");
+                assert_eq!(alone.get(job).unwrap().device, None);
+            }
+        }
+    }
+
+    #[test]
+    fn a_batch_that_is_stopped_resumes_to_the_same_entries() {
+        let (folder, settings) = (folder("stopped"), short());
+        let jobs = trained(&settings, Some(Lambda::Auto));
+        let jobs = &jobs[3..9];
+        let plain = Ledger::open(&folder.join("plain")).unwrap();
+        run(jobs, &plain, &settings, 1, None, &|_| Control::Continue).unwrap();
+        let device = Small::device(60, 0);
+        // In the generator's phase, after the first entry, and in the refinement.
+        for at in [0, 1, 2] {
+            let folder = folder.join(at.to_string());
+            let ledger = Ledger::open(&folder).unwrap();
+            let finished = AtomicUsize::new(0);
+            let stop = |event: Event<'_>| {
+                let stop = match event {
+                    Event::Moved(job, part) => match at {
+                        0 => part > 0.4,
+                        2 => job.row == Row::GftR && part > 0.8,
+                        _ => false,
+                    },
+                    Event::Finished(_) => finished.fetch_add(1, Ordering::Relaxed) == 0 && at == 1,
+                    _ => false,
+                };
+                if stop {
+                    Control::Stop
+                } else {
+                    Control::Continue
+                }
+            };
+            let outcome = run(jobs, &ledger, &settings, 1, Some(&device), &stop).unwrap();
+            assert!(outcome.stopped && outcome.failed == 0, "{at}");
+            let done = ledger.entries().len();
+            assert_eq!(done, [0, 3, 3][at], "{at}");
+            let states = std::fs::read_dir(folder.join("states")).unwrap().count();
+            assert_eq!(states, 3, "{at}");
+            let starts = AtomicUsize::new(0);
+            let go = |event: Event<'_>| {
+                if let Event::Moved(_, part) = event {
+                    let early = part < 0.3;
+                    starts.fetch_add(usize::from(early), Ordering::Relaxed);
+                }
+                Control::Continue
+            };
+            run(jobs, &ledger, &settings, 1, Some(&device), &go).unwrap();
+            assert_eq!(starts.into_inner(), 0, "{at}: it began afresh");
+            assert_eq!(entries(&ledger, jobs), entries(&plain, jobs), "{at}");
+            assert!(!folder.join("states").exists());
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_fit_that_fails_in_a_batch_fails_alone() {
+        let (folder, settings) = (folder("batch-failed"), short());
+        let jobs = trained(&settings, None);
+        let ledger = Ledger::open(&folder).unwrap();
+        let device = Small::device(60, 2);
+        let failed = |event: Event<'_>| {
+            if let Event::Failed(job, error) = event {
+                assert_eq!(job.seed, 2);
+                assert!(error.to_string().contains("too little memory"), "{error}");
+            }
+            Control::Continue
+        };
+        let outcome = run(&jobs, &ledger, &settings, 1, Some(&device), &failed).unwrap();
+        assert_eq!(outcome.failed, 3);
+        for job in &jobs {
+            let refused = job.seed == 2 && job.row.training().is_some();
+            assert_eq!(ledger.get(job).is_none(), refused, "{job}");
+        }
+        // A panic is some fit's own as well, and the next call does what is missing.
+        let panicked = |event: Event<'_>| match event {
+            Event::Moved(job, _) if job.row == Row::GftR => panic!("on purpose"),
+            Event::Failed(_, error) => {
+                assert!(matches!(error, Error::Panic));
+                Control::Continue
+            }
+            _ => Control::Continue,
+        };
+        let device = Small::device(60, 0);
+        let outcome = run(&jobs, &ledger, &settings, 1, Some(&device), &panicked).unwrap();
+        assert_eq!(
+            (outcome.failed, ledger.entries().len()),
+            (1, jobs.len() - 1)
+        );
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn batches_hold_what_differs_in_seed_and_lambda_and_no_more_runs_than_they_may() {
+        let settings = short();
+        let jobs = trained(&settings, None);
+        let batch = |jobs: &[Job]| {
+            batches(chains(jobs))
+                .iter()
+                .map(Vec::len)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(batch(&jobs[..9]), [3, 3]);
+        let many = (1..=70).map(|seed| Job {
+            seed,
+            lambda: Some(Lambda::Fixed(seed as f64)),
+            ..jobs[0].clone()
+        });
+        assert_eq!(batch(&many.collect::<Vec<_>>()), [60, 10]);
+        let many = (1..=11).map(|seed| Job {
+            seed,
+            lambda: Some(Lambda::Auto),
+            ..jobs[0].clone()
+        });
+        assert_eq!(batch(&many.collect::<Vec<_>>()), [10, 1]);
     }
 }

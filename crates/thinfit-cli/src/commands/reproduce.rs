@@ -12,9 +12,11 @@ use thinfit_experiments::{
     Cell, Choice, Column, Entry, Error, Event, Exhibit, Figure1, Job, Ledger, Outcome, Plan,
     Report, Row, Settings, page, time,
 };
+use thinfit_methods::Device;
 
 use crate::args::ReproduceArgs;
 use crate::commands::plot::save;
+use crate::device::gpu;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::progress::Progress;
@@ -37,6 +39,10 @@ pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> 
             args.out.display()
         )));
     }
+    let device = match args.device.as_str() {
+        "cuda" if !(args.list || args.report) => Some(gpu()?),
+        _ => None,
+    };
     let ledger = Ledger::open(&args.out)?;
     if args.retry {
         ledger.retry();
@@ -58,7 +64,7 @@ pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> 
     }
     let ended = match args.report {
         true => Outcome::default(),
-        false => fit(args, &jobs, &ledger, &settings, &progress)?,
+        false => fit(args, &jobs, &ledger, &settings, device.as_ref(), &progress)?,
     };
     progress.finish();
     let report = Report::new(&exhibits, &plan, &settings, &ledger);
@@ -78,6 +84,7 @@ fn fit(
     jobs: &[Job],
     ledger: &Ledger,
     settings: &Settings,
+    device: Option<&Device>,
     progress: &Progress,
 ) -> Result<Outcome, Failure> {
     let (mut missing, mut failed) = (Vec::new(), 0);
@@ -100,12 +107,20 @@ fn fit(
         ));
     }
     let missing = with_data(missing, progress);
+    if let Some(name) = device.and_then(Device::name) {
+        progress.note(format!("F-Opt, GFT and GFT-r are trained on {name}"));
+    }
     interrupt::listen("and saving unfinished fits; the same command resumes them")?;
     let workers = match args.jobs {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         jobs => jobs.into(),
     };
-    let forecast = Mutex::new(Forecast::new(&ledger.entries(), &missing, workers));
+    let forecast = Mutex::new(Forecast::new(
+        &ledger.entries(),
+        &missing,
+        workers,
+        device.is_some(),
+    ));
     let observe = |event: Event<'_>| {
         let mut forecast = forecast.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
@@ -115,7 +130,7 @@ fn fit(
                 }
             }
             Event::Finished(entry) => {
-                forecast.finish(&entry.job, Some(entry.seconds));
+                forecast.finish(&entry.job, Some(entry));
                 let (job, state) = (&entry.job, outcome(entry));
                 let text = format!("{job}: {state}  ({forecast})");
                 match entry.mse {
@@ -135,7 +150,7 @@ fn fit(
         interrupt::control()
     };
     Ok(thinfit_experiments::run(
-        &missing, ledger, settings, workers, &observe,
+        &missing, ledger, settings, workers, device, &observe,
     )?)
 }
 
@@ -315,6 +330,8 @@ fn outcome(entry: &Entry) -> String {
 /// the start of its GFT, so until that GFT is done the estimate is too long.
 struct Forecast {
     workers: usize,
+    /// Whether a device trains thinfit's own methods, beside the workers.
+    device: bool,
     total: usize,
     left: Vec<Left>,
     /// Sum of the seconds, and number, of the fits of each row.
@@ -341,7 +358,7 @@ impl Left {
 }
 
 impl Forecast {
-    fn new(entries: &[Entry], jobs: &[Job], workers: usize) -> Self {
+    fn new(entries: &[Entry], jobs: &[Job], workers: usize, device: bool) -> Self {
         let left = jobs.iter().map(|job| Left {
             job: job.clone(),
             part: 0.0,
@@ -349,21 +366,31 @@ impl Forecast {
         });
         let mut forecast = Forecast {
             workers,
+            device,
             total: jobs.len(),
             left: left.collect(),
             seen: HashMap::new(),
             shown: Instant::now(),
         };
         for entry in entries {
-            forecast.learn(&entry.job, entry.seconds);
+            forecast.learn(entry);
         }
         forecast
     }
 
-    fn learn(&mut self, job: &Job, seconds: f64) {
-        let (sum, count) = self.seen.entry(job.row).or_default();
-        *sum += seconds;
-        *count += 1;
+    /// Whether the fits of this row are trained on the device.
+    fn on_device(&self, row: Row) -> bool {
+        self.device && row.training().is_some()
+    }
+
+    /// Takes note of the time of a fit, unless this call makes such fits elsewhere.
+    fn learn(&mut self, entry: &Entry) {
+        let row = entry.job.row;
+        if entry.device.is_some() == self.on_device(row) {
+            let (sum, count) = self.seen.entry(row).or_default();
+            *sum += entry.seconds;
+            *count += 1;
+        }
     }
 
     /// Notes how far a job is; returns whether it is time to show it.
@@ -379,12 +406,10 @@ impl Forecast {
         due
     }
 
-    /// Takes a job off the list; `seconds` if it was fitted.
-    fn finish(&mut self, job: &Job, seconds: Option<f64>) {
+    /// Takes a job off the list, with its entry if it was fitted.
+    fn finish(&mut self, job: &Job, entry: Option<&Entry>) {
         self.left.retain(|left| left.job != *job);
-        if let Some(seconds) = seconds {
-            self.learn(job, seconds);
-        }
+        entry.into_iter().for_each(|entry| self.learn(entry));
     }
 
     /// Fraction of the jobs that are done.
@@ -397,14 +422,18 @@ impl Forecast {
     fn seconds_left(&self) -> Option<f64> {
         let mean = |row: Row| match self.seen.get(&row) {
             Some((sum, count)) => Some(sum / *count as f64),
+            // The pace of a batch says nothing of one fit's share.
+            None if self.on_device(row) => None,
             None => {
                 let mut alike = self.left.iter().filter(|left| left.job.row == row);
                 alike.find_map(Left::pace)
             }
         };
         let seconds = |left: &Left| Some((1.0 - left.part) * mean(left.job.row)?);
-        let sum: Option<f64> = self.left.iter().map(seconds).sum();
-        Some(sum? / self.workers as f64)
+        let (device, workers): (Vec<_>, Vec<_>) =
+            (self.left.iter()).partition(|left| self.on_device(left.job.row));
+        let sum = |left: Vec<&Left>| left.into_iter().map(seconds).sum::<Option<f64>>();
+        Some(sum(device)?.max(sum(workers)? / self.workers as f64))
     }
 }
 
@@ -434,9 +463,26 @@ mod tests {
         };
         let jobs = plan.jobs(&Settings::paper());
         assert_eq!(jobs.len(), 4, "two activations, two seeds");
-        let mut forecast = Forecast::new(&[], &jobs, 2);
+        let mut forecast = Forecast::new(&[], &jobs, 2, false);
         assert_eq!((forecast.done(), forecast.seconds_left()), (0.0, None));
-        forecast.finish(&jobs[0], Some(100.0));
+        let entry = |device: Option<&str>| Entry {
+            job: jobs[0].clone(),
+            mse: Some(1e-7),
+            validation_mse: None,
+            selected_lambda: None,
+            parameters: None,
+            seconds: 100.0,
+            device: device.map(str::to_owned),
+            batch: None,
+            commit: String::new(),
+            finished: 0,
+            failure: None,
+            config: serde_json::Value::Null,
+        };
+        // The time of a fit on another device says nothing.
+        forecast.learn(&entry(Some("GPU")));
+        assert_eq!(forecast.seconds_left(), None);
+        forecast.finish(&jobs[0], Some(&entry(None)));
         assert_eq!(forecast.to_string(), "1 of 4 done, 150 s left");
         forecast.move_to(&jobs[1], 0.5);
         assert_eq!(
@@ -446,5 +492,8 @@ mod tests {
         // Another program did this one.
         forecast.finish(&jobs[2], None);
         assert_eq!(forecast.to_string(), "2 of 4 done, 75.0 s left");
+        // A device does one batch at a time, however many workers there are.
+        let forecast = Forecast::new(&[entry(Some("GPU"))], &jobs[1..], 2, true);
+        assert_eq!(forecast.seconds_left(), Some(300.0));
     }
 }

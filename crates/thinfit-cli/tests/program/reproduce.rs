@@ -254,6 +254,31 @@ fn figure_1_is_drawn_and_the_shares_are_printed() {
 }
 
 #[test]
+fn a_gpu_that_is_not_there_is_an_error_and_nothing_is_fitted() {
+    let folder = folder("reproduce-device");
+    let call = ["reproduce", "table1", "--columns=f1-5", "--device=cuda"];
+    let run = |more: &[&str]| {
+        let mut program = program(&folder, &[&call[..], more].concat());
+        program.env("CUDA_VISIBLE_DEVICES", "-1").output().unwrap()
+    };
+    let output = run(&[]);
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(
+        told.contains("cuda: ") && told.contains("use device cpu"),
+        "{told}"
+    );
+    assert!(files(&folder).is_empty());
+    // What was recorded elsewhere can be shown here.
+    assert_eq!(run(&["--list"]).status.code(), Some(0));
+    fail(
+        &folder,
+        &[&call[..3], &["--device=auto"]].concat(),
+        &["cpu, cuda"],
+    );
+}
+
+#[test]
 fn unknown_words_are_answered_with_the_known_ones() {
     let folder = folder("reproduce-wrong");
     let cases: [(&[&str], &[&str]); 14] = [
