@@ -12,7 +12,8 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use thinfit::{Config, Control, Dataset, MatRef, Progress};
-use thinfit_methods::{CONTENDERS, Comparison, Method, Request};
+use thinfit_cuda::Cuda;
+use thinfit_methods::{CONTENDERS, Comparison, Device, Method, Placement, Request};
 
 /// How often to check for signals (Ctrl-C) and report progress.
 const POLL: Duration = Duration::from_millis(100);
@@ -22,8 +23,10 @@ type Names = (Option<Vec<String>>, Option<Vec<String>>);
 
 /// Fits by any method. `settings` is a JSON object with the method's name in the field `method`, the seed in `seed` and any
 /// of its settings, laid over the preset or the defaults; `progress(done, error)` is called about ten times a second with
-/// the fraction done and, where the method has one, the validation error.
+/// the fraction done and, where the method has one, the validation error. `device` says where it trains, with a function
+/// that loads the libraries of a GPU; none is the processor.
 #[pyfunction]
+#[pyo3(signature = (x, y, weights, names, preset, settings, threads, progress, device=None))]
 #[allow(clippy::too_many_arguments, reason = "called from one place")]
 pub fn fit<'py>(
     py: Python<'py>,
@@ -35,6 +38,7 @@ pub fn fit<'py>(
     settings: &str,
     threads: usize,
     progress: Option<Py<PyAny>>,
+    device: Option<(String, Py<PyAny>)>,
 ) -> PyResult<Model> {
     let layer = serde_json::from_str(settings).map_err(invalid)?;
     // The pool has the threads.
@@ -45,10 +49,38 @@ pub fn fit<'py>(
     };
     let (x, y) = (view(&x)?, view(&y)?);
     let data = compute(py, threads, || dataset(x, y, weights, names))?;
-    watched(py, threads, progress, move |watch| {
-        request.fit(&data, &|at| watch.step(at))
-    })
-    .map(Model)
+    let device = match device {
+        Some((name, load)) => place(py, &name, &load, &request, &data)?,
+        None => Device::processor(),
+    };
+    let (model, left) = watched(py, threads, progress, move |watch| {
+        let model = request.fit_on(&device, &data, &|at| watch.step(at))?;
+        Ok((model, device.left().map(ToString::to_string)))
+    })?;
+    if let Some(why) = left {
+        let text = format!("the network was trained on the processor: {why}");
+        py.import("warnings")?.call_method1("warn", (text,))?;
+    }
+    Ok(Model(model))
+}
+
+/// The device of this name for a fit; `load` loads the libraries that a GPU needs.
+fn place(
+    py: Python<'_>,
+    name: &str,
+    load: &Py<PyAny>,
+    request: &Request,
+    data: &Dataset,
+) -> PyResult<Device> {
+    let placement: Placement = name.parse().map_err(refuse)?;
+    let mut loaded = Ok(());
+    let device = placement.device(&request.method, data, || {
+        loaded = load.call0(py).map(drop);
+        let cuda = py.detach(Cuda::open)?;
+        Ok(Device::new(cuda.name().to_owned(), cuda))
+    });
+    loaded?;
+    device.map_err(refuse)
 }
 
 /// Compares methods, the default ones if there are none, by folds; the result as JSON.

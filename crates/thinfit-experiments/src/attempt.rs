@@ -99,7 +99,8 @@ impl<'a> Attempt<'a> {
         // A state that is damaged or of other settings counts as none.
         let config = request.config();
         let mine = |pause: &Pause| config.as_ref().is_ok_and(|c| pause.state.is_of(c));
-        let pause = handed.or_else(|| file::read(&state_path(folder, job)));
+        let saved = || file::read(&state_path(folder, job)).filter(mine);
+        let pause = handed.filter(mine).or_else(saved);
         Ok(Attempt {
             job,
             continued,
@@ -107,7 +108,7 @@ impl<'a> Attempt<'a> {
             tell,
             data: Dataset::new(train.x, train.y)?,
             test,
-            pause: pause.filter(mine),
+            pause,
             request,
             begun: Instant::now(),
             together: 1,
@@ -164,10 +165,7 @@ impl<'a> Attempt<'a> {
             ..blank(self.job, self.seconds())
         };
         match fitted.and_then(|model| self.tested(&model, &blank)) {
-            Err(error) if self.stopped.load(Ordering::Relaxed) => match is_result(&error) {
-                true => Ok(None),
-                false => Err(error),
-            },
+            Err(error) if self.stopped.load(Ordering::Relaxed) && is_result(&error) => Ok(None),
             Err(error) => recorded(error, blank).map(Some),
             entry => entry,
         }

@@ -82,6 +82,7 @@ def fit(
     settings: str,
     threads: int,
     progress: Callable[[float, float | None], None] | None,
+    device: tuple[str, Callable[[], None]] | None = None,
 ) -> Model: ...
 def compare(
     x: NDArray[np.float64],

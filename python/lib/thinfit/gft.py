@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from . import _native, plotting
+from . import _native, cuda, plotting
 from .base import UncertainRegressor, _table
 from .network import NetworkRegressor
 from .parameters import place, plain, settings_named, threads
@@ -53,6 +53,9 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
         count back from the number of cores, as in joblib.
     verbose : bool, default=False
         Whether `fit` shows a progress bar (needs tqdm).
+    device : {"auto", "cuda", "cpu"}, default="auto"
+        Where the network is trained. "cuda" is an NVIDIA GPU (needs ``thinfit[cuda]`` or the CUDA toolkit) or an error,
+        "auto" the GPU if there is one and the training would take more than about half a minute on two cores.
 
     Attributes
     ----------
@@ -98,6 +101,7 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
     validation_fraction: float = 0.1
     preset: str = "fast"
     config: dict[str, Any] | None = None
+    device: str = "auto"
 
     _methods = ("gft-r", "gft", "f-opt", "random")
     _renamed = {
@@ -106,7 +110,7 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
         "random_state": "seed",
         "n_jobs": "threads",
     }
-    _apart = (*UncertainRegressor._apart, "preset", "config")
+    _apart = (*UncertainRegressor._apart, "preset", "config", "device")
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the network.
@@ -136,8 +140,9 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
         if sample_weight is not None:
             weights = np.ascontiguousarray(_check_sample_weight(sample_weight, x, dtype=np.float64))
         settings, jobs = json.dumps(self._settings()), threads(self.n_jobs)
+        device = (self.device, cuda.load)
         with progress(self.verbose) as report, settings_named(self._typed):
-            model = _native.fit(x, _table(f), weights, names, self.preset, settings, jobs, report)
+            model = _native.fit(x, _table(f), weights, names, self.preset, settings, jobs, report, device)
         return self._learn(model, f.ndim == 1)
 
     def plot_history(self, ax: Axes | None = None) -> Axes:
@@ -167,6 +172,8 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
         """The library's configuration where it may differ from the preset."""
         if not isinstance(self.preset, str):
             raise TypeError(f"`preset`: expected a string, found {self.preset!r}")
+        if not isinstance(self.device, str):
+            raise TypeError(f"`device`: expected a string, found {self.device!r}")
         parameters = super()._settings() | {"seed": self._seed()}
         if self.method not in self._methods:
             raise ValueError(f"`method`: expected one of {', '.join(self._methods)}, found {self.method!r}")
