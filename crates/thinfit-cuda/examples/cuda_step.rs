@@ -1,5 +1,5 @@
 //! Microseconds of a training step on the GPU, for batches of several sizes:
-//! `step_time [--processor] [RUNS ROWS INPUTS WIDTH LAMBDA]`; with `--processor` of the same step there.
+//! `cuda_step [--processor] [RUNS ROWS INPUTS WIDTH LAMBDA]`; with `--processor` of the same step there.
 //!
 //! Without arguments it measures the shapes of the paper's tables. Every line is the mean over some hundred steps, after
 //! as many to warm up, of GFT (θ), the refinement (z) and F-Opt (w).

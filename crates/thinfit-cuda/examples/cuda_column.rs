@@ -1,6 +1,6 @@
 //! Seconds of one column of the paper's Table 1 on the GPU: GFT-r on f1 (5, 300), 40,000 + 40,000 steps.
 //!
-//! `column` fits eleven models at once: six λ with one seed, then five seeds with one λ. `column 1` fits one, λ = 0.
+//! `cuda_column` fits eleven models at once: six λ with one seed, then five seeds with one λ. `cuda_column 1` fits one, λ = 0.
 
 use std::time::Instant;
 use thinfit::pieces::{Purpose, stream};
