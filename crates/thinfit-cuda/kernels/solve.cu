@@ -343,7 +343,7 @@ __device__ void copy(Factor from, Factor to) {
 
 // Grid: runs; shared: the factor where it fits (p.shared), then size + 32 numbers.
 extern "C" __global__ void __launch_bounds__(512) solve(Parameters p) {
-    extern __shared__ double room[];
+    extern __shared__ __align__(16) double room[];
     __shared__ int failed;
     __shared__ double trace, largest;
     int run = blockIdx.x, width = p.k + p.c;
@@ -383,6 +383,10 @@ extern "C" __global__ void __launch_bounds__(512) solve(Parameters p) {
         if (f.cholesky(&failed)) break;
         __syncthreads();
         eps = fmax(10.0 * eps, fmax(0.5 * 0x1p-52 * largest, 0x1p-1022 / 0x1p-52));
+        if (!isfinite(eps)) {
+            for (int i = threadIdx.x; i < p.k * p.c; i += blockDim.x) b[i] = nan("");
+            return;
+        }
         if (threadIdx.x == 0 && p.active[run]) p.raised[run] += 1;
     }
     f.invert();
@@ -405,7 +409,7 @@ extern "C" __global__ void __launch_bounds__(512) solve(Parameters p) {
 // Adds up loss and g_b = (2/Ω)AᴴDr + λ dR/db, solves v = S⁻¹g_b, and counts the step.
 // Grid: runs; shared: as `solve`.
 extern "C" __global__ void __launch_bounds__(512) adjoint(Parameters p) {
-    extern __shared__ double room[];
+    extern __shared__ __align__(16) double room[];
     int run = blockIdx.x;
     double lambda = p.lambda[run], omega = p.omega[run];
     Factor kept = factor_of(p, run), f = kept;
@@ -436,8 +440,8 @@ extern "C" __global__ void __launch_bounds__(512) adjoint(Parameters p) {
             for (int tile = lane; tile < p.tiles; tile += 32) variation += p.point_value[(i64)run * p.tiles + tile];
         data = warp_sum(data), variation = warp_sum(variation);
         double *to = p.losses + 2 * ((i64)p.clock[1] * p.runs + run);
-        if (lane == 0) to[0] = data / omega, to[1] = variation;
         if (lane == 0 && p.active[run]) {
+            to[0] = data / omega, to[1] = variation;
             int steps = p.steps[run] += 1;
             p.stride_of[2 * run] = p.rate[0] / (1.0 - pow(0.9, (double)steps));
             p.stride_of[2 * run + 1] = sqrt(1.0 - pow(0.999, (double)steps));

@@ -59,6 +59,7 @@ extern "C" __global__ void residuals(Parameters p) {
 // The validation error of one draw. Grid: runs.
 extern "C" __global__ void tally(Parameters p) {
     int run = blockIdx.x;
+    if (!p.active[run]) return;
     double total = 0.0;
     for (int g = 0; g < p.groups; g++) total += p.loss[(i64)run * p.groups + g];
     p.errors[(i64)p.clock[1] * p.runs + run] = total / p.omega[run];

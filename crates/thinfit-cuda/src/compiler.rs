@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use crate::device::{Device, failed, unusable};
-use crate::parameters::{SIZES, SOURCE};
+use crate::parameters::{Parameters, SIZES, SOURCE};
 use cudarc::driver::CudaModule;
 use cudarc::nvrtc::{Ptx, result as nvrtc, sys as nvrtc_sys};
 use std::ffi::{CStr, CString, c_char};
@@ -38,7 +38,10 @@ impl Device {
             Activation::Tanh => 3,
             Activation::Relu => 4,
         };
-        let head = format!("#define ACTIVATION {number}\ntypedef {real} real;\n{SIZES}{SOURCE}");
+        let size = size_of::<Parameters>();
+        let head = format!(
+            "#define ACTIVATION {number}\ntypedef {real} real;\n{SIZES}{SOURCE}static_assert(sizeof(Parameters) == {size});\n"
+        );
         let source = [head.as_str()]
             .into_iter()
             .chain(KERNELS)

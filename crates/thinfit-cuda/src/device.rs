@@ -112,8 +112,8 @@ impl Device {
         let context = std::panic::catch_unwind(|| CudaContext::new(0)).map_err(|_| {
             unusable(
                 "cuda",
-                "the NVIDIA driver is too old: it lacks functions of CUDA 12",
-                "update the driver, or use device cpu",
+                "the NVIDIA driver is too old",
+                "install a driver of the series 580 or newer, or use device cpu",
             )
         })?;
         let context = context.map_err(|error| match error.0 {
@@ -128,10 +128,10 @@ impl Device {
         unsafe { context.disable_event_tracking() };
         let name = context.name().map_err(failed)?;
         let (major, minor) = context.compute_capability().map_err(failed)?;
-        if major < 6 {
+        if (major, minor) < (7, 5) {
             return Err(unusable(
                 &name,
-                format!("compute capability {major}.{minor}, expected 6.0 or later"),
+                format!("compute capability {major}.{minor}, expected 7.5 (Turing) or later"),
                 "use a newer GPU, or device cpu",
             ));
         }
@@ -147,6 +147,8 @@ impl Device {
 
     /// Free bytes of device memory.
     pub fn free(&self) -> Result<usize> {
+        // What was freed comes back with the next wait.
+        self.context.synchronize().map_err(failed)?;
         self.context
             .mem_get_info()
             .map(|(free, _)| free)
@@ -171,7 +173,7 @@ impl<T: Number> Pinned<T> {
     }
 }
 
-/// A matrix product C = op(A) op(B) + β C for every member of a batch; matrices lie column by column.
+/// A matrix product C = op(A) op(B) for every member of a batch; matrices lie column by column.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Product {
     /// Whether A and B are transposed.
@@ -185,13 +187,12 @@ pub(crate) struct Product {
     /// Distances of members, in A, B and C.
     pub members: [usize; 3],
     pub count: usize,
-    pub add: bool,
 }
 
 /// A sequence of launches that is replayed as a whole.
 pub(crate) struct Graph(CudaGraph);
 
-// SAFETY: a graph is used through `&mut Lane`, so by one thread at a time.
+// SAFETY: a graph belongs to one batch, which one thread uses at a time.
 unsafe impl Send for Graph {}
 
 /// A queue of work on the device, with the kernels of one activation and precision.
@@ -423,7 +424,6 @@ impl Lane {
             columns,
             members,
             count,
-            add,
         } = *product;
         let [ta, tb] = transposed.map(|t| {
             if t {
@@ -440,7 +440,7 @@ impl Lane {
         let status = unsafe {
             match precision {
                 Precision::F32 => {
-                    let (one, beta) = (1.0f32, if add { 1.0f32 } else { 0.0 });
+                    let (one, zero) = (1.0f32, 0.0f32);
                     blas::cublasSgemmStridedBatched(
                         handle,
                         ta,
@@ -455,7 +455,7 @@ impl Lane {
                         at[1] as *const f32,
                         ldb,
                         sb,
-                        &beta,
+                        &zero,
                         at[2] as *mut f32,
                         ldc,
                         sc,
@@ -463,7 +463,7 @@ impl Lane {
                     )
                 }
                 Precision::F64 => {
-                    let (one, beta) = (1.0f64, if add { 1.0f64 } else { 0.0 });
+                    let (one, zero) = (1.0f64, 0.0f64);
                     blas::cublasDgemmStridedBatched(
                         handle,
                         ta,
@@ -478,7 +478,7 @@ impl Lane {
                         at[1] as *const f64,
                         ldb,
                         sb,
-                        &beta,
+                        &zero,
                         at[2] as *mut f64,
                         ldc,
                         sc,

@@ -115,7 +115,6 @@ impl<T: Number> Layers<T> {
                     columns: [above, below, above],
                     members: [self.stride, below * n, above * n],
                     count: runs,
-                    add: false,
                 };
                 lane.multiply(T::PRECISION, &product)?;
                 lane.launch("clip", wide, [128, 1], 0, &p, &[to])?;
@@ -167,7 +166,6 @@ impl<T: Number> Layers<T> {
                 columns: [above, above, below],
                 members: [self.stride, above * n, below * n],
                 count: runs,
-                add: false,
             };
             lane.multiply(T::PRECISION, &product)?;
             if i == 0 {
@@ -197,7 +195,6 @@ impl<T: Number> Layers<T> {
                 columns: [above, below, above],
                 members: [above * n, below * n, self.stride],
                 count: runs,
-                add: false,
             };
             lane.multiply_aside(T::PRECISION, &product)?;
         }

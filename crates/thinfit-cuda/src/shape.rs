@@ -159,7 +159,7 @@ impl Shape {
             );
             return Err(refuse(problem, "use a smaller width, or device cpu"));
         }
-        if self.points.saturating_mul(self.d) > u32::MAX as usize {
+        if self.points.saturating_mul(self.d) > i32::MAX as usize {
             let problem = format!("{} points with {} inputs are too many", self.points, self.d);
             return Err(refuse(problem, "use fewer points, or device cpu"));
         }

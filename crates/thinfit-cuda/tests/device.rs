@@ -4,7 +4,8 @@
 
 use thinfit::pieces::{Backend, Batch, Processor, Snapshot, Task, Values};
 use thinfit::{
-    Activation, Config, Dataset, GeneratorConfig, Leaf, Mat, Precision, Ridge, Variation,
+    Activation, Config, Control, Dataset, GeneratorConfig, Job, Lambda, Leaf, Mat, Model, Phase,
+    Precision, Progress, Ridge, Schedule, Variation, fit_many_on, fit_on, resume_on,
 };
 use thinfit_cuda::Cuda;
 
@@ -321,7 +322,7 @@ fn a_state_of_one_device_resumes_on_the_other() {
 }
 
 #[test]
-fn a_run_does_not_depend_on_the_others() {
+fn a_run_that_waits_does_not_change() {
     let Some(device) = device() else { return };
     let config = settings(Activation::Fourier, 20, &[40, 40], Precision::F64);
     let leaf = Leaf::Parameters;
@@ -370,4 +371,69 @@ fn without_a_gpu_the_error_says_what_to_do() {
             );
         }
     }
+}
+
+/// A short configuration of GFT-r with its six λ.
+fn short(seed: u64) -> Config {
+    Config {
+        seed,
+        lambda: Lambda::Auto,
+        generate: Schedule {
+            steps: 230,
+            rate: 1e-3,
+        },
+        refine: Schedule {
+            steps: 130,
+            rate: 1e-3,
+        },
+        check_every: 50,
+        ..settings(Activation::Fourier, 20, &[80, 80], Precision::F64)
+    }
+}
+
+#[test]
+fn whole_fits_end_where_those_of_the_processor_do() {
+    let Some(device) = device() else { return };
+    let tables: Vec<Dataset> = (0..3).map(|i| samples(90, 3, 1, false, i)).collect();
+    let observe = |_: &Progress<'_>| Control::Continue;
+    let fitted = |backend: &dyn Backend| -> Vec<Model> {
+        let jobs = tables
+            .iter()
+            .zip(1..)
+            .map(|(table, seed)| Job::new(table, &short(seed), &observe));
+        let models = fit_many_on(backend, jobs.collect()).unwrap();
+        models.into_iter().map(Result::unwrap).collect()
+    };
+    let (ours, theirs) = (fitted(&device), fitted(&Processor::default()));
+    for ((ours, theirs), table) in ours.iter().zip(&theirs).zip(&tables) {
+        let x = table.x.as_ref();
+        let error = (ours.predict(x).unwrap() - theirs.predict(x).unwrap()).norm_max();
+        assert!(error < 1e-6, "{error:e}");
+    }
+}
+
+#[test]
+fn a_stopped_fit_resumes_on_the_device() {
+    let Some(device) = device() else { return };
+    let table = samples(90, 3, 1, false, 1);
+    let saved = std::sync::Mutex::new(None);
+    let stop = |at: &Progress<'_>| {
+        let mut saved = saved.lock().unwrap();
+        if saved.is_none() && at.phase == Phase::Train(Leaf::Latents) && at.step >= 60 {
+            *saved = at.state();
+        }
+        if saved.is_some() {
+            Control::Stop
+        } else {
+            Control::Continue
+        }
+    };
+    fit_on(&device, &table, &short(1), &stop).unwrap();
+    let state = saved.into_inner().unwrap().unwrap();
+    let go_on = |_: &Progress<'_>| Control::Continue;
+    let resumed = resume_on(&device, &table, state, &go_on).unwrap();
+    let whole = fit_on(&device, &table, &short(1), &go_on).unwrap();
+    let x = table.x.as_ref();
+    let error = (resumed.predict(x).unwrap() - whole.predict(x).unwrap()).norm_max();
+    assert!(error < 1e-9, "{error:e}");
 }

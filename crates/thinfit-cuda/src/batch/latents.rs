@@ -23,8 +23,10 @@ pub(super) fn spread<T: Send>(
     len: usize,
     work: &(impl Fn(usize, &mut [T]) + Sync),
 ) {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = cores.min(numbers.len().div_ceil(NUMBERS)).max(1);
+    // As many as the pool of the fit has.
+    let threads = rayon::current_num_threads()
+        .min(numbers.len().div_ceil(NUMBERS))
+        .max(1);
     let pieces = (numbers.len() / len).div_ceil(threads).max(1);
     std::thread::scope(|scope| {
         let mut parts = numbers.chunks_mut(pieces * len).enumerate();

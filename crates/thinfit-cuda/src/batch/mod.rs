@@ -19,15 +19,27 @@ use crate::table::Table;
 use latents::{normal, spread};
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Instant;
 use thinfit::pieces::{Batch, Purpose, Snapshot, Task, Values, initial, stream};
-use thinfit::{Config, Error, Leaf, Loss, Mat, Result};
+use thinfit::{Config, Error, Leaf, Loss, Mat, Result, Training};
 
 /// Draws whose mean error validates the generator, as on the processor.
 const VALIDATION_DRAWS: usize = 10;
-/// Most steps between two reports.
+/// Most steps between two reports, and the seconds after which there is one.
 const STRIDE: usize = 100;
+const PAUSE: f64 = 0.3;
 /// Steps whose latents are drawn at a time, while the device works on those before.
 const AHEAD: usize = 10;
+/// The leaves that a method moves.
+fn leaves(training: Training) -> &'static [Leaf] {
+    match training {
+        Training::Random => &[],
+        Training::Direct => &[Leaf::Weights],
+        Training::Generative => &[Leaf::Parameters],
+        Training::Refined => &[Leaf::Parameters, Leaf::Latents],
+    }
+}
+
 /// What a graph does.
 #[derive(Clone, Copy)]
 enum Work {
@@ -49,8 +61,11 @@ pub(crate) struct Fits<T: Number> {
     base: Parameters,
     /// By leaf and work, once they are recorded.
     graphs: [[Option<Graph>; 2]; 3],
-    active: Vec<i32>,
+    /// Who takes part at present: 1, or 0.
+    members: Vec<i32>,
     rate: f64,
+    /// Seconds of a step, as the last ones took.
+    pace: f64,
     z: Buffer<T>,
     w: Buffer<f64>,
     moments_theta: [Buffer<T>; 2],
@@ -63,7 +78,7 @@ pub(crate) struct Fits<T: Number> {
     clock: Buffer<i32>,
     steps: Buffer<i32>,
     raised: Buffer<i32>,
-    mask: Buffer<i32>,
+    active: Buffer<i32>,
     rates: Buffer<f64>,
     /// Memory that only kernels touch.
     _rest: Vec<Buffer<f64>>,
@@ -138,7 +153,7 @@ impl<T: Number> Fits<T> {
             .collect();
         let keys = lane.upload(&keys)?;
         let (clock, steps, raised) = (lane.zeros(2)?, lane.zeros(count)?, lane.zeros(count)?);
-        let (mask, rates) = (lane.zeros(count)?, lane.zeros(1)?);
+        let (active, rates) = (lane.zeros(count)?, lane.zeros(1)?);
         let (losses, errors) = (
             lane.zeros(2 * STRIDE * count)?,
             lane.zeros(VALIDATION_DRAWS * count)?,
@@ -189,7 +204,7 @@ impl<T: Number> Fits<T> {
             clock: clock.address,
             steps: steps.address,
             raised: raised.address,
-            active: mask.address,
+            active: active.address,
             keys: keys.address,
             point_stream: stream(0, Purpose::Points, 0).get_stream() as i64,
             theta_len: layers.stride as i64,
@@ -205,8 +220,10 @@ impl<T: Number> Fits<T> {
             held,
             base,
             graphs: Default::default(),
-            active: vec![0; count],
+            members: vec![],
             rate: 0.0,
+            // The first call is short.
+            pace: PAUSE / 10.0,
             z,
             w,
             moments_theta,
@@ -219,12 +236,17 @@ impl<T: Number> Fits<T> {
             clock,
             steps,
             raised,
-            mask,
+            active,
             rates,
             _rest: rest,
             _keys: keys,
             lane,
         };
+        // Now rather than at the first step, so that whoever asked still has a choice.
+        for &leaf in leaves(config.training) {
+            fits.prepare(leaf, Work::Validate)?;
+            fits.prepare(leaf, Work::Step)?;
+        }
         for (run, &(seed, _)) in runs.iter().enumerate() {
             fits.restore(
                 run,
@@ -291,10 +313,11 @@ impl<T: Number> Fits<T> {
             return Ok(());
         }
         // Libraries load their kernels at the first call, which must not be while a graph is recorded. Where nobody takes
-        // part, nothing changes.
+        // part, no leaf changes.
         self.lane
-            .write(&mut self.mask, 0, &vec![0; self.seeds.len()])?;
-        self.active.clear();
+            .write(&mut self.active, 0, &vec![0; self.seeds.len()])?;
+        self.lane.write(&mut self.clock, 0, &[0, 0])?;
+        self.members.clear();
         let launch = || match work {
             Work::Step => self.step_once(leaf),
             Work::Validate => self.validate_once(leaf),
@@ -311,9 +334,9 @@ impl<T: Number> Fits<T> {
         let active: Vec<i32> = (0..self.seeds.len())
             .map(|run| i32::from(runs.contains(&run)))
             .collect();
-        if active != self.active {
-            self.lane.write(&mut self.mask, 0, &active)?;
-            self.active = active;
+        if active != self.members {
+            self.lane.write(&mut self.active, 0, &active)?;
+            self.members = active;
         }
         if rate != self.rate {
             self.lane.write(&mut self.rates, 0, &[rate])?;
@@ -474,7 +497,9 @@ impl<T: Number> Batch for Fits<T> {
     }
 
     fn advance(&mut self, runs: &[usize], steps: Range<usize>, rate: f64) -> Vec<Result<Loss>> {
+        let (start, count) = (Instant::now(), steps.len());
         let result = self.advance_all(runs, steps, rate);
+        self.pace = start.elapsed().as_secs_f64() / count as f64;
         shared(runs, result)
     }
 
@@ -533,6 +558,6 @@ impl<T: Number> Batch for Fits<T> {
     }
 
     fn stride(&self) -> usize {
-        STRIDE
+        ((PAUSE / self.pace) as usize).clamp(1, STRIDE)
     }
 }

@@ -44,7 +44,6 @@ impl<T: Number> Fits<T> {
                 columns: [ld, ld, width],
                 members: [chunk / parts * ld, chunk / parts * ld, width * width],
                 count: runs * parts,
-                add: false,
             };
             self.lane.multiply(Precision::F64, &product)?;
             if parts > 1 {

@@ -3,8 +3,8 @@
 use super::checkpoint::State;
 use super::step::Leaf;
 
-/// Called after every step of a fit, from any thread; it may end the fit. Where several runs are trained together, it is
-/// called for each of them, but only every few steps, and whenever they were validated.
+/// Called after every step of a fit, from any thread; it may end the fit. Where several runs are trained together, or on
+/// another device, it is called for each of them, but only every few steps, and whenever they were validated.
 pub type Observer<'a> = dyn Fn(&Progress<'_>) -> Control + Sync + 'a;
 
 /// What an observer asks for.

@@ -53,9 +53,10 @@ pub trait Backend: Send + Sync {
 
 /// Runs on a device that advance together, named by their place in what [`Backend::start`] was given.
 ///
-/// A run depends on its seed and task alone, not on the others: all randomness is drawn by seed,
-/// [`Purpose`](crate::pieces::Purpose) and step, so that a run continued from a [`Snapshot`] gives the same bits. Where
-/// several `runs` are named, each is named once, and the results stand in the order of the names.
+/// A run depends on its seed and task alone, not on the others (but for the order of sums on a device whose library
+/// chooses it by the batch): all randomness is drawn by seed, [`Purpose`](crate::pieces::Purpose) and step, so that a run
+/// continued from a [`Snapshot`] in the same batch gives the same bits. Where several `runs` are named, each is named once,
+/// and the results stand in the order of the names.
 pub trait Batch: Send {
     /// Begins a phase of `run` that moves `leaf`: from a snapshot of this phase, or afresh, which draws the latents it
     /// starts from and keeps θ and w.
