@@ -34,6 +34,10 @@ const MOST: usize = 14;
 const LARGEST: usize = 3;
 /// How many times the expected squared error of the process a share must be.
 const CLEAR: f64 = 2.0;
+/// The same for pairs where that gives no terms and the error is below `EXACT`, relative to the variance: near the edges of
+/// the box such a process errs by more than on average, and a wrong guess costs one fit that the folds refuse.
+const CLEARER: f64 = 30.0;
+const EXACT: f64 = 1e-6;
 
 /// By how much the logarithm of the likelihood must fall without an input that matters.
 const TOLD: f64 = 5.0;
@@ -129,12 +133,14 @@ fn acting(model: &KernelModel, errors: &[f64], seed: u64) -> Result<Structure> {
     let error: Vec<f64> = (0..c)
         .map(|o| mean(&|i, o| deviation[(i, o)].powi(2), o).min(errors[o]))
         .collect();
-    let clear =
-        |share: &dyn Fn(usize, usize) -> f64| (0..c).any(|o| mean(share, o) > CLEAR * error[o]);
+    let times = |share: &dyn Fn(usize, usize) -> f64| {
+        let times = |o: usize| mean(share, o) / error[o];
+        (0..c).map(times).fold(0.0, f64::max)
+    };
     let singles: Result<Vec<Mat<f64>>> = (0..d).into_par_iter().map(|j| exchanged(&[j])).collect();
     let singles = singles?;
     let inputs: Vec<usize> = (0..d)
-        .filter(|&j| clear(&|i, o| 0.5 * (base[(i, o)] - singles[j][(i, o)]).powi(2)))
+        .filter(|&j| times(&|i, o| 0.5 * (base[(i, o)] - singles[j][(i, o)]).powi(2)) > CLEAR)
         .collect();
     if inputs.is_empty() || inputs.len() > MOST {
         return Ok(Structure {
@@ -142,19 +148,25 @@ fn acting(model: &KernelModel, errors: &[f64], seed: u64) -> Result<Structure> {
             terms: None,
         });
     }
-    let mut together = vec![vec![false; d]; d];
+    let mut shares = vec![vec![0.0; d]; d];
     for (at, &j) in inputs.iter().enumerate() {
         for &k in &inputs[..at] {
             let both = exchanged(&[j, k])?;
-            let acts = clear(&|i, o| {
+            let share = times(&|i, o| {
                 let at = (i, o);
                 0.25 * (base[at] - singles[j][at] - singles[k][at] + both[at]).powi(2)
             });
-            (together[j][k], together[k][j]) = (acts, acts);
+            (shares[j][k], shares[k][j]) = (share, share);
         }
     }
+    let above = |least: f64| {
+        let row = |row: &Vec<f64>| row.iter().map(|&share| share > least).collect();
+        terms(&inputs, &shares.iter().map(row).collect::<Vec<_>>())
+    };
+    let exact = errors.iter().all(|&error| error < EXACT);
+    let found = above(CLEAR).or_else(|| above(CLEARER).filter(|_| exact));
     Ok(Structure {
-        terms: terms(&inputs, &together),
+        terms: found,
         inputs,
     })
 }
