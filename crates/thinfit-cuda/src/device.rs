@@ -195,13 +195,21 @@ pub(crate) struct Graph(CudaGraph);
 // SAFETY: a graph belongs to one batch, which one thread uses at a time.
 unsafe impl Send for Graph {}
 
-/// A queue of work on the device, with the kernels of one activation and precision.
+/// Where work is queued.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Queue {
+    /// One after the other.
+    Main,
+    /// Beside what is queued after [`Lane::fork`], until [`Lane::join`].
+    Aside,
+}
+
+/// Queues of work on the device, with the kernels of one activation and precision.
 pub(crate) struct Lane {
     pub device: Arc<Device>,
     functions: HashMap<&'static str, CudaFunction>,
-    stream: Arc<CudaStream>,
-    /// For work that may run beside that of `stream`.
-    side: Arc<CudaStream>,
+    /// By [`Queue`].
+    streams: [Arc<CudaStream>; 2],
     /// cuBLAS for either queue, each with memory of its own.
     blas: [CudaBlas; 2],
     _workspace: [CudaSlice<u8>; 2],
@@ -254,8 +262,7 @@ impl Lane {
         Ok(Lane {
             device: Arc::clone(device),
             functions,
-            stream,
-            side,
+            streams: [stream, side],
             blas: [main, aside],
             _workspace: [main_workspace, aside_workspace],
         })
@@ -263,8 +270,10 @@ impl Lane {
 
     /// `len` zeros on the device.
     pub fn zeros<T: DeviceRepr + ValidAsZeroBits>(&self, len: usize) -> Result<Buffer<T>> {
-        let slice = self.stream.alloc_zeros::<T>(len.max(1)).map_err(failed)?;
-        let address = slice.device_ptr(&self.stream).0;
+        let slice = self.streams[0]
+            .alloc_zeros::<T>(len.max(1))
+            .map_err(failed)?;
+        let address = slice.device_ptr(&self.streams[0]).0;
         Ok(Buffer { slice, address })
     }
 
@@ -286,7 +295,9 @@ impl Lane {
             return Ok(());
         }
         let mut part = buffer.slice.slice_mut(at..at + values.len());
-        self.stream.memcpy_htod(values, &mut part).map_err(failed)
+        self.streams[0]
+            .memcpy_htod(values, &mut part)
+            .map_err(failed)
     }
 
     /// Copies `len` numbers at `at` from pinned memory to the same place in `buffer`, without waiting.
@@ -303,8 +314,12 @@ impl Lane {
         // SAFETY: both ranges were checked; whoever writes to the pinned memory waits for the stream first.
         unsafe {
             let part = std::slice::from_raw_parts(pointer.add(at), len);
-            result::memcpy_htod_async(buffer.address + bytes as u64, part, self.stream.cu_stream())
-                .map_err(failed)
+            result::memcpy_htod_async(
+                buffer.address + bytes as u64,
+                part,
+                self.streams[0].cu_stream(),
+            )
+            .map_err(failed)
         }
     }
 
@@ -326,7 +341,7 @@ impl Lane {
         let mut values = vec![T::default(); len];
         if len > 0 {
             let part = buffer.slice.slice(at..at + len);
-            self.stream
+            self.streams[0]
                 .memcpy_dtoh(&part, &mut values)
                 .map_err(failed)?;
         }
@@ -336,49 +351,24 @@ impl Lane {
 
     /// Waits for all work so far.
     pub fn wait(&self) -> Result<()> {
-        self.stream.synchronize().map_err(failed)
-    }
-
-    /// Launches a kernel; `more` are the addresses after the parameters.
-    pub fn launch(
-        &self,
-        name: &'static str,
-        grid: [usize; 3],
-        threads: [usize; 2],
-        shared: usize,
-        parameters: &Parameters,
-        more: &[u64],
-    ) -> Result<()> {
-        self.launch_in(&self.stream, name, grid, threads, shared, parameters, more)
+        self.streams[0].synchronize().map_err(failed)
     }
 
     /// What is launched aside from now on waits for all work so far.
     pub fn fork(&self) -> Result<()> {
-        self.side.join(&self.stream).map_err(failed)
-    }
-
-    /// Launches a kernel beside the work that follows, until the next [`Lane::join`].
-    pub fn launch_aside(
-        &self,
-        name: &'static str,
-        grid: [usize; 3],
-        threads: [usize; 2],
-        shared: usize,
-        parameters: &Parameters,
-        more: &[u64],
-    ) -> Result<()> {
-        self.launch_in(&self.side, name, grid, threads, shared, parameters, more)
+        self.streams[1].join(&self.streams[0]).map_err(failed)
     }
 
     /// All work from now on waits for what was launched aside.
     pub fn join(&self) -> Result<()> {
-        self.stream.join(&self.side).map_err(failed)
+        self.streams[0].join(&self.streams[1]).map_err(failed)
     }
 
+    /// Launches a kernel; `more` are the addresses after the parameters.
     #[allow(clippy::too_many_arguments)]
-    fn launch_in(
+    pub fn launch(
         &self,
-        stream: &CudaStream,
+        queue: Queue,
         name: &'static str,
         grid: [usize; 3],
         threads: [usize; 2],
@@ -399,7 +389,7 @@ impl Lane {
                 (x, y, z),
                 (tx, ty, 1),
                 shared as u32,
-                stream.cu_stream(),
+                self.streams[queue as usize].cu_stream(),
                 &mut arguments,
             )
         }
@@ -407,16 +397,7 @@ impl Lane {
     }
 
     /// A product of every member of a batch.
-    pub fn multiply(&self, precision: Precision, product: &Product) -> Result<()> {
-        self.multiply_in(0, precision, product)
-    }
-
-    /// The same, beside the work that follows, until the next [`Lane::join`].
-    pub fn multiply_aside(&self, precision: Precision, product: &Product) -> Result<()> {
-        self.multiply_in(1, precision, product)
-    }
-
-    fn multiply_in(&self, queue: usize, precision: Precision, product: &Product) -> Result<()> {
+    pub fn multiply(&self, queue: Queue, precision: Precision, product: &Product) -> Result<()> {
         let Product {
             transposed,
             sizes,
@@ -435,7 +416,7 @@ impl Lane {
         let [m, n, k] = sizes.map(|v| v as c_int);
         let [lda, ldb, ldc] = columns.map(|v| v as c_int);
         let [sa, sb, sc] = members.map(|v| v as c_longlong);
-        let (handle, count) = (*self.blas[queue].handle(), count as c_int);
+        let (handle, count) = (*self.blas[queue as usize].handle(), count as c_int);
         // SAFETY: the matrices lie within the buffers of the batch, as `batch` lays them out.
         let status = unsafe {
             match precision {
@@ -499,9 +480,9 @@ impl Lane {
     /// Records what `work` launches instead of running it.
     pub fn record(&self, work: impl FnOnce() -> Result<()>) -> Result<Graph> {
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
-        self.stream.begin_capture(mode).map_err(failed)?;
+        self.streams[0].begin_capture(mode).map_err(failed)?;
         let worked = work();
-        let graph = self.stream.end_capture(CUgraphInstantiate_flags(0));
+        let graph = self.streams[0].end_capture(CUgraphInstantiate_flags(0));
         worked?;
         match graph.map_err(failed)? {
             Some(graph) => Ok(Graph(graph)),

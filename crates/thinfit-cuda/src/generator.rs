@@ -3,7 +3,7 @@
 //! Products of wide layers are those of cuBLAS, in single precision without TF32; a thin layer has kernels of its own, with
 //! bias and ReLU in one. The gradient in θ is found beside the way back through the layers.
 
-use crate::device::{Buffer, Lane, Number, Product};
+use crate::device::{Buffer, Lane, Number, Product, Queue};
 use crate::parameters::Parameters;
 use thinfit::{Leaf, Result};
 
@@ -103,10 +103,18 @@ impl<T: Number> Layers<T> {
             let to = self.h[i + 1].address;
             let wide = [above.div_ceil(128), n, runs];
             if below <= THIN {
-                lane.launch("layer", wide, [128, 1], 0, &p, &[from, to])?;
+                lane.launch(Queue::Main, "layer", wide, [128, 1], 0, &p, &[from, to])?;
             } else if above <= THIN {
                 let grid = [(above * n).div_ceil(8), 1, runs];
-                lane.launch("layer_narrow", grid, [256, 1], 0, &p, &[from, to])?;
+                lane.launch(
+                    Queue::Main,
+                    "layer_narrow",
+                    grid,
+                    [256, 1],
+                    0,
+                    &p,
+                    &[from, to],
+                )?;
             } else {
                 let product = Product {
                     transposed: [false, false],
@@ -116,8 +124,8 @@ impl<T: Number> Layers<T> {
                     members: [self.stride, below * n, above * n],
                     count: runs,
                 };
-                lane.multiply(T::PRECISION, &product)?;
-                lane.launch("clip", wide, [128, 1], 0, &p, &[to])?;
+                lane.multiply(Queue::Main, T::PRECISION, &product)?;
+                lane.launch(Queue::Main, "clip", wide, [128, 1], 0, &p, &[to])?;
             }
         }
         Ok(())
@@ -154,10 +162,26 @@ impl<T: Number> Layers<T> {
         );
         if above <= THIN {
             let grid = [below.div_ceil(128), n, runs];
-            lane.launch("layer_back", grid, [128, 1], 0, p, &[h, from, to])
+            lane.launch(
+                Queue::Main,
+                "layer_back",
+                grid,
+                [128, 1],
+                0,
+                p,
+                &[h, from, to],
+            )
         } else if below <= THIN {
             let grid = [(below * n).div_ceil(8), 1, runs];
-            lane.launch("layer_back_narrow", grid, [256, 1], 0, p, &[h, from, to])
+            lane.launch(
+                Queue::Main,
+                "layer_back_narrow",
+                grid,
+                [256, 1],
+                0,
+                p,
+                &[h, from, to],
+            )
         } else {
             let product = Product {
                 transposed: [true, false],
@@ -167,12 +191,12 @@ impl<T: Number> Layers<T> {
                 members: [self.stride, above * n, below * n],
                 count: runs,
             };
-            lane.multiply(T::PRECISION, &product)?;
+            lane.multiply(Queue::Main, T::PRECISION, &product)?;
             if i == 0 {
                 return Ok(());
             }
             let grid = [(below * n).div_ceil(256), 1, runs];
-            lane.launch("mask", grid, [256, 1], 0, p, &[h, to])
+            lane.launch(Queue::Main, "mask", grid, [256, 1], 0, p, &[h, to])
         }
     }
 
@@ -196,11 +220,19 @@ impl<T: Number> Layers<T> {
                 members: [above * n, below * n, self.stride],
                 count: runs,
             };
-            lane.multiply_aside(T::PRECISION, &product)?;
+            lane.multiply(Queue::Aside, T::PRECISION, &product)?;
         }
         if above <= THIN {
             let grid = [(below + 1).div_ceil(32), above, runs];
-            return lane.launch_aside("gradient_narrow", grid, [32, 8], 0, p, &[from, dh]);
+            return lane.launch(
+                Queue::Aside,
+                "gradient_narrow",
+                grid,
+                [32, 8],
+                0,
+                p,
+                &[from, dh],
+            );
         }
         // The bias alone, where the product made the rest.
         let first = if thin { 0 } else { below };
@@ -209,7 +241,7 @@ impl<T: Number> Layers<T> {
             ..*p
         };
         let grid = [below + 1 - first, above.div_ceil(32), runs];
-        lane.launch_aside("gradient", grid, [32, 8], 0, p, &[from, dh])
+        lane.launch(Queue::Aside, "gradient", grid, [32, 8], 0, p, &[from, dh])
     }
 
     /// Address of the weights of the layer in use.

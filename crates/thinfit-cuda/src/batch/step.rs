@@ -1,7 +1,7 @@
 //! The kernels of a training step and of a validation, in their order.
 
 use super::Fits;
-use crate::device::{Number, Product};
+use crate::device::{Number, Product, Queue};
 use crate::parameters::{FEATURE_ROWS, Parameters};
 use crate::shape::PART;
 use crate::table::Table;
@@ -14,7 +14,7 @@ impl<T: Number> Fits<T> {
         let shared = 8 * FEATURE_ROWS * p.dim as usize;
         let grid = [rows.div_ceil(FEATURE_ROWS), p.runs as usize, 1];
         self.lane
-            .launch("features", grid, [threads, 1], shared, p, &[])
+            .launch(Queue::Main, "features", grid, [threads, 1], shared, p, &[])
     }
 
     /// w from z, where the leaf is not w itself.
@@ -45,13 +45,15 @@ impl<T: Number> Fits<T> {
                 members: [chunk / parts * ld, chunk / parts * ld, width * width],
                 count: runs * parts,
             };
-            self.lane.multiply(Precision::F64, &product)?;
+            self.lane.multiply(Queue::Main, Precision::F64, &product)?;
             if parts > 1 {
                 let grid = [(width * width).div_ceil(256), runs, 1];
-                self.lane.launch("combine", grid, [256, 1], 0, &p, &[])?;
+                self.lane
+                    .launch(Queue::Main, "combine", grid, [256, 1], 0, &p, &[])?;
             }
         }
         self.lane.launch(
+            Queue::Main,
             "solve",
             [runs, 1, 1],
             [512, 1],
@@ -76,7 +78,8 @@ impl<T: Number> Fits<T> {
                 self.features(&p)?;
             }
             let grid = [p.groups as usize, p.runs as usize, 1];
-            self.lane.launch(name, grid, [256, 1], shared, &p, &[])?;
+            self.lane
+                .launch(Queue::Main, name, grid, [256, 1], shared, &p, &[])?;
         }
         Ok(())
     }
@@ -93,8 +96,15 @@ impl<T: Number> Fits<T> {
         if regularised {
             let blocks = (p.points as usize * p.d as usize).div_ceil(8 * 128);
             self.lane.fork()?;
-            self.lane
-                .launch_aside("scatter", [blocks, runs, 1], [128, 1], 0, p, &[])?;
+            self.lane.launch(
+                Queue::Aside,
+                "scatter",
+                [blocks, runs, 1],
+                [128, 1],
+                0,
+                p,
+                &[],
+            )?;
         }
         if leaf == Leaf::Parameters {
             self.draw(p)?;
@@ -104,7 +114,8 @@ impl<T: Number> Fits<T> {
         if regularised {
             let grid = [p.tiles as usize, runs, 1];
             self.lane.fork()?;
-            self.lane.launch_aside(
+            self.lane.launch(
+                Queue::Aside,
                 "variation",
                 grid,
                 [256, 1],
@@ -113,7 +124,8 @@ impl<T: Number> Fits<T> {
                 &[],
             )?;
             let grid = [(p.k as usize * p.c as usize).div_ceil(32), runs, 1];
-            self.lane.launch_aside("gather", grid, [32, 8], 0, p, &[])?;
+            self.lane
+                .launch(Queue::Aside, "gather", grid, [32, 8], 0, p, &[])?;
         }
         self.over_rows(
             "residuals",
@@ -126,6 +138,7 @@ impl<T: Number> Fits<T> {
             self.lane.join()?;
         }
         self.lane.launch(
+            Queue::Main,
             "adjoint",
             [runs, 1, 1],
             [512, 1],
@@ -134,17 +147,25 @@ impl<T: Number> Fits<T> {
             &[],
         )?;
         self.over_rows("sweep", &self.train, true, self.shape.shared_sweep(), p)?;
-        self.lane
-            .launch("collect", [count.div_ceil(32), runs, 1], [32, 8], 0, p, &[])?;
+        self.lane.launch(
+            Queue::Main,
+            "collect",
+            [count.div_ceil(32), runs, 1],
+            [32, 8],
+            0,
+            p,
+            &[],
+        )?;
         self.layers.backward(&self.lane, leaf, p)?;
         let blocks = self.leaf_len(leaf).div_ceil(1024);
         self.lane
-            .launch("adam", [blocks, runs, 1], [256, 1], 0, p, &[])
+            .launch(Queue::Main, "adam", [blocks, runs, 1], [256, 1], 0, p, &[])
     }
 
     fn draw(&self, p: &Parameters) -> Result<()> {
         let grid = [self.shape.weights().div_ceil(128), p.runs as usize, 1];
-        self.lane.launch("draw", grid, [128, 1], 0, p, &[])
+        self.lane
+            .launch(Queue::Main, "draw", grid, [128, 1], 0, p, &[])
     }
 
     /// The error on the validation rows of one draw of latents.
@@ -166,8 +187,16 @@ impl<T: Number> Fits<T> {
             p,
         )?;
         let p = &self.held.arguments(p);
+        self.lane.launch(
+            Queue::Main,
+            "tally",
+            [p.runs as usize, 1, 1],
+            [1, 1],
+            0,
+            p,
+            &[],
+        )?;
         self.lane
-            .launch("tally", [p.runs as usize, 1, 1], [1, 1], 0, p, &[])?;
-        self.lane.launch("tick", [1, 1, 1], [1, 1], 0, p, &[])
+            .launch(Queue::Main, "tick", [1, 1, 1], [1, 1], 0, p, &[])
     }
 }
