@@ -20,13 +20,8 @@ def fits(name):
     return {(row["group"], row["problem"], row["m"], row["noise"]): row for row in rows}
 
 
-def kind(case):
-    group, _, _, noise = case
-    return {"clean": "clean", "noise": "noisy"}.get(group, group)
-
-
 def geometric(values):
-    return math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
+    return math.exp(sum(map(math.log, values)) / len(values))
 
 
 def error(row):
@@ -42,9 +37,10 @@ def honest(rows):
 
 
 def short(value):
-    if math.isnan(value):
-        return "-"
-    return f"{value:.3g}" if 1e-2 <= value < 1e3 else f"{value:.1e}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
+    if 0.01 <= value < 100:
+        return f"{value:.3f}" if value < 10 else f"{value:.1f}"
+    digits, power = f"{value:.1e}".split("e")
+    return f"{digits}e{int(power)}"
 
 
 def main():
@@ -57,8 +53,8 @@ def main():
         if part == "full":
             continue
         off = fits(part)
-        for group in ["clean", "noisy", "odd", "paper"]:
-            cases = [case for case in off if case in full and kind(case) == group]
+        for group in ["clean", "noise", "odd", "all"]:
+            cases = [case for case in off if group in (case[0], "all")]
             if not cases:
                 continue
             ratios = {case: error(off[case]) / error(full[case]) for case in cases}
