@@ -6,9 +6,9 @@ struct alignas(4 * sizeof(real)) Vector {
 
 template <typename T>
 __device__ __forceinline__ void move(T *at, T g, T *first, T *second, const double *stride) {
-    T m = (T)0.9 * *first + (T)(1.0 - 0.9) * g, v = (T)0.999 * *second + (T)(1.0 - 0.999) * g * g;
+    T m = (T)BETA1 * *first + (T)(1.0 - BETA1) * g, v = (T)BETA2 * *second + (T)(1.0 - BETA2) * g * g;
     *first = m, *second = v;
-    *at -= (T)stride[0] * m / (sqrt(v) / (T)stride[1] + (T)1e-8);
+    *at -= (T)stride[0] * m / (sqrt(v) / (T)stride[1] + (T)EPSILON);
 }
 
 // Grid: (length of the leaf / 1024, runs); 256 threads. The last kernel of a step: it also moves the clock on.

@@ -1,4 +1,5 @@
-// What all kernels share. `Parameters` stands above this text: the program writes it from the list in parameters.rs.
+// What all kernels share. Above this text stands what the program writes (parameters.rs, compiler.rs): `Parameters`, sizes,
+// the numbers of activations, leaves and norms, and Adam's coefficients.
 //
 // Arrays hold one run after the other; `run` is always a coordinate of the grid. Sums over rows are made in a fixed
 // order: every group of rows has a slot of its own, and the slots are added one after the other. No kernel adds by
@@ -7,20 +8,6 @@
 typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef long long i64;
-
-#define FOURIER 0
-#define COSINE 1
-#define SIGMOID 2
-#define TANH 3
-#define RELU 4
-
-#define PARAMETERS 0
-#define LATENTS 1
-#define WEIGHTS 2
-
-#define ANISOTROPIC 0
-#define ISOTROPIC 1
-#define DIRICHLET 2
 
 constexpr double PI = 3.14159265358979323846;
 

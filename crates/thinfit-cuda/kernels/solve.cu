@@ -443,8 +443,8 @@ extern "C" __global__ void __launch_bounds__(512) adjoint(Parameters p) {
         if (lane == 0 && p.active[run]) {
             to[0] = data / omega, to[1] = variation;
             int steps = p.steps[run] += 1;
-            p.stride_of[2 * run] = p.rate[0] / (1.0 - pow(0.9, (double)steps));
-            p.stride_of[2 * run + 1] = sqrt(1.0 - pow(0.999, (double)steps));
+            p.stride_of[2 * run] = p.rate[0] / (1.0 - pow(BETA1, (double)steps));
+            p.stride_of[2 * run + 1] = sqrt(1.0 - pow(BETA2, (double)steps));
         }
     }
     __syncthreads();

@@ -10,7 +10,8 @@ use std::ffi::{CStr, CString, c_char};
 use std::path::PathBuf;
 use std::sync::Arc;
 use thinfit::file::{fnv1a, read_whole, write_whole};
-use thinfit::{Activation, Precision, Result};
+use thinfit::pieces::COEFFICIENTS;
+use thinfit::{Activation, Leaf, Precision, Result, Variation};
 
 /// The kernels, in the order in which they are compiled.
 const KERNELS: [&str; 8] = [
@@ -27,26 +28,7 @@ const KERNELS: [&str; 8] = [
 impl Device {
     /// The compiled kernels, from the cache where they are there.
     pub fn module(&self, activation: Activation, precision: Precision) -> Result<Arc<CudaModule>> {
-        let real = match precision {
-            Precision::F32 => "float",
-            Precision::F64 => "double",
-        };
-        let number = match activation {
-            Activation::Fourier => 0,
-            Activation::Cosine => 1,
-            Activation::Sigmoid => 2,
-            Activation::Tanh => 3,
-            Activation::Relu => 4,
-        };
-        let size = size_of::<Parameters>();
-        let head = format!(
-            "#define ACTIVATION {number}\ntypedef {real} real;\n{SIZES}{SOURCE}static_assert(sizeof(Parameters) == {size});\n"
-        );
-        let source = [head.as_str()]
-            .into_iter()
-            .chain(KERNELS)
-            .collect::<Vec<_>>()
-            .join("\n");
+        let source = source(activation, precision);
         let cached = cache().map(|folder| {
             let hash = fnv1a(source.bytes());
             folder.join(format!("kernels-{}-{hash:016x}.cubin", self.architecture))
@@ -113,6 +95,35 @@ impl Device {
             image
         }
     }
+}
+
+/// The text of all kernels for an activation, with the generator in a precision.
+fn source(activation: Activation, precision: Precision) -> String {
+    let real = match precision {
+        Precision::F32 => "float",
+        Precision::F64 => "double",
+    };
+    let numbers = Activation::ALL
+        .map(|activation| (activation.name().to_uppercase(), activation as i32))
+        .into_iter()
+        .chain([
+            ("ACTIVATION".into(), activation as i32),
+            ("PARAMETERS".into(), Leaf::Parameters as i32),
+            ("LATENTS".into(), Leaf::Latents as i32),
+            ("WEIGHTS".into(), Leaf::Weights as i32),
+            ("ANISOTROPIC".into(), Variation::Anisotropic as i32),
+            ("ISOTROPIC".into(), Variation::Isotropic as i32),
+            ("DIRICHLET".into(), Variation::Dirichlet as i32),
+        ])
+        .map(|(name, number)| format!("#define {name} {number}\n"));
+    let [beta1, beta2, epsilon] = COEFFICIENTS;
+    let head = format!(
+        "{}constexpr double BETA1 = {beta1}, BETA2 = {beta2}, EPSILON = {epsilon:e};\n\
+         typedef {real} real;\n{SIZES}{SOURCE}static_assert(sizeof(Parameters) == {});\n",
+        numbers.collect::<String>(),
+        size_of::<Parameters>()
+    );
+    head + &KERNELS.join("\n")
 }
 
 /// The folder of compiled kernels.

@@ -3,7 +3,7 @@
 use crate::device::Device;
 use crate::parameters::{BLOCK, PANEL, POINTS, Parameters, ROWS, SPARE};
 use thinfit::pieces::Task;
-use thinfit::{Activation, Config, Error, Result, Ridge, Variation};
+use thinfit::{Activation, Config, Error, Result, Ridge};
 
 /// Most rows of a chunk, and of a part of it whose EᵀE is one product.
 const CHUNK: usize = 32_768;
@@ -194,11 +194,7 @@ impl Shape {
         Parameters {
             ridge,
             relative,
-            norm: match config.variation {
-                Variation::Anisotropic => 0,
-                Variation::Isotropic => 1,
-                Variation::Dirichlet => 2,
-            },
+            norm: config.variation as i32,
             runs: self.runs as i32,
             m: self.m as i32,
             d: self.d as i32,

@@ -77,10 +77,10 @@ pub mod pieces {
     pub use crate::math::random::{Purpose, Stream, stream};
     pub use crate::network::features::planes;
     pub use crate::network::support::Support;
-    pub use crate::train::adam::Adam;
+    pub use crate::train::adam::{Adam, COEFFICIENTS};
     pub use crate::train::generator::{Generator, Real};
     pub use crate::train::objective::Joint;
-    pub use crate::train::processor::{Processor, initial};
+    pub use crate::train::processor::{Processor, VALIDATION_DRAWS, initial};
     pub use crate::train::ranks::{Entries, Ranks, Solo};
     pub use crate::train::step::{Backend, Batch, Snapshot, Task, Values, foreign_state};
 }

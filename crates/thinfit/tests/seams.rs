@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use thinfit::pieces::{Backend, Batch, Entries, Processor, Ranks, Snapshot, Task};
 use thinfit::{
     Activation, Config, Control, Dataset, Error, Job, Lambda, Leaf, Loss, Mat, MatRef, Model,
-    Phase, Progress, Result, State, Timing, Training, fit, fit_many_on, fit_on, resume_on,
+    Phase, Progress, Result, State, Training, fit, fit_many_on, fit_on, resume_on,
 };
 
 /// What goes wrong in the run of a seed and λ, in these steps.
@@ -105,10 +105,6 @@ impl Batch for Runs {
 
     fn stride(&self) -> usize {
         self.stride
-    }
-
-    fn timing(&self) -> Timing {
-        self.batch.timing()
     }
 }
 

@@ -20,11 +20,9 @@ use latents::{normal, spread};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
-use thinfit::pieces::{Batch, Purpose, Snapshot, Task, Values, initial, stream};
+use thinfit::pieces::{Batch, Purpose, Snapshot, Task, VALIDATION_DRAWS, Values, initial, stream};
 use thinfit::{Config, Error, Leaf, Loss, Mat, Result, Training};
 
-/// Draws whose mean error validates the generator, as on the processor.
-const VALIDATION_DRAWS: usize = 10;
 /// Most steps between two reports, and the seconds after which there is one.
 const STRIDE: usize = 100;
 const PAUSE: f64 = 0.3;

@@ -8,6 +8,8 @@ use super::step::Values;
 use crate::Result;
 use crate::math::elementary::vectorised;
 
+/// β₁, β₂ and the number that keeps the root from zero, on every device.
+pub const COEFFICIENTS: [f64; 3] = [BETA1, BETA2, EPSILON];
 const BETA1: f64 = 0.9;
 const BETA2: f64 = 0.999;
 const EPSILON: f64 = 1e-8;

@@ -19,8 +19,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Draws whose mean error validates the generator.
-const VALIDATION_DRAWS: usize = 10;
+/// Draws whose mean error validates the generator, on every device.
+pub const VALIDATION_DRAWS: usize = 10;
 
 /// Seconds between two reports of a batch of several runs. To change from run to run at every step would empty the
 /// caches each time, which costs a quarter of the speed.
@@ -75,7 +75,7 @@ pub(crate) trait Steps: Send {
     fn step(&mut self, step: usize, rate: f64) -> Result<Loss>;
     fn validate(&mut self, step: usize) -> Result<f64>;
     fn weights(&mut self) -> Mat<f64>;
-    fn snapshot(&self) -> Snapshot;
+    fn snapshot(&self, moments: bool) -> Snapshot;
     fn timing(&self) -> Timing;
 }
 
@@ -143,11 +143,7 @@ impl Batch for Runs {
     }
 
     fn snapshot(&self, run: usize, moments: bool) -> Result<Snapshot> {
-        let snapshot = self.runs[run].snapshot();
-        Ok(match moments {
-            true => snapshot,
-            false => snapshot.without_moments(),
-        })
+        Ok(self.runs[run].snapshot(moments))
     }
 
     fn stride(&self) -> usize {
@@ -155,10 +151,6 @@ impl Batch for Runs {
             return 1;
         }
         ((PAUSE / self.pace) as usize).max(1)
-    }
-
-    fn timing(&self) -> Timing {
-        self.runs.iter().map(|run| run.timing()).sum()
     }
 }
 
@@ -358,7 +350,7 @@ impl<T: Real> Steps for Run<T> {
         matrix(&self.w, self.n).to_owned()
     }
 
-    fn snapshot(&self) -> Snapshot {
+    fn snapshot(&self, moments: bool) -> Snapshot {
         let pack = |values: &[T]| Values::pack(values, self.precision);
         let (moments, steps) = match self.leaf {
             Leaf::Weights => {
@@ -367,7 +359,8 @@ impl<T: Real> Steps for Run<T> {
                     second,
                     steps,
                 } = &self.adam_w;
-                ([first, second].map(|m| Values::F64(m.clone())), *steps)
+                let copy = || [first, second].map(|m| Values::F64(m.clone()));
+                (moments.then(copy), *steps)
             }
             Leaf::Parameters | Leaf::Latents => {
                 let Adam {
@@ -375,14 +368,14 @@ impl<T: Real> Steps for Run<T> {
                     second,
                     steps,
                 } = &self.adam;
-                ([first, second].map(|m| pack(m)), *steps)
+                (moments.then(|| [first, second].map(|m| pack(m))), *steps)
             }
         };
         Snapshot {
             theta: pack(&self.generator.theta),
             z: pack(&self.z),
             w: self.w.clone(),
-            moments: Some(moments),
+            moments,
             steps,
             raised: self.objective.normal.raised,
         }

@@ -7,7 +7,6 @@
 
 use super::generator::{Precision, Real};
 use super::objective::Loss;
-use super::timing::Timing;
 use crate::{Config, Dataset, Error, Result};
 use faer::Mat;
 use serde::{Deserialize, Serialize};
@@ -99,11 +98,6 @@ pub trait Batch: Send {
     fn stride(&self) -> usize {
         1
     }
-
-    /// The time spent so far in all runs; zero if the device does not measure it.
-    fn timing(&self) -> Timing {
-        Timing::default()
-    }
 }
 
 /// A flat array in the precision it was computed in.
@@ -131,16 +125,6 @@ pub struct Snapshot {
     pub steps: i32,
     /// How often a failing pivot raised the ridge since the run was started.
     pub raised: usize,
-}
-
-impl Snapshot {
-    /// The same leaves without the moments: enough to return to the best state of a phase.
-    pub(crate) fn without_moments(self) -> Self {
-        Snapshot {
-            moments: None,
-            ..self
-        }
-    }
 }
 
 impl Values {

@@ -58,13 +58,3 @@ impl Timing {
         self.seconds[stage as usize]
     }
 }
-
-impl std::iter::Sum for Timing {
-    fn sum<I: Iterator<Item = Timing>>(timings: I) -> Timing {
-        timings.fold(Timing::default(), |mut total, timing| {
-            let stages = total.seconds.iter_mut().zip(timing.seconds);
-            stages.for_each(|(total, seconds)| *total += seconds);
-            total
-        })
-    }
-}
