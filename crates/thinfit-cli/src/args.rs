@@ -453,8 +453,13 @@ pub struct ReproduceArgs {
     /// Number of seeds, counted from 1, or a range such as 4-5.
     #[arg(long, value_name = "K|A-B", default_value = "5", value_parser = seeds)]
     pub seeds: Seeds,
-    /// Strength of the regulariser: as the paper chose it, by validation in every fit, or a number.
-    #[arg(long, value_name = "paper|auto|X", default_value = "paper")]
+    /// Strength of the regulariser: chosen for each cell by validation, as the paper's authors did; the published choice;
+    /// by validation in every fit; or a number.
+    #[arg(
+        long,
+        value_name = "validated|paper|auto|X",
+        default_value = "validated"
+    )]
     pub lambda: String,
     /// Settings of F-Opt, GFT and GFT-r.
     #[arg(long, value_parser = PossibleValuesParser::new(["fast", "paper"]), default_value = "paper")]
@@ -465,7 +470,7 @@ pub struct ReproduceArgs {
     /// Folder for records and reports; created if needed.
     #[arg(long, value_name = "DIR", default_value = "thinfit-runs")]
     pub out: PathBuf,
-    /// Where F-Opt, GFT and GFT-r are trained; an NVIDIA GPU trains all seeds and λ of a cell at once.
+    /// Where F-Opt, GFT, GFT-r and plain networks are trained; an NVIDIA GPU trains all seeds and λ of a cell at once.
     #[arg(long, value_parser = PossibleValuesParser::new(["cpu", "cuda"]), default_value = "cpu")]
     pub device: String,
     /// Number of fits at a time, one thread each; 0 uses all cores.

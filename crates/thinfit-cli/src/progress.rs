@@ -143,6 +143,7 @@ fn describe(at: &thinfit::Progress<'_>, method: &str) -> String {
         Phase::Train(Leaf::Parameters) => "generator",
         Phase::Train(Leaf::Latents) => "refinement",
         Phase::Train(Leaf::Weights) => "features",
+        Phase::Train(Leaf::Both) => "both layers",
         Phase::Polish => "polish of candidates",
         Phase::Fit => return method.into(),
     };

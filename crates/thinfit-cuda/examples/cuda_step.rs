@@ -2,7 +2,8 @@
 //! `cuda_step [--processor] [RUNS ROWS INPUTS WIDTH LAMBDA]`; with `--processor` of the same step there.
 //!
 //! Without arguments it measures the shapes of the paper's tables. Every line is the mean over some hundred steps, after
-//! as many to warm up, of GFT (θ), the refinement (z) and F-Opt (w).
+//! as many to warm up, of GFT (θ), the refinement (z), F-Opt (w) and a plain
+//! network (both).
 
 use std::time::Instant;
 use thinfit::pieces::{Backend, Processor, Task};
@@ -41,6 +42,7 @@ fn measure(device: &dyn Backend, [runs, m, d, n]: [usize; 4], lambda: f64) -> Re
         (Leaf::Parameters, "theta"),
         (Leaf::Latents, "z"),
         (Leaf::Weights, "w"),
+        (Leaf::Both, "both"),
     ] {
         for &run in &all {
             batch.begin(run, leaf, None)?;

@@ -34,9 +34,19 @@ extern "C" __global__ void adam(Parameters p) {
     i64 len = (i64)p.n * p.dim, shift = run * len;
     for (int part = 0; part < 4 && i < len; part++, i++) {
         i64 at = shift + i;
-        if (p.leaf == WEIGHTS)
-            move<double>(p.w + at, p.dw[at], p.first_w + at, p.second_w + at, stride);
-        else
+        if (p.leaf == LATENTS)
             move<real>(p.z + at, p.dz[at], p.first_z + at, p.second_z + at, stride);
+        else
+            move<double>(p.w + at, p.dw[at], p.first_w + at, p.second_w + at, stride);
     }
+}
+
+// Adam on b where it is a leaf, b = n · leaf_b but for the output bias. Grid: (k·c/128, runs).
+extern "C" __global__ void adam_output(Parameters p) {
+    int run = blockIdx.y, i = blockIdx.x * blockDim.x + threadIdx.x, count = p.k * p.c;
+    if (!p.active[run] || i >= count) return;
+    i64 at = (i64)run * count + i;
+    double by = ACTIVATION != FOURIER && i % p.k == p.n ? 1.0 : p.n;
+    move<double>(p.leaf_b + at, by * p.slope[at], p.first_b + at, p.second_b + at, p.stride_of + 2 * run);
+    p.b[at] = by * p.leaf_b[at];
 }

@@ -406,15 +406,17 @@ extern "C" __global__ void __launch_bounds__(512) solve(Parameters p) {
     if (p.shared) copy(f, kept);
 }
 
-// Adds up loss and g_b = (2/Ω)AᴴDr + λ dR/db, solves v = S⁻¹g_b, and counts the step.
-// Grid: runs; shared: as `solve`.
+// Adds up loss and g_b = (2/Ω)AᴴDr + λ dR/db, solves v = S⁻¹g_b, and counts the step. Where b is a leaf, g_b is its
+// gradient and v = 0.
+// Grid: runs; shared: as `solve`, or none where b is a leaf.
 extern "C" __global__ void __launch_bounds__(512) adjoint(Parameters p) {
     extern __shared__ __align__(16) double room[];
     int run = blockIdx.x;
     double lambda = p.lambda[run], omega = p.omega[run];
     Factor kept = factor_of(p, run), f = kept;
     num *x = (num *)room;
-    if (p.shared) {
+    const bool leaf = p.leaf == BOTH;
+    if (p.shared && !leaf) {
         f.l = x, f.head = f.l + f.ld * f.size, x = f.head + PANEL * f.size + SPARE;
         copy(kept, f);
     }
@@ -430,7 +432,8 @@ extern "C" __global__ void __launch_bounds__(512) adjoint(Parameters p) {
         if (i % p.k >= p.n) sum = -sum;
 #endif
         if (lambda > 0.0) sum = fma(lambda, others[i], sum);
-        v[i] = sum;
+        if (leaf) p.slope[(i64)run * p.k * p.c + i] = sum;
+        v[i] = leaf ? 0.0 : sum;
     }
     if (threadIdx.x >= blockDim.x - 32) {
         int lane = threadIdx.x & 31;
@@ -447,6 +450,7 @@ extern "C" __global__ void __launch_bounds__(512) adjoint(Parameters p) {
             p.stride_of[2 * run + 1] = sqrt(1.0 - pow(BETA2, (double)steps));
         }
     }
+    if (leaf) return;
     __syncthreads();
     for (int o = 0; o < p.c; o++) {
         for (int l = threadIdx.x; l < f.size; l += blockDim.x)

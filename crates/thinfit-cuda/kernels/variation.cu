@@ -1,104 +1,159 @@
 // R(w) = mean of ‖∇f‖ over the points, dR/db and dR/dw at fixed b: a tile of points for each block of threads.
 
-// Grid: (tiles, runs), whole warps; shared: POINTS · (4 · n + d + d′) + n · d′ + 32 doubles.
-extern "C" __global__ void variation(Parameters p) {
-    extern __shared__ double room[];
-    int run = blockIdx.y, tile = blockIdx.x, start = tile * POINTS, n = p.n;
+// A number for each point of a tile, in one place so that few loads fetch them all.
+struct alignas(16) Tile {
+    double at[POINTS];
+};
+
+// The sum over the lanes of each of 32 numbers; number i ends in lane i.
+__device__ __forceinline__ double transposed_sum(double (&v)[32], int lane) {
+#pragma unroll
+    for (int half = 16; half > 0; half >>= 1) {
+        const bool upper = lane & half;
+#pragma unroll
+        for (int i = 0; i < half; i++) {
+            double give = upper ? v[i] : v[i + half], keep = upper ? v[i + half] : v[i];
+            v[i] = keep + __shfl_xor_sync(~0u, give, half);
+        }
+    }
+    return v[0];
+}
+
+// A thread has a neuron at a time, and all points of the tile. Points that are missing in the last tile have σ = 0.
+// Grid: (tiles, runs), whole warps; shared: POINTS · (d′ + d + 3 · n) + n · d′ + 32 doubles.
+extern "C" __global__ void __launch_bounds__(128) variation(Parameters p) {
+    extern __shared__ __align__(16) double room[];
+    int run = blockIdx.y, tile = blockIdx.x, start = tile * POINTS, n = p.n, d = p.d;
     int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, warps = blockDim.x >> 5;
     if (p.lambda[run] == 0.0) return;
     int points = min(POINTS, p.points - start);
-    double *phi = room, *sine = phi + POINTS * n, *slope = sine + POINTS * n, *inner = slope + POINTS * n;
-    double *u = inner + POINTS * n, *at = u + POINTS * p.d, *w = at + POINTS * p.dim, *value = w + n * p.dim;
+    double *phi = room + POINTS * (p.dim + d), *sine = phi + POINTS * n, *slope = sine + POINTS * n;
+    double *w = slope + POINTS * n, *value = w + n * p.dim;
+    // Coordinates of the points and u, then σ = dR/du, by input.
+    Tile *at = (Tile *)room, *u = at + p.dim;
     const double *from = p.at + ((i64)run * p.points + start) * p.dim;
     for (int i = threadIdx.x; i < n * p.dim; i += blockDim.x) w[i] = p.w[(i64)run * n * p.dim + i];
-    const double weight = 1.0 / p.points;
-    for (int i = threadIdx.x; i < points * p.dim; i += blockDim.x) at[i] = from[i];
-    __syncthreads();
-    for (int i = threadIdx.x; i < points * n; i += blockDim.x) {
-        int j = i / n, l = i % n;
-        double t = 0.0;
-        for (int q = 0; q < p.dim; q++) t = fma(at[j * p.dim + q], w[q * n + l], t);
-        double2 plane = planes_at(t, 1.0 / n);
-        phi[i] = plane.x, sine[i] = plane.y;
+    for (int i = threadIdx.x; i < POINTS * p.dim; i += blockDim.x) {
+        int j = i / p.dim, q = i % p.dim;
+        at[q].at[j] = j < points ? from[i] : 0.0;
     }
+    __syncthreads();
+    for (int l = threadIdx.x; l < n; l += blockDim.x) {
+        double t[POINTS] = {};
+        for (int q = 0; q < p.dim; q++) {
+            const Tile x = at[q];
+            const double by = w[q * n + l];
+#pragma unroll
+            for (int j = 0; j < POINTS; j++) t[j] = fma(x.at[j], by, t[j]);
+        }
+#pragma unroll
+        for (int j = 0; j < POINTS; j++) {
+            double2 plane = planes_at(t[j], 1.0 / n);
+            phi[j * n + l] = plane.x, sine[j * n + l] = plane.y;
+        }
+    }
+    const double weight = 1.0 / p.points;
     double total = 0.0;
     double *dw = p.point_dw + ((i64)run * p.tiles + tile) * n * p.dim;
     double *db = p.point_db + ((i64)run * p.tiles + tile) * p.k * p.c;
     for (int o = 0; o < p.c; o++) {
         const double *b = p.b + ((i64)run * p.c + o) * p.k;
-        __syncthreads();
-        for (int i = threadIdx.x; i < points * n; i += blockDim.x) {
-            int l = i % n;
+        // A thread reads what it wrote above.
+        for (int l = threadIdx.x; l < n; l += blockDim.x)
+#pragma unroll
+            for (int j = 0; j < POINTS; j++) {
+                int i = j * n + l;
 #if ACTIVATION == FOURIER
-            slope[i] = -2.0 * PI * fma(b[l], sine[i], b[n + l] * phi[i]);
+                slope[i] = -2.0 * PI * fma(b[l], sine[i], b[n + l] * phi[i]);
 #else
-            slope[i] = b[l] * first_derivative(phi[i], sine[i], n);
+                slope[i] = b[l] * first_derivative(phi[i], sine[i], n);
 #endif
+            }
+        __syncthreads();
+        // u = Re Σ b Φ′/n w, for as many inputs at a time as there are lanes for.
+        constexpr int INPUTS = 32 / POINTS;
+        for (int first = warp * INPUTS; first < d; first += warps * INPUTS) {
+            double sums[32] = {};
+            for (int l = lane; l < n; l += 32) {
+                double by[INPUTS];
+#pragma unroll
+                for (int q = 0; q < INPUTS; q++) by[q] = first + q < d ? w[(first + q) * n + l] : 0.0;
+#pragma unroll
+                for (int j = 0; j < POINTS; j++) {
+                    const double s = slope[j * n + l];
+#pragma unroll
+                    for (int q = 0; q < INPUTS; q++) sums[q * POINTS + j] = fma(s, by[q], sums[q * POINTS + j]);
+                }
+            }
+            double sum = transposed_sum(sums, lane);
+            int q = first + lane / POINTS;
+            if (q < d) u[q].at[lane % POINTS] = sum;
         }
         __syncthreads();
-        for (int i = warp; i < points * p.d; i += warps) {
-            int j = i / p.d, q = i % p.d;
+        for (int j = warp; j < POINTS; j += warps) {
             double sum = 0.0;
-            for (int l = lane; l < n; l += 32) sum = fma(slope[j * n + l], w[q * n + l], sum);
+            for (int q = lane; q < d; q += 32) {
+                double v = u[q].at[j];
+                sum += p.norm == ANISOTROPIC ? fabs(v) : v * v;
+            }
             sum = warp_sum(sum);
-            if (lane == 0) u[i] = sum;
-        }
-        __syncthreads();
-        // u becomes σ = dR/du.
-        for (int j = threadIdx.x; j < points; j += blockDim.x) {
-            double sum = 0.0, *at_j = u + j * p.d;
-            for (int q = 0; q < p.d; q++) sum += p.norm == ANISOTROPIC ? fabs(at_j[q]) : at_j[q] * at_j[q];
             if (p.norm == ISOTROPIC) sum = sqrt(sum);
-            for (int q = 0; q < p.d; q++) {
-                double v = at_j[q];
-                at_j[q] = p.norm == DIRICHLET     ? 2.0 * v * weight
-                          : p.norm == ANISOTROPIC ? (v == 0.0 ? 0.0 : copysign(weight, v))
-                                                  : (sum == 0.0 ? 0.0 : v * (weight / sum));
+            const double share = j < points ? weight : 0.0;
+            for (int q = lane; q < d; q += 32) {
+                double v = u[q].at[j];
+                u[q].at[j] = p.norm == DIRICHLET     ? 2.0 * v * share
+                             : p.norm == ANISOTROPIC ? (v == 0.0 ? 0.0 : copysign(share, v))
+                                                     : (sum == 0.0 ? 0.0 : v * (share / sum));
             }
-            total += sum;
+            if (j < points) total += sum;
         }
         __syncthreads();
-        for (int i = threadIdx.x; i < points * n; i += blockDim.x) {
-            int j = i / n, l = i % n;
-            double e = 0.0;
-            for (int q = 0; q < p.d; q++) e = fma(u[j * p.d + q], w[q * n + l], e);
-            inner[i] = e;
-        }
-        __syncthreads();
-        // dR/db, a thread for each of its numbers; then inner becomes Re(bΦ″/n)·e.
-        for (int i = threadIdx.x; i < p.k; i += blockDim.x) {
-            double sum = 0.0;
-#if ACTIVATION == FOURIER
-            const double *plane = i < n ? sine + i : phi + i - n, *e = inner + i % n;
-            for (int j = 0; j < points; j++) sum = fma(e[j * n], plane[j * n], sum);
-            db[o * p.k + i] = -2.0 * PI * sum;
-#else
-            for (int j = 0; i < n && j < points; j++)
-                sum = fma(inner[j * n + i], first_derivative(phi[j * n + i], sine[j * n + i], n), sum);
-            db[o * p.k + i] = sum;
-#endif
-        }
-        __syncthreads();
-        for (int i = threadIdx.x; i < points * n; i += blockDim.x) {
-            int l = i % n;
-#if ACTIVATION == FOURIER
-            inner[i] *= 4.0 * PI * PI * (b[n + l] * sine[i] - b[l] * phi[i]);
-#else
-            inner[i] *= b[l] * second_derivative(phi[i], sine[i], n);
-#endif
-        }
-        __syncthreads();
-        for (int i = threadIdx.x; i < n * p.dim; i += blockDim.x) {
-            int q = i / n, l = i % n;
-            double sum = o > 0 ? dw[i] : 0.0;
-            for (int j = 0; j < points; j++) {
-                if (q < p.d) sum = fma(slope[j * n + l], u[j * p.d + q], sum);
-                sum = fma(inner[j * n + l], at[j * p.dim + q], sum);
+        for (int l = threadIdx.x; l < n; l += blockDim.x) {
+            double e[POINTS] = {}, s[POINTS];
+            for (int q = 0; q < d; q++) {
+                const Tile sigma = u[q];
+                const double by = w[q * n + l];
+#pragma unroll
+                for (int j = 0; j < POINTS; j++) e[j] = fma(sigma.at[j], by, e[j]);
             }
-            dw[i] = sum;
+            // dR/db; then e becomes Re(bΦ″/n)·e.
+            double re = 0.0, im = 0.0;
+#pragma unroll
+            for (int j = 0; j < POINTS; j++) {
+                int i = j * n + l;
+                s[j] = slope[i];
+#if ACTIVATION == FOURIER
+                re = fma(e[j], sine[i], re), im = fma(e[j], phi[i], im);
+                e[j] *= 4.0 * PI * PI * (b[n + l] * sine[i] - b[l] * phi[i]);
+#else
+                re = fma(e[j], first_derivative(phi[i], sine[i], n), re);
+                e[j] *= b[l] * second_derivative(phi[i], sine[i], n);
+#endif
+            }
+#if ACTIVATION == FOURIER
+            db[o * p.k + l] = -2.0 * PI * re, db[o * p.k + n + l] = -2.0 * PI * im;
+#else
+            db[o * p.k + l] = re;
+#endif
+            for (int q = 0; q < p.dim; q++) {
+                const Tile x = at[q];
+                double sum = o > 0 ? dw[q * n + l] : 0.0;
+                if (q < d) {
+                    const Tile sigma = u[q];
+#pragma unroll
+                    for (int j = 0; j < POINTS; j++) sum = fma(s[j], sigma.at[j], sum);
+                }
+#pragma unroll
+                for (int j = 0; j < POINTS; j++) sum = fma(e[j], x.at[j], sum);
+                dw[q * n + l] = sum;
+            }
         }
+#if ACTIVATION != FOURIER
+        // The output bias has no slope.
+        if (threadIdx.x == 0) db[o * p.k + n] = 0.0;
+#endif
+        __syncthreads();
     }
-    total = warp_sum(total);
     if (lane == 0) value[warp] = total;
     __syncthreads();
     if (threadIdx.x > 0) return;

@@ -111,6 +111,7 @@ fn source(activation: Activation, precision: Precision) -> String {
             ("PARAMETERS".into(), Leaf::Parameters as i32),
             ("LATENTS".into(), Leaf::Latents as i32),
             ("WEIGHTS".into(), Leaf::Weights as i32),
+            ("BOTH".into(), Leaf::Both as i32),
             ("ANISOTROPIC".into(), Variation::Anisotropic as i32),
             ("ISOTROPIC".into(), Variation::Isotropic as i32),
             ("DIRICHLET".into(), Variation::Dirichlet as i32),

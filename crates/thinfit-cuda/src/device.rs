@@ -21,7 +21,7 @@ use thinfit::pieces::Real;
 use thinfit::{Activation, Error, Precision, Result};
 
 /// Names of the kernels.
-const NAMES: [&str; 22] = [
+const NAMES: [&str; 23] = [
     "draw",
     "scatter",
     "tick",
@@ -44,6 +44,7 @@ const NAMES: [&str; 22] = [
     "gradient",
     "gradient_narrow",
     "adam",
+    "adam_output",
 ];
 
 /// Bytes that cuBLAS may use beside its operands; what NVIDIA recommends for this generation.

@@ -8,7 +8,7 @@ use crate::parameters::Parameters;
 use thinfit::{Leaf, Result};
 
 /// Units up to which a layer is thin.
-const THIN: usize = 64;
+const THIN: usize = 16;
 
 /// The generators of all runs.
 pub(crate) struct Layers<T: Number> {
@@ -136,7 +136,7 @@ impl<T: Number> Layers<T> {
         let lowest = match leaf {
             Leaf::Parameters => 1,
             Leaf::Latents => 0,
-            Leaf::Weights => return Ok(()),
+            Leaf::Weights | Leaf::Both => return Ok(()),
         };
         for (i, p) in self.layers(p).rev() {
             if leaf == Leaf::Parameters {

@@ -80,7 +80,7 @@ sizes! {
     /// Rows of a block of threads that makes features.
     FEATURE_ROWS = 4,
     /// Points of a tile of the regulariser.
-    POINTS = 8,
+    POINTS = 16,
     /// Columns of a panel of the factorisation.
     PANEL = 8,
     /// Columns of a diagonal block of the factor that is replaced by its inverse.
@@ -107,6 +107,11 @@ parameters! {
     factor: doubles,
     b: doubles,
     v: doubles,
+    /// b where it is a leaf, without the factor n; its gradient in the sense of `b`, and its moments.
+    leaf_b: doubles,
+    slope: doubles,
+    first_b: doubles,
+    second_b: doubles,
     /// Slots of the groups of rows.
     loss: doubles,
     db: doubles,

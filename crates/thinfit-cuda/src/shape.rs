@@ -81,6 +81,11 @@ impl Shape {
         self.n * self.dim
     }
 
+    /// Numbers of b.
+    pub fn outputs(&self) -> usize {
+        self.k * self.c
+    }
+
     /// Real numbers in one of the factor.
     fn number(&self) -> usize {
         if self.activation == Activation::Fourier {
@@ -130,7 +135,7 @@ impl Shape {
     /// Bytes of shared memory of the kernel `variation`.
     pub fn shared_variation(&self) -> usize {
         let Shape { n, d, dim, .. } = *self;
-        8 * (POINTS * (4 * n + d + dim) + n * dim + 32)
+        8 * (POINTS * (3 * n + d + dim) + n * dim + 32)
     }
 
     /// Says where the batch is too large for the device; `more` are the bytes of the generators.

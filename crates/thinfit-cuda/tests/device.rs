@@ -2,12 +2,14 @@
 
 #![allow(clippy::unwrap_used)] // also in the helpers, which are tests too
 
-use thinfit::pieces::{Backend, Batch, Processor, Snapshot, Task, Values};
+use thinfit::pieces::{Backend, Batch, Processor, Snapshot, Task, Values, initial};
 use thinfit::{
     Activation, Config, Control, Dataset, GeneratorConfig, Job, Lambda, Leaf, Mat, Model, Phase,
     Precision, Progress, Ridge, Schedule, Variation, fit_many_on, fit_on, resume_on,
 };
 use thinfit_cuda::Cuda;
+
+const LEAVES: [Leaf; 4] = [Leaf::Weights, Leaf::Latents, Leaf::Parameters, Leaf::Both];
 
 /// The GPU, or a word on standard error that there is none.
 fn device() -> Option<Cuda> {
@@ -116,6 +118,22 @@ fn first_moment(snapshot: &Snapshot) -> Vec<f64> {
     wide(&snapshot.moments.as_ref().unwrap()[0])
 }
 
+/// Where a run that moves `leaf` begins: where both layers are the leaf, at output weights other than 0.
+fn start(
+    config: &Config,
+    leaf: Leaf,
+    run: usize,
+    (d, c, _): (usize, usize, bool),
+) -> Option<Snapshot> {
+    (leaf == Leaf::Both).then(|| {
+        let outputs = config.activation.columns(config.width) * c;
+        Snapshot {
+            b: (0..outputs).map(|i| (1.7 * i as f64).sin()).collect(),
+            ..initial(config, 1 + run as u64, d)
+        }
+    })
+}
+
 /// One step on both devices from the same state: losses, gradients (a tenth of which is the first moment) and the
 /// validation errors.
 fn compare_step(
@@ -129,10 +147,12 @@ fn compare_step(
     let mut pair = pair(device, config, &[0.0, 0.3], rows, shape);
     for batch in [&mut pair.cuda, &mut pair.processor] {
         for &run in &pair.runs {
-            batch.begin(run, leaf, None).unwrap();
+            let from = start(config, leaf, run, shape);
+            batch.begin(run, leaf, from.as_ref()).unwrap();
         }
     }
-    let double = config.generator.precision == Precision::F64 || leaf == Leaf::Weights;
+    let moves_double = matches!(leaf, Leaf::Weights | Leaf::Both);
+    let double = config.generator.precision == Precision::F64 || moves_double;
     let bound = if double { 1e-12 } else { 1e-5 };
     let errors = [&mut pair.cuda, &mut pair.processor].map(|batch| batch.validate(&pair.runs, 0));
     for (run, (a, b)) in errors[0].iter().zip(&errors[1]).enumerate() {
@@ -144,9 +164,10 @@ fn compare_step(
     }
     // Validation leaves other latents behind; a phase begins with its own.
     let losses = [&mut pair.cuda, &mut pair.processor].map(|batch| {
-        pair.runs
-            .iter()
-            .for_each(|&run| batch.begin(run, leaf, None).unwrap());
+        for &run in &pair.runs {
+            let from = start(config, leaf, run, shape);
+            batch.begin(run, leaf, from.as_ref()).unwrap();
+        }
         batch.advance(&pair.runs, 0..1, 1e-3)
     });
     for (run, (a, b)) in losses[0].iter().zip(&losses[1]).enumerate() {
@@ -175,7 +196,7 @@ fn compare_step(
 fn gradients_agree_for_every_activation_term_and_leaf() {
     let Some(device) = device() else { return };
     for activation in Activation::ALL {
-        for leaf in [Leaf::Weights, Leaf::Latents, Leaf::Parameters] {
+        for leaf in LEAVES {
             for precision in [Precision::F64, Precision::F32] {
                 for variation in Variation::ALL {
                     for shape in [(3, 1, false), (2, 2, true)] {
@@ -289,13 +310,14 @@ fn the_first_steps_of_ten_fits_follow_those_of_the_processor() {
 #[test]
 fn a_state_of_one_device_resumes_on_the_other() {
     let Some(device) = device() else { return };
-    for leaf in [Leaf::Weights, Leaf::Latents, Leaf::Parameters] {
+    for leaf in LEAVES {
         let config = settings(Activation::Fourier, 20, &[40, 40], Precision::F64);
         let mut pair = pair(&device, &config, &[0.0, 0.1], [80, 20], (3, 1, false));
         for batch in [&mut pair.cuda, &mut pair.processor] {
-            pair.runs
-                .iter()
-                .for_each(|&run| batch.begin(run, leaf, None).unwrap());
+            for &run in &pair.runs {
+                let from = start(&config, leaf, run, (3, 1, false));
+                batch.begin(run, leaf, from.as_ref()).unwrap();
+            }
         }
         pair.cuda.advance(&pair.runs, 0..7, 1e-3);
         for &run in &pair.runs {
@@ -303,18 +325,14 @@ fn a_state_of_one_device_resumes_on_the_other() {
             pair.processor.begin(run, leaf, Some(&state)).unwrap();
         }
         let [a, b] = [&mut pair.cuda, &mut pair.processor].map(|batch| {
-            batch.advance(&pair.runs, 7..14, 1e-3);
-            pair.runs
-                .iter()
-                .flat_map(|&run| {
-                    batch
-                        .weights(run)
-                        .unwrap()
-                        .col_iter()
-                        .flat_map(|w| w.iter().copied().collect::<Vec<_>>())
-                        .collect::<Vec<_>>()
-                })
-                .collect::<Vec<f64>>()
+            // More steps than one graph has.
+            batch.advance(&pair.runs, 7..44, 1e-3);
+            let weights = pair.runs.iter().flat_map(|&run| {
+                let w = batch.weights(run).unwrap();
+                let w: Vec<f64> = w.col_iter().flat_map(|w| w.iter().copied()).collect();
+                [w, batch.snapshot(run, false).unwrap().b].concat()
+            });
+            weights.collect::<Vec<f64>>()
         });
         let error = difference(&a, &b);
         assert!(error < 1e-9, "{leaf:?}: {error:e}");
@@ -370,6 +388,24 @@ fn without_a_gpu_the_error_says_what_to_do() {
                 "{text}"
             );
         }
+    }
+}
+
+#[test]
+fn batches_side_by_side_end_as_they_do_alone() {
+    let Some(device) = device() else { return };
+    let table = samples(90, 3, 1, false, 1);
+    let observe = |_: &Progress<'_>| Control::Continue;
+    let fitted = |seed: u64| fit_on(&device, &table, &short(seed), &observe).unwrap();
+    let alone: Vec<Model> = (1..=4).map(fitted).collect();
+    let beside: Vec<Model> = std::thread::scope(|scope| {
+        let fits: Vec<_> = (1..=4)
+            .map(|seed| scope.spawn(move || fitted(seed)))
+            .collect();
+        fits.into_iter().map(|fit| fit.join().unwrap()).collect()
+    });
+    for (alone, beside) in alone.iter().zip(&beside) {
+        assert_eq!(alone.hidden(), beside.hidden());
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use crate::{COMMIT, Entry, Error, Job, Sample, Settings, Spectrum, file};
 use serde::{Deserialize, Serialize};
 use thinfit::{Config, Control, Dataset, Leaf, Mat, Observer, Phase, Progress, State};
-use thinfit_methods::{Device, Predictor, Request};
+use thinfit_methods::{Device, Method, PlainFit, Predictor, Request};
 
 /// Time between two saves of the state of a fit.
 const SAVE_EVERY: Duration = Duration::from_secs(300);
@@ -251,20 +251,32 @@ impl<'a> Attempt<'a> {
 impl Trainer<'_> {
     /// Fits all attempts, each from where it starts; an error if none of them can be.
     fn fit(self, attempts: &[Attempt<'_>]) -> Result<Vec<thinfit::Result<Predictor>>, Error> {
+        let method = attempts.first().map(|attempt| &attempt.request.method);
         let observers = attempts.iter().map(|attempt| -> Box<Observer<'_>> {
             Box::new(|at: &Progress<'_>| attempt.observe(at))
         });
         let observers: Vec<_> = observers.collect();
         let attempts = attempts.iter().zip(&observers);
         let state = |attempt: &Attempt<'_>| attempt.pause.as_ref().map(|p| p.state.clone());
-        match self {
-            Trainer::Alone => Ok(attempts
+        match (self, method) {
+            (Trainer::Alone, _) => Ok(attempts
                 .map(|(attempt, observe)| match state(attempt) {
                     Some(state) => attempt.request.resume(&attempt.data, state, observe),
                     None => attempt.request.fit(&attempt.data, observe),
                 })
                 .collect()),
-            Trainer::Together(device) => {
+            (Trainer::Together(device), Some(Method::Plain(plain))) => {
+                let fits = attempts.map(|(attempt, observe)| PlainFit {
+                    lambda: attempt.job.lambda.unwrap_or(plain.lambda),
+                    data: &attempt.data,
+                    seed: attempt.request.seed,
+                    observe: observe.as_ref(),
+                });
+                let models = plain.fit_many_on(device, &fits.collect::<Vec<_>>())?;
+                let models = models.into_iter().map(|model| model.map(Predictor::from));
+                Ok(models.collect())
+            }
+            (Trainer::Together(device), _) => {
                 let jobs = attempts.map(|(attempt, observe)| {
                     // A batch may have the whole processor for what is not done on the device.
                     let config = Config {

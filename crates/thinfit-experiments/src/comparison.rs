@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::published::Published;
+use crate::remark::alike;
 use crate::{Cell, Entry, Exhibit, Row};
 
 /// A cell: our fits beside the published number.
@@ -40,6 +41,8 @@ pub struct Count {
     pub published: usize,
     /// Published cells with a number of ours.
     pub reproduced: usize,
+    /// Of these, cells within a factor of 3 of the published number.
+    pub alike: usize,
     /// Other cells with a number of ours: rows and columns that the paper does not have.
     pub own: usize,
 }
@@ -125,6 +128,7 @@ impl Count {
                 true => {
                     count.published += 1;
                     count.reproduced += usize::from(ours);
+                    count.alike += usize::from(comparison.ratio().is_some_and(alike));
                 }
                 false => count.own += usize::from(ours),
             }
@@ -143,6 +147,9 @@ impl fmt::Display for Count {
             "{} of {} published cells",
             self.reproduced, self.published
         )?;
+        if self.reproduced > 0 {
+            write!(out, ", {} of them within a factor of 3", self.alike)?;
+        }
         match self.own {
             0 => Ok(()),
             own => write!(out, ", and {own} of our own"),

@@ -92,13 +92,12 @@ impl Exhibit {
     pub fn rows(self) -> impl Iterator<Item = Row> {
         Row::ALL.into_iter().filter(move |row| {
             let ablation = matches!(row, Row::FullySampled | Row::NoisyGradients);
-            let trained = row.training().is_some() || *row == Row::NeuralNet;
             match self {
                 Exhibit::Table(1) => !ablation,
                 // SHRIMP itself has real features there.
                 Exhibit::Table(2 | 3) => !ablation && *row != Row::ShrimpReal,
                 Exhibit::Table(6) => ablation,
-                Exhibit::Table(_) => trained,
+                Exhibit::Table(_) => row.is_trained(),
                 Exhibit::Figure1 => {
                     matches!(row, Row::Gft | Row::GftR | Row::AnovaRff | Row::NeuralNet)
                 }

@@ -2,18 +2,24 @@
 
 use std::fmt;
 
-use crate::{Cell, Column, Row, Settings};
+use crate::{Cell, Column, Exhibit, Ledger, Row, Settings};
 use serde::{Deserialize, Serialize};
 use thinfit::{Activation, Lambda};
 
 /// How the strength λ of the regulariser is chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Choice {
+    /// As the paper's authors chose it: the least validation error of one fit for each λ, whose seed is 0; all seeds of
+    /// the cell then have this λ.
+    Validated,
     /// As the paper selected it; 0 where the paper has no such cell.
     Published,
     /// By validation in every fit, or the same value in all of them.
     Given(Lambda),
 }
+
+/// The seed of the fits that choose λ, which no other fit of a plan has.
+pub(crate) const CHOOSING: u64 = 0;
 
 /// One fit: everything that determines its result except the commit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,25 +53,75 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// All jobs, seed by seed: an early stop costs every cell its last seeds, and no cell all of them.
-    pub fn jobs(&self, settings: &Settings) -> Vec<Job> {
-        let job = move |cell: &Cell, seed| Job {
-            column: cell.column,
-            row: cell.row,
-            activation: cell.activation,
-            width: cell.width,
-            lambda: match self.lambda {
-                Choice::Published => cell.published_lambda().map(Lambda::Fixed),
-                Choice::Given(lambda) => cell.row.has_lambda().then_some(lambda),
-            },
-            preset: settings.label(cell.row),
-            seed,
-        };
-        self.seeds
-            .iter()
-            .flat_map(|&seed| self.cells.iter().map(move |cell| job(cell, seed)))
-            .collect()
+    /// All jobs that are known: first those that choose λ, then seed by seed those of the cells whose λ is known. An early
+    /// stop costs every cell its last seeds, and no cell all of them.
+    pub fn jobs(&self, settings: &Settings, ledger: &Ledger) -> Vec<Job> {
+        let mut jobs = Vec::new();
+        if self.lambda == Choice::Validated {
+            let cells = self.cells.iter().filter(|cell| has_choice(cell));
+            jobs.extend(cells.flat_map(|cell| choosing(cell, settings)));
+        }
+        let chosen = self.cells.iter();
+        let chosen: Vec<Job> = chosen
+            .filter_map(|cell| self.job(cell, settings, ledger))
+            .collect();
+        for &seed in &self.seeds {
+            jobs.extend(chosen.iter().map(|job| Job {
+                seed,
+                ..job.clone()
+            }));
+        }
+        jobs
     }
+
+    /// The fit of a cell, but for its seed; none while its λ is not known.
+    pub(crate) fn job(&self, cell: &Cell, settings: &Settings, ledger: &Ledger) -> Option<Job> {
+        let lambda = match self.lambda {
+            _ if !cell.row.has_lambda() => None,
+            Choice::Validated if has_choice(cell) => {
+                Some(Lambda::Fixed(validated(cell, settings, ledger)?))
+            }
+            Choice::Validated | Choice::Published => cell.published_lambda().map(Lambda::Fixed),
+            Choice::Given(lambda) => Some(lambda),
+        };
+        Some(job(cell, settings, lambda))
+    }
+}
+
+/// Whether validation chooses λ of a cell. In Figure 1 the paper has none.
+fn has_choice(cell: &Cell) -> bool {
+    cell.row.has_lambda() && cell.exhibit != Exhibit::Figure1
+}
+
+fn job(cell: &Cell, settings: &Settings, lambda: Option<Lambda>) -> Job {
+    Job {
+        column: cell.column,
+        row: cell.row,
+        activation: cell.activation,
+        width: cell.width,
+        lambda,
+        preset: settings.label(cell.row),
+        seed: CHOOSING,
+    }
+}
+
+/// The fits that choose λ of a cell.
+fn choosing(cell: &Cell, settings: &Settings) -> impl Iterator<Item = Job> {
+    Lambda::GRID
+        .map(|lambda| job(cell, settings, Some(Lambda::Fixed(lambda))))
+        .into_iter()
+}
+
+/// The λ with the least validation error; none while a fit is missing. A fit that failed does not count; if all did, 0.
+fn validated(cell: &Cell, settings: &Settings, ledger: &Ledger) -> Option<f64> {
+    let mut best = (f64::INFINITY, 0.0);
+    for (job, lambda) in choosing(cell, settings).zip(Lambda::GRID) {
+        let error = ledger.get(&job)?.validation_mse.unwrap_or(f64::INFINITY);
+        if error < best.0 {
+            best = (error, lambda);
+        }
+    }
+    Some(best.1)
 }
 
 impl Job {
@@ -119,7 +175,9 @@ impl fmt::Display for Job {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::Exhibit;
+    use crate::Entry;
+    use crate::attempt::blank;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// A plan of these cells with the published λ.
     pub(crate) fn plan(cells: Vec<Cell>, seeds: &[u64]) -> Plan {
@@ -130,17 +188,28 @@ pub(crate) mod tests {
         }
     }
 
+    /// The ledger of a folder that is not there any more.
+    pub(crate) fn no_ledger() -> Ledger {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = format!("thinfit-none-{}-{number}", std::process::id());
+        let folder = std::env::temp_dir().join(folder);
+        let ledger = Ledger::open(&folder).unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+        ledger
+    }
+
     /// The jobs of a row on f1 (5, 300), one for each activation, seed 1.
     pub(crate) fn jobs(row: Row) -> Vec<Job> {
         let mut cells = Exhibit::Table(1).cells();
         cells.retain(|cell| cell.row == row && cell.column.name() == "f1-5");
-        plan(cells, &[1]).jobs(&Settings::paper())
+        plan(cells, &[1]).jobs(&Settings::paper(), &no_ledger())
     }
 
     #[test]
     fn jobs_go_seed_by_seed_with_the_published_lambda() {
         let plan = plan(Exhibit::Table(1).cells(), &[1, 2]);
-        let jobs = plan.jobs(&Settings::paper());
+        let jobs = plan.jobs(&Settings::paper(), &no_ledger());
         assert_eq!(jobs.len(), 2 * plan.cells.len());
         assert!(jobs[..plan.cells.len()].iter().all(|job| job.seed == 1));
         let job = |text: &str| jobs.iter().any(|job| job.to_string() == text);
@@ -153,10 +222,50 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn lambda_is_chosen_by_fits_of_a_seed_of_its_own_and_then_serves_all_seeds() {
+        let folder = std::env::temp_dir().join(format!("thinfit-lambda-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        let (ledger, settings) = (Ledger::open(&folder).unwrap(), Settings::paper());
+        let mut cells = Exhibit::Table(1).cells();
+        cells.retain(|cell| {
+            let rows = [Row::Gft, Row::KernelRidge];
+            rows.contains(&cell.row) && cell.column.name() == "f1-5"
+        });
+        cells.retain(|cell| cell.activation != Some(Activation::Sigmoid));
+        let plan = Plan {
+            lambda: Choice::Validated,
+            ..plan(cells, &[1, 2])
+        };
+        let first = plan.jobs(&settings, &ledger);
+        let choosing: Vec<&Job> = first.iter().filter(|job| job.seed == CHOOSING).collect();
+        assert_eq!((choosing.len(), first.len()), (Lambda::GRID.len(), 8));
+        for (i, job) in choosing.into_iter().enumerate() {
+            assert_eq!(plan.jobs(&settings, &ledger).len(), 8, "{i}");
+            // The third is the best; one failed, and one has no number.
+            let entry = Entry {
+                mse: (i != 1).then_some(1.0),
+                validation_mse: (i != 1).then(|| (i as f64 - 2.0).abs() + 0.1),
+                ..blank(job, 1.0)
+            };
+            ledger.add(&entry).unwrap();
+        }
+        let jobs = plan.jobs(&settings, &ledger);
+        let of = |row: Row| {
+            jobs.iter()
+                .filter(move |job| job.row == row && job.seed > 0)
+        };
+        let lambdas: Vec<_> = of(Row::Gft).map(|job| (job.seed, job.lambda)).collect();
+        let best = Some(Lambda::Fixed(Lambda::GRID[2]));
+        assert_eq!(lambdas, [(1, best), (2, best)]);
+        assert_eq!((of(Row::KernelRidge).count(), jobs.len()), (2, 10));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
     fn file_names_of_jobs_are_short_and_differ() {
         let slug = |steps: &str| {
             let plan = plan(Exhibit::Table(2).cells(), &[1]);
-            let mut job = plan.jobs(&Settings::paper()).remove(0);
+            let mut job = plan.jobs(&Settings::paper(), &no_ledger()).remove(0);
             job.preset += steps;
             job.slug()
         };

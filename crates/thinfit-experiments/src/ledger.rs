@@ -196,13 +196,13 @@ fn key(job: &Job) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::tests::plan;
+    use crate::job::tests::{no_ledger, plan};
     use crate::{Exhibit, Settings};
 
     fn entry(seed: u64) -> Entry {
         let plan = plan(Exhibit::Table(4).cells(), &[seed]);
         Entry {
-            job: plan.jobs(&Settings::paper()).remove(0),
+            job: plan.jobs(&Settings::paper(), &no_ledger()).remove(0),
             mse: Some(0.1 + seed as f64 / 3.0),
             validation_mse: None,
             selected_lambda: Some(1e-4),

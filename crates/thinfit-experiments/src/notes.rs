@@ -10,7 +10,9 @@ pub(crate) const INTRODUCTION: &str = "Numbers are mean squared errors on test p
     bold, once among ours and once among the paper's; among ours only rows with all seeds and no failed fit compete. λ is \
     the strength of the regulariser in our fits, or the published one in brackets if we have no number. ANOVA-RFF, SHRIMP \
     and HARFE have as many features as their pruning leaves, mostly more than the table has neurons. Times are of one fit \
-    on one thread, with others running beside it.";
+    on one thread, with others running beside it; on a GPU, of a batch of fits over their number, with other batches \
+    beside it. A cell that differs from the published one by more than a factor of 3 has a remark, in which × is an \
+    error over the published one.";
 
 /// The title of an exhibit.
 pub(crate) fn title(exhibit: Exhibit) -> &'static str {

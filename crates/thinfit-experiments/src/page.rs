@@ -146,7 +146,11 @@ fn write_cell(out: &mut String, report: &Report, comparison: &Comparison) {
         facts.push(format!("seeds {}", report.seeds(ours)));
         facts.push(taken(ours));
     }
-    let _ = write!(out, "<small>{}</small></td>", escape(&facts.join(" · ")));
+    let _ = write!(out, "<small>{}</small>", escape(&facts.join(" · ")));
+    if let Some(remark) = comparison.remark() {
+        let _ = write!(out, "<small class=\"remark\">{}</small>", escape(&remark));
+    }
+    out.push_str("</td>");
 }
 
 fn shares(out: &mut String, figure: &Figure1) {
@@ -200,7 +204,7 @@ thead th { background: var(--head); } tbody th { background: var(--head); font-w
 .scroll tbody th { position: sticky; left: 0; }
 td b { font-weight: 500; } .best b, span.best { font-weight: 700; background: var(--best); padding: 0 .3rem; }
 small { display: block; color: var(--soft); font-weight: 400; white-space: nowrap; } th small { white-space: normal; }
-.bold { font-weight: 700; }
+.bold { font-weight: 700; } .remark { white-space: normal; max-width: 16rem; margin-top: .2rem; }
 .better { background: var(--better); } .worse { background: var(--worse); }
 .missing, .missing b { color: var(--soft); font-weight: 400; } .none { background: var(--head); }
 .legend span { padding: .15rem .5rem; border: 1px solid var(--line); margin-right: .4rem; }

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use crate::comparison::{Comparison, Count, Ours};
+use crate::job::CHOOSING;
 use crate::notes::{INTRODUCTION, heading, notes, title};
-use crate::{Cell, Choice, Entry, Exhibit, Job, Ledger, Plan, Settings};
+use crate::{Choice, Entry, Exhibit, Job, Ledger, Plan, Settings};
 use thinfit::Lambda;
 
 /// All cells of the paper with what a ledger has for them, and the exhibits to show.
@@ -32,27 +33,28 @@ impl Report {
             .to_string()
         };
         let mut entries: HashMap<String, Vec<Entry>> = HashMap::new();
-        for entry in ledger.entries() {
+        // What chose λ is no result.
+        let chose = |entry: &Entry| plan.lambda == Choice::Validated && entry.job.seed == CHOOSING;
+        for entry in ledger.entries().into_iter().filter(|entry| !chose(entry)) {
             entries.entry(unseeded(&entry.job)).or_default().push(entry);
         }
-        let cells: Vec<Cell> = Exhibit::ALL.iter().flat_map(|e| e.cells()).collect();
-        let all = Plan {
-            cells: cells.clone(),
-            seeds: vec![0],
-            lambda: plan.lambda,
-        };
-        let comparisons = cells.into_iter().zip(all.jobs(settings));
-        let mut comparisons: Vec<Comparison> = comparisons
-            .map(|(cell, job)| Comparison {
-                cell,
-                published: cell.beside(),
-                preset: job.preset.clone(),
-                ours: entries.get(&unseeded(&job)).cloned().map(Ours::new),
-                best: false,
+        let cells = Exhibit::ALL.iter().flat_map(|exhibit| exhibit.cells());
+        let mut comparisons: Vec<Comparison> = cells
+            .map(|cell| {
+                let job = plan.job(&cell, settings, ledger);
+                let mine = job.and_then(|job| entries.get(&unseeded(&job)).cloned());
+                Comparison {
+                    cell,
+                    published: cell.beside(),
+                    preset: settings.label(cell.row),
+                    ours: mine.map(Ours::new),
+                    best: false,
+                }
             })
             .collect();
         mark_best(&mut comparisons, plan.seeds.len());
         let lambda = match plan.lambda {
+            Choice::Validated => "selected by validation for each cell, from one fit each".into(),
             Choice::Published => "as the paper selected it".into(),
             Choice::Given(Lambda::Auto) => "selected by validation in every fit".into(),
             Choice::Given(Lambda::Fixed(lambda)) => format!("{lambda} in every fit"),
@@ -144,8 +146,8 @@ impl Report {
             for column in exhibit.columns() {
                 let _ = write!(
                     out,
-                    "\n### {}\n\n| method | activation | λ | ours | spread | seeds | published | ratio | time |\n\
-                     |---|---|---|---|---|---|---|---|---|\n",
+                    "\n### {}\n\n| method | activation | λ | ours | spread | seeds | published | ratio | time | remark |\n\
+                     |---|---|---|---|---|---|---|---|---|---|\n",
                     heading(column)
                 );
                 for comparison in self.of(exhibit).filter(|c| c.cell.column == column) {
@@ -169,7 +171,7 @@ impl Report {
             cell => number(cell.map(|cell| cell.mse)),
         };
         format!(
-            "| {} | {} | {} | {mse} | {} | {} | {published} | {} | {} |",
+            "| {} | {} | {} | {mse} | {} | {} | {published} | {} | {} | {} |",
             comparison.cell.row,
             comparison
                 .cell
@@ -180,6 +182,7 @@ impl Report {
             ours.map_or("–".into(), |ours| self.seeds(ours)),
             comparison.ratio().map_or("–".into(), ratio),
             ours.map_or("–".into(), taken),
+            comparison.remark().unwrap_or_default(),
         )
     }
 
@@ -240,7 +243,7 @@ pub(crate) fn figure(value: f64) -> String {
 }
 
 /// A power of ten or zero, in its short form.
-fn power(value: f64) -> String {
+pub(crate) fn power(value: f64) -> String {
     match value {
         v if v == 0.0 || v >= 0.1 => v.to_string(),
         v => format!("{v:e}"),
@@ -300,7 +303,7 @@ mod tests {
         let seeds: Vec<u64> = (1..=seeds).collect();
         let plan = plan(Exhibit::Table(1).cells(), &seeds);
         let settings = Settings::paper();
-        for job in plan.jobs(&settings) {
+        for job in plan.jobs(&settings, &ledger) {
             let place = usize::try_from(job.seed).unwrap() - 1;
             let name = (job.column.name(), job.row, job.activation);
             let mse = match name {

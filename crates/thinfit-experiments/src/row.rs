@@ -123,6 +123,11 @@ impl Row {
         }
     }
 
+    /// Whether a device can take its training steps.
+    pub fn is_trained(self) -> bool {
+        self.training().is_some() || self == Row::NeuralNet
+    }
+
     /// Whether the method has a regulariser of strength λ.
     pub fn has_lambda(self) -> bool {
         let ours = self.training().is_some();

@@ -3,17 +3,20 @@
 //! GFT-r starts where GFT of the same seed and λ ends, and one worker does both. A lock in `states/` beside the ledger
 //! keeps other programs from doing the same job at the same time.
 
+use std::cmp::Reverse;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::attempt::{Attempt, Pause, Trainer, blank, guarded, recorded};
 use crate::claim::Claim;
-use crate::{Entry, Error, Job, Ledger, Settings};
+use crate::{Entry, Error, Job, Ledger, Row, Settings};
 use thinfit::{Control, Lambda};
 use thinfit_methods::Device;
 
-/// The most runs of a batch, one for each λ of each fit: enough to fill a GPU, and a stop soon saves them all.
+/// The most runs of a batch, one for each λ of each fit: a stop soon saves them all.
 const RUNS: usize = 60;
+/// Batches side by side on a device: a single one of a dozen runs leaves most of it idle.
+pub const LANES: usize = 8;
 
 /// What happens while jobs are done.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +44,8 @@ pub struct Outcome {
 type Observe<'a> = dyn Fn(Event<'_>) -> Control + Sync + 'a;
 
 /// Does all jobs that are not in the ledger, on `workers` threads, with the settings that they were planned with. With a
-/// device, it trains F-Opt, GFT and GFT-r, fits that differ in the seed and λ alone as one batch.
+/// device, it trains F-Opt, GFT, GFT-r and plain networks: fits that differ in the seed and λ alone as one batch, and
+/// [`LANES`] batches at a time.
 ///
 /// A fit that fails is an event, and the others go on.
 ///
@@ -63,7 +67,7 @@ pub fn run(
         failed: AtomicUsize::new(0),
         stopped: AtomicBool::new(false),
     };
-    let trained = |chain: &Vec<&Job>| device.is_some() && chain[0].row.training().is_some();
+    let trained = |chain: &Vec<&Job>| device.is_some() && chain[0].row.is_trained();
     let (together, alone): (Vec<_>, Vec<_>) = chains(jobs).into_iter().partition(trained);
     // Without a ledger there is no point in going on.
     let done = |chains: &[Vec<&Job>], trainer| {
@@ -77,16 +81,19 @@ pub fn run(
         }
         Ok(())
     };
-    let train = || {
+    let (batches, next_batch) = (batches(together), AtomicUsize::new(0));
+    let train = || -> Result<(), Error> {
         let Some(device) = device else {
             return Ok(());
         };
-        let mut batches = batches(together).into_iter();
-        batches.try_for_each(|batch| done(&batch, Trainer::Together(device)))
+        while let Some(batch) = batches.get(next_batch.fetch_add(1, Ordering::Relaxed)) {
+            done(batch, Trainer::Together(device))?;
+        }
+        Ok(())
     };
     std::thread::scope(|scope| {
         let mut threads: Vec<_> = (0..workers.max(1)).map(|_| scope.spawn(work)).collect();
-        threads.push(scope.spawn(train));
+        threads.extend((0..LANES).map(|_| scope.spawn(train)));
         threads.into_iter().try_for_each(|thread| {
             thread
                 .join()
@@ -257,7 +264,8 @@ fn chains(jobs: &[Job]) -> Vec<Vec<&Job>> {
     chains
 }
 
-/// Chains that are trained together: those that differ in the seed and λ alone.
+/// Chains that are trained together: those that differ in the seed and λ alone. The long ones come first, so that none
+/// is left alone at the end.
 fn batches(chains: Vec<Vec<&Job>>) -> Vec<Vec<Vec<&Job>>> {
     let runs = |chain: &Vec<&Job>| match chain[0].lambda {
         Some(Lambda::Auto) => Lambda::GRID.len(),
@@ -287,13 +295,17 @@ fn batches(chains: Vec<Vec<&Job>>) -> Vec<Vec<Vec<&Job>>> {
             None => batches.push(vec![chain]),
         }
     }
+    batches.sort_by_key(|batch| {
+        let (chain, job) = (&batch[0], batch[0][0]);
+        let generator = matches!(job.row, Row::Gft | Row::GftR);
+        Reverse((generator, chain.len(), job.width * job.column.samples()))
+    });
     batches
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Row;
     use crate::attempt::state_path;
     use crate::job::tests::jobs;
     use std::path::PathBuf;
@@ -418,7 +430,7 @@ mod tests {
     fn short() -> Settings {
         let changes = serde_json::json!({
             "generate": { "steps": 6 }, "refine": { "steps": 4 }, "direct": { "steps": 6 },
-            "generator": { "hidden": [8] }, "check_every": 2,
+            "generator": { "hidden": [8] }, "check_every": 2, "steps": 6,
         });
         Settings::new("paper", changes.as_object().cloned().unwrap()).unwrap()
     }
@@ -471,9 +483,15 @@ mod tests {
         std::fs::remove_dir_all(&folder).unwrap();
     }
 
-    /// Jobs of F-Opt, GFT and GFT-r on f1 (5, 300), and of another method, with short fits.
+    /// Jobs of F-Opt, GFT, GFT-r and plain networks on f1 (5, 300), and of another method, with short fits.
     fn trained(settings: &Settings, lambda: Option<Lambda>) -> Vec<Job> {
-        let rows = [Row::FOpt, Row::Gft, Row::GftR, Row::KernelRidge];
+        let rows = [
+            Row::FOpt,
+            Row::Gft,
+            Row::GftR,
+            Row::KernelRidge,
+            Row::NeuralNet,
+        ];
         let jobs = rows.iter().flat_map(|&row| {
             let job = jobs(row).remove(0);
             [1, 2, 3].map(|seed| Job {
@@ -552,7 +570,7 @@ mod tests {
             assert_eq!(entries(&together, &jobs), entries(&alone, &jobs));
             for job in &jobs {
                 let entry = together.get(job).unwrap();
-                let on_device = job.row.training().is_some();
+                let on_device = job.row.is_trained();
                 assert_eq!(entry.device.as_deref(), on_device.then_some("GPU"));
                 // Batches of 18 runs that are refused are halved, to fits of six runs.
                 let batch = (on_device && lambda.is_none()).then_some(3);
@@ -627,9 +645,9 @@ mod tests {
             Control::Continue
         };
         let outcome = run(&jobs, &ledger, &settings, 1, Some(&device), &failed).unwrap();
-        assert_eq!(outcome.failed, 3);
+        assert_eq!(outcome.failed, 4);
         for job in &jobs {
-            let refused = job.seed == 2 && job.row.training().is_some();
+            let refused = job.seed == 2 && job.row.is_trained();
             assert_eq!(ledger.get(job).is_none(), refused, "{job}");
         }
         // A panic is some fit's own as well, and the next call does what is missing.

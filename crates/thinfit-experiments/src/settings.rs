@@ -254,7 +254,7 @@ mod tests {
             lambda: Choice::Published,
         };
         let settings = Settings::paper();
-        for job in plan.jobs(&settings) {
+        for job in plan.jobs(&settings, &crate::job::tests::no_ledger()) {
             let request = settings.request(&job).unwrap();
             assert_eq!(request.config().is_ok(), job.row.training().is_some());
         }

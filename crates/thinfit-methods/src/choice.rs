@@ -38,14 +38,11 @@ pub(crate) fn best_of<C, T>(
 pub(crate) type Train<'a> =
     dyn Fn(&Prepared<'_>, f64, &Observer<'_>) -> Result<(Network, bool)> + Sync + 'a;
 
-/// The model of the λ with the smallest validation error, skipping any λ whose training diverges.
-pub(crate) fn best_lambda(
-    prepared: Prepared<'_>,
-    lambda: Lambda,
-    mut record: Record,
-    observe: &Observer<'_>,
-    train: &Train<'_>,
-) -> Result<Model> {
+/// The values of λ to try.
+///
+/// # Errors
+/// One that is negative or not finite.
+pub(crate) fn lambdas(lambda: Lambda) -> Result<Vec<f64>> {
     let lambdas = match lambda {
         Lambda::Fixed(lambda) => vec![lambda],
         Lambda::Auto => Lambda::GRID.to_vec(),
@@ -54,11 +51,41 @@ pub(crate) fn best_lambda(
         let right = lambda >= 0.0 && lambda.is_finite();
         require(right, "lambda", "a number of at least 0", lambda)?;
     }
-    let (mut best, mut diverged) = (None::<(f64, Network)>, None);
+    Ok(lambdas)
+}
+
+/// The model of the λ with the smallest validation error; λ are tried one after the other.
+pub(crate) fn best_lambda(
+    prepared: Prepared<'_>,
+    lambda: Lambda,
+    mut record: Record,
+    observe: &Observer<'_>,
+    train: &Train<'_>,
+) -> Result<Model> {
+    let (lambdas, mut tried) = (lambdas(lambda)?, Vec::new());
     for (i, &lambda) in lambdas.iter().enumerate() {
         let part = |at: &Progress<'_>| observe(&at.part(i, lambdas.len()));
         // Inside the pool, because entering it at every step would be slow.
-        let (network, stopped) = match rayon::scope(|_| train(&prepared, lambda, &part)) {
+        let trained = rayon::scope(|_| train(&prepared, lambda, &part));
+        record.stopped |= matches!(trained, Ok((_, true)));
+        tried.push((lambda, trained.map(|(network, _)| network)));
+        if record.stopped {
+            break;
+        }
+    }
+    best_network(prepared, record, tried)
+}
+
+/// The model of the network with the smallest validation error, of those trained with some λ; one whose training
+/// diverged is skipped.
+pub(crate) fn best_network(
+    prepared: Prepared<'_>,
+    mut record: Record,
+    tried: Vec<(f64, Result<Network>)>,
+) -> Result<Model> {
+    let (mut best, mut diverged) = (None::<(f64, Network)>, None);
+    for (lambda, trained) in tried {
+        let network = match trained {
             Err(error @ Error::Diverged { .. }) => {
                 diverged = Some(error);
                 continue;
@@ -69,10 +96,6 @@ pub(crate) fn best_lambda(
         if best.as_ref().is_none_or(|(least, _)| error < *least) {
             best = Some((error, network));
             record.lambda = lambda;
-        }
-        record.stopped |= stopped;
-        if stopped {
-            break;
         }
     }
     let network = match (best, diverged) {

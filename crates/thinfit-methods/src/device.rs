@@ -1,6 +1,6 @@
 //! Where the training steps of a fit are taken: the processor, or a GPU that a front end opens.
 
-use crate::Method;
+use crate::{Method, PlainNetwork};
 use std::str::FromStr;
 use std::sync::OnceLock;
 use thinfit::pieces::{Backend, Batch, Processor, Task};
@@ -149,7 +149,12 @@ fn work(config: &Config, rows: usize) -> f64 {
 
 impl Method {
     /// The names of the methods whose training steps another device can take.
-    pub const TRAINED: [&str; 3] = [Method::THIN[1], Method::THIN[2], Method::THIN[3]];
+    pub const TRAINED: [&str; 4] = [
+        Method::THIN[1],
+        Method::THIN[2],
+        Method::THIN[3],
+        PlainNetwork::NAME,
+    ];
 
     /// Refuses a method that takes no training steps on a device.
     pub(crate) fn check_device(&self) -> Result<()> {
@@ -202,6 +207,9 @@ mod tests {
     }
 
     fn short(method: &str) -> Request {
+        if method == PlainNetwork::NAME {
+            return request(json!({ "method": method, "width": 6, "steps": 6 }));
+        }
         request(json!({
             "method": method, "width": 6, "generate": { "steps": 6 }, "refine": { "steps": 4 },
             "direct": { "steps": 6 }, "polish": { "steps": 2 }, "generator": { "hidden": [8] },
@@ -229,7 +237,7 @@ mod tests {
     fn methods_without_training_steps_are_refused_by_a_device() {
         let gpu = Device::new("GPU", Processor::default());
         for name in Method::ALL.into_iter().filter(|name| *name != "auto") {
-            let request = match Method::THIN.contains(&name) {
+            let request = match Method::TRAINED.contains(&name) {
                 true => short(name),
                 false => request(json!({ "method": name })),
             };

@@ -72,7 +72,7 @@ pub use networks::fourier::Density;
 pub use networks::fully_sampled::FullySampled;
 pub use networks::harfe::Harfe;
 pub use networks::noisy_gradients::NoisyGradients;
-pub use networks::plain_network::PlainNetwork;
+pub use networks::plain_network::{PlainFit, PlainNetwork};
 pub use networks::random_fourier::RandomFourier;
 pub use networks::shrimp::{Shrimp, ShrimpVariant};
 pub use networks::swim::Swim;

@@ -197,7 +197,9 @@ impl Method {
             Method::Swim(method) => method.fit(data, seed, watch).map(Predictor::from),
             Method::Arff(method) => method.fit(data, seed, watch).map(Predictor::from),
             Method::Rff(method) => method.fit(data, seed, watch).map(Predictor::from),
-            Method::Plain(method) => method.fit(data, seed, watch).map(Predictor::from),
+            Method::Plain(method) => method
+                .fit_on(device, data, seed, watch)
+                .map(|model| Predictor::from(model).made_on(device)),
             Method::NoisyGradients(method) => method.fit(data, seed, watch).map(Predictor::from),
             Method::FullySampled(method) => method.fit(data, seed, watch).map(Predictor::from),
             Method::KernelRidge(method) => method.fit(data, seed, watch).map(Predictor::from),

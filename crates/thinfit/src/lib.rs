@@ -79,6 +79,7 @@ pub mod pieces {
     pub use crate::network::support::Support;
     pub use crate::train::adam::{Adam, COEFFICIENTS};
     pub use crate::train::generator::{Generator, Real};
+    pub use crate::train::layers::Layers;
     pub use crate::train::objective::Joint;
     pub use crate::train::processor::{Processor, VALIDATION_DRAWS, initial};
     pub use crate::train::ranks::{Entries, Ranks, Solo};

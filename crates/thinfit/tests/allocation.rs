@@ -12,7 +12,7 @@ fn a_training_step_allocates_nothing() -> Result<(), Box<dyn std::error::Error +
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     pool.install(|| {
         for activation in Activation::ALL {
-            for leaf in [Leaf::Parameters, Leaf::Latents, Leaf::Weights] {
+            for leaf in [Leaf::Parameters, Leaf::Latents, Leaf::Weights, Leaf::Both] {
                 let config = Config {
                     activation,
                     lambda: Lambda::Fixed(1e-3),

@@ -207,6 +207,7 @@ fn learning_curve(model: &Model) -> Canvas {
             Some(Leaf::Parameters) => ("generator", 1.0),
             Some(Leaf::Latents) => ("refinement", 1.0),
             Some(Leaf::Weights) => ("features", 1.0),
+            Some(Leaf::Both) => ("both layers", 1.0),
             None => ("polish, steps ×50", POLISH),
         };
         if now != Some(name) {

@@ -9,7 +9,7 @@ use std::time::Instant;
 use thinfit::file::write_whole;
 use thinfit::{Activation, Lambda};
 use thinfit_experiments::{
-    Cell, Choice, Column, Entry, Error, Event, Exhibit, Figure1, Job, Ledger, Outcome, Plan,
+    Cell, Choice, Column, Entry, Error, Event, Exhibit, Figure1, Job, LANES, Ledger, Outcome, Plan,
     Report, Row, Settings, page, time,
 };
 use thinfit_methods::Device;
@@ -32,7 +32,6 @@ pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> 
         seeds: (args.seeds.first..=args.seeds.last).collect(),
         lambda: lambda(&args.lambda)?,
     };
-    let jobs = plan.jobs(&settings);
     if args.report && !args.out.is_dir() {
         return Err(Failure::new(format!(
             "there is no folder {} to report on; pass the --out of an earlier call, or drop --report",
@@ -48,7 +47,7 @@ pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> 
         ledger.retry();
     }
     if args.list {
-        for job in &jobs {
+        for job in &plan.jobs(&settings, &ledger) {
             let state = ledger.get(job).map_or("missing".into(), |e| outcome(&e));
             writeln!(out, "{job}: {state}")?;
         }
@@ -64,7 +63,7 @@ pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> 
     }
     let ended = match args.report {
         true => Outcome::default(),
-        false => fit(args, &jobs, &ledger, &settings, device.as_ref(), &progress)?,
+        false => fit_all(args, &plan, &ledger, &settings, device.as_ref(), &progress)?,
     };
     progress.finish();
     let report = Report::new(&exhibits, &plan, &settings, &ledger);
@@ -76,6 +75,33 @@ pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> 
         )));
     }
     Ok(ended.stopped)
+}
+
+/// Does all jobs of a plan that are not in the ledger: first those that choose λ, then those that follow from them.
+fn fit_all(
+    args: &ReproduceArgs,
+    plan: &Plan,
+    ledger: &Ledger,
+    settings: &Settings,
+    device: Option<&Device>,
+    progress: &Progress,
+) -> Result<Outcome, Failure> {
+    interrupt::listen("and saving unfinished fits; the same command resumes them")?;
+    if let Some(name) = device.and_then(Device::name) {
+        progress.note(format!(
+            "F-Opt, GFT, GFT-r and plain networks are trained on {name}"
+        ));
+    }
+    let mut jobs = plan.jobs(settings, ledger);
+    loop {
+        let ended = fit(args, &jobs, ledger, settings, device, progress)?;
+        let next = plan.jobs(settings, ledger);
+        if ended.stopped || next.len() == jobs.len() {
+            return Ok(ended);
+        }
+        progress.note("λ is chosen; on to the fits with it");
+        jobs = next;
+    }
 }
 
 /// Does the jobs that are not in the ledger.
@@ -107,10 +133,6 @@ fn fit(
         ));
     }
     let missing = with_data(missing, progress);
-    if let Some(name) = device.and_then(Device::name) {
-        progress.note(format!("F-Opt, GFT and GFT-r are trained on {name}"));
-    }
-    interrupt::listen("and saving unfinished fits; the same command resumes them")?;
     let workers = match args.jobs {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         jobs => jobs.into(),
@@ -289,13 +311,14 @@ fn shown(option: &str, values: &[String]) -> String {
 
 fn lambda(text: &str) -> Result<Choice, Failure> {
     match (text, text.parse()) {
+        ("validated", _) => Ok(Choice::Validated),
         ("paper", _) => Ok(Choice::Published),
         ("auto", _) => Ok(Choice::Given(Lambda::Auto)),
         (_, Ok(value)) if (0.0..f64::INFINITY).contains(&value) => {
             Ok(Choice::Given(Lambda::Fixed(value)))
         }
         _ => Err(Failure::new(format!(
-            "--lambda: expected `paper`, `auto` or a non-negative number such as 1e-3, found `{text}`"
+            "--lambda: expected `validated`, `paper`, `auto` or a non-negative number such as 1e-3, found `{text}`"
         ))),
     }
 }
@@ -380,7 +403,7 @@ impl Forecast {
 
     /// Whether the fits of this row are trained on the device.
     fn on_device(&self, row: Row) -> bool {
-        self.device && row.training().is_some()
+        self.device && row.is_trained()
     }
 
     /// Takes note of the time of a fit, unless this call makes such fits elsewhere.
@@ -433,7 +456,8 @@ impl Forecast {
         let (device, workers): (Vec<_>, Vec<_>) =
             (self.left.iter()).partition(|left| self.on_device(left.job.row));
         let sum = |left: Vec<&Left>| left.into_iter().map(seconds).sum::<Option<f64>>();
-        Some(sum(device)?.max(sum(workers)? / self.workers as f64))
+        let device = sum(device)? / LANES as f64;
+        Some(device.max(sum(workers)? / self.workers as f64))
     }
 }
 
@@ -461,7 +485,9 @@ mod tests {
             seeds: vec![1, 2],
             lambda: Choice::Published,
         };
-        let jobs = plan.jobs(&Settings::paper());
+        let folder = std::env::temp_dir().join(format!("thinfit-forecast-{}", std::process::id()));
+        let jobs = plan.jobs(&Settings::paper(), &Ledger::open(&folder).unwrap());
+        std::fs::remove_dir_all(&folder).unwrap();
         assert_eq!(jobs.len(), 4, "two activations, two seeds");
         let mut forecast = Forecast::new(&[], &jobs, 2, false);
         assert_eq!((forecast.done(), forecast.seconds_left()), (0.0, None));
@@ -492,8 +518,8 @@ mod tests {
         // Another program did this one.
         forecast.finish(&jobs[2], None);
         assert_eq!(forecast.to_string(), "2 of 4 done, 75.0 s left");
-        // A device does one batch at a time, however many workers there are.
+        // A device does some batches at a time, however many workers there are.
         let forecast = Forecast::new(&[entry(Some("GPU"))], &jobs[1..], 2, true);
-        assert_eq!(forecast.seconds_left(), Some(300.0));
+        assert_eq!(forecast.seconds_left(), Some(300.0 / LANES as f64));
     }
 }

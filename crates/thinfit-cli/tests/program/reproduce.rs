@@ -43,11 +43,12 @@ fn a_second_call_fits_only_what_is_missing_and_reports_everything() {
         methods,
         "--activations=fourier",
         "--seeds=2",
+        "--lambda=paper",
     ]);
     let printed = succeed(&folder, &call);
     for count in [
-        "table1      8 of 78 published cells\n",
-        "all tables  8 of 300 published cells\n",
+        "table1      8 of 78 published cells, ",
+        "all tables  8 of 300 published cells, ",
     ] {
         assert!(printed.contains(count), "{printed}");
     }
@@ -88,6 +89,47 @@ fn a_second_call_fits_only_what_is_missing_and_reports_everything() {
         page.matches("<td").count() - page.matches("<td class=\"none\"").count(),
         140
     );
+}
+
+#[test]
+fn lambda_is_chosen_first_and_all_seeds_have_it() {
+    let folder = folder("reproduce-validated");
+    let call = tiny(&[
+        "table1",
+        "--columns=f1-5",
+        "--methods=gft,gft-r,kernel-ridge",
+        "--activations=fourier",
+        "--seeds=2",
+    ]);
+    succeed(&folder, &call);
+    let lines = read(&folder, "runs/cells.jsonl");
+    let entries: Vec<serde_json::Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    for method in ["gft", "gft-r"] {
+        let of = |seeds: std::ops::RangeInclusive<u64>| {
+            let mine = move |entry: &&serde_json::Value| {
+                entry["method"] == method && seeds.contains(&entry["seed"].as_u64().unwrap())
+            };
+            entries.iter().filter(mine)
+        };
+        let error = |entry: &serde_json::Value| entry["validation_mse"].as_f64().unwrap();
+        let best = of(0..=0).min_by(|a, b| error(a).total_cmp(&error(b)));
+        let lambda = &best.unwrap()["lambda"];
+        assert_eq!((of(0..=0).count(), of(1..=2).count()), (6, 2), "{method}");
+        assert!(
+            of(1..=2).all(|entry| &entry["lambda"] == lambda),
+            "{method}"
+        );
+    }
+    assert_eq!(entries.len(), 12 + 4 + 2);
+    assert!(succeed(&folder, &call).contains("3 of 78 published cells"));
+    assert_eq!(read(&folder, "runs/cells.jsonl"), lines);
+    // What chose λ is not among the seeds of a cell.
+    let csv = read(&folder, "runs/results.csv");
+    let row = csv.lines().find(|row| row.contains(",GFT,fourier,"));
+    assert!(row.unwrap().contains(",2,0,"), "{csv}");
 }
 
 #[test]
@@ -161,6 +203,7 @@ fn ctrl_c_loses_nothing_and_the_next_call_ends_where_an_uninterrupted_one_does()
         ];
         call.extend([
             "--seeds=1",
+            "--lambda=paper",
             "--jobs=1",
             "--set=generate.steps=1500",
             "--set=generator.hidden=[16]",

@@ -42,6 +42,8 @@ fn leaves(training: Training) -> &'static [Leaf] {
 #[derive(Clone, Copy)]
 enum Work {
     Step,
+    /// As many steps as latents are drawn for at a time: less to launch.
+    Steps,
     Validate,
 }
 
@@ -58,7 +60,7 @@ pub(crate) struct Fits<T: Number> {
     /// The arguments of the kernels for the training rows.
     base: Parameters,
     /// By leaf and work, once they are recorded.
-    graphs: [[Option<Graph>; 2]; 3],
+    graphs: [[Option<Graph>; 3]; 4],
     /// Who takes part at present: 1, or 0.
     members: Vec<i32>,
     rate: f64,
@@ -69,6 +71,10 @@ pub(crate) struct Fits<T: Number> {
     moments_theta: [Buffer<T>; 2],
     moments_z: [Buffer<T>; 2],
     moments_w: [Buffer<f64>; 2],
+    /// b as the kernels use it; as a leaf, without the factor n; and its moments.
+    b: Buffer<f64>,
+    leaf_b: Buffer<f64>,
+    moments_b: [Buffer<f64>; 2],
     latents: Buffer<T>,
     ahead: Pinned<T>,
     losses: Buffer<f64>,
@@ -120,7 +126,7 @@ impl<T: Number> Fits<T> {
             parts => zeros(count * parts * shape.gram())?,
         };
         let factor = zeros(count * shape.factor())?;
-        let (b, v) = (zeros(count * k * c)?, zeros(count * k * c)?);
+        let (v, slope) = (zeros(count * k * c)?, zeros(count * k * c)?);
         let (loss, db) = (zeros(count * groups)?, zeros(count * groups * k * c)?);
         let dw_shares = zeros(count * groups * n * dim)?;
         let (point_value, point_db) = (zeros(count * tiles)?, zeros(count * tiles * k * c)?);
@@ -164,6 +170,8 @@ impl<T: Number> Fits<T> {
         ];
         let moments_z = [lane.zeros(count * n * dim)?, lane.zeros(count * n * dim)?];
         let moments_w = [lane.zeros(count * n * dim)?, lane.zeros(count * n * dim)?];
+        let (b, leaf_b) = (lane.zeros(count * k * c)?, lane.zeros(count * k * c)?);
+        let moments_b = [lane.zeros(count * k * c)?, lane.zeros(count * k * c)?];
         let base = Parameters {
             w: w.address,
             dw,
@@ -173,8 +181,12 @@ impl<T: Number> Fits<T> {
             gram,
             gram_parts,
             factor,
-            b,
+            b: b.address,
             v,
+            leaf_b: leaf_b.address,
+            slope,
+            first_b: moments_b[0].address,
+            second_b: moments_b[1].address,
             loss,
             db,
             dw_shares,
@@ -227,6 +239,9 @@ impl<T: Number> Fits<T> {
             moments_theta,
             moments_z,
             moments_w,
+            b,
+            leaf_b,
+            moments_b,
             ahead: lane.pinned(STRIDE * count * n * dim)?,
             latents,
             losses,
@@ -242,8 +257,7 @@ impl<T: Number> Fits<T> {
         };
         // Now rather than at the first step, so that whoever asked still has a choice.
         for &leaf in leaves(config.training) {
-            fits.prepare(leaf, Work::Validate)?;
-            fits.prepare(leaf, Work::Step)?;
+            fits.prepare(leaf)?;
         }
         for (run, &(seed, _)) in runs.iter().enumerate() {
             fits.restore(
@@ -268,6 +282,9 @@ impl<T: Number> Fits<T> {
             .write(&mut self.layers.theta, run * self.layers.stride, &theta)?;
         self.lane.write(&mut self.z, run * count, &z)?;
         self.lane.write(&mut self.w, run * count, &w)?;
+        if leaf == Leaf::Both {
+            self.set_output(run, &from.b)?;
+        }
         if let Some(moments) = &from.moments {
             self.set_moments(run, leaf, moments)?;
             self.lane.write(&mut self.steps, run, &[from.steps])?;
@@ -275,14 +292,32 @@ impl<T: Number> Fits<T> {
         self.lane.wait()
     }
 
+    /// Overwrites b of a run where it is a leaf.
+    fn set_output(&mut self, run: usize, from: &[f64]) -> Result<()> {
+        let Shape {
+            activation, n, k, ..
+        } = self.shape;
+        let mut leaf = vec![0.0; self.shape.outputs()];
+        Values::F64(from.to_vec()).unpack(&mut leaf)?;
+        let bias = |i: usize| activation.has_bias() && i % k == n;
+        let factor = |i: usize| if bias(i) { 1.0 } else { n as f64 };
+        let b: Vec<f64> = (leaf.iter().enumerate())
+            .map(|(i, b)| factor(i) * b)
+            .collect();
+        let at = run * leaf.len();
+        self.lane.write(&mut self.leaf_b, at, &leaf)?;
+        self.lane.write(&mut self.b, at, &b)
+    }
+
     fn set_moments(&mut self, run: usize, leaf: Leaf, moments: &[Values; 2]) -> Result<()> {
-        let len = self.leaf_len(leaf);
+        let (len, count) = (self.leaf_len(leaf), self.shape.weights());
         for (i, moment) in moments.iter().enumerate() {
-            if leaf == Leaf::Weights {
+            if matches!(leaf, Leaf::Weights | Leaf::Both) {
                 let mut values = vec![0.0; len];
                 moment.unpack(&mut values)?;
-                self.lane
-                    .write(&mut self.moments_w[i], run * len, &values)?;
+                let (w, b) = values.split_at(count);
+                self.lane.write(&mut self.moments_w[i], run * count, w)?;
+                self.lane.write(&mut self.moments_b[i], run * b.len(), b)?;
             } else {
                 let mut values = vec![T::ZERO; len];
                 moment.unpack(&mut values)?;
@@ -298,16 +333,16 @@ impl<T: Number> Fits<T> {
     }
 
     fn leaf_len(&self, leaf: Leaf) -> usize {
-        if leaf == Leaf::Parameters {
-            self.layers.len
-        } else {
-            self.shape.weights()
+        match leaf {
+            Leaf::Parameters => self.layers.len,
+            Leaf::Latents | Leaf::Weights => self.shape.weights(),
+            Leaf::Both => self.shape.weights() + self.shape.outputs(),
         }
     }
 
-    /// Records a graph where there is none yet.
-    fn prepare(&mut self, leaf: Leaf, work: Work) -> Result<()> {
-        if self.graphs[leaf as usize][work as usize].is_some() {
+    /// Records the graphs of a leaf where there are none yet.
+    fn prepare(&mut self, leaf: Leaf) -> Result<()> {
+        if self.graphs[leaf as usize].iter().all(Option::is_some) {
             return Ok(());
         }
         // Libraries load their kernels at the first call, which must not be while a graph is recorded. Where nobody takes
@@ -316,14 +351,17 @@ impl<T: Number> Fits<T> {
             .write(&mut self.active, 0, &vec![0; self.seeds.len()])?;
         self.lane.write(&mut self.clock, 0, &[0, 0])?;
         self.members.clear();
-        let launch = || match work {
-            Work::Step => self.step_once(leaf),
-            Work::Validate => self.validate_once(leaf),
-        };
-        launch()?;
+        self.validate_once(leaf)?;
+        self.step_once(leaf)?;
         self.lane.wait()?;
-        let graph = self.lane.record(launch)?;
-        self.graphs[leaf as usize][work as usize] = Some(graph);
+        for work in [Work::Step, Work::Steps, Work::Validate] {
+            let graph = self.lane.record(|| match work {
+                Work::Step => self.step_once(leaf),
+                Work::Steps => (0..AHEAD).try_for_each(|_| self.step_once(leaf)),
+                Work::Validate => self.validate_once(leaf),
+            })?;
+            self.graphs[leaf as usize][work as usize] = Some(graph);
+        }
         Ok(())
     }
 
@@ -353,22 +391,24 @@ impl<T: Number> Fits<T> {
         places: Range<usize>,
     ) -> Result<()> {
         let (count, batch, len) = (self.shape.weights(), self.seeds.len(), places.len());
-        if leaf != Leaf::Parameters {
-            return self.repeat(leaf, work, len);
-        }
         for first in (0..len).step_by(AHEAD) {
             let last = (first + AHEAD).min(len);
-            let (from, to) = (first * batch * count, last * batch * count);
-            let draw = |i: usize, out: &mut [T]| {
-                let (run, place) = (i % batch, places.start + first + i / batch);
-                if runs.contains(&run) {
-                    normal(self.seeds[run], draws, place, out);
-                }
-            };
-            spread(&mut self.ahead.as_mut_slice()?[from..to], count, &draw);
-            self.lane
-                .send(&mut self.latents, &self.ahead, from, to - from)?;
-            self.repeat(leaf, work, last - first)?;
+            if leaf == Leaf::Parameters {
+                let (from, to) = (first * batch * count, last * batch * count);
+                let draw = |i: usize, out: &mut [T]| {
+                    let (run, place) = (i % batch, places.start + first + i / batch);
+                    if runs.contains(&run) {
+                        normal(self.seeds[run], draws, place, out);
+                    }
+                };
+                spread(&mut self.ahead.as_mut_slice()?[from..to], count, &draw);
+                self.lane
+                    .send(&mut self.latents, &self.ahead, from, to - from)?;
+            }
+            match work {
+                Work::Step if last - first == AHEAD => self.repeat(leaf, Work::Steps, 1)?,
+                _ => self.repeat(leaf, work, last - first)?,
+            }
         }
         Ok(())
     }
@@ -376,7 +416,8 @@ impl<T: Number> Fits<T> {
     /// Replays a graph that was prepared.
     fn repeat(&self, leaf: Leaf, work: Work, times: usize) -> Result<()> {
         let graph = self.graphs[leaf as usize][work as usize].as_ref();
-        (0..times).try_for_each(|_| self.lane.replay(graph.expect("it was prepared")))
+        let graph = graph.expect("a phase was begun, which prepares its graphs");
+        (0..times).try_for_each(|_| self.lane.replay(graph))
     }
 
     fn advance_all(
@@ -386,7 +427,6 @@ impl<T: Number> Fits<T> {
         rate: f64,
     ) -> Result<Vec<Result<Loss>>> {
         let (leaf, batch) = (self.leaves[runs[0]], self.seeds.len());
-        self.prepare(leaf, Work::Step)?;
         let mut found: Vec<Result<Loss>> = runs.iter().map(|_| Ok(Loss::default())).collect();
         let mut from = steps.start;
         while from < steps.end {
@@ -419,7 +459,6 @@ impl<T: Number> Fits<T> {
 
     fn validate_all(&mut self, runs: &[usize], step: usize) -> Result<Vec<f64>> {
         let (leaf, batch) = (self.leaves[runs[0]], self.seeds.len());
-        self.prepare(leaf, Work::Validate)?;
         self.set(runs, step, self.rate)?;
         let draws = if leaf == Leaf::Parameters {
             VALIDATION_DRAWS
@@ -476,6 +515,7 @@ fn shared<V>(runs: &[usize], result: Result<Vec<Result<V>>>) -> Vec<Result<V>> {
 
 impl<T: Number> Batch for Fits<T> {
     fn begin(&mut self, run: usize, leaf: Leaf, from: Option<&Snapshot>) -> Result<()> {
+        self.prepare(leaf)?;
         self.leaves[run] = leaf;
         let count = self.shape.weights();
         let zeros = || Values::F32(vec![0.0; self.leaf_len(leaf)]);
@@ -486,6 +526,9 @@ impl<T: Number> Batch for Fits<T> {
             let mut z = vec![T::ZERO; count];
             normal(self.seeds[run], Purpose::FinalLatents, 0, &mut z);
             self.lane.write(&mut self.z, run * count, &z)?;
+        }
+        if leaf == Leaf::Both {
+            self.set_output(run, &vec![0.0; self.shape.outputs()])?;
         }
         self.lane.wait()?;
         match from {
@@ -529,6 +572,11 @@ impl<T: Number> Batch for Fits<T> {
             Ok(Values::pack(&values, T::PRECISION))
         };
         let stride = self.layers.stride;
+        // b is no leaf elsewhere.
+        let outputs = match leaf {
+            Leaf::Both => self.shape.outputs(),
+            _ => 0,
+        };
         let both = || -> Result<[Values; 2]> {
             Ok(match leaf {
                 Leaf::Parameters => [
@@ -539,9 +587,13 @@ impl<T: Number> Batch for Fits<T> {
                     pack(&self.moments_z[0], count, count)?,
                     pack(&self.moments_z[1], count, count)?,
                 ],
-                Leaf::Weights => {
-                    let read = |i: usize| self.lane.read(&self.moments_w[i], run * count, count);
-                    [Values::F64(read(0)?), Values::F64(read(1)?)]
+                Leaf::Weights | Leaf::Both => {
+                    let read = |i: usize| -> Result<Values> {
+                        let w = self.lane.read(&self.moments_w[i], run * count, count)?;
+                        let b = self.lane.read(&self.moments_b[i], run * outputs, outputs)?;
+                        Ok(Values::F64([w, b].concat()))
+                    };
+                    [read(0)?, read(1)?]
                 }
             })
         };
@@ -549,6 +601,7 @@ impl<T: Number> Batch for Fits<T> {
             theta: pack(&self.layers.theta, stride, len)?,
             z: pack(&self.z, count, count)?,
             w: self.lane.read(&self.w, run * count, count)?,
+            b: self.lane.read(&self.leaf_b, run * outputs, outputs)?,
             moments: moments.then(both).transpose()?,
             steps: self.lane.read(&self.steps, run, 1)?[0],
             raised: self.lane.read(&self.raised, run, 1)?[0] as usize,

@@ -20,13 +20,16 @@ impl<T: Number> Fits<T> {
     /// w from z, where the leaf is not w itself.
     pub(super) fn generate(&self, leaf: Leaf, p: &Parameters) -> Result<()> {
         match leaf {
-            Leaf::Weights => Ok(()),
-            _ => self.layers.forward(&self.lane, p),
+            Leaf::Weights | Leaf::Both => Ok(()),
+            Leaf::Parameters | Leaf::Latents => self.layers.forward(&self.lane, p),
         }
     }
 
-    /// b(w) from the training rows; the planes of the last chunk stay.
-    fn solve(&self, p: &Parameters) -> Result<()> {
+    /// b(w) from the training rows, unless b is a leaf; returns whether the planes of the last chunk stay.
+    fn solve(&self, leaf: Leaf, p: &Parameters) -> Result<bool> {
+        if leaf == Leaf::Both {
+            return Ok(false);
+        }
         let width = (p.k + p.c) as usize;
         let (chunk, ld, runs, parts) = (
             p.chunk as usize,
@@ -60,7 +63,8 @@ impl<T: Number> Fits<T> {
             self.shape.shared_solve(&self.lane.device),
             p,
             &[],
-        )
+        )?;
+        Ok(true)
     }
 
     /// One sweep over a table; the planes of a single chunk are there from the sweep before if `kept`.
@@ -110,7 +114,7 @@ impl<T: Number> Fits<T> {
             self.draw(p)?;
         }
         self.generate(leaf, p)?;
-        self.solve(p)?;
+        let kept = self.solve(leaf, p)?;
         if regularised {
             let grid = [p.tiles as usize, runs, 1];
             self.lane.fork()?;
@@ -118,7 +122,7 @@ impl<T: Number> Fits<T> {
                 Queue::Aside,
                 "variation",
                 grid,
-                [256, 1],
+                [128, 1],
                 self.shape.shared_variation(),
                 p,
                 &[],
@@ -130,22 +134,19 @@ impl<T: Number> Fits<T> {
         self.over_rows(
             "residuals",
             &self.train,
-            true,
+            kept,
             self.shape.shared_residuals(),
             p,
         )?;
         if regularised {
             self.lane.join()?;
         }
-        self.lane.launch(
-            Queue::Main,
-            "adjoint",
-            [runs, 1, 1],
-            [512, 1],
-            self.shape.shared_solve(&self.lane.device),
-            p,
-            &[],
-        )?;
+        let room = match leaf {
+            Leaf::Both => 0,
+            _ => self.shape.shared_solve(&self.lane.device),
+        };
+        self.lane
+            .launch(Queue::Main, "adjoint", [runs, 1, 1], [512, 1], room, p, &[])?;
         self.over_rows("sweep", &self.train, true, self.shape.shared_sweep(), p)?;
         self.lane.launch(
             Queue::Main,
@@ -157,7 +158,16 @@ impl<T: Number> Fits<T> {
             &[],
         )?;
         self.layers.backward(&self.lane, leaf, p)?;
-        let blocks = self.leaf_len(leaf).div_ceil(1024);
+        if leaf == Leaf::Both {
+            let grid = [self.shape.outputs().div_ceil(128), runs, 1];
+            self.lane
+                .launch(Queue::Main, "adam_output", grid, [128, 1], 0, p, &[])?;
+        }
+        let len = match leaf {
+            Leaf::Parameters => self.layers.len,
+            _ => count,
+        };
+        let blocks = len.div_ceil(1024);
         self.lane
             .launch(Queue::Main, "adam", [blocks, runs, 1], [256, 1], 0, p, &[])
     }
@@ -178,7 +188,7 @@ impl<T: Number> Fits<T> {
             self.draw(p)?;
         }
         self.generate(leaf, p)?;
-        self.solve(p)?;
+        self.solve(leaf, p)?;
         self.over_rows(
             "residuals",
             &self.held,

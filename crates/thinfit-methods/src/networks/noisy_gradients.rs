@@ -3,16 +3,18 @@
 //! θ ← θ − ρ∇L(θ) + αZ with Z ~ N(0, I) and α = 0.1ρ, on all rows; the result is the last iterate. The paper states
 //! neither ρ nor the number of steps. The network and its loss are those of `plain_network.rs`.
 
-use crate::choice::best_lambda;
-use crate::networks::plain_network::Layers;
+use crate::choice::{best_lambda, stops};
+use crate::networks::plain_network::POINTS;
 use crate::prepared::Prepared;
 use crate::random::{Purpose, stream};
-use crate::range::positive;
+use crate::range::{at_least_one, positive};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
-use thinfit::pieces::require;
-use thinfit::{Activation, Dataset, Lambda, Model, Observer, Result, Scaling};
+use thinfit::pieces::{Joint, Layers, require};
+use thinfit::{
+    Activation, Dataset, Error, Lambda, Model, Network, Observer, Result, Scaling, Variation,
+};
 
 /// Settings of noisy gradient descent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,9 +56,10 @@ impl NoisyGradients {
     /// # Errors
     /// As [`crate::Method::fit`].
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Model> {
-        let (rate, noise) = (self.rate, self.rate * self.noise);
-        positive("rate", rate)?;
-        require(noise >= 0.0, "noise", "a number of at least 0", self.noise)?;
+        at_least_one("width", self.width)?;
+        positive("rate", self.rate)?;
+        let noise = self.noise >= 0.0;
+        require(noise, "noise", "a number of at least 0", self.noise)?;
         let prepared = Prepared::new(data, self.scaling, seed)?;
         let record = prepared.record(Self::NAME, self, seed);
         best_lambda(
@@ -64,20 +67,45 @@ impl NoisyGradients {
             self.lambda,
             record,
             observe,
-            &|prepared, lambda, observe| {
-                let mut layers =
-                    Layers::new(prepared, Activation::Fourier, self.width, lambda, seed)?;
-                let stopped =
-                    layers.descend(self.steps, observe, &mut |step, theta, gradient| {
-                        let mut rng = stream(seed, Purpose::Noise, step);
-                        for (theta, gradient) in theta.iter_mut().zip(gradient) {
-                            *theta +=
-                                noise * rng.sample::<f64, _>(StandardNormal) - rate * gradient;
-                        }
-                    })?;
-                Ok((layers.network(), stopped))
-            },
+            &|prepared, lambda, observe| self.train(prepared, lambda, seed, observe),
         )
+    }
+
+    fn train(
+        &self,
+        prepared: &Prepared<'_>,
+        lambda: f64,
+        seed: u64,
+        observe: &Observer<'_>,
+    ) -> Result<(Network, bool)> {
+        let (rate, noise) = (self.rate, self.rate * self.noise);
+        let (activation, n, train) = (Activation::Fourier, self.width, &prepared.train);
+        let mut layers = Layers::new(activation, n, train.dim(), train.y.ncols());
+        layers.initialise(&mut stream(seed, Purpose::Parameters, 0));
+        let mut joint = Joint::new(train, activation, n).regularised(
+            lambda,
+            Variation::Anisotropic,
+            POINTS.max(train.samples()),
+            train.domain(),
+        );
+        for step in 0..self.steps {
+            joint.scatter(&mut stream(seed, Purpose::Points, step as u64));
+            if !joint.evaluate(&mut layers).total.is_finite() {
+                return Err(Error::Diverged {
+                    what: "the loss",
+                    step,
+                    advice: "lower the learning rate or scale the data",
+                });
+            }
+            let mut rng = stream(seed, Purpose::Noise, step as u64);
+            for (theta, gradient) in layers.theta.iter_mut().zip(&layers.gradient) {
+                *theta += noise * rng.sample::<f64, _>(StandardNormal) - rate * gradient;
+            }
+            if stops(observe, step + 1, self.steps) {
+                return Ok((layers.network(), true));
+            }
+        }
+        Ok((layers.network(), false))
     }
 }
 

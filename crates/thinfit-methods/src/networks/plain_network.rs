@@ -4,21 +4,22 @@
 //! |f(x_k) − y_k|² + λ · mean_j ‖∇f(p_j)‖₁ over all rows and points p_j drawn afresh in every step. Both layers start
 //! uniform in ±1/√(inputs of the layer). As in the paper, the result is the last iterate, not the best one. We use
 //! double precision where the paper uses single.
+//!
+//! The steps are those of any [`Backend`], with both layers as the leaf; several fits advance as one batch.
 
-use crate::choice::{best_lambda, stops};
+use crate::choice::{best_network, lambdas, stops};
 use crate::prepared::Prepared;
 use crate::random::{Purpose, stream};
 use crate::range::{at_least_one, positive};
-use faer::{Mat, MatMut, MatRef};
-use rand::RngExt;
 use serde::{Deserialize, Serialize};
-use thinfit::pieces::{Adam, Joint};
+use thinfit::pieces::{Backend, Batch, Layers, Processor, Task, initial};
 use thinfit::{
-    Activation, Dataset, Error, Lambda, Model, Network, Observer, Result, Scaling, Variation,
+    Activation, Config, Dataset, Error, GeneratorConfig, Lambda, Leaf, Model, Network, Observer,
+    Result, Scaling, Training, Variation,
 };
 
 /// Minimum number of points at which the variation is sampled.
-const POINTS: usize = 1000;
+pub(crate) const POINTS: usize = 1000;
 
 /// Settings of the plain network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,6 +52,19 @@ impl Default for PlainNetwork {
     }
 }
 
+/// One of several fits that are trained together.
+#[derive(Clone, Copy)]
+pub struct PlainFit<'a> {
+    /// Strength of the regulariser.
+    pub lambda: Lambda,
+    /// The samples; of one shape in all fits.
+    pub data: &'a Dataset,
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// Follows the fit, and may stop it.
+    pub observe: &'a Observer<'a>,
+}
+
 impl PlainNetwork {
     /// The name of the method.
     pub const NAME: &str = "plain";
@@ -60,148 +74,172 @@ impl PlainNetwork {
     /// # Errors
     /// As [`crate::Method::fit`].
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Model> {
-        positive("rate", self.rate)?;
-        let prepared = Prepared::new(data, self.scaling, seed)?;
-        let record = prepared.record(Self::NAME, self, seed);
-        best_lambda(
-            prepared,
-            self.lambda,
-            record,
-            observe,
-            &|prepared, lambda, observe| {
-                let mut layers = Layers::new(prepared, self.activation, self.width, lambda, seed)?;
-                let mut adam = Adam::new(layers.theta.len());
-                let stopped = layers.descend(self.steps, observe, &mut |_, theta, gradient| {
-                    adam.update(self.rate, theta, gradient);
-                })?;
-                Ok((layers.network(), stopped))
-            },
-        )
+        self.fit_on(&Processor::default(), data, seed, observe)
     }
-}
 
-/// Updates the parameters by their gradient: (step, θ, dθ).
-pub(crate) type Update<'a> = dyn FnMut(u64, &mut [f64], &[f64]) + 'a;
-
-/// Both layers as one leaf θ = (w, b), column by column, and the objective.
-pub(crate) struct Layers {
-    activation: Activation,
-    n: usize,
-    /// Columns of w and of b.
-    columns: (usize, usize),
-    seed: u64,
-    pub theta: Vec<f64>,
-    gradient: Vec<f64>,
-    /// n·b, since thinfit divides the sum over the neurons by n and this network does not.
-    b: Mat<f64>,
-    db: Mat<f64>,
-    joint: Joint,
-}
-
-impl Layers {
-    pub fn new(
-        prepared: &Prepared<'_>,
-        activation: Activation,
-        n: usize,
-        lambda: f64,
+    /// [`PlainNetwork::fit`] with the training steps on a device.
+    ///
+    /// # Errors
+    /// As [`PlainNetwork::fit`], and those of the device.
+    pub fn fit_on(
+        &self,
+        backend: &dyn Backend,
+        data: &Dataset,
         seed: u64,
-    ) -> Result<Self> {
-        at_least_one("width", n)?;
-        let train = &prepared.train;
-        let (d, c) = (train.dim(), train.y.ncols());
-        let (dim, k) = (activation.weights(d), activation.columns(n));
-        let mut rng = stream(seed, Purpose::Parameters, 0);
-        let theta: Vec<f64> = (0..n * dim + k * c)
-            .map(|i| {
-                let inputs = if i < n * dim { d } else { n };
-                (2.0 * rng.random::<f64>() - 1.0) / (inputs as f64).sqrt()
-            })
-            .collect();
-        let points = POINTS.max(train.samples());
-        let joint = Joint::new(train, activation, n);
-        Ok(Layers {
-            activation,
-            n,
-            columns: (dim, c),
-            seed,
-            gradient: vec![0.0; theta.len()],
-            theta,
-            b: Mat::zeros(k, c),
-            db: Mat::zeros(k, c),
-            joint: joint.regularised(lambda, Variation::Anisotropic, points, train.domain()),
-        })
-    }
-
-    /// Factor of a row of b in thinfit's convention.
-    fn factor(&self, row: usize) -> f64 {
-        let bias = self.activation.has_bias() && row == self.n;
-        if bias { 1.0 } else { self.n as f64 }
-    }
-
-    /// Takes all steps or until `observe` stops; returns whether it did.
-    pub fn descend(
-        &mut self,
-        steps: usize,
         observe: &Observer<'_>,
-        update: &mut Update<'_>,
-    ) -> Result<bool> {
-        for step in 0..steps as u64 {
-            let loss = self.evaluate(step);
-            if !loss.is_finite() {
-                return Err(Error::Diverged {
-                    what: "the loss",
-                    step: step as usize,
-                    advice: "lower the learning rate or scale the data",
-                });
-            }
-            update(step, &mut self.theta, &self.gradient);
-            if stops(observe, step as usize + 1, steps) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+    ) -> Result<Model> {
+        let fit = PlainFit {
+            lambda: self.lambda,
+            data,
+            seed,
+            observe,
+        };
+        let mut models = self.fit_many_on(backend, &[fit])?;
+        models.pop().expect("one model for each fit")
     }
 
-    /// The loss at θ with the points of this step; stores its gradient.
-    fn evaluate(&mut self, step: u64) -> f64 {
-        let (n, (dim, c)) = (self.n, self.columns);
-        let k = self.b.nrows();
-        self.joint
-            .scatter(&mut stream(self.seed, Purpose::Points, step));
-        for o in 0..c {
-            for l in 0..k {
-                self.b[(l, o)] = self.factor(l) * self.theta[n * dim + o * k + l];
-            }
+    /// Trains several fits, which differ in samples, seed and λ alone, as one batch: a model for each of them.
+    ///
+    /// # Errors
+    /// Those of the device and of any fit before its training; a fit that fails later fails alone.
+    pub fn fit_many_on(
+        &self,
+        backend: &dyn Backend,
+        fits: &[PlainFit<'_>],
+    ) -> Result<Vec<Result<Model>>> {
+        at_least_one("width", self.width)?;
+        positive("rate", self.rate)?;
+        let prepared = fits
+            .iter()
+            .map(|fit| Prepared::new(fit.data, self.scaling, fit.seed));
+        let prepared: Vec<Prepared<'_>> = prepared.collect::<Result<_>>()?;
+        let mut runs = Vec::new();
+        for (of, fit) in fits.iter().enumerate() {
+            runs.extend(lambdas(fit.lambda)?.into_iter().map(|lambda| (of, lambda)));
         }
-        let w = MatRef::from_column_major_slice(&self.theta[..n * dim], n, dim);
-        let dw = MatMut::from_column_major_slice_mut(&mut self.gradient[..n * dim], n, dim);
-        let loss = self
-            .joint
-            .gradient(w, self.b.as_ref(), dw, self.db.as_mut());
-        for o in 0..c {
-            for l in 0..k {
-                self.gradient[n * dim + o * k + l] = self.factor(l) * self.db[(l, o)];
-            }
-        }
-        loss.total
+        // Inside the pool, because entering it at every step would be slow.
+        let (mut trained, stopped) = rayon::scope(|_| self.train(backend, fits, &prepared, &runs))?;
+        let models = fits.iter().zip(prepared).enumerate();
+        let models = models.map(|(of, (fit, prepared))| {
+            let method = PlainNetwork {
+                lambda: fit.lambda,
+                ..self.clone()
+            };
+            let mut record = prepared.record(Self::NAME, &method, fit.seed);
+            record.stopped = stopped[of];
+            let mine = runs.iter().filter(|(fit, _)| *fit == of);
+            let networks = trained.drain(..mine.clone().count());
+            let tried = mine.map(|(_, lambda)| *lambda).zip(networks).collect();
+            best_network(prepared, record, tried)
+        });
+        Ok(models.collect())
     }
 
-    /// The current network.
-    pub fn network(&self) -> Network {
-        let (n, (dim, c)) = (self.n, self.columns);
-        let (w, b) = self.theta.split_at(n * dim);
-        let k = self.b.nrows();
-        Network {
+    /// The network of each run, a fit with one λ, and whether each fit was stopped.
+    fn train(
+        &self,
+        backend: &dyn Backend,
+        fits: &[PlainFit<'_>],
+        prepared: &[Prepared<'_>],
+        runs: &[(usize, f64)],
+    ) -> Result<(Vec<Result<Network>>, Vec<bool>)> {
+        let mut stopped = vec![false; fits.len()];
+        let mut batch = self.start(backend, fits, prepared, runs)?;
+        let mut diverged: Vec<Option<Error>> = runs.iter().map(|_| None).collect();
+        let (mut step, mut going): (_, Vec<usize>) = (0, (0..runs.len()).collect());
+        while step < self.steps && !going.is_empty() {
+            let until = self.steps.min(step + batch.stride().max(1));
+            let losses = batch.advance(&going, step..until, self.rate);
+            for (&run, loss) in going.iter().zip(losses) {
+                match loss {
+                    Ok(loss) if loss.total.is_finite() => {}
+                    Ok(_) | Err(Error::Diverged { .. }) => {
+                        diverged[run] = Some(Error::Diverged {
+                            what: "the loss",
+                            step: until - 1,
+                            advice: "lower the learning rate or scale the data",
+                        });
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            step = until;
+            for (fit, stopped) in fits.iter().zip(&mut stopped) {
+                *stopped |= stops(fit.observe, step, self.steps);
+            }
+            going.retain(|&run| diverged[run].is_none() && !stopped[runs[run].0]);
+        }
+        let networks = diverged.into_iter().enumerate();
+        let networks = networks.map(|(run, diverged)| match diverged {
+            Some(error) => Err(error),
+            None => self.network(&*batch, run),
+        });
+        Ok((networks.collect(), stopped))
+    }
+
+    /// Starts all runs, each at its own initial weights.
+    fn start(
+        &self,
+        backend: &dyn Backend,
+        fits: &[PlainFit<'_>],
+        prepared: &[Prepared<'_>],
+        runs: &[(usize, f64)],
+    ) -> Result<Box<dyn Batch>> {
+        let train = |of: usize| &prepared[of].train;
+        let config = Config {
+            // Nothing but both layers moves; the generator is not used.
+            training: Training::Random,
+            generator: GeneratorConfig {
+                hidden: vec![1],
+                ..Config::paper().generator
+            },
             activation: self.activation,
-            hidden: MatRef::from_column_major_slice(w, n, dim).to_owned(),
-            output: Mat::from_fn(k, c, |l, o| self.factor(l) * b[o * k + l]),
+            width: self.width,
+            points: POINTS.max(train(0).samples()),
+            variation: Variation::Anisotropic,
+            ..Config::paper()
+        };
+        let domains: Vec<_> = prepared.iter().map(|of| of.train.domain()).collect();
+        let tasks = runs.iter().map(|&(of, lambda)| {
+            let task = Task {
+                train: train(of),
+                validation: &prepared[of].validation,
+                lambda,
+                domain: &domains[of],
+            };
+            (fits[of].seed, task)
+        });
+        let mut batch = backend.start(&config, &tasks.collect::<Vec<_>>())?;
+        for (run, &(of, _)) in runs.iter().enumerate() {
+            let (d, seed) = (train(of).dim(), fits[of].seed);
+            let mut layers = self.layers(d, train(of).y.ncols());
+            layers.initialise(&mut stream(seed, Purpose::Parameters, 0));
+            let mut start = initial(&config, seed, d);
+            let (w, b) = layers.parts();
+            (start.w, start.b) = (w.to_vec(), b.to_vec());
+            batch.begin(run, Leaf::Both, Some(&start))?;
         }
+        Ok(batch)
+    }
+
+    fn layers(&self, d: usize, c: usize) -> Layers {
+        Layers::new(self.activation, self.width, self.activation.weights(d), c)
+    }
+
+    /// The network of a run as it stands.
+    fn network(&self, batch: &dyn Batch, run: usize) -> Result<Network> {
+        let (snapshot, n) = (batch.snapshot(run, false)?, self.width);
+        let (dim, k) = (snapshot.w.len() / n, self.activation.columns(n));
+        let mut layers = Layers::new(self.activation, n, dim, snapshot.b.len() / k);
+        layers.theta = [snapshot.w, snapshot.b].concat();
+        Ok(layers.network())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use faer::Mat;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use thinfit::{Control, Progress};
 
@@ -209,35 +247,6 @@ mod tests {
         let x = Mat::from_fn(m, 2, |i, j| ((i * (7 + 12 * j)) % 97) as f64 / 97.0);
         let y = Mat::from_fn(m, 1, |i, _| (3.0 * x[(i, 0)]).sin() + x[(i, 1)]);
         Dataset::new(x, y).unwrap()
-    }
-
-    #[test]
-    fn gradient_agrees_with_central_differences() {
-        let data = wave(40);
-        for activation in [Activation::Fourier, Activation::Sigmoid, Activation::Relu] {
-            for lambda in [0.0, 0.1] {
-                let prepared = Prepared::new(&data, Scaling::None, 1).unwrap();
-                let mut layers = Layers::new(&prepared, activation, 6, lambda, 1).unwrap();
-                layers.evaluate(0);
-                // Small enough that no point crosses a kink of the variation.
-                let (gradient, h) = (layers.gradient.clone(), 1e-8);
-                for (i, exact) in gradient.iter().enumerate() {
-                    let mut at = |shift: f64| {
-                        let before = layers.theta[i];
-                        layers.theta[i] += shift;
-                        let loss = layers.evaluate(0);
-                        layers.theta[i] = before;
-                        loss
-                    };
-                    let numeric = (at(h) - at(-h)) / (2.0 * h);
-                    let error = (numeric - exact).abs();
-                    assert!(
-                        error < 1e-5,
-                        "{activation:?} {lambda} {i}: {numeric} {exact}"
-                    );
-                }
-            }
-        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::data::rows::Rows;
 use crate::math::random::{Purpose, stream};
 use crate::train::generator::Generator;
+use crate::train::layers::Layers;
 use crate::train::objective::Objective;
 use crate::train::ranks::Solo;
 use crate::{Activation, Leaf, Ridge, Variation};
@@ -16,6 +17,7 @@ const M: usize = 30;
 const D: usize = 3;
 /// Steps of the differences, the first that agrees counts.
 const STEPS: [f64; 3] = [1e-4, 1e-5, 1e-6];
+const LEAVES: [Leaf; 4] = [Leaf::Weights, Leaf::Latents, Leaf::Parameters, Leaf::Both];
 /// Relative to the largest entry of the gradient.
 const TOLERANCE: f64 = 1e-6;
 
@@ -25,6 +27,7 @@ struct Setting {
     z: Vec<f64>,
     w: Mat<f64>,
     dw: Mat<f64>,
+    layers: Layers,
 }
 
 #[derive(Debug, Default)]
@@ -62,7 +65,10 @@ impl Setting {
         *generator.theta.last_mut().unwrap() += f64::from(activation.has_bias());
         let z = (0..N * dim).map(|_| rng.sample(StandardNormal)).collect();
         let w = Mat::from_fn(N, dim, |_, _| rng.sample::<f64, _>(StandardNormal));
+        let mut layers = Layers::new(activation, N, dim, c);
+        layers.initialise(&mut rng);
         Setting {
+            layers,
             objective,
             generator,
             z,
@@ -79,13 +85,18 @@ impl Setting {
             }
             Leaf::Latents => &mut self.z[i],
             Leaf::Parameters => &mut self.generator.theta[i],
+            Leaf::Both => &mut self.layers.theta[i],
         }
     }
 
     /// The loss, and dL/dw in `dw`.
     fn evaluate(&mut self, leaf: Leaf) -> f64 {
-        if leaf != Leaf::Weights {
-            self.generator.forward(&self.z, self.w.as_mut());
+        match leaf {
+            Leaf::Weights => {}
+            Leaf::Latents | Leaf::Parameters => {
+                self.generator.forward(&self.z, self.w.as_mut());
+            }
+            Leaf::Both => return self.layers.evaluate(&mut self.objective).total,
         }
         let loss = self
             .objective
@@ -112,6 +123,7 @@ impl Setting {
                 self.generator.backward(self.dw.as_ref(), None);
                 self.generator.parameter_gradient().to_vec()
             }
+            Leaf::Both => self.layers.gradient.clone(),
         }
     }
 
@@ -169,7 +181,7 @@ fn gradients_equal_central_differences_over_the_whole_grid() {
     let terms = [None].into_iter().chain(Variation::ALL.map(Some));
     for term in terms {
         for activation in Activation::ALL {
-            for leaf in [Leaf::Weights, Leaf::Latents, Leaf::Parameters] {
+            for leaf in LEAVES {
                 for c in [1, 3] {
                     let draws = (0..12).filter_map(|seed| compare(activation, term, leaf, c, seed));
                     let draws: Vec<_> = draws.take(4).collect();

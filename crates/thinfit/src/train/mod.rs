@@ -3,6 +3,7 @@
 pub(crate) mod adam;
 pub(crate) mod checkpoint;
 pub(crate) mod generator;
+pub(crate) mod layers;
 pub(crate) mod objective;
 pub(crate) mod phases;
 pub(crate) mod processor;

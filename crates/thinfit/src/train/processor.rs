@@ -2,6 +2,7 @@
 
 use super::adam::Adam;
 use super::generator::{Generator, Precision, Real};
+use super::layers::Layers;
 use super::objective::{Holdout, Loss, Objective};
 use super::ranks::{Ranks, Solo};
 use super::step::{Backend, Batch, Leaf, Snapshot, Task, Values};
@@ -183,6 +184,7 @@ pub fn initial(config: &Config, seed: u64, inputs: usize) -> Snapshot {
         theta,
         z: Values::pack(&vec![0.0; w.len()], precision),
         w,
+        b: vec![],
         moments: None,
         steps: 0,
         raised: 0,
@@ -202,9 +204,11 @@ struct Run<T> {
     dz: Vec<T>,
     w: Vec<f64>,
     dw: Vec<f64>,
+    /// Where both layers are the leaf.
+    layers: Option<Layers>,
     /// Of θ or z.
     adam: Adam<T>,
-    /// Of w, which is always in double precision.
+    /// Of w, or of w and b, which are always in double precision.
     adam_w: Adam<f64>,
 }
 
@@ -235,6 +239,7 @@ impl<T: Real> Run<T> {
             dz: vec![T::ZERO; n * dim],
             w,
             dw: vec![0.0; n * dim],
+            layers: None,
         }
     }
 
@@ -245,6 +250,14 @@ impl<T: Real> Run<T> {
             .for_each(|z| *z = T::of(rng.sample(StandardNormal)));
     }
 
+    /// The weights of both layers: w as it stands, b = 0.
+    fn both(&self) -> Layers {
+        let (dim, b) = (self.w.len() / self.n, &self.objective.b);
+        let mut layers = Layers::new(self.objective.activation, self.n, dim, b.ncols());
+        layers.theta[..self.w.len()].copy_from_slice(&self.w);
+        layers
+    }
+
     fn generate(&mut self) {
         let (n, dim) = (self.n, self.z.len() / self.n);
         let w = MatMut::from_column_major_slice_mut(&mut self.w, n, dim);
@@ -252,6 +265,10 @@ impl<T: Real> Run<T> {
     }
 
     fn holdout_error(&mut self) -> Result<f64> {
+        if let Some(layers) = &mut self.layers {
+            let b = layers.output().to_owned();
+            return Ok(self.holdout.error(layers.hidden(), b.as_ref()));
+        }
         let w = matrix(&self.w, self.n);
         self.objective.solve(w)?;
         Ok(self.holdout.error(w, self.objective.b.as_ref()))
@@ -268,6 +285,11 @@ impl<T: Real> Steps for Run<T> {
                 self.adam = Adam::new(self.z.len());
             }
             Leaf::Weights => self.adam_w = Adam::new(self.w.len()),
+            Leaf::Both => {}
+        }
+        self.layers = (leaf == Leaf::Both).then(|| self.both());
+        if let Some(layers) = &self.layers {
+            self.adam_w = Adam::new(layers.theta.len());
         }
         let Some(from) = from else {
             return Ok(());
@@ -275,9 +297,12 @@ impl<T: Real> Steps for Run<T> {
         from.theta.unpack(&mut self.generator.theta)?;
         from.z.unpack(&mut self.z)?;
         Values::F64(from.w.clone()).unpack(&mut self.w)?;
+        if let Some(layers) = &mut self.layers {
+            layers.set(&from.w, &from.b)?;
+        }
         match (&from.moments, leaf) {
             (None, _) => Ok(()),
-            (Some(moments), Leaf::Weights) => self.adam_w.restore(moments, from.steps),
+            (Some(moments), Leaf::Weights | Leaf::Both) => self.adam_w.restore(moments, from.steps),
             (Some(moments), _) => self.adam.restore(moments, from.steps),
         }
     }
@@ -289,7 +314,7 @@ impl<T: Real> Steps for Run<T> {
             self.draw(Purpose::Latents, step);
         }
         self.objective.timing.add(Stage::Draw, &mut clock);
-        if leaf != Leaf::Weights {
+        if matches!(leaf, Leaf::Parameters | Leaf::Latents) {
             self.generate();
         }
         self.objective.timing.add(Stage::Forward, &mut clock);
@@ -298,6 +323,12 @@ impl<T: Real> Steps for Run<T> {
             let place = 2 * step as u64 + u64::from(leaf == Leaf::Latents);
             self.objective
                 .scatter(&mut stream(self.seed, Purpose::Points, place));
+        }
+        if let Some(layers) = &mut self.layers {
+            let loss = layers.evaluate(&mut self.objective);
+            self.adam_w
+                .update(rate, &mut layers.theta, &layers.gradient);
+            return Ok(loss);
         }
         let dim = self.dw.len() / n;
         let dw = MatMut::from_column_major_slice_mut(&mut self.dw, n, dim);
@@ -315,7 +346,7 @@ impl<T: Real> Steps for Run<T> {
                 self.objective.timing.add(Stage::Backward, &mut clock);
                 self.adam.update(rate, &mut self.z, &self.dz);
             }
-            Leaf::Weights => self.adam_w.update(rate, &mut self.w, &self.dw),
+            Leaf::Weights | Leaf::Both => self.adam_w.update(rate, &mut self.w, &self.dw),
         }
         self.objective.timing.add(Stage::Descend, &mut clock);
         Ok(loss)
@@ -336,7 +367,7 @@ impl<T: Real> Steps for Run<T> {
                 self.generate();
                 self.holdout_error()
             }
-            Leaf::Weights => self.holdout_error(),
+            Leaf::Weights | Leaf::Both => self.holdout_error(),
         }
     }
 
@@ -344,8 +375,10 @@ impl<T: Real> Steps for Run<T> {
         if self.leaf == Leaf::Parameters {
             self.draw(Purpose::FinalLatents, 0);
         }
-        if self.leaf != Leaf::Weights {
-            self.generate();
+        match (&self.layers, self.leaf) {
+            (Some(layers), _) => return layers.hidden().to_owned(),
+            (None, Leaf::Parameters | Leaf::Latents) => self.generate(),
+            (None, Leaf::Weights | Leaf::Both) => {}
         }
         matrix(&self.w, self.n).to_owned()
     }
@@ -353,7 +386,7 @@ impl<T: Real> Steps for Run<T> {
     fn snapshot(&self, moments: bool) -> Snapshot {
         let pack = |values: &[T]| Values::pack(values, self.precision);
         let (moments, steps) = match self.leaf {
-            Leaf::Weights => {
+            Leaf::Weights | Leaf::Both => {
                 let Adam {
                     first,
                     second,
@@ -371,10 +404,13 @@ impl<T: Real> Steps for Run<T> {
                 (moments.then(|| [first, second].map(|m| pack(m))), *steps)
             }
         };
+        let layers = self.layers.as_ref().map(Layers::parts);
+        let (w, b) = layers.unwrap_or((&self.w, &[]));
         Snapshot {
             theta: pack(&self.generator.theta),
             z: pack(&self.z),
-            w: self.w.clone(),
+            w: w.to_vec(),
+            b: b.to_vec(),
             moments,
             steps,
             raised: self.objective.normal.raised,

@@ -1,7 +1,7 @@
 //! One training step: the seam for other devices.
 //!
 //! F-Opt, GFT and GFT-r are the same step; they differ in the [`Leaf`] that Adam moves, and in whether the latents are
-//! drawn afresh. A [`Backend`] starts a [`Batch`] of runs on its device: one for each λ and seed, in the simplest case a
+//! drawn afresh. The plain network, whose output weights move too instead of being solved for, is one more leaf. A [`Backend`] starts a [`Batch`] of runs on its device: one for each λ and seed, in the simplest case a
 //! single one. Phases, validation, the best state so far, checkpoints and the choice of λ sit above the seam and are
 //! written once (`phases`, `fit`).
 
@@ -22,6 +22,8 @@ pub enum Leaf {
     Latents,
     /// The hidden weights w themselves: F-Opt.
     Weights,
+    /// The weights of both layers, (w, b), with nothing solved for: the plain network. No phase of a fit moves it.
+    Both,
 }
 
 /// The data and λ of one run, in scaled units.
@@ -75,7 +77,8 @@ pub trait Batch: Send {
     /// steps; the others go on. [`Error::Device`] ends all runs.
     fn advance(&mut self, runs: &[usize], steps: Range<usize>, rate: f64) -> Vec<Result<Loss>>;
 
-    /// Mean squared error on the validation rows after `step` steps, with b solved on the training rows.
+    /// Mean squared error on the validation rows after `step` steps, with b solved on the training rows unless it is a
+    /// leaf.
     ///
     /// # Errors
     /// As [`Batch::advance`].
@@ -119,6 +122,10 @@ pub struct Snapshot {
     pub z: Values,
     /// w, column by column.
     pub w: Vec<f64>,
+    /// b where it is a leaf ([`Leaf::Both`]), column by column (k × c): in f(x) = Re Σ_l b_l Φ(⟨w_l, x⟩), without the
+    /// factor 1/n of a [`Network`](crate::Network).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub b: Vec<f64>,
     /// First and second moments of the leaf; none to restart Adam.
     pub moments: Option<[Values; 2]>,
     /// Steps that the moments have seen.

@@ -7,6 +7,7 @@ use super::{Loss, Objective};
 use crate::data::rows::Rows;
 use crate::math::random::Stream;
 use crate::network::planes::mix;
+use crate::train::layers::Layers;
 use crate::train::ranks::Solo;
 use crate::{Activation, Dataset, Ridge, Variation};
 use faer::{MatMut, MatRef};
@@ -53,19 +54,35 @@ impl Joint {
         w: MatRef<'_, f64>,
         b: MatRef<'_, f64>,
         dw: MatMut<'_, f64>,
+        db: MatMut<'_, f64>,
+    ) -> Loss {
+        self.0.gradient_at(w, b, dw, db)
+    }
+
+    /// The objective at the weights of a plain network, which keeps its gradient.
+    pub fn evaluate(&mut self, layers: &mut Layers) -> Loss {
+        layers.evaluate(&mut self.0)
+    }
+}
+
+impl Objective {
+    /// The objective at w and b, and its gradient in both.
+    pub(in crate::train) fn gradient_at(
+        &mut self,
+        w: MatRef<'_, f64>,
+        b: MatRef<'_, f64>,
+        dw: MatMut<'_, f64>,
         mut db: MatMut<'_, f64>,
     ) -> Loss {
-        let objective = &mut self.0;
-        objective.b.copy_from(b);
-        mix(objective.activation, b, objective.mixed.as_mut());
-        objective
-            .groups
+        self.b.copy_from(b);
+        mix(self.activation, b, self.mixed.as_mut());
+        self.groups
             .par_iter_mut()
             .for_each(|group| group.prepare(w));
-        let loss = objective.residuals(w);
-        db.copy_from(&objective.v);
-        objective.v.fill(0.0);
-        objective.sweep(w, dw);
+        let loss = self.residuals(w);
+        db.copy_from(&self.v);
+        self.v.fill(0.0);
+        self.sweep(w, dw);
         loss
     }
 }

@@ -54,7 +54,7 @@ struct Regulariser {
 
 /// L(w) + λR(w) over a fixed set of rows.
 pub(crate) struct Objective {
-    activation: Activation,
+    pub activation: Activation,
     ridge: Ridge,
     ranks: Arc<dyn Ranks>,
     omega: f64,

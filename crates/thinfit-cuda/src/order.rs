@@ -1,0 +1,70 @@
+//! The order among the batches of a program. Their steps go side by side; to record graphs and to take or free memory, a
+//! batch has the driver to itself, because calls of other threads while a graph is recorded can spoil it.
+
+use std::ops::Range;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use thinfit::pieces::{Batch, Snapshot};
+use thinfit::{Leaf, Loss, Mat, Result};
+
+static ORDER: RwLock<()> = RwLock::new(());
+
+/// The right to record graphs, and to take and free memory.
+pub(crate) fn alone() -> RwLockWriteGuard<'static, ()> {
+    ORDER.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The right to do anything else.
+fn beside() -> RwLockReadGuard<'static, ()> {
+    ORDER.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A batch that keeps the order. It is there until it is dropped.
+pub(crate) struct Ordered(pub Option<Box<dyn Batch>>);
+
+impl Ordered {
+    fn batch(&self) -> &dyn Batch {
+        self.0.as_deref().expect("it is not dropped")
+    }
+
+    fn batch_mut(&mut self) -> &mut dyn Batch {
+        self.0.as_deref_mut().expect("it is not dropped")
+    }
+}
+
+impl Drop for Ordered {
+    fn drop(&mut self) {
+        let _alone = alone();
+        self.0 = None;
+    }
+}
+
+impl Batch for Ordered {
+    fn begin(&mut self, run: usize, leaf: Leaf, from: Option<&Snapshot>) -> Result<()> {
+        let _alone = alone();
+        self.batch_mut().begin(run, leaf, from)
+    }
+
+    fn advance(&mut self, runs: &[usize], steps: Range<usize>, rate: f64) -> Vec<Result<Loss>> {
+        let _beside = beside();
+        self.batch_mut().advance(runs, steps, rate)
+    }
+
+    fn validate(&mut self, runs: &[usize], step: usize) -> Vec<Result<f64>> {
+        let _beside = beside();
+        self.batch_mut().validate(runs, step)
+    }
+
+    fn weights(&mut self, run: usize) -> Result<Mat<f64>> {
+        let _beside = beside();
+        self.batch_mut().weights(run)
+    }
+
+    fn snapshot(&self, run: usize, moments: bool) -> Result<Snapshot> {
+        let _beside = beside();
+        self.batch().snapshot(run, moments)
+    }
+
+    fn stride(&self) -> usize {
+        self.batch().stride()
+    }
+}
