@@ -421,7 +421,7 @@ extern "C" __global__ void __launch_bounds__(512) adjoint(Parameters p) {
         copy(kept, f);
     }
     const double *shares = p.db + (i64)run * p.groups * p.k * p.c;
-    const double *others = p.point_sum + (i64)run * p.k * p.c;
+    const double *others = p.point_db + (i64)run * p.tiles * p.k * p.c;
     double *v = p.v + (i64)run * p.k * p.c;
     for (int i = threadIdx.x; i < p.k * p.c; i += blockDim.x) {
         double sum = 0.0;
@@ -431,7 +431,12 @@ extern "C" __global__ void __launch_bounds__(512) adjoint(Parameters p) {
 #if ACTIVATION == FOURIER
         if (i % p.k >= p.n) sum = -sum;
 #endif
-        if (lambda > 0.0) sum = fma(lambda, others[i], sum);
+        if (lambda > 0.0) {
+            double more = 0.0;
+#pragma unroll 16
+            for (int t = 0; t < p.tiles; t++) more += others[(i64)t * p.k * p.c + i];
+            sum = fma(lambda, more, sum);
+        }
         if (leaf) p.slope[(i64)run * p.k * p.c + i] = sum;
         v[i] = leaf ? 0.0 : sum;
     }

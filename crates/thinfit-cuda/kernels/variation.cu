@@ -5,23 +5,22 @@ struct alignas(16) Tile {
     double at[POINTS];
 };
 
-// The sum over the lanes of each of 32 numbers; number i ends in lane i.
-__device__ __forceinline__ double transposed_sum(double (&v)[32], int lane) {
+// The sum over the lanes of each of 32 numbers; number i ends in lane i. Lanes whose bit HALF is set keep the upper half.
+template <int HALF>
+__device__ __forceinline__ double transposed_sum(double *v, int lane) {
+    const bool upper = lane & HALF;
 #pragma unroll
-    for (int half = 16; half > 0; half >>= 1) {
-        const bool upper = lane & half;
-#pragma unroll
-        for (int i = 0; i < half; i++) {
-            double give = upper ? v[i] : v[i + half], keep = upper ? v[i + half] : v[i];
-            v[i] = keep + __shfl_xor_sync(~0u, give, half);
-        }
+    for (int i = 0; i < HALF; i++) {
+        double give = upper ? v[i] : v[i + HALF], keep = upper ? v[i + HALF] : v[i];
+        v[i] = keep + __shfl_xor_sync(~0u, give, HALF);
     }
+    if constexpr (HALF > 1) return transposed_sum<HALF / 2>(v, lane);
     return v[0];
 }
 
 // A thread has a neuron at a time, and all points of the tile. Points that are missing in the last tile have σ = 0.
 // Grid: (tiles, runs), whole warps; shared: POINTS · (d′ + d + 3 · n) + n · d′ + 32 doubles.
-extern "C" __global__ void __launch_bounds__(128) variation(Parameters p) {
+extern "C" __global__ void __launch_bounds__(128, 4) variation(Parameters p) {
     extern __shared__ __align__(16) double room[];
     int run = blockIdx.y, tile = blockIdx.x, start = tile * POINTS, n = p.n, d = p.d;
     int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, warps = blockDim.x >> 5;
@@ -85,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(128) variation(Parameters p) {
                     for (int q = 0; q < INPUTS; q++) sums[q * POINTS + j] = fma(s, by[q], sums[q * POINTS + j]);
                 }
             }
-            double sum = transposed_sum(sums, lane);
+            double sum = transposed_sum<16>(sums, lane);
             int q = first + lane / POINTS;
             if (q < d) u[q].at[lane % POINTS] = sum;
         }
@@ -159,19 +158,4 @@ extern "C" __global__ void __launch_bounds__(128) variation(Parameters p) {
     if (threadIdx.x > 0) return;
     for (int i = 1; i < warps; i++) total += value[i];
     p.point_value[(i64)run * p.tiles + tile] = total * weight;
-}
-
-// dR/db = Σ tiles. Grid: (k·c/32, runs); block (32, 8).
-extern "C" __global__ void gather(Parameters p) {
-    __shared__ double parts[8][32];
-    int run = blockIdx.y, count = p.k * p.c, i = blockIdx.x * 32 + threadIdx.x;
-    double sum = 0.0;
-    if (i < count && p.lambda[run] > 0.0)
-#pragma unroll 8
-        for (int t = threadIdx.y; t < p.tiles; t += 8) sum += p.point_db[((i64)run * p.tiles + t) * count + i];
-    parts[threadIdx.y][threadIdx.x] = sum;
-    __syncthreads();
-    if (threadIdx.y > 0 || i >= count) return;
-    for (int part = 1; part < 8; part++) sum += parts[part][threadIdx.x];
-    p.point_sum[(i64)run * count + i] = sum;
 }

@@ -21,7 +21,7 @@ use thinfit::pieces::Real;
 use thinfit::{Activation, Error, Precision, Result};
 
 /// Names of the kernels.
-const NAMES: [&str; 23] = [
+const NAMES: [&str; 22] = [
     "draw",
     "scatter",
     "tick",
@@ -34,7 +34,6 @@ const NAMES: [&str; 23] = [
     "sweep",
     "collect",
     "variation",
-    "gather",
     "layer",
     "layer_narrow",
     "clip",

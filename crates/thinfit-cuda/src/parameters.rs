@@ -122,7 +122,6 @@ parameters! {
     point_value: doubles,
     point_db: doubles,
     point_dw: doubles,
-    point_sum: doubles,
     lambda: doubles,
     /// Learning rate; and the coefficients of Adam's step, two for each run.
     rate: doubles,

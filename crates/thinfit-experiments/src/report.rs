@@ -356,10 +356,10 @@ mod tests {
         let (tables, plan) = ([1, 2, 3].map(Exhibit::Table), plan(vec![], &[1, 2, 3]));
         let report = Report::new(&tables, &plan, &Settings::paper(), &ledger);
         let expected = [
-            "table1: 56 of 78 published cells, and 62 of our own",
-            "table2: 11 of 30 published cells, and 45 of our own",
-            "table3: 26 of 72 published cells, and 54 of our own",
-            "all tables: 93 of 300 published cells, and 161 of our own",
+            "table1: 56 of 78 published cells, 32 of them within a factor of 3, and 62 of our own",
+            "table2: 11 of 30 published cells, 10 of them within a factor of 3, and 45 of our own",
+            "table3: 26 of 72 published cells, 19 of them within a factor of 3, and 54 of our own",
+            "all tables: 93 of 300 published cells, 61 of them within a factor of 3, and 161 of our own",
         ];
         assert_eq!(counts(&report), expected);
         let recorded = std::fs::read_to_string(folder.join("results.csv")).unwrap();
@@ -377,8 +377,8 @@ mod tests {
         assert_eq!(report.seeds(ours), "3");
         assert!(comparison.best && !of(&report, Row::Shrimp).best);
         let expected = [
-            "table1: 2 of 78 published cells",
-            "all tables: 2 of 300 published cells",
+            "table1: 2 of 78 published cells, 1 of them within a factor of 3",
+            "all tables: 2 of 300 published cells, 1 of them within a factor of 3",
         ];
         assert_eq!(counts(&report), expected);
     }
@@ -397,7 +397,8 @@ mod tests {
         assert_eq!(partly.seeds(ours), "2, 1 failed");
         assert!(partly.csv().contains(",2,1,2e0,abc,paper"));
         let wholly = report("wholly", &[None], 5);
-        assert_eq!(counts(&wholly)[0], "table1: 1 of 78 published cells");
+        let one = "table1: 1 of 78 published cells, 0 of them within a factor of 3";
+        assert_eq!(counts(&wholly)[0], one);
         let row = "| GFT | fourier | 0 | failed | – | 1 of 5, 1 failed | 2.72e-7 | – |";
         assert!(wholly.markdown().contains(row));
         let page = crate::page(&wholly, None);

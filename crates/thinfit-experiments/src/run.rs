@@ -16,7 +16,7 @@ use thinfit_methods::Device;
 /// The most runs of a batch, one for each λ of each fit: a stop soon saves them all.
 const RUNS: usize = 60;
 /// Batches side by side on a device: a single one of a dozen runs leaves most of it idle.
-pub const LANES: usize = 8;
+pub const LANES: usize = 4;
 
 /// What happens while jobs are done.
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +44,8 @@ pub struct Outcome {
 type Observe<'a> = dyn Fn(Event<'_>) -> Control + Sync + 'a;
 
 /// Does all jobs that are not in the ledger, on `workers` threads, with the settings that they were planned with. With a
-/// device, it trains F-Opt, GFT, GFT-r and plain networks: fits that differ in the seed and λ alone as one batch, and
-/// [`LANES`] batches at a time.
+/// device, it trains F-Opt, GFT, GFT-r and plain networks: fits that differ in seed, λ and rows of one shape alone as one batch,
+/// and [`LANES`] batches at a time.
 ///
 /// A fit that fails is an event, and the others go on.
 ///
@@ -264,20 +264,22 @@ fn chains(jobs: &[Job]) -> Vec<Vec<&Job>> {
     chains
 }
 
-/// Chains that are trained together: those that differ in the seed and λ alone. The long ones come first, so that none
+/// Chains that are trained together: those that differ in seed, λ and rows of one shape alone. The long ones come first, so that none
 /// is left alone at the end.
 fn batches(chains: Vec<Vec<&Job>>) -> Vec<Vec<Vec<&Job>>> {
     let runs = |chain: &Vec<&Job>| match chain[0].lambda {
         Some(Lambda::Auto) => Lambda::GRID.len(),
         _ => 1,
     };
+    let shape = |job: &Job| (job.column.dim(), job.column.samples());
     let alike = |one: &Job, other: &Job| {
         let same = Job {
+            column: one.column,
             seed: one.seed,
             lambda: one.lambda,
             ..other.clone()
         };
-        same == *one
+        same == *one && shape(one) == shape(other)
     };
     let mut batches: Vec<Vec<Vec<&Job>>> = Vec::new();
     for chain in chains {
@@ -669,7 +671,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_hold_what_differs_in_seed_and_lambda_and_no_more_runs_than_they_may() {
+    fn batches_hold_what_has_one_shape_and_no_more_runs_than_they_may() {
         let settings = short();
         let jobs = trained(&settings, None);
         let batch = |jobs: &[Job]| {
@@ -679,6 +681,12 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         assert_eq!(batch(&jobs[..9]), [3, 3]);
+        // f2 and f3 have 500 rows of 5 inputs, f1 has 300.
+        let on = |column: &str| Job {
+            column: column.parse().unwrap(),
+            ..jobs[0].clone()
+        };
+        assert_eq!(batch(&["f1-5", "f2-5", "f3-5"].map(on)), [2, 1]);
         let many = (1..=70).map(|seed| Job {
             seed,
             lambda: Some(Lambda::Fixed(seed as f64)),

@@ -131,7 +131,7 @@ impl<T: Number> Fits<T> {
         let dw_shares = zeros(count * groups * n * dim)?;
         let (point_value, point_db) = (zeros(count * tiles)?, zeros(count * tiles * k * c)?);
         let (point_dw, dw) = (zeros(count * tiles * n * dim)?, zeros(count * n * dim)?);
-        let (stride_of, point_sum) = (zeros(2 * count)?, zeros(count * k * c)?);
+        let stride_of = zeros(2 * count)?;
         let mut add = |buffer: Buffer<f64>| {
             let address = buffer.address;
             rest.push(buffer);
@@ -195,7 +195,6 @@ impl<T: Number> Fits<T> {
             point_value,
             point_db,
             point_dw,
-            point_sum,
             lambda,
             rate: rates.address,
             stride_of,

@@ -127,9 +127,6 @@ impl<T: Number> Fits<T> {
                 p,
                 &[],
             )?;
-            let grid = [(p.k as usize * p.c as usize).div_ceil(32), runs, 1];
-            self.lane
-                .launch(Queue::Aside, "gather", grid, [32, 8], 0, p, &[])?;
         }
         self.over_rows(
             "residuals",
