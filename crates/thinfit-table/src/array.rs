@@ -5,6 +5,7 @@ use crate::error::{malformed, show, unread};
 use crate::names::{check_columns, distinct, list};
 use crate::reader::{Block, Seekable, Source};
 use crate::{Position, Remedy, Result};
+use std::collections::HashSet;
 use std::io::SeekFrom;
 use std::path::{Path, PathBuf};
 
@@ -105,7 +106,8 @@ impl Array {
     ) -> Result<Self> {
         let length = input.seek(SeekFrom::End(0));
         let available = length.map_err(|error| unread(path, error))? - start;
-        if layout.size().is_none_or(|size| size > available) {
+        // More bytes than numbers are a damaged shape.
+        if layout.size() != Some(available) {
             return Err(malformed(
                 path,
                 format!("an array of {} × {} numbers", layout.rows, layout.columns),
@@ -270,6 +272,13 @@ impl Listed {
             Err(why) => format!("{name} ({why})"),
         }
     }
+}
+
+/// Indices of the other arrays.
+pub(crate) fn left_out(listed: &[Listed], chosen: &[usize]) -> Vec<usize> {
+    let chosen: HashSet<usize> = chosen.iter().copied().collect();
+    let others = (0..listed.len()).filter(|at| !chosen.contains(at));
+    others.collect()
 }
 
 /// Indices of the arrays that make up the table: those in `wanted` (names separated by commas), or all that are more than

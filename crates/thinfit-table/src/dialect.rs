@@ -5,6 +5,7 @@ use crate::error::malformed;
 use crate::records::{Fields, Records};
 use crate::text::number;
 use crate::{Options, Remedy, Result};
+use memchr::memchr_iter;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -127,7 +128,15 @@ impl Dialect {
         });
         dialect.header = match options.header {
             Some(header) => header,
-            None => is_header(path, &kinds(path, sample, dialect))?,
+            None => {
+                let records = kinds(path, sample, dialect);
+                let cut = sample.len() >= SAMPLE;
+                if cut && records.first().is_none_or(Vec::is_empty) {
+                    let found = format!("no whole field in its first {SAMPLE} bytes");
+                    return Err(malformed(path, "names or numbers", found, Remedy::Header));
+                }
+                is_header(path, &records)?
+            }
         };
         Ok(dialect)
     }
@@ -154,7 +163,12 @@ enum Field {
 fn kinds(path: &Path, sample: &[u8], dialect: Dialect) -> Vec<Vec<Field>> {
     let delimiter = dialect.delimiter;
     let whole = sample.len() < SAMPLE;
-    let mut records = Records::new(path, sample.into(), Box::new(std::io::empty()));
+    let mut sample = sample.to_vec();
+    // A quote that is open where the sample ends must not hide the fields before it.
+    if !whole && memchr_iter(b'"', &sample).count() % 2 == 1 {
+        sample.push(b'"');
+    }
+    let mut records = Records::new(path, sample, Box::new(std::io::empty()));
     let mut kinds: Vec<Vec<Field>> = Vec::new();
     while kinds.len() < RECORDS
         && let Ok(Some((_, record))) = records.next(delimiter)

@@ -4,6 +4,7 @@
 use crate::text::number;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use thinfit_text::shown;
 
 /// Result with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
@@ -271,23 +272,13 @@ pub(crate) fn useful(mut error: Error, needed: bool) -> Error {
     error
 }
 
-/// Bytes of a file for a message: at most forty characters, control characters escaped.
+/// Bytes of a file for a message: at most forty characters, hidden ones escaped.
 pub(crate) fn show(bytes: &[u8]) -> String {
     const MOST: usize = 40;
     // A character has at most four bytes, so these hold at least forty-one characters if there are as many.
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * (MOST + 1))]);
-    let mut shown: String = text.chars().take(MOST).flat_map(escape).collect();
-    if text.chars().nth(MOST).is_some() {
-        shown.push('…');
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", shown(&text[..end])),
+        None => shown(&text).into_owned(),
     }
-    shown
-}
-
-/// The character, or its escape if it is a control character.
-fn escape(c: char) -> impl Iterator<Item = char> {
-    let visible = !c.is_control();
-    visible
-        .then_some(c)
-        .into_iter()
-        .chain((!visible).then(|| c.escape_default()).into_iter().flatten())
 }

@@ -3,7 +3,7 @@
 //! flags, shape, name and numbers. Variables that are not real arrays are listed but not read.
 
 use crate::Result;
-use crate::array::{Array, Arrays, Layout, Listed, Number, choose};
+use crate::array::{Array, Arrays, Layout, Listed, Number, choose, left_out};
 use crate::error::malformed;
 use crate::reader::Seekable;
 use flate2::read::ZlibDecoder;
@@ -11,6 +11,8 @@ use std::io::{Cursor, Read, SeekFrom};
 use std::path::Path;
 
 /// Types of elements.
+const INT32: u32 = 5;
+const UINT32: u32 = 6;
 const MATRIX: u32 = 14;
 const COMPRESSED: u32 = 15;
 /// The most bytes in the shape or the name of a variable.
@@ -33,8 +35,17 @@ pub(crate) fn open(
     if listed.is_empty() {
         return Err(damaged("no variables".into()));
     }
+    let chosen = choose(path, &listed, wanted)?;
+    // Unless it was told which variables to take, damage must not hide one.
+    if wanted.is_none() {
+        for at in left_out(&listed, &chosen) {
+            let (mut rest, _) = variable(&mut input, places[at], big).map_err(damaged)?;
+            let read = std::io::copy(&mut rest, &mut std::io::sink());
+            read.map_err(|error| damaged(error.to_string()))?;
+        }
+    }
     let mut arrays = Vec::new();
-    for at in choose(path, &listed, wanted)? {
+    for at in chosen {
         let numbers = numbers(&mut input, places[at], big).map_err(damaged)?;
         let Listed { name, layout, .. } = &listed[at];
         let layout = layout.clone().map_err(damaged)?;
@@ -63,9 +74,8 @@ fn variables(input: &mut Box<dyn Seekable>) -> Flawed<(Vec<Listed>, Vec<u64>, bo
         if place + 8 + size > length {
             return Err("a truncated file".into());
         }
-        if let Some((_, variable)) = variable(input, place, big)?
-            && !variable.name.is_empty()
-        {
+        let (_, variable) = variable(input, place, big)?;
+        if !variable.name.is_empty() {
             listed.push(variable);
             places.push(place);
         }
@@ -76,22 +86,28 @@ fn variables(input: &mut Box<dyn Seekable>) -> Flawed<(Vec<Listed>, Vec<u64>, bo
 
 /// The bytes of the numbers of the variable at `place`.
 fn numbers(input: &mut Box<dyn Seekable>, place: u64, big: bool) -> Flawed<Vec<u8>> {
-    let Some((mut rest, Listed { layout, .. })) = variable(input, place, big)? else {
-        return Err("no variable".into());
-    };
+    let (mut rest, Listed { layout, .. }) = variable(input, place, big)?;
     let (size, mut numbers) = (layout?.size().unwrap_or(u64::MAX), Vec::new());
-    // No more than the shape says, whatever the element unpacks to.
-    let read = rest.by_ref().take(size).read_to_end(&mut numbers);
+    // Hardly more than the shape says, whatever the element unpacks to. The checksum is compared at its end, which only a
+    // read beyond the last byte reaches.
+    let most = size.saturating_add(8);
+    let read = rest.by_ref().take(most).read_to_end(&mut numbers);
     read.map_err(|error| error.to_string())?;
+    match (numbers.len() as u64).checked_sub(size) {
+        // Elements are padded to a multiple of eight bytes.
+        Some(0..8) => numbers.truncate(size as usize),
+        Some(_) => return Err("more numbers in a variable than its shape says".into()),
+        None => {}
+    }
     Ok(numbers)
 }
 
-/// The variable at `place` and a stream of its numbers; none if the element is not a variable.
+/// The variable at `place` and a stream of its numbers, and of what is left of it.
 fn variable(
     input: &mut Box<dyn Seekable>,
     place: u64,
     big: bool,
-) -> Flawed<Option<(Box<dyn Read + '_>, Listed)>> {
+) -> Flawed<(Box<dyn Read + '_>, Listed)> {
     seek(input, SeekFrom::Start(place))?;
     let outer = Tag::read(input, big)?;
     let content = input.take(outer.size.into());
@@ -100,11 +116,11 @@ fn variable(
         COMPRESSED => {
             let mut content = ZlibDecoder::new(content);
             if Tag::read(&mut content, big)?.kind != MATRIX {
-                return Ok(None);
+                return Err("a damaged variable".into());
             }
             Box::new(content)
         }
-        _ => return Ok(None),
+        kind => return Err(format!("an element of type {kind}")),
     };
     let word = |bytes: &[u8]| -> u32 {
         let bytes = bytes.iter().take(4);
@@ -115,7 +131,11 @@ fn variable(
             bytes.rev().fold(0, join)
         }
     };
-    let flags = word(&element(&mut content, big)?);
+    let flags = element(&mut content, big, Some(UINT32))?;
+    if flags.len() != 8 {
+        return Err("a damaged variable".into());
+    }
+    let flags = word(&flags);
     let (class, complex) = (flags & 0xff, flags & 0x800 != 0);
     let other = match class {
         6..=15 => None,
@@ -127,10 +147,10 @@ fn variable(
     };
     // Objects continue differently.
     let (shape, name) = if matches!(class, 1..=15) {
-        let shape = element(&mut content, big)?;
+        let shape = element(&mut content, big, Some(INT32))?;
         let shape = shape.chunks_exact(4).map(|size| u64::from(word(size)));
         let shape: Vec<_> = shape.collect();
-        let name = element(&mut content, big)?;
+        let name = element(&mut content, big, None)?;
         (shape, String::from_utf8_lossy(&name).into_owned())
     } else {
         (Vec::new(), "?".to_owned())
@@ -143,18 +163,23 @@ fn variable(
             Some((rows, columns)) => {
                 let tag = Tag::read(&mut content, big)?;
                 if let Some(short) = tag.short {
-                    content = Box::new(Cursor::new(short).take(tag.size.into()));
+                    content = Box::new(Cursor::new(short).chain(content));
                 }
-                let number = number(tag.kind);
-                number
-                    .map(|number| Layout {
-                        number,
-                        big_endian: big,
-                        by_columns: true,
-                        rows,
-                        columns,
-                    })
-                    .ok_or_else(|| format!("numbers of type {}", tag.kind))
+                let layout = number(tag.kind).map(|number| Layout {
+                    number,
+                    big_endian: big,
+                    by_columns: true,
+                    rows,
+                    columns,
+                });
+                let size = layout.as_ref().map(Layout::size);
+                if size.is_some_and(|size| size != Some(tag.size.into())) {
+                    return Err(format!(
+                        "a truncated or damaged variable, {} bytes of numbers for a shape of {rows} × {columns}",
+                        tag.size
+                    ));
+                }
+                layout.ok_or_else(|| format!("numbers of type {}", tag.kind))
             }
         },
     };
@@ -163,7 +188,7 @@ fn variable(
         shape,
         layout,
     };
-    Ok(Some((content, listed)))
+    Ok((content, listed))
 }
 
 /// How an element of this type stores numbers. MATLAB stores integer values in fewer bytes than the class of the variable.
@@ -217,9 +242,12 @@ impl Tag {
     }
 }
 
-/// The content of a short element, which is padded to a multiple of eight bytes.
-fn element(input: &mut impl Read, big: bool) -> Flawed<Vec<u8>> {
+/// The content of a short element of this type, where it has to be one; it is padded to a multiple of eight bytes.
+fn element(input: &mut impl Read, big: bool, kind: Option<u32>) -> Flawed<Vec<u8>> {
     let tag = Tag::read(input, big)?;
+    if kind.is_some_and(|kind| kind != tag.kind) {
+        return Err("a damaged variable".into());
+    }
     if let Some(short) = tag.short {
         return Ok(short[..tag.size as usize].to_vec());
     }

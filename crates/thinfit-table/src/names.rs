@@ -4,22 +4,30 @@ use crate::Result;
 use crate::error::{malformed, show};
 use std::collections::HashSet;
 use std::path::Path;
+use thinfit_text::{LONGEST_NAME, clean};
 
 /// The most columns a table may have.
 const MOST_COLUMNS: usize = 1 << 20;
 /// The most names in a message.
 const MOST_SHOWN: usize = 12;
 
-/// The names of columns, checked to be distinct; empty ones become `c1`, `c2`, … by position.
+/// The names of columns without hidden characters, checked to be distinct and not endless; empty ones become `c1`, `c2`, …
+/// by position.
 pub(crate) fn distinct(path: &Path, names: Vec<String>) -> Result<Vec<String>> {
-    let name = |(j, name): (usize, String)| {
-        if name.is_empty() {
-            format!("c{}", j + 1)
-        } else {
-            name
-        }
+    let name = |(j, name): (usize, String)| match &*clean(&name) {
+        "" => format!("c{}", j + 1),
+        name => name.to_owned(),
     };
     check_columns(path, names.len() as u64)?;
+    let long = |name: &&String| name.chars().nth(LONGEST_NAME).is_some();
+    if let Some(long) = names.iter().find(long) {
+        return Err(malformed(
+            path,
+            format!("column names of at most {LONGEST_NAME} characters"),
+            format!("`{}` with {}", show(long.as_bytes()), long.chars().count()),
+            "shorten it",
+        ));
+    }
     let names: Vec<_> = names.into_iter().enumerate().map(name).collect();
     let mut known = HashSet::new();
     if let Some(twice) = names.iter().find(|name| !known.insert(name.as_str())) {

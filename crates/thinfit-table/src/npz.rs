@@ -1,10 +1,10 @@
-//! NPZ: a ZIP archive of NPY files, one per array.
+//! NPZ: a ZIP archive of NPY files, one per array, each with a checksum.
 
-use crate::Result;
-use crate::array::{Array, Arrays, Listed, choose};
-use crate::error::malformed;
+use crate::array::{Array, Arrays, Listed, choose, left_out};
+use crate::error::{malformed, show};
 use crate::npy::Header;
 use crate::reader::Seekable;
+use crate::{Remedy, Result};
 use std::io::{Cursor, Read};
 use std::path::Path;
 use zip::ZipArchive;
@@ -17,12 +17,13 @@ pub(crate) fn open(path: &Path, input: Box<dyn Seekable>, wanted: Option<&str>) 
         malformed(path, "an NPZ file", why, advice)
     };
     let mut archive = ZipArchive::new(input).map_err(|error| damaged(error.to_string()))?;
-    let (mut listed, mut places) = (Vec::new(), Vec::new());
+    let (mut listed, mut places, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for place in 0..archive.len() {
         let entry = archive.by_index(place);
         let mut entry = entry.map_err(|error| damaged(error.to_string()))?;
         let name = entry.name().map_err(|error| damaged(error.to_string()))?;
         let Some(name) = name.strip_suffix(".npy").map(str::to_owned) else {
+            others.push(show(name.as_bytes()));
             continue;
         };
         let header = Header::read(&mut entry).map_err(damaged)?;
@@ -36,16 +37,35 @@ pub(crate) fn open(path: &Path, input: Box<dyn Seekable>, wanted: Option<&str>) 
     if listed.is_empty() {
         return Err(damaged("a ZIP archive without arrays".into()));
     }
+    let chosen = choose(path, &listed, wanted)?;
+    // Unless it was told which arrays to take, damage must not hide one.
+    if wanted.is_none() {
+        if let Some(other) = others.first() {
+            return Err(malformed(
+                path,
+                "arrays alone",
+                format!("`{other}`"),
+                Remedy::Array,
+            ));
+        }
+        for at in left_out(&listed, &chosen) {
+            let entry = archive.by_index(places[at]);
+            let mut entry = entry.map_err(|error| damaged(error.to_string()))?;
+            let read = std::io::copy(&mut entry, &mut std::io::sink());
+            read.map_err(|error| damaged(error.to_string()))?;
+        }
+    }
     let mut arrays = Vec::new();
-    for at in choose(path, &listed, wanted)? {
+    for at in chosen {
         let entry = archive.by_index(places[at]);
         let mut entry = entry.map_err(|error| damaged(error.to_string()))?;
         Header::read(&mut entry).map_err(damaged)?;
         let Listed { name, layout, .. } = &listed[at];
         let layout = layout.clone().map_err(damaged)?;
         let mut bytes = Vec::new();
-        // No more than the header says, whatever the archive unpacks to.
-        let size = layout.size().unwrap_or(u64::MAX);
+        // Hardly more than the header says, whatever the archive unpacks to. The checksum is compared at the end of the
+        // entry, which only a read beyond its last byte reaches.
+        let size = layout.size().unwrap_or(u64::MAX).saturating_add(1);
         let read = entry.by_ref().take(size).read_to_end(&mut bytes);
         read.map_err(|error| damaged(error.to_string()))?;
         let input = Box::new(Cursor::new(bytes));

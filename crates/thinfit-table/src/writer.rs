@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use thinfit_text::clean;
 
 /// Bytes buffered before a write.
 const CHUNK: usize = 1 << 16;
@@ -66,12 +67,12 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes a line of names, quoted where needed.
+    /// Writes a line of names without hidden characters, quoted where needed.
     ///
     /// # Errors
     /// The write fails.
     pub fn names(&mut self, names: &[impl AsRef<str>]) -> Result<()> {
-        for (j, name) in names.iter().map(AsRef::as_ref).enumerate() {
+        for (j, name) in names.iter().map(|name| clean(name.as_ref())).enumerate() {
             if j > 0 {
                 self.buffer.push(b',');
             }

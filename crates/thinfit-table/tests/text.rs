@@ -92,7 +92,7 @@ fn byte_order_mark_comments_and_blank_lines_are_skipped() {
 fn quoted_fields_may_hold_delimiters_quotes_and_line_ends() {
     let text = "\"a, \"\"b\"\"\",\"two\nlines\",5\" pipe\r\n\"1\",\" 2 \",3\r\n4,5,6";
     let table = read(text).unwrap();
-    assert_eq!(table.names, ["a, \"b\"", "two\nlines", "5\" pipe"]);
+    assert_eq!(table.names, ["a, \"b\"", "two lines", "5\" pipe"]);
     assert_eq!(rows(&table.x), [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]);
     let message = error("\"a\nb\",c\n1,2\n3,x\n");
     assert!(message.starts_with("train.csv:4: column `c`"), "{message}");
@@ -501,5 +501,44 @@ fn names_that_look_like_other_files_are_names() {
         let mut reader =
             Reader::from_bytes(Path::new("a.csv"), text.into(), &Options::default()).unwrap();
         assert_eq!(reader.read().unwrap().x.ncols(), 2);
+    }
+}
+
+#[test]
+fn a_name_does_not_carry_hidden_characters() {
+    let text = "\"a\u{202e}\",\"Yield\r\n(%)\",\u{1b}[31m°C,\u{200b},温度 µ²\n1,2,3,4,5\n";
+    let names = read(text).unwrap().names;
+    assert_eq!(names, ["a", "Yield (%)", "[31m°C", "c4", "温度 µ²"]);
+    let message = error("a,a\u{200b}\n1,2\n");
+    assert!(message.contains("`a` twice"), "{message}");
+    let message = error("a,b\n1,\u{1b}[2J\u{202e}x\n");
+    assert!(message.contains(r"`\u{1b}[2J\u{202e}x`"), "{message}");
+}
+
+#[test]
+fn a_name_above_64_kib_does_not_make_the_header_vanish() {
+    let long = "a".repeat(70_000);
+    for text in [
+        format!("{long},b\n1,2\n3,4\n"),
+        format!("\"{long}\",b\n1,2\n3,4\n"),
+        format!("b,{long}\n1,2\n3,4\n"),
+        format!("# {long}\na,b\n1,2\n3,4\n"),
+    ] {
+        let message = error(text);
+        let told = ["column names of at most", "no whole field"];
+        assert!(told.iter().any(|t| message.contains(t)), "{message}");
+    }
+    let comment = format!("# {long}\na,b\n1,2\n3,4\n");
+    let header = Options {
+        header: Some(true),
+        ..Options::default()
+    };
+    assert_eq!(read_with(comment, &header).unwrap().names, ["a", "b"]);
+    let names: Vec<String> = (0..10_000).map(|j| format!("\"column {j}\"")).collect();
+    let row: Vec<String> = (0..10_000).map(|j| j.to_string()).collect();
+    for count in 9_000..9_003 {
+        let text = format!("{}\n{}\n", names[..count].join(","), row[..count].join(","));
+        let table = read(text).unwrap();
+        assert_eq!((table.x.nrows(), table.names[7].as_str()), (1, "column 7"));
     }
 }
