@@ -1,6 +1,7 @@
 //! Errors as values: each says what was expected, what was found, where, and what to do next.
 
 use std::path::PathBuf;
+use thinfit_text::shown;
 
 /// Result with this crate's [`enum@Error`].
 pub type Result<T> = std::result::Result<T, Error>;
@@ -35,7 +36,8 @@ pub enum Error {
     },
     /// A cell of a table that holds something else than its column did in the samples.
     #[error(
-        "column `{column}`, row {row}: expected {expected}, found {found}; correct it, or fit again with such rows"
+        "column `{column}`, row {row}: expected {expected}, found {}; correct it, or fit again with such rows",
+        shown(found)
     )]
     Cell {
         /// Name of the column.

@@ -6,6 +6,10 @@ use serde::de::DeserializeOwned;
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use thinfit_text::shown;
+
+/// The most characters of what was found in a message.
+const MOST_SHOWN: usize = 200;
 
 /// The field that tells whether the rest can be read.
 #[derive(Deserialize)]
@@ -89,7 +93,8 @@ pub fn parse<T: DeserializeOwned>(
     let wrong = |found: String, advice| Error::Format {
         path: name.into(),
         expected: format!("a model of format `{format}`"),
-        found,
+        // It may quote the file.
+        found: shown(&found.chars().take(MOST_SHOWN).collect::<String>()).into_owned(),
         advice,
     };
     let header = serde_json::from_str::<Header>(text).map_err(|error| {

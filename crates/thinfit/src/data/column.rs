@@ -7,6 +7,7 @@
 use super::meaning::{canonical, has_comma, is_moment, number, ordered, quantity};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
+use thinfit_text::LONGEST_NAME;
 
 /// Most levels of a column of text that is used.
 const MOST_LEVELS: usize = 30;
@@ -163,14 +164,19 @@ fn code_of_text(levels: &[String], codes: &[f64], levels_are: Levels) -> Code {
     let is_number = |text: &str| number(text).is_some() || has_comma(text);
     let mut found: Vec<String> = counts.keys().cloned().collect();
     found.sort();
-    if levels_are == Levels::Ordered && levels.len() > 1 {
-        return Code::Ordinal {
-            levels: levels.iter().map(|level| canonical(level)).collect(),
-        };
+    if levels_are == Levels::Ordered {
+        let mut known = HashSet::new();
+        let levels = levels.iter().map(|level| canonical(level));
+        let levels: Vec<String> = levels.filter(|l| known.insert(l.clone())).collect();
+        if levels.len() > 1 {
+            return Code::Ordinal { levels };
+        }
     }
+    let long = |text: &String| text.chars().nth(LONGEST_NAME).is_some();
     match found.as_slice() {
         [] => return left_out("it is empty"),
         _ if 2 * rows < codes.len() => return left_out("it is empty in most rows"),
+        some if some.iter().any(long) => return left_out("it holds long text"),
         [only] if !is_number(only) || levels_are == Levels::Categories => {
             return left_out(format!("it holds `{only}` alone"));
         }

@@ -4,6 +4,7 @@
 //! sample.
 
 use crate::math::random::{Purpose, stream};
+use crate::model::texts::check_names;
 use crate::{Error, Result, Scaler};
 use faer::{ColRef, Mat, MatRef};
 use rand::RngExt;
@@ -78,6 +79,8 @@ impl Dataset {
         same("y", m, self.y.nrows(), "rows, as in x")?;
         same("input names", d, self.inputs.len(), "names")?;
         same("output names", c, self.outputs.len(), "names")?;
+        check_names("input names", &self.inputs)?;
+        check_names("output names", &self.outputs)?;
         check_finite("x", self.x.as_ref())?;
         check_finite("y", self.y.as_ref())?;
         let Some(weights) = &self.weights else {
@@ -117,7 +120,7 @@ impl Dataset {
     /// The same samples with column names.
     ///
     /// # Errors
-    /// A number of names other than the number of columns.
+    /// A number of names other than the number of columns, a name twice, one with hidden characters, or one without end.
     pub fn with_names(mut self, inputs: Vec<String>, outputs: Vec<String>) -> Result<Self> {
         (self.inputs, self.outputs) = (inputs, outputs);
         self.check()?;

@@ -9,6 +9,7 @@ use crate::{Error, Result};
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
+use thinfit_text::{LONGEST_NAME, clean};
 
 /// Most levels in a message.
 const MOST_SHOWN: usize = 8;
@@ -50,10 +51,12 @@ impl Encoding {
                 // Programs write the number of the row in a first column without a name.
                 let unnamed = j == 0 && name == "c1" && indexed;
                 let code = column.code(name, unnamed, chosen);
-                Coded {
-                    name: name.clone(),
-                    code,
-                }
+                let name = match code {
+                    // No name of a model is checked for it, but it is in the file.
+                    Code::LeftOut { .. } => clean(name).chars().take(LONGEST_NAME).collect(),
+                    _ => name.clone(),
+                };
+                Coded { name, code }
             });
         let mut encoding = Encoding {
             columns: coded.collect(),
@@ -230,7 +233,8 @@ impl Coded {
                 values.iter().enumerate().map(cell).collect()
             }
             Column::Text { levels, codes, .. } => {
-                let values: Vec<Option<f64>> = levels.iter().map(|level| read(level)).collect();
+                let values: Vec<Option<f64>> =
+                    levels.iter().map(|level| read(&clean(level))).collect();
                 let cell = |(row, code): (usize, &f64)| {
                     let level = (!code.is_nan()).then_some(*code as usize);
                     let text = level.map(|level| levels[level].as_str());

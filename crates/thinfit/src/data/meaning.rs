@@ -2,6 +2,7 @@
 //! not columns.
 
 use std::borrow::Cow;
+use thinfit_text::clean;
 
 /// Words in order from little to much; those separated by `/` mean the same.
 const SCALES: [&[&str]; 11] = [
@@ -87,9 +88,10 @@ pub(super) fn has_comma(text: &str) -> bool {
     text.contains(',') && number(&text.replace(',', "")).is_some()
 }
 
-/// The text without blanks around it, a number in its shortest form: `3` for ` 3.0`.
+/// The text without hidden characters and blanks around it, a number in its shortest form: `3` for ` 3.0`.
 pub(super) fn canonical(text: &str) -> String {
-    match number(text) {
+    let text = clean(text);
+    match number(&text) {
         Some(value) => value.to_string(),
         None => text.trim().to_owned(),
     }

@@ -5,4 +5,5 @@ pub(crate) mod findings;
 pub(crate) mod model;
 mod prediction;
 pub(crate) mod record;
+pub(crate) mod texts;
 pub(crate) mod uncertainty;

@@ -246,10 +246,9 @@ impl Model {
                 table(&self.output, k, c),
                 "output weights that do not fit the width and the outputs",
             ),
-            (uncertain, "a covariance that does not fit the width"),
             (
-                self.encoding.as_ref().is_none_or(|e| e.fits(&self.inputs)),
-                "an encoding that does not fit the inputs",
+                uncertain,
+                "a covariance that is none or does not fit the width",
             ),
             (
                 [
@@ -262,7 +261,9 @@ impl Model {
                 "a record that does not fit the outputs",
             ),
         ];
-        checks.iter().find(|check| !check.0).map(|check| check.1)
+        let flaw = checks.iter().find(|check| !check.0).map(|check| check.1);
+        let columns = (&self.inputs[..], &self.outputs[..]);
+        flaw.or_else(|| self.record.flaw(columns, self.encoding.as_ref()))
     }
 
     /// Writes the model to a file, under a temporary name first, so that there is never half a file.

@@ -4,7 +4,7 @@
 //! rest from the planes E in blocks of rows, on all threads. Every result is finite or an error.
 
 use super::model::Model;
-use super::uncertainty::{Uncertainty, spread};
+use super::uncertainty::{Uncertainty, checked_spread};
 use crate::data::check_finite;
 use crate::math::columns::column_mut;
 use crate::math::product::multiply;
@@ -157,9 +157,19 @@ impl Model {
     fn variance(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
         let k = self.activation.columns(self.width());
         let covariance = self.uncertainty()?.matrix(k);
-        self.by_blocks(x, 1, |_, e, out| {
-            column_mut(out, 0).copy_from_slice(&spread(e, covariance.as_ref()))
-        })
+        let variance = self.by_blocks(x, 1, |_, e, out| {
+            column_mut(out, 0).copy_from_slice(&checked_spread(e, covariance.as_ref()))
+        })?;
+        match variance.col_as_slice(0).iter().position(|v| *v < 0.0) {
+            None => Ok(variance),
+            Some(row) => Err(Error::Data {
+                what: "uncertainty",
+                problem: format!(
+                    "the model's covariance is none: row {row} has a negative variance"
+                ),
+                advice: "fit the model again",
+            }),
+        }
     }
 
     /// Evaluates `write(rows of x, planes, rows of the result)` over blocks of rows; the result is m × `columns`, zero at first.

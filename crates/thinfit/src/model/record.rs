@@ -1,11 +1,12 @@
 //! The record in a model: which method made it, from what, and how well it did.
 
-use crate::Form;
 use crate::config::Config;
 use crate::data::Dataset;
 use crate::model::findings::Findings;
+use crate::model::texts::{are_plain, flaw_of_columns, is_word};
 use crate::solve::linear::{linear_fit, linear_leave_one_out};
 use crate::train::phases::Check;
+use crate::{Encoding, Form};
 use faer::MatRef;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -96,6 +97,61 @@ impl Record {
         let settings = self.settings.as_ref();
         let known = settings.is_none_or(|settings| settings.get("lambda").is_some());
         known.then_some(self.training_lambda.unwrap_or(self.lambda))
+    }
+
+    /// What is wrong with the record and the encoding of a model that was read from a file, and with the names of its
+    /// `inputs` and `outputs`, if anything.
+    pub fn flaw(
+        &self,
+        (inputs, outputs): (&[String], &[String]),
+        encoding: Option<&Encoding>,
+    ) -> Option<&'static str> {
+        let sound = |values: &[f64]| values.iter().all(|v| v.is_finite() && *v >= 0.0);
+        let errors = |values: &[f64]| sound(values) && [0, outputs.len()].contains(&values.len());
+        let found = self.findings.as_ref();
+        let checks = [
+            (
+                is_word(&self.version),
+                "a version that is not letters, digits and .+-_ alone",
+            ),
+            (
+                is_word(&self.method),
+                "a method that is not letters, digits and .+-_ alone",
+            ),
+            (
+                self.chosen_by.as_deref().is_none_or(is_word),
+                "a choice of settings that is not letters, digits and .+-_ alone",
+            ),
+            (
+                are_plain(self),
+                "control or invisible characters, or a text without end, in the record",
+            ),
+            (
+                are_plain(&encoding),
+                "control or invisible characters, or a text without end, in the encoding",
+            ),
+            (
+                encoding.is_none_or(|e| e.fits(inputs)),
+                "an encoding that does not fit the inputs",
+            ),
+            (
+                errors(&self.validation_mse)
+                    && errors(&self.validation_variance)
+                    && errors(&self.validation_linear)
+                    && sound(&[self.ridge, self.lambda]),
+                "variances or errors that are negative or do not fit the outputs",
+            ),
+            (
+                found.is_none_or(|found| {
+                    sound(&found.standard_error)
+                        && sound(&found.noise)
+                        && found.tried.iter().all(|tried| sound(&tried.mse))
+                }),
+                "findings with a negative error",
+            ),
+        ];
+        let flaw = checks.iter().find(|check| !check.0).map(|check| check.1);
+        flaw.or_else(|| flaw_of_columns(inputs, outputs))
     }
 
     /// The record of another method, with its settings as in a configuration file.

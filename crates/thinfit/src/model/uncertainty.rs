@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 /// Ridges κ = τ/s_max that the posterior covariance is chosen from.
 const RIDGES: [f64; 7] = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0];
 
+/// Rounding errors of M, as a share of its largest entry.
+const ROUNDING: f64 = 1e-6;
+
 /// What intervals are made from: the covariance of the output weights, the noise, and held-out errors.
 ///
 /// Under noise of variance s² on the outputs, Var f(x) = s² e(x) M e(x)ᵀ with the planes e(x) of x.
@@ -97,6 +100,18 @@ impl Uncertainty {
         quantile(&self.scores[o], weights, level)
     }
 
+    /// Whether no variance is negative and no covariance above what two variances allow, up to rounding: what can be told
+    /// of M (k × k) at the cost of reading it.
+    fn may_be_covariance(&self, k: usize) -> bool {
+        let entry = |i: usize, j: usize| self.covariance[i * (i + 1) / 2 + j];
+        let largest = (0..k).fold(0.0, |most: f64, i| most.max(entry(i, i)));
+        let deviations: Vec<f64> = (0..k).map(|i| entry(i, i).max(0.0).sqrt()).collect();
+        (0..k).all(|i| {
+            let bound = |j: usize| deviations[i] * deviations[j] + ROUNDING * largest;
+            entry(i, i) >= -ROUNDING * largest && (0..i).all(|j| entry(i, j).abs() <= bound(j))
+        })
+    }
+
     /// Whether everything fits `k` columns and `c` outputs, is finite and sorted.
     pub fn is_sound(&self, k: usize, c: usize) -> bool {
         let finite = |values: &[f64]| values.iter().all(|v| v.is_finite());
@@ -111,6 +126,7 @@ impl Uncertainty {
         });
         self.covariance.len() == k * (k + 1) / 2
             && finite(&self.covariance)
+            && self.may_be_covariance(k)
             && self.noise.len() == c
             && positive(&self.noise)
             && self.scores.len() == c
@@ -121,6 +137,24 @@ impl Uncertainty {
 
 /// e M eᵀ for every row of planes.
 pub(crate) fn spread(e: MatRef<'_, f64>, covariance: MatRef<'_, f64>) -> Vec<f64> {
+    let spread = quadratic(e, covariance).into_iter();
+    spread.map(|spread| spread.max(0.0)).collect()
+}
+
+/// The same for an M from a file: negative where M is no covariance, whatever the rounding.
+pub(crate) fn checked_spread(e: MatRef<'_, f64>, covariance: MatRef<'_, f64>) -> Vec<f64> {
+    let trace: f64 = (0..covariance.nrows()).map(|i| covariance[(i, i)]).sum();
+    let rounding = |i: usize| ROUNDING * trace * e.row(i).squared_norm_l2();
+    let spread = quadratic(e, covariance).into_iter().enumerate();
+    let checked = |(i, spread): (usize, f64)| match spread < 0.0 && -spread > rounding(i) {
+        true => spread,
+        false => spread.max(0.0),
+    };
+    spread.map(checked).collect()
+}
+
+/// e M eᵀ as it is computed, which rounding may make negative.
+fn quadratic(e: MatRef<'_, f64>, covariance: MatRef<'_, f64>) -> Vec<f64> {
     let e = e.subcols(0, covariance.nrows());
     let product = product(e, covariance);
     (0..e.nrows())
@@ -128,7 +162,6 @@ pub(crate) fn spread(e: MatRef<'_, f64>, covariance: MatRef<'_, f64>) -> Vec<f64
             (0..e.ncols())
                 .map(|j| product[(i, j)] * e[(i, j)])
                 .sum::<f64>()
-                .max(0.0)
         })
         .collect()
 }

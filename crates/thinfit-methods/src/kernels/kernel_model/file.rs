@@ -32,7 +32,6 @@ impl KernelModel {
             |values: &[f64], count| values.len() == count && values.iter().all(|v| v.is_finite());
         let table =
             |a: &Mat<f64>, columns| a.nrows() == m && a.ncols() == columns && a.is_all_finite();
-        let errors = |values: &[f64]| values.is_empty() || finite(values, c);
         let checks = [
             (m > 0 && d > 0 && c > 0, "no points, inputs or outputs"),
             (
@@ -50,10 +49,6 @@ impl KernelModel {
             (self.kernel.fits(d), "a kernel that does not fit the inputs"),
             (table(&self.points, d), "points that do not fit the inputs"),
             (
-                self.encoding.as_ref().is_none_or(|e| e.fits(&self.inputs)),
-                "an encoding that does not fit the inputs",
-            ),
-            (
                 table(&self.coefficients, c) && finite(&self.mean, c),
                 "coefficients that do not fit the points and the outputs",
             ),
@@ -61,16 +56,13 @@ impl KernelModel {
                 self.signal
                     .as_ref()
                     .is_none_or(|s| finite(s, c) && s.iter().all(|v| *v >= 0.0))
-                    && self.calibration.as_ref().is_none_or(|k| k.is_sound(c))
-                    && errors(&self.record.validation_mse)
-                    && errors(&self.record.validation_variance)
-                    && errors(&self.record.validation_linear)
-                    && self.record.ridge >= 0.0
-                    && self.record.ridge.is_finite(),
+                    && self.calibration.as_ref().is_none_or(|k| k.is_sound(c)),
                 "variances or errors that do not fit the outputs",
             ),
         ];
-        checks.iter().find(|check| !check.0).map(|check| check.1)
+        let flaw = checks.iter().find(|check| !check.0).map(|check| check.1);
+        let columns = (&self.inputs[..], &self.outputs[..]);
+        flaw.or_else(|| self.record.flaw(columns, self.encoding.as_ref()))
     }
 
     /// Writes the model to a file; an interrupted write never leaves half a file.
