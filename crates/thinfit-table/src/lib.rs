@@ -12,6 +12,10 @@
 //!   name the arrays in [`Options::array`]. The columns of `X` are `X1`, `X2`, …; an array of one column keeps its name.
 //! - **Parquet**: columns of numbers and bool, and text where it is admitted; null is missing.
 //!
+//! Checksums are compared where a format has some (NPZ, compressed MAT, pages of Parquet), and a shape that contradicts the
+//! number of bytes is an error. Hidden characters in names, such as controls of a terminal, are taken out; a line end in a
+//! name becomes a blank.
+//!
 //! A missing value is an empty field, `NA`, `N/A`, `#N/A`, `nan`, `null`, `none` or `?` in upper or lower case, a null, or
 //! NaN in an array. `true` and `false` are 1 and 0. Any other text is an error, unless [`Reader::admit_text`] says that a
 //! column may hold some: its cells are then codes, the indices of its different texts ([`Cells`]).
