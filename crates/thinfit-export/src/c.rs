@@ -5,7 +5,7 @@
 //! once per row.
 
 use crate::kernels;
-use crate::name::{identifier, listed};
+use crate::name::{identifier, listed, remark};
 use std::fmt::Write;
 use thinfit::{Evaluator, Feature, Model, Record, Scaler};
 use thinfit_methods::Predictor;
@@ -96,7 +96,7 @@ void {name}_gradient(const double *x, double *g, size_t rows);
 #endif
 ",
         samples = record.samples,
-        version = record.version,
+        version = remark(&record.version),
         inputs = listed(inputs),
         outputs = listed(outputs),
         library = match scaler.warp.is_empty() {

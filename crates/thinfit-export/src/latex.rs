@@ -1,10 +1,12 @@
 //! A model as a formula for a paper: the terms of a network by falling weight, with a given number of digits.
 
 use crate::kernels;
+use crate::name::remark;
 use std::f64::consts::TAU;
 use std::fmt::Write;
 use thinfit::{Evaluator, Feature, Model, Scaler, Warp};
 use thinfit_methods::Predictor;
+use thinfit_text::clean;
 
 /// Products per line of a formula.
 const PER_LINE: usize = 5;
@@ -29,7 +31,7 @@ fn fragment(model: &Model, digits: usize) -> String {
         model.width(),
         model.activation().name(),
         model.record.samples,
-        model.record.version,
+        remark(&model.record.version),
     );
     text.push_str("\\begingroup\\allowdisplaybreaks\n");
     for (o, output) in model.outputs.iter().enumerate() {
@@ -150,10 +152,10 @@ pub(crate) fn number(value: f64, digits: usize) -> String {
     format!("{mantissa} \\cdot 10^{{{exponent}}}")
 }
 
-/// `text` with the special characters of LaTeX escaped.
+/// `text` with the special characters of LaTeX escaped and without hidden ones.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::new();
-    for c in text.chars() {
+    for c in clean(text).chars() {
         match c {
             '\\' => out.push_str("\\textbackslash{}"),
             '~' => out.push_str("\\textasciitilde{}"),
@@ -162,7 +164,6 @@ pub(crate) fn escaped(text: &str) -> String {
                 out.push('\\');
                 out.push(c);
             }
-            c if c.is_control() => out.push(' '),
             c => out.push(c),
         }
     }

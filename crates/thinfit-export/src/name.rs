@@ -1,5 +1,8 @@
 //! Any text made safe for the exported code: as an identifier, or in a comment.
 
+use std::collections::HashSet;
+use thinfit_text::clean;
+
 /// Keywords of C, C++ and Python.
 const KEYWORDS: &str = "
     False None True alignas alignof and and_eq as asm async auto await bitand bitor bool break case catch
@@ -17,44 +20,79 @@ const STANDARD: &str = "
     lgamma log log10 log1p log2 main pow remainder round sin sinh size_t sqrt tan tanh tgamma trunc
     uint64_t
 ";
+/// Functions of the C library and of POSIX: a program that defines another one of that name may crash.
+const LIBRARY: &str = include_str!("library.txt");
+/// Other names from the headers, in lower case, that may be macros or variables; what compilers define of their own; and
+/// headers that an exported one must not hide.
+const HEADERS: &str = "
+    complex ctype daylight environ errno far fenv float fpclassify hpux i386 imaginary inttypes isfinite isgreater
+    isgreaterequal isless islessequal islessgreater isnormal isunordered iso646 limits linux locale math
+    math_errhandling max min mips near offsetof optarg opterr optind optopt signbit signgam sparc stdalign stdarg
+    stdatomic stdbool stdckdint stdbit stddef stderr stdin stdint stdio stdlib stdnoreturn stdout string sun tgmath
+    threads timezone typeof typeof_unqual tzname uchar unix unreachable vax wchar
+";
 /// Names that the exported code uses itself, and what it calls in Python.
 const OWN: &str = "
     add_additive centres cosine descend descend_additive enumerate exponential gaussian gaussian_slope hidden inputs
-    load matern matern_slope math max neurons outputs products range root sigmoid squares sum tangent weights
+    load matern matern_slope math max min neurons outputs products range root sigmoid squares sum tangent weights
+";
+/// Those that only C has.
+const OWN_IN_C: &str = "
+    across add_anova bends descend_anova edge edge_slope edges warp_slope warped warps
 ";
 
-/// An identifier of C, C++ and Python that resembles `name`: ASCII letters, digits and single underscores.
-///
-/// `2nd model.json` becomes `f_2nd_model_json`; a name without letters and digits becomes `f`.
-pub fn identifier(name: &str) -> String {
+/// Whether a list has the word.
+fn has(list: &str, word: &str) -> bool {
+    list.split_whitespace().any(|known| known == word)
+}
+
+/// A word of ASCII letters, digits and single underscores that resembles `name`.
+fn word(name: &str) -> String {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric());
-    let mut id = words
+    let mut word = words
         .filter(|word| !word.is_empty())
         .collect::<Vec<_>>()
         .join("_");
-    if id.is_empty() {
-        id.push('f');
+    if word.is_empty() {
+        word.push('f');
     }
-    if id.starts_with(|c: char| c.is_ascii_digit()) {
-        id.insert_str(0, "f_");
+    if word.starts_with(|c: char| c.is_ascii_digit()) {
+        word.insert_str(0, "f_");
     }
-    let mut reserved = [KEYWORDS, STANDARD, OWN]
-        .into_iter()
-        .flat_map(str::split_whitespace);
-    if reserved.any(|word| word == id) {
+    if [KEYWORDS, STANDARD, OWN]
+        .iter()
+        .any(|list| has(list, &word))
+    {
+        word.push('_');
+    }
+    word
+}
+
+/// An identifier of C, C++ and Python that resembles `name`: ASCII letters, digits and single underscores.
+///
+/// `2nd model.json` becomes `f_2nd_model_json`; a name without letters and digits becomes `f`. What means something else in
+/// C ends in an underscore: `memcpy_`; so does what may be a macro: `NULL_`.
+pub fn identifier(name: &str) -> String {
+    let mut id = word(name);
+    let numbered = ["axes_", "inverse_", "shares_"];
+    let own = numbered.iter().any(|own| id.starts_with(own));
+    let capitals = id.len() > 1 && !id.contains(|c: char| c.is_ascii_lowercase());
+    let lists = [LIBRARY, HEADERS, OWN_IN_C];
+    let taken = lists.iter().any(|list| has(list, &id)) || id.ends_with("_t");
+    if own || capitals || taken {
         id.push('_');
     }
     id
 }
 
-/// Distinct identifiers for the names.
-pub(crate) fn identifiers(names: &[String]) -> Vec<String> {
-    let mut ids: Vec<String> = Vec::new();
+/// Distinct parameters of a Python function for the names.
+pub(crate) fn parameters(names: &[String]) -> Vec<String> {
+    let (mut ids, mut known) = (Vec::new(), HashSet::new());
     for name in names {
-        let base = identifier(name);
+        let base = word(name);
         let mut id = base.clone();
         for count in 2.. {
-            if !ids.contains(&id) {
+            if known.insert(id.clone()) {
                 break;
             }
             id = format!("{base}_{count}");
@@ -64,14 +102,14 @@ pub(crate) fn identifiers(names: &[String]) -> Vec<String> {
     ids
 }
 
-/// `text` on one line, with nothing that ends a comment in C or a string in Python.
+/// `text` on one line, with nothing that ends a comment in C, C++, Python or LaTeX or a string in Python.
 pub(crate) fn remark(text: &str) -> String {
     let plain = |c: char| match c {
-        '\\' | '"' => '\'',
-        c if c.is_control() => ' ',
+        // Outside comments TeX reads `^^M` as a line end.
+        '\\' | '"' | '^' => '\'',
         c => c,
     };
-    let line: String = text.chars().map(plain).collect();
+    let line: String = clean(text).chars().map(plain).collect();
     // `??` starts a trigraph; after one pass `???` still has one.
     line.replace("*/", "* /")
         .replace("/*", "/ *")
@@ -102,15 +140,26 @@ mod tests {
             ("xor_eq", "xor_eq_"),
             ("hypot", "hypot_"),
             ("weights", "weights_"),
+            ("BLOCK", "BLOCK_"),
+            ("NULL", "NULL_"),
+            ("T", "T"),
+            ("memcpy", "memcpy_"),
+            ("linux", "linux_"),
+            ("strength", "strength"),
+            ("string", "string_"),
+            ("intptr_t", "intptr_t_"),
+            ("axes_0", "axes_0_"),
+            ("main", "main_"),
         ] {
             assert_eq!(identifier(name), id);
         }
         let names = ["a b", "a-b", "a_b"].map(String::from);
-        assert_eq!(identifiers(&names), ["a_b", "a_b_2", "a_b_3"]);
+        assert_eq!(parameters(&names), ["a_b", "a_b_2", "a_b_3"]);
     }
 
     #[test]
     fn remarks_cannot_end_a_comment() {
         assert_eq!(remark("a */ b\n\"\\ ???/ /*/"), "a * / b '' ? ? ?/ / * /");
+        assert_eq!(remark("^^M\r\n\u{202e}x\0 µ²"), "''M x µ²");
     }
 }

@@ -10,6 +10,7 @@ use prost::Message;
 use std::f64::consts::TAU;
 use thinfit::{Evaluator, Feature, Precision, Record, Scaler};
 use thinfit_methods::Predictor;
+use thinfit_text::clean;
 
 /// Versions of the file format and of the operators, both of 2022: current runtimes read them.
 const VERSIONS: (i64, i64) = (8, 17);
@@ -39,6 +40,11 @@ pub(crate) fn file(
     more: Vec<StringStringEntryProto>,
     steps: Steps,
 ) -> Vec<u8> {
+    // A line of the metadata is a name.
+    let plain = |names: &[String]| -> Vec<String> {
+        names.iter().map(|name| clean(name).into_owned()).collect()
+    };
+    let (inputs, outputs) = (&plain(inputs)[..], &plain(outputs)[..]);
     let value = |name: &str, columns: &[String], what| ValueInfoProto {
         name: name.into(),
         doc_string: format!("{what}, one row per sample: {}", columns.join(", ")),
@@ -80,7 +86,7 @@ pub(crate) fn file(
     ModelProto {
         ir_version: VERSIONS.0,
         producer_name: "thinfit".into(),
-        producer_version: record.version.clone(),
+        producer_version: clean(&record.version).into_owned(),
         doc_string: description,
         graph: Some(graph),
         opset_import: vec![OperatorSetIdProto {

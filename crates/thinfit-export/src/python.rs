@@ -1,7 +1,7 @@
 //! A model as one Python function that imports only `math`.
 
 use crate::kernels;
-use crate::name::{identifier, identifiers, listed};
+use crate::name::{identifier, listed, parameters, remark};
 use std::fmt::Write;
 use thinfit::{Feature, Model, Record, Scaler, Warp};
 use thinfit_methods::Predictor;
@@ -77,7 +77,7 @@ pub(crate) fn head(
     record: &Record,
     (inputs, outputs): (&[String], &[String]),
 ) -> (String, Vec<String>) {
-    let parameters = identifiers(inputs);
+    let parameters = parameters(inputs);
     let (first, rest) = what.split_at(1);
     let text = format!(
         "import math
@@ -95,7 +95,7 @@ def {name}({parameters}):
         outputs = listed(outputs),
         inputs = listed(inputs),
         samples = record.samples,
-        version = record.version,
+        version = remark(&record.version),
     );
     (text, parameters)
 }

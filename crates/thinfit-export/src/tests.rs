@@ -1,5 +1,7 @@
 //! Every export of every kind of model, evaluated and compared with `predict`.
 
+mod injection;
+
 use crate::message::{DOUBLE, GraphProto, ModelProto, TensorProto};
 use prost::Message;
 use std::collections::HashMap;

@@ -2,6 +2,8 @@
 
 use std::fmt::{Display, Formatter, Result, Write};
 
+use thinfit_text::is_hidden;
+
 use crate::canvas::{Anchor, Canvas, Colour, DASH, Pen, Shape};
 
 /// The whole document.
@@ -128,9 +130,9 @@ fn escape(text: &str) -> String {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
-            // XML allows neither these two nor most control characters, not even escaped.
+            // XML allows neither these two nor most control characters, not even escaped; others would reorder the text.
             '\u{fffe}' | '\u{ffff}' => safe.push(' '),
-            control if control.is_control() => safe.push(' '),
+            hidden if is_hidden(hidden) => safe.push(' '),
             other => safe.push(other),
         }
     }
@@ -145,9 +147,9 @@ mod tests {
     #[test]
     fn text_is_escaped() {
         let mut canvas = Canvas::new(10.0, 10.0);
-        canvas.text((5.0, 5.0), "a<b & \u{1}c>", CENTRED);
+        canvas.text((5.0, 5.0), "a<b & \u{1}c>\u{202e}µ", CENTRED);
         let svg = canvas.to_svg();
-        assert!(svg.contains(">a&lt;b &amp;  c&gt;</text>"), "{svg}");
+        assert!(svg.contains(">a&lt;b &amp;  c&gt; µ</text>"), "{svg}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::is_radial;
 use crate::latex::{escaped, number, scaled_inputs, signed};
+use crate::name::remark;
 use std::fmt::Write;
 use thinfit_methods::{Crossing, Edge, KernelModel, Part, Shape};
 
@@ -12,7 +13,8 @@ pub(crate) fn fragment(model: &KernelModel, digits: usize) -> String {
     let mut text = format!(
         "% a sum of kernels at {m} points, fitted to {} samples by thinfit {}; needs amsmath\n\
          % For reading only: rounded to {digits} digits. Points and coefficients are in the JSON, C or Python file.\n",
-        model.record.samples, model.record.version,
+        model.record.samples,
+        remark(&model.record.version),
     );
     text.push_str("\\begingroup\\allowdisplaybreaks\n\\begin{align*}\n");
     let outputs: Vec<String> = (model.outputs.iter().enumerate())
