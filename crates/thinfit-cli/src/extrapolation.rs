@@ -6,6 +6,7 @@ use thinfit::MatRef;
 use thinfit_methods::Predictor;
 
 use crate::digits::counted;
+use crate::terminal;
 
 /// An input may leave its range by this fraction of it: a few samples show a slightly narrower range than the true one.
 const SLACK: f64 = 0.05;
@@ -59,7 +60,7 @@ impl Extrapolation {
             .collect();
         // A warning that no one reads is no reason to fail.
         let _ = writeln!(
-            std::io::stderr(),
+            terminal::stderr(),
             "warning: {} of {} outside the ranges of the training samples ({}), where the model extrapolates; \
              `thinfit inspect` shows the ranges",
             self.outside,

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use thinfit::Control;
 
 use crate::failure::Failure;
+use crate::terminal;
 
 /// Exit code of an interrupted program, as shells expect it.
 pub const CODE: u8 = 130;
@@ -20,7 +21,7 @@ pub fn listen(happens: &'static str) -> Result<(), Failure> {
         }
         // A note that no one reads is no reason to fail.
         let _ = writeln!(
-            std::io::stderr(),
+            terminal::stderr(),
             "\nstopping, {happens}; press Ctrl-C again to quit at once"
         );
     })

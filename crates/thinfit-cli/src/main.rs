@@ -11,10 +11,13 @@ mod digits;
 mod extrapolation;
 mod failure;
 mod interrupt;
+mod limit;
 mod output;
 mod progress;
 mod settings;
 mod shell;
+mod terminal;
+mod threads;
 
 use std::io::{BufWriter, Write};
 use std::process::ExitCode;
@@ -26,14 +29,15 @@ use crate::commands::{compare, data, demo, export, fit, inspect, plot, predict, 
 use crate::failure::Failure;
 
 fn main() -> ExitCode {
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    let outcome = dispatch(Cli::parse(), &mut out);
+    limit::hold_back();
+    let mut out = BufWriter::new(terminal::stdout());
+    let outcome = threads::check().and_then(|()| dispatch(Cli::parse(), &mut out));
     match outcome.and_then(|interrupted| Ok(out.flush().map(|()| interrupted)?)) {
         Ok(true) => ExitCode::from(interrupt::CODE),
         Ok(false) | Err(Failure::ReaderGone) => ExitCode::SUCCESS,
         Err(failure) => {
             // Where standard error is gone as well, the exit code has to do.
-            let _ = writeln!(std::io::stderr(), "error: {failure}");
+            let _ = writeln!(terminal::stderr(), "error: {failure}");
             ExitCode::from(2)
         }
     }

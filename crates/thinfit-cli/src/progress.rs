@@ -8,6 +8,8 @@ use std::time::Instant;
 use indicatif::{ProgressBar, ProgressStyle};
 use thinfit::{Leaf, Phase};
 
+use crate::terminal;
+
 /// Progress of one piece of work, with the time it will still take. Any thread may report.
 pub struct Progress {
     start: Instant,
@@ -71,7 +73,7 @@ impl Progress {
     /// Says what is being done.
     pub fn note(&self, text: impl AsRef<str>) {
         match &self.place {
-            Place::Bar(bar) => bar.println(text),
+            Place::Bar(bar) => bar.println(terminal::shown(text.as_ref())),
             Place::Lines(_) => line(text.as_ref()),
             Place::Silent => {}
         }
@@ -162,5 +164,5 @@ fn describe(at: &thinfit::Progress<'_>, method: &str) -> String {
 /// A line on standard error; it is no error if nobody reads it.
 fn line(text: &str) {
     use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(terminal::stderr(), "{text}");
 }

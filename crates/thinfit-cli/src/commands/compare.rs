@@ -10,10 +10,12 @@ use crate::columns::{self, Samples};
 use crate::digits::{counted, four_digits, two_digits};
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::output::check_distinct;
 use crate::progress::Progress;
 
 /// Fits every method without each fold and prints the table; tells whether it was interrupted.
 pub fn run(args: &CompareArgs, out: &mut impl Write) -> Result<bool, Failure> {
+    check_distinct(&[&args.data], &[])?;
     let Samples { data, encoding, .. } =
         columns::samples(&args.data, &args.table, &args.columns, None)?;
     let progress = Progress::new(args.quiet);

@@ -9,6 +9,7 @@ use thinfit_table::Writer;
 
 use crate::args::DataArgs;
 use crate::failure::Failure;
+use crate::terminal;
 
 /// Names of the built-in problems.
 pub fn names() -> Vec<&'static str> {
@@ -17,6 +18,9 @@ pub fn names() -> Vec<&'static str> {
 
 /// Draws the samples and writes the table.
 pub fn run(args: &DataArgs, out: &mut impl Write) -> Result<(), Failure> {
+    if args.output.is_none() {
+        terminal::check_open()?;
+    }
     let problem: Problem = args.problem.parse()?;
     let (dim, rows) = problem.settings()[0];
     let (dim, rows) = (

@@ -9,10 +9,10 @@ use thinfit_methods::Predictor;
 
 use crate::args::{ExportArgs, Language};
 use crate::failure::Failure;
+use crate::output::{Output, check_distinct};
 
 /// Translates the model and writes the file.
 pub fn run(args: &ExportArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let model = &Predictor::load(&args.model)?;
     let extension = match args.to {
         Language::Onnx => "onnx",
         Language::C => "c",
@@ -26,6 +26,20 @@ pub fn run(args: &ExportArgs, out: &mut impl Write) -> Result<(), Failure> {
     let name = path
         .file_stem()
         .map_or("model".into(), |stem| stem.to_string_lossy().into_owned());
+    // The source includes its header under the name of the function.
+    let header = path.with_file_name(format!("{}.h", thinfit_export::identifier(&name)));
+    let mut outputs: Vec<Output<'_>> = vec![(&path, "-o FILE")];
+    if let Language::C = args.to {
+        if header == path {
+            return Err(Failure::new(format!(
+                "{}: expected a name for the C source, found that of its header; give one that ends in .c",
+                path.display()
+            )));
+        }
+        outputs.push((&header, "-o FILE"));
+    }
+    check_distinct(&[&args.model], &outputs)?;
+    let model = &Predictor::load(&args.model)?;
     let mut write = |path: &Path, content: &[u8]| -> Result<(), Failure> {
         write_whole(path, content)?;
         Ok(writeln!(out, "wrote {}", path.display())?)
@@ -41,14 +55,6 @@ pub fn run(args: &ExportArgs, out: &mut impl Write) -> Result<(), Failure> {
         }
         Language::C => {
             let code = thinfit_export::c(model, &name);
-            // The source includes its header under the name of the function.
-            let header = path.with_file_name(format!("{}.h", code.name));
-            if header == path {
-                return Err(Failure::new(format!(
-                    "{}: expected a name for the C source, found that of its header; give one that ends in .c",
-                    path.display()
-                )));
-            }
             write(&path, code.source.as_bytes())?;
             write(&header, code.header.as_bytes())
         }

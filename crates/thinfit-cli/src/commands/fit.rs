@@ -16,10 +16,11 @@ use crate::device::gpu;
 use crate::digits::{counted, four_digits, two_digits};
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::output::check_output;
+use crate::output::{Output, check_distinct, check_writable, same_file};
 use crate::progress::Progress;
 use crate::settings::{self, Asked};
 use crate::shell::quoted;
+use crate::terminal;
 
 /// Everything that `--json` prints.
 #[derive(Serialize)]
@@ -92,10 +93,7 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
         .output
         .clone()
         .unwrap_or_else(|| PathBuf::from("model.json"));
-    check_output(&output, "-o", &[&path])?;
-    if let Some(state) = &args.checkpoint {
-        check_output(state, "--checkpoint", &[&path, &output])?;
-    }
+    check_files(&args, &path, &output)?;
     let Samples {
         data,
         encoding,
@@ -142,6 +140,23 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
     Ok(record.stopped)
 }
 
+/// Refuses files that the fit would overwrite, or cannot write.
+fn check_files(args: &FitArgs, data: &Path, output: &Path) -> Result<(), Failure> {
+    // A fit saves its state to the file that it is resumed from.
+    let resumed = args.resume.as_deref();
+    let other = |state: &&Path| resumed.is_none_or(|resumed| !same_file(resumed, state));
+    let state = args.checkpoint.as_deref().filter(other);
+    let inputs = [Some(data), args.config.as_deref(), resumed];
+    let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
+    let outputs = [
+        Some((output, "-o FILE")),
+        state.map(|state| (state, "--checkpoint FILE")),
+    ];
+    let outputs: Vec<Output<'_>> = outputs.into_iter().flatten().collect();
+    check_distinct(&inputs, &outputs)?;
+    outputs.into_iter().try_for_each(check_writable)
+}
+
 /// Fits, from a saved state if there is one.
 fn fit(
     args: &FitArgs,
@@ -185,7 +200,7 @@ fn fit(
             // Hours of work should not end because a disk is full for a while.
             if !warned.swap(true, Ordering::Relaxed) {
                 let _ = writeln!(
-                    std::io::stderr(),
+                    terminal::stderr(),
                     "warning: the state is not saved: {error}"
                 );
             }

@@ -10,6 +10,7 @@ use thinfit_methods::{Auto, Crossing, Kernel, Predictor, Shape, explained};
 use crate::args::InspectArgs;
 use crate::digits::{counted, four_digits};
 use crate::failure::Failure;
+use crate::output::check_distinct;
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -76,6 +77,7 @@ struct Feature {
 
 /// Loads the model, integrates over its domain and prints.
 pub fn run(args: &InspectArgs, out: &mut impl Write) -> Result<(), Failure> {
+    check_distinct(&[&args.model], &[])?;
     let model = Predictor::load(&args.model)?;
     let mut outputs = Vec::new();
     for o in 0..model.outputs().len() {

@@ -1,7 +1,7 @@
 //! `thinfit plot`: pictures of a model, of its training, and of its errors on a table.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use thinfit::file::write_whole;
 use thinfit::{Activation, Leaf, Mat, Model, Sensitivity};
@@ -14,7 +14,10 @@ use thinfit_plot::{
 use crate::args::PlotArgs;
 use crate::columns::{match_inputs, open, read, targets};
 use crate::failure::Failure;
+use crate::output::{Output, check_distinct};
 
+/// The formats of every picture.
+const FORMATS: [&str; 2] = ["svg", "png"];
 /// PNG pixels per SVG pixel.
 const DOTS: f64 = 2.0;
 /// Points on the curve of an effect.
@@ -27,6 +30,7 @@ const POLISH: f64 = 50.0;
 /// Draws everything there is to draw.
 pub fn run(args: &PlotArgs, out: &mut impl Write) -> Result<(), Failure> {
     let model = super::load(&args.model)?;
+    check_pictures(args, model.outputs())?;
     let table = match &args.data {
         None => None,
         Some(path) => {
@@ -38,10 +42,7 @@ pub fn run(args: &PlotArgs, out: &mut impl Write) -> Result<(), Failure> {
     };
     make_folder(&args.out)?;
     let (d, outputs) = (model.inputs().len(), model.outputs());
-    let name = |o: usize, picture: &str| match outputs.len() {
-        1 => picture.to_owned(),
-        _ => format!("{picture}-{}-{}", o + 1, file_name(&outputs[o])),
-    };
+    let name = |o: usize, picture: &str| picture_name(outputs, o, picture);
     if let Predictor::Network(network) = &model
         && !network.record.history.is_empty()
     {
@@ -75,6 +76,42 @@ pub fn run(args: &PlotArgs, out: &mut impl Write) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Refuses a picture that would take the place of the model or of the table.
+fn check_pictures(args: &PlotArgs, outputs: &[String]) -> Result<(), Failure> {
+    let names = (0..outputs.len()).flat_map(|o| {
+        let of = [
+            "features",
+            "importance",
+            "effects",
+            "prediction",
+            "residuals",
+        ];
+        of.map(|picture| picture_name(outputs, o, picture))
+    });
+    let names = names.chain(["learning".into()]);
+    let files: Vec<PathBuf> = names
+        .flat_map(|name| FORMATS.map(|format| picture_file(&args.out, &name, format)))
+        .collect();
+    let files: Vec<Output<'_>> = files.iter().map(|file| (&**file, "--out DIR")).collect();
+    let inputs = [Some(&args.model), args.data.as_ref()]
+        .into_iter()
+        .flatten();
+    let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
+    check_distinct(&inputs, &files)
+}
+
+/// The name of a picture of output `o`, without its extension.
+fn picture_name(outputs: &[String], o: usize, picture: &str) -> String {
+    match outputs.len() {
+        1 => picture.to_owned(),
+        _ => format!("{picture}-{}-{}", o + 1, file_name(&outputs[o])),
+    }
+}
+
+fn picture_file(folder: &Path, name: &str, format: &str) -> PathBuf {
+    folder.join(format!("{name}.{format}"))
+}
+
 /// Creates a folder for pictures.
 pub fn make_folder(path: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(path).map_err(|error| {
@@ -93,8 +130,8 @@ pub fn save(
     canvas: &Canvas,
 ) -> Result<(), Failure> {
     let png = canvas.to_png(DOTS).map_err(Failure::new)?;
-    for (extension, content) in [("svg", canvas.to_svg().as_bytes()), ("png", &png)] {
-        let path = folder.join(format!("{name}.{extension}"));
+    for (format, content) in FORMATS.into_iter().zip([canvas.to_svg().as_bytes(), &png]) {
+        let path = picture_file(folder, name, format);
         write_whole(&path, content)?;
         writeln!(out, "wrote {}", path.display())?;
     }

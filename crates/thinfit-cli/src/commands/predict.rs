@@ -11,14 +11,21 @@ use crate::columns::{self, match_inputs, next_block, open, select_also};
 use crate::digits::counted;
 use crate::extrapolation::Extrapolation;
 use crate::failure::Failure;
-use crate::output::check_output;
+use crate::output::{Output, check_distinct, check_writable};
 use crate::progress::Progress;
+use crate::terminal;
 
 /// Rows in memory at a time.
 pub const BLOCK: usize = 1 << 15;
 
 /// Reads, predicts and writes block by block.
 pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
+    let output = args.output.as_deref().map(|path| (path, "-o FILE"));
+    let outputs: Vec<Output<'_>> = output.into_iter().collect();
+    check_distinct(&[&args.model, &args.data], &outputs)?;
+    if outputs.is_empty() {
+        terminal::check_open()?;
+    }
     let model = super::load(&args.model)?;
     // Refuse what the model cannot do before anything is read or written.
     evaluate(args, &model, Mat::zeros(0, model.inputs().len()).as_ref())?;
@@ -27,9 +34,7 @@ pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
     match_inputs(&mut reader, &model, &[])?;
     let kept = select_also(&mut reader, &model, &keep)?;
     let pool = pool(usize::from(args.threads))?;
-    if let Some(output) = &args.output {
-        check_output(output, "-o", &[&args.model, &args.data])?;
-    }
+    outputs.into_iter().try_for_each(check_writable)?;
     let mut writer = match &args.output {
         Some(path) => Writer::create(path)?,
         None => Writer::new("standard output", out),
@@ -54,7 +59,7 @@ pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
         if let (Some(level), Some(rows)) = (args.interval, too_few) {
             // A warning that no one reads is no reason to fail.
             let _ = writeln!(
-                std::io::stderr(),
+                terminal::stderr(),
                 "warning: --interval {level}: the level cannot be had from {}, so the bounds are infinite; \
                  ask for a lower one or fit more rows",
                 counted(rows, "row"),

@@ -12,6 +12,7 @@ use crate::commands::predict::{BLOCK, in_table, tell_dropped};
 use crate::digits::four_digits;
 use crate::extrapolation::Extrapolation;
 use crate::failure::Failure;
+use crate::output::check_distinct;
 use crate::progress::Progress;
 
 /// Errors of one output.
@@ -56,6 +57,7 @@ impl Sums {
 
 /// Measures the errors and prints them.
 pub fn run(args: &ScoreArgs, out: &mut impl Write) -> Result<(), Failure> {
+    check_distinct(&[&args.model, &args.data], &[])?;
     let model = super::load(&args.model)?;
     let mut reader = open(&args.data, &args.table, true)?;
     let targets = targets(&reader, &args.target, &model)?;
@@ -81,6 +83,15 @@ pub fn run(args: &ScoreArgs, out: &mut impl Write) -> Result<(), Failure> {
         return Err(Failure::new(format!(
             "{}: expected rows to score, found none; give a table with complete rows",
             args.data.display()
+        )));
+    }
+    let finite = |sums: &Sums| (sums.squares + sums.magnitudes + sums.deviations).is_finite();
+    if let Some(o) = sums.iter().position(|sums| !finite(sums)) {
+        return Err(Failure::new(format!(
+            "{}: expected errors of `{}` whose squares are numbers, found larger ones; fit the model again, or use other \
+             units",
+            args.model.display(),
+            targets[o]
         )));
     }
     tell_dropped(reader.dropped(), &Progress::new(false));

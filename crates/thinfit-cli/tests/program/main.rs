@@ -14,6 +14,7 @@ mod laboratory;
 mod plot;
 mod predict;
 mod reproduce;
+mod strangers;
 mod walk;
 
 use std::path::{Path, PathBuf};
