@@ -3,8 +3,8 @@
 //! All data enter a fit through [`Dataset::new`], which rejects what cannot be fitted. Matrices have one row per
 //! sample.
 
+use super::names::check_names;
 use crate::math::random::{Purpose, stream};
-use crate::model::texts::check_names;
 use crate::{Error, Result, Scaler};
 use faer::{ColRef, Mat, MatRef};
 use rand::RngExt;

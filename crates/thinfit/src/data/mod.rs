@@ -4,6 +4,7 @@ mod column;
 pub(crate) mod dataset;
 pub(crate) mod encoding;
 mod meaning;
+pub(crate) mod names;
 pub(crate) mod rows;
 pub(crate) mod scaling;
 mod warp;

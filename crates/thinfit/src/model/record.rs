@@ -2,8 +2,9 @@
 
 use crate::config::Config;
 use crate::data::Dataset;
+use crate::data::names::flaw_of_names;
 use crate::model::findings::Findings;
-use crate::model::texts::{are_plain, flaw_of_columns, is_word};
+use crate::model::texts::{are_plain, is_word};
 use crate::solve::linear::{linear_fit, linear_leave_one_out};
 use crate::train::phases::Check;
 use crate::{Encoding, Form};
@@ -151,7 +152,8 @@ impl Record {
             ),
         ];
         let flaw = checks.iter().find(|check| !check.0).map(|check| check.1);
-        flaw.or_else(|| flaw_of_columns(inputs, outputs))
+        let names = || flaw_of_names(inputs).or_else(|| flaw_of_names(outputs));
+        flaw.or_else(|| names().map(|(flaw, _)| flaw))
     }
 
     /// The record of another method, with its settings as in a configuration file.
