@@ -90,10 +90,8 @@ mod tests {
 
     /// What is said of these errors of F-Opt on f1 (5, 300), as multiples of the published one.
     fn remark(multiples: &[f64]) -> Option<String> {
-        let cells = Exhibit::Table(1).cells().into_iter();
-        let cell = cells
-            .filter(|cell| cell.row == Row::FOpt && cell.column.name() == "f1-5")
-            .next()?;
+        let mut cells = Exhibit::Table(1).cells().into_iter();
+        let cell = cells.find(|cell| cell.row == Row::FOpt && cell.column.name() == "f1-5")?;
         let published = cell.published();
         let entry = |multiple: &f64| Entry {
             mse: published.map(|cell| multiple * cell.mse),
