@@ -431,7 +431,7 @@ pub struct DemoArgs {
     after_help = "Examples:\n  thinfit reproduce table1 --methods kernel-ridge,shrimp --seeds 2\n  \
     thinfit reproduce table1 table2 --columns f3,h3 --methods gft,gft-r\n  \
     thinfit reproduce figure1 --preset fast\n  \
-    thinfit reproduce all --lambda auto --device cuda\n\n\
+    thinfit reproduce all --device cuda\n\n\
     Each fit is recorded as soon as it is done. Run the same command again to do only what is missing; Ctrl-C loses\n\
     no finished fit. The reports (results.csv, .md, .html) show the tables asked for, with the settings of this call;\n\
     use another folder for other settings. Several programs may work in one folder at the same time."
@@ -470,7 +470,7 @@ pub struct ReproduceArgs {
     /// Folder for records and reports; created if needed.
     #[arg(long, value_name = "DIR", default_value = "thinfit-runs")]
     pub out: PathBuf,
-    /// Where F-Opt, GFT, GFT-r and plain networks are trained; an NVIDIA GPU trains all seeds and λ of a cell at once.
+    /// Where F-Opt, GFT, GFT-r and plain networks are trained; an NVIDIA GPU trains all fits of one shape at once.
     #[arg(long, value_parser = PossibleValuesParser::new(["cpu", "cuda"]), default_value = "cpu")]
     pub device: String,
     /// Number of fits at a time, one thread each; 0 uses all cores.
@@ -502,10 +502,11 @@ pub struct Seeds {
 fn seeds(text: &str) -> Result<Seeds, String> {
     let (first, last) = text.split_once('-').unwrap_or(("1", text));
     match (first.parse(), last.parse()) {
-        (Ok(first), Ok(last)) if first <= last && last - first < 1_000_000 => {
+        // Seed 0 chooses λ.
+        (Ok(first), Ok(last)) if 0 < first && first <= last && last - first < 1_000_000 => {
             Ok(Seeds { first, last })
         }
-        _ => Err("expected a number of seeds such as 5, or a range such as 4-5".into()),
+        _ => Err("expected a number of seeds such as 5, or a range such as 4-5, from 1 on".into()),
     }
 }
 

@@ -71,6 +71,7 @@ extern "C" __global__ void __launch_bounds__(128, 4) variation(Parameters p) {
         __syncthreads();
         // u = Re Σ b Φ′/n w, for as many inputs at a time as there are lanes for.
         constexpr int INPUTS = 32 / POINTS;
+        static_assert(INPUTS * POINTS == 32, "a lane for each number");
         for (int first = warp * INPUTS; first < d; first += warps * INPUTS) {
             double sums[32] = {};
             for (int l = lane; l < n; l += 32) {

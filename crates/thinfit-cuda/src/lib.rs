@@ -50,6 +50,6 @@ impl Backend for Cuda {
             Precision::F32 => Box::new(Fits::<f32>::new(&self.device, config, runs)?),
             Precision::F64 => Box::new(Fits::<f64>::new(&self.device, config, runs)?),
         };
-        Ok(Box::new(Ordered(Some(batch))))
+        Ok(Box::new(Ordered::new(batch)))
     }
 }

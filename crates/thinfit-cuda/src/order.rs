@@ -18,29 +18,46 @@ fn beside() -> RwLockReadGuard<'static, ()> {
     ORDER.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A batch that keeps the order. It is there until it is dropped.
-pub(crate) struct Ordered(pub Option<Box<dyn Batch>>);
+/// A batch that keeps the order.
+pub(crate) struct Ordered {
+    /// It is there until it is dropped.
+    batch: Option<Box<dyn Batch>>,
+    /// Leaves whose graphs are recorded.
+    recorded: Vec<Leaf>,
+}
 
 impl Ordered {
+    pub fn new(batch: Box<dyn Batch>) -> Self {
+        Ordered {
+            batch: Some(batch),
+            recorded: vec![],
+        }
+    }
+
     fn batch(&self) -> &dyn Batch {
-        self.0.as_deref().expect("it is not dropped")
+        self.batch.as_deref().expect("it is not dropped")
     }
 
     fn batch_mut(&mut self) -> &mut dyn Batch {
-        self.0.as_deref_mut().expect("it is not dropped")
+        self.batch.as_deref_mut().expect("it is not dropped")
     }
 }
 
 impl Drop for Ordered {
     fn drop(&mut self) {
         let _alone = alone();
-        self.0 = None;
+        self.batch = None;
     }
 }
 
 impl Batch for Ordered {
     fn begin(&mut self, run: usize, leaf: Leaf, from: Option<&Snapshot>) -> Result<()> {
+        if self.recorded.contains(&leaf) {
+            let _beside = beside();
+            return self.batch_mut().begin(run, leaf, from);
+        }
         let _alone = alone();
+        self.recorded.push(leaf);
         self.batch_mut().begin(run, leaf, from)
     }
 

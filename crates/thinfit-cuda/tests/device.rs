@@ -247,17 +247,27 @@ fn every_width_and_generator_agrees() {
 }
 
 #[test]
+fn many_inputs_agree() {
+    let Some(device) = device() else { return };
+    for d in [9, 10, 33, 59] {
+        for activation in [Activation::Fourier, Activation::Sigmoid] {
+            for leaf in LEAVES {
+                let config = settings(activation, 140, &[70, 40], Precision::F64);
+                let what = format!("{activation:?} {leaf:?} {d}");
+                compare_step(&device, &config, leaf, (d, 1, false), [90, 25], &what);
+            }
+        }
+    }
+}
+
+#[test]
 fn many_rows_in_chunks_agree() {
     let Some(device) = device() else { return };
     let config = settings(Activation::Fourier, 12, &[30], Precision::F64);
-    compare_step(
-        &device,
-        &config,
-        Leaf::Weights,
-        (3, 1, true),
-        [70_001, 40_000],
-        "chunks",
-    );
+    for leaf in [Leaf::Weights, Leaf::Both] {
+        let rows = [70_001, 40_000];
+        compare_step(&device, &config, leaf, (3, 1, true), rows, "chunks");
+    }
 }
 
 #[test]

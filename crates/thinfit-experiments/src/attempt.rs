@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::{COMMIT, Entry, Error, Job, Sample, Settings, Spectrum, file};
+use crate::{COMMIT, Entry, Error, Job, LANES, Sample, Settings, Spectrum, file};
 use serde::{Deserialize, Serialize};
-use thinfit::{Config, Control, Dataset, Leaf, Mat, Observer, Phase, Progress, State};
+use thinfit::{Config, Control, Dataset, Leaf, Mat, Observer, Phase, Progress, State, on_threads};
 use thinfit_methods::{Device, Method, PlainFit, Predictor, Request};
 
 /// Time between two saves of the state of a fit.
@@ -252,6 +252,10 @@ impl Trainer<'_> {
     /// Fits all attempts, each from where it starts; an error if none of them can be.
     fn fit(self, attempts: &[Attempt<'_>]) -> Result<Vec<thinfit::Result<Predictor>>, Error> {
         let method = attempts.first().map(|attempt| &attempt.request.method);
+        // A batch has its share of the processor, in threads of its own, for what is not done on the device: while it waits,
+        // none of them takes up another batch.
+        let threads =
+            std::thread::available_parallelism().map_or(1, |all| all.get().div_ceil(LANES));
         let observers = attempts.iter().map(|attempt| -> Box<Observer<'_>> {
             Box::new(|at: &Progress<'_>| attempt.observe(at))
         });
@@ -272,20 +276,20 @@ impl Trainer<'_> {
                     seed: attempt.request.seed,
                     observe: observe.as_ref(),
                 });
-                let models = plain.fit_many_on(device, &fits.collect::<Vec<_>>())?;
+                let fits: Vec<_> = fits.collect();
+                let models = on_threads(threads, || plain.fit_many_on(device, &fits))?;
                 let models = models.into_iter().map(|model| model.map(Predictor::from));
                 Ok(models.collect())
             }
             (Trainer::Together(device), _) => {
                 let jobs = attempts.map(|(attempt, observe)| {
-                    // A batch may have the whole processor for what is not done on the device.
                     let config = Config {
-                        threads: 0,
+                        threads,
                         ..attempt.request.config()?
                     };
                     Ok(match state(attempt) {
                         Some(state) => {
-                            thinfit::Job::resumed(&attempt.data, state.on_threads(0), observe)
+                            thinfit::Job::resumed(&attempt.data, state.on_threads(threads), observe)
                         }
                         None => thinfit::Job::new(&attempt.data, &config, observe),
                     })

@@ -53,8 +53,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// All jobs that are known: first those that choose λ, then seed by seed those of the cells whose λ is known. An early
-    /// stop costs every cell its last seeds, and no cell all of them.
+    /// All jobs that are known: first those that choose λ, then seed by seed those of the cells whose λ is known, so that a
+    /// stop among these costs every cell its last seeds, and no cell all of them.
     pub fn jobs(&self, settings: &Settings, ledger: &Ledger) -> Vec<Job> {
         let mut jobs = Vec::new();
         if self.lambda == Choice::Validated {
@@ -116,7 +116,11 @@ fn choosing(cell: &Cell, settings: &Settings) -> impl Iterator<Item = Job> {
 fn validated(cell: &Cell, settings: &Settings, ledger: &Ledger) -> Option<f64> {
     let mut best = (f64::INFINITY, 0.0);
     for (job, lambda) in choosing(cell, settings).zip(Lambda::GRID) {
-        let error = ledger.get(&job)?.validation_mse.unwrap_or(f64::INFINITY);
+        // A failed one that is tried again is missing.
+        let entry = ledger
+            .get(&job)
+            .filter(|_| ledger.has(&job).unwrap_or(false))?;
+        let error = entry.mse.and(entry.validation_mse).unwrap_or(f64::INFINITY);
         if error < best.0 {
             best = (error, lambda);
         }
@@ -241,7 +245,7 @@ pub(crate) mod tests {
         assert_eq!((choosing.len(), first.len()), (Lambda::GRID.len(), 8));
         for (i, job) in choosing.into_iter().enumerate() {
             assert_eq!(plan.jobs(&settings, &ledger).len(), 8, "{i}");
-            // The third is the best; one failed, and one has no number.
+            // The third is the best, the second failed.
             let entry = Entry {
                 mse: (i != 1).then_some(1.0),
                 validation_mse: (i != 1).then(|| (i as f64 - 2.0).abs() + 0.1),
@@ -258,6 +262,9 @@ pub(crate) mod tests {
         let best = Some(Lambda::Fixed(Lambda::GRID[2]));
         assert_eq!(lambdas, [(1, best), (2, best)]);
         assert_eq!((of(Row::KernelRidge).count(), jobs.len()), (2, 10));
+        // The one that failed may be the best after all.
+        ledger.retry();
+        assert_eq!(plan.jobs(&settings, &ledger).len(), 8);
         std::fs::remove_dir_all(&folder).unwrap();
     }
 

@@ -1,5 +1,5 @@
 //! A sentence on a cell whose error differs from the published one by more than a factor of 3: what the seeds, λ and the
-//! paper say of it. It states facts that can be checked in the ledger, and reasons only where they are known.
+//! paper say of it: facts that can be checked in the ledger, and what the paper leaves open.
 
 use crate::comparison::{Comparison, Ours};
 use crate::report::{power, ratio};
@@ -32,7 +32,7 @@ impl Comparison {
         Some(sentences.join(" "))
     }
 
-    /// What is known of the row.
+    /// What the paper says or leaves open.
     fn reason(&self) -> Option<&'static str> {
         match (self.cell.row, self.cell.exhibit) {
             _ if !self.comparable() => {
@@ -61,7 +61,8 @@ fn scatter(ours: &Ours, published: f64) -> String {
     let (Some(&least), Some(&most)) = (ratios.first(), ratios.last()) else {
         return String::new();
     };
-    let median = ratios[ratios.len() / 2];
+    let (low, high) = (ratios[(ratios.len() - 1) / 2], ratios[ratios.len() / 2]);
+    let median = (low + high) / 2.0;
     match ratios.len() {
         1 => format!("One seed, ×{}.", ratio(most)),
         count if alike(median) => {

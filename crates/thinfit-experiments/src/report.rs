@@ -34,8 +34,8 @@ impl Report {
         };
         let mut entries: HashMap<String, Vec<Entry>> = HashMap::new();
         // What chose λ is no result.
-        let chose = |entry: &Entry| plan.lambda == Choice::Validated && entry.job.seed == CHOOSING;
-        for entry in ledger.entries().into_iter().filter(|entry| !chose(entry)) {
+        let results = ledger.entries().into_iter();
+        for entry in results.filter(|entry| entry.job.seed != CHOOSING) {
             entries.entry(unseeded(&entry.job)).or_default().push(entry);
         }
         let cells = Exhibit::ALL.iter().flat_map(|exhibit| exhibit.cells());

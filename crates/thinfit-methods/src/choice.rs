@@ -68,7 +68,11 @@ pub(crate) fn best_lambda(
         // Inside the pool, because entering it at every step would be slow.
         let trained = rayon::scope(|_| train(&prepared, lambda, &part));
         record.stopped |= matches!(trained, Ok((_, true)));
+        let fatal = matches!(&trained, Err(error) if !matches!(error, Error::Diverged { .. }));
         tried.push((lambda, trained.map(|(network, _)| network)));
+        if fatal {
+            break;
+        }
         if record.stopped {
             break;
         }

@@ -96,7 +96,7 @@ fn fit_all(
     loop {
         let ended = fit(args, &jobs, ledger, settings, device, progress)?;
         let next = plan.jobs(settings, ledger);
-        if ended.stopped || next.len() == jobs.len() {
+        if ended.stopped || next == jobs {
             return Ok(ended);
         }
         progress.note("λ is chosen; on to the fits with it");

@@ -324,7 +324,7 @@ fn a_gpu_that_is_not_there_is_an_error_and_nothing_is_fitted() {
 #[test]
 fn unknown_words_are_answered_with_the_known_ones() {
     let folder = folder("reproduce-wrong");
-    let cases: [(&[&str], &[&str]); 14] = [
+    let cases: [(&[&str], &[&str]); 15] = [
         (&["table1", "--report", "--out=none"], &["none", "--out"]),
         (&["table7"], &["`table7`", "table1 to table6"]),
         (&["table1", "--columns=f9"], &["`f9`", "f1-5, f1-10"]),
@@ -345,6 +345,7 @@ fn unknown_words_are_answered_with_the_known_ones() {
             &["--lambda", "`much`", "auto"],
         ),
         (&["table1", "--seeds=0"], &["a number of seeds such as 5"]),
+        (&["table1", "--seeds=0-4"], &["from 1 on"]),
         (&["table1", "--set=magic=1"], &["`magic`"]),
         (
             &["table1", "--set=width=3"],

@@ -113,9 +113,13 @@ impl PlainNetwork {
             .iter()
             .map(|fit| Prepared::new(fit.data, self.scaling, fit.seed));
         let prepared: Vec<Prepared<'_>> = prepared.collect::<Result<_>>()?;
+        same_shape(&prepared)?;
         let mut runs = Vec::new();
         for (of, fit) in fits.iter().enumerate() {
             runs.extend(lambdas(fit.lambda)?.into_iter().map(|lambda| (of, lambda)));
+        }
+        if fits.is_empty() {
+            return Ok(vec![]);
         }
         // Inside the pool, because entering it at every step would be slow.
         let (mut trained, stopped) = rayon::scope(|_| self.train(backend, fits, &prepared, &runs))?;
@@ -151,21 +155,20 @@ impl PlainNetwork {
             let until = self.steps.min(step + batch.stride().max(1));
             let losses = batch.advance(&going, step..until, self.rate);
             for (&run, loss) in going.iter().zip(losses) {
-                match loss {
-                    Ok(loss) if loss.total.is_finite() => {}
-                    Ok(_) | Err(Error::Diverged { .. }) => {
-                        diverged[run] = Some(Error::Diverged {
-                            what: "the loss",
-                            step: until - 1,
-                            advice: "lower the learning rate or scale the data",
-                        });
-                    }
+                diverged[run] = match loss {
+                    Ok(loss) if loss.total.is_finite() => None,
+                    Ok(_) => Some(Error::Diverged {
+                        what: "the loss",
+                        step: until - 1,
+                        advice: "lower the learning rate or scale the data",
+                    }),
+                    Err(error @ Error::Diverged { .. }) => Some(error),
                     Err(error) => return Err(error),
-                }
+                };
             }
             step = until;
             for (fit, stopped) in fits.iter().zip(&mut stopped) {
-                *stopped |= stops(fit.observe, step, self.steps);
+                *stopped = *stopped || stops(fit.observe, step, self.steps);
             }
             going.retain(|&run| diverged[run].is_none() && !stopped[runs[run].0]);
         }
@@ -236,6 +239,27 @@ impl PlainNetwork {
     }
 }
 
+/// Refuses fits of different shapes.
+fn same_shape(fits: &[Prepared<'_>]) -> Result<()> {
+    let shape = |fit: &Prepared<'_>| {
+        let (rows, held) = (fit.train.samples(), fit.validation.samples());
+        let (inputs, outputs) = (fit.train.dim(), fit.train.y.ncols());
+        format!("{rows} + {held} rows, {inputs} inputs, {outputs} outputs")
+    };
+    let others = fits.iter().skip(1).map(shape);
+    let (Some(expected), mut others) = (fits.first().map(shape), others) else {
+        return Ok(());
+    };
+    match others.find(|found| *found != expected) {
+        None => Ok(()),
+        Some(found) => Err(Error::Shape {
+            what: "fits that are trained together",
+            expected,
+            found,
+        }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -277,6 +301,40 @@ mod tests {
             let stopped = method.fit(&data, 1, &stop).unwrap();
             assert!(stopped.record.stopped && count.into_inner() == 10);
         }
+    }
+
+    #[test]
+    fn fits_of_one_batch_are_those_alone_and_others_are_refused() {
+        let (method, tables) = (
+            PlainNetwork {
+                width: 5,
+                steps: 30,
+                ..PlainNetwork::default()
+            },
+            [wave(40), wave(40), wave(50)],
+        );
+        let go_on = |_: &Progress<'_>| Control::Continue;
+        let fit = |i: usize| PlainFit {
+            lambda: Lambda::Fixed([0.0, 0.1, 0.0][i]),
+            data: &tables[i],
+            seed: 1 + i as u64,
+            observe: &go_on,
+        };
+        let processor = Processor::default();
+        let together = method.fit_many_on(&processor, &[fit(0), fit(1)]).unwrap();
+        for (i, model) in together.into_iter().enumerate() {
+            let PlainFit {
+                lambda, data, seed, ..
+            } = fit(i);
+            let alone = PlainNetwork {
+                lambda,
+                ..method.clone()
+            };
+            assert_eq!(model.unwrap(), alone.fit(data, seed, &go_on).unwrap());
+        }
+        let error = method.fit_many_on(&processor, &[fit(0), fit(2)]);
+        assert!(error.unwrap_err().to_string().contains("trained together"));
+        assert!(method.fit_many_on(&processor, &[]).unwrap().is_empty());
     }
 
     #[test]

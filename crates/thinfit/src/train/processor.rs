@@ -287,6 +287,9 @@ impl<T: Real> Steps for Run<T> {
             Leaf::Weights => self.adam_w = Adam::new(self.w.len()),
             Leaf::Both => {}
         }
+        if let Some(layers) = self.layers.take() {
+            self.w.copy_from_slice(layers.parts().0);
+        }
         self.layers = (leaf == Leaf::Both).then(|| self.both());
         if let Some(layers) = &self.layers {
             self.adam_w = Adam::new(layers.theta.len());

@@ -22,7 +22,8 @@ pub enum Leaf {
     Latents,
     /// The hidden weights w themselves: F-Opt.
     Weights,
-    /// The weights of both layers, (w, b), with nothing solved for: the plain network. No phase of a fit moves it.
+    /// The weights of both layers, (w, b), with nothing solved for: the plain network. No phase of a fit moves it, and in a
+    /// batch all runs do or none.
     Both,
 }
 
