@@ -1,4 +1,8 @@
 //! The linear fit y ≈ Xβ + β₀: what a model has to beat before it is worth its name.
+//!
+//! Dimensions: `m` samples, `d` inputs, `c` outputs, k = min(m, d + 1). Where there are more coefficients than rows, only
+//! those in the span of the rows can differ from zero: the rows are turned into k coordinates of that span first, so that
+//! memory and time grow with d and not with d².
 
 use crate::data::{Dataset, Scaler};
 use crate::solve::householder::Qr;
@@ -17,10 +21,11 @@ pub(crate) fn linear_fit(data: &Dataset, x: MatRef<'_, f64>) -> Mat<f64> {
 /// Mean squared error per output when every row is predicted by the linear fit to all others, r_i/(1 − h_i) with the
 /// residuals r and h_i = |row i of Q|².
 pub fn linear_leave_one_out(data: &Dataset) -> Vec<f64> {
-    let (m, d, c) = (data.samples(), data.dim(), data.y.ncols());
+    let (m, c) = (data.samples(), data.y.ncols());
     let fit = Linear::fit(data);
     let mut error = fit.predict(data.x.as_ref()) - &data.y;
-    let mut q = Mat::<f64>::identity(m + d + 1, d + 1);
+    let k = m.min(data.dim() + 1);
+    let mut q = Mat::<f64>::identity(m + k, k);
     fit.qr.apply(q.as_mut());
     for i in 0..m {
         let left = 1.0 - q.row(i).squared_norm_l2();
@@ -60,20 +65,32 @@ impl Linear {
                 .as_ref()
                 .map_or(1.0, |weights| weights[i].sqrt())
         };
-        let tau = KAPPA * (m as f64).sqrt();
-        let qr = Qr::new(Mat::from_fn(m + d + 1, d + 1, |i, j| {
-            match i.checked_sub(m) {
-                None if j < d => root(i) * x[(i, j)],
-                None => root(i),
-                Some(k) => f64::from(u8::from(k == j)) * tau,
-            }
+        let entry = |i: usize, j: usize| root(i) * if j < d { x[(i, j)] } else { 1.0 };
+        // A = Rᵀ Qᵀ with orthonormal columns in Q: for β = Qγ, Aβ = Rᵀγ and |β| = |γ|.
+        let span = (m < d + 1).then(|| Qr::new(Mat::from_fn(d + 1, m, |j, i| entry(i, j))));
+        let (tau, k) = (KAPPA * (m as f64).sqrt(), m.min(d + 1));
+        let qr = Qr::new(Mat::from_fn(m + k, k, |i, j| match i.checked_sub(m) {
+            None => match &span {
+                None => entry(i, j),
+                Some(span) if j <= i => span.r()[(j, i)],
+                Some(_) => 0.0,
+            },
+            Some(l) => f64::from(u8::from(l == j)) * tau,
         }));
-        let mut beta = Mat::from_fn(m + d + 1, c, |i, o| {
-            if i < m { root(i) * data.y[(i, o)] } else { 0.0 }
-        });
+        let mut beta = Mat::from_fn(
+            m + k,
+            c,
+            |i, o| {
+                if i < m { root(i) * data.y[(i, o)] } else { 0.0 }
+            },
+        );
         qr.transpose_apply(beta.as_mut());
-        qr.solve(beta.as_mut().subrows_mut(0, d + 1));
-        beta.truncate(d + 1, c);
+        qr.solve(beta.as_mut().subrows_mut(0, k));
+        beta.truncate(k, c);
+        if let Some(span) = &span {
+            beta = Mat::from_fn(d + 1, c, |j, o| if j < k { beta[(j, o)] } else { 0.0 });
+            span.apply(beta.as_mut());
+        }
         Linear { scaler, qr, beta }
     }
 
@@ -97,6 +114,67 @@ mod tests {
         let data = Dataset::new(x.clone(), y.clone()).unwrap();
         let error = linear_fit(&data, x.as_ref()) - y;
         assert!(error.norm_max() < 1e-8);
+    }
+
+    /// The fit by definition, in d + 1 unknowns: predictions at the rows of `x`.
+    fn plain(data: &Dataset, x: MatRef<'_, f64>) -> Mat<f64> {
+        let (m, d, c) = (data.samples(), data.dim(), data.y.ncols());
+        let scaler = Scaler::to_standard(data.x.as_ref());
+        let scaled = scaler.apply(data.x.as_ref());
+        let root = |i: usize| data.weights.as_ref().map_or(1.0, |w| w[i].sqrt());
+        let tau = KAPPA * (m as f64).sqrt();
+        let qr = Qr::new(Mat::from_fn(m + d + 1, d + 1, |i, j| {
+            match i.checked_sub(m) {
+                None if j < d => root(i) * scaled[(i, j)],
+                None => root(i),
+                Some(k) => f64::from(u8::from(k == j)) * tau,
+            }
+        }));
+        let mut beta = Mat::from_fn(m + d + 1, c, |i, o| match i < m {
+            true => root(i) * data.y[(i, o)],
+            false => 0.0,
+        });
+        qr.transpose_apply(beta.as_mut());
+        qr.solve(beta.as_mut().subrows_mut(0, d + 1));
+        let x = scaler.apply(x);
+        Mat::from_fn(x.nrows(), c, |i, o| {
+            let terms = (0..d).map(|j| x[(i, j)] * beta[(j, o)]);
+            terms.sum::<f64>() + beta[(d, o)]
+        })
+    }
+
+    #[test]
+    fn more_columns_than_rows_give_the_fit_by_definition() {
+        for (m, d) in [(1, 3), (5, 5), (7, 40), (12, 11), (40, 90)] {
+            // Row 3 repeats row 0, column 1 repeats column 0.
+            let row = |i: usize| if i == 3 { 0 } else { i };
+            let x = Mat::from_fn(m, d, |i, j| {
+                ((1 + row(i) * d + j.max(1)).pow(2) as f64).sin()
+            });
+            let y = Mat::from_fn(m, 2, |i, o| ((2 + row(i) * (3 + o)) as f64).cos());
+            let new = Mat::from_fn(9, d, |i, j| (0.11 * (i * d + j) as f64).cos());
+            let data = Dataset::new(x, y).unwrap();
+            let weights = (0..m).map(|i| 1.0 + (i % 4) as f64).collect();
+            for data in [data.clone(), data.with_weights(weights).unwrap()] {
+                let (found, expected) =
+                    (linear_fit(&data, new.as_ref()), plain(&data, new.as_ref()));
+                let size = expected.norm_max();
+                let error = (&found - &expected).norm_max();
+                assert!(error < 1e-5 * size, "{m} × {d}: {error:e} of {size:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn twenty_thousand_columns_of_five_rows_take_megabytes() {
+        let x = Mat::from_fn(5, 20_000, |i, j| ((i * 20_000 + j) as f64).sin());
+        let y = Mat::from_fn(5, 1, |i, _| (i as f64).cos());
+        let data = Dataset::new(x, y).unwrap();
+        let memory = allocation_counter::measure(|| {
+            assert!(linear_leave_one_out(&data)[0].is_finite());
+        });
+        // Most of it is what the matrix products pack; a matrix of all columns would take 3 GB.
+        assert!(memory.bytes_max < 200 << 20, "{} bytes", memory.bytes_max);
     }
 
     #[test]
