@@ -572,3 +572,25 @@ fn a_fit_of_ishigami_knows_which_inputs_matter() {
     }
     assert!((s.second[(0, 2)] - 0.2437).abs() < 1e-3 && s.closed_form);
 }
+
+#[test]
+fn five_thousand_inputs_have_indices_without_pairs_in_little_memory() {
+    for activation in [Activation::Fourier, Activation::Cosine] {
+        let (n, d) = (3, 5000);
+        let weight = |l: usize, j: usize| ((1 + l * d + j) as f64).sin() / 50.0;
+        let row = |l: usize| (0..activation.weights(d)).map(|j| weight(l, j)).collect();
+        let output = (0..activation.columns(n)).map(|l| ((l + 1) as f64).cos());
+        let model = network(activation, (0..n).map(row).collect(), output.collect());
+        let memory = allocation_counter::measure(|| {
+            let seen = std::cell::Cell::new(0.0);
+            let s = model
+                .sensitivity_watched(0, &|done| seen.set(done))
+                .unwrap();
+            assert_eq!((s.first.len(), s.second.nrows()), (d, 0));
+            assert!(s.total.iter().zip(&s.first).all(|(t, f)| t + 1e-9 >= *f));
+            assert_eq!(seen.get(), 1.0);
+        });
+        // All pairs would take 0.2 GB in the result alone, and 1 GB on the way.
+        assert!(memory.bytes_max < 200 << 20, "{} bytes", memory.bytes_max);
+    }
+}

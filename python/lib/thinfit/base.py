@@ -128,7 +128,8 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
         Bunch
             `first` and `total` (n_features,), `second` (n_features, n_features), the mean squared partial derivatives
             `derivative` (n_features,), `mean`, `variance`, and `closed_form`, whether these are exact up to rounding.
-            With several outputs, every entry has one more axis in front.
+            `second` is empty for so many features that all pairs would take minutes. With several outputs, every entry
+            has one more axis in front.
 
         Examples
         --------

@@ -15,8 +15,12 @@ use faer::{Mat, MatRef};
 pub use sampled::Sampled;
 use waves::{Moments, Waves};
 
-/// Points of the lattice from which indices are estimated.
-const POINTS: usize = 1 << 14;
+/// Fewest and most points of the lattice from which indices are estimated, as powers of two.
+const POINTS: [u32; 2] = [8, 14];
+/// Work that an estimate may take with more than the fewest points, in products of a weight and an input.
+const WORK: usize = 1 << 37;
+/// Largest closed form, in sincs: n² d; about twenty seconds on two cores.
+const MOST_SINCS: usize = 1 << 28;
 /// Points of the lattice over which each value of an effect is averaged.
 const EFFECT_POINTS: usize = 1 << 12;
 /// Largest rounding error of the closed form, relative to the variance.
@@ -35,7 +39,8 @@ pub struct Sensitivity {
     /// Total indices S_Tj = E Var(f | all inputs but x_j) / Var f: what x_j does alone and together with others (d).
     pub total: Vec<f64>,
     /// What x_i and x_j do together beyond what each does alone, as a share of Var f: d × d, symmetric, 0 on the
-    /// diagonal. Σ_j S_j + Σ_{i<j} S_ij = 1 where no three inputs interact.
+    /// diagonal. Σ_j S_j + Σ_{i<j} S_ij = 1 where no three inputs interact. Empty (0 × 0) for networks and tables so wide
+    /// that the pairs would take minutes.
     pub second: Mat<f64>,
     /// E (∂f/∂x_j)², in the units of the data (d). Times (high − low)²/(π² Var f) it is a bound on S_Tj, and it sees
     /// fast, small ripples that the indices do not. For a warped input, derivative and range are in its warped units.
@@ -54,12 +59,26 @@ impl Model {
         self.sensitivity_on(o, &self.domain)
     }
 
+    /// [`Model::sensitivity`], which tells `watch` how far it is, from 0 to 1.
+    ///
+    /// # Errors
+    /// As [`Model::sensitivity_on`].
+    pub fn sensitivity_watched(&self, o: usize, watch: &dyn Fn(f64)) -> Result<Sensitivity> {
+        self.indices(o, &self.domain, watch)
+    }
+
     /// Sensitivity indices of output `o` over the box `domain`, d pairs of low ≤ high in the units of the data.
     ///
     /// # Errors
     /// An output that does not exist, a domain that does not fit the inputs, or numbers that leave the finite range.
     pub fn sensitivity_on(&self, o: usize, domain: &[[f64; 2]]) -> Result<Sensitivity> {
+        self.indices(o, domain, &|_| ())
+    }
+
+    fn indices(&self, o: usize, domain: &[[f64; 2]], watch: &dyn Fn(f64)) -> Result<Sensitivity> {
         self.check_box(o, domain)?;
+        let (n, d) = (self.width(), self.dim());
+        let quick = n.saturating_mul(n).saturating_mul(d) <= MOST_SINCS;
         let magnitudes = self.magnitudes();
         let size: f64 = (0..self.width()).map(|l| magnitudes[(l, o)]).sum();
         // The variance of predictions from rounding alone; with 32 digits, also about the error of the closed form.
@@ -67,12 +86,15 @@ impl Model {
         let sound = |moments: &Moments| {
             moments.variance <= noise || self.dim() as f64 * noise <= ROUNDING * moments.variance
         };
-        let exact = Waves::new(self, o, domain)
-            .map(|waves| waves.moments())
-            .filter(sound);
+        let waves = quick.then(|| Waves::new(self, o, domain)).flatten();
+        let exact = waves.map(|waves| waves.moments(watch)).filter(sound);
+        let each = n.saturating_mul(d).saturating_mul(2 * d + 4);
+        let points = (WORK / each).max(1).ilog2().clamp(POINTS[0], POINTS[1]);
         match exact {
             Some(moments) => moments.indices(noise, true),
-            None => self.sampled(o, domain, POINTS, |sampled| sampled.sensitivity(noise)),
+            None => self.sampled(o, domain, 1 << points, |sampled| {
+                sampled.sensitivity(noise, watch)
+            }),
         }
     }
 
@@ -153,7 +175,8 @@ impl Model {
 impl Moments {
     /// Shares of the variance; all zero where the variance is at most `noise`.
     fn indices(self, noise: f64, closed_form: bool) -> Result<Sensitivity> {
-        let d = self.first.len();
+        // The pairs were left out where there are no rows.
+        let d = self.second.len();
         let constant = self.variance <= noise;
         let share = |v: f64| {
             if constant {

@@ -7,6 +7,9 @@ use crate::data::check_finite;
 use crate::{Error, Result, Scaler};
 use faer::{Mat, MatRef};
 
+/// The most pairs of inputs, times points, that are worked out: some seconds, 0.2 GB.
+const MOST_PAIRS: usize = 1 << 33;
+
 /// f at the rows of x (m × d): m values.
 type Value<'a> = dyn Fn(MatRef<'_, f64>) -> Result<Vec<f64>> + 'a;
 /// ∂f/∂x_j at the rows of x (m × d): m × d.
@@ -29,12 +32,13 @@ pub struct Sampled<'a> {
 }
 
 impl Sampled<'_> {
-    /// Sensitivity indices with independent inputs, uniform on the box in warped units; all zero where the variance is at most `noise`.
+    /// Sensitivity indices with independent inputs, uniform on the box in warped units; all zero where the variance is at
+    /// most `noise`. `watch` is told how far it is, from 0 to 1.
     ///
     /// # Errors
     /// Those of the function, or numbers that leave the finite range.
-    pub fn sensitivity(&self, noise: f64) -> Result<Sensitivity> {
-        self.moments()?.indices(noise, false)
+    pub fn sensitivity(&self, noise: f64, watch: &dyn Fn(f64)) -> Result<Sensitivity> {
+        self.moments(watch)?.indices(noise, false)
     }
 
     /// The main effect of input `j`: E\[f | x_j = v\] for every v of `at`, with the other inputs uniform on the box.
@@ -56,27 +60,38 @@ impl Sampled<'_> {
     /// The moments from values at points A and B and at those with one coordinate exchanged (pick-freeze).
     ///
     /// With p_j = f(A, x_j of B) − f(A) and q_j = f(B, x_j of A) − f(B): E p_j² = E q_j² = 2 × total, E p_j q_j = −2 ×
-    /// first and E p_i q_j = second. The estimates keep |first| ≤ total.
-    fn moments(&self) -> Result<Moments> {
+    /// first and E p_i q_j = second. The estimates keep |first| ≤ total. All p and q are kept only where the pairs of inputs
+    /// are few enough to be worked out.
+    fn moments(&self, watch: &dyn Fn(f64)) -> Result<Moments> {
         let d = self.domain.len();
         let points = lattice(self.points, 2 * d);
-        let [a, b] = [0, d].map(|from| self.in_box(points.as_ref().subcols(from, d)));
+        let [mut a, mut b] = [0, d].map(|from| self.in_box(points.as_ref().subcols(from, d)));
+        drop(points);
         let values = |x: &Mat<f64>| (self.value)(x.as_ref());
         let (at_a, at_b) = (values(&a)?, values(&b)?);
-        let exchanged = |x: &Mat<f64>, other: &Mat<f64>, at_x: &[f64]| {
-            (0..d)
-                .map(|j| {
-                    let mut x = x.clone();
-                    x.col_as_slice_mut(j).copy_from_slice(other.col_as_slice(j));
-                    let changed = values(&x)?;
-                    Ok(changed.iter().zip(at_x).map(|(f, g)| f - g).collect())
-                })
-                .collect::<Result<Vec<Vec<f64>>>>()
+        let exchanged = |x: &mut Mat<f64>, other: &Mat<f64>, at_x: &[f64], j: usize| {
+            let own = x.col_as_slice(j).to_vec();
+            x.col_as_slice_mut(j).copy_from_slice(other.col_as_slice(j));
+            let changed = values(x);
+            x.col_as_slice_mut(j).copy_from_slice(&own);
+            let changed = changed?.into_iter().zip(at_x).map(|(f, g)| f - g);
+            Ok::<Vec<f64>, Error>(changed.collect())
         };
-        let (p, q) = (exchanged(&a, &b, &at_a)?, exchanged(&b, &a, &at_b)?);
         let product = |a: &[f64], b: &[f64]| {
             a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() / self.points as f64
         };
+        let pairs = d.saturating_mul(d).saturating_mul(self.points) <= MOST_PAIRS;
+        let (mut first, mut total, mut kept) = (Vec::new(), Vec::new(), Vec::new());
+        for j in 0..d {
+            let p = exchanged(&mut a, &b, &at_a, j)?;
+            let q = exchanged(&mut b, &a, &at_b, j)?;
+            first.push(-0.5 * product(&p, &q));
+            total.push(0.25 * (product(&p, &p) + product(&q, &q)));
+            if pairs {
+                kept.push((p, q));
+            }
+            watch((j + 1) as f64 / d as f64);
+        }
         let slopes = [self.slopes(&a)?, self.slopes(&b)?];
         let both = [at_a, at_b].concat();
         let middle = mean(&both);
@@ -84,14 +99,14 @@ impl Sampled<'_> {
         Ok(Moments {
             mean: middle,
             variance: 0.5 * product(&centred, &centred),
-            first: (0..d).map(|j| -0.5 * product(&p[j], &q[j])).collect(),
-            total: (0..d)
-                .map(|j| 0.25 * (product(&p[j], &p[j]) + product(&q[j], &q[j])))
-                .collect(),
-            second: (0..d)
+            first,
+            total,
+            second: (0..kept.len())
                 .map(|i| {
-                    let pair = |j: usize| 0.5 * (product(&p[i], &q[j]) + product(&p[j], &q[i]));
-                    (0..i).map(pair).collect()
+                    let (p, q) = &kept[i];
+                    let pair =
+                        |(r, s): &(Vec<f64>, Vec<f64>)| 0.5 * (product(p, s) + product(r, q));
+                    kept[..i].iter().map(pair).collect()
                 })
                 .collect(),
             derivative: (0..d)

@@ -15,6 +15,13 @@ use rayon::prelude::*;
 /// The largest angle that has digits left when it is reduced modulo π.
 const LARGEST_ANGLE: f64 = 1e12;
 
+/// The most products of all inputs but two, n d², and pairs of waves and inputs, (n d)²: 0.3 GB and about ten seconds on two
+/// cores.
+const MOST_PRODUCTS: usize = 1 << 24;
+const MOST_PAIRS: usize = 1 << 31;
+/// Waves whose sums are kept at a time.
+const CHUNK: usize = 64;
+
 /// f as a sum of waves, in the units of the data; warped inputs in warped units, where f is a sum of waves.
 pub(crate) struct Waves {
     constant: fx128,
@@ -26,7 +33,7 @@ pub(crate) struct Waves {
     angle: Vec<Vec<fx128>>,
     /// sinc θ, n × d.
     factor: Vec<Vec<fx128>>,
-    /// Π_k sinc θ_lk over all inputs k but i and j: n times d × d.
+    /// Π_k sinc θ_lk over all inputs k but j, n × d.
     others: Vec<Vec<fx128>>,
     /// c.
     centre: Vec<fx128>,
@@ -40,7 +47,7 @@ pub(crate) struct Moments {
     pub(crate) first: Vec<f64>,
     /// E Var(f | all inputs but x_j), d.
     pub(crate) total: Vec<f64>,
-    /// The part of the variance due to x_i and x_j together: row i, column j < i.
+    /// The part of the variance due to x_i and x_j together: row i, column j < i; no rows where pairs were left out.
     pub(crate) second: Vec<Vec<f64>>,
     /// E (∂f/∂x_j)², d.
     pub(crate) derivative: Vec<f64>,
@@ -97,7 +104,7 @@ impl Waves {
             .iter()
             .map(|angle| angle.iter().map(|&angle| sinc(angle)).collect())
             .collect();
-        let others = factor.iter().map(|factor| without_pairs(factor)).collect();
+        let others = factor.iter().map(|factor| without_one(factor)).collect();
         Some(Waves {
             constant: real(outputs.shift[o]) + real(outputs.scale[o]) * constant,
             amplitude,
@@ -111,29 +118,37 @@ impl Waves {
 
     /// E[f | x_j = at], `at` in warped units if x_j is warped.
     pub(crate) fn effect(&self, j: usize, at: f64) -> f64 {
-        let d = self.centre.len();
         let term = |l: usize| {
             let angle = self.frequency[l][j] * (real(at) - self.centre[j]);
-            self.others[l][j * d + j] * turned(self.amplitude[l], angle)[0]
+            self.others[l][j] * turned(self.amplitude[l], angle)[0]
         };
         (0..self.amplitude.len())
             .fold(self.constant, |sum, l| sum + term(l))
             .0
     }
 
-    /// All moments; the variance and its parts have rounding errors of about d (ε Σ|a|)², ε that of a double.
-    pub(crate) fn moments(&self) -> Moments {
+    /// All moments; the variance and its parts have rounding errors of about d (ε Σ|a|)², ε that of a double. Those of
+    /// pairs of inputs are left out where they would take too much time or memory. `watch` is told how far it is.
+    pub(crate) fn moments(&self, watch: &dyn Fn(f64)) -> Moments {
         let (n, d) = (self.amplitude.len(), self.centre.len());
+        let (squares, all) = (n.saturating_mul(d * d), n.saturating_mul(d).pow(2));
+        let pairs = (squares <= MOST_PRODUCTS && all <= MOST_PAIRS)
+            .then(|| self.factor.iter().map(|factor| without_pairs(factor)));
+        let pairs: Option<Vec<Vec<fx128>>> = pairs.map(Iterator::collect);
+        let mut sums = Sums::new(d, pairs.is_some());
         // Collected by wave and added in their order: the same sums for any number of threads.
-        let rows: Vec<Sums> = (0..n)
-            .into_par_iter()
-            .map(|l| {
-                let mut sums = Sums::new(d);
-                (0..=l).for_each(|k| self.add_pair(l, k, &mut sums));
-                sums
-            })
-            .collect();
-        let sums = rows.iter().fold(Sums::new(d), Sums::plus);
+        for first in (0..n).step_by(CHUNK) {
+            let rows: Vec<Sums> = (first..n.min(first + CHUNK))
+                .into_par_iter()
+                .map(|l| {
+                    let mut sums = Sums::new(d, pairs.is_some());
+                    (0..=l).for_each(|k| self.add_pair(l, k, pairs.as_deref(), &mut sums));
+                    sums
+                })
+                .collect();
+            sums = rows.iter().fold(sums, Sums::plus);
+            watch((n.min(first + CHUNK) as f64 / n as f64).powi(2));
+        }
         let mean = (0..n).fold(self.constant, |sum, l| {
             let product = self.factor[l].iter().fold(fx128::ONE, |a, &b| a * b);
             sum + self.amplitude[l][0] * product
@@ -142,17 +157,18 @@ impl Waves {
         Moments {
             mean: mean.0,
             variance: sums.variance.0,
-            first: (0..d).map(|j| sums.parts[j][j].0).collect(),
+            first: rounded(&sums.first),
             total: rounded(&sums.total),
-            second: (0..d).map(|i| rounded(&sums.parts[i][..i])).collect(),
+            second: sums.second.iter().map(|row| rounded(row)).collect(),
             derivative: rounded(&sums.derivative),
         }
     }
 
-    /// Adds the terms of the pairs (l, k) and (k, l) of waves, k ≤ l, to all sums.
+    /// Adds the terms of the pairs (l, k) and (k, l) of waves, k ≤ l, to all sums; `pairs` are Π sinc θ_l over all inputs
+    /// but i and j, n times d × d.
     ///
     /// The product of two waves is two waves, with the sums and the differences of the angles.
-    fn add_pair(&self, l: usize, k: usize, sums: &mut Sums) {
+    fn add_pair(&self, l: usize, k: usize, pairs: Option<&[Vec<fx128>]>, sums: &mut Sums) {
         let d = self.centre.len();
         let ([x, y], [u, v]) = (self.amplitude[l], self.amplitude[k]);
         let count = real(if k < l { 1.0 } else { 0.5 });
@@ -178,11 +194,16 @@ impl Waves {
                 let squared = self.frequency[l][j] * self.frequency[k][j] * before[d];
                 sums.derivative[j] -= real(sign) * squared;
             }
-            for (i, row) in sums.parts.iter_mut().enumerate() {
-                for (j, part) in row[..=i].iter_mut().enumerate() {
-                    let others = self.others[l][i * d + j] * self.others[k][i * d + j];
-                    let partner = if j < i { r[j] } else { fx128::ONE };
-                    *part += weight * r[i] * partner * others;
+            for (i, part) in sums.first.iter_mut().enumerate() {
+                *part += weight * r[i] * (self.others[l][i] * self.others[k][i]);
+            }
+            let Some(pairs) = pairs else {
+                continue;
+            };
+            for (i, row) in sums.second.iter_mut().enumerate() {
+                for (j, part) in row.iter_mut().enumerate() {
+                    let others = pairs[l][i * d + j] * pairs[k][i * d + j];
+                    *part += weight * r[i] * r[j] * others;
                 }
             }
         }
@@ -194,17 +215,19 @@ struct Sums {
     variance: fx128,
     total: Vec<fx128>,
     derivative: Vec<fx128>,
-    /// First order on the diagonal, second order below it.
-    parts: Vec<Vec<fx128>>,
+    first: Vec<fx128>,
+    second: Vec<Vec<fx128>>,
 }
 
 impl Sums {
-    fn new(d: usize) -> Self {
+    fn new(d: usize, pairs: bool) -> Self {
+        let rows = if pairs { 0..d } else { 0..0 };
         Sums {
             variance: fx128::ZERO,
             total: vec![fx128::ZERO; d],
             derivative: vec![fx128::ZERO; d],
-            parts: vec![vec![fx128::ZERO; d]; d],
+            first: vec![fx128::ZERO; d],
+            second: rows.map(|i| vec![fx128::ZERO; i]).collect(),
         }
     }
 
@@ -213,10 +236,27 @@ impl Sums {
         let add = |a: &mut Vec<fx128>, b: &[fx128]| a.iter_mut().zip(b).for_each(|(a, b)| *a += *b);
         add(&mut self.total, &other.total);
         add(&mut self.derivative, &other.derivative);
-        let rows = self.parts.iter_mut().zip(&other.parts);
+        add(&mut self.first, &other.first);
+        let rows = self.second.iter_mut().zip(&other.second);
         rows.for_each(|(a, b)| add(a, b));
         self
     }
+}
+
+/// Π_k f_k over all k but j (d).
+fn without_one(f: &[fx128]) -> Vec<fx128> {
+    let mut others = vec![fx128::ONE; f.len()];
+    let mut after = fx128::ONE;
+    for (other, factor) in others.iter_mut().zip(f).rev() {
+        *other = after;
+        after = *factor * after;
+    }
+    let mut before = fx128::ONE;
+    for (other, factor) in others.iter_mut().zip(f) {
+        *other = before * *other;
+        before *= *factor;
+    }
+    others
 }
 
 /// Π_k f_k over all k but i and j, d × d.
@@ -295,6 +335,9 @@ mod tests {
     fn products_leave_out_what_they_should() {
         let f = [2.0, 3.0, 5.0, 7.0].map(real);
         let others = without_pairs(&f);
+        let diagonal: Vec<f64> = (0..4).map(|i| others[5 * i].0).collect();
+        let alone: Vec<f64> = without_one(&f).iter().map(|v| v.0).collect();
+        assert_eq!(alone, diagonal);
         for (i, j) in (0..16).map(|ij| (ij / 4, ij % 4)) {
             let kept = (0..4).filter(|k| ![i, j].contains(k));
             let product: f64 = kept.map(|k| f[k].0).product();

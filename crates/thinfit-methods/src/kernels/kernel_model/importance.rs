@@ -17,6 +17,14 @@ impl KernelModel {
     /// # Errors
     /// An output that does not exist, or numbers that leave the finite range.
     pub fn sensitivity(&self, o: usize) -> Result<Sensitivity> {
+        self.sensitivity_watched(o, &|_| ())
+    }
+
+    /// [`KernelModel::sensitivity`], which tells `watch` how far it is, from 0 to 1.
+    ///
+    /// # Errors
+    /// As [`KernelModel::sensitivity`].
+    pub fn sensitivity_watched(&self, o: usize, watch: &dyn Fn(f64)) -> Result<Sensitivity> {
         self.check_output(o)?;
         let size: f64 = self
             .coefficients
@@ -26,7 +34,9 @@ impl KernelModel {
             .sum();
         let largest = self.output_scaler.scale[o] * self.kernel.diagonal() * size;
         let noise = (f64::EPSILON * largest).powi(2);
-        self.sampled(o, 2 * self.dim() + 4, |sampled| sampled.sensitivity(noise))
+        self.sampled(o, 2 * self.dim() + 4, |sampled| {
+            sampled.sensitivity(noise, watch)
+        })
     }
 
     /// The main effect of input `j` on output `o`: E\[f | x_j = v\] for every v of `at`, with the other inputs uniform on
@@ -42,8 +52,11 @@ impl KernelModel {
 
     /// Output `o` as a function whose values at the points of a lattice are taken `times` times.
     fn sampled<T>(&self, o: usize, times: usize, of: impl Fn(Sampled<'_>) -> T) -> T {
-        let cost = self.points.nrows() * self.kernel.parameters() * times.max(1);
-        let points = (WORK / cost).max(1).ilog2().clamp(POINTS[0], POINTS[1]);
+        let cost = (self.points.nrows() * self.kernel.parameters()).saturating_mul(times);
+        let points = (WORK / cost.max(1))
+            .max(1)
+            .ilog2()
+            .clamp(POINTS[0], POINTS[1]);
         of(Sampled {
             inputs: &self.input_scaler,
             domain: &self.domain,
