@@ -16,6 +16,8 @@ use thinfit::{Control, Dataset};
 
 /// More rows than this are not searched for planes.
 const MOST: usize = 1000;
+/// Nor are more inputs: the time grows with their square, and few rows cannot tell so many directions apart.
+const WIDEST: usize = 10_000;
 /// Rows among which planes are looked for.
 const ROWS: usize = 500;
 /// Out-of-fold error, relative to the variance of the target, below which a smooth process leaves no room for an edge.
@@ -67,7 +69,7 @@ fn with_edges(
     seed: u64,
 ) -> Result<Option<Teacher>> {
     let m = samples.data.samples();
-    if m > MOST || best.error() < FOLLOWED {
+    if m > MOST || samples.data.dim() > WIDEST || best.error() < FOLLOWED {
         return Ok(None);
     }
     let mut rows = random_subset(m, m.min(ROWS), &mut stream(seed, Purpose::Starts, 2));

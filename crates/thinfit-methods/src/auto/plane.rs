@@ -29,6 +29,8 @@ pub(super) const STEEPNESS: [f64; 5] = [4.0, 8.0, 16.0, 32.0, 64.0];
 const STEPS: usize = 15;
 /// Planes that start to climb.
 const CLIMBERS: usize = 24;
+/// Numbers in the planes among which these are looked for at a time.
+const AT_ONCE: usize = 1 << 24;
 /// Least share of the rows on either side of a plane.
 pub(super) const SIDE: f64 = 0.05;
 /// Weight of the wide step beside the hard one.
@@ -281,7 +283,11 @@ impl<'a> Reference<'a> {
     pub fn starts(&self, crossing: Crossing, seed: u64) -> Vec<Plane> {
         let (m, d) = (self.x.nrows(), self.x.ncols());
         let mut rng = stream(seed, Purpose::Starts, 3);
-        let mut starts = Vec::new();
+        let value = |plane: &Plane| {
+            let (h, _) = feature(crossing, STEEPNESS[0], &plane.arguments(self.x));
+            self.explained(&h).1
+        };
+        let (mut starts, mut best) = (Vec::new(), Vec::new());
         for j in 0..d {
             for k in 0..8 {
                 let v = (0..d).map(|i| f64::from(u8::from(i == j))).collect();
@@ -296,25 +302,20 @@ impl<'a> Reference<'a> {
                 plane.t = u[(rng.random_range(0.2..0.8) * m as f64) as usize];
                 starts.push(plane);
             }
+            // All of them would take memory like d².
+            if j + 1 == d || starts.len() * d >= AT_ONCE {
+                let planes = std::mem::take(&mut starts).into_par_iter();
+                best.par_extend(planes.map(|plane| (value(&plane), plane)));
+                best.sort_by(|a: &(f64, Plane), b| b.0.total_cmp(&a.0));
+                best.truncate(CLIMBERS);
+            }
         }
-        let value = |plane: &Plane| {
-            let (h, _) = feature(crossing, STEEPNESS[0], &plane.arguments(self.x));
-            self.explained(&h).1
-        };
-        let mut starts: Vec<(f64, Plane)> = (starts.into_par_iter())
-            .map(|plane| (value(&plane), plane))
-            .collect();
-        starts.sort_by(|a, b| b.0.total_cmp(&a.0));
-        starts.truncate(CLIMBERS);
         // A climb stays within its support, so a plane must have some of every input.
         let blurred = |(_, plane): (f64, Plane)| Plane {
             v: plane.v.iter().map(|v| v + 1e-3).collect(),
             ..plane
         };
-        starts
-            .into_iter()
-            .map(|s| blurred(s).normalised())
-            .collect()
+        best.into_iter().map(|s| blurred(s).normalised()).collect()
     }
 
     /// What a plane is worth in the end: the hard step, and a little of the wide one, which keeps away from rows.

@@ -68,7 +68,9 @@ impl Samples {
     /// Whether the inputs look independent of each other, as in a planned experiment.
     pub fn is_independent(&self) -> bool {
         let noise = 2.0 / (self.data.samples() as f64).sqrt();
-        largest_correlation(&self.data.x) < INDEPENDENT + noise
+        let limit = INDEPENDENT + noise;
+        // No correlation is above one, so there is nothing to look for among the pairs of what may be many columns.
+        limit > 1.0 + 1e-6 || !correlated(&self.data.x, limit)
     }
 
     /// The rows that are not in fold `k`.
@@ -169,8 +171,8 @@ impl OutOfFold {
     }
 }
 
-/// The largest correlation of two columns.
-fn largest_correlation(x: &Mat<f64>) -> f64 {
+/// Whether the correlation of two columns reaches a limit.
+fn correlated(x: &Mat<f64>, limit: f64) -> bool {
     let m = x.nrows() as f64;
     let standard: Vec<Vec<f64>> = (0..x.ncols())
         .map(|j| {
@@ -186,10 +188,8 @@ fn largest_correlation(x: &Mat<f64>) -> f64 {
         })
         .collect();
     let correlation = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>().abs();
-    let pairs = (0..standard.len()).flat_map(|j| (0..j).map(move |k| (j, k)));
-    pairs
-        .map(|(j, k)| correlation(&standard[j], &standard[k]))
-        .fold(0.0, f64::max)
+    let mut pairs = (0..standard.len()).flat_map(|j| (0..j).map(move |k| (j, k)));
+    pairs.any(|(j, k)| correlation(&standard[j], &standard[k]) >= limit)
 }
 
 /// Shuffled folds of about equal size; rows with equal inputs are in one fold.

@@ -23,6 +23,7 @@ use crate::random::{Purpose, stream};
 use faer::Mat;
 use rand::RngExt;
 use rayon::prelude::*;
+use std::collections::HashSet;
 
 /// Points at which the differences are averaged, the most and the least.
 const POINTS: [usize; 2] = [400, 100];
@@ -59,12 +60,11 @@ pub(crate) struct Structure {
 pub(crate) fn structure(teacher: &Teacher, samples: &Samples, seed: u64) -> Result<Structure> {
     let mut found = of_inputs(teacher, samples, seed)?;
     let column = |j: usize| samples.data.inputs[j].split_once('=').map(|pair| pair.0);
-    let kin =
-        |j: usize| (found.inputs.iter()).any(|&k| column(j).is_some() && column(k) == column(j));
+    let known: HashSet<usize> = found.inputs.iter().copied().collect();
+    let acting: HashSet<&str> = found.inputs.iter().filter_map(|&k| column(k)).collect();
+    let kin = |j: usize| column(j).is_some_and(|column| acting.contains(column));
     let all = 0..samples.data.dim();
-    found.inputs = all
-        .filter(|&j| found.inputs.contains(&j) || kin(j))
-        .collect();
+    found.inputs = all.filter(|j| known.contains(j) || kin(*j)).collect();
     Ok(found)
 }
 
