@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::memory::Memory;
+
 /// Learn from little data.
 ///
 /// Finds the best model of the rows of a table, a Gaussian process or a network with one hidden layer of about a hundred
@@ -20,6 +22,9 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Option<Command>,
+    /// The most memory that a call may take, such as 4GB [default: 80 % of what is free].
+    #[arg(long, value_name = "AMOUNT", global = true, help_heading = "Running")]
+    pub memory: Option<Memory>,
 }
 
 /// The commands.

@@ -1,6 +1,7 @@
 //! The columns of a user's table: which are inputs, which are targets, how text becomes numbers, and where to find a
 //! model's inputs.
 
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use thinfit::{Code, Coded, Column, Dataset, Encoding, Levels, Mat};
@@ -9,10 +10,16 @@ use thinfit_table::{Cells, Missing, Options, Place, Reader};
 
 use crate::args::{self, ColumnArgs, TableArgs};
 use crate::failure::Failure;
+use crate::memory::Memory;
 use crate::shell::quoted;
 
 /// Opens a table. If every column read is `needed`, errors do not advise leaving one out.
-pub fn open(path: &Path, args: &TableArgs, needed: bool) -> Result<Reader, Failure> {
+pub fn open(
+    path: &Path,
+    args: &TableArgs,
+    memory: Memory,
+    needed: bool,
+) -> Result<Reader, Failure> {
     let delimiter = args.delimiter.as_deref().map(str::parse).transpose();
     let delimiter =
         delimiter.map_err(|problem: String| Failure::new(format!("--delimiter: {problem}")))?;
@@ -31,6 +38,7 @@ pub fn open(path: &Path, args: &TableArgs, needed: bool) -> Result<Reader, Failu
         decimal_comma: args.decimal_comma,
         needed,
         array: args.array.clone(),
+        memory: Some(memory.of_table()),
     };
     Ok(Reader::open(path, &options)?)
 }
@@ -87,11 +95,12 @@ pub fn select_also(
     names: &[String],
 ) -> Result<Vec<usize>, Failure> {
     let mut columns = reader.selected().to_vec();
+    let mut known: HashMap<usize, usize> = columns.iter().copied().zip(0..).collect();
     let mut places = Vec::new();
     for column in indices(reader, names)? {
-        let place = columns.iter().position(|known| *known == column);
-        places.push(place.unwrap_or(columns.len()));
-        if place.is_none() {
+        let place = *known.entry(column).or_insert(columns.len());
+        places.push(place);
+        if place == columns.len() {
             columns.push(column);
         }
     }
@@ -121,13 +130,12 @@ fn nameless(names: &[String]) -> bool {
 
 /// Selects these columns, each of which may have only one role.
 fn select(reader: &mut Reader, columns: &[usize]) -> Result<(), Failure> {
-    for (place, j) in columns.iter().enumerate() {
-        if columns[..place].contains(j) {
-            return Err(Failure::new(format!(
-                "column `{}` is named twice; it can be an input, a target or the weights, but only one of them",
-                reader.names()[*j]
-            )));
-        }
+    let mut known = HashSet::new();
+    if let Some(j) = columns.iter().find(|j| !known.insert(**j)) {
+        return Err(Failure::new(format!(
+            "column `{}` is named twice; it can be an input, a target or the weights, but only one of them",
+            reader.names()[*j]
+        )));
     }
     reader.select(columns);
     Ok(())
@@ -159,10 +167,11 @@ pub struct Samples {
 pub fn samples(
     path: &Path,
     table: &TableArgs,
+    memory: Memory,
     args: &ColumnArgs,
     weights: Option<&String>,
 ) -> Result<Samples, Failure> {
-    let mut reader = open(path, table, false)?;
+    let mut reader = open(path, table, memory, false)?;
     if args.target.is_empty() {
         return Err(Failure::new(format!(
             "which column should be learned? give --target COL; {} has {}",
@@ -173,16 +182,20 @@ pub fn samples(
     let targets = indices(&reader, &names(&reader, &args.target))?;
     let weights = indices(&reader, &weights.cloned().into_iter().collect::<Vec<_>>())?;
     let dropped = indices(&reader, &names(&reader, &args.drop))?;
-    let used = targets.iter().chain(&weights);
-    if let Some(j) = used.copied().find(|j| dropped.contains(j)) {
+    let (used, left_out): (Vec<usize>, HashSet<usize>) = (
+        [&targets[..], &weights].concat(),
+        dropped.into_iter().collect(),
+    );
+    if let Some(j) = used.iter().copied().find(|j| left_out.contains(j)) {
         return Err(Failure::new(format!(
             "`{}` is both left out by --drop and used by --target or --weights; remove it from one of them",
             reader.names()[j]
         )));
     }
-    let taken = |j: &usize| targets.contains(j) || weights.contains(j) || dropped.contains(j);
+    let taken: HashSet<usize> = left_out.into_iter().chain(used).collect();
     let inputs = if args.inputs.is_empty() {
-        (0..reader.names().len()).filter(|j| !taken(j)).collect()
+        let all = 0..reader.names().len();
+        all.filter(|j| !taken.contains(j)).collect()
     } else {
         indices(&reader, &names(&reader, &args.inputs))?
     };

@@ -5,6 +5,7 @@ use std::io;
 
 use thinfit_table::{Problem, Remedy};
 
+use crate::memory::{COPIES, rounded};
 use crate::shell::quoted;
 
 /// The reason to stop early.
@@ -91,6 +92,10 @@ fn in_options(remedy: &Remedy) -> String {
             format!("leave the column out with --drop {}", quoted(column))
         }
         Remedy::FewerColumns => "leave columns out with --drop".into(),
+        Remedy::Memory(bytes) => format!(
+            "pass --memory {} where there is as much",
+            rounded(bytes.saturating_mul(COPIES))
+        ),
     }
 }
 

@@ -12,6 +12,7 @@ mod extrapolation;
 mod failure;
 mod interrupt;
 mod limit;
+mod memory;
 mod output;
 mod progress;
 mod settings;
@@ -27,6 +28,7 @@ use clap::{CommandFactory, Parser};
 use crate::args::{Cli, Command};
 use crate::commands::{compare, data, demo, export, fit, inspect, plot, predict, reproduce, score};
 use crate::failure::Failure;
+use crate::memory::Memory;
 
 fn main() -> ExitCode {
     limit::hold_back();
@@ -48,15 +50,16 @@ fn dispatch(cli: Cli, out: &mut impl Write) -> Result<bool, Failure> {
     let Some(command) = cli.command else {
         return dispatch(Cli::parse_from(["thinfit", "demo"]), out);
     };
+    let memory = cli.memory.unwrap_or_else(Memory::of_machine);
     match command {
-        Command::Fit(args) => return fit::run(*args, out),
-        Command::Compare(args) => return compare::run(&args, out),
-        Command::Predict(args) => predict::run(&args, out)?,
-        Command::Score(args) => score::run(&args, out)?,
-        Command::Inspect(args) => inspect::run(&args, out)?,
-        Command::Plot(args) => plot::run(&args, out)?,
-        Command::Export(args) => export::run(&args, out)?,
-        Command::Data(args) => data::run(&args, out)?,
+        Command::Fit(args) => return fit::run(*args, memory, out),
+        Command::Compare(args) => return compare::run(&args, memory, out),
+        Command::Predict(args) => predict::run(&args, memory, out)?,
+        Command::Score(args) => score::run(&args, memory, out)?,
+        Command::Inspect(args) => inspect::run(&args, memory, out)?,
+        Command::Plot(args) => plot::run(&args, memory, out)?,
+        Command::Export(args) => export::run(&args, memory, out)?,
+        Command::Data(args) => data::run(&args, memory, out)?,
         Command::Demo(args) => demo::run(&args, out)?,
         Command::Reproduce(args) => return reproduce::run(&args, out),
         Command::Completions { shell } => {

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use thinfit::{Leaf, Phase};
@@ -13,6 +13,8 @@ use crate::terminal;
 /// Progress of one piece of work, with the time it will still take. Any thread may report.
 pub struct Progress {
     start: Instant,
+    /// How long it says nothing.
+    patience: Duration,
     place: Place,
     /// How far each of the runs of a fit is.
     runs: Mutex<Vec<f64>>,
@@ -45,8 +47,17 @@ impl Progress {
         };
         Progress {
             start: Instant::now(),
+            patience: Duration::ZERO,
             place,
             runs: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// For work that seldom takes more than a moment: the first seconds pass in silence.
+    pub fn patient() -> Self {
+        Progress {
+            patience: Duration::from_secs(2),
+            ..Progress::new(false)
         }
     }
 
@@ -111,6 +122,9 @@ impl Progress {
 
     /// Says how far the work is, from 0 to 1, and where it stands.
     pub fn step(&self, done: f64, text: impl FnOnce() -> String) {
+        if self.start.elapsed() < self.patience {
+            return;
+        }
         let done = done.clamp(0.0, 1.0);
         let text = || {
             let left = self.start.elapsed().as_secs_f64() * (1.0 - done) / done.max(1e-3);

@@ -16,6 +16,9 @@ use thinfit_methods::{Auto, Method, Placement, Request};
 use crate::args::{FitArgs, Missing};
 use crate::failure::Failure;
 
+/// The most bytes of a configuration file; all settings there are take a few thousand.
+const LARGEST: u64 = 1_000_000;
+
 /// The options in a configuration file that are not settings of the method.
 #[derive(Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
@@ -210,9 +213,16 @@ fn named<T: DeserializeOwned>(options: Map<String, Value>) -> Result<T, String> 
 }
 
 fn read(path: &Path) -> Result<Map<String, Value>, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    let bytes = thinfit::file::read_within(path, LARGEST).map_err(|error| match error {
+        thinfit::Error::Io { source, .. } => Failure::new(format!(
+            "cannot read the configuration {}: {source}",
+            path.display()
+        )),
+        error => error.into(),
+    })?;
+    let text = String::from_utf8(bytes).map_err(|_| {
         Failure::new(format!(
-            "cannot read the configuration {}: {error}",
+            "cannot read the configuration {}: it is not text in UTF-8",
             path.display()
         ))
     })?;

@@ -45,6 +45,7 @@ mod choice;
 mod comparison;
 mod device;
 mod kernels;
+mod memory;
 mod method;
 mod networks;
 mod predictor;

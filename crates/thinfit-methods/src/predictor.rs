@@ -5,7 +5,7 @@
 use crate::kernels::kernel_model::file::FAMILY;
 use crate::{Device, KernelModel};
 use std::path::Path;
-use thinfit::file::{format, read_whole};
+use thinfit::file::{LARGEST, format, read_json};
 use thinfit::{
     Deviation, Encoding, Error, Mat, MatRef, Model, Record, Result, Scaler, Sensitivity,
 };
@@ -107,6 +107,17 @@ impl Predictor {
         match self {
             Predictor::Network(model) => model.sensitivity(o),
             Predictor::Kernel(model) => model.sensitivity(o),
+        }
+    }
+
+    /// [`Predictor::sensitivity`], which tells `watch` how far it is, from 0 to 1.
+    ///
+    /// # Errors
+    /// As [`Predictor::sensitivity`].
+    pub fn sensitivity_watched(&self, o: usize, watch: &dyn Fn(f64)) -> Result<Sensitivity> {
+        match self {
+            Predictor::Network(model) => model.sensitivity_watched(o, watch),
+            Predictor::Kernel(model) => model.sensitivity_watched(o, watch),
         }
     }
 
@@ -249,8 +260,16 @@ impl Predictor {
     /// # Errors
     /// A file that cannot be read, and all errors of [`Model::from_json`].
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        Self::load_within(path, LARGEST)
+    }
+
+    /// [`Predictor::load`] for a file of at most `most` bytes; a model takes up to four times its file in memory.
+    ///
+    /// # Errors
+    /// As [`Predictor::load`], or a larger file.
+    pub fn load_within(path: impl AsRef<Path>, most: u64) -> Result<Self> {
         let path = path.as_ref();
-        Self::from_json(&String::from_utf8_lossy(&read_whole(path)?), path)
+        Self::from_json(&String::from_utf8_lossy(&read_json(path, most)?), path)
     }
 
     /// The model as JSON text.

@@ -1,7 +1,7 @@
 //! Arrays: numbers of one type, evenly spaced in a file or in memory, and several arrays side by side as a source of rows.
 //! NPY, NPZ and MAT files describe an array in different ways; everything after that is here.
 
-use crate::error::{malformed, show, unread};
+use crate::error::{Amount, check_memory, malformed, show, unread};
 use crate::names::{check_columns, distinct, list};
 use crate::reader::{Block, Seekable, Source};
 use crate::{Position, Remedy, Result};
@@ -253,6 +253,14 @@ impl Source for Arrays {
     fn position(&self, row: usize) -> Position {
         Position::Row(self.before + row as u64 + 1)
     }
+
+    fn rows(&self) -> Option<u64> {
+        Some(self.rows)
+    }
+
+    fn unpacked(&self, _: &[usize]) -> u64 {
+        0
+    }
 }
 
 /// One of several arrays in a file, before its numbers are read.
@@ -282,8 +290,13 @@ pub(crate) fn left_out(listed: &[Listed], chosen: &[usize]) -> Vec<usize> {
 }
 
 /// Indices of the arrays that make up the table: those in `wanted` (names separated by commas), or all that are more than
-/// a single number. They must have the same number of rows.
-pub(crate) fn choose(path: &Path, listed: &[Listed], wanted: Option<&str>) -> Result<Vec<usize>> {
+/// a single number. They must have the same number of rows, and take no more than `memory` when they are unpacked.
+pub(crate) fn choose(
+    path: &Path,
+    listed: &[Listed],
+    wanted: Option<&str>,
+    memory: Option<u64>,
+) -> Result<Vec<usize>> {
     let other = |expected: &str| {
         let found = list(listed.iter().map(Listed::describe));
         malformed(path, expected, found, Remedy::Array)
@@ -310,5 +323,13 @@ pub(crate) fn choose(path: &Path, listed: &[Listed], wanted: Option<&str>) -> Re
     if first.is_none() || rows.any(|rows| Some(rows) != first) {
         return Err(other("arrays of numbers with the same number of rows"));
     }
+    let size = |at: &usize| listed[*at].layout.as_ref().ok().and_then(Layout::size);
+    let sizes = chosen.iter().map(|at| size(at).unwrap_or(u64::MAX));
+    let needed = Amount::About(sizes.fold(0, u64::saturating_add));
+    let what = || {
+        let arrays = list(chosen.iter().map(|at| listed[*at].describe()));
+        format!("unpacking {arrays} takes")
+    };
+    check_memory(path, what, needed, memory).map_err(|error| error.or(Remedy::Array))?;
     Ok(chosen)
 }

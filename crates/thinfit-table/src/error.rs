@@ -113,12 +113,61 @@ pub enum Problem {
         /// The name that was probably meant, or those there are.
         hint: String,
     },
+    /// The numbers take more memory than [`Options::memory`](crate::Options::memory) allows.
+    #[error("{path}: {what} {needed} in memory, above the limit of {} for a table", amount(*limit))]
+    Memory {
+        /// The file.
+        path: PathBuf,
+        /// What takes it, with its verb.
+        what: String,
+        /// Bytes that it takes; at least these if it has not been read to its end.
+        needed: Amount,
+        /// Bytes that it may take.
+        limit: u64,
+    },
     /// Column means were asked for while reading in blocks.
     #[error("{path}: missing values cannot be replaced by means while reading in blocks")]
     Blockwise {
         /// The file.
         path: PathBuf,
     },
+}
+
+/// An amount of memory in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Amount {
+    /// About as many.
+    About(u64),
+    /// More.
+    Above(u64),
+}
+
+impl Amount {
+    /// The number of bytes.
+    pub fn bytes(self) -> u64 {
+        match self {
+            Amount::About(bytes) | Amount::Above(bytes) => bytes,
+        }
+    }
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Amount::About(bytes) => write!(f, "about {}", amount(*bytes)),
+            Amount::Above(bytes) => write!(f, "more than {}", amount(*bytes)),
+        }
+    }
+}
+
+/// Bytes in the largest unit of which there is at least one.
+pub fn amount(bytes: u64) -> String {
+    let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    let size = bytes as f64;
+    match units.iter().find(|(unit, _)| size >= *unit) {
+        Some((unit, name)) => format!("{:.1} {name}", size / unit),
+        None => format!("{bytes} bytes"),
+    }
 }
 
 /// Something that mends an error.
@@ -148,6 +197,8 @@ pub enum Remedy {
     LeaveOut(String),
     /// Select fewer columns.
     FewerColumns,
+    /// Raise [`Options::memory`](crate::Options::memory) to this many bytes or more.
+    Memory(u64),
 }
 
 impl fmt::Display for Remedy {
@@ -165,6 +216,7 @@ impl fmt::Display for Remedy {
             Remedy::FillMeans => "replace missing values by column means",
             Remedy::LeaveOut(_) => "leave the column out",
             Remedy::FewerColumns => "leave columns out",
+            Remedy::Memory(_) => "allow more memory",
         })
     }
 }
@@ -225,6 +277,26 @@ pub(crate) fn malformed(
         found: found.into(),
     })
     .or(remedy)
+}
+
+/// Refuses numbers that take more memory than they may.
+pub(crate) fn check_memory(
+    path: &Path,
+    what: impl FnOnce() -> String,
+    needed: Amount,
+    limit: Option<u64>,
+) -> Result<()> {
+    match limit.filter(|limit| needed.bytes() > *limit) {
+        None => Ok(()),
+        Some(limit) => Err(Error::from(Problem::Memory {
+            path: path.into(),
+            what: what(),
+            needed,
+            limit,
+        })
+        .or(Remedy::FewerColumns)
+        .or(Remedy::Memory(needed.bytes()))),
+    }
 }
 
 /// The error of a text where a number is expected.

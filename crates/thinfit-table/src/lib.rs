@@ -52,7 +52,7 @@ mod words;
 mod writer;
 
 pub use dialect::Delimiter;
-pub use error::{Error, Place, Position, Problem, Remedy, Result};
+pub use error::{Amount, Error, Place, Position, Problem, Remedy, Result, amount};
 pub use reader::{Missing, Options, Reader};
 pub use table::{Cells, RawTable, Table};
 pub use writer::Writer;

@@ -26,6 +26,7 @@ pub(crate) fn open(
     path: &Path,
     mut input: Box<dyn Seekable>,
     wanted: Option<&str>,
+    memory: Option<u64>,
 ) -> Result<Arrays> {
     let damaged = |why: String| {
         let advice = "copy it again, or save it again with `save(…, '-v7')`";
@@ -35,7 +36,7 @@ pub(crate) fn open(
     if listed.is_empty() {
         return Err(damaged("no variables".into()));
     }
-    let chosen = choose(path, &listed, wanted)?;
+    let chosen = choose(path, &listed, wanted, memory)?;
     // Unless it was told which variables to take, damage must not hide one.
     if wanted.is_none() {
         for at in left_out(&listed, &chosen) {
@@ -70,7 +71,12 @@ fn variables(input: &mut Box<dyn Seekable>) -> Flawed<(Vec<Listed>, Vec<u64>, bo
     // What is shorter than a tag, at the end, is padding.
     while place + 8 <= length {
         seek(input, SeekFrom::Start(place))?;
-        let size = u64::from(Tag::read(input, big)?.size);
+        let Tag { kind, size, .. } = Tag::read(input, big)?;
+        let size = u64::from(size);
+        // A hole in a file is an endless row of these.
+        if kind == 0 && size == 0 {
+            return Err("an element without type and content".into());
+        }
         if place + 8 + size > length {
             return Err("a truncated file".into());
         }

@@ -10,7 +10,12 @@ use std::path::Path;
 use zip::ZipArchive;
 
 /// Opens an NPZ file and reads the arrays that make up the table.
-pub(crate) fn open(path: &Path, input: Box<dyn Seekable>, wanted: Option<&str>) -> Result<Arrays> {
+pub(crate) fn open(
+    path: &Path,
+    input: Box<dyn Seekable>,
+    wanted: Option<&str>,
+    memory: Option<u64>,
+) -> Result<Arrays> {
     let damaged = |why: String| {
         let advice =
             "copy it again, or save it again with `numpy.savez`; save a spreadsheet as CSV";
@@ -37,7 +42,7 @@ pub(crate) fn open(path: &Path, input: Box<dyn Seekable>, wanted: Option<&str>) 
     if listed.is_empty() {
         return Err(damaged("a ZIP archive without arrays".into()));
     }
-    let chosen = choose(path, &listed, wanted)?;
+    let chosen = choose(path, &listed, wanted, memory)?;
     // Unless it was told which arrays to take, damage must not hide one.
     if wanted.is_none() {
         if let Some(other) = others.first() {

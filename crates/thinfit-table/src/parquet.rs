@@ -12,6 +12,7 @@ use parquet::basic::{ConvertedType, LogicalType, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -173,6 +174,27 @@ impl Source for Parquet {
 
     fn position(&self, row: usize) -> Position {
         Position::Row(self.before + row as u64 + 1)
+    }
+
+    fn rows(&self) -> Option<u64> {
+        let groups = self.file.metadata().row_groups().iter();
+        let rows = groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(u64::MAX));
+        Some(rows.fold(0, u64::saturating_add))
+    }
+
+    /// All columns of a group are open at a time, and a column may be a single page.
+    fn unpacked(&self, columns: &[usize]) -> u64 {
+        let size = |group: &RowGroupMetaData, column: &usize| {
+            let chunk = group.columns().get(*column);
+            let bytes = chunk.map_or(0, ColumnChunkMetaData::uncompressed_size);
+            u64::try_from(bytes).unwrap_or(u64::MAX)
+        };
+        let groups = self.file.metadata().row_groups().iter();
+        let sizes = groups.map(|group| {
+            let sizes = columns.iter().map(|column| size(group, column));
+            sizes.fold(0, u64::saturating_add)
+        });
+        sizes.max().unwrap_or(0)
     }
 }
 

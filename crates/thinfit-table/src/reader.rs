@@ -2,7 +2,7 @@
 //! business of a [`Source`].
 
 use crate::dialect::SAMPLE;
-use crate::error::{malformed, missing, show, unread, useful};
+use crate::error::{Amount, check_memory, malformed, missing, show, unread, useful};
 use crate::kind::{Kind, kind};
 use crate::names::suggest;
 #[cfg(feature = "parquet")]
@@ -14,7 +14,7 @@ use crate::{Delimiter, Error, Place, Position, Problem, Remedy, Result, mat, npy
 #[cfg(feature = "parquet")]
 use bytes::Bytes;
 use faer::Mat;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
@@ -50,6 +50,8 @@ pub struct Options {
     pub needed: bool,
     /// The arrays of an NPZ file or variables of a MAT file, separated by commas; if none, all of them.
     pub array: Option<String>,
+    /// The most bytes that the numbers of a table may take when it is read whole or unpacked; if none, any number.
+    pub memory: Option<u64>,
 }
 
 /// Rows read from a file.
@@ -72,6 +74,10 @@ pub(crate) trait Source: Send {
     fn read(&mut self, columns: &[usize], rows: usize, out: &mut Block) -> Result<usize>;
     /// Where row `row` of the last block is in the file.
     fn position(&self, row: usize) -> Position;
+    /// The number of rows, where the file says it.
+    fn rows(&self) -> Option<u64>;
+    /// Bytes that these columns take before they become numbers, where they are unpacked in large pieces.
+    fn unpacked(&self, columns: &[usize]) -> u64;
 }
 
 /// Bytes that can be read from anywhere.
@@ -123,6 +129,8 @@ pub struct Reader {
     missing: Missing,
     needed: bool,
     columns: Vec<usize>,
+    /// The column of each name.
+    places: HashMap<String, usize>,
     /// Columns that may hold text.
     admitted: HashSet<usize>,
     /// Rows of the current block.
@@ -130,6 +138,8 @@ pub struct Reader {
     /// Rows read so far, including those dropped.
     rows: usize,
     dropped: usize,
+    /// The most bytes of the numbers.
+    memory: Option<u64>,
 }
 
 impl Reader {
@@ -171,12 +181,12 @@ impl Reader {
     }
 
     fn new(path: &Path, head: Vec<u8>, rest: Rest, options: &Options) -> Result<Self> {
-        let array = options.array.as_deref();
+        let (array, memory) = (options.array.as_deref(), options.memory);
         let source: Box<dyn Source> = match kind(path, &head)? {
             Kind::Text => Box::new(Text::open(path, head, rest.stream(), options)?),
             Kind::Npy => Box::new(npy::open(path, rest.seekable(path, head)?)?),
-            Kind::Npz => Box::new(npz::open(path, rest.seekable(path, head)?, array)?),
-            Kind::Mat => Box::new(mat::open(path, rest.seekable(path, head)?, array)?),
+            Kind::Npz => Box::new(npz::open(path, rest.seekable(path, head)?, array, memory)?),
+            Kind::Mat => Box::new(mat::open(path, rest.seekable(path, head)?, array, memory)?),
             #[cfg(feature = "parquet")]
             Kind::Parquet => Box::new(match rest {
                 Rest::Nothing => Parquet::open(path, Bytes::from(head))?,
@@ -197,6 +207,7 @@ impl Reader {
         Ok(Reader {
             path: path.into(),
             columns: (0..source.names().len()).collect(),
+            places: source.names().iter().cloned().zip(0..).collect(),
             source,
             missing: options.missing,
             needed: options.needed,
@@ -204,6 +215,7 @@ impl Reader {
             block: Block::default(),
             rows: 0,
             dropped: 0,
+            memory,
         })
     }
 
@@ -217,13 +229,11 @@ impl Reader {
     /// # Errors
     /// There is no such column.
     pub fn column(&self, name: &str) -> Result<usize> {
-        let names = self.names();
-        let place = names.iter().position(|known| known == name);
-        place.ok_or_else(|| {
+        self.places.get(name).copied().ok_or_else(|| {
             Error::from(Problem::Column {
                 path: self.path.clone(),
                 name: show(name.as_bytes()),
-                hint: suggest(names, name),
+                hint: suggest(self.names(), name),
             })
         })
     }
@@ -286,6 +296,11 @@ impl Reader {
     /// rows.
     pub fn read_raw(&mut self) -> Result<RawTable> {
         let k = self.columns.len();
+        let bytes = |rows: u64| rows.saturating_mul(8 * k as u64);
+        if let Some(rows) = self.source.rows() {
+            self.check_memory(rows, Amount::About(bytes(rows)))?;
+        }
+        self.check_unpacked()?;
         let (mut blocks, mut m, mut gaps) = (Vec::new(), 0, vec![None; k]);
         self.start_block();
         loop {
@@ -301,6 +316,9 @@ impl Reader {
                 gaps[j] = gaps[j].or_else(|| Some((m + row, self.source.position(row))));
             }
             m += rows;
+            let words = self.block.words.iter().flatten().map(Words::bytes);
+            let taken = bytes(m as u64).saturating_add(words.sum());
+            self.check_memory(m as u64, Amount::Above(taken))?;
             // A copy has no spare capacity.
             blocks.push(self.block.values.as_slice().to_vec());
         }
@@ -352,6 +370,7 @@ impl Reader {
             let error = Error::from(Problem::Blockwise { path });
             return Err(error.or("give complete rows").or(Remedy::DropRows));
         }
+        self.check_unpacked()?;
         let (rows, k) = (self.complete(rows.max(1))?, self.columns.len());
         if rows == 0 && self.rows == 0 {
             return Err(self.no_rows());
@@ -359,6 +378,21 @@ impl Reader {
         let values = &self.block.values;
         let block = || Mat::from_fn(rows, k, |i, j| values[i * k + j]);
         Ok((rows > 0).then(block))
+    }
+
+    /// Refuses a table of so many rows that takes too much memory.
+    fn check_memory(&self, rows: u64, needed: Amount) -> Result<()> {
+        let what = || format!("{rows} rows of {} columns take", self.columns.len());
+        check_memory(&self.path, what, needed, self.memory)
+            .map_err(|error| useful(error, self.needed))
+    }
+
+    /// Refuses columns that take too much memory when they are unpacked.
+    fn check_unpacked(&self) -> Result<()> {
+        let needed = Amount::About(self.source.unpacked(&self.columns));
+        let what = || "unpacking its columns takes".to_owned();
+        check_memory(&self.path, what, needed, self.memory)
+            .map_err(|error| useful(error, self.needed))
     }
 
     /// Makes room for a block.

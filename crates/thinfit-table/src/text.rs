@@ -104,6 +104,14 @@ impl Source for Text {
     fn position(&self, row: usize) -> Position {
         Position::Line(self.lines[row])
     }
+
+    fn rows(&self) -> Option<u64> {
+        None
+    }
+
+    fn unpacked(&self, _: &[usize]) -> u64 {
+        0
+    }
 }
 
 /// Where the fields of a record go.

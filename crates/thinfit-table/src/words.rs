@@ -17,6 +17,8 @@ pub(crate) struct Words {
     index: HashMap<String, usize>,
     /// Row and level of each cell that is text and has no code yet, in the order of rows.
     cells: Vec<(usize, usize)>,
+    /// Bytes in all different texts.
+    length: usize,
     /// Whether the cells are dates or times.
     pub dates: bool,
 }
@@ -41,6 +43,12 @@ impl Words {
         }
     }
 
+    /// About the memory that they take, in bytes: every text is kept twice, with a place in a list and in an index.
+    pub fn bytes(&self) -> u64 {
+        let texts = self.levels.len() * 128 + 2 * self.length;
+        (texts + self.cells.len() * size_of::<(usize, usize)>()) as u64
+    }
+
     /// The index of a text.
     fn level(&mut self, text: &str, place: Option<Position>) -> usize {
         if let Some(level) = self.index.get(text) {
@@ -49,6 +57,7 @@ impl Words {
         self.index.insert(text.to_owned(), self.levels.len());
         self.levels.push(text.to_owned());
         self.places.push(place);
+        self.length += text.len();
         self.levels.len() - 1
     }
 

@@ -325,3 +325,49 @@ fn a_build_without_parquet_names_the_feature() {
     let message = error("a.parquet", b"PAR1\0\0\0\0PAR1".to_vec());
     assert!(message.contains("the feature `parquet`"), "{message}");
 }
+
+#[test]
+fn archives_that_unpack_to_more_than_the_limit_are_refused_before_unpacking() {
+    let (m, zeros) = (500_000, vec![0; 8_000_000]);
+    let shape = format!("({m}, 2)");
+    let array = npy("'<f8'", false, &shape, &zeros);
+    let files = [
+        ("a.npz", npz(&[("X", array.clone())], true), "unpacking X"),
+        (
+            "a.mat",
+            mat(&[("X", 6, 9, [m, 2], zeros)], false, true),
+            "unpacking X",
+        ),
+        ("a.npy", array, "500000 rows of 2 columns"),
+    ];
+    for (name, bytes, what) in files {
+        let options = |memory| Options {
+            memory: Some(memory),
+            ..Options::default()
+        };
+        let memory = allocation_counter::measure(|| {
+            let read = read_with(name, bytes.clone(), &options(7_000_000));
+            let error = read.unwrap_err().to_string();
+            let figure = "about 8.0 MB in memory, above the limit of 7.0 MB";
+            assert!(error.contains(what) && error.contains(figure), "{error}");
+        });
+        let most = bytes.len() as u64 + (1 << 20);
+        assert!(
+            memory.bytes_max < most,
+            "{name}: {} bytes",
+            memory.bytes_max
+        );
+        assert!(
+            read_with(name, bytes, &options(8_000_000)).is_ok(),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_hole_in_a_mat_file_is_not_searched_for_variables() {
+    let mut bytes = mat(&[("X", 6, 9, [1, 1], vec![0; 8])], false, false);
+    bytes.resize(bytes.len() + 1000, 0);
+    let message = error("a.mat", bytes);
+    assert!(message.contains("without type and content"), "{message}");
+}

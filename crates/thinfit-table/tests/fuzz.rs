@@ -100,6 +100,7 @@ fn options() -> impl Strategy<Value = Options> {
             delimiter: None,
             decimal_comma,
             needed,
+            memory: Some(1 << 20),
         },
     )
 }

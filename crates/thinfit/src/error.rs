@@ -109,6 +109,18 @@ pub enum Error {
         /// What to do.
         advice: &'static str,
     },
+    /// A file that is larger than the caller reads.
+    #[error("{path}: expected a file of at most {} MB, found {}; {advice}", most / 1_000_000, larger(found))]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The most bytes.
+        most: u64,
+        /// Its bytes, unless it is a stream.
+        found: Option<u64>,
+        /// What to do.
+        advice: &'static str,
+    },
     /// A file could not be read or written.
     #[error("cannot {action} {path}: {source}")]
     Io {
@@ -131,6 +143,14 @@ pub enum Error {
         /// What to do.
         advice: &'static str,
     },
+}
+
+/// The size of a file in words.
+fn larger(found: &Option<u64>) -> String {
+    match found {
+        Some(bytes) => format!("{} MB", bytes / 1_000_000),
+        None => "a stream of more".into(),
+    }
 }
 
 /// Rejects a setting that is out of range.

@@ -3,7 +3,8 @@
 use crate::{Error, Result};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use thinfit_text::shown;
@@ -17,16 +18,68 @@ pub(crate) struct Header {
     pub format: String,
 }
 
+/// The most bytes that are read of a file unless the caller says otherwise.
+pub const LARGEST: u64 = 4_000_000_000;
+/// Bytes that tell whether a file can be JSON.
+const HEAD: u64 = 1 << 12;
+
 /// All bytes of a file.
 ///
 /// # Errors
-/// A file that cannot be read.
+/// A file that cannot be read, or is larger than [`LARGEST`].
 pub fn read_whole(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|source| Error::Io {
+    read(path, LARGEST, false)
+}
+
+/// All bytes of a file of at most `most` bytes; a pipe or a device may not have an end.
+///
+/// # Errors
+/// A file that cannot be read, or is larger.
+pub fn read_within(path: &Path, most: u64) -> Result<Vec<u8>> {
+    read(path, most, false)
+}
+
+/// The same for an object in JSON. Of a file that does not begin like one only the first bytes are read: they are enough to
+/// say what is wrong with it.
+///
+/// # Errors
+/// As [`read_within`].
+pub fn read_json(path: &Path, most: u64) -> Result<Vec<u8>> {
+    read(path, most, true)
+}
+
+fn read(path: &Path, most: u64, json: bool) -> Result<Vec<u8>> {
+    let failed = |source| Error::Io {
         action: "read",
         path: path.into(),
         source,
-    })
+    };
+    let too_large = |found| Error::TooLarge {
+        path: path.into(),
+        most,
+        found,
+        advice: "give another file, or read it with a higher limit",
+    };
+    let mut file = File::open(path).map_err(failed)?;
+    let size = file.metadata().map_err(failed)?.len();
+    if size > most {
+        return Err(too_large(Some(size)));
+    }
+    let mut bytes = Vec::new();
+    if json {
+        let mut head = Read::by_ref(&mut file).take(HEAD);
+        head.read_to_end(&mut bytes).map_err(failed)?;
+        let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+        if first.is_some_and(|byte| *byte != b'{') {
+            return Ok(bytes);
+        }
+    }
+    let left = (most + 1).saturating_sub(bytes.len() as u64);
+    file.take(left).read_to_end(&mut bytes).map_err(failed)?;
+    match bytes.len() as u64 > most {
+        true => Err(too_large(None)),
+        false => Ok(bytes),
+    }
 }
 
 /// Writes under a temporary name next to `path`, then renames: there is never half a file at `path`.
@@ -53,7 +106,7 @@ pub fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
         std::process::id(),
         COUNT.fetch_add(1, Ordering::Relaxed)
     ));
-    let written = std::fs::File::create(&partial)
+    let written = File::create(&partial)
         .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
         .and_then(|()| std::fs::rename(&partial, path));
     written.map_err(|source| {
@@ -121,5 +174,35 @@ pub fn parse<T: DeserializeOwned>(
     match flaw(&read) {
         None => Ok(read),
         Some(flaw) => Err(wrong(flaw.into(), again)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn a_device_without_an_end_is_refused_before_it_fills_the_memory() {
+        let zero = Path::new("/dev/zero");
+        assert_eq!(read_json(zero, LARGEST).unwrap().len() as u64, HEAD);
+        let error = read_within(zero, 10_000_000).unwrap_err().to_string();
+        let expected = "at most 10 MB, found a stream of more";
+        assert!(error.contains(expected), "{error}");
+        let error = crate::Model::load(zero).unwrap_err().to_string();
+        assert!(error.contains("text that is not JSON"), "{error}");
+    }
+
+    #[test]
+    fn a_file_with_a_hole_of_gigabytes_is_refused_by_its_size() {
+        let path = std::env::temp_dir().join(format!("thinfit-hole-{}", std::process::id()));
+        let file = File::create(&path).unwrap();
+        file.set_len(96_000_000_000).unwrap();
+        let read = [read_whole(&path), read_json(&path, LARGEST)];
+        std::fs::remove_file(&path).unwrap();
+        for read in read {
+            let error = read.unwrap_err().to_string();
+            assert!(error.contains("at most 4000 MB, found 96000 MB"), "{error}");
+        }
     }
 }

@@ -3,21 +3,22 @@
 use std::io::Write;
 
 use thinfit::{Encoding, on_threads};
-use thinfit_methods::{CONTENDERS, Compared, Comparison};
+use thinfit_methods::{CONTENDERS, Compared, Comparison, Method};
 
 use crate::args::CompareArgs;
 use crate::columns::{self, Samples};
 use crate::digits::{counted, four_digits, two_digits};
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::memory::Memory;
 use crate::output::check_distinct;
 use crate::progress::Progress;
 
 /// Fits every method without each fold and prints the table; tells whether it was interrupted.
-pub fn run(args: &CompareArgs, out: &mut impl Write) -> Result<bool, Failure> {
+pub fn run(args: &CompareArgs, memory: Memory, out: &mut impl Write) -> Result<bool, Failure> {
     check_distinct(&[&args.data], &[])?;
     let Samples { data, encoding, .. } =
-        columns::samples(&args.data, &args.table, &args.columns, None)?;
+        columns::samples(&args.data, &args.table, memory, &args.columns, None)?;
     let progress = Progress::new(args.quiet);
     let notes = encoding.iter().flat_map(Encoding::notes);
     notes.for_each(|note| progress.note(note));
@@ -25,6 +26,12 @@ pub fn run(args: &CompareArgs, out: &mut impl Write) -> Result<bool, Failure> {
         true => CONTENDERS.map(String::from).to_vec(),
         false => args.methods.clone(),
     };
+    let (m, d, c) = (data.samples(), data.dim(), data.y.ncols());
+    for method in methods.iter().filter_map(|name| Method::named(name)) {
+        let what = format!("{} of {m} rows and {d} inputs takes", method.name());
+        let advice = "name others with --methods, or give fewer rows or columns";
+        memory.allow(&what, method.memory(m, d, c), advice)?;
+    }
     let comparison = Comparison {
         methods,
         folds: args.folds.into(),

@@ -9,6 +9,7 @@ use thinfit_table::Writer;
 
 use crate::args::DataArgs;
 use crate::failure::Failure;
+use crate::memory::Memory;
 use crate::terminal;
 
 /// Names of the built-in problems.
@@ -17,7 +18,7 @@ pub fn names() -> Vec<&'static str> {
 }
 
 /// Draws the samples and writes the table.
-pub fn run(args: &DataArgs, out: &mut impl Write) -> Result<(), Failure> {
+pub fn run(args: &DataArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
     if args.output.is_none() {
         terminal::check_open()?;
     }
@@ -27,6 +28,10 @@ pub fn run(args: &DataArgs, out: &mut impl Write) -> Result<(), Failure> {
         args.inputs.map_or(dim, usize::from),
         args.rows.map_or(rows, |rows| rows as usize),
     );
+    // As samples, as a table, and what is drawn from.
+    let numbers = (rows as u64).saturating_mul(8 * (dim as u64 + 2));
+    let what = format!("{rows} rows of {dim} inputs take");
+    memory.allow(&what, numbers.saturating_mul(3), "ask for fewer --rows")?;
     let split = if args.test { Split::Test } else { Split::Train };
     let sample = problem.sample(dim, rows, args.seed, split)?;
     let y = sample.y.col_as_slice(0);

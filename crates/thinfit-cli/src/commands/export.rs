@@ -9,10 +9,11 @@ use thinfit_methods::Predictor;
 
 use crate::args::{ExportArgs, Language};
 use crate::failure::Failure;
+use crate::memory::Memory;
 use crate::output::{Output, check_distinct};
 
 /// Translates the model and writes the file.
-pub fn run(args: &ExportArgs, out: &mut impl Write) -> Result<(), Failure> {
+pub fn run(args: &ExportArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
     let extension = match args.to {
         Language::Onnx => "onnx",
         Language::C => "c",
@@ -39,7 +40,7 @@ pub fn run(args: &ExportArgs, out: &mut impl Write) -> Result<(), Failure> {
         outputs.push((&header, "-o FILE"));
     }
     check_distinct(&[&args.model], &outputs)?;
-    let model = &Predictor::load(&args.model)?;
+    let model = &Predictor::load_within(&args.model, memory.of_model(&args.model)?)?;
     let mut write = |path: &Path, content: &[u8]| -> Result<(), Failure> {
         write_whole(path, content)?;
         Ok(writeln!(out, "wrote {}", path.display())?)

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use serde::Serialize;
-use thinfit::{Dataset, Encoding, Findings, Model, Record, State};
+use thinfit::{Dataset, Encoding, Findings, Model, Record};
 use thinfit_methods::{Auto, Device, Method, Predictor, explained, rmse_error};
 
 use crate::args::FitArgs;
@@ -16,6 +16,7 @@ use crate::device::gpu;
 use crate::digits::{counted, four_digits, two_digits};
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::memory::Memory;
 use crate::output::{Output, check_distinct, check_writable, same_file};
 use crate::progress::Progress;
 use crate::settings::{self, Asked};
@@ -84,7 +85,7 @@ impl Validation {
 }
 
 /// Fits and saves; tells whether the fit was interrupted.
-pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
+pub fn run(mut args: FitArgs, memory: Memory, out: &mut impl Write) -> Result<bool, Failure> {
     let asked = settings::resolve(&mut args)?;
     let path = args.data.clone().ok_or_else(|| {
         Failure::new("which table? give a file, as in `thinfit fit train.csv --target y`")
@@ -99,12 +100,18 @@ pub fn run(mut args: FitArgs, out: &mut impl Write) -> Result<bool, Failure> {
         encoding,
         rows,
         dropped,
-    } = columns::samples(&path, &args.table, &args.columns, args.weights.as_ref())?;
+    } = columns::samples(
+        &path,
+        &args.table,
+        memory,
+        &args.columns,
+        args.weights.as_ref(),
+    )?;
     let progress = Progress::new(args.quiet);
     let notes = encoding.iter().flat_map(Encoding::notes);
     notes.for_each(|note| progress.note(note));
     let start = Instant::now();
-    let mut model = fit(&args, &data, &asked, &progress)?;
+    let mut model = fit(&args, memory, &data, &asked, &progress)?;
     model.set_rows(&rows);
     if let Some(encoding) = encoding {
         model.set_encoding(encoding);
@@ -160,6 +167,7 @@ fn check_files(args: &FitArgs, data: &Path, output: &Path) -> Result<(), Failure
 /// Fits, from a saved state if there is one.
 fn fit(
     args: &FitArgs,
+    memory: Memory,
     data: &Dataset,
     Asked {
         request,
@@ -171,7 +179,7 @@ fn fit(
     let state = match &args.resume {
         None => None,
         Some(file) => {
-            let state = State::load(file)?;
+            let state = memory.load_state(file)?;
             if *given && !state.is_of(&request.config()?) {
                 return Err(Failure::new(format!(
                     "{}: this state belongs to a fit with other settings; give the same ones, or none: the state holds them",
@@ -183,6 +191,10 @@ fn fit(
     };
     let method = state.as_ref().map(|state| state.config().clone());
     let method = method.map_or_else(|| request.method.clone(), Method::Thin);
+    let (m, d, c) = (data.samples(), data.dim(), data.y.ncols());
+    let what = format!("{} of {m} rows and {d} inputs takes", method.name());
+    let advice = "fit fewer rows or columns, or by another --method";
+    memory.allow(&what, method.memory(m, d, c), advice)?;
     let device = placement.device(&method, data, gpu)?;
     announce(data, &device, progress)?;
     let checkpoint = args.checkpoint.clone().or(args.resume.clone());

@@ -1,5 +1,6 @@
 //! `thinfit inspect`: what a model is, how accurate it is, and which inputs matter.
 
+use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
 
@@ -10,7 +11,9 @@ use thinfit_methods::{Auto, Crossing, Kernel, Predictor, Shape, explained};
 use crate::args::InspectArgs;
 use crate::digits::{counted, four_digits};
 use crate::failure::Failure;
+use crate::memory::Memory;
 use crate::output::check_distinct;
+use crate::progress::Progress;
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -76,13 +79,17 @@ struct Feature {
 }
 
 /// Loads the model, integrates over its domain and prints.
-pub fn run(args: &InspectArgs, out: &mut impl Write) -> Result<(), Failure> {
+pub fn run(args: &InspectArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
     check_distinct(&[&args.model], &[])?;
-    let model = Predictor::load(&args.model)?;
+    let model = Predictor::load_within(&args.model, memory.of_model(&args.model)?)?;
+    let progress = Progress::patient();
     let mut outputs = Vec::new();
     for o in 0..model.outputs().len() {
-        outputs.push(output(&model, o, args.features)?);
+        let done = |part: f64| (o as f64 + part) / model.outputs().len() as f64;
+        let watch = |part: f64| progress.step(done(part), || "which inputs matter".into());
+        outputs.push(output(&model, o, args.features, &watch)?);
     }
+    progress.finish();
     let report = Report {
         model: &args.model,
         kind: match &model {
@@ -137,7 +144,12 @@ fn write_warps(out: &mut impl Write, inputs: &[String], scaler: &Scaler) -> Resu
     Ok(())
 }
 
-fn output(model: &Predictor, o: usize, count: usize) -> Result<Output<'_>, Failure> {
+fn output<'a>(
+    model: &'a Predictor,
+    o: usize,
+    count: usize,
+    watch: &dyn Fn(f64),
+) -> Result<Output<'a>, Failure> {
     let Sensitivity {
         mean,
         variance,
@@ -146,7 +158,7 @@ fn output(model: &Predictor, o: usize, count: usize) -> Result<Output<'_>, Failu
         derivative,
         closed_form,
         ..
-    } = model.sensitivity(o)?;
+    } = model.sensitivity_watched(o, watch)?;
     let importance = model.inputs().iter().enumerate();
     let mut importance: Vec<Importance<'_>> = importance
         .map(|(j, input)| Importance {
@@ -299,9 +311,10 @@ fn write_importance(
         "  {:<column$}{:>13}{:>13}{:>16}   range",
         "input", "Sobol first", "Sobol total", "mean (∂f/∂x)²"
     )?;
+    let ranges = report.inputs.iter().zip(report.domain);
+    let ranges: HashMap<&str, [f64; 2]> = ranges.map(|(name, at)| (name.as_str(), *at)).collect();
     for line in &output.importance {
-        let j = report.inputs.iter().position(|name| name == line.input);
-        let [low, high] = j.map_or([f64::NAN; 2], |j| report.domain[j]);
+        let [low, high] = ranges.get(line.input).copied().unwrap_or([f64::NAN; 2]);
         writeln!(
             out,
             "  {:<column$}{:>13.6}{:>13.6}{:>16}   {} to {}",

@@ -16,10 +16,11 @@ use std::path::Path;
 use thinfit_methods::Predictor;
 
 use crate::failure::Failure;
+use crate::memory::Memory;
 
 /// The model that a command was given, before its table.
-fn load(path: &Path) -> Result<Predictor, Failure> {
-    Predictor::load(path).map_err(|error| match error {
+fn load(path: &Path, memory: Memory) -> Result<Predictor, Failure> {
+    Predictor::load_within(path, memory.of_model(path)?).map_err(|error| match error {
         error @ thinfit::Error::Format { .. } => Failure::new(format!(
             "{error}; the model comes before the table, as in `thinfit predict MODEL DATA`"
         )),

@@ -14,12 +14,16 @@ use thinfit_plot::{
 use crate::args::PlotArgs;
 use crate::columns::{match_inputs, open, read, targets};
 use crate::failure::Failure;
+use crate::memory::Memory;
 use crate::output::{Output, check_distinct};
+use crate::progress::Progress;
 
 /// The formats of every picture.
 const FORMATS: [&str; 2] = ["svg", "png"];
 /// PNG pixels per SVG pixel.
 const DOTS: f64 = 2.0;
+/// Effects that are drawn, those of the inputs that matter most.
+const CURVES: usize = 60;
 /// Points on the curve of an effect.
 const CURVE: usize = 101;
 /// Marks on the axis of an effect: quantiles of the input.
@@ -28,13 +32,13 @@ const MARKS: usize = 21;
 const POLISH: f64 = 50.0;
 
 /// Draws everything there is to draw.
-pub fn run(args: &PlotArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let model = super::load(&args.model)?;
+pub fn run(args: &PlotArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
+    let model = super::load(&args.model, memory)?;
     check_pictures(args, model.outputs())?;
     let table = match &args.data {
         None => None,
         Some(path) => {
-            let mut reader = open(path, &args.table, true)?;
+            let mut reader = open(path, &args.table, memory, true)?;
             let targets = targets(&reader, &args.target, &model)?;
             match_inputs(&mut reader, &model, &targets)?;
             Some(read(&mut reader, &model)?)
@@ -50,7 +54,10 @@ pub fn run(args: &PlotArgs, out: &mut impl Write) -> Result<(), Failure> {
     }
     let x = (table.as_ref()).map(|table| table.as_ref().subcols(0, d).to_owned());
     for o in 0..outputs.len() {
-        let sensitivity = model.sensitivity(o)?;
+        let progress = Progress::patient();
+        let watch = |done: f64| progress.step(done, || "which inputs matter".into());
+        let sensitivity = model.sensitivity_watched(o, &watch)?;
+        progress.finish();
         if let Predictor::Network(network) = &model {
             let picture = feature_picture(network, o, &sensitivity, "");
             save(out, &args.out, &name(o, "features"), &picture)?;
@@ -197,7 +204,7 @@ fn effect_curves(
     x: Option<&Mat<f64>>,
 ) -> Result<Canvas, Failure> {
     let mut curves = Vec::new();
-    for j in by_importance(sensitivity) {
+    for j in by_importance(sensitivity).into_iter().take(CURVES) {
         let inputs = model.input_scaler();
         let [low, high] = model.domain()[j].map(|v| inputs.warped(j, v));
         let place =

@@ -11,25 +11,32 @@ use crate::columns::{self, match_inputs, next_block, open, select_also};
 use crate::digits::counted;
 use crate::extrapolation::Extrapolation;
 use crate::failure::Failure;
+use crate::memory::Memory;
 use crate::output::{Output, check_distinct, check_writable};
 use crate::progress::Progress;
 use crate::terminal;
 
-/// Rows in memory at a time.
-pub const BLOCK: usize = 1 << 15;
+/// Rows in memory at a time, at most, and numbers of one kind.
+const ROWS: usize = 1 << 15;
+const NUMBERS: usize = 1 << 22;
+
+/// Rows in memory at a time where each has so many numbers; a row's prediction does not depend on it.
+pub fn block(numbers: usize) -> usize {
+    ROWS.min(NUMBERS / numbers.max(1)).max(1)
+}
 
 /// Reads, predicts and writes block by block.
-pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
+pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
     let output = args.output.as_deref().map(|path| (path, "-o FILE"));
     let outputs: Vec<Output<'_>> = output.into_iter().collect();
     check_distinct(&[&args.model, &args.data], &outputs)?;
     if outputs.is_empty() {
         terminal::check_open()?;
     }
-    let model = super::load(&args.model)?;
+    let model = super::load(&args.model, memory)?;
     // Refuse what the model cannot do before anything is read or written.
     evaluate(args, &model, Mat::zeros(0, model.inputs().len()).as_ref())?;
-    let mut reader = open(&args.data, &args.table, true)?;
+    let mut reader = open(&args.data, &args.table, memory, true)?;
     let keep = columns::names(&reader, &args.keep);
     match_inputs(&mut reader, &model, &[])?;
     let kept = select_also(&mut reader, &model, &keep)?;
@@ -41,8 +48,10 @@ pub fn run(args: &PredictArgs, out: &mut impl Write) -> Result<(), Failure> {
     };
     let (progress, mut rows) = (Progress::counting(args.quiet), 0);
     let (mut extrapolation, mut too_few) = (Extrapolation::of(&model), None);
-    writer.names(&[keep, names(args, &model)].concat())?;
-    while let Some(block) = next_block(&mut reader, &model, BLOCK)? {
+    let header = [keep, names(args, &model)].concat();
+    writer.names(&header)?;
+    let rows_at_a_time = block(header.len().max(model.inputs().len()));
+    while let Some(block) = next_block(&mut reader, &model, rows_at_a_time)? {
         let x = block.as_ref().subcols(0, model.inputs().len());
         extrapolation.count(&model, x);
         let predicted = pool.install(|| evaluate(args, &model, x));

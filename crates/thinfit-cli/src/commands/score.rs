@@ -8,10 +8,11 @@ use thinfit_methods::explained;
 
 use crate::args::ScoreArgs;
 use crate::columns::{match_inputs, next_block, open, targets};
-use crate::commands::predict::{BLOCK, in_table, tell_dropped};
+use crate::commands::predict::{block, in_table, tell_dropped};
 use crate::digits::four_digits;
 use crate::extrapolation::Extrapolation;
 use crate::failure::Failure;
+use crate::memory::Memory;
 use crate::output::check_distinct;
 use crate::progress::Progress;
 
@@ -56,10 +57,10 @@ impl Sums {
 }
 
 /// Measures the errors and prints them.
-pub fn run(args: &ScoreArgs, out: &mut impl Write) -> Result<(), Failure> {
+pub fn run(args: &ScoreArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
     check_distinct(&[&args.model, &args.data], &[])?;
-    let model = super::load(&args.model)?;
-    let mut reader = open(&args.data, &args.table, true)?;
+    let model = super::load(&args.model, memory)?;
+    let mut reader = open(&args.data, &args.table, memory, true)?;
     let targets = targets(&reader, &args.target, &model)?;
     match_inputs(&mut reader, &model, &targets)?;
     let mut extrapolation = Extrapolation::of(&model);
@@ -68,7 +69,8 @@ pub fn run(args: &ScoreArgs, out: &mut impl Write) -> Result<(), Failure> {
         0,
         vec![Sums::default(); targets.len()],
     );
-    while let Some(block) = next_block(&mut reader, &model, BLOCK)? {
+    let rows_at_a_time = block(d + targets.len());
+    while let Some(block) = next_block(&mut reader, &model, rows_at_a_time)? {
         let x = block.as_ref().subcols(0, d);
         extrapolation.count(&model, x);
         let f = model.predict(x).map_err(|error| in_table(error, rows))?;

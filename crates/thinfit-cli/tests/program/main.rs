@@ -11,6 +11,7 @@ mod input;
 mod inspect;
 mod interruption;
 mod laboratory;
+mod memory;
 mod plot;
 mod predict;
 mod reproduce;

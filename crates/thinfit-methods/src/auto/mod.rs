@@ -386,6 +386,11 @@ impl Auto {
     }
 }
 
+/// The rows that the model of so many rows and inputs has, under a budget in seconds.
+pub(crate) fn model_rows(m: usize, d: usize, budget: f64) -> usize {
+    Plan::new(m, d, budget).model_rows
+}
+
 /// Inputs to the box, bent first where a column seems to need it and the rows are predicted better for it; outputs to
 /// mean 0 and deviation 1.
 fn scalers(

@@ -4,7 +4,7 @@
 //! first field: a thin network is small, and every language reads JSON. `prediction` evaluates it.
 
 use crate::data::Scaler;
-use crate::file::{parse, read_whole, write_whole};
+use crate::file::{LARGEST, parse, read_json, write_whole};
 use crate::math::row_list;
 use crate::model::record::Record;
 use crate::model::uncertainty::Uncertainty;
@@ -280,7 +280,7 @@ impl Model {
     /// A file that cannot be read, and all errors of [`Model::from_json`].
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let bytes = read_whole(path)?;
+        let bytes = read_json(path, LARGEST)?;
         Model::from_json(&String::from_utf8_lossy(&bytes), path)
     }
 }

@@ -4,7 +4,7 @@ use super::KernelModel;
 use crate::Result;
 use faer::Mat;
 use std::path::Path;
-use thinfit::file::{parse, read_whole, write_whole};
+use thinfit::file::{LARGEST, parse, read_json, write_whole};
 
 /// Name of the file format.
 pub(crate) const FAMILY: &str = "thinfit-kernel/";
@@ -79,7 +79,7 @@ impl KernelModel {
     /// A file that cannot be read, and all errors of [`KernelModel::from_json`].
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        KernelModel::from_json(&String::from_utf8_lossy(&read_whole(path)?), path)
+        KernelModel::from_json(&String::from_utf8_lossy(&read_json(path, LARGEST)?), path)
     }
 }
 

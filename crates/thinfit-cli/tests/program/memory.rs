@@ -1,0 +1,148 @@
+//! What would take more memory or time than there is: refused before it is taken, with the figure and the way out.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use crate::{fail, fitted_by_the_library, folder, program, succeed, text, write};
+
+/// The header of an NPY file of doubles.
+fn npy(rows: u64, columns: u64) -> Vec<u8> {
+    let header =
+        format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}\n");
+    let mut bytes = b"\x93NUMPY\x01\0".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes
+}
+
+#[test]
+fn a_sparse_file_of_96_gb_is_refused_with_its_size() {
+    let folder = folder("sparse");
+    let bytes = npy(6_000_000_000, 2);
+    write(&folder, "hole.npy", &bytes);
+    let file = std::fs::OpenOptions::new()
+        .write(true)
+        .open(folder.join("hole.npy"))
+        .unwrap();
+    file.set_len(bytes.len() as u64 + 96_000_000_000).unwrap();
+    let words = [
+        "6000000000 rows of 2 columns take about 96.0 GB in memory",
+        "the limit of 1.0 GB",
+        "--memory 288GB",
+    ];
+    fail(
+        &folder,
+        &["fit", "hole.npy", "-t", "c2", "--memory", "3GB"],
+        &words,
+    );
+}
+
+#[test]
+#[cfg(unix)]
+fn a_device_without_an_end_is_no_model_no_state_and_no_configuration() {
+    let folder = folder("zero");
+    write(&folder, "a.csv", "x,y\n1,2\n2,3\n3,4\n4,5\n5,6\n");
+    for command in ["inspect", "predict", "score", "plot", "export"] {
+        let mut words = vec![command, "/dev/zero"];
+        words.extend(match command {
+            "predict" | "score" => vec!["a.csv"],
+            "export" => vec!["--to", "c", "-o", "a.c"],
+            _ => vec![],
+        });
+        fail(&folder, &words, &["text that is not JSON"]);
+    }
+    let fit = ["fit", "a.csv", "-t", "y"];
+    let with = |more: &[&'static str]| [&fit[..], more].concat();
+    let expected = ["/dev/zero", "at most 1 MB, found a stream of more"];
+    fail(&folder, &with(&["--config", "/dev/zero"]), &expected);
+    let expected = ["/dev/zero", "expected a file", "--checkpoint"];
+    fail(&folder, &with(&["--resume", "/dev/zero"]), &expected);
+}
+
+#[test]
+fn a_stream_that_does_not_end_is_refused_at_the_limit() {
+    let folder = folder("endless");
+    for row in ["1,2\n", "some text,2\n"] {
+        let command = ["fit", "-", "-t", "y", "--memory", "6MB"];
+        let mut child = program(&folder, &command)
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(b"x,y\n").unwrap();
+        let rows = row.repeat(1 << 15);
+        // It ends by itself: the reader goes.
+        while input.write_all(rows.as_bytes()).is_ok() {}
+        let output = child.wait_with_output().unwrap();
+        let message = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        let expected = "more than 2.";
+        assert!(
+            message.contains(expected) && message.contains("--memory"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn a_fit_that_does_not_fit_into_memory_is_refused_before_it_starts() {
+    let folder = folder("forecast");
+    let rows: String = (0..3000).map(|i| format!("{i},{}\n", i % 7)).collect();
+    write(&folder, "a.csv", format!("x,y\n{rows}"));
+    let fit = ["fit", "a.csv", "-t", "y", "--memory=100MB", "--method"];
+    let expected = ["of 3000 rows and 1 inputs takes about", "--memory"];
+    fail(&folder, &[&fit[..], &["kernel-ridge"]].concat(), &expected);
+    let compare = [
+        "compare",
+        "a.csv",
+        "-t",
+        "y",
+        "--memory=100MB",
+        "--methods=salsa",
+    ];
+    fail(&folder, &compare, &expected);
+    let data = [
+        "data",
+        "f3",
+        "--rows",
+        "100000000",
+        "--inputs",
+        "1000",
+        "--memory=1GB",
+    ];
+    fail(
+        &folder,
+        &data,
+        &["100000000 rows of 1000 inputs take about 2.4 TB"],
+    );
+    fail(&folder, &["inspect", "a.csv", "--memory", "much"], &["4GB"]);
+}
+
+#[test]
+fn a_model_above_the_limit_is_refused_and_below_it_is_read() {
+    let folder = folder("large-model");
+    let model = fitted_by_the_library(40, None);
+    model.save(folder.join("model.json")).unwrap();
+    let words = ["model.json: reading it takes about", "--memory"];
+    fail(&folder, &["inspect", "model.json", "--memory=1kB"], &words);
+    succeed(&folder, &["inspect", "model.json", "--memory=10MB"]);
+}
+
+#[test]
+fn a_hundred_thousand_columns_are_named_in_a_moment() {
+    let folder = folder("columns");
+    let names: Vec<String> = (0..100_000).map(|j| format!("x{j}")).collect();
+    let row = vec!["1"; 100_000].join(",");
+    write(&folder, "wide.csv", format!("{}\n{row}\n", names.join(",")));
+    let start = std::time::Instant::now();
+    let twice = ["fit", "wide.csv", "-t", "x1", "--inputs", "x2,x2"];
+    fail(&folder, &twice, &["`x2` is named twice"]);
+    let few = ["fit", "wide.csv", "-t", "x7", "--memory=100MB"];
+    fail(
+        &folder,
+        &few,
+        &["of 1 rows and 99999 inputs takes about 6.4 GB"],
+    );
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}
