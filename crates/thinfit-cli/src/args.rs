@@ -22,7 +22,8 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// The most memory that a call may take, such as 4GB [default: 80 % of what is free].
+    /// The most memory that a table, a model or a fit may take beside some 100 MB for the program, such as 4GB [default: 80 % of
+    /// what is free].
     #[arg(long, value_name = "AMOUNT", global = true, help_heading = "Running")]
     pub memory: Option<Memory>,
 }
@@ -445,7 +446,7 @@ pub struct ReproduceArgs {
     /// Tables and figures: table1 to table6, figure1, or all.
     #[arg(value_name = "WHAT", required = true)]
     pub what: Vec<String>,
-    /// Columns, such as f1-5, or all columns of a problem, such as f1 [default: all].
+    /// Columns, such as f1-5 (f1 with 5 inputs), or all columns of a problem, such as f1 [default: all].
     #[arg(long, value_name = "COL,…", value_delimiter = ',')]
     pub columns: Vec<String>,
     /// Methods, such as gft-r or shrimp [default: all].
@@ -455,7 +456,7 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',',
         value_parser = PossibleValuesParser::new(thinfit::Activation::ALL.map(thinfit::Activation::name)))]
     pub activations: Vec<String>,
-    /// Number of seeds, counted from 1, or a range such as 4-5.
+    /// Number of seeds, counted from 1, or a range such as 4-5; seed 0 chooses λ.
     #[arg(long, value_name = "K|A-B", default_value = "5", value_parser = seeds)]
     pub seeds: Seeds,
     /// Strength of the regulariser: chosen for each cell by validation, as the paper's authors did; the published choice;

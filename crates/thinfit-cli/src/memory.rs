@@ -79,13 +79,13 @@ impl Memory {
 impl FromStr for Memory {
     type Err = String;
 
-    /// A number with a unit, such as 4GB, 500MB or 2GiB; without one it counts bytes.
+    /// A number with a unit, such as 4GB, 500MB or 2GiB.
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || "expected an amount such as 4GB or 500MB".to_owned();
         let end = text.find(|c: char| c.is_ascii_alphabetic());
         let (number, unit) = text.split_at(end.unwrap_or(text.len()));
         let factor = match unit.to_ascii_lowercase().as_str() {
-            "" | "b" => 1.0,
+            "b" => 1.0,
             "k" | "kb" => 1e3,
             "m" | "mb" => 1e6,
             "g" | "gb" => 1e9,
@@ -172,11 +172,13 @@ mod tests {
             ("1.5 g", 1_500_000_000),
             ("500mb", 500_000_000),
             ("2GiB", 2 << 30),
-            ("123", 123),
+            ("123B", 123),
         ] {
             assert_eq!(text.parse(), Ok(Memory(bytes)), "{text}");
         }
-        for text in ["", "GB", "-1GB", "0", "4 apples", "1e300GB", "nan", "4GBB"] {
+        for text in [
+            "", "GB", "-1GB", "0", "123", "4 apples", "1e300GB", "nan", "4GBB",
+        ] {
             assert!(text.parse::<Memory>().is_err(), "{text}");
         }
         assert_eq!(

@@ -161,7 +161,8 @@ impl fmt::Display for Settings {
         let changes: Vec<String> = changes
             .map(|(key, value)| format!("{key}={value}"))
             .collect();
-        write!(out, ", with {}", changes.join(", "))
+        let changes = changes.join(", ");
+        write!(out, "; {changes} for all methods that have it")
     }
 }
 

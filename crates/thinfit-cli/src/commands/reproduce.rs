@@ -466,7 +466,8 @@ impl std::fmt::Display for Forecast {
         let finished = self.total - self.left.len();
         write!(out, "{finished} of {} done", self.total)?;
         match self.seconds_left() {
-            Some(seconds) => write!(out, ", {} left", time(seconds)),
+            // An empty sum is −0.
+            Some(seconds) => write!(out, ", {} left", time(seconds + 0.0)),
             None => Ok(()),
         }
     }
