@@ -479,7 +479,10 @@ pub struct ReproduceArgs {
     /// Where F-Opt, GFT, GFT-r and plain networks are trained; an NVIDIA GPU trains all fits of one shape at once.
     #[arg(long, value_parser = PossibleValuesParser::new(["cpu", "cuda"]), default_value = "cpu")]
     pub device: String,
-    /// Number of fits at a time, one thread each; 0 uses all cores.
+    /// Batches of fits at a time on the GPU.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub batches: u16,
+    /// Number of fits at a time on the processor, one thread each; 0 uses all cores.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     pub jobs: u16,
     /// Retry fits that failed.

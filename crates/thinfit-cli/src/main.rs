@@ -10,6 +10,7 @@ mod device;
 mod digits;
 mod extrapolation;
 mod failure;
+mod forecast;
 mod interrupt;
 mod limit;
 mod memory;

@@ -1,10 +1,12 @@
 //! Microseconds of a training step on the GPU, for batches of several sizes:
-//! `cuda_step [--processor] [RUNS ROWS INPUTS WIDTH LAMBDA]`; with `--processor` of the same step there.
+//! `cuda_step [--processor] [RUNS ROWS INPUTS WIDTH LAMBDA [LANES]]`; with `--processor` of the same step there.
 //!
 //! Without arguments it measures the shapes of the paper's tables. Every line is the mean over some hundred steps, after
 //! as many to warm up, of GFT (θ), the refinement (z), F-Opt (w) and a plain
-//! network (both).
+//! network (both). With several lanes, as many batches go side by side, and the time is that of a step of one of them over
+//! their number.
 
+use std::ops::Range;
 use std::time::Instant;
 use thinfit::pieces::{Backend, Processor, Task};
 use thinfit::{Config, Dataset, Leaf, Mat, Result};
@@ -19,8 +21,27 @@ fn samples(m: usize, d: usize, seed: usize) -> Result<Dataset> {
     Dataset::new(x, y)
 }
 
+/// Sizes of a batch, and how many go side by side.
+#[derive(Clone, Copy)]
+struct Case {
+    runs: usize,
+    rows: usize,
+    inputs: usize,
+    width: usize,
+    lambda: f64,
+    lanes: usize,
+}
+
 /// Prints the time of a step in each phase.
-fn measure(device: &dyn Backend, [runs, m, d, n]: [usize; 4], lambda: f64) -> Result<()> {
+fn measure(device: &dyn Backend, case: Case) -> Result<()> {
+    let Case {
+        runs,
+        rows: m,
+        inputs: d,
+        width: n,
+        lambda,
+        lanes,
+    } = case;
     let processor = std::env::args().any(|word| word == "--processor");
     let config = Config {
         width: n,
@@ -35,17 +56,22 @@ fn measure(device: &dyn Backend, [runs, m, d, n]: [usize; 4], lambda: f64) -> Re
         domain: &domain,
     };
     let tasks: Vec<_> = (0..runs as u64).map(|seed| (seed + 1, task)).collect();
-    let mut batch = device.start(&config, &tasks)?;
+    let batches = (0..lanes).map(|_| device.start(&config, &tasks));
+    let mut batches: Vec<_> = batches.collect::<Result<_>>()?;
     let all: Vec<usize> = (0..runs).collect();
-    print!("{runs:3} runs, {m:8} rows, {d:2} inputs, {n:3} neurons, lambda {lambda:5}:");
+    print!(
+        "{lanes:2} x {runs:3} runs, {m:8} rows, {d:2} inputs, {n:3} neurons, lambda {lambda:5}:"
+    );
     for (leaf, name) in [
         (Leaf::Parameters, "theta"),
         (Leaf::Latents, "z"),
         (Leaf::Weights, "w"),
         (Leaf::Both, "both"),
     ] {
-        for &run in &all {
-            batch.begin(run, leaf, None)?;
+        for batch in &mut batches {
+            for &run in &all {
+                batch.begin(run, leaf, None)?;
+            }
         }
         let steps = match (m > 100_000, processor) {
             (true, true) => 2,
@@ -53,14 +79,25 @@ fn measure(device: &dyn Backend, [runs, m, d, n]: [usize; 4], lambda: f64) -> Re
             (false, true) => 40,
             (false, false) => 400,
         };
-        for loss in batch.advance(&all, 0..steps, 1e-4) {
-            loss?;
-        }
+        let mut advance = |steps: Range<usize>| -> Result<f64> {
+            let start = Instant::now();
+            std::thread::scope(|scope| {
+                let threads = batches.iter_mut().map(|batch| {
+                    let (all, steps) = (&all, steps.clone());
+                    scope.spawn(move || batch.advance(all, steps, 1e-4))
+                });
+                let threads: Vec<_> = threads.collect();
+                threads.into_iter().try_for_each(|thread| {
+                    let losses = thread.join().expect("no panic");
+                    losses.into_iter().try_for_each(|loss| loss.map(|_| ()))
+                })
+            })?;
+            Ok(start.elapsed().as_secs_f64() / lanes as f64)
+        };
+        advance(0..steps)?;
+        let step = advance(steps..2 * steps)? / steps as f64;
         let start = Instant::now();
-        batch.advance(&all, steps..2 * steps, 1e-4);
-        let step = start.elapsed().as_secs_f64() / steps as f64;
-        let start = Instant::now();
-        batch.validate(&all, 200);
+        batches[0].validate(&all, 200);
         let check = start.elapsed().as_secs_f64();
         print!("  {name} {:.1} (validation {:.0})", 1e6 * step, 1e6 * check);
     }
@@ -79,10 +116,20 @@ fn main() -> Result<()> {
         Box::new(device)
     };
     let given: Vec<f64> = given.iter().filter_map(|v| v.parse().ok()).collect();
-    if let [runs, m, d, n, lambda] = given[..] {
-        return measure(&*device, [runs, m, d, n].map(|v| v as usize), lambda);
+    let case = |sizes: [usize; 4], lambda: f64, lanes: usize| Case {
+        runs: sizes[0],
+        rows: sizes[1],
+        inputs: sizes[2],
+        width: sizes[3],
+        lambda,
+        lanes,
+    };
+    if let [runs, m, d, n, lambda, ref lanes @ ..] = given[..] {
+        let lanes = lanes.first().map_or(1, |&lanes| lanes as usize);
+        let sizes = [runs, m, d, n].map(|v| v as usize);
+        return measure(&*device, case(sizes, lambda, lanes));
     }
-    for (shape, lambda) in [
+    for (sizes, lambda) in [
         ([1, 270, 5, 100], 0.0),
         ([1, 270, 5, 100], 0.01),
         ([11, 270, 5, 100], 0.0),
@@ -94,7 +141,7 @@ fn main() -> Result<()> {
         ([11, 1800, 59, 100], 0.01),
         ([1, 1_000_000, 10, 100], 0.0),
     ] {
-        measure(&*device, shape, lambda)?;
+        measure(&*device, case(sizes, lambda, 1))?;
     }
     Ok(())
 }

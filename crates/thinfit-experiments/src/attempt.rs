@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::{COMMIT, Entry, Error, Job, LANES, Sample, Settings, Spectrum, file};
+use crate::{COMMIT, Entry, Error, Job, Sample, Settings, Spectrum, file};
 use serde::{Deserialize, Serialize};
 use thinfit::{Config, Control, Dataset, Leaf, Mat, Observer, Phase, Progress, State, on_threads};
 use thinfit_methods::{Device, Method, PlainFit, Predictor, Request};
@@ -81,8 +81,8 @@ pub(crate) struct Attempt<'a> {
 pub(crate) enum Trainer<'a> {
     /// The processor, for one fit at a time and any method.
     Alone,
-    /// A device, for all fits at once.
-    Together(&'a Device),
+    /// A device, for all fits at once, with other batches in its other lanes.
+    Together { device: &'a Device, lanes: usize },
 }
 
 impl<'a> Attempt<'a> {
@@ -254,8 +254,12 @@ impl Trainer<'_> {
         let method = attempts.first().map(|attempt| &attempt.request.method);
         // A batch has its share of the processor, in threads of its own, for what is not done on the device: while it waits,
         // none of them takes up another batch.
-        let threads =
-            std::thread::available_parallelism().map_or(1, |all| all.get().div_ceil(LANES));
+        let threads = match self {
+            Trainer::Alone => 1,
+            Trainer::Together { lanes, .. } => {
+                std::thread::available_parallelism().map_or(1, |all| all.get().div_ceil(lanes))
+            }
+        };
         let observers = attempts.iter().map(|attempt| -> Box<Observer<'_>> {
             Box::new(|at: &Progress<'_>| attempt.observe(at))
         });
@@ -269,7 +273,7 @@ impl Trainer<'_> {
                     None => attempt.request.fit(&attempt.data, observe),
                 })
                 .collect()),
-            (Trainer::Together(device), Some(Method::Plain(plain))) => {
+            (Trainer::Together { device, .. }, Some(Method::Plain(plain))) => {
                 let fits = attempts.map(|(attempt, observe)| PlainFit {
                     lambda: attempt.job.lambda.unwrap_or(plain.lambda),
                     data: &attempt.data,
@@ -281,7 +285,7 @@ impl Trainer<'_> {
                 let models = models.into_iter().map(|model| model.map(Predictor::from));
                 Ok(models.collect())
             }
-            (Trainer::Together(device), _) => {
+            (Trainer::Together { device, .. }, _) => {
                 let jobs = attempts.map(|(attempt, observe)| {
                     let config = Config {
                         threads,

@@ -3,24 +3,21 @@
 //! GFT-r starts where GFT of the same seed and λ ends, and one worker does both. A lock in `states/` beside the ledger
 //! keeps other programs from doing the same job at the same time.
 
-use std::cmp::Reverse;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::attempt::{Attempt, Pause, Trainer, blank, guarded, recorded};
 use crate::claim::Claim;
-use crate::{Entry, Error, Job, Ledger, Row, Settings};
-use thinfit::{Control, Lambda};
+use crate::queue::{Chain, Known, Queue, Taker};
+use crate::{Entry, Error, Job, Ledger, Settings};
+use thinfit::Control;
 use thinfit_methods::Device;
-
-/// The most runs of a batch, one for each λ of each fit: a stop soon saves them all.
-const RUNS: usize = 60;
-/// Batches side by side on a device: a single one of a dozen runs leaves most of it idle.
-pub const LANES: usize = 4;
 
 /// What happens while jobs are done.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
+    /// These jobs are missing and will be done.
+    Planned(&'a [Job]),
     /// This fraction of a job is done.
     Moved(&'a Job, f64),
     /// A job is done and in the ledger.
@@ -43,23 +40,33 @@ pub struct Outcome {
 /// Hears of every event, from any thread, and may ask to stop.
 type Observe<'a> = dyn Fn(Event<'_>) -> Control + Sync + 'a;
 
-/// Does all jobs that are not in the ledger, on `workers` threads, with the settings that they were planned with. With a
-/// device, it trains F-Opt, GFT, GFT-r and plain networks: fits that differ in seed, λ and rows of one shape alone as one batch,
-/// and [`LANES`] batches at a time.
+/// What does the jobs.
+#[derive(Clone, Copy)]
+pub struct Means<'a> {
+    /// Threads, each of which does one job at a time on the processor.
+    pub workers: usize,
+    /// Trains F-Opt, GFT, GFT-r and plain networks: fits that differ in seed, λ and rows of one shape alone as one batch.
+    pub device: Option<&'a Device>,
+    /// Batches side by side on the device: a single one of a dozen runs leaves most of it idle.
+    pub lanes: usize,
+}
+
+/// Does all jobs that `known` lists and the ledger lacks, with the settings that they were planned with. `known` is asked again
+/// whenever some are done, and lists those that choose λ first.
 ///
 /// A fit that fails is an event, and the others go on.
 ///
 /// # Errors
 /// A ledger that cannot be read or written.
 pub fn run(
-    jobs: &[Job],
+    known: &Known<'_>,
     ledger: &Ledger,
     settings: &Settings,
-    workers: usize,
-    device: Option<&Device>,
+    means: &Means<'_>,
     observe: &Observe<'_>,
 ) -> Result<Outcome, Error> {
     let run = Run {
+        queue: Queue::new(known, ledger, means.device.is_some()),
         ledger,
         settings,
         folder: ledger.path().parent().unwrap_or(Path::new(".")),
@@ -67,33 +74,17 @@ pub fn run(
         failed: AtomicUsize::new(0),
         stopped: AtomicBool::new(false),
     };
-    let trained = |chain: &Vec<&Job>| device.is_some() && chain[0].row.is_trained();
-    let (together, alone): (Vec<_>, Vec<_>) = chains(jobs).into_iter().partition(trained);
-    // Without a ledger there is no point in going on.
-    let done = |chains: &[Vec<&Job>], trainer| {
-        run.chains(chains, trainer)
-            .inspect_err(|_| run.stopped.store(true, Ordering::Relaxed))
-    };
-    let next = AtomicUsize::new(0);
-    let work = || -> Result<(), Error> {
-        while let Some(chain) = alone.get(next.fetch_add(1, Ordering::Relaxed)) {
-            done(std::slice::from_ref(chain), Trainer::Alone)?;
-        }
-        Ok(())
-    };
-    let (batches, next_batch) = (batches(together), AtomicUsize::new(0));
-    let train = || -> Result<(), Error> {
-        let Some(device) = device else {
-            return Ok(());
-        };
-        while let Some(batch) = batches.get(next_batch.fetch_add(1, Ordering::Relaxed)) {
-            done(batch, Trainer::Together(device))?;
-        }
-        Ok(())
-    };
+    run.admit()?;
     std::thread::scope(|scope| {
-        let mut threads: Vec<_> = (0..workers.max(1)).map(|_| scope.spawn(work)).collect();
-        threads.extend((0..LANES).map(|_| scope.spawn(train)));
+        let run = &run;
+        let start = |taker, trainer| scope.spawn(move || run.take_all(taker, trainer));
+        let workers = (0..means.workers.max(1)).map(|_| start(Taker::Worker, Trainer::Alone));
+        let mut threads: Vec<_> = workers.collect();
+        if let Some(device) = means.device {
+            let lanes = means.lanes.max(1);
+            let trainer = Trainer::Together { device, lanes };
+            threads.extend((0..lanes).map(|_| start(Taker::Lane, trainer)));
+        }
         threads.into_iter().try_for_each(|thread| {
             thread
                 .join()
@@ -110,6 +101,7 @@ pub fn run(
 
 /// A call of [`run`].
 struct Run<'a> {
+    queue: Queue<'a>,
     ledger: &'a Ledger,
     settings: &'a Settings,
     /// The folder of the ledger.
@@ -134,16 +126,39 @@ impl Run<'_> {
         self.stopped.load(Ordering::Relaxed)
     }
 
+    /// Lets jobs join the queue that are known now, and says so.
+    fn admit(&self) -> Result<(), Error> {
+        let new = self.queue.admit()?;
+        if !new.is_empty() {
+            self.tell(Event::Planned(&new));
+        }
+        Ok(())
+    }
+
+    /// Does what the queue has for a taker, until there is no more.
+    fn take_all(&self, taker: Taker, trainer: Trainer<'_>) -> Result<(), Error> {
+        while let Some(chains) = self.queue.take(taker, &self.stopped) {
+            let done = guarded(|| self.chains(&chains, trainer));
+            // Without a ledger there is no point in going on.
+            if done.is_err() {
+                self.stopped.store(true, Ordering::Relaxed);
+            }
+            self.queue.put_away(&chains);
+            done.and_then(|()| self.admit())?;
+        }
+        Ok(())
+    }
+
     /// Does the jobs of some chains: the first of all of them, then the second of all that have one. Those that another
     /// program is doing are left to it.
-    fn chains(&self, chains: &[Vec<&Job>], trainer: Trainer<'_>) -> Result<(), Error> {
+    fn chains(&self, chains: &[Chain], trainer: Trainer<'_>) -> Result<(), Error> {
         let mut claimed = Vec::new();
         for jobs in chains {
             if self.stopped() {
                 return Ok(());
             }
-            match Claim::of(jobs[0], self.folder)? {
-                Some(claim) => claimed.push(Chain {
+            match Claim::of(&jobs[0], self.folder)? {
+                Some(claim) => claimed.push(Claimed {
                     jobs,
                     handed: None,
                     _claim: claim,
@@ -153,7 +168,7 @@ impl Run<'_> {
                 }),
             }
         }
-        let stages = chains.iter().map(Vec::len).max().unwrap_or(0);
+        let stages = chains.iter().map(Chain::len).max().unwrap_or(0);
         for stage in 0..stages {
             if self.stopped() {
                 // What the jobs that are done have handed on is lost otherwise.
@@ -172,13 +187,13 @@ impl Run<'_> {
     /// Does the job of each chain that stands at place `stage`.
     fn stage(
         &self,
-        chains: &mut [Chain<'_>],
+        chains: &mut [Claimed<'_>],
         stage: usize,
         trainer: Trainer<'_>,
     ) -> Result<(), Error> {
         let (mut attempts, mut places) = (Vec::new(), Vec::new());
         for (place, chain) in chains.iter_mut().enumerate() {
-            let Some(&job) = chain.jobs.get(stage) else {
+            let Some(job) = chain.jobs.get(stage) else {
                 continue;
             };
             // Only under the lock: whoever had it before may have done the job.
@@ -201,7 +216,7 @@ impl Run<'_> {
         }
         let device = match trainer {
             Trainer::Alone => None,
-            Trainer::Together(device) => Some(device),
+            Trainer::Together { device, .. } => Some(device),
         };
         let fitted = Attempt::fit_all(&mut attempts, trainer);
         for ((attempt, place), fitted) in attempts.iter().zip(places).zip(fitted) {
@@ -239,80 +254,40 @@ impl Run<'_> {
     }
 }
 
-/// Jobs that are done in order, under one lock.
-struct Chain<'a> {
-    jobs: &'a [&'a Job],
+/// A chain under its lock.
+struct Claimed<'a> {
+    jobs: &'a Chain,
     /// Where the next of them starts.
     handed: Option<Pause>,
     _claim: Claim,
 }
 
-/// Jobs that one worker does in order: GFT and the GFT-r that starts from it, or one job alone.
-fn chains(jobs: &[Job]) -> Vec<Vec<&Job>> {
-    let mut chains: Vec<Vec<&Job>> = Vec::new();
-    for job in jobs {
-        let root = job.root();
-        let chain = match root == *job {
-            true => None,
-            false => chains.iter_mut().find(|chain| *chain[0] == root),
-        };
-        match chain {
-            Some(chain) => chain.push(job),
-            None => chains.push(vec![job]),
-        }
-    }
-    chains
-}
-
-/// Chains that are trained together: those that differ in seed, λ and rows of one shape alone. The long ones come first, so that none
-/// is left alone at the end.
-fn batches(chains: Vec<Vec<&Job>>) -> Vec<Vec<Vec<&Job>>> {
-    let runs = |chain: &Vec<&Job>| match chain[0].lambda {
-        Some(Lambda::Auto) => Lambda::GRID.len(),
-        _ => 1,
-    };
-    let shape = |job: &Job| (job.column.dim(), job.column.samples());
-    let alike = |one: &Job, other: &Job| {
-        let same = Job {
-            column: one.column,
-            seed: one.seed,
-            lambda: one.lambda,
-            ..other.clone()
-        };
-        same == *one && shape(one) == shape(other)
-    };
-    let mut batches: Vec<Vec<Vec<&Job>>> = Vec::new();
-    for chain in chains {
-        let fits = |batch: &&mut Vec<Vec<&Job>>| {
-            let first = &batch[0];
-            let same = first
-                .iter()
-                .zip(&chain)
-                .all(|(one, other)| alike(one, other));
-            let full = batch.iter().map(runs).sum::<usize>() + runs(&chain) > RUNS;
-            first.len() == chain.len() && same && !full
-        };
-        match batches.iter_mut().find(fits) {
-            Some(batch) => batch.push(chain),
-            None => batches.push(vec![chain]),
-        }
-    }
-    batches.sort_by_key(|batch| {
-        let (chain, job) = (&batch[0], batch[0][0]);
-        let generator = matches!(job.row, Row::Gft | Row::GftR);
-        Reverse((generator, chain.len(), job.width * job.column.samples()))
-    });
-    batches
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Row;
     use crate::attempt::state_path;
     use crate::job::tests::jobs;
     use std::path::PathBuf;
-    use thinfit::Config;
     use thinfit::pieces::{Backend, Batch, Processor, Task};
+    use thinfit::{Config, Lambda};
+
+    /// A call of [`run`] with all jobs known from the start.
+    fn run_all(
+        jobs: &[Job],
+        ledger: &Ledger,
+        settings: &Settings,
+        workers: usize,
+        device: Option<&Device>,
+        observe: &Observe<'_>,
+    ) -> Result<Outcome, Error> {
+        let means = Means {
+            workers,
+            device,
+            lanes: 4,
+        };
+        run(&|| jobs.to_vec(), ledger, settings, &means, observe)
+    }
 
     fn folder(name: &str) -> PathBuf {
         let folder =
@@ -334,7 +309,7 @@ mod tests {
                 }
                 Control::Continue
             };
-            run(&jobs, &ledger, &Settings::paper(), 1, None, &observe).unwrap();
+            run_all(&jobs, &ledger, &Settings::paper(), 1, None, &observe).unwrap();
             ledger.has(&jobs[0]).unwrap()
         };
         let claim = Claim::of(&jobs[0], &folder).unwrap();
@@ -361,7 +336,7 @@ mod tests {
             for _ in 0..2 {
                 scope.spawn(|| {
                     let ledger = Ledger::open(&folder).unwrap();
-                    run(&jobs, &ledger, &Settings::paper(), 2, None, &observe).unwrap()
+                    run_all(&jobs, &ledger, &Settings::paper(), 2, None, &observe).unwrap()
                 });
             }
         });
@@ -380,7 +355,7 @@ mod tests {
         jobs.iter_mut()
             .for_each(|job| job.preset = settings.label(job.row));
         let ledger = Ledger::open(&folder).unwrap();
-        let outcome = run(&jobs, &ledger, &settings, 1, None, &|_| Control::Continue).unwrap();
+        let outcome = run_all(&jobs, &ledger, &settings, 1, None, &|_| Control::Continue).unwrap();
         assert_eq!(outcome, Outcome::default());
         let failed = ledger.get(&jobs[0]).unwrap();
         assert!(failed.mse.is_none() && failed.failure.unwrap().contains("`starts`"));
@@ -402,7 +377,7 @@ mod tests {
             };
             Control::Continue
         };
-        let outcome = run(&jobs, &ledger, &Settings::paper(), 1, None, &observe).unwrap();
+        let outcome = run_all(&jobs, &ledger, &Settings::paper(), 1, None, &observe).unwrap();
         let (failed, last) = (jobs.len() - 1, &jobs[jobs.len() - 1]);
         assert_eq!((outcome.failed, panicked.into_inner()), (failed, failed));
         assert!(ledger.has(last).unwrap() && !ledger.has(&jobs[0]).unwrap());
@@ -423,7 +398,7 @@ mod tests {
             }
             _ => Control::Continue,
         };
-        let outcome = run(&jobs, &ledger, &Settings::paper(), 1, None, &observe).unwrap();
+        let outcome = run_all(&jobs, &ledger, &Settings::paper(), 1, None, &observe).unwrap();
         assert!(told.into_inner() && outcome.stopped && outcome.failed == 1);
         std::fs::remove_dir_all(&folder).unwrap();
     }
@@ -445,7 +420,7 @@ mod tests {
         let result = |job: &Job| {
             let ledger = Ledger::open(&folder).unwrap();
             let jobs = std::slice::from_ref(job);
-            run(jobs, &ledger, &settings, 1, None, &|_| Control::Continue).unwrap();
+            run_all(jobs, &ledger, &settings, 1, None, &|_| Control::Continue).unwrap();
             let entry = ledger.get(job).unwrap();
             std::fs::remove_file(ledger.path()).unwrap();
             entry.mse.unwrap()
@@ -457,7 +432,7 @@ mod tests {
                 Event::Moved(..) => Control::Stop,
                 _ => Control::Continue,
             };
-            run(std::slice::from_ref(job), &ledger, settings, 1, None, &stop).unwrap();
+            run_all(std::slice::from_ref(job), &ledger, settings, 1, None, &stop).unwrap();
             assert!(ledger.get(job).is_none());
             std::fs::read(state_path(&folder, job)).unwrap()
         };
@@ -559,7 +534,7 @@ mod tests {
                 let folder = folder(name);
                 let ledger = Ledger::open(&folder).unwrap();
                 let go = |_: Event<'_>| Control::Continue;
-                let outcome = run(&jobs, &ledger, &settings, 1, device, &go).unwrap();
+                let outcome = run_all(&jobs, &ledger, &settings, 1, device, &go).unwrap();
                 assert_eq!(outcome, Outcome::default());
                 assert!(!folder.join("states").exists());
                 std::fs::remove_dir_all(&folder).unwrap();
@@ -588,7 +563,7 @@ mod tests {
         let jobs = trained(&settings, Some(Lambda::Auto));
         let jobs = &jobs[3..9];
         let plain = Ledger::open(&folder.join("plain")).unwrap();
-        run(jobs, &plain, &settings, 1, None, &|_| Control::Continue).unwrap();
+        run_all(jobs, &plain, &settings, 1, None, &|_| Control::Continue).unwrap();
         let device = Small::device(60, 0);
         // In the generator's phase, after the first entry, and in the refinement.
         for at in [0, 1, 2] {
@@ -611,7 +586,7 @@ mod tests {
                     Control::Continue
                 }
             };
-            let outcome = run(jobs, &ledger, &settings, 1, Some(&device), &stop).unwrap();
+            let outcome = run_all(jobs, &ledger, &settings, 1, Some(&device), &stop).unwrap();
             assert!(outcome.stopped && outcome.failed == 0, "{at}");
             let done = ledger.entries().len();
             assert_eq!(done, [0, 3, 3][at], "{at}");
@@ -625,7 +600,7 @@ mod tests {
                 }
                 Control::Continue
             };
-            run(jobs, &ledger, &settings, 1, Some(&device), &go).unwrap();
+            run_all(jobs, &ledger, &settings, 1, Some(&device), &go).unwrap();
             assert_eq!(starts.into_inner(), 0, "{at}: it began afresh");
             assert_eq!(entries(&ledger, jobs), entries(&plain, jobs), "{at}");
             assert!(!folder.join("states").exists());
@@ -646,7 +621,7 @@ mod tests {
             }
             Control::Continue
         };
-        let outcome = run(&jobs, &ledger, &settings, 1, Some(&device), &failed).unwrap();
+        let outcome = run_all(&jobs, &ledger, &settings, 1, Some(&device), &failed).unwrap();
         assert_eq!(outcome.failed, 4);
         for job in &jobs {
             let refused = job.seed == 2 && job.row.is_trained();
@@ -662,42 +637,11 @@ mod tests {
             _ => Control::Continue,
         };
         let device = Small::device(60, 0);
-        let outcome = run(&jobs, &ledger, &settings, 1, Some(&device), &panicked).unwrap();
+        let outcome = run_all(&jobs, &ledger, &settings, 1, Some(&device), &panicked).unwrap();
         assert_eq!(
             (outcome.failed, ledger.entries().len()),
             (1, jobs.len() - 1)
         );
         std::fs::remove_dir_all(&folder).unwrap();
-    }
-
-    #[test]
-    fn batches_hold_what_has_one_shape_and_no_more_runs_than_they_may() {
-        let settings = short();
-        let jobs = trained(&settings, None);
-        let batch = |jobs: &[Job]| {
-            batches(chains(jobs))
-                .iter()
-                .map(Vec::len)
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(batch(&jobs[..9]), [3, 3]);
-        // f2 and f3 have 500 rows of 5 inputs, f1 has 300.
-        let on = |column: &str| Job {
-            column: column.parse().unwrap(),
-            ..jobs[0].clone()
-        };
-        assert_eq!(batch(&["f1-5", "f2-5", "f3-5"].map(on)), [2, 1]);
-        let many = (1..=70).map(|seed| Job {
-            seed,
-            lambda: Some(Lambda::Fixed(seed as f64)),
-            ..jobs[0].clone()
-        });
-        assert_eq!(batch(&many.collect::<Vec<_>>()), [60, 10]);
-        let many = (1..=11).map(|seed| Job {
-            seed,
-            lambda: Some(Lambda::Auto),
-            ..jobs[0].clone()
-        });
-        assert_eq!(batch(&many.collect::<Vec<_>>()), [10, 1]);
     }
 }

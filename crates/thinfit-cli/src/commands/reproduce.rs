@@ -4,12 +4,11 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
 use thinfit::file::write_whole;
 use thinfit::{Activation, Lambda};
 use thinfit_experiments::{
-    Cell, Choice, Column, Entry, Error, Event, Exhibit, Figure1, Job, LANES, Ledger, Outcome, Plan,
+    Cell, Choice, Column, Entry, Error, Event, Exhibit, Figure1, Ledger, Means, Outcome, Plan,
     Report, Row, Settings, page, time,
 };
 use thinfit_methods::Device;
@@ -18,6 +17,7 @@ use crate::args::ReproduceArgs;
 use crate::commands::plot::save;
 use crate::device::gpu;
 use crate::failure::Failure;
+use crate::forecast::Forecast;
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::settings;
@@ -77,7 +77,7 @@ pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> 
     Ok(ended.stopped)
 }
 
-/// Does all jobs of a plan that are not in the ledger: first those that choose λ, then those that follow from them.
+/// Does all jobs of a plan that are not in the ledger: those that choose λ, and those that follow from them.
 fn fit_all(
     args: &ReproduceArgs,
     plan: &Plan,
@@ -92,38 +92,16 @@ fn fit_all(
             "F-Opt, GFT, GFT-r and plain networks are trained on {name}"
         ));
     }
-    let mut jobs = plan.jobs(settings, ledger);
-    loop {
-        let ended = fit(args, &jobs, ledger, settings, device, progress)?;
-        let next = plan.jobs(settings, ledger);
-        if ended.stopped || next == jobs {
-            return Ok(ended);
-        }
-        progress.note("λ is chosen; on to the fits with it");
-        jobs = next;
-    }
-}
-
-/// Does the jobs that are not in the ledger.
-fn fit(
-    args: &ReproduceArgs,
-    jobs: &[Job],
-    ledger: &Ledger,
-    settings: &Settings,
-    device: Option<&Device>,
-    progress: &Progress,
-) -> Result<Outcome, Failure> {
-    let (mut missing, mut failed) = (Vec::new(), 0);
-    for job in jobs {
-        match ledger.has(job)? {
-            false => missing.push(job.clone()),
-            true if ledger.get(job).is_some_and(|entry| entry.mse.is_none()) => failed += 1,
-            true => {}
+    let jobs = plan.jobs(settings, ledger);
+    let (mut done, mut failed) = (0, 0);
+    for job in &jobs {
+        if ledger.has(job)? {
+            done += 1;
+            failed += usize::from(ledger.get(job).is_some_and(|entry| entry.mse.is_none()));
         }
     }
     progress.note(format!(
-        "{} of {} fits are already in {}",
-        jobs.len() - missing.len(),
+        "{done} of {} fits are already in {}",
         jobs.len(),
         ledger.path().display()
     ));
@@ -132,20 +110,24 @@ fn fit(
             "{failed} of them failed; `--list` shows why, `--retry` tries them again"
         ));
     }
-    let missing = with_data(missing, progress);
+    let plan = Plan {
+        cells: with_data(plan, progress),
+        ..plan.clone()
+    };
     let workers = match args.jobs {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         jobs => jobs.into(),
     };
-    let forecast = Mutex::new(Forecast::new(
-        &ledger.entries(),
-        &missing,
+    let means = Means {
         workers,
-        device.is_some(),
-    ));
+        device,
+        lanes: args.batches.into(),
+    };
+    let forecast = Mutex::new(Forecast::new(&ledger.entries(), &means));
     let observe = |event: Event<'_>| {
         let mut forecast = forecast.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
+            Event::Planned(jobs) => forecast.add(jobs),
             Event::Moved(job, part) => {
                 if forecast.move_to(job, part) {
                     progress.stand(forecast.done(), || forecast.to_string());
@@ -171,8 +153,9 @@ fn fit(
         }
         interrupt::control()
     };
+    let known = || plan.jobs(settings, ledger);
     Ok(thinfit_experiments::run(
-        &missing, ledger, settings, workers, device, &observe,
+        &known, ledger, settings, &means, &observe,
     )?)
 }
 
@@ -323,21 +306,23 @@ fn lambda(text: &str) -> Result<Choice, Failure> {
     }
 }
 
-/// The jobs whose data are available; warns once for each missing data set.
-fn with_data(jobs: Vec<Job>, progress: &Progress) -> Vec<Job> {
+/// The cells whose data are available; warns once for each missing data set.
+fn with_data(plan: &Plan, progress: &Progress) -> Vec<Cell> {
     let mut known: HashMap<Column, bool> = HashMap::new();
-    let mut available = |job: &Job| {
-        *known
-            .entry(job.column)
-            .or_insert_with(|| match job.column.draw(0) {
-                Err(error @ Error::Data(_)) => {
-                    progress.warn(format!("left out: {}: {error}", job.column));
-                    false
-                }
-                _ => true,
-            })
+    let mut available = |column: Column| {
+        *known.entry(column).or_insert_with(|| match column.draw(0) {
+            Err(error @ Error::Data(_)) => {
+                progress.warn(format!("left out: {column}: {error}"));
+                false
+            }
+            _ => true,
+        })
     };
-    jobs.into_iter().filter(|job| available(job)).collect()
+    let cells = plan.cells.iter();
+    cells
+        .filter(|cell| available(cell.column))
+        .cloned()
+        .collect()
 }
 
 /// The outcome of a fit, in a few words.
@@ -346,181 +331,5 @@ fn outcome(entry: &Entry) -> String {
         (Some(mse), _) => format!("{mse:.3e} in {}", time(entry.seconds)),
         (None, Some(failure)) => format!("no result: {failure}"),
         (None, None) => "no result".into(),
-    }
-}
-
-/// How much is done, and how long the rest will take, judged by the mean time of a row's earlier fits. GFT-r counts from
-/// the start of its GFT, so until that GFT is done the estimate is too long.
-struct Forecast {
-    workers: usize,
-    /// Whether a device trains thinfit's own methods, beside the workers.
-    device: bool,
-    total: usize,
-    left: Vec<Left>,
-    /// Sum of the seconds, and number, of the fits of each row.
-    seen: HashMap<Row, (f64, usize)>,
-    shown: Instant,
-}
-
-/// A job that is not finished.
-struct Left {
-    job: Job,
-    /// How far it is, from 0 to 1.
-    part: f64,
-    /// When it was first heard of, and how far it was then: it may resume a saved state.
-    start: Option<(Instant, f64)>,
-}
-
-impl Left {
-    /// Seconds of the whole fit at its present pace, once there is one.
-    fn pace(&self) -> Option<f64> {
-        let (start, first) = self.start?;
-        let done = self.part - first;
-        (done > 0.02).then(|| start.elapsed().as_secs_f64() / done)
-    }
-}
-
-impl Forecast {
-    fn new(entries: &[Entry], jobs: &[Job], workers: usize, device: bool) -> Self {
-        let left = jobs.iter().map(|job| Left {
-            job: job.clone(),
-            part: 0.0,
-            start: None,
-        });
-        let mut forecast = Forecast {
-            workers,
-            device,
-            total: jobs.len(),
-            left: left.collect(),
-            seen: HashMap::new(),
-            shown: Instant::now(),
-        };
-        for entry in entries {
-            forecast.learn(entry);
-        }
-        forecast
-    }
-
-    /// Whether the fits of this row are trained on the device.
-    fn on_device(&self, row: Row) -> bool {
-        self.device && row.is_trained()
-    }
-
-    /// Takes note of the time of a fit, unless this call makes such fits elsewhere.
-    fn learn(&mut self, entry: &Entry) {
-        let row = entry.job.row;
-        if entry.device.is_some() == self.on_device(row) {
-            let (sum, count) = self.seen.entry(row).or_default();
-            *sum += entry.seconds;
-            *count += 1;
-        }
-    }
-
-    /// Notes how far a job is; returns whether it is time to show it.
-    fn move_to(&mut self, job: &Job, part: f64) -> bool {
-        if let Some(left) = self.left.iter_mut().find(|left| left.job == *job) {
-            left.part = part;
-            left.start.get_or_insert_with(|| (Instant::now(), part));
-        }
-        let due = self.shown.elapsed().as_millis() > 200;
-        if due {
-            self.shown = Instant::now();
-        }
-        due
-    }
-
-    /// Takes a job off the list, with its entry if it was fitted.
-    fn finish(&mut self, job: &Job, entry: Option<&Entry>) {
-        self.left.retain(|left| left.job != *job);
-        entry.into_iter().for_each(|entry| self.learn(entry));
-    }
-
-    /// Fraction of the jobs that are done.
-    fn done(&self) -> f64 {
-        let left: f64 = self.left.iter().map(|left| 1.0 - left.part).sum();
-        1.0 - left / self.total.max(1) as f64
-    }
-
-    /// Seconds until all is done; none while a row has no fit to judge by.
-    fn seconds_left(&self) -> Option<f64> {
-        let mean = |row: Row| match self.seen.get(&row) {
-            Some((sum, count)) => Some(sum / *count as f64),
-            // The pace of a batch says nothing of one fit's share.
-            None if self.on_device(row) => None,
-            None => {
-                let mut alike = self.left.iter().filter(|left| left.job.row == row);
-                alike.find_map(Left::pace)
-            }
-        };
-        let seconds = |left: &Left| Some((1.0 - left.part) * mean(left.job.row)?);
-        let (device, workers): (Vec<_>, Vec<_>) =
-            (self.left.iter()).partition(|left| self.on_device(left.job.row));
-        let sum = |left: Vec<&Left>| left.into_iter().map(seconds).sum::<Option<f64>>();
-        let device = sum(device)? / LANES as f64;
-        Some(device.max(sum(workers)? / self.workers as f64))
-    }
-}
-
-impl std::fmt::Display for Forecast {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let finished = self.total - self.left.len();
-        write!(out, "{finished} of {} done", self.total)?;
-        match self.seconds_left() {
-            // An empty sum is −0.
-            Some(seconds) => write!(out, ", {} left", time(seconds + 0.0)),
-            None => Ok(()),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_time_left_is_judged_by_earlier_fits_of_the_same_row() {
-        let mut cells = Exhibit::Table(1).cells();
-        cells.retain(|cell| cell.row == Row::Gft && cell.column.name() == "f1-5");
-        let plan = Plan {
-            cells,
-            seeds: vec![1, 2],
-            lambda: Choice::Published,
-        };
-        let folder = std::env::temp_dir().join(format!("thinfit-forecast-{}", std::process::id()));
-        let jobs = plan.jobs(&Settings::paper(), &Ledger::open(&folder).unwrap());
-        std::fs::remove_dir_all(&folder).unwrap();
-        assert_eq!(jobs.len(), 4, "two activations, two seeds");
-        let mut forecast = Forecast::new(&[], &jobs, 2, false);
-        assert_eq!((forecast.done(), forecast.seconds_left()), (0.0, None));
-        let entry = |device: Option<&str>| Entry {
-            job: jobs[0].clone(),
-            mse: Some(1e-7),
-            validation_mse: None,
-            selected_lambda: None,
-            parameters: None,
-            seconds: 100.0,
-            device: device.map(str::to_owned),
-            batch: None,
-            commit: String::new(),
-            finished: 0,
-            failure: None,
-            config: serde_json::Value::Null,
-        };
-        // The time of a fit on another device says nothing.
-        forecast.learn(&entry(Some("GPU")));
-        assert_eq!(forecast.seconds_left(), None);
-        forecast.finish(&jobs[0], Some(&entry(None)));
-        assert_eq!(forecast.to_string(), "1 of 4 done, 150 s left");
-        forecast.move_to(&jobs[1], 0.5);
-        assert_eq!(
-            (forecast.done(), forecast.seconds_left()),
-            (0.375, Some(125.0))
-        );
-        // Another program did this one.
-        forecast.finish(&jobs[2], None);
-        assert_eq!(forecast.to_string(), "2 of 4 done, 75.0 s left");
-        // A device does some batches at a time, however many workers there are.
-        let forecast = Forecast::new(&[entry(Some("GPU"))], &jobs[1..], 2, true);
-        assert_eq!(forecast.seconds_left(), Some(300.0 / LANES as f64));
     }
 }
