@@ -35,12 +35,13 @@ extern "C" __global__ void layer_narrow(Parameters p, const real *from, real *to
         to[((i64)run * p.n + l) * p.out + u] = sum < 0 ? 0 : sum;
 }
 
-// After a library's product: adds the bias and clips. Grid: (out/128, n, runs).
-extern "C" __global__ void clip(Parameters p, real *to) {
+// After a library's product: adds its second half, if any, and the bias, and clips. Grid: (out/128, n, runs).
+extern "C" __global__ void clip(Parameters p, real *to, const real *more) {
     int u = blockIdx.x * blockDim.x + threadIdx.x, l = blockIdx.y, run = blockIdx.z;
     if (u >= p.out) return;
     real bias = p.theta[(i64)run * p.theta_len + p.offset + (i64)p.in_ * p.out + u];
-    real *at = to + ((i64)run * p.n + l) * p.out + u, t = *at + bias;
+    i64 i = ((i64)run * p.n + l) * p.out + u;
+    real *at = to + i, t = (more ? *at + more[i] : *at) + bias;
     if (p.last)
         p.w[((i64)run * p.out + u) * p.n + l] = t;
     else
@@ -73,10 +74,14 @@ extern "C" __global__ void layer_back_narrow(Parameters p, const real *h, const 
     if (lane == 0) to[at] = p.offset > 0 && !(h[at] > 0) ? 0 : sum;
 }
 
-// After a library's product: zero where h was clipped. Grid: (n · in / 256, 1, runs).
-extern "C" __global__ void mask(Parameters p, const real *h, real *to) {
+// After a library's product: adds its second half, if any; zero where h was clipped. Grid: (n · in / 256, 1, runs).
+extern "C" __global__ void mask(Parameters p, const real *h, real *to, const real *more) {
     i64 i = blockIdx.x * (i64)blockDim.x + threadIdx.x, count = (i64)p.n * p.in_, at = blockIdx.z * count + i;
-    if (i < count && !(h[at] > 0)) to[at] = 0;
+    if (i >= count) return;
+    if (!(h[at] > 0))
+        to[at] = 0;
+    else if (more)
+        to[at] += more[at];
 }
 
 // dW = dh xᵀ and, as its row `in`, the bias: from row p.first_row on. Grid: (rows, out/32, runs); block (32, 8): eight

@@ -58,6 +58,7 @@ pub(crate) struct Device {
     pub architecture: String,
     /// Bytes of shared memory that one block of threads can have.
     pub shared: usize,
+    pub multiprocessors: usize,
 }
 
 /// f32 or f64 on the device.
@@ -137,8 +138,11 @@ impl Device {
         }
         let attribute = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
         let shared = context.attribute(attribute).map_err(failed)? as usize;
+        let attribute = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
+        let multiprocessors = context.attribute(attribute).map_err(failed)? as usize;
         Ok(Arc::new(Device {
             context,
+            multiprocessors,
             name,
             architecture: format!("sm_{major}{minor}"),
             shared,
@@ -187,6 +191,40 @@ pub(crate) struct Product {
     /// Distances of members, in A, B and C.
     pub members: [usize; 3],
     pub count: usize,
+}
+
+impl Product {
+    /// Two products whose sum this is, each with half of the sums; the second goes to `to`. A number has `bytes` bytes.
+    pub fn halves(&self, bytes: usize, to: u64) -> [Product; 2] {
+        let [rows, columns, sums] = self.sizes;
+        let half = sums / 2;
+        let [a, b] = [
+            if self.transposed[0] {
+                half
+            } else {
+                half * self.columns[0]
+            },
+            if self.transposed[1] {
+                half * self.columns[1]
+            } else {
+                half
+            },
+        ];
+        let first = Product {
+            sizes: [rows, columns, half],
+            ..*self
+        };
+        let second = Product {
+            sizes: [rows, columns, sums - half],
+            at: [
+                self.at[0] + (a * bytes) as u64,
+                self.at[1] + (b * bytes) as u64,
+                to,
+            ],
+            ..*self
+        };
+        [first, second]
+    }
 }
 
 /// A sequence of launches that is replayed as a whole.

@@ -1,7 +1,8 @@
 //! The generators of a batch: layers, their activations and gradients on the device.
 //!
 //! Products of wide layers are those of cuBLAS, in single precision without TF32; a thin layer has kernels of its own, with
-//! bias and ReLU in one. The gradient in θ is found beside the way back through the layers.
+//! bias and ReLU in one. The gradient in θ is found beside the way back through the layers. A product that would leave part
+//! of the device idle is cut in two, half of its sums each, side by side.
 
 use crate::device::{Buffer, Lane, Number, Product, Queue};
 use crate::parameters::Parameters;
@@ -9,6 +10,10 @@ use thinfit::{Leaf, Result};
 
 /// Units up to which a layer is thin.
 const THIN: usize = 16;
+/// Shortest sums that are worth cutting in two.
+const LONG: usize = 256;
+/// Rows and columns of a product that one block of cuBLAS makes.
+const TILE: [usize; 2] = [128, 64];
 
 /// The generators of all runs.
 pub(crate) struct Layers<T: Number> {
@@ -22,6 +27,8 @@ pub(crate) struct Layers<T: Number> {
     /// Hidden layers and output after the ReLU (units × n for each run), and the gradients in all layers.
     h: Vec<Buffer<T>>,
     dh: Vec<Buffer<T>>,
+    /// The second half of the sums of a product, where it is cut in two.
+    half: Buffer<T>,
     n: usize,
 }
 
@@ -37,7 +44,7 @@ impl<T: Number> Layers<T> {
 
     /// Numbers on the device for one generator with its moments.
     pub fn numbers(sizes: &[usize], n: usize) -> usize {
-        4 * parameters(sizes) + 2 * n * sizes.iter().sum::<usize>()
+        4 * parameters(sizes) + n * (2 * sizes.iter().sum::<usize>() + widest(sizes))
     }
 
     pub fn new(lane: &Lane, sizes: Vec<usize>, n: usize, count: usize) -> Result<Self> {
@@ -54,6 +61,7 @@ impl<T: Number> Layers<T> {
             gradient: lane.zeros(count * stride)?,
             h: activations()?,
             dh: activations()?,
+            half: lane.zeros(count * n * widest(&sizes))?,
             len,
             stride,
             n,
@@ -124,8 +132,8 @@ impl<T: Number> Layers<T> {
                     members: [self.stride, below * n, above * n],
                     count: runs,
                 };
-                lane.multiply(Queue::Main, T::PRECISION, &product)?;
-                lane.launch(Queue::Main, "clip", wide, [128, 1], 0, &p, &[to])?;
+                let more = self.multiply(lane, &product)?;
+                lane.launch(Queue::Main, "clip", wide, [128, 1], 0, &p, &[to, more])?;
             }
         }
         Ok(())
@@ -144,7 +152,7 @@ impl<T: Number> Layers<T> {
                 self.layer_gradient(lane, i, &p)?;
             }
             if i >= lowest {
-                self.layer_back(lane, i, &p)?;
+                self.layer_back(lane, leaf, i, &p)?;
             }
         }
         match leaf {
@@ -153,7 +161,7 @@ impl<T: Number> Layers<T> {
         }
     }
 
-    fn layer_back(&self, lane: &Lane, i: usize, p: &Parameters) -> Result<()> {
+    fn layer_back(&self, lane: &Lane, leaf: Leaf, i: usize, p: &Parameters) -> Result<()> {
         let (below, above, n, runs) = (self.sizes[i], self.sizes[i + 1], self.n, p.runs as usize);
         let (h, from, to) = (
             self.h[i].address,
@@ -191,13 +199,35 @@ impl<T: Number> Layers<T> {
                 members: [self.stride, above * n, below * n],
                 count: runs,
             };
-            lane.multiply(Queue::Main, T::PRECISION, &product)?;
+            // Nothing sums up the halves below the first layer; beside a gradient in θ nothing is idle.
+            let more = if i == 0 || leaf == Leaf::Parameters {
+                lane.multiply(Queue::Main, T::PRECISION, &product)?;
+                0
+            } else {
+                self.multiply(lane, &product)?
+            };
             if i == 0 {
                 return Ok(());
             }
             let grid = [(below * n).div_ceil(256), 1, runs];
-            lane.launch(Queue::Main, "mask", grid, [256, 1], 0, p, &[h, to])
+            lane.launch(Queue::Main, "mask", grid, [256, 1], 0, p, &[h, to, more])
         }
+    }
+
+    /// A product, whole or in two halves that the next kernel adds; returns the address of the second, or 0.
+    fn multiply(&self, lane: &Lane, product: &Product) -> Result<u64> {
+        let [rows, columns, sums] = product.sizes;
+        let blocks = rows.div_ceil(TILE[0]) * columns.div_ceil(TILE[1]) * product.count;
+        if sums < LONG || blocks > lane.device.multiprocessors {
+            lane.multiply(Queue::Main, T::PRECISION, product)?;
+            return Ok(0);
+        }
+        let [first, second] = product.halves(size_of::<T>(), self.half.address);
+        lane.fork()?;
+        lane.multiply(Queue::Main, T::PRECISION, &first)?;
+        lane.multiply(Queue::Aside, T::PRECISION, &second)?;
+        lane.join()?;
+        Ok(self.half.address)
     }
 
     fn layer_gradient(&self, lane: &Lane, i: usize, p: &Parameters) -> Result<()> {
@@ -248,6 +278,11 @@ impl<T: Number> Layers<T> {
     fn weights(&self, p: &Parameters) -> u64 {
         self.theta.address + (p.offset as usize * size_of::<T>()) as u64
     }
+}
+
+/// Units of the widest layer.
+fn widest(sizes: &[usize]) -> usize {
+    sizes.iter().copied().max().unwrap_or(0)
 }
 
 /// Parameters of a network with these units.
