@@ -218,7 +218,9 @@ impl<T: Number> Layers<T> {
     fn multiply(&self, lane: &Lane, product: &Product) -> Result<u64> {
         let [rows, columns, sums] = product.sizes;
         let blocks = rows.div_ceil(TILE[0]) * columns.div_ceil(TILE[1]) * product.count;
-        if sums < LONG || blocks > lane.device.multiprocessors {
+        // Of very few blocks the library makes the most by itself.
+        let all = lane.device.multiprocessors;
+        if sums < LONG || blocks > all || blocks < all / 3 {
             lane.multiply(Queue::Main, T::PRECISION, product)?;
             return Ok(0);
         }
