@@ -152,8 +152,14 @@ impl Ledger {
             file => file.map_err(failed)?,
         };
         let mut bytes = Vec::new();
+        let size = file.metadata().map_err(failed)?.len();
         file.seek(SeekFrom::Start(contents.read)).map_err(failed)?;
         file.read_to_end(&mut bytes).map_err(failed)?;
+        if contents.read + (bytes.len() as u64) < size {
+            // Fits whose lines are not seen would be made again, and left out of the report.
+            let flaw = std::io::ErrorKind::UnexpectedEof;
+            return Err(failed(flaw.into()));
+        }
         let whole = bytes
             .iter()
             .rposition(|&byte| byte == b'\n')

@@ -1,12 +1,12 @@
 //! Arrays: numbers of one type, evenly spaced in a file or in memory, and several arrays side by side as a source of rows.
 //! NPY, NPZ and MAT files describe an array in different ways; everything after that is here.
 
-use crate::error::{Amount, check_memory, malformed, show, unread};
+use crate::error::{malformed, show, unread};
 use crate::names::{check_columns, distinct, list};
 use crate::reader::{Block, Seekable, Source};
 use crate::{Position, Remedy, Result};
 use std::collections::HashSet;
-use std::io::SeekFrom;
+use std::io::{Cursor, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// Bytes to read at a time.
@@ -90,42 +90,42 @@ pub(crate) struct Array {
     /// None in a file of one array.
     name: Option<String>,
     layout: Layout,
-    /// Where the numbers begin.
+    /// None until its numbers are unpacked.
+    numbers: Option<Numbers>,
+}
+
+/// The numbers of an array, from byte `start` of `input` on.
+struct Numbers {
     start: u64,
     input: Box<dyn Seekable>,
 }
 
 impl Array {
-    /// The array whose numbers begin at `start` in `input`.
-    pub fn new(
-        path: &Path,
-        name: Option<String>,
-        layout: Layout,
-        start: u64,
-        mut input: Box<dyn Seekable>,
-    ) -> Result<Self> {
+    /// An array whose numbers are not there yet.
+    pub fn new(name: Option<String>, layout: Layout) -> Self {
+        Array {
+            name,
+            layout,
+            numbers: None,
+        }
+    }
+
+    /// Takes the numbers that begin at `start` in `input`.
+    pub fn take(&mut self, path: &Path, start: u64, mut input: Box<dyn Seekable>) -> Result<()> {
+        let Layout { rows, columns, .. } = self.layout;
         let length = input.seek(SeekFrom::End(0));
         let available = length.map_err(|error| unread(path, error))? - start;
         // More bytes than numbers are a damaged shape.
-        if layout.size() != Some(available) {
+        if self.layout.size() != Some(available) {
             return Err(malformed(
                 path,
-                format!("an array of {} × {} numbers", layout.rows, layout.columns),
+                format!("an array of {rows} × {columns} numbers"),
                 format!("{available} bytes of numbers"),
                 "the file is truncated or damaged; copy or save it again",
             ));
         }
-        check_columns(path, layout.columns)?;
-        if layout.rows == 0 || layout.columns == 0 {
-            let found = format!("an array of {} × {}", layout.rows, layout.columns);
-            return Err(malformed(path, "rows", found, "give a file with rows"));
-        }
-        Ok(Array {
-            name,
-            layout,
-            start,
-            input,
-        })
+        self.numbers = Some(Numbers { start, input });
+        Ok(())
     }
 
     /// The number of columns, checked to be small.
@@ -136,8 +136,10 @@ impl Array {
     /// Reads numbers `first..first + bytes.len() / size`, in storage order.
     fn load(&mut self, first: u64, bytes: &mut [u8]) -> std::io::Result<()> {
         let offset = first * self.layout.number.size as u64;
-        self.input.seek(SeekFrom::Start(self.start + offset))?;
-        self.input.read_exact(bytes)
+        let numbers = self.numbers.as_mut().expect("they are unpacked before");
+        let place = SeekFrom::Start(numbers.start + offset);
+        numbers.input.seek(place)?;
+        numbers.input.read_exact(bytes)
     }
 
     /// Copies `rows` rows from row `first` on to `out`, whose rows have `width` numbers; `columns` are pairs (column here,
@@ -185,11 +187,18 @@ impl Array {
     }
 }
 
+/// Unpacks the bytes of an array, by its place among the arrays of a table.
+pub(crate) type Unpack = Box<dyn FnMut(usize) -> Result<Vec<u8>> + Send>;
+
 /// Arrays with the same number of rows, side by side.
 pub(crate) struct Arrays {
     path: PathBuf,
     arrays: Vec<Array>,
+    /// None where nothing is packed. Arrays are unpacked once one of their columns is read.
+    unpack: Option<Unpack>,
     names: Vec<String>,
+    /// The array of each column, and its column there.
+    owners: Vec<(usize, usize)>,
     rows: u64,
     /// Rows read so far, and before the last block.
     next: u64,
@@ -198,7 +207,14 @@ pub(crate) struct Arrays {
 
 impl Arrays {
     /// The columns of `arrays`: at least one array, all with the same number of rows.
-    pub fn new(path: &Path, arrays: Vec<Array>) -> Result<Self> {
+    pub fn new(path: &Path, arrays: Vec<Array>, unpack: Option<Unpack>) -> Result<Self> {
+        for Array { layout, .. } in &arrays {
+            check_columns(path, layout.columns)?;
+            if layout.rows == 0 || layout.columns == 0 {
+                let found = format!("an array of {} × {}", layout.rows, layout.columns);
+                return Err(malformed(path, "rows", found, "give a file with rows"));
+            }
+        }
         check_columns(path, arrays.iter().map(|a| a.layout.columns).sum())?;
         let mut names = Vec::new();
         for array in &arrays {
@@ -208,14 +224,30 @@ impl Arrays {
                 Some(name) => format!("{name}{j}"),
             }));
         }
+        let owners = arrays.iter().enumerate();
+        let owners = owners.flat_map(|(at, array)| (0..array.width()).map(move |j| (at, j)));
         Ok(Arrays {
             path: path.into(),
+            owners: owners.collect(),
             names: distinct(path, names)?,
             rows: arrays[0].layout.rows,
             arrays,
+            unpack,
             next: 0,
             before: 0,
         })
+    }
+}
+
+impl Arrays {
+    /// Of each array, the columns that are among `columns`: pairs (column there, place among them).
+    fn chosen(&self, columns: &[usize]) -> Vec<Vec<(usize, usize)>> {
+        let mut chosen = vec![Vec::new(); self.arrays.len()];
+        for (slot, column) in columns.iter().enumerate() {
+            let (array, column) = self.owners[*column];
+            chosen[array].push((column, slot));
+        }
+        chosen
     }
 }
 
@@ -229,21 +261,17 @@ impl Source for Arrays {
         let rows = (self.rows - self.next).min(rows as u64) as usize;
         let (start, width) = (out.len(), columns.len());
         out.resize(start + rows * width, 0.0);
-        let mut offset = 0;
-        for array in &mut self.arrays {
-            let range = offset..offset + array.width();
-            let chosen: Vec<_> = columns
-                .iter()
-                .enumerate()
-                .filter(|(_, column)| range.contains(column))
-                .map(|(slot, column)| (column - offset, slot))
-                .collect();
-            offset = range.end;
-            if !chosen.is_empty() {
-                array
-                    .read(self.next, rows, &chosen, &mut out[start..], width)
-                    .map_err(|error| unread(&self.path, error))?;
+        for (at, chosen) in self.chosen(columns).into_iter().enumerate() {
+            let array = &mut self.arrays[at];
+            if chosen.is_empty() {
+                continue;
             }
+            if let (None, Some(unpack)) = (&array.numbers, &mut self.unpack) {
+                array.take(&self.path, 0, Box::new(Cursor::new(unpack(at)?)))?;
+            }
+            array
+                .read(self.next, rows, &chosen, &mut out[start..], width)
+                .map_err(|error| unread(&self.path, error))?;
         }
         self.before = self.next;
         self.next += rows as u64;
@@ -258,8 +286,14 @@ impl Source for Arrays {
         Some(self.rows)
     }
 
-    fn unpacked(&self, _: &[usize]) -> u64 {
-        0
+    fn unpacked(&self, columns: &[usize]) -> u64 {
+        if self.unpack.is_none() {
+            return 0;
+        }
+        let chosen = self.chosen(columns).into_iter().zip(&self.arrays);
+        let chosen = chosen.filter(|(chosen, _)| !chosen.is_empty());
+        let sizes = chosen.map(|(_, array)| array.layout.size().unwrap_or(u64::MAX));
+        sizes.fold(0, u64::saturating_add)
     }
 }
 
@@ -290,13 +324,8 @@ pub(crate) fn left_out(listed: &[Listed], chosen: &[usize]) -> Vec<usize> {
 }
 
 /// Indices of the arrays that make up the table: those in `wanted` (names separated by commas), or all that are more than
-/// a single number. They must have the same number of rows, and take no more than `memory` when they are unpacked.
-pub(crate) fn choose(
-    path: &Path,
-    listed: &[Listed],
-    wanted: Option<&str>,
-    memory: Option<u64>,
-) -> Result<Vec<usize>> {
+/// a single number. They must have the same number of rows.
+pub(crate) fn choose(path: &Path, listed: &[Listed], wanted: Option<&str>) -> Result<Vec<usize>> {
     let other = |expected: &str| {
         let found = list(listed.iter().map(Listed::describe));
         malformed(path, expected, found, Remedy::Array)
@@ -323,13 +352,5 @@ pub(crate) fn choose(
     if first.is_none() || rows.any(|rows| Some(rows) != first) {
         return Err(other("arrays of numbers with the same number of rows"));
     }
-    let size = |at: &usize| listed[*at].layout.as_ref().ok().and_then(Layout::size);
-    let sizes = chosen.iter().map(|at| size(at).unwrap_or(u64::MAX));
-    let needed = Amount::About(sizes.fold(0, u64::saturating_add));
-    let what = || {
-        let arrays = list(chosen.iter().map(|at| listed[*at].describe()));
-        format!("unpacking {arrays} takes")
-    };
-    check_memory(path, what, needed, memory).map_err(|error| error.or(Remedy::Array))?;
     Ok(chosen)
 }

@@ -2,10 +2,10 @@
 //! type, number of bytes, content. An element is a variable, perhaps compressed by zlib; a variable has elements for its
 //! flags, shape, name and numbers. Variables that are not real arrays are listed but not read.
 
-use crate::Result;
 use crate::array::{Array, Arrays, Layout, Listed, Number, choose, left_out};
 use crate::error::malformed;
 use crate::reader::Seekable;
+use crate::{Error, Result};
 use flate2::read::ZlibDecoder;
 use std::io::{Cursor, Read, SeekFrom};
 use std::path::Path;
@@ -21,22 +21,18 @@ const LONGEST: u32 = 1 << 12;
 /// A result, or what is wrong in words that follow `found`.
 type Flawed<T> = std::result::Result<T, String>;
 
-/// Opens a MAT file and reads the variables that make up the table.
+/// Opens a MAT file and lists the variables that make up the table; they are unpacked when they are read.
 pub(crate) fn open(
     path: &Path,
     mut input: Box<dyn Seekable>,
     wanted: Option<&str>,
-    memory: Option<u64>,
 ) -> Result<Arrays> {
-    let damaged = |why: String| {
-        let advice = "copy it again, or save it again with `save(…, '-v7')`";
-        malformed(path, "a MAT file of version 5", why, advice)
-    };
+    let damaged = |why: String| flawed(path, why);
     let (listed, places, big) = variables(&mut input).map_err(damaged)?;
     if listed.is_empty() {
         return Err(damaged("no variables".into()));
     }
-    let chosen = choose(path, &listed, wanted, memory)?;
+    let chosen = choose(path, &listed, wanted)?;
     // Unless it was told which variables to take, damage must not hide one.
     if wanted.is_none() {
         for at in left_out(&listed, &chosen) {
@@ -45,15 +41,23 @@ pub(crate) fn open(
             read.map_err(|error| damaged(error.to_string()))?;
         }
     }
-    let mut arrays = Vec::new();
-    for at in chosen {
-        let numbers = numbers(&mut input, places[at], big).map_err(damaged)?;
-        let Listed { name, layout, .. } = &listed[at];
+    let member = |at: &usize| {
+        let Listed { name, layout, .. } = &listed[*at];
         let layout = layout.clone().map_err(damaged)?;
-        let input = Box::new(Cursor::new(numbers));
-        arrays.push(Array::new(path, Some(name.clone()), layout, 0, input)?);
-    }
-    Arrays::new(path, arrays)
+        Ok((Array::new(Some(name.clone()), layout), places[*at]))
+    };
+    let members = chosen.iter().map(member).collect::<Result<Vec<_>>>()?;
+    let (arrays, places): (Vec<_>, Vec<_>) = members.into_iter().unzip();
+    let file = path.to_owned();
+    let unpack =
+        move |at: usize| numbers(&mut input, places[at], big).map_err(|why| flawed(&file, why));
+    Arrays::new(path, arrays, Some(Box::new(unpack)))
+}
+
+/// The error of a file with a flaw.
+fn flawed(path: &Path, why: String) -> Error {
+    let advice = "copy it again, or save it again with `save(…, '-v7')`";
+    malformed(path, "a MAT file of version 5", why, advice)
 }
 
 /// The named variables of a file, where their elements begin, and whether its numbers are big endian.

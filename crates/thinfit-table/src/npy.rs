@@ -40,7 +40,9 @@ pub(crate) fn open(path: &Path, mut input: Box<dyn Seekable>) -> Result<Arrays> 
     })?;
     let start = input.stream_position();
     let start = start.map_err(|error| damaged(error.to_string()))?;
-    Arrays::new(path, vec![Array::new(path, None, layout, start, input)?])
+    let mut array = Array::new(None, layout);
+    array.take(path, start, input)?;
+    Arrays::new(path, vec![array], None)
 }
 
 impl Header {

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use faer::Mat;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
-use std::io::{Cursor, Read, Seek};
+use std::io::{Cursor, ErrorKind, Read, Seek};
 use std::path::{Path, PathBuf};
 
 /// Numbers in a block when a table is read whole.
@@ -87,17 +87,20 @@ impl<T: Read + Seek + Send> Seekable for T {}
 /// What follows the first bytes of a table.
 enum Rest {
     Nothing,
-    /// The file, of which a seek gives all bytes again.
-    File(File),
+    /// The file, of which a seek gives all bytes again, and how many it has.
+    File(File, u64),
     Stream(Box<dyn Read + Send>),
 }
 
 impl Rest {
-    /// The rest alone, read in order.
-    fn stream(self) -> Box<dyn Read + Send> {
+    /// What follows the `head` first bytes, read in order.
+    fn stream(self, head: usize) -> Box<dyn Read + Send> {
         match self {
             Rest::Nothing => Box::new(std::io::empty()),
-            Rest::File(file) => Box::new(file),
+            Rest::File(file, size) => Box::new(Whole {
+                file,
+                left: size.saturating_sub(head as u64),
+            }),
             Rest::Stream(stream) => stream,
         }
     }
@@ -106,9 +109,28 @@ impl Rest {
     fn seekable(self, path: &Path, head: Vec<u8>) -> Result<Box<dyn Seekable>> {
         match self {
             Rest::Nothing => Ok(Box::new(Cursor::new(head))),
-            Rest::File(file) => Ok(Box::new(file)),
+            Rest::File(file, _) => Ok(Box::new(file)),
             Rest::Stream(_) => Err(streamed(path)),
         }
+    }
+}
+
+/// A file that is read to the end, which is where its size says. A text that is cut off there would look like a shorter one.
+struct Whole {
+    file: File,
+    left: u64,
+}
+
+impl Read for Whole {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.file.read(bytes)?;
+        if count == 0 && self.left > 0 && !bytes.is_empty() {
+            let flaw = format!("it ends {} bytes before its end", self.left);
+            return Err(std::io::Error::new(ErrorKind::UnexpectedEof, flaw));
+        }
+        // It may grow meanwhile.
+        self.left = self.left.saturating_sub(count as u64);
+        Ok(count)
     }
 }
 
@@ -143,7 +165,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Opens a table and reads its column names, and the arrays of NPZ and MAT files. `-` is text from standard input.
+    /// Opens a table and reads its column names. `-` is text from standard input.
     ///
     /// # Errors
     /// The file cannot be read, is not a table, or has ambiguous column names.
@@ -165,7 +187,7 @@ impl Reader {
         let mut file = File::open(path).map_err(|error| unread(path, error))?;
         let head = head(path, &mut file)?;
         let rest = if metadata.is_file() {
-            Rest::File(file)
+            Rest::File(file, metadata.len())
         } else {
             Rest::Stream(Box::new(file))
         };
@@ -183,14 +205,17 @@ impl Reader {
     fn new(path: &Path, head: Vec<u8>, rest: Rest, options: &Options) -> Result<Self> {
         let (array, memory) = (options.array.as_deref(), options.memory);
         let source: Box<dyn Source> = match kind(path, &head)? {
-            Kind::Text => Box::new(Text::open(path, head, rest.stream(), options)?),
+            Kind::Text => {
+                let rest = rest.stream(head.len());
+                Box::new(Text::open(path, head, rest, options)?)
+            }
             Kind::Npy => Box::new(npy::open(path, rest.seekable(path, head)?)?),
-            Kind::Npz => Box::new(npz::open(path, rest.seekable(path, head)?, array, memory)?),
-            Kind::Mat => Box::new(mat::open(path, rest.seekable(path, head)?, array, memory)?),
+            Kind::Npz => Box::new(npz::open(path, rest.seekable(path, head)?, array)?),
+            Kind::Mat => Box::new(mat::open(path, rest.seekable(path, head)?, array)?),
             #[cfg(feature = "parquet")]
             Kind::Parquet => Box::new(match rest {
                 Rest::Nothing => Parquet::open(path, Bytes::from(head))?,
-                Rest::File(file) => Parquet::open(path, file)?,
+                Rest::File(file, _) => Parquet::open(path, file)?,
                 Rest::Stream(_) => return Err(streamed(path)),
             }),
             #[cfg(not(feature = "parquet"))]

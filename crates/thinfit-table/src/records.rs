@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// Bytes to read at a time.
 const CHUNK: usize = 1 << 18;
-/// The most bytes a record may have, so that a file that is not a table does not fill the memory.
+/// The most bytes a record may have, so that a file that is not a table does not fill the memory, and the most between two.
 const LONGEST: usize = 1 << 26;
 
 /// A stream of records.
@@ -24,6 +24,8 @@ pub(crate) struct Records {
     ended: bool,
     /// Lines returned or skipped so far.
     lines: u64,
+    /// Bytes of blank lines and comments since the last record: a stream of them may have no end.
+    skipped: usize,
 }
 
 impl Records {
@@ -42,6 +44,7 @@ impl Records {
             buffer: head,
             ended: false,
             lines: 0,
+            skipped: 0,
         }
     }
 
@@ -60,17 +63,21 @@ impl Records {
             self.start += length + 1;
             self.lines += 1 + memchr_iter(b'\n', &self.buffer[record.clone()]).count() as u64;
             if holds_fields(&self.buffer[record.clone()], delimiter) {
+                self.skipped = 0;
                 return Ok(Some((line, &self.buffer[record])));
+            }
+            self.skipped += length + 1;
+            if self.skipped > LONGEST {
+                return Err(self.no_row(
+                    "more than 64 MiB of blank lines and comments",
+                    "give a table without them",
+                ));
             }
         }
     }
 
     /// Reads at least as many bytes as are pending, so that a long record is not scanned over and over.
     fn refill(&mut self) -> Result<()> {
-        let place = || Place {
-            path: self.path.clone(),
-            position: Position::Line(self.lines + 1),
-        };
         let pending = self.end - self.start;
         if self.ended || pending > LONGEST {
             let quoted = memchr(b'"', &self.buffer[self.start..self.end]).is_some();
@@ -82,12 +89,7 @@ impl Records {
                     "give a table with a line for each row",
                 )
             };
-            return Err(Error::from(Problem::Row {
-                place: place(),
-                expected: "a row".into(),
-                found: found.into(),
-            })
-            .or(advice));
+            return Err(self.no_row(found, advice));
         }
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, pending);
@@ -109,6 +111,20 @@ impl Records {
             }
         }
         Ok(())
+    }
+
+    /// The error of something else in the place of the next row.
+    fn no_row(&self, found: &str, advice: &str) -> Error {
+        let place = Place {
+            path: self.path.clone(),
+            position: Position::Line(self.lines + 1),
+        };
+        Error::from(Problem::Row {
+            place,
+            expected: "a row".into(),
+            found: found.into(),
+        })
+        .or(advice)
     }
 }
 

@@ -453,6 +453,41 @@ fn files_that_cannot_be_opened_say_why() {
     assert!(message(&absent).starts_with(&format!("cannot read {}: ", absent.display())));
 }
 
+#[test]
+fn blank_lines_and_comments_without_an_end_are_an_error() {
+    let options = Options {
+        delimiter: Some(Delimiter::Byte(b',')),
+        header: Some(true),
+        ..Options::default()
+    };
+    for line in ["\n", "# nothing\n", "  \t\r\n"] {
+        let endless = line.repeat((65 << 20) / line.len());
+        for text in [endless.clone(), format!("a,b\n1,2\n{endless}3,4\n")] {
+            let reader = Reader::from_bytes("t.csv".as_ref(), text.into(), &options);
+            let message = reader.and_then(|mut reader| reader.read()).unwrap_err();
+            let message = message.to_string();
+            let found = "more than 64 MiB of blank lines and comments";
+            assert!(message.contains(found), "{message}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_off_while_it_is_read_is_not_a_shorter_table() {
+    let path = std::env::temp_dir().join(format!("thinfit-cut-{}.csv", std::process::id()));
+    let long: String = (0..100_000).map(|i| format!("{i},{}\n", 2 * i)).collect();
+    std::fs::write(&path, &long).unwrap();
+    let mut reader = Reader::open(&path, &Options::default()).unwrap();
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    // At the end of a line.
+    let half = long.len() / 2 + long[long.len() / 2..].find('\n').unwrap() + 1;
+    file.set_len(half as u64).unwrap();
+    let message = reader.read().unwrap_err().to_string();
+    let expected = format!("it ends {} bytes before its end", long.len() - half);
+    assert!(message.contains(&expected), "{message}");
+    std::fs::remove_file(&path).unwrap();
+}
+
 #[cfg(unix)]
 #[test]
 fn pipes_give_text_and_nothing_else() {

@@ -4,7 +4,7 @@ use crate::{Error, Result};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use thinfit_text::shown;
@@ -76,7 +76,13 @@ fn read(path: &Path, most: u64, json: bool) -> Result<Vec<u8>> {
     }
     let left = (most + 1).saturating_sub(bytes.len() as u64);
     file.take(left).read_to_end(&mut bytes).map_err(failed)?;
-    match bytes.len() as u64 > most {
+    let read = bytes.len() as u64;
+    if read < size {
+        // Settings that are cut off may be settings all the same.
+        let flaw = format!("it ends {} bytes before its end", size - read);
+        return Err(failed(std::io::Error::new(ErrorKind::UnexpectedEof, flaw)));
+    }
+    match read > most {
         true => Err(too_large(None)),
         false => Ok(bytes),
     }

@@ -6,6 +6,8 @@ mod auto;
 mod baselines;
 mod demo;
 mod export;
+#[cfg(target_os = "linux")]
+mod faults;
 mod fit;
 mod input;
 mod inspect;

@@ -82,6 +82,21 @@ fn small() -> Vec<Predictor> {
     models
 }
 
+/// A model file in which a text is another one: the value at a pointer, or a name among the settings, which anyone may give.
+fn changed(json: &serde_json::Value, place: &str, payload: &str) -> serde_json::Value {
+    let mut changed = json.clone();
+    match place.strip_prefix("name of ") {
+        None => *changed.pointer_mut(place).unwrap() = payload.into(),
+        Some(name) => {
+            let settings = changed.pointer_mut("/record/settings").unwrap();
+            let settings = settings.as_object_mut().unwrap();
+            let value = settings.remove(name).unwrap();
+            settings.insert(payload.into(), value);
+        }
+    }
+    changed
+}
+
 /// Pointers to all texts in a JSON value.
 fn texts(value: &serde_json::Value, at: &str, found: &mut Vec<String>) {
     match value {
@@ -140,20 +155,22 @@ fn no_text_of_a_model_file_runs_in_any_export() {
     let x = Mat::from_fn(1, 3, |_, j| ROW[j]);
     // Many payloads give the same code: the texts do not get there.
     let (mut exports, mut names) = (BTreeMap::new(), Vec::new());
-    let (mut accepted, mut refused) = (0, 0);
+    let (mut accepted, mut refused, mut fields) = (0, 0, 0);
     for model in small() {
         let expected = model.predict(x.as_ref()).unwrap()[(0, 0)];
         let plain = crate::latex(&model, 4);
         let json: serde_json::Value = serde_json::from_str(&model.to_json()).unwrap();
         let mut pointers = Vec::new();
         texts(&json, "", &mut pointers);
+        let settings = json["record"]["settings"].as_object().unwrap();
+        pointers.extend(settings.keys().map(|name| format!("name of {name}")));
         assert!(pointers.len() > 10, "{pointers:?}");
+        fields += pointers.len();
         for (pointer, payload) in pointers
             .iter()
             .flat_map(|pointer| payloads(&mark).into_iter().map(move |p| (pointer, p)))
         {
-            let mut hostile = json.clone();
-            *hostile.pointer_mut(pointer).unwrap() = payload.clone().into();
+            let hostile = changed(&json, pointer, &payload);
             let model = match Predictor::from_json(&hostile.to_string(), Path::new("m.json")) {
                 Ok(model) => model,
                 Err(error) => {
@@ -193,6 +210,11 @@ fn no_text_of_a_model_file_runs_in_any_export() {
         }
     }
     assert!(accepted > 1000 && refused > 1000, "{accepted} {refused}");
+    println!(
+        "{fields} texts of 4 models × {} payloads: {refused} refused, {accepted} exported, {} different",
+        payloads(&mark).len(),
+        exports.len()
+    );
     let mut main = String::from("#include <stdio.h>\n");
     let (mut body, mut script, mut expected) = (String::new(), String::new(), Vec::new());
     for (k, (model, value)) in exports.values().enumerate() {
