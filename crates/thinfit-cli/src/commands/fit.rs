@@ -144,7 +144,8 @@ pub fn run(mut args: FitArgs, memory: Memory, out: &mut impl Write) -> Result<bo
         write_report(out, &model, &result, &constant(&data))?;
         write_next(out, &args, &path, &output, &model)?;
     }
-    Ok(record.stopped)
+    // A fit that its own clock has cut short is done.
+    Ok(record.stopped && interrupt::asked())
 }
 
 /// Refuses files that the fit would overwrite, or cannot write.
@@ -257,9 +258,10 @@ fn write_report(
         0 => String::new(),
         rows => format!(" ({} with missing values left out)", counted(rows, "row")),
     };
-    let fitted = match result.interrupted {
-        true => "interrupted; best fit of",
-        false => "fitted",
+    let fitted = match (result.interrupted, interrupt::asked()) {
+        (false, _) => "fitted",
+        (true, true) => "interrupted; best fit of",
+        (true, false) => "cut short by the clock; best fit of",
     };
     let (kind, held_out) = (
         model.kind(),
