@@ -1,4 +1,4 @@
-//! What the program prints: to standard output and standard error, without hidden characters.
+//! What the program prints: to standard output and standard error, without hidden characters, and never into the void.
 //!
 //! Names of columns and models are clean once they are read, but names of files and what an error quotes need not be.
 
@@ -6,13 +6,15 @@ use std::io::{self, Stderr, StdoutLock, Write};
 
 use thinfit_text::is_hidden;
 
-/// Warns of a table that nobody gets, because standard output was closed (`>&-`).
+use crate::failure::Failure;
+
+/// Refuses to print a table that nobody gets, because standard output was closed (`>&-`).
 ///
 /// The standard library puts the null device, opened to read and write, in the place of a closed file before the program
-/// begins. Other programs open it like that on purpose (`subprocess.DEVNULL` of Python), and the system shows no difference.
-/// So it is not an error: nothing is lost that the same command does not give again. Shells (`> /dev/null`) open it to write.
+/// begins. Other programs may open it like that, too (`subprocess.DEVNULL` of Python), and the system shows no difference; shells
+/// (`> /dev/null`) open it to write. Whoever wants no table is told how to do without one; whoever loses one must know.
 #[cfg(unix)]
-pub fn warn_if_nowhere() {
+pub fn check_open() -> Result<(), Failure> {
     use nix::fcntl::{FcntlArg, OFlag, fcntl};
     use std::os::unix::fs::MetadataExt;
     let (Ok(file), Ok(mode), Ok(null)) = (
@@ -20,22 +22,23 @@ pub fn warn_if_nowhere() {
         fcntl(io::stdout(), FcntlArg::F_GETFL),
         std::fs::metadata("/dev/null"),
     ) else {
-        return;
+        return Ok(());
     };
     let is_null = file.rdev() == null.rdev() && file.mode() == null.mode();
     let mode = OFlag::from_bits_truncate(mode) & OFlag::O_ACCMODE;
-    if is_null && mode == OFlag::O_RDWR {
-        // A warning that no one reads is no reason to fail.
-        let _ = writeln!(
-            stderr(),
-            "warning: standard output is closed or the null device, so the table goes nowhere; give a file with -o FILE"
-        );
+    match is_null && mode == OFlag::O_RDWR {
+        false => Ok(()),
+        true => Err(Failure::new(
+            "standard output: expected somewhere to write the table to, found it closed; give a file with -o FILE",
+        )),
     }
 }
 
 /// Elsewhere a write says so.
 #[cfg(not(unix))]
-pub fn warn_if_nowhere() {}
+pub fn check_open() -> Result<(), Failure> {
+    Ok(())
+}
 
 /// Standard output.
 pub fn stdout() -> Plain<StdoutLock<'static>> {

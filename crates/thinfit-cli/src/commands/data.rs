@@ -20,7 +20,7 @@ pub fn names() -> Vec<&'static str> {
 /// Draws the samples and writes the table.
 pub fn run(args: &DataArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
     if args.output.is_none() {
-        terminal::warn_if_nowhere();
+        terminal::check_open()?;
     }
     let problem: Problem = args.problem.parse()?;
     let (dim, rows) = problem.settings()[0];

@@ -31,7 +31,7 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
     let outputs: Vec<Output<'_>> = output.into_iter().collect();
     check_distinct(&[&args.model, &args.data], &outputs)?;
     if outputs.is_empty() {
-        terminal::warn_if_nowhere();
+        terminal::check_open()?;
     }
     let model = super::load(&args.model, memory)?;
     // Refuse what the model cannot do before anything is read or written.
