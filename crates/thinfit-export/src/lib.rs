@@ -1,10 +1,11 @@
-//! Fitted models in other languages: ONNX for runtimes, C and Python without dependencies, LaTeX for papers.
+//! Fitted models in other languages: ONNX for runtimes, C, Python and JavaScript without dependencies, LaTeX for papers.
 //!
 //! Exports of networks use the numbers of [`thinfit::Evaluator`] and its order of operations, so they agree with
 //! [`thinfit::Model::predict`] up to rounding. Rounding errors scale with Σ|b_l|/n, which for a polished model may be a
 //! thousand times max |f|. Those of sums of kernels scale with Σ|α_i|, which is as large where there is little noise.
 
 mod c;
+mod javascript;
 mod kernels;
 mod latex;
 mod message;
@@ -13,6 +14,7 @@ mod onnx;
 mod python;
 
 pub use c::{CSource, c};
+pub use javascript::{JavaScript, javascript};
 pub use latex::latex;
 pub use name::identifier;
 pub use onnx::onnx;

@@ -41,6 +41,13 @@ const OWN_IN_C: &str = "
     across add_anova bends descend_anova edge edge_slope edges warp_slope warped warps
 ";
 
+/// Words that JavaScript keeps for itself, beyond those of the languages above, what no page lets a script declare, and
+/// the names that the exported script uses.
+const IN_JAVASCRIPT: &str = "
+    Infinity Math NaN Object arguments axes debugger document eval extends function globalThis implements instanceof
+    interface kernel let location null package points scaled super top typeof undefined values var widened window
+";
+
 /// Whether a list has the word.
 fn has(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|known| known == word)
@@ -85,11 +92,29 @@ pub fn identifier(name: &str) -> String {
     id
 }
 
+/// An identifier of JavaScript that resembles `name`.
+pub(crate) fn javascript_identifier(name: &str) -> String {
+    let mut id = word(name);
+    if has(IN_JAVASCRIPT, &id) {
+        id.push('_');
+    }
+    id
+}
+
 /// Distinct parameters of a Python function for the names.
 pub(crate) fn parameters(names: &[String]) -> Vec<String> {
+    distinct(names, word)
+}
+
+/// Distinct parameters of a JavaScript function for the names.
+pub(crate) fn javascript_parameters(names: &[String]) -> Vec<String> {
+    distinct(names, javascript_identifier)
+}
+
+fn distinct(names: &[String], identifier: fn(&str) -> String) -> Vec<String> {
     let (mut ids, mut known) = (Vec::new(), HashSet::new());
     for name in names {
-        let base = word(name);
+        let base = identifier(name);
         let mut id = base.clone();
         for count in 2.. {
             if known.insert(id.clone()) {
@@ -102,7 +127,7 @@ pub(crate) fn parameters(names: &[String]) -> Vec<String> {
     ids
 }
 
-/// `text` on one line, with nothing that ends a comment in C, C++, Python or LaTeX or a string in Python.
+/// `text` on one line, with nothing that ends a comment in C, C++, Python, JavaScript or LaTeX or a string in Python.
 pub(crate) fn remark(text: &str) -> String {
     let plain = |c: char| match c {
         // Outside comments TeX reads `^^M` as a line end.
@@ -155,6 +180,9 @@ mod tests {
         }
         let names = ["a b", "a-b", "a_b"].map(String::from);
         assert_eq!(parameters(&names), ["a_b", "a_b_2", "a_b_3"]);
+        let names = ["Math", "let", "eval", "class", "x"].map(String::from);
+        let ids = ["Math_", "let_", "eval_", "class_", "x"];
+        assert_eq!(javascript_parameters(&names), ids);
     }
 
     #[test]

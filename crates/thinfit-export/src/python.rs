@@ -142,7 +142,7 @@ pub(crate) fn numbers(values: &[f64]) -> String {
 }
 
 /// A number as an operand, in brackets if it is negative.
-fn operand(value: f64) -> String {
+pub(crate) fn operand(value: f64) -> String {
     if value < 0.0 {
         format!("({value:?})")
     } else {

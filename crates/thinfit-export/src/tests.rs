@@ -496,6 +496,41 @@ fn python_gives_the_predictions() {
 }
 
 #[test]
+fn javascript_gives_the_predictions_as_a_module_and_as_a_script() {
+    let (folder, x) = (Folder::new("javascript"), points(60));
+    let rows: Vec<Vec<f64>> = x
+        .row_iter()
+        .map(|row| row.iter().copied().collect())
+        .collect();
+    for (name, model) in models() {
+        let code = crate::javascript(&model, &name);
+        let print = format!(
+            "for (const row of {rows:?}) console.log([{name}(...row)].flat().join(\" \"));\n"
+        );
+        let module = format!("import {{ {name} }} from \"./{name}.mjs\";\n{print}");
+        for (file, text) in [
+            (format!("{name}.mjs"), code.module()),
+            ("main.mjs".into(), module),
+            ("script.js".into(), format!("{}{print}", code.script)),
+        ] {
+            std::fs::write(folder.0.join(file), text).unwrap();
+        }
+        let f = model.predict(x.as_ref()).unwrap();
+        // Terms that cancel are rounded, in `predict` as well, to more than that.
+        let bound = bound(&model, &f).max(1e-12 * f.norm_max());
+        for file in ["main.mjs", "script.js"] {
+            let Some(printed) = run("node", &[file], &folder.0) else {
+                return;
+            };
+            let values = printed.split_whitespace();
+            let values: Vec<f64> = values.map(|v| v.parse().unwrap()).collect();
+            let worst = distance(&values, &row_major(&f));
+            assert!(worst < bound, "{name}: {worst:e} above {bound:e}");
+        }
+    }
+}
+
+#[test]
 fn latex_is_balanced() {
     for (name, model) in models() {
         let text = crate::latex(&model, 4);

@@ -2,6 +2,7 @@
 //! as in [`thinfit_methods::KernelModel`].
 
 pub(crate) mod c;
+pub(crate) mod javascript;
 pub(crate) mod latex;
 pub(crate) mod onnx;
 pub(crate) mod python;

@@ -186,9 +186,13 @@ fn no_text_of_a_model_file_runs_in_any_export() {
             check_latex(&latex, &plain, &payload);
             let python = crate::python(&model, "f");
             let crate::CSource { header, source, .. } = crate::c(&model, "f");
-            for text in [&latex, &python, &header, &source] {
+            let script = crate::javascript(&model, "f").script;
+            for text in [&latex, &python, &header, &source, &script] {
                 assert!(!line(text), "{pointer} {payload:?}");
             }
+            let opens = |pair: &[u8]| pair[0] == b'<' && !matches!(pair[1], b' ' | b'=');
+            let tag = script.as_bytes().windows(2).any(opens);
+            assert!(!tag, "{payload:?}");
             let file = ModelProto::decode(&crate::onnx(&model, Precision::F64)[..]).unwrap();
             assert_eq!(
                 file.metadata_props[0].value.split('\n').count(),
@@ -205,7 +209,7 @@ fn no_text_of_a_model_file_runs_in_any_export() {
             );
             assert!((found.numbers[0] - expected).abs() < 1e-12, "{pointer}");
             exports
-                .entry((header, source, python))
+                .entry((header, source, python, script))
                 .or_insert((model, expected));
         }
     }
@@ -217,6 +221,7 @@ fn no_text_of_a_model_file_runs_in_any_export() {
     );
     let mut main = String::from("#include <stdio.h>\n");
     let (mut body, mut script, mut expected) = (String::new(), String::new(), Vec::new());
+    let mut page = String::new();
     for (k, (model, value)) in exports.values().enumerate() {
         let name = format!("f_{k}");
         let crate::CSource { header, source, .. } = crate::c(model, &name);
@@ -224,6 +229,8 @@ fn no_text_of_a_model_file_runs_in_any_export() {
         body += &format!("    {name}(x, &y, 1); printf(\"%.17g\\n\", y);\n");
         let python = crate::python(model, &name);
         script += &format!("import {name}\nprint({name}.{name}(*{ROW:?}))\n");
+        page += &crate::javascript(model, &name).script;
+        page += &format!("console.log({name}(...{ROW:?}));\n");
         for (extension, text) in [("h", header), ("c", source), ("py", python)] {
             std::fs::write(folder.0.join(format!("{name}.{extension}")), text).unwrap();
         }
@@ -236,6 +243,7 @@ fn no_text_of_a_model_file_runs_in_any_export() {
     );
     std::fs::write(folder.0.join("main.c"), main).unwrap();
     std::fs::write(folder.0.join("all.py"), script).unwrap();
+    std::fs::write(folder.0.join("all.js"), page).unwrap();
     let agree = |printed: String| {
         let values: Vec<f64> = printed.lines().map(|line| line.parse().unwrap()).collect();
         assert!(distance(&values, &expected) < 1e-12);
@@ -250,6 +258,9 @@ fn no_text_of_a_model_file_runs_in_any_export() {
     if let Some(printed) = run("python3", &["all.py"], &folder.0) {
         agree(printed);
     }
+    if let Some(printed) = run("node", &["all.js"], &folder.0) {
+        agree(printed);
+    }
     assert!(!mark.exists(), "a payload ran");
 }
 
@@ -257,13 +268,15 @@ fn no_text_of_a_model_file_runs_in_any_export() {
 fn any_file_stem_gives_code_that_compiles_and_runs() {
     let stems = "BLOCK NULL memcpy linux unix int main INPUTS PLANES cosine products T f x y rows k load string math
         stdint printf malloc time class lambda None print uint64_t size_t errno signgam y1 j0 axes_0 1st EOF INFINITY
-        register typeof bool true xor asm near min max";
+        register typeof bool true xor asm near min max let eval arguments undefined NaN Math Object scaled values points
+        await yield window document location top console";
     let folder = Folder::new("stems");
     let (model, x) = (&small()[0], Mat::from_fn(1, 3, |_, j| ROW[j]));
     let expected = model.predict(x.as_ref()).unwrap()[(0, 0)];
     let headers = ["stdio", "stdlib", "math", "errno", "string", "unistd"];
     let mut main: String = headers.map(|h| format!("#include <{h}.h>\n")).concat();
     let (mut body, mut script) = (String::new(), String::from("import sys\n"));
+    let (mut page, mut page_count) = (String::new(), 0);
     let mut compile: Vec<String> = ["-std=gnu17", "-Wall", "-I.", "-o", "all", "all.c"]
         .map(String::from)
         .to_vec();
@@ -278,7 +291,15 @@ fn any_file_stem_gives_code_that_compiles_and_runs() {
         body += "    printf(\"%.17g\\n\", found);\n";
         script += &format!("import {name} as module\n");
         script += &format!("sys.stdout.write(repr(module.{name}(*{ROW:?})) + '\\n')\n");
+        let code = crate::javascript(model, stem);
+        page += &format!(
+            "import {{ {0} as f{page_count} }} from \"./{0}.mjs\";\n",
+            code.name
+        );
+        page += &format!("process.stdout.write(f{page_count}(...{ROW:?}) + \"\\n\");\n");
+        page_count += 1;
         for (file, text) in [
+            (format!("{}.mjs", code.name), code.module()),
             (format!("{name}.h"), header),
             (format!("{name}.c"), source),
             (format!("{name}.py"), crate::python(model, stem)),
@@ -294,6 +315,7 @@ fn any_file_stem_gives_code_that_compiles_and_runs() {
     );
     std::fs::write(folder.0.join("all.c"), main).unwrap();
     std::fs::write(folder.0.join("all_.py"), script).unwrap();
+    std::fs::write(folder.0.join("all_.mjs"), page).unwrap();
     let agree = |printed: String| {
         let values: Vec<f64> = printed.lines().map(|line| line.parse().unwrap()).collect();
         assert_eq!(values.len(), stems.split_whitespace().count());
@@ -305,6 +327,9 @@ fn any_file_stem_gives_code_that_compiles_and_runs() {
         agree(run(program.to_str().unwrap(), &[], &folder.0).unwrap());
     }
     if let Some(printed) = run("python3", &["all_.py"], &folder.0) {
+        agree(printed);
+    }
+    if let Some(printed) = run("node", &["all_.mjs"], &folder.0) {
         agree(printed);
     }
 }
