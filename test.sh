@@ -34,7 +34,9 @@ run cargo clippy --workspace --all-targets --locked -- -D warnings
 run env RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked
 # Unit, property, gradient, golden, end-to-end and documentation tests.
 run cargo test --workspace --locked
-# The Python package, against the program that the tests have just built.
-run env THINFIT="${CARGO_TARGET_DIR:-$PWD/target}/debug/thinfit" bash python/test.sh
+# The Python package and the pages, against the program that the tests have just built.
+program="${CARGO_TARGET_DIR:-$PWD/target}/debug/thinfit"
+run env THINFIT="$program" bash python/test.sh
+run env THINFIT="$program" bash web/test.sh
 
 printf '\n== all checks passed\n'

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use thinfit::file::write_whole;
 use thinfit::{MatRef, Precision};
 use thinfit_methods::Predictor;
+use thinfit_report::Rows;
 
 /// A fitted network, or a fitted sum of kernels.
 #[pyclass(frozen, module = "thinfit._native")]
@@ -88,6 +89,27 @@ impl Model {
     /// What the fit found, as text.
     fn report(&self) -> String {
         self.0.report()
+    }
+
+    /// Writes the page of the model, beside the rows (x, y) if there are some.
+    fn page<'py>(
+        &self,
+        py: Python<'py>,
+        path: PathBuf,
+        rows: Option<(PyReadonlyArray2<'py, f64>, PyReadonlyArray2<'py, f64>)>,
+        threads: usize,
+    ) -> PyResult<()> {
+        let rows = match &rows {
+            None => None,
+            Some((x, y)) => Some(Rows {
+                x: view(x)?.to_owned(),
+                y: view(y)?.to_owned(),
+                numbers: None,
+            }),
+        };
+        let made = || thinfit_report::page(&self.0, rows.as_ref(), &|_| ());
+        let page = compute(py, threads, made)?;
+        write_whole(&path, page.as_bytes()).map_err(raise)
     }
 
     /// The record of the fit as JSON.

@@ -35,6 +35,21 @@ def test_a_fit_says_how_good_it_is(fitted):
         assert words in report
 
 
+def test_a_report_is_a_page_as_well(fitted, tmp_path):
+    model, x, y = fitted
+    path = tmp_path / "report.html"
+    assert model.report(path, x, y) == model.report()
+    page = path.read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>") and "These are the rows that the model was fitted to" in page
+    model.report(str(path))
+    assert "These are the rows" not in path.read_text(encoding="utf-8")
+    for arguments in (path, x, None), (path, None, y), (None, x, y):
+        with pytest.raises(ValueError, match="expected"):
+            model.report(*arguments)
+    with pytest.raises(ValueError, match="rows of a report"):
+        model.report(path, x, y[:-1])
+
+
 def test_it_has_all_that_models_have(fitted):
     model, x, y = fitted
     f, std = model.predict(x, return_std=True)

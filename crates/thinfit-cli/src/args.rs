@@ -43,7 +43,9 @@ pub enum Command {
     Inspect(InspectArgs),
     /// Draw a model and how well it fits a table.
     Plot(PlotArgs),
-    /// Write a model as ONNX, C, Python or LaTeX.
+    /// Write a page with all there is to see of a model, which opens in any browser.
+    Report(ReportArgs),
+    /// Write a model as ONNX, C, Python, JavaScript or LaTeX.
     Export(ExportArgs),
     /// Write samples of a built-in problem as a table.
     Data(DataArgs),
@@ -351,6 +353,27 @@ pub struct PlotArgs {
     pub table: TableArgs,
 }
 
+/// Options of `thinfit report`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  thinfit report model.json -o report.html\n  thinfit report model.json test.csv -o report.html"
+)]
+pub struct ReportArgs {
+    /// Model written by `thinfit fit`.
+    pub model: PathBuf,
+    /// Table with inputs and true values, to show predictions beside them; `-` reads standard input.
+    pub data: Option<PathBuf>,
+    /// Where to write the page [default: the model's name with .html].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Columns of true values, in the order of the model's outputs [default: those of the same names].
+    #[arg(short, long, value_name = "COL,…")]
+    pub target: Vec<String>,
+    /// How the table is read.
+    #[command(flatten)]
+    pub table: TableArgs,
+}
+
 /// The languages a model can be written in.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Language {
@@ -360,6 +383,8 @@ pub enum Language {
     C,
     /// One Python function, without dependencies.
     Python,
+    /// One JavaScript function in an ES module, without dependencies.
+    Js,
     /// The formula.
     Latex,
 }
@@ -375,7 +400,7 @@ pub struct ExportArgs {
     /// The language to write.
     #[arg(long, value_enum)]
     pub to: Language,
-    /// Where to write it [default: the model's name with .onnx, .c (and .h), .py or .tex].
+    /// Where to write it [default: the model's name with .onnx, .c (and .h), .py, .js or .tex].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Single precision (ONNX only).

@@ -280,12 +280,21 @@ pub fn next_block(
 
 /// All rows of a table, selected by [`match_inputs`]: the model's inputs, then the other columns.
 pub fn read(reader: &mut Reader, model: &Predictor) -> Result<Mat<f64>, Failure> {
+    Ok(read_rows(reader, model)?.0)
+}
+
+/// [`read`], with the place of each row in the table, counted from 0.
+pub fn read_rows(
+    reader: &mut Reader,
+    model: &Predictor,
+) -> Result<(Mat<f64>, Vec<usize>), Failure> {
     let table = reader.read()?;
     let Some(encoding) = model.encoding() else {
-        return Ok(table.x);
+        return Ok((table.x, table.rows));
     };
     let place = |j: usize, text: &str| table.place(j, text);
-    encoded(encoding, &table.x, &|j| table.cells(j), &place)
+    let x = encoded(encoding, &table.x, &|j| table.cells(j), &place)?;
+    Ok((x, table.rows))
 }
 
 /// The rows `x` of a table, the first columns of which become inputs: `cells` gives their content, and `place` says where a

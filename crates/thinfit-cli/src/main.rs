@@ -27,7 +27,9 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 use crate::args::{Cli, Command};
-use crate::commands::{compare, data, demo, export, fit, inspect, plot, predict, reproduce, score};
+use crate::commands::{
+    compare, data, demo, export, fit, inspect, plot, predict, report, reproduce, score,
+};
 use crate::failure::Failure;
 use crate::memory::Memory;
 
@@ -59,6 +61,7 @@ fn dispatch(cli: Cli, out: &mut impl Write) -> Result<bool, Failure> {
         Command::Score(args) => score::run(&args, memory, out)?,
         Command::Inspect(args) => inspect::run(&args, memory, out)?,
         Command::Plot(args) => plot::run(&args, memory, out)?,
+        Command::Report(args) => report::run(&args, memory, out)?,
         Command::Export(args) => export::run(&args, memory, out)?,
         Command::Data(args) => data::run(&args, memory, out)?,
         Command::Demo(args) => demo::run(&args, out)?,

@@ -68,39 +68,47 @@ impl Predictor {
     /// candidates. None for other methods.
     pub fn findings(&self) -> Option<String> {
         let found = self.record().findings.as_ref()?;
-        let mut text: String = found
-            .words
-            .iter()
-            .map(|words| format!("{words}\n"))
-            .collect();
-        for (name, &noise) in self.outputs().iter().zip(&found.noise) {
-            if noise > 0.0 {
-                let noise = four_digits(noise);
-                let _ = writeln!(text, "noise of {name}: {noise}, which no model can predict");
-            }
-        }
-        self.push_inputs(&mut text, found);
-        if !found.outliers.is_empty() {
-            let rows: Vec<String> = found.outliers.iter().map(|i| (i + 1).to_string()).collect();
-            let _ = writeln!(text, "outliers set aside: rows {}", rows.join(", "));
-        }
+        let words = self.words();
+        let mut text: String = words.iter().map(|words| format!("{words}\n")).collect();
         self.push_tried(&mut text, found);
         Some(text)
     }
 
-    fn push_inputs(&self, text: &mut String, found: &Findings) {
+    /// [`Predictor::findings`] without the candidates, one line each; nothing for other methods.
+    pub fn words(&self) -> Vec<String> {
+        let Some(found) = &self.record().findings else {
+            return Vec::new();
+        };
+        let mut lines = found.words.clone();
+        for (name, &noise) in self.outputs().iter().zip(&found.noise) {
+            if noise > 0.0 {
+                let noise = four_digits(noise);
+                lines.push(format!(
+                    "noise of {name}: {noise}, which no model can predict"
+                ));
+            }
+        }
+        lines.extend(self.inputs_that_matter(found));
+        if !found.outliers.is_empty() {
+            let rows: Vec<String> = found.outliers.iter().map(|i| (i + 1).to_string()).collect();
+            lines.push(format!("outliers set aside: rows {}", rows.join(", ")));
+        }
+        lines
+    }
+
+    fn inputs_that_matter(&self, found: &Findings) -> Option<String> {
         let inputs = self.inputs();
         let known = found.inputs.iter().filter_map(|&j| inputs.get(j));
         let names: Vec<&str> = known.map(String::as_str).collect();
-        if !names.is_empty() && names.len() < inputs.len() {
-            let _ = writeln!(
-                text,
+        let some = !names.is_empty() && names.len() < inputs.len();
+        some.then(|| {
+            format!(
                 "inputs that matter: {} ({} of {})",
                 names.join(", "),
                 names.len(),
                 inputs.len()
-            );
-        }
+            )
+        })
     }
 
     fn push_tried(&self, text: &mut String, found: &Findings) {

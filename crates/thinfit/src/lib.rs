@@ -99,6 +99,7 @@ pub use math::{elementary, row_list};
 pub use model::findings::{Findings, Tried};
 pub use model::model::{Deviation, Model};
 pub use model::record::Record;
+pub use model::uncertainty::Uncertainty;
 pub use network::{Activation, Evaluator, Feature, Network, Variation};
 pub use sensitivity::{Sampled, Sensitivity};
 pub use solve::{Form, OutputWeights, Ridge, linear_leave_one_out};

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sklearn.utils.validation import check_is_fitted
-
 from . import _native
 from .base import UncertainRegressor
 
@@ -67,24 +65,6 @@ class AutoRegressor(UncertainRegressor):
     robust: bool = True
 
     _methods = ("auto",)
-
-    def report(self) -> str:
-        """What was chosen, how good it is on new samples, and what was found out about the data.
-
-        Returns
-        -------
-        str
-            Some lines of text.
-
-        Examples
-        --------
-        >>> from thinfit import AutoRegressor
-        >>> model = AutoRegressor(budget=1, random_state=0).fit([[0.0], [0.3], [0.5], [0.7], [1.0]], [0, 1, 2, 3, 4])
-        >>> "tried; the first was chosen" in model.report()
-        True
-        """
-        check_is_fitted(self)
-        return self._model.report()
 
     def _learn(self, model: _native.Model, flat: bool) -> Self:
         super()._learn(model, flat)

@@ -219,6 +219,51 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
         check_is_fitted(self)
         return plotting.plot_effects(self, ax)
 
+    def report(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        X: ArrayLike | None = None,
+        y: ArrayLike | None = None,
+    ) -> str:
+        """What was learned and how good it is on new samples, as text and as a page for any browser.
+
+        Parameters
+        ----------
+        path : path-like or None, default=None
+            An HTML file to write as well: one page that opens offline, with a slider for every input.
+        X : array-like of shape (n_samples, n_features) or None, default=None
+            Inputs of samples to show on the page beside their predictions.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs) or None, default=None
+            Outputs of these samples.
+
+        Returns
+        -------
+        str
+            Some lines of text.
+
+        Examples
+        --------
+        >>> from thinfit import AutoRegressor
+        >>> model = AutoRegressor(budget=1, random_state=0).fit([[0.0], [0.3], [0.5], [0.7], [1.0]], [0, 1, 2, 3, 4])
+        >>> "tried; the first was chosen" in model.report()
+        True
+        >>> import tempfile, pathlib
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder) / "report.html"
+        ...     text = model.report(path)
+        ...     path.read_text(encoding="utf-8").startswith("<!doctype html>")
+        True
+        """
+        check_is_fitted(self)
+        if (X is None) != (y is None):
+            raise ValueError("`X` and `y`: expected both or neither, found one of them")
+        if path is not None:
+            rows = None if X is None or y is None else (self._inputs(X), _table(np.asarray(y, np.float64)))
+            self._model.page(path, rows, threads(self.n_jobs))
+        elif X is not None:
+            raise ValueError("`path`: expected a file for the page that shows `X` and `y`, found none")
+        return self._model.report()
+
     def to_onnx(self, path: str | os.PathLike[str] | None = None, *, precision: str = "float64") -> bytes:
         """The model as an ONNX graph from inputs (n_samples, n_features) to outputs (n_samples, n_outputs).
 

@@ -1,4 +1,4 @@
-//! `thinfit export`: a model as ONNX, C, Python or LaTeX.
+//! `thinfit export`: a model as ONNX, C, Python, JavaScript or LaTeX.
 
 use std::io::Write;
 use std::path::Path;
@@ -18,6 +18,7 @@ pub fn run(args: &ExportArgs, memory: Memory, out: &mut impl Write) -> Result<()
         Language::Onnx => "onnx",
         Language::C => "c",
         Language::Python => "py",
+        Language::Js => "js",
         Language::Latex => "tex",
     };
     let path = args
@@ -60,6 +61,10 @@ pub fn run(args: &ExportArgs, memory: Memory, out: &mut impl Write) -> Result<()
             write(&header, code.header.as_bytes())
         }
         Language::Python => write(&path, thinfit_export::python(model, &name).as_bytes()),
+        Language::Js => {
+            let code = thinfit_export::javascript(model, &name);
+            write(&path, code.module().as_bytes())
+        }
         Language::Latex => {
             let digits = usize::from(args.digits);
             write(&path, thinfit_export::latex(model, digits).as_bytes())

@@ -8,6 +8,7 @@ pub mod fit;
 pub mod inspect;
 pub mod plot;
 pub mod predict;
+pub mod report;
 pub mod reproduce;
 pub mod score;
 

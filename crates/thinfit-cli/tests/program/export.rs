@@ -9,6 +9,7 @@ fn every_language_gives_a_file() {
         ("onnx", "model.onnx", "thinfit"),
         ("c", "model.c", "#include"),
         ("python", "model.py", "def model("),
+        ("js", "model.js", "export { model };"),
         ("latex", "model.tex", "\\cos"),
     ] {
         let printed = succeed(&folder, &["export", "model.json", "--to", language]);

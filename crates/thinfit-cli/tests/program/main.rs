@@ -16,6 +16,7 @@ mod laboratory;
 mod memory;
 mod plot;
 mod predict;
+mod report;
 mod reproduce;
 mod strangers;
 mod walk;

@@ -189,6 +189,11 @@ impl KernelModel {
         self.coefficients.as_ref()
     }
 
+    /// The signal variance s² of each output (c), in scaled outputs; none without deviations.
+    pub fn signal(&self) -> Option<&[f64]> {
+        self.signal.as_deref()
+    }
+
     /// How many real numbers prediction needs: points, coefficients, the numbers of the kernel and means.
     pub fn parameters(&self) -> usize {
         let (d, c) = (self.dim(), self.outputs.len());

@@ -145,7 +145,11 @@ impl Model {
         }
     }
 
-    fn uncertainty(&self) -> Result<&Uncertainty> {
+    /// What deviations and intervals are made from.
+    ///
+    /// # Errors
+    /// A model without uncertainty (see [`Model::from_network`]).
+    pub fn uncertainty(&self) -> Result<&Uncertainty> {
         self.uncertainty.as_ref().ok_or_else(|| Error::Data {
             what: "uncertainty",
             problem: format!("a network made by `{}` has none", self.record.method),

@@ -18,21 +18,21 @@ const ROUNDING: f64 = 1e-6;
 ///
 /// Under noise of variance s² on the outputs, Var f(x) = s² e(x) M e(x)ᵀ with the planes e(x) of x.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Uncertainty {
+pub struct Uncertainty {
     /// Lower triangle of M, row by row.
     pub covariance: Vec<f64>,
     /// s² per output, in scaled outputs, estimated on the validation rows.
     pub noise: Vec<f64>,
     /// Per output the sorted |y − f|/std of those rows.
-    pub scores: Vec<Vec<f64>>,
+    pub(crate) scores: Vec<Vec<f64>>,
     /// Per output the weights of the rows that the scores belong to; none where every row counts once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub score_weights: Option<Vec<Vec<f64>>>,
+    pub(crate) score_weights: Option<Vec<Vec<f64>>>,
 }
 
 impl Uncertainty {
     /// From M (k × k) and from the residuals of rows that were held out (rows × c), with their spreads and weights.
-    pub fn new(
+    pub(crate) fn new(
         covariance: MatRef<'_, f64>,
         residual: MatRef<'_, f64>,
         spread: &[f64],
@@ -64,7 +64,7 @@ impl Uncertainty {
     ///
     /// M is the posterior covariance of the output weights, for the ridge under which the residuals are most likely,
     /// r_i ~ N(0, s²(1 + spread_i)) with s² at its best: spreads that tell where the residuals are large.
-    pub fn posterior(factor: &Orthogonal, residual: MatRef<'_, f64>) -> Self {
+    pub(crate) fn posterior(factor: &Orthogonal, residual: MatRef<'_, f64>) -> Self {
         let likelihood = |spread: &[f64]| -> f64 {
             let (m, c) = (residual.nrows() as f64, residual.ncols());
             let logs: f64 = spread.iter().map(|spread| (1.0 + spread).ln()).sum();
@@ -88,7 +88,7 @@ impl Uncertainty {
     }
 
     /// M, k × k.
-    pub fn matrix(&self, k: usize) -> Mat<f64> {
+    pub(crate) fn matrix(&self, k: usize) -> Mat<f64> {
         let entry = |i: usize, j: usize| self.covariance[i * (i + 1) / 2 + j];
         Mat::from_fn(k, k, |i, j| if i >= j { entry(i, j) } else { entry(j, i) })
     }
@@ -113,7 +113,7 @@ impl Uncertainty {
     }
 
     /// Whether everything fits `k` columns and `c` outputs, is finite and sorted.
-    pub fn is_sound(&self, k: usize, c: usize) -> bool {
+    pub(crate) fn is_sound(&self, k: usize, c: usize) -> bool {
         let finite = |values: &[f64]| values.iter().all(|v| v.is_finite());
         let positive = |values: &[f64]| finite(values) && values.iter().all(|v| *v >= 0.0);
         let weighted = self.score_weights.as_ref().is_none_or(|weights| {

@@ -88,6 +88,16 @@ impl KernelModel {
         })
     }
 
+    /// Half the width of an interval of output `o` at probability `level`, in standard deviations of an observation, or in
+    /// the units of the output for models without deviations; infinite where there are too few rows for the level.
+    ///
+    /// # Errors
+    /// A kernel matrix that cannot be factorised.
+    pub fn quantile(&self, o: usize, level: f64) -> Result<f64> {
+        self.check_output(o)?;
+        Ok(self.calibration()?.quantile(o, level))
+    }
+
     /// The model with the scores |r|/σ of rows left out, c lists in any order, in place of its own leave-one-out errors;
     /// without deviations σ is one and r in the units of the output.
     ///

@@ -1,0 +1,66 @@
+//! `thinfit report`: a page with all there is to see of a model.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use thinfit::file::write_whole;
+use thinfit_methods::Predictor;
+use thinfit_report::{Rows, page};
+
+use crate::args::ReportArgs;
+use crate::columns::{match_inputs, open, read_rows, targets};
+use crate::commands::predict::tell_dropped;
+use crate::failure::Failure;
+use crate::memory::Memory;
+use crate::output::{check_distinct, check_writable};
+use crate::progress::Progress;
+
+/// Reads the model and the table, and writes the page.
+pub fn run(args: &ReportArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
+    let path = args
+        .output
+        .clone()
+        .unwrap_or_else(|| args.model.with_extension("html"));
+    let output = (&*path, "-o FILE");
+    let inputs = [Some(&args.model), args.data.as_ref()];
+    let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
+    check_distinct(&inputs, &[output])?;
+    let model = super::load(&args.model, memory)?;
+    check_writable(output)?;
+    let rows = match &args.data {
+        None => None,
+        Some(data) => Some(rows(args, data, &model, memory)?),
+    };
+    let progress = Progress::patient();
+    let watch = |done: f64| progress.step(done, || "which inputs matter".into());
+    let html = page(&model, rows.as_ref(), &watch)?;
+    progress.finish();
+    write_whole(&path, html.as_bytes())?;
+    Ok(writeln!(out, "wrote {}", path.display())?)
+}
+
+/// The rows of the table.
+fn rows(
+    args: &ReportArgs,
+    data: &Path,
+    model: &Predictor,
+    memory: Memory,
+) -> Result<Rows, Failure> {
+    let mut reader = open(data, &args.table, memory, true)?;
+    let targets = targets(&reader, &args.target, model)?;
+    match_inputs(&mut reader, model, &targets)?;
+    let (table, numbers) = read_rows(&mut reader, model)?;
+    if table.nrows() == 0 {
+        return Err(Failure::new(format!(
+            "{}: expected rows to show, found none; give a table with complete rows",
+            data.display()
+        )));
+    }
+    tell_dropped(reader.dropped(), &Progress::new(false));
+    let d = model.inputs().len();
+    Ok(Rows {
+        x: table.as_ref().subcols(0, d).to_owned(),
+        y: table.as_ref().subcols(d, targets.len()).to_owned(),
+        numbers: Some(numbers.iter().map(|row| row + 1).collect()),
+    })
+}

@@ -1,0 +1,154 @@
+//! All that a page says of a model, as data.
+
+use crate::control::{Control, controls};
+use crate::features::{Features, features};
+use crate::languages::{Language, languages};
+use crate::next::{Next, next};
+use crate::quality::{Quality, quality};
+use crate::rows::{Compared, Rows, compared};
+use crate::thin::thin;
+use crate::uncertainty::{LEVEL, LEVELS, Uncertainty, uncertainty};
+use serde::Serialize;
+use thinfit::{Mat, Result};
+use thinfit_export::JavaScript;
+use thinfit_methods::{Predictor, four_digits};
+use thinfit_text::clean;
+
+/// What differs between pages.
+#[derive(Serialize)]
+pub(crate) struct Content {
+    /// Names of the inputs and outputs of the model.
+    inputs: Vec<String>,
+    outputs: Vec<String>,
+    /// What the model is, in a line.
+    kind: String,
+    /// How it was made.
+    made: String,
+    controls: Vec<Control>,
+    quality: Vec<Quality>,
+    /// What the fit found out, in sentences.
+    words: Vec<String>,
+    /// What became of the columns of the table.
+    notes: Vec<String>,
+    sensitivity: Vec<Indices>,
+    levels: [f64; 5],
+    level: f64,
+    uncertainty: Uncertainty,
+    tried: Vec<Tried>,
+    features: Features,
+    /// Where samples are few; nothing is known without rows.
+    thin: Option<Vec<String>>,
+    next: Option<Next>,
+    rows: Option<Compared>,
+    languages: Vec<Language>,
+    /// The name of the function in the script.
+    function: String,
+}
+
+/// Which inputs matter for an output.
+#[derive(Serialize)]
+struct Indices {
+    first: Vec<f64>,
+    total: Vec<f64>,
+    /// None where pairs would take minutes.
+    second: Vec<Vec<f64>>,
+    closed_form: bool,
+}
+
+/// A candidate and its errors.
+#[derive(Serialize)]
+struct Tried {
+    name: String,
+    rmse: Vec<f64>,
+    shown: Vec<String>,
+}
+
+impl Content {
+    /// The content of the page of a model, whose script the page has, beside some rows. `watch` is told how far it is,
+    /// from 0 to 1.
+    pub fn new(
+        model: &Predictor,
+        rows: Option<&Rows>,
+        script: &JavaScript,
+        watch: &dyn Fn(f64),
+    ) -> Result<Self> {
+        let (controls, c) = (controls(model), model.outputs().len());
+        let mut sensitivity = Vec::new();
+        for o in 0..c {
+            let indices =
+                model.sensitivity_watched(o, &|part| watch((o as f64 + part) / c as f64))?;
+            let second = indices.second.as_ref();
+            let row = |i: usize| second.row(i).iter().copied().collect();
+            sensitivity.push(Indices {
+                first: indices.first,
+                total: indices.total,
+                second: (0..second.nrows()).map(row).collect(),
+                closed_form: indices.closed_form,
+            });
+        }
+        let samples = rows.map(|rows| rows.x.clone()).or_else(|| points(model));
+        let record = model.record();
+        let names = |names: &[String]| names.iter().map(|name| clean(name).into_owned()).collect();
+        Ok(Content {
+            inputs: names(model.inputs()),
+            outputs: names(model.outputs()),
+            kind: format!(
+                "{}, {} parameters, fitted to {} samples",
+                clean(&model.kind()),
+                model.parameters(),
+                record.samples
+            ),
+            made: format!(
+                "Made by thinfit {} from {} samples: {}, seed {}{}.",
+                clean(&record.version),
+                record.samples,
+                clean(&record.method),
+                record.seed,
+                if record.stopped { ", interrupted" } else { "" }
+            ),
+            quality: (0..c).map(|o| quality(model, o)).collect(),
+            words: model.words(),
+            notes: model.encoding().map_or(vec![], |encoding| encoding.notes()),
+            sensitivity,
+            levels: LEVELS,
+            level: LEVEL,
+            uncertainty: uncertainty(model),
+            tried: tried(model),
+            features: features(model),
+            thin: samples.map(|x| thin(model, &controls, &x)),
+            next: next(model, &controls),
+            rows: rows.map(|rows| compared(model, rows)).transpose()?,
+            languages: languages(model, script),
+            function: script.name.clone(),
+            controls,
+        })
+    }
+}
+
+/// The samples that a sum of kernels has kept, in the units of the data (m × d).
+fn points(model: &Predictor) -> Option<Mat<f64>> {
+    let Predictor::Kernel(model) = model else {
+        return None;
+    };
+    let (points, scaler) = (model.points(), &model.input_scaler);
+    Some(Mat::from_fn(points.nrows(), model.dim(), |i, j| {
+        scaler.unwarped(j, points[(i, j)] * scaler.scale[j] + scaler.shift[j])
+    }))
+}
+
+fn tried(model: &Predictor) -> Vec<Tried> {
+    let found = model.record().findings.as_ref();
+    let tried = found.map_or(&[][..], |found| &found.tried);
+    let c = model.outputs().len();
+    let complete = tried.iter().filter(|tried| tried.mse.len() == c);
+    complete
+        .map(|tried| {
+            let rmse: Vec<f64> = tried.mse.iter().map(|mse| mse.sqrt()).collect();
+            Tried {
+                name: clean(&tried.name).into_owned(),
+                shown: rmse.iter().map(|&rmse| four_digits(rmse)).collect(),
+                rmse,
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,149 @@
+//! What the model is made of, in words: the strongest features of a network, or the parts of a kernel.
+
+use serde::Serialize;
+use thinfit::{Activation, Model};
+use thinfit_methods::{Crossing, KernelModel, Predictor, Shape, four_digits, two_digits};
+
+/// Features that are told in words.
+const MOST: usize = 6;
+/// Inputs of a feature that are named, and the weight below which an input is not, beside the largest.
+const MOST_INPUTS: usize = 4;
+const LEAST: f64 = 0.05;
+
+/// What the model is made of.
+#[derive(Serialize)]
+pub(crate) struct Features {
+    /// A sentence before the list.
+    words: String,
+    /// One line each, for every output; the same for all outputs of a sum of kernels.
+    list: Vec<Vec<String>>,
+    /// The plane of the hidden weights of a network of two inputs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plane: Option<Plane>,
+}
+
+/// Hidden weights of two inputs.
+#[derive(Serialize)]
+struct Plane {
+    /// What a weight counts.
+    unit: &'static str,
+    /// Weights over the range of each input.
+    weights: Vec<[f64; 2]>,
+    /// |b|/n of every neuron, per output.
+    sizes: Vec<Vec<f64>>,
+}
+
+/// What the model is made of.
+pub(crate) fn features(model: &Predictor) -> Features {
+    match model {
+        Predictor::Network(model) => network(model),
+        Predictor::Kernel(model) => kernel(model),
+    }
+}
+
+/// Weights times the range of their input, both in warped units where an input is warped: n rows of d.
+fn over_ranges(model: &Model) -> Vec<Vec<f64>> {
+    let (w, scaler) = (model.hidden(), &model.input_scaler);
+    let range = |j: usize| {
+        let [low, high] = model.domain[j].map(|v| scaler.warped(j, v));
+        high - low
+    };
+    let ranges: Vec<f64> = (0..model.dim()).map(range).collect();
+    (0..w.nrows())
+        .map(|l| (0..w.ncols()).map(|j| w[(l, j)] * ranges[j]).collect())
+        .collect()
+}
+
+/// What a weight over the range of an input counts.
+fn unit(activation: Activation) -> &'static str {
+    match activation {
+        Activation::Fourier => "cycles over the range of the input",
+        Activation::Cosine => "half cycles over the range of the input",
+        _ => "change of the argument over the range of the input",
+    }
+}
+
+fn network(model: &Model) -> Features {
+    let (weights, sizes) = (over_ranges(model), model.magnitudes());
+    let unit = unit(model.activation());
+    let line = |l: usize, o: usize| {
+        let mut inputs: Vec<usize> = (0..model.dim()).collect();
+        inputs.sort_by(|&i, &j| weights[l][j].abs().total_cmp(&weights[l][i].abs()));
+        let largest = inputs.first().map_or(0.0, |&j| weights[l][j].abs());
+        inputs.retain(|&j| weights[l][j].abs() > LEAST * largest);
+        inputs.truncate(MOST_INPUTS);
+        let named = inputs.iter().map(|&j| {
+            let weight = two_digits(weights[l][j].abs());
+            let sign = if weights[l][j] < 0.0 { "−" } else { "" };
+            format!("{sign}{weight} of {}", model.inputs[j])
+        });
+        let named: Vec<String> = named.collect();
+        let size = four_digits(sizes[(l, o)]);
+        match named.is_empty() {
+            true => format!("{size}: a constant"),
+            false => format!("{size}: {}", named.join(", ")),
+        }
+    };
+    let strongest = |o: usize| {
+        let mut order: Vec<usize> = (0..model.width()).collect();
+        order.sort_by(|&a, &b| sizes[(b, o)].total_cmp(&sizes[(a, o)]));
+        order.iter().take(MOST).map(|&l| line(l, o)).collect()
+    };
+    let c = model.outputs.len();
+    let column = |o: usize| sizes.col_as_slice(o).to_vec();
+    Features {
+        words: format!(
+            "A sum of {} {}. The strongest, by the size of their term in the output, with their {unit}:",
+            model.width(),
+            match model.activation() {
+                Activation::Fourier | Activation::Cosine => "waves",
+                Activation::Relu => "ramps",
+                Activation::Sigmoid | Activation::Tanh => "smooth steps",
+            }
+        ),
+        list: (0..c).map(strongest).collect(),
+        plane: (model.dim() == 2).then(|| Plane {
+            unit,
+            weights: weights.iter().map(|w| [w[0], w[1]]).collect(),
+            sizes: (0..c).map(column).collect(),
+        }),
+    }
+}
+
+fn kernel(model: &KernelModel) -> Features {
+    let (kernel, scaler) = (model.kernel(), &model.input_scaler);
+    let mut list: Vec<String> = Vec::new();
+    for part in &kernel.parts {
+        let shape = match part.shape {
+            Shape::Gaussian => "a smooth (Gaussian) kernel",
+            Shape::Matern52 => "a Matérn 5/2 kernel",
+            Shape::Additive(_) => "a sum over groups of inputs",
+            Shape::Anova => "a product with a share of every input",
+            Shape::AnovaMatern52 => "a product with a share of every input, Matérn 5/2",
+        };
+        let lengths = part.inputs.iter().zip(&part.lengths);
+        let lengths = lengths.map(|(&j, length)| match scaler.scale.get(j) {
+            Some(scale) => format!("{} {}", model.inputs[j], four_digits(length * scale)),
+            None => format!("edge {} {}", j - model.dim() + 1, four_digits(*length)),
+        });
+        let lengths: Vec<String> = lengths.collect();
+        list.push(format!("{shape}; lengths: {}", lengths.join(", ")));
+    }
+    for (e, edge) in kernel.edges.iter().enumerate() {
+        let what = match edge.crossing {
+            Crossing::Jump => "jumps",
+            Crossing::Bend => "bends",
+        };
+        let place = edge.place(&model.inputs, scaler);
+        list.push(format!("edge {}: the function {what} where {place}", e + 1));
+    }
+    Features {
+        words: format!(
+            "A weighted mean of {} samples: those within about a length of the point count most. A long length means that \
+             the output hardly changes along that input.",
+            model.points().nrows()
+        ),
+        list: vec![list; model.outputs.len()],
+        plane: None,
+    }
+}

@@ -1,0 +1,27 @@
+//! A fitted model as one HTML page, for the person who paid for the simulation: what was learned and how sure it is, with
+//! a slider for every input.
+//!
+//! The page is one file that opens offline and asks nothing of any server. The files in `page/` are the
+//! same for every model; what differs is a block of JSON, the [`Content`](content::Content), and the model itself, as
+//! the JavaScript of `thinfit-export`, which the page runs and offers to copy. Texts of tables and models are data: the
+//! page shows them as text, and its policy lets no script run but the three that were written here.
+
+mod base64;
+mod content;
+mod control;
+mod digest;
+mod doubles;
+mod features;
+mod languages;
+mod next;
+mod page;
+mod quality;
+mod rows;
+mod thin;
+mod uncertainty;
+
+pub use page::page;
+pub use rows::Rows;
+
+#[cfg(test)]
+mod tests;

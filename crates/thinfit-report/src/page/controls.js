@@ -1,0 +1,162 @@
+// The controls: a slider or a choice for every column, each with the profile of the output along it.
+
+const STEPS = 1000;
+
+// Numbers of an input in the units of its slider, and back.
+const bent = (control, v) => (control.warp ? Math.asinh((v - control.warp[0]) / control.warp[1]) : v);
+const straight = (control, u) => (control.warp ? control.warp[0] + control.warp[1] * Math.sinh(u) : u);
+const ends = (control) => control.range.map((v) => bent(control, v));
+
+// The number at a place of the slider, from 0 to 1.
+const numberAt = (control, place) => {
+  const [low, high] = ends(control);
+  return straight(control, low + place * (high - low));
+};
+
+// Where a number stands, from 0 to 1 within the range.
+const placeOf = (control, v) => {
+  const [low, high] = ends(control);
+  return high > low ? (bent(control, v) - low) / (high - low) : 0.5;
+};
+
+// The number at a step of the slider as text: as few digits as tell neighbouring steps apart, but within the range.
+const textAt = (control, step) => {
+  const [low, high] = control.range;
+  if (!(high > low)) return String(low);
+  const v = numberAt(control, step / STEPS);
+  const near = numberAt(control, (step < STEPS ? step + 1 : step - 1) / STEPS);
+  const places = Math.min(100, -Math.floor(Math.log10(Math.abs(near - v))));
+  const rounded = (number) => (places >= 0 ? number.toFixed(places) : String(Math.round(number * 10 ** places) / 10 ** places));
+  const grain = 10 ** -places;
+  for (const number of [v, v + grain, v - grain]) {
+    if (Number(rounded(number)) >= low && Number(rounded(number)) <= high) return rounded(number);
+  }
+  return String(v);
+};
+
+// The inputs of a row as a control shows them.
+const shownOf = (control, row) => {
+  if (!control.levels) return four(row[control.first]);
+  const is = (level) => level.inputs.every((v, k) => row[control.first + k] === v);
+  return (control.levels.find(is) ?? { name: "?" }).name;
+};
+
+const WIDTH = 240, HEIGHT = 92, POINTS = 48;
+
+// A card: its elements, what it sets in the row, and how it draws its profile.
+const card = (control, number, row, changed) => {
+  const id = `control-${number}`, levels = control.levels;
+  const name = control.unit ? `${control.name} [${control.unit}]` : control.name;
+  const label = html("label", { for: id, title: short(name, 300) }, short(name, 60));
+  const picture = svg("svg", {
+    class: "profile", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img",
+    "aria-label": `Profile along ${short(name, 60)}`,
+  });
+  const path = (attributes) => picture.appendChild(svg("path", { "vector-effect": "non-scaling-stroke", ...attributes }));
+  const rug = path({ fill: "var(--line)" });
+  const band = path({ fill: "var(--band)" });
+  const curve = path({ fill: "none", stroke: "var(--accent)", "stroke-width": 2 });
+  const here = path({ fill: "none", stroke: "var(--ink)", "stroke-width": 1, "stroke-dasharray": "3 3" });
+  const low = html("span"), high = html("span");
+  let element, show;
+
+  if (levels) {
+    const choice = html("select", { id }, ...levels.map((level, k) => html("option", { value: k }, short(level.name, 60))));
+    const set = () => levels[choice.value].inputs.forEach((v, k) => { row[control.first + k] = v; });
+    choice.addEventListener("change", () => { set(); changed(); });
+    show = () => {
+      const is = (level) => level.inputs.every((v, k) => row[control.first + k] === v);
+      choice.value = String(Math.max(0, levels.findIndex(is)));
+      set();
+    };
+    levels[Math.floor((levels.length - 1) / 2)].inputs.forEach((v, k) => { row[control.first + k] = v; });
+    element = html("div", { class: "card" }, html("div", { class: "card-head" }, label, choice), picture,
+      html("div", { class: "ends" }, low, high));
+    low.textContent = short(levels[0].name, 20);
+    high.textContent = short(levels[levels.length - 1].name, 20);
+  } else {
+    const field = html("input", { id, type: "text", inputmode: "decimal", autocomplete: "off" });
+    const slider = html("input", { type: "range", min: 0, max: STEPS, step: 1, "aria-label": short(name, 60) });
+    slider.disabled = !(control.range[1] > control.range[0]);
+    const set = (text) => {
+      row[control.first] = Number(text);
+      slider.setAttribute("aria-valuetext", text);
+    };
+    slider.addEventListener("input", () => {
+      field.value = textAt(control, Number(slider.value));
+      field.removeAttribute("aria-invalid");
+      set(field.value);
+      changed();
+    });
+    field.addEventListener("input", () => {
+      const text = field.value.trim().replace(",", ".");
+      const good = text !== "" && Number.isFinite(Number(text));
+      field.setAttribute("aria-invalid", String(!good));
+      if (!good) return;
+      set(text);
+      slider.value = String(Math.round(STEPS * placeOf(control, Number(text))));
+      changed();
+    });
+    show = () => {
+      field.value = String(row[control.first]);
+      field.removeAttribute("aria-invalid");
+      slider.value = String(Math.round(STEPS * placeOf(control, row[control.first])));
+      slider.setAttribute("aria-valuetext", field.value);
+    };
+    row[control.first] = Number(textAt(control, STEPS / 2));
+    element = html("div", { class: "card" }, html("div", { class: "card-head" }, label, field), picture, slider,
+      html("div", { class: "ends" }, low, high));
+    low.textContent = four(control.range[0]);
+    high.textContent = four(control.range[1]);
+  }
+
+  // Rows per part of the range, along the bottom.
+  const count = (column) => {
+    const counts = new Array(40).fill(0);
+    for (const v of column) {
+      const place = Math.floor(placeOf(control, v) * counts.length);
+      counts[Math.max(0, Math.min(place, counts.length - 1))]++;
+    }
+    const most = Math.max(...counts), wide = WIDTH / counts.length;
+    rug.setAttribute("d", counts.map((k, i) => `M${i * wide} ${HEIGHT}v${(-14 * k) / most}h${wide}V${HEIGHT}z`).join(""));
+  };
+
+  // Draws the profile; `at` gives [value, half width or null] of a row. Yields between points.
+  const draw = function* (at, span, grow) {
+    const other = row.slice(), places = levels ? levels.map((_, k) => (k + 0.5) / levels.length)
+      : Array.from({ length: POINTS + 1 }, (_, k) => k / POINTS);
+    const values = [];
+    for (const [k, place] of places.entries()) {
+      if (levels) levels[k].inputs.forEach((v, i) => { other[control.first + i] = v; });
+      else other[control.first] = numberAt(control, place);
+      values.push(at(other));
+      yield;
+    }
+    for (const [f, half] of values) grow(f, half);
+    const [bottom, top] = span;
+    const x = (k) => (places[k] * WIDTH).toFixed(2);
+    const y = (v) => Math.max(-4, Math.min(HEIGHT + 4, HEIGHT - 4 - ((v - bottom) / (top - bottom || 1)) * (HEIGHT - 8))).toFixed(2);
+    const bounded = values.every(([, half]) => half !== null);
+    if (levels) {
+      const mark = ([f], k) => `M${x(k) - 8} ${y(f)}h16`;
+      const box = ([f, half], k) => `M${x(k) - 5} ${y(f - half)}h10V${y(f + half)}h-10z`;
+      curve.setAttribute("d", values.map(mark).join(""));
+      band.setAttribute("d", bounded ? values.map(box).join("") : "");
+      here.setAttribute("d", "");
+      return;
+    }
+    curve.setAttribute("d", "M" + values.map(([f], k) => `${x(k)} ${y(f)}`).join("L"));
+    const upper = values.map(([f, half], k) => `${x(k)} ${y(f + half)}`);
+    const lower = values.map(([f, half], k) => `${x(k)} ${y(f - half)}`).reverse();
+    band.setAttribute("d", bounded ? `M${upper.concat(lower).join("L")}z` : "");
+  };
+
+  // Marks where the slider stands.
+  const mark = () => {
+    if (levels) return;
+    const place = Math.max(0, Math.min(placeOf(control, row[control.first]), 1));
+    here.setAttribute("d", `M${(place * WIDTH).toFixed(2)} 0V${HEIGHT}`);
+  };
+
+  return { element, control, show, count, draw, mark };
+};

@@ -1,0 +1,275 @@
+// The page: puts the content in its places, and draws anew what a change asks for.
+
+const content = JSON.parse(byId("content").textContent);
+const { controls, outputs, levels } = content;
+const rows = content.rows && { ...content.rows, ...Object.fromEntries(["x", "y", "f"].map((key) => [key, content.rows[key].map(doubles)])) };
+const state = { output: 0, level: levels.indexOf(content.level), row: new Array(content.inputs.length).fill(0), half: null, waiting: true };
+const predict = (row) => [model(...row)].flat();
+
+// Work in slices of some milliseconds, so that the page stays responsive; `done` gets what the generator returns.
+const SLICE = 12;
+const inSlices = (work, done, wanted = () => true, told = () => {}) => {
+  const slice = () => {
+    if (!wanted()) return;
+    const start = performance.now();
+    for (;;) {
+      const { done: over, value } = work.next();
+      if (over) return done(value);
+      if (performance.now() - start > SLICE) {
+        told(value);
+        setTimeout(slice);
+        return;
+      }
+    }
+  };
+  slice();
+};
+
+// The first inputs by importance have their sliders in sight.
+const MOST_CARDS = 9;
+const ranked = () => {
+  const { total } = content.sensitivity[state.output];
+  const weight = (control) => Math.max(...(control.levels ? control.levels[0].inputs : [0]).map((_, k) => total[control.first + k]));
+  return controls.map((_, k) => k).sort((a, b) => weight(controls[b]) - weight(controls[a]));
+};
+const cards = controls.map((control, k) => card(control, k, state.row, () => refresh()));
+
+// The range of each output that the profiles share; it grows, but never shrinks under the reader's hand.
+const spans = outputs.map((_, o) => {
+  const span = [Infinity, -Infinity], golden = 0.6180339887498949;
+  for (let k = 0; k < 60; k++) {
+    const row = state.row.slice();
+    controls.forEach((control, j) => {
+      const place = (0.5 + (k + 1) * golden ** (1 + j / controls.length)) % 1;
+      if (control.levels) control.levels[Math.floor(place * control.levels.length)].inputs.forEach((v, i) => { row[control.first + i] = v; });
+      else row[control.first] = numberAt(control, place);
+    });
+    const f = predict(row)[o];
+    span[0] = Math.min(span[0], f);
+    span[1] = Math.max(span[1], f);
+  }
+  if (rows) for (const v of rows.y[o]) { span[0] = Math.min(span[0], v); span[1] = Math.max(span[1], v); }
+  return span;
+});
+
+// Value, half width and its relative rounding error, of the shown output.
+const at = (row) => {
+  const o = state.output, f = predict(row)[o], known = state.half ? state.half(row, state.level)[o] : null;
+  return known ? [f, ...known] : [f, null, 0];
+};
+
+const showAnswer = () => {
+  const [f, half, error] = at(state.row), digits = digitsLeft(error);
+  const places = decimals(f, error > LOST ? null : half, Math.max(digits, 1));
+  byId("answer").textContent = fixed(f, places);
+  const bounds = byId("bounds");
+  if (half !== null && error > LOST) {
+    bounds.textContent = "the interval is lost in rounding: neurons are too much alike";
+  } else if (half !== null && digits === 0) {
+    bounds.textContent = `\u00b1 about ${width(half, 1)}: rounding leaves no more`;
+  } else if (half !== null) {
+    const about = `\u00b1 ${width(half, digits)}`;
+    bounds.textContent = half >= 10 ** -places ? `${fixed(f - half, places)} to ${fixed(f + half, places)} (${about})` : about;
+  } else if (state.waiting) {
+    bounds.textContent = "computing the interval\u2026";
+  } else {
+    bounds.textContent = state.half ? "too few rows for an interval at this level" : "no interval";
+  }
+  const far = cards.filter(({ control }) => !control.levels && !(placeOf(control, state.row[control.first]) >= -1e-9 && placeOf(control, state.row[control.first]) <= 1 + 1e-9));
+  byId("outside").hidden = far.length === 0;
+  byId("outside").textContent = `Outside the samples in ${far.map(({ control }) => short(control.name, 40)).join(", ")}: nothing is certain there.`;
+};
+
+let generation = 0;
+// The prediction at once, the curves and the contour as there is time.
+const refresh = () => {
+  showAnswer();
+  cards.forEach((card) => card.mark());
+  const mine = ++generation;
+  inSlices(redraw(), () => {}, () => mine === generation);
+};
+const redraw = function* () {
+  const span = spans[state.output], before = span.join();
+  const grow = (f, half) => {
+    const more = half !== null && half < 0.3 * (span[1] - span[0]) ? half : 0;
+    span[0] = Math.min(span[0], f - more);
+    span[1] = Math.max(span[1], f + more);
+  };
+  for (const k of ranked()) {
+    const hidden = !byId("more-cards").open && byId("more-cards").contains(cards[k].element);
+    if (!hidden) yield* cards[k].draw(at, span, grow);
+  }
+  if (span.join() !== before) for (const k of ranked()) yield* cards[k].draw(at, span, () => {});
+  const pair = [byId("pair-x"), byId("pair-y")].map((select) => controls[select.value]);
+  if (pair.every(Boolean)) {
+    yield* contour(byId("contour"), pair, state.row, (row) => predict(row)[state.output], outputs[state.output], rows);
+  }
+};
+
+// Sets the sliders to a row.
+const go = (row) => {
+  row.forEach((v, j) => { state.row[j] = v; });
+  cards.forEach((card) => card.show());
+  refresh();
+  byId("h-try").scrollIntoView({ block: "start" });
+};
+
+const showCards = () => {
+  const order = ranked(), more = byId("more-cards");
+  byId("cards").replaceChildren(...order.slice(0, MOST_CARDS).map((k) => cards[k].element));
+  more.hidden = order.length <= MOST_CARDS;
+  more.firstElementChild.textContent = `${order.length - MOST_CARDS} more inputs, which matter less`;
+  more.lastElementChild.replaceChildren(...order.slice(MOST_CARDS).map((k) => cards[k].element));
+};
+
+const showPair = () => {
+  const numeric = ranked().filter((k) => !controls[k].levels && controls[k].range[1] > controls[k].range[0]);
+  byId("pair").hidden = numeric.length < 2;
+  [byId("pair-x"), byId("pair-y")].forEach((select, i) => {
+    const kept = select.value;
+    select.replaceChildren(...numeric.map((k) => html("option", { value: k }, short(controls[k].name, 60))));
+    if (numeric.length > 1) select.value = kept === "" ? String(numeric[i]) : kept;
+  });
+};
+
+const showQuality = (o) => {
+  const { verdict, words, errors } = content.quality[o];
+  const sentences = content.words.map((line) => html("li", {}, short(line, 600)));
+  byId("words").replaceChildren(
+    html("p", { class: "verdict" }, "On new rows this model is ", html("b", {}, verdict), "."),
+    html("p", {}, words.join(" ")),
+    ...(sentences.length > 0 ? [html("ul", {}, ...sentences)] : []),
+    ...(content.notes.length > 0 ? [html("p", { class: "quiet" }, `Columns of the table: ${content.notes.map((note) => short(note, 300)).join("; ")}.`)] : []));
+  byId("errors").replaceChildren(...(errors.length > 0
+    ? [table([["on new rows", "name"], ["root mean squared error", "number"]], errors.map(([name, text]) => [name, minus(text)]))] : []));
+};
+
+let drawRows = () => {};
+const showOutput = (o) => {
+  state.output = o;
+  [...byId("tabs").children].forEach((tab, k) => {
+    tab.setAttribute("aria-selected", String(k === o));
+    tab.tabIndex = k === o ? 0 : -1;
+  });
+  byId("answer-name").textContent = short(outputs[o], 60);
+  showQuality(o);
+  showCards();
+  showPair();
+  showImportance(byId("bars"), byId("second"), content.sensitivity[o], content.inputs);
+  showFeatures(content.features, o, content.inputs);
+  showTried(content.tried, o);
+  if (rows) {
+    byId("data-words").textContent = rows.words[o].join(" ");
+    drawRows = rowsView(rows, ranked().map((k) => controls[k]), outputs[o], o, go);
+    drawRows();
+  }
+  refresh();
+};
+
+// The model in a language: its pieces refer to the script that the page runs.
+const script = byId("model").textContent;
+const files = [{ name: "JavaScript", file: `${content.function}.js`, text: () => `${script}\nexport { ${content.function} };\n` },
+  ...content.languages.map(({ name, file, parts }) => ({
+    name, file, text: () => parts.map((part) => (typeof part === "string" ? part : script.substr(part[0], part[1]))).join(""),
+  }))];
+const MOST_LINES = 120;
+const showLanguage = () => {
+  const lines = files[byId("language").value].text().split("\n"), more = lines.length - MOST_LINES;
+  const shown = lines.slice(0, MOST_LINES).map((line) => short(line, 400)).join("\n");
+  byId("code").textContent = more > 1 ? `${shown}\n\u2026 ${more} more lines, which are copied as well` : shown;
+  byId("copied").textContent = "";
+};
+const copy = async () => {
+  const { text, file } = files[byId("language").value];
+  try {
+    await navigator.clipboard.writeText(text());
+    byId("copied").textContent = `Copied ${file}.`;
+  } catch {
+    byId("copied").textContent = "The browser refuses to copy; save it as a file.";
+  }
+};
+const save = () => {
+  const { text, file } = files[byId("language").value];
+  const link = html("a", { download: file, href: URL.createObjectURL(new Blob([text()], { type: "text/plain" })) });
+  link.click();
+  URL.revokeObjectURL(link.href);
+};
+
+const drawAll = () => { drawRows(); refresh(); };
+const dark = () => colour("paper") === "#14171a";
+const setTheme = (theme) => {
+  document.documentElement.dataset.theme = theme;
+  byId("theme").setAttribute("aria-pressed", String(dark()));
+  drawAll();
+};
+
+// Once.
+const start = () => {
+  const names = outputs.map((name) => short(name, 60));
+  byId("title").textContent = `A model of ${names.length > 4 ? `${names.length} outputs` : names.join(", ").replace(/, ([^,]*)$/, " and $1")}`;
+  byId("kind").textContent = short(content.kind, 300);
+  byId("made").textContent = `${short(content.made, 300)} This page is one file: it computes here and asks nothing of any server.`;
+  const tabs = byId("tabs");
+  tabs.hidden = outputs.length < 2;
+  if (outputs.length > 1) {
+    tabs.append(...outputs.map((name, o) =>
+      html("button", { type: "button", role: "tab", id: `tab-${o}`, "aria-controls": "panel", onclick: () => showOutput(o) }, short(name, 60))));
+    byId("panel").setAttribute("role", "tabpanel");
+    tabs.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (!step) return;
+      showOutput((state.output + step + outputs.length) % outputs.length);
+      tabs.children[state.output].focus();
+    });
+  }
+  byId("level").append(...levels.map((level, k) => html("option", { value: k }, `${Math.round(100 * level)} %`)));
+  byId("level").value = String(state.level);
+  byId("level").addEventListener("change", (event) => { state.level = Number(event.target.value); refresh(); });
+  byId("level-label").hidden = content.uncertainty.kind === "none";
+  byId("data").hidden = !rows;
+  if (rows) {
+    byId("seen").textContent = rows.seen;
+    byId("seen").className = rows.trained ? "warn" : "";
+    cards.filter(({ control }) => !control.levels).forEach((card) => card.count(rows.x[card.control.first]));
+  }
+  showNext(content, controls, outputs, go);
+  byId("language").append(...files.map(({ name }, k) => html("option", { value: k }, name)));
+  byId("language").addEventListener("change", showLanguage);
+  byId("copy").addEventListener("click", copy);
+  byId("save").addEventListener("click", save);
+  showLanguage();
+  byId("more-cards").addEventListener("toggle", () => refresh());
+  for (const id of ["pair-x", "pair-y"]) byId(id).addEventListener("change", () => refresh());
+  byId("contour").addEventListener("click", (event) => {
+    const frame = event.target.getBoundingClientRect(), { box } = event.target.places ?? {};
+    if (!box) return;
+    const [px, py] = [(event.clientX - frame.left - box.left) / (box.right - box.left), (box.bottom - event.clientY + frame.top) / (box.bottom - box.top)];
+    [[byId("pair-x"), px], [byId("pair-y"), py]].forEach(([select, place]) => {
+      const control = controls[select.value];
+      state.row[control.first] = Number(textAt(control, Math.round(STEPS * Math.max(0, Math.min(place, 1)))));
+    });
+    cards.forEach((card) => card.show());
+    refresh();
+  });
+  byId("contour").setAttribute("aria-label", "Contour of the output over two inputs");
+  byId("theme").setAttribute("aria-pressed", String(dark()));
+  byId("theme").addEventListener("click", () => setTheme(dark() ? "light" : "dark"));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+  let width = window.innerWidth;
+  addEventListener("resize", () => {
+    if (window.innerWidth !== width) drawAll();
+    width = window.innerWidth;
+  });
+  addEventListener("beforeprint", () => { byId("more-cards").open = true; drawAll(); });
+  addEventListener("afterprint", drawAll);
+  cards.forEach((card) => card.show());
+  showOutput(0);
+  const ready = (half) => {
+    state.half = half;
+    state.waiting = false;
+    refresh();
+  };
+  const told = (share) => { byId("bounds").textContent = `computing the interval: ${Math.round(100 * share)} %`; };
+  halfWidths(content.uncertainty, model, (work, done) => inSlices(work, done, () => true, told), ready);
+};
+start();

@@ -1,0 +1,74 @@
+//! How good the model is on rows that it had not seen, in words and numbers.
+
+use serde::Serialize;
+use thinfit_methods::{Auto, Predictor, explained, four_digits, rmse_error, two_digits};
+
+/// The quality of one output.
+#[derive(Serialize)]
+pub(crate) struct Quality {
+    /// One word for people in a hurry.
+    pub verdict: &'static str,
+    /// Sentences.
+    pub words: Vec<String>,
+    /// Root mean squared errors: name, error, and the standard error of the first.
+    pub errors: Vec<(String, String)>,
+}
+
+/// The quality of output `o`.
+pub(crate) fn quality(model: &Predictor, o: usize) -> Quality {
+    let record = model.record();
+    let errors = record
+        .validation_mse
+        .get(o)
+        .zip(record.validation_variance.get(o));
+    let Some((&mse, &variance)) = errors else {
+        return Quality {
+            verdict: "untested",
+            words: vec![
+                "No rows were held out to measure the error: how good the model is on new rows is not known.".into(),
+            ],
+            errors: vec![],
+        };
+    };
+    let (rmse, sure) = (
+        four_digits(mse.sqrt()),
+        rmse_error(record, o).map(two_digits),
+    );
+    let sure = sure.map_or(String::new(), |error| format!(" ± {error}"));
+    let mut words = vec![format!(
+        "On {} rows that it had not seen, the model errs by {rmse}{sure} in the root mean square.",
+        record.validation_samples,
+    )];
+    if variance > 0.0 {
+        words.push(match mse < variance {
+            true => format!(
+                "It leaves {} % of the variance unexplained.",
+                two_digits(100.0 * mse / variance)
+            ),
+            false => "That is no better than always predicting the mean.".into(),
+        });
+    }
+    if record.method == Auto::NAME {
+        words.push("The same rows chose between the candidates, so expect a little more.".into());
+    }
+    let mut table = vec![("this model".into(), format!("{rmse}{sure}"))];
+    if let Some(linear) = record.validation_linear.get(o) {
+        table.push(("a linear fit".into(), four_digits(linear.sqrt())));
+    }
+    table.push(("always the mean".into(), four_digits(variance.sqrt())));
+    Quality {
+        verdict: verdict(explained(mse, variance)),
+        words,
+        errors: table,
+    }
+}
+
+fn verdict(r2: f64) -> &'static str {
+    match r2 {
+        0.9999.. => "nearly exact",
+        0.99.. => "very good",
+        0.9.. => "good",
+        0.5.. => "rough",
+        _ => "poor",
+    }
+}
