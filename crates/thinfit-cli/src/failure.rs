@@ -8,6 +8,9 @@ use thinfit_table::{Problem, Remedy};
 use crate::memory::{COPIES, rounded};
 use crate::shell::quoted;
 
+/// The most characters of a message.
+const LONGEST: usize = 3000;
+
 /// The reason to stop early.
 #[derive(Debug)]
 pub enum Failure {
@@ -18,9 +21,14 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// A failure with a message.
+    /// A failure with a message; of one that quotes much of a file, the beginning.
     pub fn new(message: impl Into<String>) -> Self {
-        Failure::Message(message.into())
+        let mut message = message.into();
+        if let Some((end, _)) = message.char_indices().nth(LONGEST) {
+            message.truncate(end);
+            message.push('…');
+        }
+        Failure::Message(message)
     }
 }
 

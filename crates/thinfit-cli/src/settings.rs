@@ -227,8 +227,15 @@ fn read(path: &Path) -> Result<Map<String, Value>, Failure> {
         ))
     })?;
     let table = text.parse().map_err(|error: toml::de::Error| {
+        // It shows the line, which may be as long as the file.
+        let mut found = error.to_string();
+        if found.len() > 1000 {
+            let before = text.get(..error.span().map_or(0, |span| span.start));
+            let line = before.map_or(0, |text| text.matches('\n').count()) + 1;
+            found = format!("in line {line}, {}", error.message());
+        }
         Failure::new(format!(
-            "{}: expected TOML such as `width = 100`, found: {error}",
+            "{}: expected TOML such as `width = 100`, found: {found}",
             path.display()
         ))
     })?;
@@ -410,6 +417,23 @@ mod tests {
         ] {
             let error = asked(words).unwrap_err();
             assert!(error.contains(expected), "{words:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_file_in_one_long_line_is_refused_in_few_words() {
+        let path = std::env::temp_dir().join(format!("thinfit-long-{}.toml", std::process::id()));
+        let long = "a".repeat(100_000);
+        for (text, expected) in [
+            (format!("x = 1\ny = [{}", "1, ".repeat(50_000)), "line 2"),
+            (format!("{long} = 1"), "unknown"),
+            (format!("method = '{long}'"), "expected one of"),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let error = crate::configuration(&path).unwrap_err();
+            std::fs::remove_file(&path).unwrap();
+            assert!(error.len() < 4000, "{} bytes", error.len());
+            assert!(error.contains(expected), "{error}");
         }
     }
 

@@ -353,6 +353,27 @@ mod tests {
     }
 
     #[test]
+    fn deviations_and_bounds_beyond_the_range_of_numbers_are_errors() {
+        let x = data().x;
+        let text = fit(GaussianProcess::NAME).to_json();
+        let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        // Predictions are zero, so that only the others overflow.
+        let rows = json["coefficients"].as_array_mut().unwrap();
+        rows.iter_mut().for_each(|row| row[0] = 0.0.into());
+        json["mean"][0] = 0.0.into();
+        json["output_scaler"]["scale"][0] = 1e308.into();
+        json["signal"][0] = 1e10.into();
+        let model = Predictor::from_json(&json.to_string(), Path::new("m.json")).unwrap();
+        assert!(model.predict(x.as_ref()).is_ok());
+        for error in [
+            model.deviation(x.as_ref()).map(|_| ()).unwrap_err(),
+            model.interval(x.as_ref(), 0.5).map(|_| ()).unwrap_err(),
+        ] {
+            assert!(error.to_string().contains("leaves the range"), "{error}");
+        }
+    }
+
+    #[test]
     fn an_encoding_is_kept_in_the_file_and_checked_against_the_inputs() {
         let levels = ["a".to_owned(), "b".to_owned()];
         let column = Column::Text {

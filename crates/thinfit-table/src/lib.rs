@@ -37,6 +37,8 @@
 mod array;
 mod dialect;
 mod error;
+#[cfg(feature = "parquet")]
+mod footer;
 mod kind;
 mod mat;
 mod names;

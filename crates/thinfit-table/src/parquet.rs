@@ -2,6 +2,7 @@
 //! not be built.
 
 use crate::error::{malformed, show};
+use crate::footer;
 use crate::names::{check_columns, distinct};
 use crate::reader::{Block, Source};
 use crate::records::trim;
@@ -9,7 +10,8 @@ use crate::text::number;
 use crate::words::Words;
 use crate::{Delimiter, Error, Place, Position, Problem, Remedy, Result};
 use parquet::basic::{ConvertedType, LogicalType, Type};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
@@ -70,7 +72,13 @@ pub(crate) struct Parquet {
 
 impl Parquet {
     pub fn open(path: &Path, input: impl ChunkReader + 'static) -> Result<Self> {
-        let file = SerializedFileReader::new(input).map_err(|error| damaged(path, &error))?;
+        let file = match footer::is_sound(&input) {
+            true => survive(|| SerializedFileReader::new(input)),
+            false => Err(ParquetError::General(
+                "a description of more parts than it has".into(),
+            )),
+        };
+        let file = file.map_err(|error| damaged(path, &error))?;
         let schema = file.metadata().file_metadata().schema_descr_ptr();
         check_columns(path, schema.num_columns() as u64)?;
         let columns = schema.columns().iter();
@@ -104,10 +112,52 @@ impl Parquet {
         let rows = group.metadata().num_rows();
         self.left = usize::try_from(rows)
             .map_err(|_| ParquetError::General(format!("a group of {rows} rows")))?;
-        let open = columns.iter().map(|c| group.get_column_reader(*c));
-        self.open = open.collect::<std::result::Result<_, _>>()?;
+        let schema = self.file.metadata().file_metadata().schema_descr();
+        let open = columns.iter().map(|c| {
+            let pages = Box::new(Pages(group.get_column_page_reader(*c)?));
+            Ok(get_column_reader(schema.column(*c), pages))
+        });
+        self.open = open.collect::<std::result::Result<_, ParquetError>>()?;
         self.group += 1;
         Ok(true)
+    }
+}
+
+/// The pages of a column. A dictionary that says that it has more values than bytes is an error: memory would be taken for
+/// the values first.
+struct Pages(Box<dyn PageReader>);
+
+impl Iterator for Pages {
+    type Item = std::result::Result<Page, ParquetError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.get_next_page().transpose()
+    }
+}
+
+impl PageReader for Pages {
+    fn get_next_page(&mut self) -> std::result::Result<Option<Page>, ParquetError> {
+        match self.0.get_next_page()? {
+            Some(Page::DictionaryPage {
+                buf, num_values, ..
+            }) if num_values as usize > buf.len() => {
+                let problem = "a dictionary of more values than it has".into();
+                Err(ParquetError::General(problem))
+            }
+            page => Ok(page),
+        }
+    }
+
+    fn peek_next_page(&mut self) -> std::result::Result<Option<PageMetadata>, ParquetError> {
+        self.0.peek_next_page()
+    }
+
+    fn skip_next_page(&mut self) -> std::result::Result<(), ParquetError> {
+        self.0.skip_next_page()
+    }
+
+    fn at_record_boundary(&mut self) -> std::result::Result<bool, ParquetError> {
+        self.0.at_record_boundary()
     }
 }
 

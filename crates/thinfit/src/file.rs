@@ -129,6 +129,11 @@ pub fn fnv1a(bytes: impl IntoIterator<Item = u8>) -> u64 {
     })
 }
 
+/// What was found in a file, for a message: no more than a few lines of it, without hidden characters.
+pub(crate) fn quoted(found: &str) -> String {
+    shown(&found.chars().take(MOST_SHOWN).collect::<String>()).into_owned()
+}
+
 /// The field `format` of JSON text, if it has one.
 pub fn format(text: &str) -> Option<String> {
     let header = serde_json::from_str::<Header>(text);
@@ -152,8 +157,7 @@ pub fn parse<T: DeserializeOwned>(
     let wrong = |found: String, advice| Error::Format {
         path: name.into(),
         expected: format!("a model of format `{format}`"),
-        // It may quote the file.
-        found: shown(&found.chars().take(MOST_SHOWN).collect::<String>()).into_owned(),
+        found: quoted(&found),
         advice,
     };
     let header = serde_json::from_str::<Header>(text).map_err(|error| {

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 use std::path::Path;
 use thinfit::{
-    Code, Column, Config, Control, Dataset, Encoding, Levels, Mat, Model, Training, fit,
+    Code, Column, Config, Control, Dataset, Encoding, Levels, Mat, Model, State, Training, fit,
 };
 
 fn data() -> Dataset {
@@ -116,6 +116,15 @@ fn negative_errors_and_variances_are_refused() {
 }
 
 #[test]
+fn a_scale_that_would_make_deviations_negative_is_refused() {
+    let model = model();
+    for pointer in ["/output_scaler/scale/0", "/input_scaler/scale/1"] {
+        let flaw = flaw(&model, pointer, json!(-0.5)).unwrap();
+        assert!(flaw.contains("put scaling that does not fit"), "{flaw}");
+    }
+}
+
+#[test]
 fn hidden_characters_in_cells_change_no_category_and_reach_no_file() {
     let column = |levels: &[String], codes: &[f64]| {
         let text = Column::Text {
@@ -156,4 +165,20 @@ fn hidden_characters_in_cells_change_no_category_and_reach_no_file() {
     };
     let encoding = Encoding::learn(&["size".into()], &[ordered], false);
     assert!(encoding.fits(&["size".into()]));
+}
+
+#[test]
+fn hidden_characters_and_long_texts_of_a_state_do_not_reach_the_error() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let path = folder.join(format!("strange-state-{}.json", std::process::id()));
+    for format in ["\u{1b}[31m\u{202e}".to_owned(), "a".repeat(100_000)] {
+        std::fs::write(&path, json!({ "format": format }).to_string()).unwrap();
+        let error = State::load(&path).unwrap_err().to_string();
+        std::fs::remove_file(&path).unwrap();
+        assert!(!error.contains(char::is_control), "{error:?}");
+        assert!(
+            !error.contains('\u{202e}') && error.len() < 1000,
+            "{error:?}"
+        );
+    }
 }

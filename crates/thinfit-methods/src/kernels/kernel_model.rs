@@ -246,7 +246,7 @@ impl KernelModel {
                 gradient[(i, j)] *= self.input_scaler.warp_slope(j, x[(i, j)]);
             }
         }
-        Ok(gradient)
+        finite(gradient)
     }
 
     /// Standard deviations of f and of a new observation at the rows of `x` (n × d).
@@ -283,8 +283,8 @@ impl KernelModel {
             })
         };
         Ok(Deviation {
-            model: of(0.0),
-            observation: of(self.record.ridge),
+            model: finite(of(0.0))?,
+            observation: finite(of(self.record.ridge))?,
         })
     }
 
@@ -336,15 +336,19 @@ impl KernelModel {
                     .apply(x.subrows(block * BLOCK, out.nrows()));
                 write(x, out);
             });
-        if out.is_all_finite() {
-            Ok(out)
-        } else {
-            Err(Error::Data {
-                what: "y",
-                problem: "a predicted value leaves the range of f64".into(),
-                advice: "rescale the columns to unit variance",
-            })
-        }
+        finite(out)
+    }
+}
+
+/// Rejects a result that is not finite: products of large numbers overflow.
+fn finite(out: Mat<f64>) -> Result<Mat<f64>> {
+    match out.is_all_finite() {
+        true => Ok(out),
+        false => Err(Error::Data {
+            what: "y",
+            problem: "a predicted value leaves the range of f64".into(),
+            advice: "rescale the columns to unit variance",
+        }),
     }
 }
 

@@ -141,13 +141,14 @@ impl Scaler {
         self.warp_of(j).map_or(1.0, |warp| warp.slope(v))
     }
 
-    /// Whether this maps `columns` columns to finite numbers and each of them one to one, as what a file says may not.
+    /// Whether this maps `columns` columns to finite numbers and each of them one to one and in their order, as what a file
+    /// says may not: deviations are multiplied by the scale of their output.
     pub fn is_sound(&self, columns: usize) -> bool {
         self.shift.len() == columns
             && self.scale.len() == columns
             && (self.warp.is_empty() || self.warp.len() == columns)
             && self.shift.iter().all(|v| v.is_finite())
-            && self.scale.iter().all(|v| v.is_normal())
+            && self.scale.iter().all(|v| v.is_normal() && *v > 0.0)
             && self.warp.iter().flatten().all(|warp| warp.is_sound())
     }
 }

@@ -149,6 +149,23 @@ pub(super) fn check_effect(j: usize, d: usize, at: &[f64]) -> Result<()> {
 
 /// The mean as an offset from the first value, which is exact for equal values.
 fn mean(values: &[f64]) -> f64 {
-    let from = values[0];
-    from + values.iter().map(|v| v - from).sum::<f64>() / values.len() as f64
+    let (from, count) = (values[0], values.len() as f64);
+    let mean = from + values.iter().map(|v| v - from).sum::<f64>() / count;
+    match mean.is_finite() {
+        true => mean,
+        // The sum of large values overflows where their mean does not.
+        false => values.iter().map(|value| value / count).sum(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_of_values_near_the_end_of_the_range_is_finite() {
+        assert_eq!(mean(&[1.5e308; 4]), 1.5e308);
+        assert_eq!(mean(&[1.5e308, -1.5e308, 1.5e308, -1.5e308]), 0.0);
+        assert_eq!(mean(&[1.0, 2.0]), 1.5);
+    }
 }

@@ -4,7 +4,7 @@ use super::phases::Check;
 use super::step::{Batch, Snapshot};
 use crate::config::{Config, Training};
 use crate::data::Dataset;
-use crate::file::{Header, fnv1a, read_whole, write_whole};
+use crate::file::{Header, fnv1a, quoted, read_whole, write_whole};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -50,7 +50,7 @@ impl State {
         let wrong = |found: String| Error::Format {
             path: path.into(),
             expected: format!("a checkpoint of format `{FORMAT}`"),
-            found,
+            found: quoted(&found),
             advice: "give the file that a fit of this version saved its state to, or start the fit afresh",
         };
         match serde_json::from_slice::<Header>(&bytes) {

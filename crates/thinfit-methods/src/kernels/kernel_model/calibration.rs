@@ -10,7 +10,7 @@
 //!
 //! at the same kernel and g. A method that knows better errors, from folds that chose the kernel anew, stores them.
 
-use super::KernelModel;
+use super::{KernelModel, finite};
 use crate::kernels::cholesky::{inverse, solve};
 use crate::{Interval, Result};
 use faer::{Mat, MatRef, Par};
@@ -81,9 +81,13 @@ impl KernelModel {
                 false => sign * f64::INFINITY,
             })
         };
+        let (mut low, mut high) = (bound(-1.0), bound(1.0));
+        if half.iter().all(|half| half.is_finite()) {
+            (low, high) = (finite(low)?, finite(high)?);
+        }
         Ok(Interval {
-            low: bound(-1.0),
-            high: bound(1.0),
+            low,
+            high,
             rows: calibration.rows(),
         })
     }

@@ -1,0 +1,93 @@
+//! What the program `thinfit` does: parses, dispatches, prints errors and sets the exit code.
+//!
+//! Results go to standard output, everything else to standard error. Exit codes: 0 done, 2 error, 130 interrupted.
+
+mod args;
+mod checkpoint;
+mod columns;
+mod commands;
+mod device;
+mod digits;
+mod extrapolation;
+mod failure;
+mod forecast;
+mod interrupt;
+mod limit;
+mod memory;
+mod output;
+mod progress;
+mod settings;
+mod shell;
+mod terminal;
+mod threads;
+
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory, FromArgMatches, Parser};
+
+use crate::args::{Cli, Command, FitArgs};
+use crate::commands::{
+    compare, data, demo, export, fit, inspect, plot, predict, report, reproduce, score,
+};
+use crate::failure::Failure;
+use crate::memory::Memory;
+
+/// Runs the program with the arguments of the process.
+pub fn run() -> ExitCode {
+    limit::hold_back();
+    let mut out = BufWriter::new(terminal::stdout());
+    let outcome = threads::check().and_then(|()| dispatch(Cli::parse(), &mut out));
+    match outcome.and_then(|interrupted| Ok(out.flush().map(|()| interrupted)?)) {
+        Ok(true) => ExitCode::from(interrupt::CODE),
+        Ok(false) | Err(Failure::ReaderGone) => ExitCode::SUCCESS,
+        Err(failure) => {
+            // Where standard error is gone as well, the exit code has to do.
+            let _ = writeln!(terminal::stderr(), "error: {failure}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// All settings of the fit that a configuration file asks for.
+///
+/// # Errors
+/// What `thinfit fit --config` says is wrong with the file.
+pub fn configuration(file: &Path) -> Result<serde_json::Value, String> {
+    let words = ["fit".as_ref(), "--config".as_ref(), file.as_os_str()];
+    let command = FitArgs::augment_args(clap::Command::new("fit"));
+    let matches = command.try_get_matches_from(words);
+    let args = matches.and_then(|matches| FitArgs::from_arg_matches(&matches));
+    let mut args = args.map_err(|error| error.to_string())?;
+    let asked = settings::resolve(&mut args).map_err(|failure| failure.to_string())?;
+    Ok(asked.request.settings())
+}
+
+/// Runs a command; tells whether it was interrupted.
+fn dispatch(cli: Cli, out: &mut impl Write) -> Result<bool, Failure> {
+    let Some(command) = cli.command else {
+        return dispatch(Cli::parse_from(["thinfit", "demo"]), out);
+    };
+    let memory = cli.memory.unwrap_or_else(Memory::of_machine);
+    match command {
+        Command::Fit(args) => return fit::run(*args, memory, out),
+        Command::Compare(args) => return compare::run(&args, memory, out),
+        Command::Predict(args) => predict::run(&args, memory, out)?,
+        Command::Score(args) => score::run(&args, memory, out)?,
+        Command::Inspect(args) => inspect::run(&args, memory, out)?,
+        Command::Plot(args) => plot::run(&args, memory, out)?,
+        Command::Report(args) => report::run(&args, memory, out)?,
+        Command::Export(args) => export::run(&args, memory, out)?,
+        Command::Data(args) => data::run(&args, memory, out)?,
+        Command::Demo(args) => demo::run(&args, out)?,
+        Command::Reproduce(args) => return reproduce::run(&args, out),
+        Command::Completions { shell } => {
+            // Into memory first: the generator panics where a reader is gone.
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "thinfit", &mut script);
+            out.write_all(&script)?;
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,90 @@
+//! Damaged files for every reader of thinfit: `cargo run -p thinfit-fuzz --features parquet -- run`.
+//!
+//! Valid files (`corpus/`) are changed at random, in their bytes or in what they say, often with checksums and lengths put right
+//! again so that these do not hide the rest. Each is read as a user would. An input may be accepted or refused; it may not
+//! panic, abort, hang, take more than 10 s of computing or 1 GiB of memory, or give a number that is not finite or not that of another path.
+//! Batches of inputs run in processes of their own, so that whatever happens is put down to one input, which is kept.
+//!
+//! There is no instrumentation: it needs a nightly compiler or `unsafe`. Instead, an input that ends in words not seen
+//! before becomes a seed, too.
+
+mod bytes;
+mod corpus;
+mod lines;
+mod mat;
+mod npy;
+mod npz;
+mod parquet;
+mod random;
+mod record;
+mod run;
+mod target;
+mod targets;
+mod tree;
+mod worker;
+
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use target::Target;
+
+#[derive(Parser)]
+#[command(about = "Damaged files for every reader of thinfit")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Tries many inputs and records what became of them; goes on where an interrupted run of the same seed stopped
+    Run(run::Args),
+    /// Tries files whose folder is named for a target, such as `corpus/npz/odd.npz`
+    Replay {
+        /// The files
+        files: Vec<PathBuf>,
+    },
+    /// One batch of a run, in a process of its own
+    #[command(hide = true)]
+    Batch(worker::Batch),
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Run(args) => run::run(&args),
+        Command::Replay { files } => replay(&files),
+        Command::Batch(batch) => worker::work(&batch).map(|()| true),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Tries files and says what became of each.
+fn replay(files: &[PathBuf]) -> Result<bool, String> {
+    let scratch = std::env::temp_dir().join(format!("thinfit-replay-{}", std::process::id()));
+    for file in files {
+        let folder = file.parent().and_then(|folder| folder.file_name());
+        let target = folder.and_then(|name| Target::named(&name.to_string_lossy()));
+        let target = target.ok_or_else(|| {
+            let names: Vec<_> = Target::ALL.iter().map(|target| target.name()).collect();
+            let (file, names) = (file.display(), names.join(", "));
+            format!("{file}: expected a folder named for a target, one of {names}")
+        })?;
+        let bytes = std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
+        std::fs::create_dir_all(&scratch).map_err(|error| error.to_string())?;
+        let (outcome, cost) = worker::measured(|| target.survive(&bytes, &scratch));
+        let (seconds, megabytes) = (cost.seconds, cost.memory as f64 / 1e6);
+        println!(
+            "{}: {outcome:?}, {seconds:.3} s, {megabytes:.1} MB",
+            file.display()
+        );
+    }
+    let _ = std::fs::remove_dir_all(&scratch);
+    Ok(true)
+}

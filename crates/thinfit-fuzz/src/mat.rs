@@ -1,0 +1,88 @@
+//! MAT files taken apart: the elements after the header, unpacked, and packed again with right lengths and checksums.
+
+use crate::bytes;
+use crate::corpus::Source;
+use crate::random::Random;
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
+use std::io::{Read, Write};
+
+/// Bytes before the first element.
+const HEADER: usize = 128;
+/// The type of an element that is compressed.
+const COMPRESSED: u32 = 15;
+/// The most bytes that an element is unpacked to here.
+const MOST: u64 = 1 << 20;
+
+/// Type and content of an element, unpacked.
+type Element = (u32, Vec<u8>);
+
+fn elements(file: &[u8], word: impl Fn([u8; 4]) -> u32) -> Option<Vec<Element>> {
+    let mut rest = file.get(HEADER..)?;
+    let mut elements = Vec::new();
+    while let Some((tag, after)) = rest.split_first_chunk::<8>() {
+        let [a, b, c, d, e, f, g, h] = *tag;
+        let (kind, size) = (word([a, b, c, d]), word([e, f, g, h]) as usize);
+        let content = after.get(..size)?;
+        let mut unpacked = Vec::new();
+        match kind {
+            COMPRESSED => {
+                let mut stream = ZlibDecoder::new(content).take(MOST);
+                stream.read_to_end(&mut unpacked).ok()?;
+            }
+            _ => unpacked.extend(content),
+        }
+        elements.push((kind, unpacked));
+        rest = &after[size..];
+    }
+    Some(elements)
+}
+
+/// Changes an element, or how many there are; the bytes of the file if it is none.
+pub fn change(file: &mut Vec<u8>, source: &Source<'_>, random: &mut Random) {
+    let big = file.get(126) == Some(&b'M');
+    let read = if big {
+        u32::from_be_bytes
+    } else {
+        u32::from_le_bytes
+    };
+    let write = if big {
+        u32::to_be_bytes
+    } else {
+        u32::to_le_bytes
+    };
+    let found = elements(file, read).filter(|elements| !elements.is_empty());
+    let Some(mut elements) = found else {
+        return bytes::change(file, source, random);
+    };
+    let at = random.below(elements.len());
+    match random.below(10) {
+        0 => drop(elements.remove(at)),
+        1 => {
+            let copy = elements[at].clone();
+            elements.push(copy);
+        }
+        // The same content, packed or not.
+        2 if elements[at].0 == COMPRESSED => {
+            let size = elements[at].1.len().min(8);
+            let content = elements[at].1.split_off(size);
+            elements[at] = (14, content);
+        }
+        3 => elements[at].0 = random.below(20) as u32,
+        4..7 => (0..random.few()).for_each(|_| bytes::integer(&mut elements[at].1, random)),
+        _ => (0..random.few()).for_each(|_| bytes::change(&mut elements[at].1, source, random)),
+    }
+    file.truncate(HEADER);
+    for (kind, mut content) in elements {
+        if kind == COMPRESSED {
+            let mut zlib = ZlibEncoder::new(Vec::new(), Compression::fast());
+            // Memory does not run out of space.
+            let packed = zlib.write_all(&content).and_then(|()| zlib.finish());
+            content = packed.unwrap_or_default();
+        }
+        file.extend(write(kind));
+        file.extend(write(content.len() as u32));
+        file.extend(content);
+    }
+}

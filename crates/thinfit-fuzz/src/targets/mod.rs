@@ -1,0 +1,22 @@
+//! What each target checks.
+
+pub mod configuration;
+pub mod export;
+pub mod model;
+pub mod state;
+pub mod table;
+
+use thinfit_text::is_hidden;
+
+/// An error is shown to users: it may quote a file, but not all of it, nor characters that do something.
+fn check_message(message: &str) {
+    assert!(
+        !message.contains(is_hidden),
+        "hidden characters in: {message:?}"
+    );
+    assert!(
+        message.len() < 10_000,
+        "a message of {} bytes",
+        message.len()
+    );
+}

@@ -1,0 +1,72 @@
+//! A short run over every target: the corpus as it is, with all that was ever found, and some thousands of changed files.
+
+#![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A folder that is removed at the end of the test.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn folder(name: &str) -> Folder {
+    let name = format!("fuzz-{name}-{}", std::process::id());
+    Folder(Path::new(env!("CARGO_TARGET_TMPDIR")).join(name))
+}
+
+/// Runs the program; the record of the run.
+fn run(folder: &Folder, words: &[&str]) -> Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_thinfit-fuzz"));
+    let output = command
+        .arg("run")
+        .args(words)
+        .arg("--folder")
+        .arg(&folder.0);
+    let output = output.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let record = std::fs::read(folder.0.join("record.json")).unwrap();
+    serde_json::from_slice(&record).unwrap()
+}
+
+#[test]
+fn damaged_files_are_read_or_refused_and_nothing_else() {
+    let folder = folder("bounded");
+    let record = run(&folder, &["--inputs", "60000", "--seed", "1"]);
+    let targets = record["targets"].as_object().unwrap();
+    assert!(targets.len() >= 8, "{targets:?}");
+    for (name, progress) in targets {
+        let count = |key: &str| progress[key].as_u64().unwrap();
+        let (inputs, accepted, refused) = (count("inputs"), count("accepted"), count("refused"));
+        assert!(inputs >= count("wanted"), "{name}");
+        // A good share either way, or the changes reach nothing.
+        assert!(
+            20 * accepted > inputs && 20 * refused > inputs,
+            "{name}: {accepted} of {inputs}"
+        );
+    }
+    assert_eq!(record["findings"], Value::Array(vec![]));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_inputs_and_a_run_goes_on_where_it_stopped() {
+    let tried = |record: &Value| {
+        let npy = &record["targets"]["npy"];
+        ["inputs", "accepted", "refused", "bytes"].map(|key| npy[key].as_u64().unwrap())
+    };
+    let (one, other) = (folder("one"), folder("other"));
+    let words = |inputs| ["--targets", "npy", "--seed", "5", "--inputs", inputs];
+    let whole = run(&one, &words("25000"));
+    let first = run(&other, &words("20000"));
+    assert!(tried(&first)[0] < tried(&whole)[0]);
+    // The first batch is the corpus.
+    assert!(tried(&whole)[0] >= 25_000);
+    let again = run(&other, &words("20000"));
+    assert_eq!(tried(&again), tried(&first));
+}
