@@ -79,7 +79,9 @@ def arrays():
         np.savez_compressed(path, X=np.zeros(5_000))
     cell = np.empty(2, dtype=object)
     cell[:] = [1.0, "two"]
-    several = parts | {"k": np.arange(4, dtype="int16"), "flag": SMALL > 0}
+    # MATLAB has no vectors.
+    parts["y"] = parts["y"].reshape(4, 1)
+    several = parts | {"k": np.arange(4, dtype="int16").reshape(4, 1), "flag": SMALL > 0}
     odd = {"cell": cell, "record": {"a": 1.0}, "sparse": scipy.sparse.eye(3), "text": "words", "z": SMALL + 1j, "X": SMALL}
     for name, variables, compressed in [
         ("plain.mat", parts, False),
@@ -88,7 +90,7 @@ def arrays():
         ("several-compressed.mat", several, True),
         ("odd.mat", odd, False),
         ("odd-compressed.mat", odd, True),
-        ("zeros.mat", {"X": np.zeros(5_000)}, True),
+        ("zeros.mat", {"X": np.zeros((5_000, 1))}, True),
     ]:
         if path := place("mat", name):
             scipy.io.savemat(path, variables, do_compression=compressed)

@@ -10,12 +10,13 @@ use std::io::{Read, Write};
 
 /// Bytes before the first element.
 const HEADER: usize = 128;
-/// The type of an element that is compressed.
+/// The types of an element that is an array, and of one that is compressed.
+const MATRIX: u32 = 14;
 const COMPRESSED: u32 = 15;
 /// The most bytes that an element is unpacked to here.
 const MOST: u64 = 1 << 20;
 
-/// Type and content of an element, unpacked.
+/// Type and content of an element.
 type Element = (u32, Vec<u8>);
 
 fn elements(file: &[u8], word: impl Fn([u8; 4]) -> u32) -> Option<Vec<Element>> {
@@ -24,19 +25,25 @@ fn elements(file: &[u8], word: impl Fn([u8; 4]) -> u32) -> Option<Vec<Element>> 
     while let Some((tag, after)) = rest.split_first_chunk::<8>() {
         let [a, b, c, d, e, f, g, h] = *tag;
         let (kind, size) = (word([a, b, c, d]), word([e, f, g, h]) as usize);
-        let content = after.get(..size)?;
-        let mut unpacked = Vec::new();
-        match kind {
-            COMPRESSED => {
-                let mut stream = ZlibDecoder::new(content).take(MOST);
-                stream.read_to_end(&mut unpacked).ok()?;
-            }
-            _ => unpacked.extend(content),
-        }
-        elements.push((kind, unpacked));
+        elements.push((kind, after.get(..size)?.to_vec()));
         rest = &after[size..];
     }
     Some(elements)
+}
+
+fn unpacked(content: &[u8]) -> Vec<u8> {
+    let mut unpacked = Vec::new();
+    // What is damaged is changed as far as it can be read.
+    let _ = ZlibDecoder::new(content)
+        .take(MOST)
+        .read_to_end(&mut unpacked);
+    unpacked
+}
+
+fn packed(content: &[u8]) -> Vec<u8> {
+    let mut zlib = ZlibEncoder::new(Vec::new(), Compression::fast());
+    let packed = zlib.write_all(content).and_then(|()| zlib.finish());
+    packed.expect("memory takes all that is written")
 }
 
 /// Changes an element, or how many there are; the bytes of the file if it is none.
@@ -63,24 +70,28 @@ pub fn change(file: &mut Vec<u8>, source: &Source<'_>, random: &mut Random) {
             let copy = elements[at].clone();
             elements.push(copy);
         }
-        // The same content, packed or not.
-        2 if elements[at].0 == COMPRESSED => {
-            let size = elements[at].1.len().min(8);
-            let content = elements[at].1.split_off(size);
-            elements[at] = (14, content);
+        2 => elements[at].0 = random.below(20) as u32,
+        how => {
+            let (kind, content) = &mut elements[at];
+            if *kind == COMPRESSED {
+                *content = unpacked(content);
+            }
+            match how {
+                // The same content, but not packed.
+                3 if *kind == COMPRESSED && content.len() >= 8 => {
+                    *kind = MATRIX;
+                    content.drain(..8);
+                }
+                3..7 => (0..random.few()).for_each(|_| bytes::integer(content, random)),
+                _ => (0..random.few()).for_each(|_| bytes::change(content, source, random)),
+            }
+            if *kind == COMPRESSED {
+                *content = packed(content);
+            }
         }
-        3 => elements[at].0 = random.below(20) as u32,
-        4..7 => (0..random.few()).for_each(|_| bytes::integer(&mut elements[at].1, random)),
-        _ => (0..random.few()).for_each(|_| bytes::change(&mut elements[at].1, source, random)),
     }
     file.truncate(HEADER);
-    for (kind, mut content) in elements {
-        if kind == COMPRESSED {
-            let mut zlib = ZlibEncoder::new(Vec::new(), Compression::fast());
-            // Memory does not run out of space.
-            let packed = zlib.write_all(&content).and_then(|()| zlib.finish());
-            content = packed.unwrap_or_default();
-        }
+    for (kind, content) in elements {
         file.extend(write(kind));
         file.extend(write(content.len() as u32));
         file.extend(content);

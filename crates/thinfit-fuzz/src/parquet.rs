@@ -122,7 +122,8 @@ fn value(
 /// The pages from the start of a file: header and content.
 fn pages(file: &[u8]) -> Vec<(Structure, Range<usize>)> {
     let (mut pages, mut at) = (Vec::new(), 4);
-    while let Some(header) = structure(file, at, 0) {
+    let end = description(file).unwrap_or(file.len());
+    while let Some(header) = structure(file, at, 0).filter(|header| header.end < end) {
         let of = |field| header.fields.iter().find(|(id, _)| *id == field);
         let size = of(SIZE).and_then(|(_, place)| varint(file, place.start));
         let Some(size) = size.and_then(|(size, _)| usize::try_from(size >> 1).ok()) else {
@@ -141,8 +142,8 @@ fn pages(file: &[u8]) -> Vec<(Structure, Range<usize>)> {
 /// Changes a page, its header or the description at the end; the bytes of the file if it is none.
 pub fn change(file: &mut Vec<u8>, source: &Source<'_>, random: &mut Random) {
     let (pages, description) = (pages(file), description(file));
-    match random.below(4) {
-        0 if !pages.is_empty() => {
+    match random.below(6) {
+        0..3 if !pages.is_empty() => {
             let (header, content) = random.of(&pages);
             let mut page = file[content.clone()].to_vec();
             (0..random.few()).for_each(|_| bytes::integer(&mut page, random));
@@ -155,11 +156,11 @@ pub fn change(file: &mut Vec<u8>, source: &Source<'_>, random: &mut Random) {
                 let _ = put(file, place.clone(), zigzag(i64::from(crc.sum() as i32)));
             }
         }
-        1 if !pages.is_empty() => {
+        3 if !pages.is_empty() => {
             let (header, _) = random.of(&pages);
             number(file, &header.numbers, random);
         }
-        2 | 3 if description.is_some() => {
+        4 | 5 if description.is_some() => {
             let start = description.unwrap_or_default();
             let mut end = file.split_off(start);
             end.truncate(end.len() - TAIL);

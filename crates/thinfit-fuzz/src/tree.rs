@@ -80,7 +80,8 @@ fn change(tree: &mut Value, other: &Value, source: &Source<'_>, random: &mut Ran
         }
         Value::String(text) => match random.below(3) {
             0 => text.push_str(&source.text(random)),
-            1 => *text = text.repeat(random.below(4) * random.below(40)),
+            // Only what is short, since it may have been repeated before.
+            1 if text.len() < 100 => *text = text.repeat(random.below(4) * random.below(40)),
             _ => *text = source.text(random),
         },
         Value::Array(values) => array(values, random),

@@ -1,9 +1,10 @@
-//! The description at the end of a Parquet file, looked at before the `parquet` crate reads it: that crate takes memory for as
+//! The description at the end of a Parquet file and the headers of its pages, looked at before the `parquet` crate reads it: that crate takes memory for as
 //! many parts as a number says, whether or not they are there, and takes a field for what it should be, whatever it says it is.
 //!
-//! A description is a structure of Thrift's compact protocol. Here, only types and numbers of parts are compared with what
+//! Both are structures of Thrift's compact protocol. Here, only types and numbers of parts are compared with what
 //! they should be; all else is left to the crate.
 
+use crate::pages::number;
 use bytes::Bytes;
 use parquet::file::reader::ChunkReader;
 
@@ -149,6 +150,41 @@ const BOX: &[(u64, Kind)] = &[
     (7, Double),
     (8, Double),
 ];
+/// The header of a page.
+const HEADER: &[(u64, Kind)] = &[
+    (1, Whole(5)),
+    (UNPACKED, Whole(5)),
+    (PACKED, Whole(5)),
+    (4, Whole(5)),
+    (
+        5,
+        Structure(&[
+            (1, Whole(5)),
+            (2, Whole(5)),
+            (3, Whole(5)),
+            (4, Whole(5)),
+            (5, Structure(STATISTICS)),
+        ]),
+    ),
+    (6, Structure(&[])),
+    (7, Structure(&[(1, Whole(5)), (2, Whole(5)), (3, Flag)])),
+    (
+        8,
+        Structure(&[
+            (1, Whole(5)),
+            (2, Whole(5)),
+            (3, Whole(5)),
+            (4, Whole(5)),
+            (5, Whole(5)),
+            (6, Whole(5)),
+            (7, Flag),
+            (8, Structure(STATISTICS)),
+        ]),
+    ),
+];
+/// The fields of a header with the size of its page.
+const UNPACKED: u64 = 2;
+const PACKED: u64 = 3;
 const PAIR: &[(u64, Kind)] = &[(1, Text), (2, Text)];
 
 impl Kind {
@@ -180,12 +216,30 @@ pub(crate) fn is_sound(input: &impl ChunkReader) -> bool {
     description().is_none_or(|bytes| agrees(&bytes).is_some())
 }
 
+/// The sizes of a page.
+pub(crate) struct PageSize {
+    /// Bytes in the file, with the header.
+    pub size: u64,
+    /// Bytes once unpacked.
+    pub unpacked: i64,
+}
+
+/// The sizes of the page whose header these bytes begin with; none if it is not sound.
+pub(crate) fn page(bytes: &[u8]) -> Option<PageSize> {
+    let mut walk = Walk::new(bytes);
+    walk.structure(HEADER, 0)?;
+    let header = (bytes.len() - walk.rest.len()) as u64;
+    let [unpacked, packed] = walk.sizes?;
+    // Numbers alternate between both signs, from zero on.
+    let signed = |number: u64| (number >> 1) as i64 ^ -((number & 1) as i64);
+    Some(PageSize {
+        size: header.checked_add(u64::try_from(signed(packed)).ok()?)?,
+        unpacked: signed(unpacked),
+    })
+}
+
 fn agrees(bytes: &[u8]) -> Option<()> {
-    let mut walk = Walk {
-        rest: bytes,
-        columns: None,
-        children: 0,
-    };
+    let mut walk = Walk::new(bytes);
     walk.structure(DESCRIPTION, 0)?;
     // A tree: each is the child of one, but the first.
     (walk.children < walk.columns.unwrap_or(0).max(1)).then_some(())
@@ -198,26 +252,24 @@ struct Walk<'a> {
     columns: Option<u64>,
     /// How many of them are said to be in groups.
     children: u64,
+    /// The last two whole numbers of 32 bits in fields [`UNPACKED`] and [`PACKED`] of the outermost structure.
+    sizes: Option<[u64; 2]>,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    fn new(rest: &'a [u8]) -> Self {
+        Walk {
+            rest,
+            columns: None,
+            children: 0,
+            sizes: None,
+        }
+    }
+
     fn byte(&mut self) -> Option<u8> {
         let (first, rest) = self.rest.split_first()?;
         self.rest = rest;
         Some(*first)
-    }
-
-    /// A number of seven bits a byte.
-    fn number(&mut self) -> Option<u64> {
-        let mut number = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                return Some(number);
-            }
-        }
-        None
     }
 
     fn skip(&mut self, count: u64) -> Option<()> {
@@ -233,7 +285,7 @@ impl Walk<'_> {
                 return Some(());
             }
             field = match head >> 4 {
-                0 => self.number()? >> 1,
+                0 => number(&mut self.rest)? >> 1,
                 step => field.checked_add(u64::from(step))?,
             };
             let known = fields.iter().find(|(number, _)| *number == field);
@@ -241,9 +293,15 @@ impl Walk<'_> {
             if !kind.is_none_or(|kind| kind.is(head & 15)) {
                 return None;
             }
-            // The value of a flag is in its type.
-            if !matches!(head & 15, 1 | 2) {
-                self.value(head & 15, kind, depth)?;
+            match (head & 15, field) {
+                // The value of a flag is in its type.
+                (1 | 2, _) => {}
+                (5, UNPACKED | PACKED) if depth == 0 => {
+                    let sizes = self.sizes.get_or_insert_default();
+                    let size = &mut sizes[(field - UNPACKED) as usize];
+                    *size = number(&mut self.rest)?;
+                }
+                (found, _) => self.value(found, kind, depth)?,
             }
         }
     }
@@ -253,21 +311,17 @@ impl Walk<'_> {
         match found {
             1..=3 => self.skip(1),
             4..=6 => {
-                let number = self.number()?;
+                let found = number(&mut self.rest)?;
                 if let Some(Children) = kind {
                     // Even numbers are positive; a negative one is a claim beyond all others.
-                    let count = if number % 2 == 0 {
-                        number / 2
-                    } else {
-                        u64::MAX
-                    };
+                    let count = if found % 2 == 0 { found / 2 } else { u64::MAX };
                     self.children = self.children.saturating_add(count);
                 }
                 Some(())
             }
             7 => self.skip(8),
             8 => {
-                let length = self.number()?;
+                let length = number(&mut self.rest)?;
                 self.skip(length)
             }
             9 | 10 => self.list(kind, depth),
@@ -283,7 +337,7 @@ impl Walk<'_> {
     fn list(&mut self, kind: Option<&Kind>, depth: usize) -> Option<()> {
         let head = self.byte()?;
         let count = match head >> 4 {
-            15 => self.number()?,
+            15 => number(&mut self.rest)?,
             count => u64::from(count),
         };
         let of = match kind {
@@ -336,6 +390,20 @@ mod tests {
         assert!(!is_sound(&claim(&[4])));
         assert!(!is_sound(&claim(&[0x80, 0x80, 0x80, 0x80, 8])));
         assert!(!is_sound(&claim(&[1])));
+    }
+
+    #[test]
+    fn the_sizes_of_a_page_are_those_of_its_header() {
+        let found = page(&FILE[4..]).unwrap();
+        let next = page(&FILE[4 + found.size as usize..]).unwrap();
+        assert!(found.unpacked >= 24 && next.unpacked >= 24);
+        // Type, then sizes of a gigabyte and of 3 bytes.
+        let header = [0x15, 0, 0x15, 0x80, 0x80, 0x80, 0x80, 8, 0x15, 6, 0];
+        let found = page(&header).unwrap();
+        assert_eq!(
+            (found.unpacked, found.size),
+            (1 << 30, header.len() as u64 + 3)
+        );
     }
 
     #[test]

@@ -45,6 +45,8 @@ mod names;
 mod npy;
 mod npz;
 #[cfg(feature = "parquet")]
+mod pages;
+#[cfg(feature = "parquet")]
 mod parquet;
 mod reader;
 mod records;

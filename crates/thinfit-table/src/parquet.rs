@@ -4,13 +4,14 @@
 use crate::error::{malformed, show};
 use crate::footer;
 use crate::names::{check_columns, distinct};
+use crate::pages::Pages;
 use crate::reader::{Block, Source};
 use crate::records::trim;
 use crate::text::number;
 use crate::words::Words;
 use crate::{Delimiter, Error, Place, Position, Problem, Remedy, Result};
+use bytes::Bytes;
 use parquet::basic::{ConvertedType, LogicalType, Type};
-use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType};
 use parquet::errors::ParquetError;
@@ -19,6 +20,11 @@ use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+
+/// Bytes that a page may always unpack to, in case the size of its column is wrong.
+const SMALL_PAGE: i64 = 1 << 24;
+/// The most bytes that are read for the header of a page.
+const LONGEST_HEADER: u64 = 1 << 14;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +63,9 @@ impl Meaning {
 pub(crate) struct Parquet {
     path: PathBuf,
     file: Box<dyn FileReader>,
+    /// Bytes of the file from a place on, and how many there are.
+    bytes: Box<dyn Fn(u64, usize) -> Option<Bytes> + Send>,
+    end: u64,
     names: Vec<String>,
     /// How to interpret each column.
     meanings: Vec<Meaning>,
@@ -71,7 +80,9 @@ pub(crate) struct Parquet {
 }
 
 impl Parquet {
-    pub fn open(path: &Path, input: impl ChunkReader + 'static) -> Result<Self> {
+    /// Opens a file, of which `again` is another handle.
+    pub fn open<R: ChunkReader + 'static>(path: &Path, input: R, again: R) -> Result<Self> {
+        let end = input.len();
         let file = match footer::is_sound(&input) {
             true => survive(|| SerializedFileReader::new(input)),
             false => Err(ParquetError::General(
@@ -95,12 +106,34 @@ impl Parquet {
             names: distinct(path, columns.clone().map(|c| c.path().string()).collect())?,
             meanings: columns.map(|column| meaning(column)).collect(),
             file: Box::new(file),
+            bytes: Box::new(move |start, length| again.get_bytes(start, length).ok()),
+            end,
             group: 0,
             open: Vec::new(),
             left: 0,
             next: 0,
             before: 0,
         })
+    }
+
+    /// Whether no page of a column says that it unpacks to more than the column does: memory would be taken for it first.
+    fn sizes_are_sound(&self, column: &ColumnChunkMetaData) -> bool {
+        let most = column.uncompressed_size().max(SMALL_PAGE);
+        let (mut place, length) = column.byte_range();
+        let end = place.saturating_add(length).min(self.end);
+        while place < end {
+            let size = (end - place).min(LONGEST_HEADER);
+            let header = (self.bytes)(place, size as usize);
+            // What cannot be read is left to the crate.
+            let Some(page) = header.and_then(|bytes| footer::page(&bytes)) else {
+                return true;
+            };
+            if page.unpacked > most {
+                return false;
+            }
+            place = place.saturating_add(page.size);
+        }
+        true
     }
 
     /// Opens the next group of rows; false if there is none.
@@ -114,50 +147,19 @@ impl Parquet {
             .map_err(|_| ParquetError::General(format!("a group of {rows} rows")))?;
         let schema = self.file.metadata().file_metadata().schema_descr();
         let open = columns.iter().map(|c| {
-            let pages = Box::new(Pages(group.get_column_page_reader(*c)?));
+            if !self.sizes_are_sound(group.metadata().column(*c)) {
+                let problem = "a page that is larger than its column".into();
+                return Err(ParquetError::General(problem));
+            }
+            let pages = Box::new(Pages {
+                pages: group.get_column_page_reader(*c)?,
+                nullable: self.meanings[*c].present > 0,
+            });
             Ok(get_column_reader(schema.column(*c), pages))
         });
         self.open = open.collect::<std::result::Result<_, ParquetError>>()?;
         self.group += 1;
         Ok(true)
-    }
-}
-
-/// The pages of a column. A dictionary that says that it has more values than bytes is an error: memory would be taken for
-/// the values first.
-struct Pages(Box<dyn PageReader>);
-
-impl Iterator for Pages {
-    type Item = std::result::Result<Page, ParquetError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.get_next_page().transpose()
-    }
-}
-
-impl PageReader for Pages {
-    fn get_next_page(&mut self) -> std::result::Result<Option<Page>, ParquetError> {
-        match self.0.get_next_page()? {
-            Some(Page::DictionaryPage {
-                buf, num_values, ..
-            }) if num_values as usize > buf.len() => {
-                let problem = "a dictionary of more values than it has".into();
-                Err(ParquetError::General(problem))
-            }
-            page => Ok(page),
-        }
-    }
-
-    fn peek_next_page(&mut self) -> std::result::Result<Option<PageMetadata>, ParquetError> {
-        self.0.peek_next_page()
-    }
-
-    fn skip_next_page(&mut self) -> std::result::Result<(), ParquetError> {
-        self.0.skip_next_page()
-    }
-
-    fn at_record_boundary(&mut self) -> std::result::Result<bool, ParquetError> {
-        self.0.at_record_boundary()
     }
 }
 

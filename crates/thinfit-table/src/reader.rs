@@ -214,8 +214,14 @@ impl Reader {
             Kind::Mat => Box::new(mat::open(path, rest.seekable(path, head)?, array)?),
             #[cfg(feature = "parquet")]
             Kind::Parquet => Box::new(match rest {
-                Rest::Nothing => Parquet::open(path, Bytes::from(head))?,
-                Rest::File(file, _) => Parquet::open(path, file)?,
+                Rest::Nothing => {
+                    let bytes = Bytes::from(head);
+                    Parquet::open(path, bytes.clone(), bytes)?
+                }
+                Rest::File(file, _) => {
+                    let again = file.try_clone().map_err(|error| unread(path, error))?;
+                    Parquet::open(path, file, again)?
+                }
                 Rest::Stream(_) => return Err(streamed(path)),
             }),
             #[cfg(not(feature = "parquet"))]

@@ -17,7 +17,7 @@ fn options(input: &[u8]) -> Options {
         delimiter: None,
         decimal_comma: bits(24, 3) == 0,
         needed: bits(32, 1) == 0,
-        memory: [Some(1 << 20), Some(1 << 24), Some(1 << 27), None][bits(34, 2) as usize],
+        memory: Some([1, 16, 128, 256][bits(34, 2) as usize] << 20),
     }
 }
 
