@@ -40,11 +40,7 @@ pub fn c(model: &Predictor, name: &str) -> CSource {
 }
 
 fn files(model: &Model, name: &str) -> (String, String) {
-    let what = format!(
-        "a thin two-layer network of {} neurons ({})",
-        model.width(),
-        model.activation().name()
-    );
+    let what = crate::described(model);
     let scaler = &model.input_scaler;
     let columns = (&model.inputs[..], &model.outputs[..]);
     let header = header(name, &what, &model.record, scaler, columns);

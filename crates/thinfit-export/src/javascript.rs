@@ -2,9 +2,9 @@
 
 use crate::kernels;
 use crate::name::{javascript_identifier, javascript_parameters, listed, remark};
-use crate::python::{numbers, operand};
+use crate::python::{numbers, results, scaled};
 use std::fmt::Write;
-use thinfit::{Feature, Model, Record, Scaler, Warp};
+use thinfit::{Feature, Model, Record, Scaler};
 use thinfit_methods::Predictor;
 
 /// A script and the name that it declares.
@@ -39,11 +39,7 @@ pub fn javascript(model: &Predictor, name: &str) -> JavaScript {
 fn script(model: &Model, name: &str) -> String {
     let network = model.evaluator();
     let (d, c) = (network.inputs.len(), network.outputs.len());
-    let what = format!(
-        "a thin two-layer network of {} neurons ({})",
-        model.width(),
-        model.activation().name()
-    );
+    let what = crate::described(model);
     let columns = (&model.inputs[..], &model.outputs[..]);
     let (mut text, parameters) = head(name, &what, &model.record, columns);
     text.push_str(
@@ -129,15 +125,8 @@ pub(crate) fn push_scaled(text: &mut String, parameters: &[String], inputs: &Sca
         parameters.join(", ")
     );
     for (j, parameter) in parameters.iter().enumerate() {
-        let value = match inputs.warp_of(j) {
-            None => parameter.clone(),
-            Some(Warp { centre, width }) => {
-                let centre = operand(centre);
-                format!("Math.asinh(({parameter} - {centre}) / {width:?})")
-            }
-        };
-        let (shift, factor) = (operand(inputs.shift[j]), 1.0 / inputs.scale[j]);
-        let _ = writeln!(text, "    ({value} - {shift}) * {factor:?},");
+        let value = scaled(inputs, j, parameter, "Math.asinh");
+        let _ = writeln!(text, "    {value},");
     }
     text.push_str("  ]);\n");
 }
@@ -147,10 +136,7 @@ pub(crate) fn push_scaled(text: &mut String, parameters: &[String], inputs: &Sca
 pub(crate) fn push_function(text: &mut String, outputs: &[[f64; 3]], statements: &str) {
     let constants: Vec<f64> = outputs.iter().map(|output| output[0]).collect();
     let constants = numbers(&constants);
-    let results: Vec<String> = (outputs.iter().enumerate())
-        .map(|(o, [_, shift, scale])| format!("{shift:?} + {} * y[{o}]", operand(*scale)))
-        .collect();
-    let results = match &results[..] {
+    let results = match &results(outputs)[..] {
         [one] => one.clone(),
         several => format!("[{}]", several.join(", ")),
     };

@@ -20,5 +20,14 @@ pub use name::identifier;
 pub use onnx::onnx;
 pub use python::python;
 
+/// What a network is, in words.
+fn described(model: &thinfit::Model) -> String {
+    format!(
+        "a thin two-layer network of {} neurons ({})",
+        model.width(),
+        model.activation().name()
+    )
+}
+
 #[cfg(test)]
 mod tests;

@@ -19,11 +19,7 @@ pub fn python(model: &Predictor, name: &str) -> String {
 fn module(model: &Model, name: &str) -> String {
     let network = model.evaluator();
     let (d, c) = (network.inputs.len(), network.outputs.len());
-    let what = format!(
-        "a thin two-layer network of {} neurons ({})",
-        model.width(),
-        model.activation().name()
-    );
+    let what = crate::described(model);
     let columns = (&model.inputs[..], &model.outputs[..]);
     let (mut text, parameters) = head(name, &what, &model.record, columns);
     text.push_str(
@@ -109,15 +105,8 @@ pub(crate) fn push_scaled(
 ) {
     text.push_str("    x = (\n");
     for (j, parameter) in parameters.iter().enumerate() {
-        let value = match inputs.warp_of(j) {
-            None => parameter.clone(),
-            Some(Warp { centre, width }) => {
-                let centre = operand(centre);
-                format!("math.asinh(({parameter} - {centre}) / {width:?})")
-            }
-        };
-        let (shift, factor) = (operand(inputs.shift[j]), 1.0 / inputs.scale[j]);
-        let _ = writeln!(text, "        ({value} - {shift}) * {factor:?},");
+        let value = scaled(inputs, j, parameter, "math.asinh");
+        let _ = writeln!(text, "        {value},");
     }
     let constants: Vec<f64> = outputs.iter().map(|output| output[0]).collect();
     let constants = numbers(&constants);
@@ -130,10 +119,27 @@ pub(crate) fn push_scaled(
 
 /// Appends the result, `y` in the units of the outputs (constant, shift, scale).
 pub(crate) fn push_results(text: &mut String, outputs: &[[f64; 3]]) {
-    let results: Vec<String> = (outputs.iter().enumerate())
+    let _ = writeln!(text, "    return {}", results(outputs).join(", "));
+}
+
+/// Input `j`, which is called `parameter`, scaled, in a language whose function is called `asinh`.
+pub(crate) fn scaled(inputs: &Scaler, j: usize, parameter: &str, asinh: &str) -> String {
+    let value = match inputs.warp_of(j) {
+        None => parameter.to_owned(),
+        Some(Warp { centre, width }) => {
+            let centre = operand(centre);
+            format!("{asinh}(({parameter} - {centre}) / {width:?})")
+        }
+    };
+    let (shift, factor) = (operand(inputs.shift[j]), 1.0 / inputs.scale[j]);
+    format!("({value} - {shift}) * {factor:?}")
+}
+
+/// The results from the sums `y`, in the units of the outputs (constant, shift, scale).
+pub(crate) fn results(outputs: &[[f64; 3]]) -> Vec<String> {
+    (outputs.iter().enumerate())
         .map(|(o, [_, shift, scale])| format!("{shift:?} + {} * y[{o}]", operand(*scale)))
-        .collect();
-    let _ = writeln!(text, "    return {}", results.join(", "));
+        .collect()
 }
 
 /// The numbers, each followed by a comma and a space.
@@ -142,7 +148,7 @@ pub(crate) fn numbers(values: &[f64]) -> String {
 }
 
 /// A number as an operand, in brackets if it is negative.
-pub(crate) fn operand(value: f64) -> String {
+fn operand(value: f64) -> String {
     if value < 0.0 {
         format!("({value:?})")
     } else {

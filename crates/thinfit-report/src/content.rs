@@ -36,7 +36,7 @@ pub(crate) struct Content {
     uncertainty: Uncertainty,
     tried: Vec<Tried>,
     features: Features,
-    /// Where samples are few; nothing is known without rows.
+    /// Where samples are few; nothing is known of a network without its rows.
     thin: Option<Vec<String>>,
     next: Option<Next>,
     rows: Option<Compared>,
@@ -86,7 +86,10 @@ impl Content {
                 closed_form: indices.closed_form,
             });
         }
-        let samples = rows.map(|rows| rows.x.clone()).or_else(|| points(model));
+        let compared = rows.map(|rows| compared(model, rows)).transpose()?;
+        // Of a table of other rows it does not matter where they are thin.
+        let fitted = rows.filter(|_| compared.as_ref().is_some_and(Compared::are_fitted));
+        let samples = points(model).or_else(|| fitted.map(|rows| rows.x.clone()));
         let record = model.record();
         let names = |names: &[String]| names.iter().map(|name| clean(name).into_owned()).collect();
         Ok(Content {
@@ -117,7 +120,7 @@ impl Content {
             features: features(model),
             thin: samples.map(|x| thin(model, &controls, &x)),
             next: next(model, &controls),
-            rows: rows.map(|rows| compared(model, rows)).transpose()?,
+            rows: compared,
             languages: languages(model, script),
             function: script.name.clone(),
             controls,

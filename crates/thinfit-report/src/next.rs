@@ -74,7 +74,7 @@ pub(crate) fn next(model: &Predictor, controls: &[Control]) -> Option<Next> {
     Some(Next {
         words: format!(
             "Of {candidates} places spread evenly over the ranges, the model is least sure at these: its interval is up \
-             to {widest:.1} times as wide as in the middle of them all."
+             to {widest:.1} times as wide as their median."
         ),
         rows: chosen
             .iter()

@@ -23,7 +23,7 @@ pub struct Rows {
 pub(crate) struct Compared {
     /// Whether they are the rows that the model was fitted to, in words.
     seen: String,
-    /// A warning rather than a remark.
+    /// Whether it was fitted to all or some of them.
     trained: bool,
     count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,6 +35,13 @@ pub(crate) struct Compared {
     f: Vec<Doubles>,
     /// Sentences for each output.
     words: Vec<Vec<String>>,
+}
+
+impl Compared {
+    /// Whether the model was fitted to all or some of the rows.
+    pub fn are_fitted(&self) -> bool {
+        self.trained
+    }
 }
 
 /// The rows beside the predictions.

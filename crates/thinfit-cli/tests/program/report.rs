@@ -38,7 +38,7 @@ fn rows_have_the_numbers_of_the_table() {
     let folder = fitted("report-rows");
     let table = read(&folder, "train.csv");
     let mut lines: Vec<&str> = table.lines().take(6).collect();
-    lines.insert(2, ",0.5,1");
+    lines.insert(2, ",a gap,0.5,1");
     write(&folder, "gap.csv", lines.join("\n"));
     let arguments = ["report", "model.json", "gap.csv", "--missing", "drop"];
     succeed(&folder, &arguments);

@@ -1,6 +1,6 @@
 //! A sum of kernels as one JavaScript function.
 
-use super::{axes, described, outputs};
+use super::{across, axes, described, outputs};
 use crate::javascript::{head, push_function, push_pairs, push_scaled, push_tail};
 use std::fmt::Write;
 use thinfit::MatRef;
@@ -55,10 +55,7 @@ fn push_edges(text: &mut String, edges: &[Edge]) {
     }
     text.push_str("  const widened = (x) => {\n    let u;\n");
     for edge in edges {
-        let terms = edge.direction.iter().enumerate();
-        let terms = terms.filter(|(_, v)| **v != 0.0);
-        let sum: String = terms.map(|(j, v)| format!("{v:?} * x[{j}] + ")).collect();
-        let argument = format!("{sum}{:?}", -edge.offset);
+        let argument = across(edge);
         let (u, value) = match edge.crossing {
             Crossing::Jump => (
                 format!("Math.max(-1, Math.min({argument}, 1))"),

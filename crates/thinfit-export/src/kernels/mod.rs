@@ -7,12 +7,20 @@ pub(crate) mod latex;
 pub(crate) mod onnx;
 pub(crate) mod python;
 
-use thinfit_methods::{KernelModel, Part, Shape};
+use thinfit_methods::{Edge, KernelModel, Part, Shape};
 
 /// (j, 1/ℓ_j) of the inputs of a part.
 fn axes(part: &Part) -> impl ExactSizeIterator<Item = (usize, f64)> + Clone + '_ {
     let pairs = part.inputs.iter().zip(&part.lengths);
     pairs.map(|(&input, length)| (input, 1.0 / length))
+}
+
+/// The distance from an edge, in its units, as an expression in the scaled inputs `x`.
+fn across(edge: &Edge) -> String {
+    let terms = edge.direction.iter().enumerate();
+    let terms = terms.filter(|(_, v)| **v != 0.0);
+    let sum: String = terms.map(|(j, v)| format!("{v:?} * x[{j}] + ")).collect();
+    format!("{sum}{:?}", -edge.offset)
 }
 
 /// Whether the shape is a function of the distance.

@@ -1,6 +1,6 @@
 //! A sum of kernels as one Python function that imports only `math`.
 
-use super::{axes, described, outputs};
+use super::{across, axes, described, outputs};
 use crate::python::{head, numbers, push_results, push_scaled};
 use std::fmt::Write;
 use thinfit::MatRef;
@@ -18,10 +18,7 @@ pub(crate) fn module(model: &KernelModel, name: &str) -> String {
     let outputs: Vec<[f64; 3]> = outputs(model).collect();
     push_scaled(&mut text, &parameters, &model.input_scaler, &outputs);
     for edge in &model.kernel().edges {
-        let terms = edge.direction.iter().enumerate();
-        let terms = terms.filter(|(_, v)| **v != 0.0);
-        let sum: String = terms.map(|(j, v)| format!("{v:?} * x[{j}] + ")).collect();
-        let argument = format!("{sum}{:?}", -edge.offset);
+        let argument = across(edge);
         let (u, value) = match edge.crossing {
             Crossing::Jump => (
                 format!("max(-1.0, min({argument}, 1.0))"),
