@@ -2,7 +2,7 @@
 //! a slider for every input.
 //!
 //! The page is one file that opens offline and asks nothing of any server. The files in `page/` are the
-//! same for every model; what differs is a block of JSON, the [`Content`](content::Content), and the model itself, as
+//! same for every model; what differs is a block of JSON, its content, and the model itself, as
 //! the JavaScript of `thinfit-export`, which the page runs and offers to copy. Texts of tables and models are data: the
 //! page shows them as text, and its policy lets no script run but the three that were written here.
 

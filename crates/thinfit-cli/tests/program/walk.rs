@@ -44,7 +44,7 @@ fn the_commands_of_the_readme_print_what_it_shows() {
 #[cfg(unix)]
 #[test]
 fn the_commands_of_the_tutorial_print_what_it_shows() {
-    walk("docs/tutorial.md", "walk-tutorial", 10);
+    walk("docs/tutorial.md", "walk-tutorial", 12);
 }
 
 /// Runs the commands of a page, one after the other in one folder.
