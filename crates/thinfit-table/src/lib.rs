@@ -1,7 +1,7 @@
 //! Tables of numbers and text in files, read whole or in blocks of rows: rows are samples, columns have names.
 //!
 //! [`Reader`] reads text (comma, semicolon, tab or blanks between fields), NPY, NPZ, MAT (version 5, what MATLAB saves
-//! with `-v7`) and, with the feature `parquet`, Parquet. The content decides which, then the extension. [`Writer`] writes
+//! with `-v7`) and, with the feature `parquet`, Parquet; in WebAssembly no NPZ. The content decides which, then the extension. [`Writer`] writes
 //! CSV. Numbers survive to the last bit.
 //!
 //! - **Text**: UTF-8, with or without a header, fields quoted or not. Lines that are blank or start with `#` are skipped.
@@ -43,6 +43,7 @@ mod kind;
 mod mat;
 mod names;
 mod npy;
+#[cfg(not(target_arch = "wasm32"))]
 mod npz;
 #[cfg(feature = "parquet")]
 mod pages;

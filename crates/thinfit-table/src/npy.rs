@@ -13,6 +13,8 @@ const LONGEST: usize = 1 << 16;
 
 /// What the header of an NPY file says.
 pub(crate) struct Header {
+    // Read by NPZ alone, which WebAssembly does without.
+    #[cfg_attr(target_arch = "wasm32", expect(dead_code))]
     pub shape: Vec<u64>,
     /// How the numbers are stored, or why they cannot be used.
     pub layout: std::result::Result<Layout, String>,

@@ -10,7 +10,7 @@ use crate::parquet::Parquet;
 use crate::table::{Cells, RawTable, Table};
 use crate::text::Text;
 use crate::words::Words;
-use crate::{Delimiter, Error, Place, Position, Problem, Remedy, Result, mat, npy, npz};
+use crate::{Delimiter, Error, Place, Position, Problem, Remedy, Result, mat, npy};
 #[cfg(feature = "parquet")]
 use bytes::Bytes;
 use faer::Mat;
@@ -210,7 +210,18 @@ impl Reader {
                 Box::new(Text::open(path, head, rest, options)?)
             }
             Kind::Npy => Box::new(npy::open(path, rest.seekable(path, head)?)?),
-            Kind::Npz => Box::new(npz::open(path, rest.seekable(path, head)?, array)?),
+            #[cfg(not(target_arch = "wasm32"))]
+            Kind::Npz => Box::new(crate::npz::open(path, rest.seekable(path, head)?, array)?),
+            #[cfg(target_arch = "wasm32")]
+            Kind::Npz => {
+                let found = "NPZ, which this build cannot read";
+                return Err(malformed(
+                    path,
+                    "another kind of file",
+                    found,
+                    "save it as CSV or NPY",
+                ));
+            }
             Kind::Mat => Box::new(mat::open(path, rest.seekable(path, head)?, array)?),
             #[cfg(feature = "parquet")]
             Kind::Parquet => Box::new(match rest {

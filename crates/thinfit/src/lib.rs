@@ -56,6 +56,7 @@
 
 #![deny(clippy::print_stdout)]
 
+mod clock;
 mod config;
 mod data;
 mod error;
@@ -74,13 +75,14 @@ mod train;
 /// The pieces that training is made of, for methods that combine them otherwise and for other devices.
 pub mod pieces {
     pub use crate::error::require;
+    pub use crate::math::chunks::row_chunks;
     pub use crate::math::random::{Purpose, Stream, stream};
     pub use crate::network::features::planes;
     pub use crate::network::support::Support;
     pub use crate::train::adam::{Adam, COEFFICIENTS};
     pub use crate::train::generator::{Generator, Real};
     pub use crate::train::layers::Layers;
-    pub use crate::train::objective::Joint;
+    pub use crate::train::objective::{Joint, glance};
     pub use crate::train::processor::{Processor, VALIDATION_DRAWS, initial};
     pub use crate::train::ranks::{Entries, Ranks, Solo};
     pub use crate::train::step::{Backend, Batch, Snapshot, Task, Values, foreign_state};

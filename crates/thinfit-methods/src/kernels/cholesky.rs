@@ -13,6 +13,14 @@ use faer::{Mat, MatRef, Par};
 /// How often a ridge is raised before giving up; twenty times tenfold is enough for any finite matrix.
 const ATTEMPTS: usize = 20;
 
+/// Factorisation on the threads of the current pool; WebAssembly has one.
+pub(crate) fn all_threads() -> Par {
+    #[cfg(not(target_arch = "wasm32"))]
+    return Par::rayon(0);
+    #[cfg(target_arch = "wasm32")]
+    Par::Seq
+}
+
 /// A factor with the ridge it belongs to.
 pub(crate) struct Factor<T> {
     /// L in the lower triangle.

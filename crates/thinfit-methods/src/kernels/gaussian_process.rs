@@ -30,6 +30,7 @@
 //! reaches 1/(mε), so sums over pairs use differences of the inputs, never a product form, whose cancellation would ruin
 //! the gradient.
 
+use crate::kernels::cholesky::all_threads;
 use crate::kernels::evidence::{Evidence, evidence, parameters};
 use crate::kernels::kernel_model::check_data;
 use crate::kernels::lbfgs::Lbfgs;
@@ -398,7 +399,7 @@ fn middle(d: usize) -> f64 {
 
 /// Parallelism for factorising a matrix of `m` rows.
 pub(crate) fn threads(m: usize) -> Par {
-    if m < ALONE { Par::Seq } else { Par::rayon(0) }
+    if m < ALONE { Par::Seq } else { all_threads() }
 }
 
 fn no_likelihood() -> Error {

@@ -17,7 +17,7 @@ pub(crate) mod calibration;
 pub(crate) mod file;
 mod importance;
 
-use crate::kernels::cholesky::{cholesky, factor, solve, with_ridge};
+use crate::kernels::cholesky::{all_threads, cholesky, factor, solve, with_ridge};
 use crate::networks::least_squares::times;
 use crate::prepared::check_unweighted;
 use crate::{Error, Kernel, Result};
@@ -28,6 +28,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
+use thinfit::pieces::row_chunks;
 use thinfit::{Dataset, Deviation, Encoding, Record, Scaler, check_finite, row_list};
 
 /// Rows predicted at a time; for a thousand points, a block of kernel values fits in the cache.
@@ -98,7 +99,7 @@ impl Expansion {
         record: Record,
     ) -> Result<(Self, Record)> {
         let gram = kernel.gram(points.as_ref());
-        let factor = factor(gram.as_ref(), lambda, Par::rayon(0))?;
+        let factor = factor(gram.as_ref(), lambda, all_threads())?;
         let expansion = Expansion {
             kernel,
             mean: vec![0.0; y.ncols()],
@@ -327,8 +328,8 @@ impl KernelModel {
         check_finite("x", x)?;
         let mut out = Mat::zeros(x.nrows(), columns);
         let blocks = x.nrows().div_ceil(BLOCK);
-        out.as_mut()
-            .par_row_chunks_mut(BLOCK)
+        row_chunks(out.as_mut(), BLOCK)
+            .into_par_iter()
             .zip_eq(0..blocks)
             .for_each(|(out, block)| {
                 let x = self

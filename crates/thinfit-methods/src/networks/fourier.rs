@@ -13,6 +13,7 @@ use rand_distr::{Cauchy, Distribution, StandardNormal};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
+use thinfit::pieces::row_chunks;
 use thinfit::{Activation, Network, elementary};
 
 /// Frequencies per parallel task.
@@ -91,12 +92,12 @@ pub(crate) fn cosines_and_sines(
     let n = omega.nrows();
     let mut planes = Mat::zeros(x.nrows(), 2 * n);
     let (cos, sin) = planes.as_mut().split_at_col_mut(n);
-    let chunks = cos
-        .par_col_chunks_mut(CHUNK)
-        .zip_eq(sin.par_col_chunks_mut(CHUNK));
-    chunks
-        .zip_eq(0..n.div_ceil(CHUNK))
-        .for_each(|((mut cos, sin), chunk)| {
+    row_chunks(cos.transpose_mut(), CHUNK)
+        .into_par_iter()
+        .zip_eq(row_chunks(sin.transpose_mut(), CHUNK))
+        .enumerate()
+        .for_each(|(chunk, (cos, sin))| {
+            let (mut cos, sin) = (cos.transpose_mut(), sin.transpose_mut());
             let omega = omega.subrows(chunk * CHUNK, cos.ncols());
             let turns = 1.0 / (2.0 * PI);
             matmul(

@@ -11,6 +11,7 @@ use faer::traits::math_utils::one;
 use faer::traits::{ComplexField, Conjugate};
 use faer::{Accum, Col, Mat, MatRef, Par};
 use rayon::prelude::*;
+use thinfit::pieces::row_chunks;
 use thinfit::{Error, Result};
 
 /// Rows and columns of a block of a Gram matrix.
@@ -36,8 +37,8 @@ pub(crate) fn adjoint_times<T: ComplexField<Real = f64>>(
     b: MatRef<'_, T>,
 ) -> Mat<T> {
     let mut out = Mat::zeros(a.ncols(), b.ncols());
-    out.as_mut()
-        .par_row_chunks_mut(CHUNK)
+    row_chunks(out.as_mut(), CHUNK)
+        .into_par_iter()
         .zip_eq(0..a.ncols().div_ceil(CHUNK))
         .for_each(|(out, chunk)| {
             let a = a.subcols(chunk * CHUNK, out.nrows());

@@ -1,5 +1,7 @@
 //! The inner product with a fixed number of partial sums.
 
+use crate::math::fused::Fused;
+
 /// Σ a_i b_i in `LANES` partial sums, so that it vectorises with one order of summation. Another number of lanes gives
 /// other bits.
 #[inline(always)]
@@ -8,7 +10,7 @@ pub(crate) fn dot<const LANES: usize>(a: &[f64], b: &[f64]) -> f64 {
     let (a, b) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
     for (a, b) in a.0.iter().zip(b.0) {
         for i in 0..LANES {
-            sums[i] = a[i].mul_add(b[i], sums[i]);
+            sums[i] = a[i].fused(b[i], sums[i]);
         }
     }
     let rest: f64 = a.1.iter().zip(b.1).map(|(a, b)| a * b).sum();

@@ -7,13 +7,15 @@
 //!
 //! Every function applies one branch-free scalar kernel to each element and leaves the
 //! vectorisation to the compiler, which [`pulp`] makes use the widest instruction set the machine
-//! has. The kernels consist of correctly rounded operations only (`f64::mul_add` is fused
-//! everywhere), so an element's result has the same bits whatever its position, the slice's length
-//! or alignment, and the instruction set. A machine without fused multiply-add gets those bits as
-//! well, slowly, from the library routine.
+//! has. The kernels consist of correctly rounded operations only (the multiply-add is
+//! fused everywhere but in WebAssembly), so an element's result has the same bits whatever its
+//! position, the slice's length or alignment, and the instruction set. A machine without fused
+//! multiply-add gets those bits as well, slowly, from the library routine. WebAssembly does not, and
+//! the error bounds below are not those there.
 //!
 //! Error bounds are for `scale = 1`; another scale adds one rounding.
 
+use super::fused::Fused;
 use pulp::{Arch, Simd, WithSimd};
 
 /// `1.5 * 2^52`: adding it to a number below `2^51` in magnitude rounds that number to an integer,
@@ -159,7 +161,7 @@ fn polynomial<const N: usize>(x: f64, c: [f64; N]) -> f64 {
     c[..N - 1]
         .iter()
         .rev()
-        .fold(start, |sum, &c| sum.mul_add(x, c))
+        .fold(start, |sum, &c| sum.fused(x, c))
 }
 
 /// `(scale cos(2 pi t), scale sin(2 pi t))`.
@@ -185,12 +187,12 @@ pub(crate) fn sincos_kernel(t: f64, scale: f64) -> (f64, f64) {
         2.171092205790583e-05, -7.69595142302359e-07,
     ];
     let t = t - t.round_ties_even();
-    let q = t.mul_add(2.0, ROUND);
-    let f = t.mul_add(2.0, ROUND - q);
+    let q = t.fused(2.0, ROUND);
+    let f = t.fused(2.0, ROUND - q);
     let scale = f64::from_bits(scale.to_bits() ^ (q.to_bits() << 63));
-    let (u, w) = (f * f, (-f).mul_add(f, 0.25));
-    let cos = polynomial(u, C).mul_add(u, 4.0) * w;
-    let sin = polynomial(u, S).mul_add(w, 2.0) * f;
+    let (u, w) = (f * f, (-f).fused(f, 0.25));
+    let cos = polynomial(u, C).fused(u, 4.0) * w;
+    let sin = polynomial(u, S).fused(w, 2.0) * f;
     (cos * scale, sin * scale)
 }
 
@@ -208,7 +210,7 @@ pub(crate) fn cos_kernel(t: f64) -> f64 {
     ];
     let r = t - t.round_ties_even();
     let s = polynomial(r * r, S) * r;
-    (-s).mul_add(s, 1.0)
+    (-s).fused(s, 1.0)
 }
 
 /// `(e^r - 1, bits)` where `t = n ln 2 + r`, `|r| <= ln 2 / 2`, for `|t| < 2^40`; `bits` ends in
@@ -226,10 +228,10 @@ fn exp_m1_reduced(t: f64, bias: f64) -> (f64, u64) {
         2.4801504444576502e-05, 2.755722790695252e-06, 2.762632710689249e-07,
         2.5114486938894986e-08,
     ];
-    let rounded = t.mul_add(std::f64::consts::LOG2_E, ROUND + bias);
+    let rounded = t.fused(std::f64::consts::LOG2_E, ROUND + bias);
     let n = rounded - (ROUND + bias);
-    let r = n.mul_add(-LN_2.1, n.mul_add(-LN_2.0, t));
-    (polynomial(r, Q).mul_add(r * r, r), rounded.to_bits())
+    let r = n.fused(-LN_2.1, n.fused(-LN_2.0, t));
+    (polynomial(r, Q).fused(r * r, r), rounded.to_bits())
 }
 
 /// `e^t` as `2^(n-1)` times `2 e^r`, since `n` reaches 1024 before the value overflows.
@@ -241,7 +243,7 @@ fn exp_kernel(t: f64) -> f64 {
     let t = if t > 709.9 { 709.9 } else { t };
     let t = if t < -708.3 { -708.3 } else { t };
     let (m, bits) = exp_m1_reduced(t, 1022.0);
-    m.mul_add(2.0, 2.0) * f64::from_bits(bits << 52)
+    m.fused(2.0, 2.0) * f64::from_bits(bits << 52)
 }
 
 /// The quotient has the accuracy of the exponential at either end: an overflow there is a 0 here.
@@ -258,7 +260,7 @@ pub(crate) fn tanh_kernel(t: f64, scale: f64) -> f64 {
     let double = if double > 40.0 { 40.0 } else { double };
     let (m, bits) = exp_m1_reduced(double, 1023.0);
     let power = f64::from_bits(bits << 52);
-    let m = m.mul_add(power, power - 1.0);
+    let m = m.fused(power, power - 1.0);
     let sign = t.to_bits() & (1 << 63);
     f64::from_bits(scale.to_bits() ^ sign) * (m / (m + 2.0))
 }

@@ -1,9 +1,11 @@
 //! Mathematics that knows nothing of the method: elementary functions, products, columns, random numbers, matrices in
 //! files.
 
+pub(crate) mod chunks;
 pub(crate) mod columns;
 pub(crate) mod dot;
 pub mod elementary;
+pub(crate) mod fused;
 pub(crate) mod product;
 pub(crate) mod random;
 pub mod row_list;

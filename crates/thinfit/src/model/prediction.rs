@@ -6,6 +6,7 @@
 use super::model::Model;
 use super::uncertainty::{Uncertainty, checked_spread};
 use crate::data::check_finite;
+use crate::math::chunks::row_chunks;
 use crate::math::columns::column_mut;
 use crate::math::product::multiply;
 use crate::network::features::planes;
@@ -49,9 +50,8 @@ impl Model {
         self.check_columns(x)?;
         let evaluator = self.evaluator();
         let mut out = Mat::zeros(x.nrows(), self.outputs.len());
-        let usable = out
-            .as_mut()
-            .par_row_chunks_mut(BLOCK)
+        let usable = row_chunks(out.as_mut(), BLOCK)
+            .into_par_iter()
             .zip_eq(0..x.nrows().div_ceil(BLOCK))
             .all(|(out, block)| evaluator.evaluate(x.subrows(block * BLOCK, out.nrows()), out));
         if !usable {
@@ -187,8 +187,8 @@ impl Model {
         check_finite("x", x)?;
         let mut out = Mat::zeros(x.nrows(), columns);
         let blocks = x.nrows().div_ceil(BLOCK);
-        out.as_mut()
-            .par_row_chunks_mut(BLOCK)
+        row_chunks(out.as_mut(), BLOCK)
+            .into_par_iter()
             .zip_eq(0..blocks)
             .for_each(|(out, block)| {
                 let x = x.subrows(block * BLOCK, out.nrows());

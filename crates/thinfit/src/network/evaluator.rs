@@ -12,6 +12,7 @@ use crate::Activation;
 use crate::data::{Scaler, Warp, dataset::LARGEST};
 use crate::math::columns::column_mut;
 use crate::math::elementary::{cos_kernel, sigmoid_kernel, sincos_kernel, tanh_kernel, vectorised};
+use crate::math::fused::Fused;
 use faer::reborrow::ReborrowMut;
 use faer::{MatMut, MatRef};
 use std::f64::consts::TAU;
@@ -227,7 +228,7 @@ impl Evaluator {
             // One output, one plane: no need to keep the values of the feature.
             if let ([sum], &[b]) = (&mut *sums, b) {
                 for k in 0..LANES {
-                    sum[k] = planes(t[k])[0].mul_add(b, sum[k]);
+                    sum[k] = planes(t[k])[0].fused(b, sum[k]);
                 }
                 continue;
             }
@@ -241,14 +242,14 @@ impl Evaluator {
             for (phi, b) in phi.iter().zip(b.chunks_exact(c)) {
                 for (sum, &b) in sums.iter_mut().zip(b) {
                     for k in 0..LANES {
-                        sum[k] = phi[k].mul_add(b, sum[k]);
+                        sum[k] = phi[k].fused(b, sum[k]);
                     }
                 }
             }
         }
         for (sum, &[_, shift, scale]) in sums.iter_mut().zip(&self.outputs) {
             for sum in sum {
-                *sum = scale.mul_add(*sum, shift);
+                *sum = scale.fused(*sum, shift);
             }
         }
         usable
@@ -293,7 +294,7 @@ fn add_products<'a, const J: usize>(
         let w_group = *w_group;
         for k in 0..LANES {
             for j in 0..J {
-                t[k] = x_group[j][k].mul_add(w_group[j], t[k]);
+                t[k] = x_group[j][k].fused(w_group[j], t[k]);
             }
         }
         (w, x) = (w_rest, x_rest);

@@ -8,6 +8,7 @@ use crate::Activation;
 use crate::data::rows::Rows;
 use crate::math::columns::{column, column_mut};
 use crate::math::elementary::{self, vectorised};
+use crate::math::fused::Fused;
 use crate::math::product::{multiply_add, product};
 use crate::network::planes::{conjugate, real_planes};
 use faer::reborrow::{Reborrow, ReborrowMut};
@@ -140,7 +141,7 @@ fn inner_products(x: PaddedRef<'_>, w: MatRef<'_, f64>, l: usize, t: &mut [f64])
             for j in 0..x.columns() {
                 let weight = w[(l, j)];
                 for (t, &x) in t.iter_mut().zip(x.coordinate(j)) {
-                    *t = x.mul_add(weight, *t);
+                    *t = x.fused(weight, *t);
                 }
             }
         },
@@ -183,7 +184,7 @@ pub(crate) fn features_backward(
                         for ((q, &al), &be) in
                             out.iter_mut().zip(column(alpha, o)).zip(column(beta, o))
                         {
-                            *q = al.mul_add(bl, be.mul_add(vl, *q));
+                            *q = al.fused(bl, be.fused(vl, *q));
                         }
                     }
                     let (phi, sine) = real_planes(activation, e, n, l);
@@ -221,9 +222,9 @@ fn complex_backward(
             let (fr, fi) = (&column(factor, o)[..rows], &column(factor, c + o)[..rows]);
             let (cos, sin) = (&cos[..rows], &sin[..rows]);
             for k in 0..rows {
-                let real = fr[k].mul_add(re, fi[k] * im);
-                let imaginary = fr[k].mul_add(im, -(fi[k] * re));
-                out[k] = cos[k].mul_add(imaginary, sin[k].mul_add(real, out[k]));
+                let real = fr[k].fused(re, fi[k] * im);
+                let imaginary = fr[k].fused(im, -(fi[k] * re));
+                out[k] = cos[k].fused(imaginary, sin[k].fused(real, out[k]));
             }
         }
     }

@@ -12,6 +12,7 @@ use crate::Activation;
 use crate::math::columns::{column, column_mut};
 use crate::math::dot::dot;
 use crate::math::elementary::vectorised;
+use crate::math::fused::Fused;
 use crate::math::product::{multiply, multiply_add};
 use crate::math::random::Stream;
 use crate::network::features::{Padded, features};
@@ -199,7 +200,7 @@ fn slopes_backward(
                     db[(n + l, o)] -= 2.0 * PI * dot::<8>(inner, cos);
                     let (re, im) = (-4.0 * PI * PI * b[(l, o)], 4.0 * PI * PI * b[(n + l, o)]);
                     for ((inner, &cos), &sin) in inner.iter_mut().zip(cos).zip(sin) {
-                        *inner *= re.mul_add(cos, im * sin);
+                        *inner *= re.fused(cos, im * sin);
                     }
                 } else {
                     let (phi, sine) = real_planes(activation, e, n, l);

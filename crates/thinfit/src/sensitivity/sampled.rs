@@ -8,7 +8,7 @@ use crate::{Error, Result, Scaler};
 use faer::{Mat, MatRef};
 
 /// The most pairs of inputs, times points, that are worked out: some seconds, 0.2 GB.
-const MOST_PAIRS: usize = 1 << 33;
+const MOST_PAIRS: u64 = 1 << 33;
 
 /// f at the rows of x (m × d): m values.
 type Value<'a> = dyn Fn(MatRef<'_, f64>) -> Result<Vec<f64>> + 'a;
@@ -80,7 +80,7 @@ impl Sampled<'_> {
         let product = |a: &[f64], b: &[f64]| {
             a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() / self.points as f64
         };
-        let pairs = d.saturating_mul(d).saturating_mul(self.points) <= MOST_PAIRS;
+        let pairs = d.saturating_mul(d).saturating_mul(self.points) as u64 <= MOST_PAIRS;
         let (mut first, mut total, mut kept) = (Vec::new(), Vec::new(), Vec::new());
         for j in 0..d {
             let p = exchanged(&mut a, &b, &at_a, j)?;

@@ -10,6 +10,7 @@
 
 use crate::math::columns::{column, column_mut};
 use crate::math::dot::dot;
+use crate::math::fused::Fused;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::householder as block;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
@@ -261,7 +262,7 @@ fn factor_strip(mut a: MatMut<'_, f64>, mut t: MatMut<'_, f64>, offset: usize) {
             let factor = -(*first + dot::<16>(tail, others)) / half;
             *first += factor;
             for (x, &v) in others.iter_mut().zip(&*tail) {
-                *x = v.mul_add(factor, *x);
+                *x = v.fused(factor, *x);
             }
         }
     }

@@ -8,6 +8,7 @@ use super::ranks::{Ranks, Solo};
 use super::step::{Backend, Batch, Leaf, Snapshot, Task, Values};
 use super::timing::{Stage, Timing};
 use crate::Result;
+use crate::clock::Instant;
 use crate::config::Config;
 use crate::data::rows::Rows;
 use crate::math::random::{Purpose, stream};
@@ -18,7 +19,6 @@ use rayon::ScopeFifo;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Draws whose mean error validates the generator, on every device.
 pub const VALIDATION_DRAWS: usize = 10;

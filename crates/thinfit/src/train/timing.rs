@@ -2,7 +2,7 @@
 //!
 //! Reading a clock costs some tens of nanoseconds, a dozen times in a step of a millisecond.
 
-use std::time::Instant;
+use crate::clock::Instant;
 
 /// A stage of a training step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

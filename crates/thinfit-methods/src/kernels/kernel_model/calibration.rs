@@ -11,9 +11,9 @@
 //! at the same kernel and g. A method that knows better errors, from folds that chose the kernel anew, stores them.
 
 use super::{KernelModel, finite};
-use crate::kernels::cholesky::{inverse, solve};
+use crate::kernels::cholesky::{all_threads, inverse, solve};
 use crate::{Interval, Result};
-use faer::{Mat, MatRef, Par};
+use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 use thinfit::pieces::require;
 
@@ -137,7 +137,7 @@ impl KernelModel {
     /// The leave-one-out errors in closed form, from the factor of C.
     fn left_out(&self, factor: &Mat<f64>) -> Option<Calibration> {
         let m = factor.nrows();
-        let inverse = inverse(factor.as_ref(), Par::rayon(0));
+        let inverse = inverse(factor.as_ref(), all_threads());
         let mut p: Vec<f64> = (0..m).map(|i| inverse[(i, i)]).collect();
         if self.signal.is_some() {
             let pull = solve(factor.as_ref(), Mat::from_fn(m, 1, |_, _| 1.0).as_ref());
@@ -170,6 +170,7 @@ mod tests {
     use crate::kernels::kernel::tests::random;
     use crate::kernels::kernel_model::tests::model;
     use crate::{GaussianProcess, Shape};
+    use faer::Par;
     use std::path::Path;
     use thinfit::{Control, Dataset};
 

@@ -7,7 +7,7 @@ use faer::MatRef;
 use thinfit::{Sampled, Sensitivity};
 
 /// Work that indices or one effect may take, in differences of an input: some seconds on two cores.
-const WORK: usize = 1 << 33;
+const WORK: u64 = 1 << 33;
 /// Fewest and most points of a lattice, as powers of two.
 const POINTS: [u32; 2] = [8, 14];
 
@@ -53,7 +53,7 @@ impl KernelModel {
     /// Output `o` as a function whose values at the points of a lattice are taken `times` times.
     fn sampled<T>(&self, o: usize, times: usize, of: impl Fn(Sampled<'_>) -> T) -> T {
         let cost = (self.points.nrows() * self.kernel.parameters()).saturating_mul(times);
-        let points = (WORK / cost.max(1))
+        let points = (WORK / cost.max(1) as u64)
             .max(1)
             .ilog2()
             .clamp(POINTS[0], POINTS[1]);

@@ -16,20 +16,41 @@ mod joint;
 
 pub use joint::Joint;
 
-use super::ranks::{Entries, Ranks, add_scaled, sum};
+use super::ranks::{Entries, Ranks, Solo, add_scaled, sum};
 use super::timing::{Stage, Timing};
+use crate::clock::Instant;
 use crate::data::rows::Rows;
 use crate::math::random::Stream;
 use crate::network::planes::{conjugate, mix};
 use crate::network::variation::{self, Variation};
 use crate::solve::normal::NormalEquations;
-use crate::{Activation, Result, Ridge};
+use crate::{Activation, Dataset, Network, Result, Ridge};
 use faer::reborrow::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
 use group::{Group, groups};
 use rayon::prelude::*;
 use std::sync::Arc;
-use std::time::Instant;
+
+/// The network of these hidden weights (n × d′) as a training step sees it: b by the normal equations on `data`, in the units
+/// that it is given in. A glance at a fit that goes on; what is kept is solved more accurately.
+///
+/// # Errors
+/// Numbers that are no longer finite.
+pub fn glance(
+    data: &Dataset,
+    activation: Activation,
+    ridge: Ridge,
+    hidden: Mat<f64>,
+) -> Result<Network> {
+    let (rows, n) = (Rows::of(data), hidden.nrows());
+    let mut objective = Objective::new(activation, ridge, rows, n, Arc::new(Solo));
+    objective.solve(hidden.as_ref())?;
+    Ok(Network {
+        activation,
+        output: objective.b,
+        hidden,
+    })
+}
 
 /// The value of the objective, by its terms.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
