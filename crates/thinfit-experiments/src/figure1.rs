@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use crate::{Column, Exhibit, Problem, Report, Row, Spectrum};
+use crate::{Column, Exhibit, Report, Row, Spectrum};
 use thinfit_plot::{Canvas, FeatureGrid, Weights, feature_grid};
 
 /// The largest frequency shown: the second summand of g oscillates up to ten times per unit.
@@ -49,7 +49,7 @@ impl Figure1 {
         let mut panels = self.panels.iter();
         let (.., spectra) = panels.find(|(r, c, _)| (*r, *c) == (row, column))?;
         let directions = directions(column);
-        let sum: f64 = spectra.iter().map(|s| s.share(&directions)).sum();
+        let sum: f64 = spectra.iter().map(|s| s.share(directions)).sum();
         (!spectra.is_empty()).then(|| (sum / spectra.len() as f64, spectra.len()))
     }
 
@@ -66,8 +66,7 @@ impl Figure1 {
             .collect();
         let columns: Vec<Column> = Exhibit::Figure1.columns().collect();
         let names: Vec<&str> = columns.iter().map(|column| column.problem()).collect();
-        let lines: Vec<Vec<[f64; 2]>> = columns.iter().map(|column| directions(*column)).collect();
-        let lines: Vec<&[[f64; 2]]> = lines.iter().map(Vec::as_slice).collect();
+        let lines: Vec<&[[f64; 2]]> = columns.iter().map(|column| directions(*column)).collect();
         feature_grid(FeatureGrid {
             title: "Features by method and function",
             rows: &Figure1::ROWS.map(Row::label),
@@ -80,12 +79,10 @@ impl Figure1 {
 }
 
 /// Directions of the lines on which the Fourier transform of a function lies.
-fn directions(column: Column) -> Vec<[f64; 2]> {
+fn directions(column: Column) -> &'static [[f64; 2]] {
     match column {
-        Column::Function(Problem::G1, ..) => vec![[1.0, 0.0], [0.0, 1.0]],
-        Column::Function(Problem::G2, ..) => vec![[1.0, 1.0], [-1.0, 1.0]],
-        Column::Function(Problem::G3, ..) => vec![[1.0, 0.3], [0.3, 1.0]],
-        _ => vec![],
+        Column::Function(problem, ..) => problem.directions(),
+        _ => &[],
     }
 }
 

@@ -164,6 +164,16 @@ impl Problem {
         }
     }
 
+    /// Directions of the lines through the origin on which the Fourier transform lies, where it does.
+    pub fn directions(self) -> &'static [[f64; 2]] {
+        match self {
+            Problem::G1 => &[[1.0, 0.0], [0.0, 1.0]],
+            Problem::G2 => &[[1.0, 1.0], [-1.0, 1.0]],
+            Problem::G3 => &[[1.0, 0.3], [0.3, 1.0]],
+            _ => &[],
+        }
+    }
+
     /// The pairs (inputs $d$, training points $M$) of the paper, or ours; a test has as many fresh points.
     pub fn settings(self) -> &'static [(usize, usize)] {
         match self {
@@ -322,6 +332,19 @@ pub(crate) fn sample(
         y[(i, 0)] = f(&point);
     }
     Sample { x, y }
+}
+
+/// Adds normal noise to values, of `level` times their standard deviation, from the stream of [`noise`].
+pub fn add_noise(y: &mut [f64], level: f64, seed: u64) {
+    if level == 0.0 {
+        return;
+    }
+    let count = y.len() as f64;
+    let mean = y.iter().sum::<f64>() / count;
+    let deviation = (y.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / count).sqrt();
+    let noise = noise(y.len(), seed);
+    let noisy = y.iter_mut().zip(noise);
+    noisy.for_each(|(y, z)| *y += level * deviation * z);
 }
 
 /// `count` standard normal numbers, from a stream that no sample of the same seed uses.

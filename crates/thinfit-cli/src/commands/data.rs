@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use thinfit::Mat;
-use thinfit_experiments::functions::{input_names, noise};
+use thinfit_experiments::functions::{add_noise, input_names};
 use thinfit_experiments::{Problem, Split};
 use thinfit_table::Writer;
 
@@ -33,23 +33,11 @@ pub fn run(args: &DataArgs, memory: Memory, out: &mut impl Write) -> Result<(), 
     let what = format!("{rows} rows of {dim} inputs take");
     memory.allow(&what, numbers.saturating_mul(3), "ask for fewer --rows")?;
     let split = if args.test { Split::Test } else { Split::Train };
-    let sample = problem.sample(dim, rows, args.seed, split)?;
-    let y = sample.y.col_as_slice(0);
-    let mean = y.iter().sum::<f64>() / rows as f64;
-    let deviation = (y.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / rows as f64).sqrt();
-    let noise: Vec<f64> = match args.noise {
-        0.0 => vec![0.0; rows],
-        level => noise(rows, args.seed)
-            .iter()
-            .map(|z| level * deviation * z)
-            .collect(),
-    };
-    let table = Mat::from_fn(rows, dim + 1, |i, j| {
-        if j < dim {
-            sample.x[(i, j)]
-        } else {
-            y[i] + noise[i]
-        }
+    let mut sample = problem.sample(dim, rows, args.seed, split)?;
+    add_noise(sample.y.col_as_slice_mut(0), args.noise, args.seed);
+    let table = Mat::from_fn(rows, dim + 1, |i, j| match j < dim {
+        true => sample.x[(i, j)],
+        false => sample.y[(i, 0)],
     });
     let mut names = input_names(dim);
     names.push("y".into());
