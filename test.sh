@@ -30,6 +30,7 @@ need fmt rustfmt
 need clippy clippy
 
 run cargo fmt --all --check
+run python3 tools/links.py
 run cargo clippy --workspace --all-targets --locked -- -D warnings
 run env RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked
 # Unit, property, gradient, golden, end-to-end and documentation tests.
