@@ -21,12 +21,14 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// A failure with a message; of one that quotes much of a file, the beginning.
+    /// A failure with a message; of one that quotes much of a file, the beginning and the end.
     pub fn new(message: impl Into<String>) -> Self {
         let mut message = message.into();
-        if let Some((end, _)) = message.char_indices().nth(LONGEST) {
-            message.truncate(end);
-            message.push('…');
+        let count = message.chars().count();
+        if count > LONGEST {
+            let place = |at: usize| message.char_indices().nth(at).map_or(0, |(place, _)| place);
+            let middle = place(LONGEST / 2)..place(count - LONGEST / 2);
+            message.replace_range(middle, " … ");
         }
         Failure::Message(message)
     }

@@ -426,7 +426,7 @@ mod tests {
         let long = "a".repeat(100_000);
         for (text, expected) in [
             (format!("x = 1\ny = [{}", "1, ".repeat(50_000)), "line 2"),
-            (format!("{long} = 1"), "unknown"),
+            (format!("{long} = 1"), "expected one of `method`"),
             (format!("method = '{long}'"), "expected one of"),
         ] {
             std::fs::write(&path, text).unwrap();

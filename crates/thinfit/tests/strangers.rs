@@ -5,7 +5,8 @@
 use serde_json::{Value, json};
 use std::path::Path;
 use thinfit::{
-    Code, Column, Config, Control, Dataset, Encoding, Levels, Mat, Model, State, Training, fit,
+    Code, Column, Config, Control, Dataset, Encoding, Levels, Mat, Model, Ridge, State, Training,
+    fit,
 };
 
 fn data() -> Dataset {
@@ -121,6 +122,23 @@ fn a_scale_that_would_make_deviations_negative_is_refused() {
     for pointer in ["/output_scaler/scale/0", "/input_scaler/scale/1"] {
         let flaw = flaw(&model, pointer, json!(-0.5)).unwrap();
         assert!(flaw.contains("put scaling that does not fit"), "{flaw}");
+    }
+}
+
+#[test]
+fn a_ridge_beyond_all_numbers_does_not_make_a_fit_without_end() {
+    for training in [Training::Direct, Training::Refined] {
+        let config = Config {
+            training,
+            width: 4,
+            ridge: Ridge::Relative(1e308),
+            ..Config::fast()
+        };
+        // The training fails; random features are left.
+        let model = fit(&data(), &config, &|_| Control::Continue).unwrap();
+        let f = model.predict(data().x.as_ref()).unwrap();
+        assert!(f.is_all_finite());
+        assert!(model.record.start_scale.is_some(), "{:?}", model.record);
     }
 }
 

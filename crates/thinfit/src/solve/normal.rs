@@ -80,7 +80,7 @@ impl NormalEquations {
 
     /// Factorises S = AᴴA + εI from the lower half of EᵀE (k × k).
     ///
-    /// A pivot that fails raises ε tenfold; a Gram matrix that is not finite is an error.
+    /// A pivot that fails raises ε tenfold; a Gram matrix or a ridge that is not finite is an error.
     pub fn factor(&mut self, gram: MatRef<'_, f64>, ridge: Ridge) -> Result<()> {
         let hidden = if matches!(self.kind, Kind::Complex(_)) {
             2 * self.n
@@ -106,6 +106,14 @@ impl NormalEquations {
         loop {
             if self.try_factor(gram) {
                 return Ok(());
+            }
+            // Even the largest did not help, or it was too large to begin with.
+            if !self.eps.is_finite() {
+                return Err(Error::Diverged {
+                    what: "the ridge",
+                    step: 0,
+                    advice: "give a smaller ridge, or scale the inputs",
+                });
             }
             self.eps = (10.0 * self.eps).max(floor);
             self.raised += 1;
