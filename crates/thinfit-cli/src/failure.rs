@@ -1,5 +1,6 @@
 //! Why the program stops early: a message for the user, or a closed pipe.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 
@@ -10,6 +11,8 @@ use crate::shell::quoted;
 
 /// The most characters of a message.
 const LONGEST: usize = 3000;
+/// The most characters of a word in a message; paths may be as long.
+const LONGEST_WORD: usize = 1000;
 
 /// The reason to stop early.
 #[derive(Debug)]
@@ -20,10 +23,20 @@ pub enum Failure {
     ReaderGone,
 }
 
+/// A word with the space behind it, cut where it is too long.
+fn cut(word: &str) -> Cow<'_, str> {
+    match word.char_indices().nth(LONGEST_WORD) {
+        Some((end, _)) => format!("{}… ", &word[..end]).into(),
+        None => word.into(),
+    }
+}
+
 impl Failure {
-    /// A failure with a message; of one that quotes much of a file, the beginning and the end.
+    /// A failure with a message. Of what it quotes, long words are cut; and of a message that is still long, the middle.
     pub fn new(message: impl Into<String>) -> Self {
-        let mut message = message.into();
+        let message: String = message.into();
+        let words = message.split_inclusive(char::is_whitespace);
+        let mut message: String = words.map(cut).collect();
         let count = message.chars().count();
         if count > LONGEST {
             let place = |at: usize| message.char_indices().nth(at).map_or(0, |(place, _)| place);
