@@ -136,6 +136,11 @@ fn function(feature: Feature) -> &'static str {
 
 /// `value` with `digits` significant digits, as a decimal if that is short, otherwise with a power of ten.
 pub(crate) fn number(value: f64, digits: usize) -> String {
+    if !value.is_finite() {
+        // A product of the numbers of a model may be beyond all numbers.
+        let sign = if value < 0.0 { "-" } else { "" };
+        return format!("{sign}\\infty");
+    }
     let digits = digits.clamp(1, 17);
     let scientific = format!("{value:.*e}", digits - 1);
     let (mantissa, exponent) = scientific
@@ -183,6 +188,7 @@ mod tests {
             (123456.0, 3, "1.23 \\cdot 10^{5}"),
             (1.5e-7, 2, "1.5 \\cdot 10^{-7}"),
             (0.00123456, 4, "0.001235"),
+            (f64::NEG_INFINITY, 4, "-\\infty"),
         ] {
             assert_eq!(number(value, digits), expected);
         }

@@ -4,7 +4,7 @@
 
 use crate::record::{Finding, Progress, Record, grouped};
 use crate::target::Target;
-use crate::worker::{Batch, Current, Tally, last_words};
+use crate::worker::{Batch, Current, Tally, last_words, scratch};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -216,6 +216,8 @@ fn attempt(batch: &Batch) -> Result<Result<Tally, String>, String> {
             }
         }
     }
+    // Here, since a batch that dies cleans up nothing.
+    let _ = std::fs::remove_dir_all(scratch(&batch.folder, child.id()));
     let output = child
         .wait_with_output()
         .map_err(|error| error.to_string())?;

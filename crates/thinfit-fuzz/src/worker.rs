@@ -105,11 +105,11 @@ fn grown(folder: &Path, target: Target) -> PathBuf {
     folder.join("grown").join(target.name())
 }
 
-/// Where inputs are files for a moment: in memory, if the system has such a folder.
-fn scratch(folder: &Path) -> PathBuf {
+/// Where inputs are files for a moment in the process `id`: in memory, if the system has such a folder.
+pub fn scratch(folder: &Path, id: u32) -> PathBuf {
     let memory = Path::new("/dev/shm");
     match memory.is_dir() {
-        true => memory.join(format!("thinfit-fuzz-{}", std::process::id())),
+        true => memory.join(format!("thinfit-fuzz-{id}")),
         false => folder.join("scratch"),
     }
 }
@@ -133,7 +133,7 @@ pub fn work(batch: &Batch) -> Result<(), String> {
 fn tally(batch: &Batch, target: Target) -> Result<Tally, String> {
     let said = |error: std::io::Error| error.to_string();
     let (folder, mut corpus) = (&batch.folder, Corpus::of(target)?);
-    let (scratch, grown) = (scratch(folder), grown(folder, target));
+    let (scratch, grown) = (scratch(folder, std::process::id()), grown(folder, target));
     std::fs::create_dir_all(&scratch).map_err(said)?;
     std::fs::create_dir_all(&grown).map_err(said)?;
     let own = corpus.seeds.len();
@@ -186,7 +186,6 @@ fn tally(batch: &Batch, target: Target) -> Result<Tally, String> {
     }
     ends.write(folder, target).map_err(said)?;
     tally.resident = resident();
-    let _ = std::fs::remove_dir_all(&scratch);
     Ok(tally)
 }
 

@@ -97,7 +97,8 @@ fn push_part(text: &mut String, t: usize, part: &Part) {
             lines.extend(match part.shape {
                 Shape::Gaussian => vec![format!("k += {weight:?} * Math.exp(-0.5 * q);")],
                 _ => vec![
-                    "const r = Math.sqrt(5 * q);".into(),
+                    // Beyond r = 1000 the kernel is zero; infinity times zero would not be.
+                    "const r = Math.sqrt(Math.min(5 * q, 1e6));".into(),
                     format!("k += {weight:?} * (1 + r + r * r / 3) * Math.exp(-r);"),
                 ],
             });
@@ -120,7 +121,7 @@ fn push_part(text: &mut String, t: usize, part: &Part) {
             lines.extend(match part.shape {
                 Shape::Anova => vec!["  const kappa = Math.exp(-0.5 * r * r);".to_owned()],
                 _ => vec![
-                    "  const s = Math.sqrt(5 * r * r);".into(),
+                    "  const s = Math.sqrt(Math.min(5 * r * r, 1e6));".into(),
                     "  const kappa = (1 + s + s * s / 3) * Math.exp(-s);".into(),
                 ],
             });

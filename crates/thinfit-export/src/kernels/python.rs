@@ -48,12 +48,15 @@ pub(crate) fn module(model: &KernelModel, name: &str) -> String {
                 let mut lines = vec![
                     "q = 0.0".into(),
                     each,
-                    "    q += ((x[j] - p[j]) * inverse) ** 2".into(),
+                    "    t = (x[j] - p[j]) * inverse".into(),
+                    // Not `t ** 2`, which raises an error where this is infinite.
+                    "    q += t * t".into(),
                 ];
                 lines.extend(match part.shape {
                     Shape::Gaussian => vec![format!("k += {weight:?} * math.exp(-0.5 * q)")],
                     _ => vec![
-                        "r = math.sqrt(5.0 * q)".into(),
+                        // Beyond r = 1000 the kernel is zero; infinity times zero would not be.
+                        "r = math.sqrt(min(5.0 * q, 1e6))".into(),
                         format!("k += {weight:?} * (1.0 + r + r * r / 3.0) * math.exp(-r)"),
                     ],
                 });
@@ -62,7 +65,8 @@ pub(crate) fn module(model: &KernelModel, name: &str) -> String {
             Shape::Additive(order) => vec![
                 format!("e = [1.0] + {order} * [0.0]"),
                 each,
-                "    kappa = math.exp(-0.5 * ((x[j] - p[j]) * inverse) ** 2)".into(),
+                "    t = (x[j] - p[j]) * inverse".into(),
+                "    kappa = math.exp(-0.5 * t * t)".into(),
                 format!("    for i in range({order}, 0, -1):"),
                 "        e[i] += kappa * e[i - 1]".into(),
                 format!("k += {weight:?} * e[{order}]"),
@@ -79,7 +83,7 @@ pub(crate) fn module(model: &KernelModel, name: &str) -> String {
                 lines.extend(match part.shape {
                     Shape::Anova => vec!["    kappa = math.exp(-0.5 * t * t)".into()],
                     _ => vec![
-                        "    r = math.sqrt(5.0 * t * t)".into(),
+                        "    r = math.sqrt(min(5.0 * t * t, 1e6))".into(),
                         "    kappa = (1.0 + r + r * r / 3.0) * math.exp(-r)".into(),
                     ],
                 });

@@ -1,5 +1,5 @@
-//! A model file on its way to other languages: the C code compiles without warnings, it and the Python code run, and both
-//! give the predictions. LaTeX and ONNX are only written.
+//! A model file on its way to other languages: the C code compiles without warnings, it, the Python and the JavaScript code
+//! run, and all give the predictions. LaTeX and ONNX are only written.
 
 use super::model;
 use crate::target::Outcome;
@@ -27,6 +27,7 @@ pub fn survive(input: &[u8], scratch: &Path) -> Outcome {
     for (language, printed) in [
         ("C", c(&model, &x, scratch)),
         ("Python", python(&model, &x, scratch, expected.is_some())),
+        ("JavaScript", javascript(&model, &x, scratch)),
     ] {
         let (Some(printed), Some(expected)) = (printed, &expected) else {
             continue;
@@ -36,6 +37,10 @@ pub fn survive(input: &[u8], scratch: &Path) -> Outcome {
             .filter_map(|word| word.parse().ok())
             .collect();
         assert_eq!(found.len(), 3 * outputs, "{language} printed {printed:?}");
+        assert!(
+            found.iter().all(|value| value.is_finite()),
+            "{language} printed {printed:?}"
+        );
         if steepness(&model, &x) > STEEPEST {
             continue;
         }
@@ -134,6 +139,16 @@ fn python(model: &Predictor, x: &Mat<f64>, folder: &Path, must: bool) -> Option<
     }
     write(folder, &[("f.py", &script)]);
     output(Command::new("python3").args(["-I", "-S", "f.py"]), folder)
+}
+
+/// What the JavaScript code prints; none where there is no Node.
+fn javascript(model: &Predictor, x: &Mat<f64>, folder: &Path) -> Option<Vec<String>> {
+    let mut script = thinfit_export::javascript(model, "f").script;
+    for row in literals(x).chunks(x.ncols()) {
+        script += &format!("console.log([f({})].flat().join(\" \"));\n", row.join(", "));
+    }
+    write(folder, &[("f.js", &script)]);
+    output(Command::new("node").arg("f.js"), folder)
 }
 
 fn write(folder: &Path, files: &[(&str, &str)]) {
