@@ -278,23 +278,40 @@ pub fn next_block(
     encoded(encoding, block, &|j| reader.cells(block, j), &place).map(Some)
 }
 
-/// All rows of a table, selected by [`match_inputs`]: the model's inputs, then the other columns.
-pub fn read(reader: &mut Reader, model: &Predictor) -> Result<Mat<f64>, Failure> {
-    Ok(read_rows(reader, model)?.0)
+/// Rows to compare a model with.
+pub struct Rows {
+    /// The model's inputs, then the other columns.
+    pub x: Mat<f64>,
+    /// The place of each row in the table, counted from 0.
+    pub places: Vec<usize>,
+    /// How many rows were left out.
+    pub dropped: usize,
 }
 
-/// [`read`], with the place of each row in the table, counted from 0.
-pub fn read_rows(
-    reader: &mut Reader,
-    model: &Predictor,
-) -> Result<(Mat<f64>, Vec<usize>), Failure> {
+/// All rows of a table, selected by [`match_inputs`].
+///
+/// # Errors
+/// As [`Reader::read`]; or means are to take the place of missing values, which would make true values up.
+pub fn read(reader: &mut Reader, args: &TableArgs, model: &Predictor) -> Result<Rows, Failure> {
+    if let Some(args::Missing::Mean) = args.missing {
+        return Err(Failure::new(
+            "--missing mean: expected rows as they were measured, found means in place of missing values; give complete \
+             rows, or pass --missing drop",
+        ));
+    }
     let table = reader.read()?;
-    let Some(encoding) = model.encoding() else {
-        return Ok((table.x, table.rows));
+    let x = match model.encoding() {
+        None => table.x,
+        Some(encoding) => {
+            let place = |j: usize, text: &str| table.place(j, text);
+            encoded(encoding, &table.x, &|j| table.cells(j), &place)?
+        }
     };
-    let place = |j: usize, text: &str| table.place(j, text);
-    let x = encoded(encoding, &table.x, &|j| table.cells(j), &place)?;
-    Ok((x, table.rows))
+    Ok(Rows {
+        x,
+        places: table.rows,
+        dropped: table.dropped,
+    })
 }
 
 /// The rows `x` of a table, the first columns of which become inputs: `cells` gives their content, and `place` says where a

@@ -60,15 +60,19 @@ impl<'a> Queue<'a> {
         }
     }
 
-    /// Lets the jobs join that are known, missing and new; returns them.
+    /// Puts away chains that were taken, done or not, and lets the jobs join that are known, missing and new; `planned` hears
+    /// of these before anyone can take them.
     ///
     /// While a cell's GFT or GFT-r still chooses λ, neither of them goes on: both may choose the same one, and are then one
     /// chain.
     ///
     /// # Errors
     /// A ledger that cannot be read.
-    pub fn admit(&self) -> Result<Vec<Job>, Error> {
+    pub fn admit(&self, finished: &[Chain], planned: impl FnOnce(&[Job])) -> Result<(), Error> {
+        // One lock for all, or others would see an empty queue in between and leave.
         let mut jobs = self.jobs();
+        jobs.under_way.retain(|chain| !finished.contains(chain));
+        self.changed.notify_all();
         let mut choosing: Vec<Job> = jobs.unfinished().filter_map(chooses).collect();
         let mut new = Vec::new();
         for job in (self.known)() {
@@ -84,9 +88,11 @@ impl<'a> Queue<'a> {
             jobs.seen.insert(name);
             new.push(job);
         }
+        if !new.is_empty() {
+            planned(&new);
+        }
         jobs.waiting.extend(chains(&new));
-        self.changed.notify_all();
-        Ok(new)
+        Ok(())
     }
 
     /// What is next; none when nothing is left that this taker could ever do, or once `stopped`.
@@ -119,14 +125,6 @@ impl<'a> Queue<'a> {
             let changed = self.changed.wait(jobs);
             jobs = changed.unwrap_or_else(PoisonError::into_inner);
         }
-    }
-
-    /// Puts away chains that were taken, done or not.
-    pub fn put_away(&self, chains: &[Chain]) {
-        self.jobs()
-            .under_way
-            .retain(|chain| !chains.contains(chain));
-        self.changed.notify_all();
     }
 
     fn taker(&self, job: &Job) -> Taker {
@@ -236,10 +234,10 @@ mod tests {
     fn batches(jobs: &[Job]) -> Vec<usize> {
         let (known, ledger) = (|| jobs.to_vec(), no_ledger());
         let queue = Queue::new(&known, &ledger, true);
-        queue.admit().unwrap();
+        queue.admit(&[], |_| {}).unwrap();
         let next = || {
             let batch = queue.take(Taker::Lane, &AtomicBool::new(false))?;
-            queue.put_away(&batch);
+            queue.admit(&batch, |_| {}).unwrap();
             Some(batch.len())
         };
         std::iter::from_fn(next).collect()
@@ -296,22 +294,27 @@ mod tests {
                 ledger.add(&entry).unwrap();
             }
         };
-        assert_eq!(queue.admit().unwrap().len(), 18);
+        let admit = |finished: &[Chain]| {
+            let mut new = Vec::new();
+            queue
+                .admit(finished, |jobs| new.extend_from_slice(jobs))
+                .unwrap();
+            new
+        };
+        assert_eq!(admit(&[]).len(), 18);
         let (generated, direct) = (take(), take());
         assert_eq!((generated.len(), generated[0].len()), (6, 2));
         assert_eq!((direct.len(), direct[0].len()), (6, 1));
         // GFT is done, GFT-r goes on.
         record(Row::Gft, &generated);
-        assert!(queue.admit().unwrap().is_empty());
+        assert!(admit(&[]).is_empty());
         record(Row::FOpt, &direct);
-        queue.put_away(&direct);
-        let new = queue.admit().unwrap();
+        let new = admit(&direct);
         assert_eq!((new.len(), new[0].row), (1, Row::FOpt));
         record(Row::GftR, &generated);
-        queue.put_away(&generated);
-        assert_eq!(queue.admit().unwrap().len(), 2);
+        assert_eq!(admit(&generated).len(), 2);
         assert_eq!(take()[0].len(), 2, "one chain");
-        assert!(queue.admit().unwrap().is_empty());
+        assert!(admit(&[]).is_empty());
         // Whoever is stopped takes nothing, and a worker has nothing to wait for.
         assert!(queue.take(Taker::Lane, &AtomicBool::new(true)).is_none());
         assert!(queue.take(Taker::Worker, &go).is_none());

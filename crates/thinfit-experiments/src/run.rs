@@ -74,7 +74,7 @@ pub fn run(
         failed: AtomicUsize::new(0),
         stopped: AtomicBool::new(false),
     };
-    run.admit()?;
+    run.admit(&[])?;
     std::thread::scope(|scope| {
         let run = &run;
         let start = |taker, trainer| scope.spawn(move || run.take_all(taker, trainer));
@@ -126,13 +126,12 @@ impl Run<'_> {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// Lets jobs join the queue that are known now, and says so.
-    fn admit(&self) -> Result<(), Error> {
-        let new = self.queue.admit()?;
-        if !new.is_empty() {
-            self.tell(Event::Planned(&new));
-        }
-        Ok(())
+    /// Puts away chains, lets jobs join the queue that are known now, and says so.
+    fn admit(&self, finished: &[Chain]) -> Result<(), Error> {
+        let planned = |new: &[Job]| {
+            self.tell(Event::Planned(new));
+        };
+        self.queue.admit(finished, planned)
     }
 
     /// Does what the queue has for a taker, until there is no more.
@@ -143,8 +142,8 @@ impl Run<'_> {
             if done.is_err() {
                 self.stopped.store(true, Ordering::Relaxed);
             }
-            self.queue.put_away(&chains);
-            done.and_then(|()| self.admit())?;
+            let admitted = self.admit(&chains);
+            done.and(admitted)?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Damaged files for every reader of thinfit: `cargo run -p thinfit-fuzz --features parquet -- run`.
+//! Damaged files for every reader of thinfit: `cargo run -p thinfit-fuzz -- run`.
 //!
 //! Valid files (`corpus/`) are changed at random, in their bytes or in what they say, often with checksums and lengths put right
 //! again so that these do not hide the rest. Each is read as a user would. An input may be accepted or refused; it may not
@@ -84,6 +84,7 @@ fn replay(files: &[PathBuf]) -> Result<bool, String> {
             "{}: {outcome:?}, {seconds:.3} s, {megabytes:.1} MB",
             file.display()
         );
+        cost.check();
     }
     let _ = std::fs::remove_dir_all(&scratch);
     Ok(true)

@@ -99,14 +99,14 @@ fn value(
             numbers.push(place.clone());
             within(place.end.checked_add(usize::try_from(length).ok()?)?)
         }
-        9 | 10 => {
+        9 | 10 if depth < 20 => {
             let head = *file.get(at)?;
             let (count, mut at) = match head >> 4 {
                 15 => varint(file, at + 1).map(|(count, place)| (count, place.end))?,
                 count => (u64::from(count), at + 1),
             };
             for _ in 0..count {
-                at = value(file, at, head & 15, true, depth, numbers)?;
+                at = value(file, at, head & 15, true, depth + 1, numbers)?;
             }
             Some(at)
         }

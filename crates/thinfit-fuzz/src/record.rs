@@ -11,6 +11,8 @@ use thinfit::file::write_whole;
 pub struct Record {
     /// The commit, and whether files have changed since.
     pub commit: String,
+    /// A checksum of the program.
+    pub build: String,
     pub seed: u64,
     /// Inputs wanted in all.
     pub wanted: u64,
@@ -54,11 +56,11 @@ impl Record {
         folder.join("record.json")
     }
 
-    /// The record of an earlier part of the run with this seed and commit, if there is one.
-    pub fn read(folder: &Path, seed: u64, commit: &str) -> Option<Record> {
+    /// The record of an earlier part of the run with this seed and build, if there is one.
+    pub fn read(folder: &Path, seed: u64, build: &str) -> Option<Record> {
         let text = std::fs::read(Record::path(folder)).ok()?;
         let record: Record = serde_json::from_slice(&text).ok()?;
-        (record.seed == seed && record.commit == commit).then_some(record)
+        (record.seed == seed && record.build == build).then_some(record)
     }
 
     /// Writes the record and the page.

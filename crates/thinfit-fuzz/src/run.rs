@@ -5,6 +5,7 @@
 use crate::record::{Finding, Progress, Record, grouped};
 use crate::target::Target;
 use crate::worker::{Batch, Current, Tally, last_words, scratch};
+use std::fs::File;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -52,17 +53,25 @@ pub fn run(args: &Args) -> Result<bool, String> {
             seed: args.seed,
             number: progress.batches,
             count: target.batch().min(left),
+            // Of the corpus all files are tried, also those after one that the batch died of.
+            first: match progress.batches {
+                0 => progress.unfinished,
+                _ => 0,
+            },
             folder: folder.clone(),
         };
         let clock = Instant::now();
         let ended = attempt(&batch)?;
-        progress.batches += 1;
         progress.seconds += clock.elapsed().as_secs_f64();
         match ended {
-            Ok(tally) => progress.tally.add(&tally),
+            Ok(tally) => {
+                progress.tally.add(&tally);
+                progress.batches += 1;
+            }
             Err(words) => {
                 let (number, input) = Current::read(folder).unwrap_or_default();
-                progress.unfinished += number + 1;
+                progress.unfinished += (number + 1).saturating_sub(batch.first).max(1);
+                progress.batches += u64::from(batch.number > 0);
                 record.findings.extend(keep(folder, target, &input, words)?);
             }
         }
@@ -105,8 +114,8 @@ fn chosen(names: &[String]) -> Result<Vec<Target>, String> {
 
 /// The record of a part of this run that was interrupted, or a new one.
 fn begin(args: &Args, folder: &Path, targets: &[Target]) -> Result<Record, String> {
-    let commit = commit();
-    let mut record = match Record::read(folder, args.seed, &commit) {
+    let build = build()?;
+    let mut record = match Record::read(folder, args.seed, &build) {
         Some(record) => record,
         None => {
             // Seeds of another run would make other inputs.
@@ -115,7 +124,8 @@ fn begin(args: &Args, folder: &Path, targets: &[Target]) -> Result<Record, Strin
                 let _ = std::fs::remove_file(folder.join(format!("ends-{}.json", target.name())));
             }
             Record {
-                commit,
+                commit: commit(),
+                build,
                 seed: args.seed,
                 wanted: args.inputs,
                 seconds: 0.0,
@@ -137,6 +147,13 @@ fn begin(args: &Args, folder: &Path, targets: &[Target]) -> Result<Record, Strin
     }
     record.write(folder)?;
     Ok(record)
+}
+
+/// A checksum of this program: changed files may make another program of the same commit.
+fn build() -> Result<String, String> {
+    let program = std::env::current_exe().and_then(std::fs::read);
+    let program = program.map_err(|error| format!("this program cannot be read: {error}"))?;
+    Ok(format!("{:016x}", fnv1a(program)))
 }
 
 /// The commit that is checked out, with a mark where files have changed since; `unknown` without Git.
@@ -183,19 +200,25 @@ fn attempt(batch: &Batch) -> Result<Result<Tally, String>, String> {
     let _ = std::fs::remove_file(&words);
     let _ = std::fs::remove_file(Current::path(&batch.folder));
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let (seed, number, count) = (batch.seed, batch.number, batch.count);
+    let errors = batch.folder.join("errors");
+    let to = File::create(&errors).map_err(|error| format!("{}: {error}", errors.display()))?;
     let mut command = Command::new(program);
     command
         .args(["batch", "--target", &batch.target, "--folder"])
         .arg(&batch.folder)
         .args(
-            [("--seed", seed), ("--number", number), ("--count", count)]
-                .map(|(key, value)| format!("{key}={value}")),
+            [
+                ("--seed", batch.seed),
+                ("--number", batch.number),
+                ("--count", batch.count),
+                ("--first", batch.first),
+            ]
+            .map(|(key, value)| format!("{key}={value}")),
         )
         .env("RAYON_NUM_THREADS", "1")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::null());
+        .stderr(to);
     let mut child = command.spawn().map_err(|error| error.to_string())?;
     let (mut at, mut since, mut hangs) = (None, Instant::now(), false);
     // A tally is shorter than the buffer of a pipe, so the child need not be read while it runs.
@@ -228,7 +251,12 @@ fn attempt(batch: &Batch) -> Result<Result<Tally, String>, String> {
             .map_err(|error| format!("a batch without a tally: {error}"));
     }
     if output.status.code() == Some(2) {
-        return Err(format!("a batch of {} could not be run", batch.target));
+        let why = std::fs::read_to_string(errors).unwrap_or_default();
+        return Err(format!(
+            "a batch of {} could not be run: {}",
+            batch.target,
+            why.trim().trim_start_matches("error: ")
+        ));
     }
     let said = std::fs::read_to_string(words).unwrap_or_default();
     Ok(Err(match hangs {

@@ -37,6 +37,9 @@ pub struct Batch {
     /// How many inputs
     #[arg(long)]
     pub count: u64,
+    /// The first input of the batch to try
+    #[arg(long)]
+    pub first: u64,
     /// Where the run keeps its files
     #[arg(long)]
     pub folder: PathBuf,
@@ -140,6 +143,7 @@ fn tally(batch: &Batch, target: Target) -> Result<Tally, String> {
     if batch.number > 0 {
         corpus.extend(&grown)?;
     }
+    let old = corpus.seeds.len() - own;
     let mut current = File::create(Current::path(folder)).map_err(said)?;
     // Streams of targets do not meet.
     let stream = fnv1a(target.name().bytes()) ^ batch.number;
@@ -149,7 +153,7 @@ fn tally(batch: &Batch, target: Target) -> Result<Tally, String> {
         0 => own as u64,
         _ => batch.count,
     };
-    for number in 0..count {
+    for number in batch.first..count {
         let input = match batch.number {
             0 => corpus.seeds[number as usize].clone(),
             _ => {
@@ -169,8 +173,7 @@ fn tally(batch: &Batch, target: Target) -> Result<Tally, String> {
         };
         Current::write(&mut current, number, &input).map_err(said)?;
         let (outcome, cost) = measured(|| target.survive(&input, &scratch));
-        assert!(cost.seconds < LONGEST, "took {:.1} s", cost.seconds);
-        assert!(cost.memory < LARGEST, "took {} MB", cost.memory / 1_000_000);
+        cost.check();
         tally.inputs += 1;
         tally.bytes += input.len() as u64;
         tally.accepted += u64::from(outcome.accepted);
@@ -179,10 +182,12 @@ fn tally(batch: &Batch, target: Target) -> Result<Tally, String> {
         tally.memory = tally.memory.max(cost.memory);
         // Large ones would make all that grow from them slow.
         if ends.is_new(&outcome) && batch.number > 0 && input.len() < MOST / 50 {
-            let name = format!("{:04}", corpus.seeds.len() - own);
-            std::fs::write(grown.join(name), &input).map_err(said)?;
             corpus.seeds.push(input);
         }
+    }
+    // At the end, so that a batch that is interrupted begins again with the same seeds.
+    for (number, input) in corpus.seeds[own..].iter().enumerate().skip(old) {
+        std::fs::write(grown.join(format!("{number:04}")), input).map_err(said)?;
     }
     ends.write(folder, target).map_err(said)?;
     tally.resident = resident();
@@ -231,6 +236,15 @@ pub struct Cost {
     pub seconds: f64,
     /// Bytes of memory, of its thread.
     pub memory: u64,
+}
+
+impl Cost {
+    /// Panics if that is more than an input may take.
+    pub fn check(&self) {
+        let Cost { seconds, memory } = self;
+        assert!(*seconds < LONGEST, "took {seconds:.1} s");
+        assert!(*memory < LARGEST, "took {} MB", memory / 1_000_000);
+    }
 }
 
 /// Runs `try_input` and says what it took.

@@ -4,7 +4,7 @@
 //! Both are structures of Thrift's compact protocol. Here, only types and numbers of parts are compared with what
 //! they should be; all else is left to the crate.
 
-use crate::pages::number;
+use crate::pages::{number, signed};
 use bytes::Bytes;
 use parquet::file::reader::ChunkReader;
 
@@ -230,8 +230,6 @@ pub(crate) fn page(bytes: &[u8]) -> Option<PageSize> {
     walk.structure(HEADER, 0)?;
     let header = (bytes.len() - walk.rest.len()) as u64;
     let [unpacked, packed] = walk.sizes?;
-    // Numbers alternate between both signs, from zero on.
-    let signed = |number: u64| (number >> 1) as i64 ^ -((number & 1) as i64);
     Some(PageSize {
         size: header.checked_add(u64::try_from(signed(packed)).ok()?)?,
         unpacked: signed(unpacked),

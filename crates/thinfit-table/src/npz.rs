@@ -13,6 +13,12 @@ use zip::ZipArchive;
 pub(crate) fn open(path: &Path, input: Box<dyn Seekable>, wanted: Option<&str>) -> Result<Arrays> {
     let damaged = |why: String| flawed(path, why);
     let mut archive = ZipArchive::new(input).map_err(|error| damaged(error.to_string()))?;
+    // Many names for one block would unpack it as many times.
+    match archive.has_overlapping_files() {
+        Ok(false) => {}
+        Ok(true) => return Err(damaged("arrays that lie on each other".into())),
+        Err(error) => return Err(damaged(error.to_string())),
+    }
     let (mut listed, mut places, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for place in 0..archive.len() {
         let entry = archive.by_index(place);

@@ -7,13 +7,28 @@ use parquet::errors::{ParquetError, Result};
 
 /// Values that a page may have whatever its size: a column of empty texts takes next to no bytes.
 const MOST: u64 = 1 << 24;
+/// Bytes that texts may repeat of the texts before them, in a column: as many, and as many times its size.
+const REPEATED: u64 = 1 << 26;
+const TIMES: u64 = 16;
 
 /// The pages of a column, of which one that claims more values than it can have is an error.
 pub(crate) struct Pages {
-    /// Where they come from.
-    pub pages: Box<dyn PageReader>,
+    pages: Box<dyn PageReader>,
     /// Whether values may be null; then their levels come first.
-    pub nullable: bool,
+    nullable: bool,
+    /// Bytes that texts may still repeat.
+    spare: u64,
+}
+
+impl Pages {
+    /// The pages that come from `pages`.
+    pub fn new(pages: Box<dyn PageReader>, nullable: bool) -> Self {
+        Pages {
+            pages,
+            nullable,
+            spare: REPEATED,
+        }
+    }
 }
 
 impl Iterator for Pages {
@@ -26,17 +41,20 @@ impl Iterator for Pages {
 
 impl PageReader for Pages {
     fn get_next_page(&mut self) -> Result<Option<Page>> {
-        let page = self.pages.get_next_page()?;
-        match page
-            .as_ref()
-            .is_none_or(|page| is_sound(page, self.nullable))
-        {
-            true => Ok(page),
-            false => {
-                let problem = "a page of more values than it has".into();
-                Err(ParquetError::General(problem))
-            }
-        }
+        let Some(page) = self.pages.get_next_page()? else {
+            return Ok(None);
+        };
+        let flaw = |words: &str| Err(ParquetError::General(words.into()));
+        let Some(repeated) = repeated(&page, self.nullable) else {
+            return flaw("a page of more values than it has");
+        };
+        let size = page.buffer().len() as u64;
+        self.spare = self.spare.saturating_add(TIMES * size);
+        let Some(spare) = self.spare.checked_sub(repeated) else {
+            return flaw("texts that unpack to many times their size");
+        };
+        self.spare = spare;
+        Ok(Some(page))
     }
 
     fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
@@ -52,12 +70,12 @@ impl PageReader for Pages {
     }
 }
 
-/// Whether a page can have the values that it says.
-fn is_sound(page: &Page, nullable: bool) -> bool {
+/// The bytes that the texts of a page repeat of those before them; none if it cannot have the values that it says.
+fn repeated(page: &Page, nullable: bool) -> Option<u64> {
     let (buf, encoding, start) = match page {
         Page::DictionaryPage {
             buf, num_values, ..
-        } => return *num_values as usize <= buf.len(),
+        } => return (*num_values as usize <= buf.len()).then_some(0),
         Page::DataPage { buf, encoding, .. } => {
             let levels = || -> Option<usize> {
                 let length: [u8; 4] = buf.get(..4)?.try_into().ok()?;
@@ -79,40 +97,65 @@ fn is_sound(page: &Page, nullable: bool) -> bool {
     let lists = match encoding {
         Encoding::DELTA_LENGTH_BYTE_ARRAY => 1,
         Encoding::DELTA_BYTE_ARRAY => 2,
-        _ => return true,
+        _ => return Some(0),
     };
-    let Some(mut rest) = start.and_then(|start| buf.get(start..)) else {
-        return false;
-    };
+    let mut rest = buf.get(start?..)?;
     let most = MOST.max(buf.len() as u64);
-    // What cannot be read to its end takes no memory after that.
-    (0..lists).all(|_| {
-        let (count, after) = differences(rest, most);
-        rest = after;
-        count <= most
-    })
+    let mut sums = [0; 2];
+    for sum in &mut sums[..lists] {
+        let list = differences(rest, most);
+        if list.count > most {
+            return None;
+        }
+        (rest, *sum) = (list.after, list.sum);
+    }
+    // Of two lists the first has the lengths of what is repeated.
+    Some(if lists == 2 { sums[0] } else { 0 })
 }
 
-/// How many numbers a list of differences says that it has, and what follows it; nothing where it is cut off or has more
-/// than `most`.
-fn differences(bytes: &[u8], most: u64) -> (u64, &[u8]) {
-    let mut rest = bytes;
-    let mut head = || Some((number(&mut rest)?, number(&mut rest)?, number(&mut rest)?));
-    let Some((block, parts, count)) = head().filter(|(_, parts, _)| *parts > 0) else {
-        return (0, &[]);
+/// A list of numbers, each as its difference from the one before.
+struct Differences<'a> {
+    /// How many it says that it has.
+    count: u64,
+    /// The sum of those that are there.
+    sum: u64,
+    /// What follows; nothing where it is cut off or has too many. What cannot be read to its end takes no memory.
+    after: &'a [u8],
+}
+
+/// The list that these bytes begin with, read if it has at most `most` numbers.
+fn differences(bytes: &[u8], most: u64) -> Differences<'_> {
+    let mut list = Differences {
+        count: 0,
+        sum: 0,
+        after: &[],
     };
-    let each = block / parts;
-    let mut follow = || -> Option<&[u8]> {
-        number(&mut rest)?;
-        let mut left = count.saturating_sub(1);
+    let mut rest = bytes;
+    let mut read = || -> Option<&[u8]> {
+        let (block, parts, count) = (number(&mut rest)?, number(&mut rest)?, number(&mut rest)?);
+        let each = block.checked_div(parts)?;
+        list.count = count;
+        let mut value = signed(number(&mut rest)?);
+        let mut left = count;
+        let mut add = |value: i64| {
+            list.sum = list.sum.saturating_add(u64::try_from(value).unwrap_or(0));
+            left = left.saturating_sub(1);
+            left
+        };
+        let mut left = add(value);
         while left > 0 && each > 0 && count <= most {
-            number(&mut rest)?;
+            let least = signed(number(&mut rest)?);
             let (widths, after) = rest.split_at_checked(usize::try_from(parts).ok()?)?;
             rest = after;
             for width in widths {
                 let size = each.checked_mul(u64::from(*width))? / 8;
-                rest = rest.get(usize::try_from(size).ok()?..)?;
-                left = left.saturating_sub(each);
+                let (part, after) = rest.split_at_checked(usize::try_from(size).ok()?)?;
+                rest = after;
+                for i in 0..each.min(left) {
+                    let difference = least.wrapping_add(packed(part, i, *width));
+                    value = value.wrapping_add(difference);
+                    left = add(value);
+                }
                 if left == 0 {
                     break;
                 }
@@ -120,7 +163,26 @@ fn differences(bytes: &[u8], most: u64) -> (u64, &[u8]) {
         }
         Some(rest)
     };
-    (count, follow().unwrap_or_default())
+    let after = read().unwrap_or_default();
+    list.after = after;
+    list
+}
+
+/// Number `i` of numbers of `width` bits each, the lowest bits first.
+fn packed(bytes: &[u8], i: u64, width: u8) -> i64 {
+    let first = i * u64::from(width);
+    let bit = |k: u64| {
+        bytes
+            .get((k / 8) as usize)
+            .map_or(0, |byte| byte >> (k % 8) & 1)
+    };
+    let bits = (0..u64::from(width.min(64))).rev();
+    bits.fold(0, |number, k| number << 1 | i64::from(bit(first + k)))
+}
+
+/// Numbers alternate between both signs, from zero on.
+pub(crate) fn signed(number: u64) -> i64 {
+    (number >> 1) as i64 ^ -((number & 1) as i64)
 }
 
 /// A number of seven bits a byte.
@@ -153,6 +215,10 @@ mod tests {
         }
     }
 
+    fn sound(page: &Page, nullable: bool) -> bool {
+        repeated(page, nullable).is_some()
+    }
+
     /// A list of `count` equal numbers, in blocks of 128 in one part each.
     fn equal(count: &[u8], blocks: usize) -> Vec<u8> {
         [&[0x80, 1, 1][..], count, &[2], &[0, 0].repeat(blocks)].concat()
@@ -164,16 +230,35 @@ mod tests {
         let (few, many) = (equal(&[100], 1), equal(&huge, 1));
         let length = |bytes: &[u8]| page(Encoding::DELTA_LENGTH_BYTE_ARRAY, bytes);
         let both = |bytes: [&[u8]; 2]| page(Encoding::DELTA_BYTE_ARRAY, &bytes.concat());
-        assert!(is_sound(&length(&few), false) && !is_sound(&length(&many), false));
-        assert!(is_sound(&both([&few, &few]), false));
-        assert!(!is_sound(&both([&many, &few]), false));
-        assert!(!is_sound(&both([&few, &many]), false));
+        assert!(sound(&length(&few), false) && !sound(&length(&many), false));
+        assert!(sound(&both([&few, &few]), false));
+        assert!(!sound(&both([&many, &few]), false));
+        assert!(!sound(&both([&few, &many]), false));
         // Two blocks, the second in part.
         let two = equal(&[0xc8, 1], 2);
-        assert!(is_sound(&both([&two, &few]), false) && !is_sound(&both([&two, &many]), false));
+        assert!(sound(&both([&two, &few]), false) && !sound(&both([&two, &many]), false));
         let levels = [&[2, 0, 0, 0, 9, 9][..], &many].concat();
-        assert!(!is_sound(&length(&levels), true));
-        assert!(is_sound(&page(Encoding::PLAIN, &many), false));
+        assert!(!sound(&length(&levels), true));
+        assert!(sound(&page(Encoding::PLAIN, &many), false));
+    }
+
+    #[test]
+    fn what_texts_repeat_is_added_up() {
+        // Lengths 3, 4, 6, 6, 9 as a first one and differences 1, 2, 0, 3 of two bits each, in blocks of 128 in 4 parts.
+        let lengths = [
+            &[0x80, 1, 4, 5, 6, 0, 2, 0, 0, 0][..],
+            &[0b1100_1001],
+            &[0; 7],
+        ]
+        .concat();
+        let none = [&[0x80, 1, 4, 5, 0, 0, 0, 0, 0, 0][..]].concat();
+        let both = page(Encoding::DELTA_BYTE_ARRAY, &[&lengths[..], &none].concat());
+        assert_eq!(repeated(&both, false), Some(3 + 4 + 6 + 6 + 9));
+        let many = page(
+            Encoding::DELTA_BYTE_ARRAY,
+            &[&equal(&[100], 1)[..], &none].concat(),
+        );
+        assert_eq!(repeated(&many, false), Some(100));
     }
 
     #[test]
@@ -184,7 +269,7 @@ mod tests {
             encoding: Encoding::PLAIN,
             is_sorted: false,
         };
-        assert!(is_sound(&dictionary(8), false));
-        assert!(!is_sound(&dictionary(1 << 30), false));
+        assert!(sound(&dictionary(8), false));
+        assert!(!sound(&dictionary(1 << 30), false));
     }
 }

@@ -18,13 +18,19 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
+use thinfit_text::shown;
 
-/// Bytes that a page may always unpack to, in case the size of its column is wrong.
-const SMALL_PAGE: i64 = 1 << 24;
-/// The most bytes that are read for the header of a page.
-const LONGEST_HEADER: u64 = 1 << 14;
+/// Bytes that the pages of a column may unpack to beyond its size, in case that is a little wrong.
+const SPARE: i64 = 1 << 24;
+/// Bytes that are read for the header of a page: few at first, and more where it is longer.
+const HEADERS: [u64; 2] = [1 << 8, 1 << 20];
+
+/// The longest description of a flaw that is shown as it is; a longer one may be the file's own words.
+const LONGEST_FLAW: usize = 60;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +92,7 @@ impl Parquet {
         let file = match footer::is_sound(&input) {
             true => survive(|| SerializedFileReader::new(input)),
             false => Err(ParquetError::General(
-                "a description of more parts than it has".into(),
+                "a description that contradicts itself".into(),
             )),
         };
         let file = file.map_err(|error| damaged(path, &error))?;
@@ -116,24 +122,35 @@ impl Parquet {
         })
     }
 
-    /// Whether no page of a column says that it unpacks to more than the column does: memory would be taken for it first.
-    fn sizes_are_sound(&self, column: &ColumnChunkMetaData) -> bool {
-        let most = column.uncompressed_size().max(SMALL_PAGE);
-        let (mut place, length) = column.byte_range();
+    /// Checks that the pages of a column unpack to no more than the column does: memory would be taken for them first.
+    fn check_sizes(&self, column: &ColumnChunkMetaData) -> std::result::Result<(), ParquetError> {
+        let flaw = |words: &str| Err(ParquetError::General(words.into()));
+        let begin = column.dictionary_page_offset();
+        let begin = begin.unwrap_or_else(|| column.data_page_offset());
+        let (Ok(mut place), Ok(length)) = (
+            u64::try_from(begin),
+            u64::try_from(column.compressed_size()),
+        ) else {
+            return flaw("a column at a negative place");
+        };
+        let mut left = column.uncompressed_size().saturating_add(SPARE);
         let end = place.saturating_add(length).min(self.end);
         while place < end {
-            let size = (end - place).min(LONGEST_HEADER);
-            let header = (self.bytes)(place, size as usize);
-            // What cannot be read is left to the crate.
-            let Some(page) = header.and_then(|bytes| footer::page(&bytes)) else {
-                return true;
+            // What we cannot read the crate may still read, and take memory for it.
+            let mut pages = HEADERS.iter().filter_map(|size| {
+                let header = (self.bytes)(place, (end - place).min(*size) as usize)?;
+                footer::page(&header)
+            });
+            let Some(page) = pages.next() else {
+                return flaw("a page without a sound header");
             };
-            if page.unpacked > most {
-                return false;
+            left = left.saturating_sub(page.unpacked.max(0));
+            if left < 0 {
+                return flaw("pages that are larger than their column");
             }
             place = place.saturating_add(page.size);
         }
-        true
+        Ok(())
     }
 
     /// Opens the next group of rows; false if there is none.
@@ -147,15 +164,10 @@ impl Parquet {
             .map_err(|_| ParquetError::General(format!("a group of {rows} rows")))?;
         let schema = self.file.metadata().file_metadata().schema_descr();
         let open = columns.iter().map(|c| {
-            if !self.sizes_are_sound(group.metadata().column(*c)) {
-                let problem = "a page that is larger than its column".into();
-                return Err(ParquetError::General(problem));
-            }
-            let pages = Box::new(Pages {
-                pages: group.get_column_page_reader(*c)?,
-                nullable: self.meanings[*c].present > 0,
-            });
-            Ok(get_column_reader(schema.column(*c), pages))
+            self.check_sizes(group.metadata().column(*c))?;
+            let nullable = self.meanings[*c].present > 0;
+            let pages = Pages::new(group.get_column_page_reader(*c)?, nullable);
+            Ok(get_column_reader(schema.column(*c), Box::new(pages)))
         });
         self.open = open.collect::<std::result::Result<_, ParquetError>>()?;
         self.group += 1;
@@ -251,19 +263,39 @@ impl Source for Parquet {
 }
 
 fn damaged(path: &Path, error: &ParquetError) -> Error {
-    let found = show(error.to_string().as_bytes());
+    let found = match error {
+        ParquetError::General(words) if words.len() <= LONGEST_FLAW => shown(words).into_owned(),
+        _ => show(error.to_string().as_bytes()),
+    };
     let advice =
         "copy or save it again, uncompressed or with Snappy or Zstandard, or convert it to CSV";
     malformed(path, "a Parquet file", found, advice)
+}
+
+thread_local! {
+    /// Whether this thread is in [`survive`].
+    static SURVIVING: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Runs `read`; a panic becomes an error, since the `parquet` crate asserts some of what a damaged file breaks.
 fn survive<T>(
     read: impl FnOnce() -> std::result::Result<T, ParquetError>,
 ) -> std::result::Result<T, ParquetError> {
+    // Nothing of it is printed.
+    static QUIET: Once = Once::new();
+    QUIET.call_once(|| {
+        let hook = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !SURVIVING.get() {
+                hook(panic);
+            }
+        }));
+    });
+    SURVIVING.set(true);
     // What was being read is not used after an error.
-    let damaged = |_| Err(ParquetError::General("a damaged column".into()));
-    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(damaged)
+    let result = catch_unwind(AssertUnwindSafe(read));
+    SURVIVING.set(false);
+    result.unwrap_or_else(|_| Err(ParquetError::General("a damaged column".into())))
 }
 
 /// How to interpret the values of a column.

@@ -41,6 +41,8 @@ struct Summary<'a> {
     device: &'a str,
     seconds: f64,
     interrupted: bool,
+    /// Also by its own clock.
+    stopped_early: bool,
     /// None where a method holds nothing out.
     validation: Option<Validation>,
     /// Of `auto` only.
@@ -133,7 +135,8 @@ pub fn run(mut args: FitArgs, memory: Memory, out: &mut impl Write) -> Result<bo
         parameters: model.parameters(),
         device: record.device.as_deref().unwrap_or("cpu"),
         seconds,
-        interrupted: record.stopped,
+        interrupted: interrupt::asked() && record.stopped,
+        stopped_early: record.stopped,
         validation: Validation::of(record),
         findings: record.findings.as_ref(),
     };
@@ -145,7 +148,7 @@ pub fn run(mut args: FitArgs, memory: Memory, out: &mut impl Write) -> Result<bo
         write_next(out, &args, &path, &output, &model)?;
     }
     // A fit that its own clock has cut short is done.
-    Ok(record.stopped && interrupt::asked())
+    Ok(result.interrupted)
 }
 
 /// Refuses files that the fit would overwrite, or cannot write.
@@ -258,10 +261,10 @@ fn write_report(
         0 => String::new(),
         rows => format!(" ({} with missing values left out)", counted(rows, "row")),
     };
-    let fitted = match (result.interrupted, interrupt::asked()) {
-        (false, _) => "fitted",
-        (true, true) => "interrupted; best fit of",
-        (true, false) => "cut short by the clock; best fit of",
+    let fitted = match (result.interrupted, result.stopped_early) {
+        (true, _) => "interrupted; best fit of",
+        (false, true) => "cut short by the clock; best fit of",
+        (false, false) => "fitted",
     };
     let (kind, held_out) = (
         model.kind(),

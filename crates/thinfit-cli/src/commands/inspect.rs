@@ -226,7 +226,11 @@ fn write_report(out: &mut impl Write, report: &Report<'_>) -> Result<(), Failure
         },
         ridge(record),
         record.seed,
-        if record.stopped { " (interrupted)" } else { "" },
+        if record.stopped {
+            " (stopped early)"
+        } else {
+            ""
+        },
     )?;
     let rows = match report.kind {
         Kind::Network { .. } if record.method != Auto::NAME => "validation rows",

@@ -13,6 +13,7 @@ use thinfit_plot::{
 
 use crate::args::PlotArgs;
 use crate::columns::{match_inputs, open, read, targets};
+use crate::commands::predict::tell_dropped;
 use crate::failure::Failure;
 use crate::memory::Memory;
 use crate::output::{Output, check_distinct};
@@ -41,7 +42,9 @@ pub fn run(args: &PlotArgs, memory: Memory, out: &mut impl Write) -> Result<(), 
             let mut reader = open(path, &args.table, memory, true)?;
             let targets = targets(&reader, &args.target, &model)?;
             match_inputs(&mut reader, &model, &targets)?;
-            Some(read(&mut reader, &model)?)
+            let table = read(&mut reader, &args.table, &model)?;
+            tell_dropped(table.dropped, &Progress::new(false));
+            Some(table.x)
         }
     };
     make_folder(&args.out)?;

@@ -8,7 +8,7 @@ use thinfit_methods::Predictor;
 use thinfit_report::{Rows, page};
 
 use crate::args::ReportArgs;
-use crate::columns::{match_inputs, open, read_rows, targets};
+use crate::columns::{match_inputs, open, read, targets};
 use crate::commands::predict::tell_dropped;
 use crate::failure::Failure;
 use crate::memory::Memory;
@@ -49,18 +49,12 @@ fn rows(
     let mut reader = open(data, &args.table, memory, true)?;
     let targets = targets(&reader, &args.target, model)?;
     match_inputs(&mut reader, model, &targets)?;
-    let (table, numbers) = read_rows(&mut reader, model)?;
-    if table.nrows() == 0 {
-        return Err(Failure::new(format!(
-            "{}: expected rows to show, found none; give a table with complete rows",
-            data.display()
-        )));
-    }
-    tell_dropped(reader.dropped(), &Progress::new(false));
+    let table = read(&mut reader, &args.table, model)?;
+    tell_dropped(table.dropped, &Progress::new(false));
     let d = model.inputs().len();
     Ok(Rows {
-        x: table.as_ref().subcols(0, d).to_owned(),
-        y: table.as_ref().subcols(d, targets.len()).to_owned(),
-        numbers: Some(numbers.iter().map(|row| row + 1).collect()),
+        x: table.x.as_ref().subcols(0, d).to_owned(),
+        y: table.x.as_ref().subcols(d, targets.len()).to_owned(),
+        numbers: Some(table.places.iter().map(|row| row + 1).collect()),
     })
 }

@@ -416,6 +416,11 @@ fn export() -> Case {
     Case::new("export", &arguments, &["model.c", "model.h"], prepare)
 }
 
+fn report() -> Case {
+    let arguments = ["report", "fitted.json", "train.csv", "-o=report.html"];
+    Case::new("report", &arguments, &["report.html"], prepare)
+}
+
 fn plot() -> Case {
     let outputs = [
         "figures/learning.svg",
@@ -462,6 +467,11 @@ fn predict_loses_no_file_at_any_call() {
 #[test]
 fn export_loses_no_file_at_any_call() {
     try_faults(&export());
+}
+
+#[test]
+fn report_loses_no_file_at_any_call() {
+    try_faults(&report());
 }
 
 #[test]
@@ -534,6 +544,7 @@ fn a_fit_that_is_killed_over_and_over_ends_in_the_same_model() {
 fn other_commands_that_are_killed_lose_no_file() {
     kill(&predict(), kills(200), 1);
     kill(&export(), kills(100), 1);
+    kill(&report(), kills(50), 1);
     kill(&plot(), kills(100), 1);
     kill(&reproduce(), kills(200), 1);
 }

@@ -41,6 +41,10 @@ fn rows_have_the_numbers_of_the_table() {
     lines.insert(2, ",a gap,0.5,1");
     write(&folder, "gap.csv", lines.join("\n"));
     let arguments = ["report", "model.json", "gap.csv", "--missing", "drop"];
-    succeed(&folder, &arguments);
+    let output = thinfit(&folder, &arguments);
     assert!(read(&folder, "model.html").contains("\"numbers\":[1,3,4,5,6]"));
+    assert!(text(&output.stderr).contains("left out 1 row"));
+    // A mean is no true value.
+    let arguments = ["report", "model.json", "gap.csv", "--missing", "mean"];
+    fail(&folder, &arguments, &["pass --missing drop"]);
 }
