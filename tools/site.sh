@@ -13,6 +13,7 @@ fi
 # First, because it clears its folder.
 mdbook build docs --dest-dir "$SITE"
 bash web/build.sh
+rm -rf "${CARGO_TARGET_DIR:-target}/doc"
 cargo doc --locked --no-deps -p thinfit -p thinfit-methods -p thinfit-table -p thinfit-export -p thinfit-plot
 rm -rf "$SITE/api"
 cp -r "${CARGO_TARGET_DIR:-target}/doc" "$SITE/api"

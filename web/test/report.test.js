@@ -2,24 +2,19 @@
 // runs in it, and people who cannot see or use a mouse can read it.
 
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import axe from "axe-core";
-import { chromium } from "playwright-core";
+import { launch, shoot } from "./browser.js";
 import { HOSTILE, folder, hostileReports, readTable, remove, reports, samples, table, thinfit } from "./fixtures.js";
-
-const ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-  "--disable-component-update", "--disable-sync"];
-// Where screenshots go, if anyone wants them.
-const SHOTS = process.env.SCREENSHOTS;
 
 let browser, made, hostile;
 before(async () => {
   made = reports();
   hostile = hostileReports();
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", headless: true, args: ARGUMENTS });
+  browser = await launch();
 });
 after(async () => {
   await browser?.close();
@@ -208,13 +203,12 @@ test("a report is small, and stays smooth with ten thousand rows", async () => {
   await close();
 });
 
-test("screenshots", { skip: !SHOTS }, async () => {
-  mkdirSync(SHOTS, { recursive: true });
+test("screenshots", { skip: !process.env.SCREENSHOTS }, async () => {
   for (const name of [...made.map(({ name }) => name), ...hostile]) {
     for (const [width, scheme] of [[1400, "light"], [1400, "dark"], [390, "light"], [390, "dark"]]) {
       const { page, close } = await open(name, { width, scheme });
       await page.waitForTimeout(400);
-      await page.screenshot({ path: join(SHOTS, `${name}-${width}-${scheme}.png`), fullPage: true });
+      await shoot(page, `${name}-${width}-${scheme}`);
       await close();
     }
   }

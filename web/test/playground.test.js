@@ -1,24 +1,18 @@
-// The playground in a real browser. Needs the playground built (web/build.sh), a program to compare with (THINFIT), a browser
-// (CHROMIUM) and the packages of web/test. SCREENSHOTS names a folder for pictures of it.
+// The playground in a real browser, as web/build.sh has built it. THINFIT names the program to compare with.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-
-const need = createRequire(new URL("../test/package.json", import.meta.url));
-const { chromium } = need("playwright-core"), axe = need("axe-core");
+import axe from "axe-core";
+import { launch, shoot } from "./browser.js";
 
 const SITE = fileURLToPath(new URL("../../target/site/playground/", import.meta.url));
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm" };
-const ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-  "--disable-component-update", "--disable-sync"];
-const SHOTS = process.env.SCREENSHOTS;
 
 const folder = mkdtempSync(join(tmpdir(), "thinfit-playground-"));
 const thinfit = (...words) => execFileSync(process.env.THINFIT, words, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
@@ -38,7 +32,7 @@ before(async () => {
   });
   await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
   address = `http://127.0.0.1:${server.address().port}/`;
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", headless: true, args: ARGUMENTS });
+  browser = await launch();
 });
 after(async () => {
   await browser?.close();
@@ -83,11 +77,15 @@ test("it is small, runs everywhere, and is ready within two seconds", async () =
   const [features] = WebAssembly.Module.customSections(library, "target_features").map((bytes) => Buffer.from(bytes).toString("latin1"));
   assert.ok(features.includes("simd128") && !features.includes("relaxed"), features);
   assert.deepEqual(WebAssembly.Module.imports(library).map(({ name }) => name), ["now", "hear"]);
-  const { page, close } = await open();
-  const ready = await page.evaluate(() => performance.getEntriesByName("interactive")[0].startTime);
+  // The best of three, since a machine may be busy with something else for a moment.
+  let ready = Infinity;
+  for (let trial = 0; trial < 3; trial++) {
+    const { page, close } = await open();
+    ready = Math.min(ready, await page.evaluate(() => performance.getEntriesByName("interactive")[0].startTime));
+    await close();
+  }
   assert.ok(ready < 2000, `${ready} ms`);
   console.log(`${bytes} bytes compressed, ready after ${ready.toFixed(0)} ms`);
-  await close();
 });
 
 test("g2 is learned to 1e-5, and the plain network is left behind", async () => {
@@ -155,7 +153,7 @@ test("a bad table gives the words of the program, and nothing of it runs", async
   await close();
 });
 
-test("settings survive a reload, and a link holds them", async () => {
+test("settings survive a reload and the way back, and a link holds them", async () => {
   const { page, close } = await open();
   const values = () => page.evaluate(() => ["learn", "samples", "noise", "width", "seed", "activation"].map((id) => document.getElementById(id).value)
     .concat(document.getElementById("polish").checked));
@@ -178,6 +176,9 @@ test("settings survive a reload, and a link holds them", async () => {
   await other.page.evaluate(() => (location.hash = "#learn=%3Cb%3E&width=-3&activation=magic&noise=x"));
   await other.page.waitForFunction(() => document.getElementById("learn").value === "g2");
   assert.deepEqual(await other.page.evaluate(() => ["width", "noise", "activation"].map((id) => document.getElementById(id).value)), ["100", "0", "fourier"]);
+  await other.page.goBack();
+  await other.page.waitForFunction(() => document.getElementById("learn").value === "f3");
+  assert.equal(await other.page.locator("#width").inputValue(), "17");
   await other.close();
 });
 
@@ -211,10 +212,7 @@ test("everyone can read it, in both themes and on a phone", async () => {
     const { violations } = await page.evaluate(() => globalThis.axe.run());
     assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), []);
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${width} px: it is too wide`);
-    if (SHOTS) {
-      mkdirSync(SHOTS, { recursive: true });
-      await page.screenshot({ path: join(SHOTS, `playground-${width}-${scheme}.png`), fullPage: true });
-    }
+    await shoot(page, `playground-${width}-${scheme}`);
     await close();
   }
 });
