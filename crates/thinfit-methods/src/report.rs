@@ -45,6 +45,11 @@ impl Predictor {
             self.parameters(),
             record.samples
         );
+        let rows = record.validation_samples;
+        let held_out = match rows == record.samples {
+            true => format!("on the {rows} rows, each left out in turn"),
+            false => format!("on {rows} rows that the model had not seen"),
+        };
         for (o, name) in self.outputs().iter().enumerate() {
             let errors = (record.validation_mse.get(o)).zip(record.validation_variance.get(o));
             let _ = match errors {
@@ -54,10 +59,9 @@ impl Predictor {
                 ),
                 Some((mse, variance)) => writeln!(
                     text,
-                    "{name}: rmse {}, r² {:.6} on {} rows that the model had not seen",
+                    "{name}: rmse {}, r² {:.6} {held_out}",
                     with_error(record, o, *mse),
                     explained(*mse, *variance),
-                    record.validation_samples
                 ),
             };
         }

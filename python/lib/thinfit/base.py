@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
-from . import _native, encoding, plotting
+from . import _native, card, encoding, plotting
 from .parameters import RandomState, place, plain, seed, settings_named, threads
 from .progress import progress
 
@@ -418,6 +418,19 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
         self.record_ = json.loads(model.record)
         self.n_outputs_ = len(model.outputs)
         return self
+
+    def _repr_html_inner(self) -> str:
+        """What a notebook shows: of a fitted model a card, then its parameters."""
+        parameters: str = super()._repr_html_inner()
+        if not hasattr(self, "_model"):
+            return parameters
+        return f"{card.card(self)}<details><summary>parameters</summary>{parameters}</details>"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
 
     def _shape(self, y: Floats) -> Floats:
         """One axis if y had one in `fit`."""

@@ -41,19 +41,25 @@ def plot_features(model: NetworkRegressor, ax: Axes | None = None) -> Axes:
     return ax
 
 
+def effect_curves(model: Regressor, j: int, points: int) -> tuple[Floats, Floats]:
+    """Places from 0 (the lowest value of input j) to 1 (the highest), and the centred effect on every output there."""
+    at = np.linspace(0, 1, points)
+    low, high = _warped(model, j, model._model.domain[j])
+    effect = model.effect(j, _unwarped(model, j, low + (high - low) * at)).reshape(points, -1)
+    return at, effect - effect.mean(axis=0)
+
+
 def plot_effects(model: Regressor, ax: Axes | None = None) -> Axes:
     """Centred main effects over the range of each input, rescaled to run from 0 (lowest value) to 1 (highest); evenly
     after the warp where an input has one."""
     ax = _axes(ax)
-    at = np.linspace(0, 1, 101)
     shares = np.atleast_2d(model.sobol_indices().total)
     names, outputs = model._model.inputs, model._model.outputs
     for j in np.argsort(-shares.mean(axis=0), kind="stable"):
-        low, high = _warped(model, j, model._model.domain[j])
-        effect = model.effect(int(j), _unwarped(model, j, low + (high - low) * at)).reshape(len(at), -1)
+        at, effect = effect_curves(model, int(j), 101)
         for o, output in enumerate(outputs):
             of = f" on {output}" if len(outputs) > 1 else ""
-            ax.plot(at, effect[:, o] - effect[:, o].mean(), label=f"{names[j]}{of} ({shares[o, j]:.0%})")
+            ax.plot(at, effect[:, o], label=f"{names[j]}{of} ({shares[o, j]:.0%})")
     ax.set_xlabel("input, from its lowest to its highest value")
     ax.set_ylabel("effect" if len(outputs) > 1 else f"effect on {outputs[0]}")
     ax.legend()
