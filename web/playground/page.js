@@ -111,8 +111,12 @@ class Run {
     buttons();
   }
 
-  async march(network) {
-    while (this.going && this === run && this.wants(network)) await this.advance(network);
+  // A pause lasts from the end of a slice: who goes on before that goes on with the same march.
+  march(network) {
+    const march = async () => {
+      while (this.going && this === run && this.wants(network)) await this.advance(network);
+    };
+    return (network.marching ??= march().finally(() => (network.marching = undefined)));
   }
 
   async advance(network, steps) {

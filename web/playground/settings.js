@@ -65,6 +65,9 @@ export const pythonLine = (settings, table) => {
   if (!polish) options.push('config={"polish": {"steps": 0}}');
   const file = python(table ? table.name : "train.csv"), target = python(table ? table.target : "y");
   const inputs = table?.chosen.length ? `data[${python(table.chosen)}]` : `data.drop(columns=${target})`;
-  return `import pandas, thinfit; data = pandas.read_csv(${file})\n`
+  // The separator of a stranger's table is left to pandas; arrays have no columns that it could name.
+  const text = !table || /\.(csv|tsv|txt)$/i.test(table.name);
+  const data = text ? `pandas.read_csv(${file}${table ? ', sep=None, engine="python"' : ""})` : `...  # the table of ${file} as a pandas.DataFrame`;
+  return `import pandas, thinfit; data = ${data}\n`
     + `model = thinfit.GFTRegressor(${options.join(", ")}).fit(${inputs}, data[${target}])`;
 };

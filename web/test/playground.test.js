@@ -115,6 +115,7 @@ test("a dropped table gives the model that the program fits", async () => {
   // The command that the page gives, on one thread.
   const words = (await page.locator("#command").inputValue()).split(" ");
   assert.deepEqual(words.slice(0, 3), ["thinfit", "fit", "mine.csv"]);
+  assert.ok((await page.locator("#python").inputValue()).includes('pandas.read_csv("mine.csv", sep=None, engine="python")'));
   thinfit(...words.slice(1), "--threads", "1", "-o", "program.json", "--quiet");
   const predicted = (model) => thinfit("predict", model, "new.csv", "--quiet").trim().split("\n").slice(1).map((row) => Number(row.split(",")[0]));
   const [here, there] = [predicted("browser.json"), predicted("program.json")];
@@ -200,6 +201,32 @@ test("the keyboard pauses, steps and goes on", async () => {
   await page.locator("#pause").focus();
   await page.keyboard.press("Enter");
   await finished(page);
+  await close();
+});
+
+test("to go on at once after a pause does not train twice", async () => {
+  const { page, close } = await open("#learn=g1&samples=200&width=20");
+  // The most slices that a network was asked for at a time.
+  await page.evaluate(() => {
+    globalThis.most = 0;
+    globalThis.Worker = class extends Worker {
+      asked = 0;
+      constructor(...words) {
+        super(...words);
+        this.addEventListener("message", ({ data: { said, answer } }) => (this.asked -= !said && "mse" in (answer ?? {})));
+      }
+      postMessage(message, ...words) {
+        this.asked += message.request?.do === "advance";
+        globalThis.most = Math.max(globalThis.most, this.asked);
+        super.postMessage(message, ...words);
+      }
+    };
+  });
+  await page.locator("#start").click();
+  await page.waitForFunction(() => document.querySelector("#thin .error").textContent !== "–");
+  await page.evaluate(() => { for (let k = 0; k < 4; k++) document.getElementById("pause").click(); });
+  await page.waitForTimeout(500);
+  assert.equal(await page.evaluate(() => globalThis.most), 1);
   await close();
 });
 
