@@ -30,7 +30,7 @@ const open = async (name, { width = 1400, scheme = "light" } = {}) => {
   page.on("console", (message) => complaints.push(message.text()));
   page.on("pageerror", (error) => complaints.push(String(error)));
   await page.goto(address);
-  await page.waitForFunction(() => !document.getElementById("bounds").textContent.includes("computing"));
+  await page.waitForFunction(() => document.getElementById("progress").textContent === "");
   const close = async () => {
     assert.deepEqual(requests, [address]);
     assert.deepEqual(complaints, []);
@@ -200,6 +200,47 @@ test("a report is small, and stays smooth with ten thousand rows", async () => {
     return most;
   }, box);
   assert.ok(slowest < 250, `a move took ${slowest} ms`);
+  await close();
+});
+
+test("paper gets everything at once, in light colours, and the screen its theme again", async () => {
+  const { page, close } = await open("network-2", { width: 390, scheme: "dark" });
+  const found = await page.evaluate(() => {
+    const canvas = document.getElementById("contour"), root = document.documentElement.dataset;
+    canvas.width = canvas.width;
+    dispatchEvent(new Event("beforeprint"));
+    const painted = canvas.getContext("2d").getImageData(canvas.width / 3, canvas.height / 2, 1, 1).data[3], theme = root.theme;
+    dispatchEvent(new Event("afterprint"));
+    return [painted, theme, root.theme];
+  });
+  assert.deepEqual(found, [255, "light", "dark"]);
+  await page.emulateMedia({ media: "print" });
+  assert.equal(await page.locator("#worst .act").first().isVisible(), false);
+  assert.equal(await page.evaluate(() => getComputedStyle(document.getElementById("worst")).overflowX), "visible");
+  assert.ok((await page.pdf({ format: "A4" })).length > 20_000);
+  await close();
+});
+
+test("what is typed is a number, or is told why not; inputs of the contour change places", async () => {
+  const { page, close } = await open("network-1");
+  const field = page.locator(".card-head input").first(), problem = page.locator(".card p").first();
+  const before = await page.locator("#answer").innerText();
+  for (const text of ["1,234", "abc", ""]) {
+    await field.fill(text);
+    assert.equal(await field.getAttribute("aria-invalid"), "true");
+    assert.equal(await field.getAttribute("aria-describedby"), await problem.getAttribute("id"));
+    assert.notEqual(await problem.innerText(), "");
+    assert.equal(await page.locator("#answer").innerText(), before);
+  }
+  await field.fill("0,25");
+  assert.equal(await field.getAttribute("aria-invalid"), "false");
+  assert.equal(await problem.innerText(), "");
+  const chosen = () => page.evaluate(() => ["pair-x", "pair-y"].map((id) => document.getElementById(id).value));
+  const [x, y] = await chosen();
+  await page.locator("#pair-x").selectOption(y);
+  assert.deepEqual(await chosen(), [y, x]);
+  await page.locator("#worst button").first().click();
+  assert.equal(await page.evaluate(() => document.activeElement.id), "h-try");
   await close();
 });
 

@@ -2,6 +2,7 @@
 
 use crate::control::{Control, controls};
 use crate::features::{Features, features};
+use crate::importance::{Importance, importance};
 use crate::languages::{Language, languages};
 use crate::next::{Next, next};
 use crate::quality::{Quality, quality};
@@ -30,7 +31,8 @@ pub(crate) struct Content {
     words: Vec<String>,
     /// What became of the columns of the table.
     notes: Vec<String>,
-    sensitivity: Vec<Indices>,
+    /// What each control does to each output.
+    sensitivity: Vec<Importance>,
     levels: [f64; 5],
     level: f64,
     uncertainty: Uncertainty,
@@ -43,16 +45,6 @@ pub(crate) struct Content {
     languages: Vec<Language>,
     /// The name of the function in the script.
     function: String,
-}
-
-/// Which inputs matter for an output.
-#[derive(Serialize)]
-struct Indices {
-    first: Vec<f64>,
-    total: Vec<f64>,
-    /// None where pairs would take minutes.
-    second: Vec<Vec<f64>>,
-    closed_form: bool,
 }
 
 /// A candidate and its errors.
@@ -72,24 +64,22 @@ impl Content {
         script: &JavaScript,
         watch: &dyn Fn(f64),
     ) -> Result<Self> {
-        let (controls, c) = (controls(model), model.outputs().len());
-        let mut sensitivity = Vec::new();
-        for o in 0..c {
-            let indices =
-                model.sensitivity_watched(o, &|part| watch((o as f64 + part) / c as f64))?;
-            let second = indices.second.as_ref();
-            let row = |i: usize| second.row(i).iter().copied().collect();
-            sensitivity.push(Indices {
-                first: indices.first,
-                total: indices.total,
-                second: (0..second.nrows()).map(row).collect(),
-                closed_form: indices.closed_form,
-            });
-        }
+        let (mut controls, c) = (controls(model), model.outputs().len());
+        let importance = |o: usize| {
+            importance(model, &controls, o, &|part| {
+                watch((o as f64 + part) / c as f64)
+            })
+        };
+        let sensitivity = (0..c).map(importance).collect::<Result<_>>()?;
         let compared = rows.map(|rows| compared(model, rows)).transpose()?;
         // Of a table of other rows it does not matter where they are thin.
-        let fitted = rows.filter(|_| compared.as_ref().is_some_and(Compared::are_fitted));
+        let fitted = rows.filter(|_| compared.as_ref().is_some_and(|compared| compared.alike));
         let samples = points(model).or_else(|| fitted.map(|rows| rows.x.clone()));
+        if let Some(x) = &samples {
+            controls
+                .iter_mut()
+                .for_each(|control| control.find_values(x));
+        }
         let record = model.record();
         let names = |names: &[String]| names.iter().map(|name| clean(name).into_owned()).collect();
         Ok(Content {

@@ -1,9 +1,12 @@
 //! What a reader can move: one control for every column of the table, however many inputs it becomes.
 
 use serde::Serialize;
-use thinfit::Code;
+use thinfit::{Code, Mat};
 use thinfit_methods::Predictor;
 use thinfit_text::clean;
+
+/// Most values of a column of numbers that are told apart.
+const FEW: usize = 10;
 
 /// A slider, or a choice between levels.
 #[derive(Serialize)]
@@ -20,6 +23,9 @@ pub(crate) struct Control {
     pub levels: Vec<Level>,
     /// Smallest and largest number among the samples.
     pub range: [f64; 2],
+    /// The values of a column of numbers that has few among the samples; none where there are many, or they are not known.
+    #[serde(skip)]
+    pub values: Vec<f64>,
     /// Centre and width of the warp of its input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warp: Option<[f64; 2]>,
@@ -38,13 +44,37 @@ impl Control {
         if self.levels.is_empty() {
             let (scaler, j) = (model.input_scaler(), self.first);
             let [low, high] = self.range.map(|v| scaler.warped(j, v));
-            let value = scaler.unwarped(j, low + place * (high - low));
-            row[j] = rounded(value, self.range);
+            row[j] = scaler.unwarped(j, low + place * (high - low));
             return;
         }
         let last = self.levels.len() - 1;
         let level = &self.levels[last.min((place * self.levels.len() as f64) as usize)];
         row[self.first..][..level.inputs.len()].copy_from_slice(&level.inputs);
+    }
+
+    /// Moves a number of `row` to the nearest that a person would set.
+    pub fn round(&self, row: &mut [f64]) {
+        if !self.levels.is_empty() {
+            return;
+        }
+        let v = row[self.first];
+        let near = |a: &&f64, b: &&f64| (*a - v).abs().total_cmp(&(*b - v).abs());
+        let nearest = self.values.iter().min_by(near);
+        row[self.first] = nearest.map_or(rounded(v, self.range), |&nearest| nearest);
+    }
+
+    /// Looks for columns of few values among the samples `x` (m × d).
+    pub fn find_values(&mut self, x: &Mat<f64>) {
+        if !self.levels.is_empty() {
+            return;
+        }
+        let column = x.col_as_slice(self.first).iter();
+        let mut values: Vec<f64> = column.map(|&v| rounded(v, self.range)).collect();
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        if values.len() <= FEW && 2 * values.len() <= x.nrows() {
+            self.values = values;
+        }
     }
 }
 
@@ -67,6 +97,7 @@ pub(crate) fn controls(model: &Predictor) -> Vec<Control> {
         first,
         levels: vec![],
         range: model.domain()[first],
+        values: vec![],
         warp: (model.input_scaler().warp_of(first)).map(|warp| [warp.centre, warp.width]),
     };
     let Some(encoding) = model.encoding() else {

@@ -1,7 +1,7 @@
 //! What the model is made of, in words: the strongest features of a network, or the parts of a kernel.
 
 use serde::Serialize;
-use thinfit::{Activation, Model};
+use thinfit::{Activation, Model, Scaler, Warp};
 use thinfit_methods::{Crossing, KernelModel, Predictor, Shape, four_digits, two_digits};
 
 /// Features that are told in words.
@@ -9,12 +9,16 @@ const MOST: usize = 6;
 /// Inputs of a feature that are named, and the weight below which an input is not, beside the largest.
 const MOST_INPUTS: usize = 4;
 const LEAST: f64 = 0.05;
+/// Spreads of the output beyond which terms cancel, so that single ones mean nothing.
+const CANCELS: f64 = 10.0;
+/// Ranges of an input beyond which a length is far above them.
+const FAR: f64 = 10.0;
 
 /// What the model is made of.
 #[derive(Serialize)]
 pub(crate) struct Features {
-    /// A sentence before the list.
-    words: String,
+    /// A sentence before the list, for every output.
+    words: Vec<String>,
     /// One line each, for every output; the same for all outputs of a sum of kernels.
     list: Vec<Vec<String>>,
     /// The plane of the hidden weights of a network of two inputs.
@@ -41,13 +45,16 @@ pub(crate) fn features(model: &Predictor) -> Features {
     }
 }
 
+/// The width of the range of input `j`, in warped units where it is warped.
+fn range(range: [f64; 2], scaler: &Scaler, j: usize) -> f64 {
+    let [low, high] = range.map(|v| scaler.warped(j, v));
+    high - low
+}
+
 /// Weights times the range of their input, both in warped units where an input is warped: n rows of d.
 fn over_ranges(model: &Model) -> Vec<Vec<f64>> {
     let (w, scaler) = (model.hidden(), &model.input_scaler);
-    let range = |j: usize| {
-        let [low, high] = model.domain[j].map(|v| scaler.warped(j, v));
-        high - low
-    };
+    let range = |j: usize| range(model.domain[j], scaler, j);
     let ranges: Vec<f64> = (0..model.dim()).map(range).collect();
     (0..w.nrows())
         .map(|l| (0..w.ncols()).map(|j| w[(l, j)] * ranges[j]).collect())
@@ -84,23 +91,41 @@ fn network(model: &Model) -> Features {
             false => format!("{size}: {}", named.join(", ")),
         }
     };
+    let beyond = |o: usize| {
+        let largest = sizes.col_as_slice(o).iter().copied().fold(0.0, f64::max);
+        let spread = (model.record.validation_variance.get(o))
+            .map_or(model.output_scaler.scale[o], |variance| variance.sqrt());
+        Some(largest / spread).filter(|ratio| ratio.is_finite() && *ratio > CANCELS)
+    };
     let strongest = |o: usize| {
+        if beyond(o).is_some() {
+            return vec![];
+        }
         let mut order: Vec<usize> = (0..model.width()).collect();
         order.sort_by(|&a, &b| sizes[(b, o)].total_cmp(&sizes[(a, o)]));
         order.iter().take(MOST).map(|&l| line(l, o)).collect()
     };
     let c = model.outputs.len();
     let column = |o: usize| sizes.col_as_slice(o).to_vec();
+    let what = match model.activation() {
+        Activation::Fourier | Activation::Cosine => "waves",
+        Activation::Relu => "ramps",
+        Activation::Sigmoid | Activation::Tanh => "smooth steps",
+    };
+    let words = |o: usize| {
+        let told = match beyond(o) {
+            Some(ratio) => format!(
+                "Their terms are up to {} times the spread of the output and nearly cancel: single ones mean nothing.",
+                four_digits(ratio)
+            ),
+            None => format!(
+                "The strongest, by the size of their term in the output, with their {unit}:"
+            ),
+        };
+        format!("A sum of {} {what}. {told}", model.width())
+    };
     Features {
-        words: format!(
-            "A sum of {} {}. The strongest, by the size of their term in the output, with their {unit}:",
-            model.width(),
-            match model.activation() {
-                Activation::Fourier | Activation::Cosine => "waves",
-                Activation::Relu => "ramps",
-                Activation::Sigmoid | Activation::Tanh => "smooth steps",
-            }
-        ),
+        words: (0..c).map(words).collect(),
         list: (0..c).map(strongest).collect(),
         plane: (model.dim() == 2).then(|| Plane {
             unit,
@@ -123,6 +148,9 @@ fn kernel(model: &KernelModel) -> Features {
         };
         let lengths = part.inputs.iter().zip(&part.lengths);
         let lengths = lengths.map(|(&j, length)| match scaler.scale.get(j) {
+            Some(scale) if length * scale > FAR * range(model.domain[j], scaler, j) => {
+                format!("{} far above its range", model.inputs[j])
+            }
             Some(scale) => format!("{} {}", model.inputs[j], four_digits(length * scale)),
             None => format!("edge {} {}", j - model.dim() + 1, four_digits(*length)),
         });
@@ -137,12 +165,22 @@ fn kernel(model: &KernelModel) -> Features {
         let place = edge.place(&model.inputs, scaler);
         list.push(format!("edge {}: the function {what} where {place}", e + 1));
     }
+    for (j, name) in model.inputs.iter().enumerate() {
+        if let Some(Warp { centre, width }) = scaler.warp_of(j) {
+            list.push(format!(
+                "{name} is warped: its length is in units of asinh(({name} − {})/{})",
+                four_digits(centre),
+                four_digits(width)
+            ));
+        }
+    }
+    let words = format!(
+        "A weighted sum of {} kernels, one at each sample: those within about a length of the point count most. Along an \
+         input with a length far above its range the output is nearly straight or constant.",
+        model.points().nrows()
+    );
     Features {
-        words: format!(
-            "A weighted mean of {} samples: those within about a length of the point count most. A long length means that \
-             the output hardly changes along that input.",
-            model.points().nrows()
-        ),
+        words: vec![words; model.outputs.len()],
         list: vec![list; model.outputs.len()],
         plane: None,
     }

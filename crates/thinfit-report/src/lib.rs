@@ -12,6 +12,7 @@ mod control;
 mod digest;
 mod doubles;
 mod features;
+mod importance;
 mod languages;
 mod next;
 mod page;

@@ -21,8 +21,10 @@ pub(crate) struct Next {
     words: String,
     /// Inputs of the model at each sample.
     rows: Vec<Vec<f64>>,
-    /// Half the width of the interval at each sample, per output; the standard deviation where the level has too few rows.
+    /// Half the width of the interval at each sample, per output; the standard deviation where there is no level.
     widths: Vec<Vec<f64>>,
+    /// The probability of the interval; none where it has too few rows.
+    level: Option<f64>,
 }
 
 /// The proposals for a model with these controls; none for one without deviations.
@@ -31,6 +33,7 @@ pub(crate) fn next(model: &Predictor, controls: &[Control]) -> Option<Next> {
     let candidates = match model {
         Predictor::Network(_) => CANDIDATES,
         Predictor::Kernel(model) => {
+            model.signal()?;
             let each = model.points().nrows().pow(2).max(1);
             CANDIDATES.min(WORK / each).max(PROPOSED)
         }
@@ -41,48 +44,55 @@ pub(crate) fn next(model: &Predictor, controls: &[Control]) -> Option<Next> {
         let mut row = vec![0.0; d];
         for (control, &place) in controls.iter().zip(place) {
             control.set(model, place, &mut row);
+            control.round(&mut row);
         }
         (0..d).for_each(|j| x[(i, j)] = row[j]);
     }
-    let deviation = model.deviation(x.as_ref()).ok()?.observation;
     let interval = model.interval(x.as_ref(), LEVEL).ok()?;
-    let half = |i: usize, o: usize| match interval.is_finite() {
-        true => 0.5 * (interval.high[(i, o)] - interval.low[(i, o)]),
-        false => deviation[(i, o)],
+    let level = interval.is_finite().then_some(LEVEL);
+    let half = match level {
+        Some(_) => {
+            let half = |i, o| 0.5 * (interval.high[(i, o)] - interval.low[(i, o)]);
+            Mat::from_fn(candidates, c, half)
+        }
+        None => model.deviation(x.as_ref()).ok()?.observation,
     };
     let medians: Vec<f64> = (0..c)
         .map(|o| {
-            let mut widths: Vec<f64> = (0..candidates).map(|i| half(i, o)).collect();
+            let mut widths = half.col_as_slice(o).to_vec();
             widths.sort_by(f64::total_cmp);
             widths[candidates / 2].max(f64::MIN_POSITIVE)
         })
         .collect();
-    let width = |i: usize| (0..c).map(|o| half(i, o) / medians[o]).sum::<f64>() / c as f64;
+    let width = |i: usize| (0..c).map(|o| half[(i, o)] / medians[o]).sum::<f64>() / c as f64;
     let mut order: Vec<usize> = (0..candidates).collect();
     order.sort_by(|&a, &b| width(b).total_cmp(&width(a)));
     let widest = width(order[0]);
     if widest < SAME {
         return Some(Next {
-            words: "The interval is about as wide everywhere: noise sets it, not a lack of rows in some place. More rows \
-                    anywhere help equally."
+            words: "The interval is about as wide everywhere: noise sets it, not a lack of rows in some place. No place \
+                    needs rows more than another."
                 .into(),
             rows: vec![],
             widths: vec![],
+            level,
         });
     }
+    order.retain(|&i| width(i) >= SAME);
     let chosen = spread_out(&order, &places);
     Some(Next {
         words: format!(
-            "Of {candidates} places spread evenly over the ranges, the model is least sure at these: its interval is up \
-             to {widest:.1} times as wide as their median."
+            "Of {candidates} places spread evenly over the ranges, the model is least sure at these: its uncertainty is up \
+             to {widest:.1} times their median."
         ),
         rows: chosen
             .iter()
             .map(|&i| x.row(i).iter().copied().collect())
             .collect(),
         widths: (chosen.iter())
-            .map(|&i| (0..c).map(|o| half(i, o)).collect())
+            .map(|&i| (0..c).map(|o| half[(i, o)]).collect())
             .collect(),
+        level,
     })
 }
 

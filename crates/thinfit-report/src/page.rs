@@ -32,7 +32,7 @@ pub fn page(model: &Predictor, rows: Option<&Rows>, watch: &dyn Fn(f64)) -> Resu
     if let Some(rows) = rows {
         check(model, rows)?;
     }
-    let (style, page_script) = (packed(STYLE), packed(SCRIPT));
+    let (style, page_script) = (packed_style(STYLE), packed(SCRIPT));
     let script = javascript(model, FUNCTION);
     let content = Content::new(model, rows, &script, watch)?;
     let content = serde_json::to_string(&content).map_err(|error| Error::Data {
@@ -69,7 +69,14 @@ pub fn page(model: &Predictor, rows: Option<&Rows>, watch: &dyn Fn(f64)) -> Resu
     Ok(page)
 }
 
-/// A style or script without indentation and without the lines that are comments.
+/// A style in one line, without the blanks that only people need.
+fn packed_style(text: &str) -> String {
+    let blanks = ["; ", ": ", ", ", " {", "{ ", " }"];
+    let line = packed(text).replace('\n', "");
+    (blanks.iter()).fold(line, |line, blank| line.replace(blank, blank.trim()))
+}
+
+/// A text without indentation and without the lines that are comments.
 fn packed(text: &str) -> String {
     let lines = text.lines().map(str::trim);
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with("//"));

@@ -22,11 +22,17 @@ pub(crate) fn quality(model: &Predictor, o: usize) -> Quality {
         .get(o)
         .zip(record.validation_variance.get(o));
     let Some((&mse, &variance)) = errors else {
+        let known = match model {
+            Predictor::Network(_) => "how good the model is on new rows is not known.",
+            Predictor::Kernel(_) => {
+                "only the interval below tells, from each row left out in turn."
+            }
+        };
         return Quality {
             verdict: "untested",
-            words: vec![
-                "No rows were held out to measure the error: how good the model is on new rows is not known.".into(),
-            ],
+            words: vec![format!(
+                "No rows were held out to measure the error: {known}"
+            )],
             errors: vec![],
         };
     };
@@ -35,10 +41,13 @@ pub(crate) fn quality(model: &Predictor, o: usize) -> Quality {
         rmse_error(record, o).map(two_digits),
     );
     let sure = sure.map_or(String::new(), |error| format!(" ± {error}"));
-    let mut words = vec![format!(
-        "On {} rows that it had not seen, the model errs by {rmse}{sure} in the root mean square.",
-        record.validation_samples,
-    )];
+    let rows = record.validation_samples;
+    let mut words = vec![match rows == record.samples {
+        true => format!(
+            "In cross-validation, with each of the {rows} rows left out in turn, the RMS error is {rmse}{sure}."
+        ),
+        false => format!("On {rows} rows that it had not seen, the RMS error is {rmse}{sure}."),
+    }];
     if variance > 0.0 {
         words.push(match mse < variance {
             true => format!(
@@ -49,7 +58,7 @@ pub(crate) fn quality(model: &Predictor, o: usize) -> Quality {
         });
     }
     if record.method == Auto::NAME {
-        words.push("The same rows chose between the candidates, so expect a little more.".into());
+        words.push("The same rows chose between the candidates, so the true error is probably slightly larger.".into());
     }
     let mut table = vec![("this model".into(), format!("{rmse}{sure}"))];
     if let Some(linear) = record.validation_linear.get(o) {

@@ -110,28 +110,47 @@ fn rows_that_were_fitted_are_told_from_others() {
         y: Mat::zeros(60, 2),
         numbers: None,
     };
-    for (model, of_half, of_part) in [
+    // The same places, measured anew.
+    let anew = Rows {
+        y: Mat::from_fn(80, 2, |i, o| data.y[(i, o)] + 0.01),
+        ..rows(&data)
+    };
+    let part = Rows {
+        y: Mat::from_fn(60, 2, |i, o| if i < 40 { data.y[(i + 40, o)] } else { 0.0 }),
+        ..part
+    };
+    for (model, of_all, of_half, of_part, of_anew) in [
         (
             network(Activation::Fourier, 2),
-            "not the rows",
-            "not the rows",
+            "as far as a network can tell",
+            "may have been used",
+            "may have been used",
+            "as far as a network can tell",
         ),
         (
             process(2),
-            "the rows that the model was fitted to",
+            "These are the rows",
+            "These are the rows that the model was fitted to",
             "fitted to 40 of these 60",
+            "These rows have the same inputs as in the fit",
         ),
     ] {
         let seen = |rows: &Rows| {
             let (_, content) = made(&model, Some(rows));
             let text = content["rows"]["seen"].as_str().unwrap().to_owned();
-            (text, content["rows"]["trained"].as_bool().unwrap())
+            (text, content["rows"]["flattered"].as_bool().unwrap())
         };
-        let (text, trained) = seen(&rows(&data));
-        assert!(text.starts_with("These are the rows") && trained, "{text}");
-        assert!(!seen(&others).1);
-        assert!(seen(&half).0.contains(of_half), "{}", seen(&half).0);
-        assert!(seen(&part).0.contains(of_part), "{}", seen(&part).0);
+        for (rows, words) in [
+            (&rows(&data), of_all),
+            (&half, of_half),
+            (&part, of_part),
+            (&anew, of_anew),
+        ] {
+            let (text, flattered) = seen(rows);
+            assert!(text.contains(words) && flattered, "{text}");
+        }
+        // A network can never be sure.
+        assert_eq!(seen(&others).1, model.network().is_ok());
         let wrong = Rows {
             y: Mat::zeros(50, 3),
             ..others.clone()
@@ -190,6 +209,13 @@ fn columns_of_text_become_choices_between_levels() {
     let (_, content) = made(&model, Some(&rows(&data)));
     let controls = content["controls"].as_array().unwrap();
     assert_eq!(controls.len(), 2);
+    // A column of text is one input: angle varies by 1/12 and the level by 2/3.
+    let total = |k: usize| content["sensitivity"][0]["total"][k].as_f64().unwrap();
+    assert_eq!(
+        content["sensitivity"][0]["total"].as_array().unwrap().len(),
+        2
+    );
+    assert!((total(1) - 8.0 / 9.0).abs() < 0.02 && (total(0) - 1.0 / 9.0).abs() < 0.02);
     assert_eq!(
         (&controls[1]["name"], &controls[1]["first"]),
         (&"material".into(), &1.into())
@@ -252,5 +278,31 @@ halfWidths({}, model, (work, done) => {{
             // Two digits are shown; where neurons are alike, rounding leaves hardly more.
             assert!((width - half).abs() < 1e-3 * half, "{kind}: {width} {half}");
         }
+    }
+}
+
+#[test]
+fn proposals_are_values_that_a_column_has_and_places_where_the_model_is_less_sure() {
+    let x = inputs(60);
+    let x = Mat::from_fn(60, 2, |i, j| match j {
+        0 => x[(i, 0)].powi(3),
+        _ => [20.0, 35.0, 80.0][i % 3],
+    });
+    let y = Mat::from_fn(60, 1, |i, _| (9.0 * x[(i, 0)]).sin() + 0.01 * x[(i, 1)]);
+    let data = Dataset::new(x, y).unwrap();
+    let method = Method::named("gaussian-process").unwrap();
+    let model = method.fit(&data, 1, &|_| Control::Continue).unwrap();
+    let (_, content) = made(&model, Some(&rows(&data)));
+    for line in content["thin"].as_array().unwrap() {
+        assert!(!line.as_str().unwrap().starts_with("x2"), "{line}");
+    }
+    let next = &content["next"];
+    assert_eq!(next["level"], 0.9);
+    assert!(!next["rows"].as_array().unwrap().is_empty());
+    for row in next["rows"].as_array().unwrap() {
+        assert!(
+            [20.0, 35.0, 80.0].contains(&row[1].as_f64().unwrap()),
+            "{row}"
+        );
     }
 }

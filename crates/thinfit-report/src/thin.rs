@@ -9,11 +9,13 @@ const PARTS: usize = 5;
 /// The share of its share below which a part is thin.
 const THIN: f64 = 0.35;
 
-/// Sentences about the thin parts of the rows `x` (m × d); ranges of warped inputs are cut in their warped units.
+/// Sentences about the thin parts of the rows `x` (m × d); ranges of warped inputs are cut in their warped units, and numbers of
+/// few values have no thin parts.
 pub(crate) fn thin(model: &Predictor, controls: &[Control], x: &Mat<f64>) -> Vec<String> {
     let (m, scaler) = (x.nrows(), model.input_scaler());
     let mut words = Vec::new();
-    for control in controls.iter().filter(|control| control.levels.is_empty()) {
+    let many = |control: &&Control| control.levels.is_empty() && control.values.is_empty();
+    for control in controls.iter().filter(many) {
         let j = control.first;
         let [low, high] = control.range.map(|v| scaler.warped(j, v));
         if high <= low {

@@ -30,13 +30,15 @@ const controlTicks = (control) => (low, high, count) => {
   if (!control.warp) return ticks(low, high, count);
   return Array.from({ length: count }, (_, k) => low + ((k + 0.5) * (high - low)) / count).map((u) => {
     const v = Number(straight(control, u).toPrecision(2));
-    return [bent(control, v), four(v)];
+    return [bent(control, v), minus(String(v))];
   });
 };
 
 const paint = (canvas, [across, up], row, grid, [least, most], name, rows) => {
   const area = surface(canvas, 0.72), { pen, width } = area, size = grid.length - 1;
-  const legend = 74, inner = { ...area, width: width - legend };
+  const marks = ticks(least, most, 9), title = short(name, 10);
+  const legend = Math.ceil(Math.max(...marks.map(([, text]) => pen.measureText(text).width + 16), pen.measureText(title).width)) + 12;
+  const inner = { ...area, width: width - legend };
   const map = axes(inner, ends(across), ends(up), [across.name, up.name], [controlTicks(across), controlTicks(up)]);
   const { box } = map, wide = box.right - box.left, high = box.bottom - box.top;
   const image = new ImageData(size + 1, size + 1);
@@ -54,7 +56,6 @@ const paint = (canvas, [across, up], row, grid, [least, most], name, rows) => {
   // Samples are at the corners of the squares, pixels in their middles.
   const [dx, dy] = [wide / size, high / size];
   pen.drawImage(small, box.left - dx / 2, box.top - dy / 2, wide + dx, high + dy);
-  const marks = ticks(least, most, 9);
   pen.lineWidth = 1;
   pen.strokeStyle = "rgba(255, 255, 255, 0.75)";
   pen.beginPath();
@@ -89,6 +90,6 @@ const paint = (canvas, [across, up], row, grid, [least, most], name, rows) => {
   for (const [level, text] of marks) {
     if (most > least) pen.fillText(text, left + 16, box.bottom - ((level - least) / (most - least)) * high + 4);
   }
-  pen.fillText(short(name, 10), left, 13);
+  pen.fillText(title, left, 13);
   canvas.places = { box };
 };

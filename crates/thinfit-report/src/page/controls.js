@@ -36,9 +36,19 @@ const textAt = (control, step) => {
 
 // The inputs of a row as a control shows them.
 const shownOf = (control, row) => {
-  if (!control.levels) return four(row[control.first]);
-  const is = (level) => level.inputs.every((v, k) => row[control.first + k] === v);
-  return (control.levels.find(is) ?? { name: "?" }).name;
+  if (!control.levels) return numberOf(control, row[control.first]);
+  return (control.levels[levelOf(control, row)] ?? { name: "?" }).name;
+};
+// A number of a control; of a warped one small values count as well.
+const numberOf = (control, v) => (control.warp && !control.range.every(Number.isInteger) ? four : within(control.range))(v);
+// The number of the level that a row has.
+const levelOf = ({ levels, first }, row) => levels.findIndex((level) => level.inputs.every((v, k) => row[first + k] === v));
+
+// What a typed text says, as [number, problem].
+const typed = (text) => {
+  if (/,\d{3}(?!\d)/.test(text)) return [NaN, "Write it without the comma, or with a decimal point."];
+  const number = text.trim() === "" ? NaN : Number(text.replace(",", "."));
+  return [number, Number.isFinite(number) ? "" : "This is not a number."];
 };
 
 const WIDTH = 240, HEIGHT = 92, POINTS = 48;
@@ -57,7 +67,8 @@ const card = (control, number, row, changed) => {
   const band = path({ fill: "var(--band)" });
   const curve = path({ fill: "none", stroke: "var(--accent)", "stroke-width": 2 });
   const here = path({ fill: "none", stroke: "var(--ink)", "stroke-width": 1, "stroke-dasharray": "3 3" });
-  const low = html("span"), high = html("span");
+  const low = html("span"), high = html("span"), top = html("span"), bottom = html("span");
+  const frame = html("div", { class: "frame" }, picture, top, bottom);
   let element, show;
 
   if (levels) {
@@ -65,49 +76,51 @@ const card = (control, number, row, changed) => {
     const set = () => levels[choice.value].inputs.forEach((v, k) => { row[control.first + k] = v; });
     choice.addEventListener("change", () => { set(); changed(); });
     show = () => {
-      const is = (level) => level.inputs.every((v, k) => row[control.first + k] === v);
-      choice.value = String(Math.max(0, levels.findIndex(is)));
+      choice.value = String(Math.max(0, levelOf(control, row)));
       set();
     };
     levels[Math.floor((levels.length - 1) / 2)].inputs.forEach((v, k) => { row[control.first + k] = v; });
-    element = html("div", { class: "card" }, html("div", { class: "card-head" }, label, choice), picture,
+    element = html("div", { class: "card" }, html("div", { class: "card-head" }, label, choice), frame,
       html("div", { class: "ends" }, low, high));
     low.textContent = short(levels[0].name, 20);
     high.textContent = short(levels[levels.length - 1].name, 20);
   } else {
-    const field = html("input", { id, type: "text", inputmode: "decimal", autocomplete: "off" });
+    const field = html("input", { id, type: "text", inputmode: "decimal", autocomplete: "off", "aria-describedby": `${id}-problem` });
+    const problem = html("p", { id: `${id}-problem`, class: "warn" });
+    const complain = (text) => {
+      field.setAttribute("aria-invalid", String(text !== ""));
+      problem.textContent = text;
+    };
     const slider = html("input", { type: "range", min: 0, max: STEPS, step: 1, "aria-label": short(name, 60) });
     slider.disabled = !(control.range[1] > control.range[0]);
-    const set = (text) => {
-      row[control.first] = Number(text);
-      slider.setAttribute("aria-valuetext", text);
+    const set = (number) => {
+      row[control.first] = number;
+      slider.setAttribute("aria-valuetext", String(number));
+      complain("");
     };
     slider.addEventListener("input", () => {
       field.value = textAt(control, Number(slider.value));
-      field.removeAttribute("aria-invalid");
-      set(field.value);
+      set(Number(field.value));
       changed();
     });
     field.addEventListener("input", () => {
-      const text = field.value.trim().replace(",", ".");
-      const good = text !== "" && Number.isFinite(Number(text));
-      field.setAttribute("aria-invalid", String(!good));
-      if (!good) return;
-      set(text);
-      slider.value = String(Math.round(STEPS * placeOf(control, Number(text))));
+      const [number, wrong] = typed(field.value);
+      complain(wrong);
+      if (wrong) return;
+      set(number);
+      slider.value = String(Math.round(STEPS * placeOf(control, number)));
       changed();
     });
     show = () => {
       field.value = String(row[control.first]);
-      field.removeAttribute("aria-invalid");
       slider.value = String(Math.round(STEPS * placeOf(control, row[control.first])));
-      slider.setAttribute("aria-valuetext", field.value);
+      set(row[control.first]);
     };
     row[control.first] = Number(textAt(control, STEPS / 2));
-    element = html("div", { class: "card" }, html("div", { class: "card-head" }, label, field), picture, slider,
+    element = html("div", { class: "card" }, html("div", { class: "card-head" }, label, field), problem, frame, slider,
       html("div", { class: "ends" }, low, high));
-    low.textContent = four(control.range[0]);
-    high.textContent = four(control.range[1]);
+    low.textContent = numberOf(control, control.range[0]);
+    high.textContent = numberOf(control, control.range[1]);
   }
 
   // Rows per part of the range, along the bottom.
@@ -133,16 +146,17 @@ const card = (control, number, row, changed) => {
       yield;
     }
     for (const [f, half] of values) grow(f, half);
-    const [bottom, top] = span;
+    const [least, most] = span;
+    bottom.textContent = within(span, 2)(least);
+    top.textContent = within(span, 2)(most);
     const x = (k) => (places[k] * WIDTH).toFixed(2);
-    const y = (v) => Math.max(-4, Math.min(HEIGHT + 4, HEIGHT - 4 - ((v - bottom) / (top - bottom || 1)) * (HEIGHT - 8))).toFixed(2);
+    const y = (v) => Math.max(-4, Math.min(HEIGHT + 4, HEIGHT - 4 - ((v - least) / (most - least || 1)) * (HEIGHT - 8))).toFixed(2);
     const bounded = values.every(([, half]) => half !== null);
     if (levels) {
       const mark = ([f], k) => `M${x(k) - 8} ${y(f)}h16`;
       const box = ([f, half], k) => `M${x(k) - 5} ${y(f - half)}h10V${y(f + half)}h-10z`;
       curve.setAttribute("d", values.map(mark).join(""));
       band.setAttribute("d", bounded ? values.map(box).join("") : "");
-      here.setAttribute("d", "");
       return;
     }
     curve.setAttribute("d", "M" + values.map(([f], k) => `${x(k)} ${y(f)}`).join("L"));
@@ -153,8 +167,7 @@ const card = (control, number, row, changed) => {
 
   // Marks where the slider stands.
   const mark = () => {
-    if (levels) return;
-    const place = Math.max(0, Math.min(placeOf(control, row[control.first]), 1));
+    const place = levels ? (levelOf(control, row) + 0.5) / levels.length : Math.max(0, Math.min(placeOf(control, row[control.first]), 1));
     here.setAttribute("d", `M${(place * WIDTH).toFixed(2)} 0V${HEIGHT}`);
   };
 

@@ -11,13 +11,14 @@ const showImportance = (bars, second, indices, names) => {
   const order = byImportance(indices);
   const line = (j) => [short(names[j], 60), bar(indices.first[j], indices.total[j]), percent(indices.first[j]), percent(indices.total[j])];
   const list = (inputs) => table([["input", "name"], ["share", "bar-cell"], ["alone", "number"], ["with others", "number"]], inputs.map(line));
-  bars.replaceChildren(list(order.slice(0, MOST_INPUTS)));
+  const caveat = "No effect of the inputs can be told from noise: these are the shares of a model that explains next to nothing.";
+  bars.replaceChildren(...(indices.idle ? [html("p", { class: "warn" }, caveat)] : []), list(order.slice(0, MOST_INPUTS)));
   if (order.length > MOST_INPUTS) {
     const rest = order.slice(MOST_INPUTS);
     bars.append(html("details", {}, html("summary", {}, `${rest.length} more inputs`), list(rest)));
   }
   const how = indices.closed_form ? "Integrated in closed form" : "Estimated by sampling";
-  bars.append(html("p", { class: "quiet hint" }, `Shares of the output's variance over the ranges of the samples (Sobol indices, first order and total). ${how}.`));
+  bars.append(html("p", { class: "quiet hint" }, `Shares of the output's variance (Sobol indices, first order and total) with inputs that are independent of each other: numbers uniform over the range of the samples, levels of a column of text equally likely. ${how}.`));
   second.replaceChildren();
   const shown = order.slice(0, MOST_PAIRS);
   if (shown.length < 2) return;
@@ -36,8 +37,8 @@ const showImportance = (bars, second, indices, names) => {
   const head = (j, scope) => html("th", { scope, title: short(names[j], 300) }, short(names[j], 14));
   const rows = shown.slice(1).map((i, k) =>
     html("tr", {}, head(i, "row"), ...shown.slice(0, k + 1).map((j) => cell(i, j)), ...shown.slice(k + 2).map(() => html("td"))));
-  second.append(html("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Pairs of inputs" },
-    html("table", {}, html("caption", {}, "What two inputs do together, beyond what each does alone"),
+  second.append(html("p", { class: "quiet" }, "What two inputs do together, beyond what each does alone"),
+    html("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Pairs of inputs" }, html("table", {},
       html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "pair"), ...shown.slice(0, -1).map((j) => head(j, "col")))),
       html("tbody", {}, ...rows))));
 };
@@ -60,6 +61,7 @@ const rowsView = (rows, controls, name, o, go) => {
   ];
   plots[0].ranges = [range(y, f), range(y, f)];
   plots[1].ranges = [range(f), range(errors)];
+  const shown = within(plots[0].ranges[0]);
   let chosen = null;
   const draw = () => {
     for (const plot of plots) {
@@ -92,7 +94,7 @@ const rowsView = (rows, controls, name, o, go) => {
     chosen = i;
     if (i !== null) {
       const row = rowAt(i), inputs = controls.slice(0, 8).map((control) => `${short(control.name, 24)} ${shownOf(control, row)}`);
-      byId("hover").textContent = `Row ${number(i)}: measured ${four(y[i])}, predicted ${four(f[i])}, error ${four(errors[i])}; ${inputs.join(", ")}${controls.length > 8 ? ", \u2026" : ""}.`;
+      byId("hover").textContent = `Row ${number(i)}: measured ${shown(y[i])}, predicted ${shown(f[i])}, error ${four(errors[i])}; ${inputs.join(", ")}${controls.length > 8 ? ", \u2026" : ""}.`;
     }
     draw();
   };
@@ -116,32 +118,33 @@ const rowsView = (rows, controls, name, o, go) => {
     };
   }
   const columns = [["row", "number"], ...controls.slice(0, 6).map((control) => [short(control.name, 24), control.levels ? "name" : "number"]),
-    ["measured", "number"], ["predicted", "number"], ["error", "number"], ["look", "number"]];
+    ["measured", "number"], ["predicted", "number"], ["error", "number"], ["", "act"]];
   byId("worst").replaceChildren(table(columns, worst.slice(0, WORST).map((i) => {
     const row = rowAt(i);
     const to = html("button", { type: "button", "aria-label": `Set the sliders to row ${number(i)}`, onclick: () => { choose(i); go(row); } }, "Set sliders");
-    return [String(number(i)), ...controls.slice(0, 6).map((control) => shownOf(control, row)), four(y[i]), four(f[i]), four(errors[i]), to];
+    return [String(number(i)), ...controls.slice(0, 6).map((control) => shownOf(control, row)), shown(y[i]), shown(f[i]), four(errors[i]), to];
   })));
   return draw;
 };
 
 // Proposed samples.
-const showNext = ({ thin, next, level }, controls, outputs, go) => {
+const showNext = ({ thin, next }, controls, outputs, go) => {
   const lines = thin ?? [];
-  const even = "Every fifth of every range holds a fair share of the rows.";
+  const even = "The rows are spread fairly evenly over the values of each input.";
   byId("thin").replaceChildren();
   if (lines.length > 0) {
-    byId("thin").append(html("p", {}, "The rows are thin here:"), html("ul", {}, ...lines.slice(0, 12).map((line) => html("li", {}, short(line, 300)))));
+    byId("thin").append(html("p", {}, "The rows are thin here:"), html("ul", {}, ...lines.slice(0, 12).map((line) => html("li", {}, short(said(line), 300)))));
   } else if (thin) {
     byId("thin").append(html("p", {}, even));
   }
   byId("next").replaceChildren();
   byId("next").hidden = !next || next.rows.length === 0;
-  byId("next-words").textContent = next ? next.words : "The model has no deviations from which to tell where it is unsure.";
+  byId("next-words").textContent = next ? next.words : "This kind of model does not estimate where it is uncertain.";
   if (!next || next.rows.length === 0) return;
-  const heading = (name) => `\u00b1 ${outputs.length > 1 ? short(name, 24) : ""} (${Math.round(100 * level)} %)`;
+  const of = next.level ? `(${Math.round(100 * next.level)} %)` : "(1 \u03c3)";
+  const heading = (name) => `\u00b1 ${outputs.length > 1 ? short(name, 24) : ""} ${of}`;
   const columns = [...controls.map((control) => [short(control.name, 24), control.levels ? "name" : "number"]),
-    ...outputs.map((name) => [heading(name), "number"]), ["look", "number"]];
+    ...outputs.map((name) => [heading(name), "number"]), ["", "act"]];
   byId("next").append(table(columns, next.rows.map((row, k) => [
     ...controls.map((control) => shownOf(control, row)), ...next.widths[k].map((half) => width(half)),
     html("button", { type: "button", "aria-label": `Set the sliders to proposal ${k + 1}`, onclick: () => go(row) }, "Set sliders"),
@@ -150,7 +153,7 @@ const showNext = ({ thin, next, level }, controls, outputs, go) => {
 
 // The strongest features in words, and the plane of hidden weights where there are two inputs.
 const showFeatures = ({ words, list, plane }, o, names) => {
-  byId("features").replaceChildren(html("p", {}, words), html("ul", {}, ...list[o].map((line) => html("li", {}, short(line, 600)))));
+  byId("features").replaceChildren(html("p", {}, words[o]), html("ul", {}, ...list[o].map((line) => html("li", {}, short(said(line), 600)))));
   byId("plane").replaceChildren();
   if (!plane) return;
   const most = Math.max(...plane.weights.flat().map(Math.abs), 1e-300), largest = Math.max(...plane.sizes[o], 1e-300);
@@ -170,9 +173,9 @@ const showTried = (tried, o) => {
   byId("tried-section").hidden = tried.length === 0;
   if (tried.length === 0) return;
   const errors = tried.map(({ rmse }) => Math.log10(Math.max(rmse[o], 1e-300)));
-  const [low, high] = [Math.min(...errors), Math.max(...errors)];
-  const length = (k) => (high > low ? 0.06 + 0.94 * (errors[k] - low) / (high - low) : 1);
-  const rows = tried.map(({ name, shown }, k) => [short(name, 120), bar(length(k), 0), shown[o]]);
-  byId("tried").replaceChildren(table([["candidate; the first was chosen", "name"], ["size", "bar-cell"], ["error on rows not seen", "number"]], rows),
-    html("p", { class: "quiet hint" }, "Bars are on a logarithmic scale: shorter is better. The candidate that predicts rows best that it had not seen was taken."));
+  // A decade at least, so that small differences look small.
+  const high = Math.max(...errors), low = Math.min(...errors, high - 1);
+  const rows = tried.map(({ name, shown }, k) => [short(name, 120), bar(0.06 + (0.94 * (errors[k] - low)) / (high - low), 0), minus(shown[o])]);
+  byId("tried").replaceChildren(table([["candidate; the first was chosen", "name"], ["relative error", "bar-cell"], ["error on rows not seen", "number"]], rows),
+    html("p", { class: "quiet hint" }, "Bars are on a logarithmic scale: shorter is better."));
 };

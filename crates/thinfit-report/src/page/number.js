@@ -1,7 +1,8 @@
 // Numbers and texts as people read them.
 
-// A true minus sign.
+// A true minus sign; in a sentence, before numbers and in exponents alone.
 const minus = (text) => text.replace(/-/g, "\u2212");
+const said = (text) => text.replace(/(^|[\s(]|\de)-(?=\d)/g, "$1\u2212");
 
 // Four significant digits, with an exponent only if it helps.
 const four = (value) => {
@@ -9,6 +10,14 @@ const four = (value) => {
   const size = Math.abs(value);
   if (!(size >= 1e-3 && size < 1e6)) return minus(value.toExponential(3).replace("e+", "e"));
   return minus(value.toFixed(Math.max(0, 3 - Math.floor(Math.log10(size)))));
+};
+
+// A number of a range, with so many decimals that the range has thousands of steps, or 10 to the given power; of a range
+// between integers, integers as such.
+const within = ([low, high], power = 3) => (value) => {
+  if ([low, high, value].every(Number.isInteger) && Math.abs(value) < 1e7) return minus(String(value));
+  const places = power - Math.floor(Math.log10(high - low));
+  return places >= 0 && !(Math.abs(value) < 1e-3) ? minus(value.toFixed(Math.min(places, 15))) : four(value);
 };
 
 // A width with one or two significant digits.
@@ -57,7 +66,7 @@ const ticks = (low, high, count) => {
   const size = Math.floor(Math.log10(step * 1.001)), large = Math.max(Math.abs(low), Math.abs(high));
   const text = (value) => {
     if (Math.abs(value) < 1e-9 * step) return "0";
-    if (large >= 0.01 && large < 1e5) return value.toFixed(Math.min(Math.max(0, -size), 20));
+    if (large >= 0.01 && large < 1e7) return value.toFixed(Math.min(Math.max(0, -size), 20));
     const digits = Math.floor(Math.log10(Math.abs(value)) + 1e-9) - size;
     return value.toExponential(Math.min(Math.max(0, digits), 12)).replace("e+", "e");
   };

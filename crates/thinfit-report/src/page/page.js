@@ -29,28 +29,23 @@ const inSlices = (work, done, wanted = () => true, told = () => {}) => {
 const MOST_CARDS = 9;
 const ranked = () => {
   const { total } = content.sensitivity[state.output];
-  const weight = (control) => Math.max(...(control.levels ? control.levels[0].inputs : [0]).map((_, k) => total[control.first + k]));
-  return controls.map((_, k) => k).sort((a, b) => weight(controls[b]) - weight(controls[a]));
+  return controls.map((_, k) => k).sort((a, b) => total[b] - total[a]);
 };
 const cards = controls.map((control, k) => card(control, k, state.row, () => refresh()));
 
 // The range of each output that the profiles share; it grows, but never shrinks under the reader's hand.
-const spans = outputs.map((_, o) => {
-  const span = [Infinity, -Infinity], golden = 0.6180339887498949;
-  for (let k = 0; k < 60; k++) {
-    const row = state.row.slice();
-    controls.forEach((control, j) => {
-      const place = (0.5 + (k + 1) * golden ** (1 + j / controls.length)) % 1;
-      if (control.levels) control.levels[Math.floor(place * control.levels.length)].inputs.forEach((v, i) => { row[control.first + i] = v; });
-      else row[control.first] = numberAt(control, place);
-    });
-    const f = predict(row)[o];
-    span[0] = Math.min(span[0], f);
-    span[1] = Math.max(span[1], f);
-  }
-  if (rows) for (const v of rows.y[o]) { span[0] = Math.min(span[0], v); span[1] = Math.max(span[1], v); }
-  return span;
-});
+const spans = outputs.map(() => [Infinity, -Infinity]), golden = 0.6180339887498949;
+const widen = (span, v) => span.splice(0, 2, Math.min(span[0], v), Math.max(span[1], v));
+for (let k = 0; k < 60; k++) {
+  const row = state.row.slice();
+  controls.forEach((control, j) => {
+    const place = (0.5 + (k + 1) * golden ** (1 + j / controls.length)) % 1;
+    if (control.levels) control.levels[Math.floor(place * control.levels.length)].inputs.forEach((v, i) => { row[control.first + i] = v; });
+    else row[control.first] = numberAt(control, place);
+  });
+  predict(row).forEach((f, o) => widen(spans[o], f));
+}
+if (rows) rows.y.forEach((column, o) => column.forEach((v) => widen(spans[o], v)));
 
 // Value, half width and its relative rounding error, of the shown output.
 const at = (row) => {
@@ -71,7 +66,7 @@ const showAnswer = () => {
     const about = `\u00b1 ${width(half, digits)}`;
     bounds.textContent = half >= 10 ** -places ? `${fixed(f - half, places)} to ${fixed(f + half, places)} (${about})` : about;
   } else if (state.waiting) {
-    bounds.textContent = "computing the interval\u2026";
+    bounds.textContent = "";
   } else {
     bounds.textContent = state.half ? "too few rows for an interval at this level" : "no interval";
   }
@@ -80,6 +75,7 @@ const showAnswer = () => {
   byId("outside").textContent = `Outside the samples in ${far.map(({ control }) => short(control.name, 40)).join(", ")}: nothing is certain there.`;
 };
 
+const pair = [byId("pair-x"), byId("pair-y")];
 let generation = 0;
 // The prediction at once, the curves and the contour as there is time.
 const refresh = () => {
@@ -91,18 +87,16 @@ const refresh = () => {
 const redraw = function* () {
   const span = spans[state.output], before = span.join();
   const grow = (f, half) => {
-    const more = half !== null && half < 0.3 * (span[1] - span[0]) ? half : 0;
-    span[0] = Math.min(span[0], f - more);
-    span[1] = Math.max(span[1], f + more);
+    const wide = half !== null && half < 0.3 * (span[1] - span[0]) ? half : 0;
+    widen(span, f - wide);
+    widen(span, f + wide);
   };
-  for (const k of ranked()) {
-    const hidden = !byId("more-cards").open && byId("more-cards").contains(cards[k].element);
-    if (!hidden) yield* cards[k].draw(at, span, grow);
-  }
-  if (span.join() !== before) for (const k of ranked()) yield* cards[k].draw(at, span, () => {});
-  const pair = [byId("pair-x"), byId("pair-y")].map((select) => controls[select.value]);
-  if (pair.every(Boolean)) {
-    yield* contour(byId("contour"), pair, state.row, (row) => predict(row)[state.output], outputs[state.output], rows);
+  const more = byId("more-cards"), seen = ranked().map((k) => cards[k]).filter(({ element }) => more.open || !more.contains(element));
+  for (const card of seen) yield* card.draw(at, span, grow);
+  if (span.join() !== before) for (const card of seen) yield* card.draw(at, span, () => {});
+  const across = pair.map((select) => controls[select.value]);
+  if (across.every(Boolean)) {
+    yield* contour(byId("contour"), across, state.row, (row) => predict(row)[state.output], outputs[state.output], rows);
   }
 };
 
@@ -112,6 +106,7 @@ const go = (row) => {
   cards.forEach((card) => card.show());
   refresh();
   byId("h-try").scrollIntoView({ block: "start" });
+  byId("h-try").focus();
 };
 
 const showCards = () => {
@@ -125,23 +120,24 @@ const showCards = () => {
 const showPair = () => {
   const numeric = ranked().filter((k) => !controls[k].levels && controls[k].range[1] > controls[k].range[0]);
   byId("pair").hidden = numeric.length < 2;
-  [byId("pair-x"), byId("pair-y")].forEach((select, i) => {
+  pair.forEach((select, i) => {
     const kept = select.value;
     select.replaceChildren(...numeric.map((k) => html("option", { value: k }, short(controls[k].name, 60))));
     if (numeric.length > 1) select.value = kept === "" ? String(numeric[i]) : kept;
   });
+  state.pair = pair.map(({ value }) => value);
 };
 
 const showQuality = (o) => {
   const { verdict, words, errors } = content.quality[o];
-  const sentences = content.words.map((line) => html("li", {}, short(line, 600)));
+  const sentences = content.words.map((line) => html("li", {}, short(said(line), 600)));
   byId("words").replaceChildren(
     html("p", { class: "verdict" }, "On new rows this model is ", html("b", {}, verdict), "."),
-    html("p", {}, words.join(" ")),
+    html("p", {}, said(words.join(" "))),
     ...(sentences.length > 0 ? [html("ul", {}, ...sentences)] : []),
     ...(content.notes.length > 0 ? [html("p", { class: "quiet" }, `Columns of the table: ${content.notes.map((note) => short(note, 300)).join("; ")}.`)] : []));
   byId("errors").replaceChildren(...(errors.length > 0
-    ? [table([["on new rows", "name"], ["root mean squared error", "number"]], errors.map(([name, text]) => [name, minus(text)]))] : []));
+    ? [table([["on new rows", "name"], ["RMS error", "number"]], errors.map(([name, text]) => [name, minus(text)]))] : []));
 };
 
 let drawRows = () => {};
@@ -151,15 +147,16 @@ const showOutput = (o) => {
     tab.setAttribute("aria-selected", String(k === o));
     tab.tabIndex = k === o ? 0 : -1;
   });
+  if (outputs.length > 1) byId("panel").setAttribute("aria-labelledby", `tab-${o}`);
   byId("answer-name").textContent = short(outputs[o], 60);
   showQuality(o);
   showCards();
   showPair();
-  showImportance(byId("bars"), byId("second"), content.sensitivity[o], content.inputs);
+  showImportance(byId("bars"), byId("second"), content.sensitivity[o], controls.map(({ name }) => name));
   showFeatures(content.features, o, content.inputs);
   showTried(content.tried, o);
   if (rows) {
-    byId("data-words").textContent = rows.words[o].join(" ");
+    byId("data-words").textContent = said(rows.words[o].join(" "));
     drawRows = rowsView(rows, ranked().map((k) => controls[k]), outputs[o], o, go);
     drawRows();
   }
@@ -196,15 +193,33 @@ const save = () => {
 };
 
 const drawAll = () => { drawRows(); refresh(); };
-const dark = () => colour("paper") === "#14171a";
+const { dataset } = document.documentElement, system = matchMedia("(prefers-color-scheme: dark)");
 const setTheme = (theme) => {
-  document.documentElement.dataset.theme = theme;
-  byId("theme").setAttribute("aria-pressed", String(dark()));
+  dataset.theme = theme;
+  byId("theme").setAttribute("aria-pressed", String(theme === "dark"));
+};
+const follow = () => setTheme(system.matches ? "dark" : "light");
+
+// Printers do not wait: all that is drawn in slices is drawn at once, in the light theme.
+let themeBefore;
+const beforePrint = () => {
+  themeBefore = dataset.theme;
+  setTheme("light");
+  paper.width = 416;
+  byId("more-cards").open = true;
+  drawRows();
+  generation++;
+  Array.from(redraw());
+};
+const afterPrint = () => {
+  setTheme(themeBefore);
+  paper.width = 0;
   drawAll();
 };
 
 // Once.
 const start = () => {
+  follow();
   const names = outputs.map((name) => short(name, 60));
   byId("title").textContent = `A model of ${names.length > 4 ? `${names.length} outputs` : names.join(", ").replace(/, ([^,]*)$/, " and $1")}`;
   byId("kind").textContent = short(content.kind, 300);
@@ -229,7 +244,7 @@ const start = () => {
   byId("data").hidden = !rows;
   if (rows) {
     byId("seen").textContent = rows.seen;
-    byId("seen").className = rows.trained ? "warn" : "";
+    byId("seen").className = rows.flattered ? "warn" : "";
     cards.filter(({ control }) => !control.levels).forEach((card) => card.count(rows.x[card.control.first]));
   }
   showNext(content, controls, outputs, go);
@@ -239,12 +254,17 @@ const start = () => {
   byId("save").addEventListener("click", save);
   showLanguage();
   byId("more-cards").addEventListener("toggle", () => refresh());
-  for (const id of ["pair-x", "pair-y"]) byId(id).addEventListener("change", () => refresh());
+  pair.forEach((select, i) => select.addEventListener("change", () => {
+    // The same input twice swaps the two.
+    if (select.value === pair[1 - i].value) pair[1 - i].value = state.pair[i];
+    state.pair = pair.map(({ value }) => value);
+    refresh();
+  }));
   byId("contour").addEventListener("click", (event) => {
     const frame = event.target.getBoundingClientRect(), { box } = event.target.places ?? {};
     if (!box) return;
     const [px, py] = [(event.clientX - frame.left - box.left) / (box.right - box.left), (box.bottom - event.clientY + frame.top) / (box.bottom - box.top)];
-    [[byId("pair-x"), px], [byId("pair-y"), py]].forEach(([select, place]) => {
+    [[pair[0], px], [pair[1], py]].forEach(([select, place]) => {
       const control = controls[select.value];
       state.row[control.first] = Number(textAt(control, Math.round(STEPS * Math.max(0, Math.min(place, 1)))));
     });
@@ -252,24 +272,24 @@ const start = () => {
     refresh();
   });
   byId("contour").setAttribute("aria-label", "Contour of the output over two inputs");
-  byId("theme").setAttribute("aria-pressed", String(dark()));
-  byId("theme").addEventListener("click", () => setTheme(dark() ? "light" : "dark"));
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+  byId("theme").addEventListener("click", () => { setTheme(dataset.theme === "dark" ? "light" : "dark"); drawAll(); });
+  system.addEventListener("change", () => { follow(); drawAll(); });
   let width = window.innerWidth;
   addEventListener("resize", () => {
     if (window.innerWidth !== width) drawAll();
     width = window.innerWidth;
   });
-  addEventListener("beforeprint", () => { byId("more-cards").open = true; drawAll(); });
-  addEventListener("afterprint", drawAll);
+  addEventListener("beforeprint", beforePrint);
+  addEventListener("afterprint", afterPrint);
   cards.forEach((card) => card.show());
   showOutput(0);
   const ready = (half) => {
     state.half = half;
     state.waiting = false;
+    byId("progress").textContent = "";
     refresh();
   };
-  const told = (share) => { byId("bounds").textContent = `computing the interval: ${Math.round(100 * share)} %`; };
+  const told = (share) => { byId("progress").textContent = `computing the interval: ${Math.round(100 * share)} %`; };
   halfWidths(content.uncertainty, model, (work, done) => inSlices(work, done, () => true, told), ready);
 };
 start();

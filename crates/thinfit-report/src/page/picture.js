@@ -16,10 +16,10 @@ const byId = (id) => document.getElementById(id);
 // A colour of the theme.
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
-// A table; columns are [heading, kind] with the kinds "name" and "number".
+// A table; columns are [heading, kind] with the kinds "name", "number", "bar-cell" and "act", of buttons.
 const table = (columns, rows) => {
   const cell = (tag, content, j) => html(tag, { class: columns[j][1], scope: tag === "th" ? "col" : null }, content);
-  const head = html("tr", {}, ...columns.map(([heading], j) => cell("th", heading, j)));
+  const head = html("tr", {}, ...columns.map(([heading], j) => cell(heading ? "th" : "td", heading, j)));
   const body = rows.map((row) => html("tr", {}, ...row.map((content, j) => cell("td", content, j))));
   return html("table", {}, html("thead", {}, head), html("tbody", {}, ...body));
 };
@@ -32,10 +32,13 @@ const bar = (part, whole) => {
     svg("rect", { x: 0, y: 4, width: width(part), height: 6, fill: "var(--accent)" }));
 };
 
+// The width of canvases on paper, whatever the screen; 0 on the screen.
+const paper = { width: 0 };
+
 // A canvas cleared for drawing, with its size in CSS pixels.
 const surface = (canvas, ratio) => {
-  const width = Math.max(canvas.clientWidth, 200), height = Math.round(width * ratio);
-  const dots = Math.min(window.devicePixelRatio || 1, 3);
+  const width = paper.width || Math.max(canvas.clientWidth, 200), height = Math.round(width * ratio);
+  const dots = paper.width ? 3 : Math.min(window.devicePixelRatio || 1, 3);
   canvas.width = width * dots;
   canvas.height = height * dots;
   canvas.style.height = `${height}px`;
