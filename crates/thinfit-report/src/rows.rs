@@ -170,7 +170,7 @@ fn alike(model: &Predictor, rows: &Rows) -> bool {
 }
 
 /// Compares the rows with the points of the model, and their outputs with those that its coefficients tell, from
-/// (K + ridge I)α = y − mean: y = f + ridge α.
+/// (K + ridge I)α = y − mean: y = f + ridge α. Where large terms cancel, rounding hides the outputs; then the inputs decide.
 fn kept(model: &KernelModel, rows: &Rows, f: &Mat<f64>) -> Seen {
     let bits = |row: &mut dyn Iterator<Item = f64>| row.map(f64::to_bits).collect::<Vec<u64>>();
     let (points, alpha) = (model.points(), model.coefficients());
@@ -179,18 +179,23 @@ fn kept(model: &KernelModel, rows: &Rows, f: &Mat<f64>) -> Seen {
         let inputs = bits(&mut points.row(k).iter().copied());
         known.entry(inputs).or_default().push(k);
     }
+    let rounding = |o: usize| {
+        let size: f64 = alpha.col(o).iter().map(|a| a.abs()).sum();
+        f64::EPSILON * model.kernel().diagonal() * size
+    };
+    let same: Vec<f64> = (0..f.ncols()).map(|o| SAME + rounding(o)).collect();
     let scaled = model.input_scaler.apply(rows.x.as_ref());
     let (mut fitted, mut inputs) = (0, 0);
     for i in 0..scaled.nrows() {
-        let same = |&k: &usize| {
+        let agrees = |&k: &usize| {
             (0..f.ncols()).all(|o| {
                 let scale = model.output_scaler.scale[o];
                 let y = f[(i, o)] + scale * model.record.ridge * alpha[(k, o)];
-                (rows.y[(i, o)] - y).abs() <= SAME * scale
+                (rows.y[(i, o)] - y).abs() <= same[o] * scale
             })
         };
         match known.get(&bits(&mut scaled.row(i).iter().copied())) {
-            Some(points) if points.iter().any(same) => fitted += 1,
+            Some(points) if points.iter().any(agrees) => fitted += 1,
             Some(_) => inputs += 1,
             None => {}
         }

@@ -141,8 +141,8 @@ const showNext = ({ thin, next }, controls, outputs, go) => {
   byId("next").hidden = !next || next.rows.length === 0;
   byId("next-words").textContent = next ? next.words : "This kind of model does not estimate where it is uncertain.";
   if (!next || next.rows.length === 0) return;
-  const of = next.level ? `(${Math.round(100 * next.level)} %)` : "(1 \u03c3)";
-  const heading = (name) => `\u00b1 ${outputs.length > 1 ? short(name, 24) : ""} ${of}`;
+  const how = next.level ? `\u00b1 (${Math.round(100 * next.level)} %)` : "\u00b1 1 \u03c3";
+  const heading = (name) => (outputs.length > 1 ? `${short(name, 24)} ${how}` : how);
   const columns = [...controls.map((control) => [short(control.name, 24), control.levels ? "name" : "number"]),
     ...outputs.map((name) => [heading(name), "number"]), ["", "act"]];
   byId("next").append(table(columns, next.rows.map((row, k) => [

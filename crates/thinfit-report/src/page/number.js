@@ -17,7 +17,7 @@ const four = (value) => {
 const within = ([low, high], power = 3) => (value) => {
   if ([low, high, value].every(Number.isInteger) && Math.abs(value) < 1e7) return minus(String(value));
   const places = power - Math.floor(Math.log10(high - low));
-  return places >= 0 && !(Math.abs(value) < 1e-3) ? minus(value.toFixed(Math.min(places, 15))) : four(value);
+  return places >= 0 && (places <= 6 || Math.abs(value) >= 1e-3) ? minus(value.toFixed(Math.min(places, 15))) : four(value);
 };
 
 // A width with one or two significant digits.

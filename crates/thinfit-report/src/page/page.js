@@ -77,10 +77,11 @@ const showAnswer = () => {
 
 const pair = [byId("pair-x"), byId("pair-y")];
 let generation = 0;
-// The prediction at once, the curves and the contour as there is time.
+// The prediction at once, the curves and the contour as there is time; nothing while it is printed.
 const refresh = () => {
+  if (paper.width > 0) return;
   showAnswer();
-  cards.forEach((card) => card.mark());
+  cards.forEach((card) => { card.mark(); card.drawn = false; });
   const mine = ++generation;
   inSlices(redraw(), () => {}, () => mine === generation);
 };
@@ -92,8 +93,9 @@ const redraw = function* () {
     widen(span, f + wide);
   };
   const more = byId("more-cards"), seen = ranked().map((k) => cards[k]).filter(({ element }) => more.open || !more.contains(element));
-  for (const card of seen) yield* card.draw(at, span, grow);
+  for (const card of seen) if (!card.drawn) yield* card.draw(at, span, grow);
   if (span.join() !== before) for (const card of seen) yield* card.draw(at, span, () => {});
+  for (const card of seen) card.drawn = true;
   const across = pair.map((select) => controls[select.value]);
   if (across.every(Boolean)) {
     yield* contour(byId("contour"), across, state.row, (row) => predict(row)[state.output], outputs[state.output], rows);
@@ -201,18 +203,19 @@ const setTheme = (theme) => {
 const follow = () => setTheme(system.matches ? "dark" : "light");
 
 // Printers do not wait: all that is drawn in slices is drawn at once, in the light theme.
-let themeBefore;
+let before;
 const beforePrint = () => {
-  themeBefore = dataset.theme;
+  before = { theme: dataset.theme, open: byId("more-cards").open };
   setTheme("light");
-  paper.width = 416;
   byId("more-cards").open = true;
+  paper.width = 416;
   drawRows();
   generation++;
   Array.from(redraw());
 };
 const afterPrint = () => {
-  setTheme(themeBefore);
+  setTheme(before.theme);
+  byId("more-cards").open = before.open;
   paper.width = 0;
   drawAll();
 };
