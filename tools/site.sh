@@ -17,4 +17,5 @@ rm -rf "${CARGO_TARGET_DIR:-target}/doc"
 cargo doc --locked --no-deps -p thinfit -p thinfit-methods -p thinfit-table -p thinfit-export -p thinfit-plot
 rm -rf "$SITE/api"
 cp -r "${CARGO_TARGET_DIR:-target}/doc" "$SITE/api"
+python3 tools/site_links.py "$SITE"
 echo "built $SITE"

@@ -47,6 +47,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Write a model as ONNX, C, Python, JavaScript or LaTeX.
     Export(ExportArgs),
+    /// Plan where to take samples: rows that fill the ranges of the inputs evenly.
+    Design(DesignArgs),
     /// Write samples of a built-in problem as a table.
     Data(DataArgs),
     /// Learn a built-in problem, compare with the paper, and draw the fit.
@@ -436,6 +438,52 @@ pub struct DataArgs {
     /// Where to write the table, as CSV [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+/// How the rows of a plan are spread.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Scheme {
+    /// A Latin hypercube with its closest rows far apart.
+    Maximin,
+    /// A Latin hypercube at random.
+    Latin,
+    /// Sobol's sequence, scrambled.
+    Sobol,
+    /// Halton's sequence, shifted.
+    Halton,
+}
+
+/// Options of `thinfit design`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "The ranges are a TOML file with a line for each input, which become the columns:\n  thickness = [0.5, 2.0]\n  \
+                  reynolds = { low = 1e3, high = 1e6, log = true }\n  holes = { low = 2, high = 8, whole = true }\n  \
+                  material = [\"steel\", \"brass\"]\n\n\
+                  Examples:\n  thinfit design ranges.toml --rows 60 -o plan.csv\n  \
+                  thinfit design ranges.toml --rows 20 --add-to done.csv -o more.csv"
+)]
+pub struct DesignArgs {
+    /// Ranges of the inputs.
+    pub ranges: PathBuf,
+    /// Number of rows.
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=50_000))]
+    pub rows: u32,
+    /// How they are spread.
+    #[arg(long, value_name = "NAME", value_enum, default_value = "maximin")]
+    pub scheme: Scheme,
+    /// Table of rows that exist: new ones keep away from them, sequences go on after as many; rows beyond the ranges count as
+    /// on the border.
+    #[arg(long, value_name = "TABLE")]
+    pub add_to: Option<PathBuf>,
+    /// Seed of the plan; the same seed gives the same rows.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Where to write the table, as CSV [default: standard output].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// How the table of rows that exist is read.
+    #[command(flatten)]
+    pub table: TableArgs,
 }
 
 /// Options of `thinfit demo`.

@@ -29,7 +29,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser};
 
 use crate::args::{Cli, Command, FitArgs};
 use crate::commands::{
-    compare, data, demo, export, fit, inspect, plot, predict, report, reproduce, score,
+    compare, data, demo, design, export, fit, inspect, plot, predict, report, reproduce, score,
 };
 use crate::failure::Failure;
 use crate::memory::Memory;
@@ -79,6 +79,7 @@ fn dispatch(cli: Cli, out: &mut impl Write) -> Result<bool, Failure> {
         Command::Plot(args) => plot::run(&args, memory, out)?,
         Command::Report(args) => report::run(&args, memory, out)?,
         Command::Export(args) => export::run(&args, memory, out)?,
+        Command::Design(args) => design::run(&args, memory, out)?,
         Command::Data(args) => data::run(&args, memory, out)?,
         Command::Demo(args) => demo::run(&args, out)?,
         Command::Reproduce(args) => return reproduce::run(&args, out),

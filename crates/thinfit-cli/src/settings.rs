@@ -213,20 +213,25 @@ fn named<T: DeserializeOwned>(options: Map<String, Value>) -> Result<T, String> 
 }
 
 fn read(path: &Path) -> Result<Map<String, Value>, Failure> {
+    let table = read_toml(path, "the configuration", "width = 100")?;
+    settings(table).map_err(|problem| Failure::new(format!("{}: {problem}", path.display())))
+}
+
+/// The TOML in a file, which errors call `what`; `example` is a line of such a file.
+pub fn read_toml(path: &Path, what: &str, example: &str) -> Result<toml::Table, Failure> {
     let bytes = thinfit::file::read_within(path, LARGEST).map_err(|error| match error {
-        thinfit::Error::Io { source, .. } => Failure::new(format!(
-            "cannot read the configuration {}: {source}",
-            path.display()
-        )),
+        thinfit::Error::Io { source, .. } => {
+            Failure::new(format!("cannot read {what} {}: {source}", path.display()))
+        }
         error => error.into(),
     })?;
     let text = String::from_utf8(bytes).map_err(|_| {
         Failure::new(format!(
-            "cannot read the configuration {}: it is not text in UTF-8",
+            "cannot read {what} {}: it is not text in UTF-8",
             path.display()
         ))
     })?;
-    let table = text.parse().map_err(|error: toml::de::Error| {
+    text.parse().map_err(|error: toml::de::Error| {
         // It shows the line, which may be as long as the file.
         let mut found = error.to_string();
         if found.len() > 1000 {
@@ -235,11 +240,10 @@ fn read(path: &Path) -> Result<Map<String, Value>, Failure> {
             found = format!("in line {line}, {}", error.message());
         }
         Failure::new(format!(
-            "{}: expected TOML such as `width = 100`, found: {found}",
+            "{}: expected TOML such as `{example}`, found: {found}",
             path.display()
         ))
-    })?;
-    settings(table).map_err(|problem| Failure::new(format!("{}: {problem}", path.display())))
+    })
 }
 
 /// A TOML table as settings; JSON has no number that is not finite, and no setting wants one.

@@ -60,4 +60,4 @@ pub use dialect::Delimiter;
 pub use error::{Amount, Error, Place, Position, Problem, Remedy, Result, amount};
 pub use reader::{Missing, Options, Reader};
 pub use table::{Cells, RawTable, Table};
-pub use writer::Writer;
+pub use writer::{Cell, Writer};

@@ -11,6 +11,15 @@ use thinfit_text::clean;
 /// Bytes buffered before a write.
 const CHUNK: usize = 1 << 16;
 
+/// A cell to write.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cell<'a> {
+    /// A number.
+    Number(f64),
+    /// A text.
+    Text(&'a str),
+}
+
 /// Writes CSV to a file or anything else that takes bytes. A file keeps a temporary name until [`Writer::finish`]; if that
 /// is never called, no file is left.
 pub struct Writer<'a> {
@@ -67,27 +76,49 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes a line of names without hidden characters, quoted where needed.
+    /// Writes a line of names.
     ///
     /// # Errors
     /// The write fails.
     pub fn names(&mut self, names: &[impl AsRef<str>]) -> Result<()> {
-        for (j, name) in names.iter().map(|name| clean(name.as_ref())).enumerate() {
+        self.cells(names.iter().map(|name| Cell::Text(name.as_ref())))
+    }
+
+    /// Writes a line of cells, text without hidden characters and quoted where needed.
+    ///
+    /// # Errors
+    /// The write fails.
+    pub fn cells<'b>(&mut self, cells: impl IntoIterator<Item = Cell<'b>>) -> Result<()> {
+        let mut digits = zmij::Buffer::new();
+        for (j, cell) in cells.into_iter().enumerate() {
             if j > 0 {
                 self.buffer.push(b',');
             }
-            let special = |c: char| ",;\"#".contains(c) || c.is_ascii_whitespace();
-            if name.is_empty() || name.contains(special) {
-                self.buffer.push(b'"');
-                self.buffer
-                    .extend_from_slice(name.replace('"', "\"\"").as_bytes());
-                self.buffer.push(b'"');
-            } else {
-                self.buffer.extend_from_slice(name.as_bytes());
+            match cell {
+                Cell::Number(value) => self.number(value, &mut digits),
+                Cell::Text(text) => self.text(&clean(text)),
             }
         }
         self.buffer.push(b'\n');
         self.flush(CHUNK)
+    }
+
+    fn text(&mut self, text: &str) {
+        let special = |c: char| ",;\"#".contains(c) || c.is_ascii_whitespace();
+        if text.is_empty() || text.contains(special) {
+            self.buffer.push(b'"');
+            self.buffer
+                .extend_from_slice(text.replace('"', "\"\"").as_bytes());
+            self.buffer.push(b'"');
+        } else {
+            self.buffer.extend_from_slice(text.as_bytes());
+        }
+    }
+
+    fn number(&mut self, value: f64, digits: &mut zmij::Buffer) {
+        let text = digits.format(value);
+        let text = text.strip_suffix(".0").unwrap_or(text);
+        self.buffer.extend_from_slice(text.as_bytes());
     }
 
     /// Writes the rows of `x` (m × k).
@@ -101,9 +132,7 @@ impl<'a> Writer<'a> {
                 if j > 0 {
                     self.buffer.push(b',');
                 }
-                let text = digits.format(*value);
-                let text = text.strip_suffix(".0").unwrap_or(text);
-                self.buffer.extend_from_slice(text.as_bytes());
+                self.number(*value, &mut digits);
             }
             self.buffer.push(b'\n');
             self.flush(CHUNK)?;

@@ -3,6 +3,7 @@
 pub mod compare;
 pub mod data;
 pub mod demo;
+pub mod design;
 pub mod export;
 pub mod fit;
 pub mod inspect;

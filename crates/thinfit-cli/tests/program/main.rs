@@ -5,6 +5,7 @@
 mod auto;
 mod baselines;
 mod demo;
+mod design;
 mod export;
 #[cfg(target_os = "linux")]
 mod faults;

@@ -8,10 +8,22 @@ struct Step {
     expected: Vec<String>,
 }
 
-/// The commands (`$ …`) in the `console` blocks of a page, with the lines that follow them.
+/// The commands (`$ …`) in the `console` blocks of a page, with the lines that follow them; a `toml` block is a file, named at the
+/// end of the sentence before it.
 fn steps(page: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut inside = false;
+    let mut files = page.split("\n```toml\n");
+    let mut before = files.next().unwrap();
+    for part in files {
+        let (content, after) = part.split_once("\n```\n").unwrap();
+        let name = before.trim_end().trim_end_matches("`:").rsplit('`').next();
+        steps.push(Step {
+            command: format!("cat > {} <<'END'\n{content}\nEND", name.unwrap()),
+            expected: Vec::new(),
+        });
+        before = after;
+    }
     for line in page.lines() {
         match (inside, line.strip_prefix("$ ")) {
             (false, _) => inside = line == "```console",
@@ -44,7 +56,7 @@ fn the_commands_of_the_readme_print_what_it_shows() {
 #[cfg(unix)]
 #[test]
 fn the_commands_of_the_tutorial_print_what_it_shows() {
-    walk("docs/tutorial.md", "walk-tutorial", 12);
+    walk("docs/tutorial.md", "walk-tutorial", 14);
 }
 
 /// Runs the commands of a page, one after the other in one folder.
