@@ -5,6 +5,7 @@
 
 mod array;
 mod compute;
+mod design;
 mod encoding;
 mod fit;
 mod model;
@@ -15,6 +16,8 @@ use pyo3::prelude::*;
 /// The native part of the Python package.
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use super::design::design;
     #[pymodule_export]
     use super::encoding::Encoding;
     #[pymodule_export]

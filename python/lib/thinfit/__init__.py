@@ -26,6 +26,7 @@ from .baselines import (
 from .comparison import Comparison, compare
 from .files import load
 from .gft import GFTRegressor
+from .planning import design
 
 __all__ = [
     "ARDGaussianProcessRegressor",
@@ -44,6 +45,7 @@ __all__ = [
     "ShrimpRegressor",
     "SwimRegressor",
     "compare",
+    "design",
     "load",
 ]
 __version__ = version("thinfit")

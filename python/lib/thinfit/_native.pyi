@@ -7,7 +7,15 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Encoding", "Model", "SettingError", "compare", "defaults", "fit", "preset"]
+__all__ = ["Encoding", "Model", "SettingError", "compare", "defaults", "design", "fit", "preset"]
+
+def design(
+    ranges: Sequence[tuple[str, str]],
+    rows: int,
+    scheme: str,
+    taken: Sequence[Sequence[float | str]],
+    seed: int,
+) -> list[list[float] | list[str]]: ...
 
 class SettingError(ValueError):
     """A wrong setting: ``args`` are its path in the library's settings (list of str and int) and the problem (str)."""

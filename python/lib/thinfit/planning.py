@@ -1,0 +1,83 @@
+"""Where to take samples before there is a model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _native
+from .parameters import RandomState, place, plain, seed
+
+# The ends of a range, its levels, or a mapping with `low`, `high` and `log` or `whole`.
+Range = Sequence[float] | Sequence[str] | Mapping[str, Any]
+
+
+def design(
+    ranges: Mapping[str, Range],
+    rows: int,
+    *,
+    scheme: str = "maximin",
+    add_to: Any = None,
+    random_state: RandomState = 0,
+) -> dict[str, NDArray[Any]]:
+    """Plan samples that fill the ranges of the inputs evenly.
+
+    Parameters
+    ----------
+    ranges : mapping of str to range
+        For each input ``(low, high)``, a list of levels, or a mapping with ``low``, ``high`` and either ``log=True``,
+        for numbers that are even in their logarithm, or ``whole=True``, for whole numbers.
+    rows : int
+        Number of rows.
+    scheme : {"maximin", "latin", "sobol", "halton"}, default="maximin"
+        A Latin hypercube with distant rows, one at random, or a sequence.
+    add_to : mapping or frame of columns, default=None
+        Rows that exist: new ones keep away from them, sequences go on after as many. Numbers beyond a range count as on
+        its border.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the plan.
+
+    Returns
+    -------
+    dict of str to ndarray of shape (rows,)
+        A column for each input, as frames are made from.
+
+    Examples
+    --------
+    >>> import thinfit
+    >>> plan = thinfit.design({"speed": (1, 9), "holes": {"low": 2, "high": 5, "whole": True}}, 4)
+    >>> sorted(plan["speed"].tolist())
+    [2.0, 4.0, 6.0, 8.0]
+    >>> sorted(plan["holes"].tolist())
+    [2, 3, 4, 5]
+    """
+    if not isinstance(rows, Integral) or rows < 1:
+        raise ValueError(f"`rows`: expected a positive int, found {rows!r}")
+    texts = [(str(name), json.dumps(plain(range, place("ranges", [name])))) for name, range in ranges.items()]
+    taken = [] if add_to is None else [_column(add_to, name) for name in ranges]
+    if len({len(column) for column in taken}) > 1:
+        raise ValueError("`add_to`: expected columns of one length, found others")
+    columns = _native.design(texts, int(rows), scheme, taken, seed(random_state))
+    named = zip(ranges.items(), columns, strict=True)
+    return {str(name): np.array(column, np.int64 if _is_whole(range) else None) for (name, range), column in named}
+
+
+def _is_whole(range: Range) -> bool:
+    return isinstance(range, Mapping) and bool(range.get("whole"))
+
+
+def _column(table: Any, name: str) -> list[Any]:
+    """A column of the rows that exist."""
+    try:
+        column = table[name]
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise ValueError(f"`add_to`: expected a column {name!r}, found none") from error
+    values: list[Any] = np.asarray(column).tolist()
+    if any(isinstance(value, float) and not np.isfinite(value) for value in values):
+        raise ValueError(f'`add_to["{name}"]`: expected finite numbers, found others')
+    return values

@@ -1,0 +1,100 @@
+//! Plans of samples: ranges as JSON in, columns out.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use thinfit_design::{Input, Range, Scheme, Space, Value, plan};
+
+/// A value of an input.
+#[derive(FromPyObject)]
+pub enum Given {
+    Number(f64),
+    Level(String),
+}
+
+/// The values of an input, row by row.
+#[derive(IntoPyObject)]
+pub enum Column {
+    Numbers(Vec<f64>),
+    Levels(Vec<String>),
+}
+
+/// `rows` new rows by the scheme of this name, as a column for each input. `ranges` are names, and ranges as JSON; `taken` has a
+/// column for each input of the rows that exist.
+///
+/// # Errors
+/// ValueError: a range that is none, a scheme that there is not, or a level that the range does not have.
+#[pyfunction]
+pub fn design(
+    py: Python<'_>,
+    ranges: Vec<(String, String)>,
+    rows: usize,
+    scheme: &str,
+    taken: Vec<Vec<Given>>,
+    seed: u64,
+) -> PyResult<Vec<Column>> {
+    let scheme = match scheme {
+        "maximin" => Scheme::Maximin,
+        "latin" => Scheme::Latin,
+        "sobol" => Scheme::Sobol,
+        "halton" => Scheme::Halton,
+        other => {
+            let problem =
+                format!("`scheme`: expected maximin, latin, sobol or halton, found {other:?}");
+            return Err(PyValueError::new_err(problem));
+        }
+    };
+    let inputs = ranges.into_iter().map(|(name, text)| {
+        let range: Result<Range, _> = serde_json::from_str(&text);
+        range
+            .map(|range| Input {
+                name: name.clone(),
+                range,
+            })
+            .map_err(|error| PyValueError::new_err(format!("`ranges[{name:?}]`: {error}")))
+    });
+    let refuse = |error: thinfit_design::Error| PyValueError::new_err(format!("`ranges`: {error}"));
+    let space = Space::new(inputs.collect::<PyResult<_>>()?).map_err(refuse)?;
+    let count = taken.first().map_or(0, Vec::len);
+    let place = |i: usize, (input, column): (&Input, &Vec<Given>)| {
+        let value = match &column[i] {
+            Given::Number(number) => Value::Number(*number),
+            Given::Level(name) => Value::Level(name),
+        };
+        input.range.place(value).ok_or_else(|| {
+            PyValueError::new_err(format!(
+                "`add_to[{:?}]`: expected values in the range, found {value:?} in row {i}",
+                input.name
+            ))
+        })
+    };
+    let row = |i| {
+        let columns = space.inputs().iter().zip(&taken);
+        columns.map(|pair| place(i, pair)).collect()
+    };
+    let taken = (0..count).map(row).collect::<PyResult<Vec<Vec<f64>>>>()?;
+    let rows = py
+        .detach(|| plan(&space, scheme, rows, &taken, seed))
+        .map_err(refuse)?;
+    let column = |(j, input): (usize, &Input)| {
+        let values = rows.iter().map(|row| input.range.at(row[j]));
+        match input.range {
+            Range::Levels(_) => Column::Levels(
+                values
+                    .map(|value| match value {
+                        Value::Level(name) => name.to_owned(),
+                        Value::Number(number) => number.to_string(),
+                    })
+                    .collect(),
+            ),
+            _ => Column::Numbers(
+                values
+                    .map(|value| match value {
+                        Value::Number(number) => number,
+                        Value::Level(_) => f64::NAN,
+                    })
+                    .collect(),
+            ),
+        }
+    };
+    Ok(space.inputs().iter().enumerate().map(column).collect())
+}
