@@ -127,6 +127,8 @@ fn words(
     let idle: Vec<usize> = (0..d).filter(|j| !inputs.contains(j)).collect();
     if !idle.is_empty() && idle.len() <= 12 && idle.len() < d {
         words.push(format!("no effect can be seen of {}", listed(&idle)));
+    } else if inputs.is_empty() {
+        words.push("no input has an effect that can be seen".into());
     } else if !idle.is_empty() {
         words.push(format!(
             "of {d} inputs, the effect of {} can be seen",
@@ -159,7 +161,7 @@ fn words(
         .collect();
     if !warped.is_empty() {
         words.push(format!(
-            "skewed inputs on a bent scale: {}",
+            "skewed inputs, transformed by asinh: {}",
             listed(&warped)
         ));
     }
