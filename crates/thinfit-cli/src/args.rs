@@ -10,12 +10,12 @@ use crate::memory::Memory;
 /// Learn from little data.
 ///
 /// Finds the best model of the rows of a table, a Gaussian process or a network with one hidden layer of about a hundred
-/// neurons, and says how good it is. Without a command, runs the demo.
+/// neurons, and says how good it is.
 #[derive(Debug, Parser)]
 #[command(
     name = "thinfit",
     version,
-    after_help = "Start with:\n  thinfit data f3 --rows 500 -o train.csv\n  thinfit fit train.csv --target y\n\n\
+    after_help = "Start with:\n  thinfit demo\n  thinfit data f3 --rows 500 -o train.csv\n  thinfit fit train.csv --target y\n\n\
                   Exit codes: 0 done, 2 error, 130 interrupted (the best model so far is saved)."
 )]
 pub struct Cli {
@@ -456,8 +456,10 @@ pub enum Scheme {
 /// Options of `thinfit design`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "The ranges are a TOML file with a line for each input, which become the columns:\n  thickness = [0.5, 2.0]\n  \
-                  reynolds = { low = 1e3, high = 1e6, log = true }\n  holes = { low = 2, high = 8, whole = true }\n  \
+    after_help = "The ranges are a TOML file; each line becomes a column:\n \
+                  thickness = [0.5, 2.0]\n \
+                  reynolds = { low = 1e3, high = 1e6, log = true }\n \
+                  holes = { low = 2, high = 8, whole = true }\n \
                   material = [\"steel\", \"brass\"]\n\n\
                   Examples:\n  thinfit design ranges.toml --rows 60 -o plan.csv\n  \
                   thinfit design ranges.toml --rows 20 --add-to done.csv -o more.csv"

@@ -67,7 +67,8 @@ pub fn configuration(file: &Path) -> Result<serde_json::Value, String> {
 /// Runs a command; tells whether it was interrupted.
 fn dispatch(cli: Cli, out: &mut impl Write) -> Result<bool, Failure> {
     let Some(command) = cli.command else {
-        return dispatch(Cli::parse_from(["thinfit", "demo"]), out);
+        write!(out, "{}", Cli::command().render_help())?;
+        return Ok(false);
     };
     let memory = cli.memory.unwrap_or_else(Memory::of_machine);
     match command {

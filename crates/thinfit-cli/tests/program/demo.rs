@@ -3,9 +3,21 @@
 use super::*;
 
 #[test]
-fn without_arguments_the_demo_runs_and_gives_the_same_model_every_time() {
+fn without_arguments_the_program_prints_its_help() {
+    let folder = folder("alone");
+    let help = succeed(&folder, &[]);
+    assert_eq!(help, succeed(&folder, &["-h"]));
+    assert!(
+        help.contains("Usage: thinfit") && help.contains("thinfit demo"),
+        "{help}"
+    );
+    assert!(files(&folder).is_empty());
+}
+
+#[test]
+fn the_demo_gives_the_same_model_every_time() {
     let folder = folder("demo");
-    let output = thinfit(&folder, &[]);
+    let output = thinfit(&folder, &["demo"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let table = text(&output.stdout);
     for cell in ["kernel ridge", "1.15e-2", "5.87e-5", "6.26e-6"] {
