@@ -259,7 +259,8 @@ pub struct PredictArgs {
     /// Where to write the predictions, as CSV [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Columns of the table to write before the predictions, such as a row number.
+    /// Columns of the table to write before the predictions, such as a row number; a prediction of a name among them is called
+    /// `y_predicted`.
     #[arg(long, value_name = "COL,…")]
     pub keep: Vec<String>,
     /// Add partial derivatives, as columns d(y)/d(x).

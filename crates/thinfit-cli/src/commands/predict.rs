@@ -48,7 +48,8 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
     };
     let (progress, mut rows) = (Progress::counting(args.quiet), 0);
     let (mut extrapolation, mut too_few) = (Extrapolation::of(&model), None);
-    let header = [keep, names(args, &model)].concat();
+    let predicted = names(args, &model, &keep);
+    let header = [keep, predicted].concat();
     writer.names(&header)?;
     let rows_at_a_time = block(header.len().max(model.inputs().len()));
     while let Some(block) = next_block(&mut reader, &model, rows_at_a_time)? {
@@ -119,11 +120,15 @@ fn pool(threads: usize) -> Result<rayon::ThreadPool, Failure> {
         })
 }
 
-/// Names of the columns of [`evaluate`], in order.
-fn names(args: &PredictArgs, model: &Predictor) -> Vec<String> {
+/// Names of the columns of [`evaluate`], in order, which are not among those kept.
+fn names(args: &PredictArgs, model: &Predictor, keep: &[String]) -> Vec<String> {
     let mut names = Vec::new();
     for output in model.outputs() {
-        names.push(output.clone());
+        let mut name = output.clone();
+        while keep.contains(&name) {
+            name += "_predicted";
+        }
+        names.push(name);
         if args.std {
             names.push(format!("{output}_std"));
         }

@@ -235,6 +235,10 @@ fn columns_are_kept_and_extrapolation_is_reported() {
         warning.contains("1 of 3 rows") && warning.contains("a in 1"),
         "{warning}"
     );
+    // The true value beside the prediction: two names.
+    write(&folder, "true.csv", "y,a,b\n5,0.1,0.2\n");
+    let both = succeed(&folder, &["predict", "model.json", "true.csv", "--keep=y"]);
+    assert_eq!(numbers(&both).0, ["y", "y_predicted"]);
     let plain = succeed(&folder, &["predict", "model.json", "new.csv"]);
     let predicted = |rows: &[Vec<f64>]| rows.iter().map(|r| r[r.len() - 1]).collect::<Vec<_>>();
     assert_eq!(predicted(&numbers(&plain).1), predicted(&rows));
