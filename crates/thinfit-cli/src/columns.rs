@@ -43,19 +43,13 @@ pub fn open(
     Ok(Reader::open(path, &options)?)
 }
 
-/// The options of [`open`] as typed on the command line.
+/// The options of [`open`] as typed on the command line, for a command that uses the model: it leaves rows with gaps out.
 pub fn typed(args: &TableArgs) -> String {
     let mut typed = String::new();
     let given = [
         ("delimiter", args.delimiter.as_deref()),
         ("array", args.array.as_deref()),
-        (
-            "missing",
-            args.missing.map(|missing| match missing {
-                args::Missing::Drop => "drop",
-                args::Missing::Mean => "mean",
-            }),
-        ),
+        ("missing", args.missing.map(|_| "drop")),
     ];
     for (option, value) in given {
         typed += &value.map_or(String::new(), |value| {
@@ -88,12 +82,9 @@ fn indices(reader: &Reader, wanted: &[String]) -> Result<Vec<usize>, Failure> {
     Ok(indices.collect::<Result<_, _>>()?)
 }
 
-/// Selects these columns, too, after those of [`match_inputs`]; returns the position of each in an [`encoded`] block.
-pub fn select_also(
-    reader: &mut Reader,
-    model: &Predictor,
-    names: &[String],
-) -> Result<Vec<usize>, Failure> {
+/// Selects these columns, too, after those of [`match_inputs`], whether they hold numbers or text; returns the position of each
+/// among all that are selected.
+pub fn select_also(reader: &mut Reader, names: &[String]) -> Result<Vec<usize>, Failure> {
     let mut columns = reader.selected().to_vec();
     let mut known: HashMap<usize, usize> = columns.iter().copied().zip(0..).collect();
     let mut places = Vec::new();
@@ -102,25 +93,11 @@ pub fn select_also(
         places.push(place);
         if place == columns.len() {
             columns.push(column);
+            reader.admit_text(&[reader.admitted(), vec![column]].concat());
         }
     }
     reader.select(&columns);
-    let Some(encoding) = model.encoding() else {
-        return Ok(places);
-    };
-    let (inputs, raw) = (encoding.inputs(), encoding.used().count());
-    let place = |(name, place): (&String, usize)| match place.checked_sub(raw) {
-        Some(after) => Ok(inputs.len() + after),
-        None => inputs
-            .iter()
-            .position(|input| input == name)
-            .ok_or_else(|| {
-                Failure::new(format!(
-                    "`{name}` holds text, which cannot be kept; name columns of numbers"
-                ))
-            }),
-    };
-    names.iter().zip(places).map(place).collect()
+    Ok(places)
 }
 
 /// Whether these are the made-up names of a table without names.
@@ -161,6 +138,8 @@ pub struct Samples {
     pub rows: Vec<usize>,
     /// Rows left out because of missing values.
     pub dropped: usize,
+    /// Missing values that means, or the most frequent text, have taken the place of.
+    pub filled: usize,
 }
 
 /// The samples to learn from.
@@ -232,7 +211,9 @@ pub fn samples(
         )));
     }
     used.extend(inputs.len()..chosen.len());
-    let table = raw.complete(&used)?;
+    // What was not measured cannot be learned.
+    let measured: Vec<usize> = (inputs.len()..chosen.len()).collect();
+    let table = raw.measured(&measured).complete(&used)?;
     let part = |from: usize, columns: usize| -> Mat<f64> {
         table.x.as_ref().subcols(from, columns).to_owned()
     };
@@ -248,6 +229,7 @@ pub fn samples(
         encoding: Some(encoding).filter(|encoding| !encoding.is_plain()),
         rows: table.rows,
         dropped: table.dropped,
+        filled: table.filled,
     })
 }
 
@@ -264,18 +246,42 @@ fn column(cells: Cells<'_>) -> Column<'_> {
     }
 }
 
-/// The next rows of a table, selected by [`match_inputs`]: the model's inputs, then the other columns.
+/// Some rows of a table.
+pub struct Block {
+    /// The model's inputs, then the other columns.
+    pub x: Mat<f64>,
+    /// The columns of the table, where the inputs are not among them.
+    raw: Option<Mat<f64>>,
+}
+
+impl Block {
+    /// The cells of the selected column `j`; `reader` has read this block last.
+    pub fn cells<'a>(&'a self, reader: &'a Reader, j: usize) -> Cells<'a> {
+        reader.cells(self.raw.as_ref().unwrap_or(&self.x), j)
+    }
+}
+
+/// The next rows of a table, selected by [`match_inputs`].
 pub fn next_block(
     reader: &mut Reader,
     model: &Predictor,
     rows: usize,
-) -> Result<Option<Mat<f64>>, Failure> {
-    let block = reader.next_block(rows)?;
-    let (Some(encoding), Some(block)) = (model.encoding(), &block) else {
-        return Ok(block);
+) -> Result<Option<Block>, Failure> {
+    let Some(block) = reader.next_block(rows)? else {
+        return Ok(None);
+    };
+    let Some(encoding) = model.encoding() else {
+        return Ok(Some(Block {
+            x: block,
+            raw: None,
+        }));
     };
     let place = |j: usize, text: &str| reader.place(j, text);
-    encoded(encoding, block, &|j| reader.cells(block, j), &place).map(Some)
+    let x = encoded(encoding, &block, &|j| reader.cells(&block, j), &place)?;
+    Ok(Some(Block {
+        x,
+        raw: Some(block),
+    }))
 }
 
 /// Rows to compare a model with.

@@ -322,7 +322,7 @@ pub(crate) fn missing(place: Place, column: &str) -> Error {
     let name = show(column.as_bytes());
     let error = Error::from(Problem::Value {
         place,
-        flaw: "is missing".into(),
+        flaw: "has no value".into(),
         column: name.clone(),
     });
     error

@@ -302,6 +302,11 @@ impl Reader {
         self.admitted = columns.iter().copied().collect();
     }
 
+    /// The columns that may hold text.
+    pub fn admitted(&self) -> Vec<usize> {
+        self.admitted.iter().copied().collect()
+    }
+
     /// The cells of the selected column `j` in `block`, the last one read.
     pub fn cells<'a>(&'a self, block: &'a Mat<f64>, j: usize) -> Cells<'a> {
         Cells::new(block.col_as_slice(j), self.block.words[j].as_ref())
@@ -398,6 +403,7 @@ impl Reader {
             gaps,
             missing: self.missing,
             needed: self.needed,
+            measured: Vec::new(),
         })
     }
 

@@ -79,6 +79,8 @@ pub struct RawTable {
     pub(crate) gaps: Vec<Option<(usize, Position)>>,
     pub(crate) missing: Missing,
     pub(crate) needed: bool,
+    /// Columns that no mean may fill.
+    pub(crate) measured: Vec<usize>,
 }
 
 impl RawTable {
@@ -100,7 +102,7 @@ impl RawTable {
     /// # Errors
     /// A value is missing and [`Missing::Refuse`] is set, or no rows are left.
     pub fn complete(mut self, columns: &[usize]) -> Result<Table> {
-        let (m, mut dropped, mut filled) = (self.x.nrows(), 0, 0);
+        let (m, mut filled) = (self.x.nrows(), 0);
         let mut rows: Vec<usize> = (0..m).collect();
         match self.missing {
             Missing::Refuse => {
@@ -110,24 +112,19 @@ impl RawTable {
                     return Err(useful(error, self.needed));
                 }
             }
-            Missing::Drop => {
-                let gaps: Vec<_> = columns
-                    .iter()
-                    .filter(|j| self.gaps[**j].is_some())
-                    .collect();
-                rows.retain(|row| gaps.iter().all(|j| !self.x[(*row, **j)].is_nan()));
-                dropped = m - rows.len();
-                if rows.is_empty() {
-                    return Err(self.no_rows(dropped));
-                }
-            }
+            Missing::Drop => rows.retain(|row| self.is_complete(*row, columns)),
             Missing::Mean => {
+                rows.retain(|row| self.is_complete(*row, &self.measured));
                 for j in columns {
-                    if self.gaps[*j].is_some() {
+                    if self.gaps[*j].is_some() && !self.measured.contains(j) {
                         filled += self.fill(*j)?;
                     }
                 }
             }
+        }
+        let dropped = m - rows.len();
+        if rows.is_empty() {
+            return Err(self.no_rows(dropped));
         }
         let as_they_are = dropped == 0 && columns.iter().copied().eq(0..self.names.len());
         let pick = |j: &usize| (self.names[*j].clone(), self.words[*j].clone());
@@ -147,6 +144,19 @@ impl RawTable {
             path: self.path,
             words,
         })
+    }
+
+    /// The table with columns that no mean may fill: rows without them are left out, where means fill the others.
+    pub fn measured(mut self, columns: &[usize]) -> Self {
+        self.measured = columns.to_vec();
+        self
+    }
+
+    /// Whether the row has values in all of these columns.
+    fn is_complete(&self, row: usize, columns: &[usize]) -> bool {
+        columns
+            .iter()
+            .all(|j| self.gaps[*j].is_none() || !self.x[(row, *j)].is_nan())
     }
 
     /// Replaces NaN in column `j` by its mean, or by its most frequent text; returns the number of NaNs.

@@ -96,7 +96,7 @@ fn nan_in_an_array_is_a_missing_value() {
     let bytes = npy("'<f8'", false, "(3, 1)", &bytes);
     assert!(
         error("a.npy", bytes.clone())
-            .starts_with("a.npy, row 2 (counted from 1): column `c1` is missing; ")
+            .starts_with("a.npy, row 2 (counted from 1): column `c1` has no value; ")
     );
     let options = Options {
         missing: Missing::Drop,

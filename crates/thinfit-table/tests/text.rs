@@ -224,7 +224,7 @@ fn missing_values_are_refused_dropped_or_filled() {
     let text = "a,b\n1,2\n,4\n5,NA\n3,nan\n7,#N/A\n9,null\n#N/A,?\n2,6\n";
     assert_eq!(
         error(text),
-        "train.csv:3: column `a` is missing; fill it in, drop rows with missing values, replace missing values by column \
+        "train.csv:3: column `a` has no value; fill it in, drop rows with missing values, replace missing values by column \
          means, or leave the column out"
     );
     assert_eq!(

@@ -52,12 +52,12 @@ fn text_becomes_codes_and_numbers_stay() {
     let raw = || open(text, Missing::Refuse).read_raw().unwrap();
     let error = raw().complete(&[1, 0]).unwrap_err().to_string();
     assert!(
-        error.starts_with("a.csv:5: column `b` is missing"),
+        error.starts_with("a.csv:5: column `b` has no value"),
         "{error}"
     );
     let error = raw().complete(&[0, 1, 2]).unwrap_err().to_string();
     assert!(
-        error.starts_with("a.csv:3: column `c` is missing"),
+        error.starts_with("a.csv:3: column `c` has no value"),
         "{error}"
     );
 }
@@ -85,7 +85,7 @@ fn none_is_missing_among_numbers_and_a_word_among_words() {
     assert_eq!(words(raw.cells(1)), ["'none'", "'zinc'"]);
     let error = raw.complete(&[0, 1]).unwrap_err().to_string();
     assert!(
-        error.starts_with("a.csv:3: column `a` is missing"),
+        error.starts_with("a.csv:3: column `a` has no value"),
         "{error}"
     );
 }

@@ -29,6 +29,8 @@ struct Summary<'a> {
     model: &'a Path,
     samples: usize,
     dropped: usize,
+    /// Cells that means, or the most frequent text, have filled.
+    filled: usize,
     inputs: &'a [String],
     outputs: &'a [String],
     method: &'a str,
@@ -102,6 +104,7 @@ pub fn run(mut args: FitArgs, memory: Memory, out: &mut impl Write) -> Result<bo
         encoding,
         rows,
         dropped,
+        filled,
     } = columns::samples(
         &path,
         &args.table,
@@ -127,6 +130,7 @@ pub fn run(mut args: FitArgs, memory: Memory, out: &mut impl Write) -> Result<bo
         model: &output,
         samples: record.samples,
         dropped,
+        filled,
         inputs: model.inputs(),
         outputs: model.outputs(),
         method: &record.method,
@@ -257,9 +261,23 @@ fn write_report(
     result: &Summary<'_>,
     constant: &[&str],
 ) -> Result<(), Failure> {
-    let dropped = match result.dropped {
-        0 => String::new(),
-        rows => format!(" ({} with missing values left out)", counted(rows, "row")),
+    let dropped = format!(
+        "{} with missing values left out",
+        counted(result.dropped, "row")
+    );
+    let filled = format!(
+        "{} filled by means or the most frequent text",
+        counted(result.filled, "missing value")
+    );
+    let gaps = [(result.dropped, dropped), (result.filled, filled)];
+    let gaps: Vec<String> = gaps
+        .into_iter()
+        .filter(|gap| gap.0 > 0)
+        .map(|gap| gap.1)
+        .collect();
+    let gaps = match gaps.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", gaps.join(", ")),
     };
     let fitted = match (result.interrupted, result.stopped_early) {
         (true, _) => "interrupted; best fit of",
@@ -278,7 +296,7 @@ fn write_report(
     );
     writeln!(
         out,
-        "{fitted} {} in {:.1} s{} from {} samples{dropped}: {kind}, {} parameters\n",
+        "{fitted} {} in {:.1} s{} from {} samples{gaps}: {kind}, {} parameters\n",
         result.outputs.join(", "),
         result.seconds,
         on(model.record().device.as_deref()),

@@ -4,10 +4,10 @@ use std::io::Write;
 
 use thinfit::{Mat, MatRef};
 use thinfit_methods::Predictor;
-use thinfit_table::Writer;
+use thinfit_table::{Cell, Cells, Reader, Writer};
 
 use crate::args::PredictArgs;
-use crate::columns::{self, match_inputs, next_block, open, select_also};
+use crate::columns::{self, Block, match_inputs, next_block, open, select_also};
 use crate::digits::counted;
 use crate::extrapolation::Extrapolation;
 use crate::failure::Failure;
@@ -39,7 +39,7 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
     let mut reader = open(&args.data, &args.table, memory, true)?;
     let keep = columns::names(&reader, &args.keep);
     match_inputs(&mut reader, &model, &[])?;
-    let kept = select_also(&mut reader, &model, &keep)?;
+    let kept = select_also(&mut reader, &keep)?;
     let pool = pool(usize::from(args.threads))?;
     outputs.into_iter().try_for_each(check_writable)?;
     let mut writer = match &args.output {
@@ -53,12 +53,15 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
     writer.names(&header)?;
     let rows_at_a_time = block(header.len().max(model.inputs().len()));
     while let Some(block) = next_block(&mut reader, &model, rows_at_a_time)? {
-        let x = block.as_ref().subcols(0, model.inputs().len());
+        let x = block.x.as_ref().subcols(0, model.inputs().len());
         extrapolation.count(&model, x);
         let predicted = pool.install(|| evaluate(args, &model, x));
         let (y, unbounded) = predicted.map_err(|error| in_table(error, rows))?;
         too_few = too_few.or(unbounded);
-        writer.rows(beside(block.as_ref(), &kept, y).as_ref())?;
+        match kept.is_empty() {
+            true => writer.rows(y.as_ref())?,
+            false => write_beside(&mut writer, &reader, &block, &kept, &y)?,
+        }
         rows += x.nrows();
         progress.rows(rows);
     }
@@ -97,15 +100,30 @@ pub fn in_table(error: thinfit::Error, before: usize) -> thinfit::Error {
     }
 }
 
-/// The kept columns of a block, then those of `y`.
-fn beside(block: MatRef<'_, f64>, kept: &[usize], y: Mat<f64>) -> Mat<f64> {
-    match kept.len() {
-        0 => y,
-        k => Mat::from_fn(y.nrows(), k + y.ncols(), |i, j| match j < k {
-            true => block[(i, kept[j])],
-            false => y[(i, j - k)],
-        }),
+/// Writes the kept columns of a block, then those of `y`.
+fn write_beside(
+    writer: &mut Writer<'_>,
+    reader: &Reader,
+    block: &Block,
+    kept: &[usize],
+    y: &Mat<f64>,
+) -> Result<(), Failure> {
+    let columns: Vec<Cells<'_>> = kept.iter().map(|j| block.cells(reader, *j)).collect();
+    if columns.iter().any(|cells| matches!(cells, Cells::Dates)) {
+        return Err(Failure::new(
+            "--keep: expected columns of numbers or text, found dates; write them as text, or keep another column",
+        ));
     }
+    for i in 0..y.nrows() {
+        let kept = columns.iter().map(|cells| match cells {
+            Cells::Numbers(numbers) => Cell::Number(numbers[i]),
+            Cells::Text { levels, codes } => Cell::Text(&levels[codes[i] as usize]),
+            Cells::Dates => Cell::Text(""),
+        });
+        let predicted = y.row(i).iter().copied().map(Cell::Number);
+        writer.cells(kept.chain(predicted))?;
+    }
+    Ok(())
 }
 
 /// A pool of this many threads; 0 uses all cores.

@@ -7,7 +7,7 @@ use serde::Serialize;
 use thinfit_methods::explained;
 
 use crate::args::ScoreArgs;
-use crate::columns::{match_inputs, next_block, open, targets};
+use crate::columns::{Block, match_inputs, next_block, open, targets};
 use crate::commands::predict::{block, in_table, tell_dropped};
 use crate::digits::four_digits;
 use crate::extrapolation::Extrapolation;
@@ -70,7 +70,7 @@ pub fn run(args: &ScoreArgs, memory: Memory, out: &mut impl Write) -> Result<(),
         vec![Sums::default(); targets.len()],
     );
     let rows_at_a_time = block(d + targets.len());
-    while let Some(block) = next_block(&mut reader, &model, rows_at_a_time)? {
+    while let Some(Block { x: block, .. }) = next_block(&mut reader, &model, rows_at_a_time)? {
         let x = block.as_ref().subcols(0, d);
         extrapolation.count(&model, x);
         let f = model.predict(x).map_err(|error| in_table(error, rows))?;

@@ -338,3 +338,50 @@ fn a_gpu_that_is_asked_for_and_not_there_is_an_error() {
         &words,
     );
 }
+
+#[test]
+fn means_fill_inputs_and_never_what_is_learned() {
+    let folder = folder("fit-means");
+    let rows = (0..40).map(|i| {
+        let x = f64::from(i) / 40.0;
+        let (a, y) = (x.to_string(), (x * x).to_string());
+        let level = if i % 2 == 0 { "steel" } else { "brass" };
+        match i {
+            3 => format!(",{level},{y}\n"),
+            7 => format!("{a},NA,{y}\n"),
+            5 | 11 => format!("{a},{level},\n"),
+            _ => format!("{a},{level},{y}\n"),
+        }
+    });
+    write(
+        &folder,
+        "gaps.csv",
+        format!("a,metal,y\n{}", rows.collect::<String>()),
+    );
+    let fit = [
+        "fit",
+        "gaps.csv",
+        "--target=y",
+        "--missing=mean",
+        "--set=budget=1",
+    ];
+    let report = succeed(&folder, &fit);
+    let gaps = " samples (2 rows with missing values left out, 2 missing values filled by means or";
+    assert!(report.contains(gaps), "{report}");
+    // What it says to do next works.
+    assert!(
+        report.contains("thinfit plot model.json gaps.csv --missing drop"),
+        "{report}"
+    );
+    succeed(
+        &folder,
+        &[
+            "plot",
+            "model.json",
+            "gaps.csv",
+            "--missing",
+            "drop",
+            "--out=figures",
+        ],
+    );
+}

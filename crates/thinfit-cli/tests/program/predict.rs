@@ -235,6 +235,20 @@ fn columns_are_kept_and_extrapolation_is_reported() {
         warning.contains("1 of 3 rows") && warning.contains("a in 1"),
         "{warning}"
     );
+    write(
+        &folder,
+        "named.csv",
+        "run,a,b\nr-01,0.1,0.2\n\"x, y\",0.3,0.2\n3,0.3,0.4\n",
+    );
+    let named = succeed(
+        &folder,
+        &["predict", "model.json", "named.csv", "--keep=run"],
+    );
+    let runs: Vec<&str> = named
+        .lines()
+        .map(|line| line.rsplit_once(',').unwrap().0)
+        .collect();
+    assert_eq!(runs, ["run", "r-01", "\"x, y\"", "3"]);
     // The true value beside the prediction: two names.
     write(&folder, "true.csv", "y,a,b\n5,0.1,0.2\n");
     let both = succeed(&folder, &["predict", "model.json", "true.csv", "--keep=y"]);
