@@ -43,8 +43,11 @@ fn module(model: &Model, name: &str) -> String {
         &network.outputs,
     );
     let value = match network.feature {
-        Feature::Cosine => "(math.cos(math.tau * t),)",
-        Feature::Pair => "(math.cos(math.tau * t), math.sin(math.tau * t))",
+        // The remainder is exact, and the product does not overflow.
+        Feature::Cosine => "(math.cos(math.tau * math.remainder(t, 1.0)),)",
+        Feature::Pair => {
+            "(math.cos(math.tau * math.remainder(t, 1.0)), math.sin(math.tau * math.remainder(t, 1.0)))"
+        }
         // Unlike 1 / (1 + exp(-t)) this never overflows.
         Feature::Sigmoid => "(0.5 + 0.5 * math.tanh(0.5 * t),)",
         Feature::Tanh => "(math.tanh(t),)",
