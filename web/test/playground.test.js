@@ -77,15 +77,11 @@ test("it is small, runs everywhere, and is ready within two seconds", async () =
   const [features] = WebAssembly.Module.customSections(library, "target_features").map((bytes) => Buffer.from(bytes).toString("latin1"));
   assert.ok(features.includes("simd128") && !features.includes("relaxed"), features);
   assert.deepEqual(WebAssembly.Module.imports(library).map(({ name }) => name), ["now", "hear"]);
-  // The best of three, since a machine may be busy with something else for a moment.
-  let ready = Infinity;
-  for (let trial = 0; trial < 3; trial++) {
-    const { page, close } = await open();
-    ready = Math.min(ready, await page.evaluate(() => performance.getEntriesByName("interactive")[0].startTime));
-    await close();
-  }
+  const { page, close } = await open();
+  const ready = await page.evaluate(() => performance.getEntriesByName("interactive")[0].startTime);
   assert.ok(ready < 2000, `${ready} ms`);
   console.log(`${bytes} bytes compressed, ready after ${ready.toFixed(0)} ms`);
+  await close();
 });
 
 test("g2 is learned to 1e-5, and the plain network is left behind", async () => {

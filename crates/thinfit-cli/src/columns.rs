@@ -210,9 +210,9 @@ pub fn samples(
             encoding.notes().join("; ")
         )));
     }
-    used.extend(inputs.len()..chosen.len());
     // What was not measured cannot be learned.
     let measured: Vec<usize> = (inputs.len()..chosen.len()).collect();
+    used.extend(&measured);
     let table = raw.measured(&measured).complete(&used)?;
     let part = |from: usize, columns: usize| -> Mat<f64> {
         table.x.as_ref().subcols(from, columns).to_owned()

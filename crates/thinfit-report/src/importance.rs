@@ -6,9 +6,7 @@ use thinfit::{Mat, MatRef, Result, Sampled, Scaler, Sensitivity};
 use thinfit_methods::{Predictor, explained};
 
 /// Work that an estimate may take, in products of a parameter and a value: some seconds on two cores.
-const WORK: usize = 1 << 33;
-/// Fewest and most points of a lattice, as powers of two.
-const POINTS: [u32; 2] = [8, 14];
+const WORK: u64 = 1 << 33;
 /// Share of the variance below which nothing is explained.
 const NOTHING: f64 = 0.05;
 
@@ -66,8 +64,7 @@ fn with_levels(
         }
         Ok(model.predict(x.as_ref())?.col_as_slice(o).to_vec())
     };
-    let cost = model.parameters().saturating_mul(2 * k + 2).max(1);
-    let points = (WORK / cost).max(1).ilog2().clamp(POINTS[0], POINTS[1]);
+    let cost = model.parameters().saturating_mul(2 * k + 2);
     let scale = match model {
         Predictor::Network(model) => model.output_scaler.scale[o],
         Predictor::Kernel(model) => model.output_scaler.scale[o],
@@ -78,7 +75,7 @@ fn with_levels(
         value: &value,
         // Levels have no slopes, and the page shows none.
         gradient: &|places| Ok(Mat::zeros(places.nrows(), k)),
-        points: 1 << points,
+        points: Sampled::points_within(WORK, cost),
     }
     .sensitivity((1e-10 * scale).powi(2), watch)
 }

@@ -128,44 +128,52 @@ fn differences(bytes: &[u8], most: u64) -> Differences<'_> {
     let mut list = Differences {
         count: 0,
         sum: 0,
-        after: &[],
+        after: bytes,
     };
-    let mut rest = bytes;
-    let mut read = || -> Option<&[u8]> {
-        let (block, parts, count) = (number(&mut rest)?, number(&mut rest)?, number(&mut rest)?);
+    if list.read(most).is_none() {
+        list.after = &[];
+    }
+    list
+}
+
+impl<'a> Differences<'a> {
+    /// Reads the list that `after` begins with; none where it is cut off.
+    fn read(&mut self, most: u64) -> Option<()> {
+        let [block, parts] = [number(&mut self.after)?, number(&mut self.after)?];
+        self.count = number(&mut self.after)?;
         let each = block.checked_div(parts)?;
-        list.count = count;
-        let mut value = signed(number(&mut rest)?);
-        let mut left = count;
-        let mut add = |value: i64| {
-            list.sum = list.sum.saturating_add(u64::try_from(value).unwrap_or(0));
-            left = left.saturating_sub(1);
-            left
-        };
-        let mut left = add(value);
-        while left > 0 && each > 0 && count <= most {
-            let least = signed(number(&mut rest)?);
-            let (widths, after) = rest.split_at_checked(usize::try_from(parts).ok()?)?;
-            rest = after;
-            for width in widths {
-                let size = each.checked_mul(u64::from(*width))? / 8;
-                let (part, after) = rest.split_at_checked(usize::try_from(size).ok()?)?;
-                rest = after;
+        let mut value = signed(number(&mut self.after)?);
+        self.add(value);
+        let mut left = self.count.saturating_sub(1);
+        while left > 0 && each > 0 && self.count <= most {
+            let least = signed(number(&mut self.after)?);
+            for width in self.take(parts)? {
+                let part = self.take(each.checked_mul(u64::from(*width))? / 8)?;
                 for i in 0..each.min(left) {
-                    let difference = least.wrapping_add(packed(part, i, *width));
-                    value = value.wrapping_add(difference);
-                    left = add(value);
+                    value = value
+                        .wrapping_add(least)
+                        .wrapping_add(packed(part, i, *width));
+                    self.add(value);
                 }
+                left = left.saturating_sub(each);
                 if left == 0 {
                     break;
                 }
             }
         }
-        Some(rest)
-    };
-    let after = read().unwrap_or_default();
-    list.after = after;
-    list
+        Some(())
+    }
+
+    /// The next `count` bytes.
+    fn take(&mut self, count: u64) -> Option<&'a [u8]> {
+        let (taken, after) = self.after.split_at_checked(usize::try_from(count).ok()?)?;
+        self.after = after;
+        Some(taken)
+    }
+
+    fn add(&mut self, value: i64) {
+        self.sum = self.sum.saturating_add(u64::try_from(value).unwrap_or(0));
+    }
 }
 
 /// Number `i` of numbers of `width` bits each, the lowest bits first.
@@ -259,6 +267,48 @@ mod tests {
             &[&equal(&[100], 1)[..], &none].concat(),
         );
         assert_eq!(repeated(&many, false), Some(100));
+    }
+
+    /// Pages in memory.
+    struct Given(Vec<Page>);
+
+    impl Iterator for Given {
+        type Item = Result<Page>;
+
+        fn next(&mut self) -> Option<Self::Item> {
+            self.0.pop().map(Ok)
+        }
+    }
+
+    impl PageReader for Given {
+        fn get_next_page(&mut self) -> Result<Option<Page>> {
+            Ok(self.0.pop())
+        }
+
+        fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
+            Ok(None)
+        }
+
+        fn skip_next_page(&mut self) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn texts_that_repeat_gigabytes_are_refused_also_in_many_pages() {
+        // 256 texts, each of which repeats 200,000 bytes: 51 MB a page.
+        let many = [
+            &[0x80, 1, 1, 0x80, 2, 0x80, 0xb5, 0x18][..],
+            &[0, 0].repeat(2),
+        ]
+        .concat();
+        let none = equal(&[0], 0);
+        let page = || page(Encoding::DELTA_BYTE_ARRAY, &[&many[..], &none].concat());
+        assert_eq!(repeated(&page(), false), Some(256 * 200_000));
+        let mut pages = Pages::new(Box::new(Given(vec![page(), page()])), false);
+        assert!(pages.get_next_page().unwrap().is_some());
+        let error = pages.get_next_page().unwrap_err().to_string();
+        assert!(error.contains("many times their size"), "{error}");
     }
 
     #[test]

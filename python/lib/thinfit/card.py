@@ -22,9 +22,9 @@ _WIDTH, _HEIGHT = 120, 32
 
 def card(model: Regressor) -> str:
     """The card as a piece of a page."""
-    heading, *lines = model._model.report().split("\n\n")[0].strip().split("\n")
-    lines = lines[: lines.index("")] if "" in lines else lines
-    text = "".join(f"<div>{escape(line)}</div>" for line in lines if not line.startswith("tried;"))
+    # Without the candidates, which come after a blank line.
+    heading, *lines = model._model.report().strip().split("\n\n")[0].split("\n")
+    text = "".join(f"<div>{escape(line)}</div>" for line in lines)
     parts = f"<div><b>{escape(heading)}</b></div>{text}{_inputs(model)}"
     return f'<div style="line-height:1.5;padding:0.4em 0;max-width:48em">{parts}</div>'
 

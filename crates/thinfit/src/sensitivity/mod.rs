@@ -15,8 +15,6 @@ use faer::{Mat, MatRef};
 pub use sampled::Sampled;
 use waves::{Moments, Waves};
 
-/// Fewest and most points of the lattice from which indices are estimated, as powers of two.
-const POINTS: [u32; 2] = [8, 14];
 /// Work that an estimate may take with more than the fewest points, in products of a weight and an input.
 const WORK: u64 = 1 << 37;
 /// Largest closed form, in sincs: n² d; about twenty seconds on two cores.
@@ -89,13 +87,10 @@ impl Model {
         let waves = quick.then(|| Waves::new(self, o, domain)).flatten();
         let exact = waves.map(|waves| waves.moments(watch)).filter(sound);
         let each = n.saturating_mul(d).saturating_mul(2 * d + 4);
-        let points = (WORK / each as u64)
-            .max(1)
-            .ilog2()
-            .clamp(POINTS[0], POINTS[1]);
+        let points = Sampled::points_within(WORK, each);
         match exact {
             Some(moments) => moments.indices(noise, true),
-            None => self.sampled(o, domain, 1 << points, |sampled| {
+            None => self.sampled(o, domain, points, |sampled| {
                 sampled.sensitivity(noise, watch)
             }),
         }

@@ -8,8 +8,6 @@ use thinfit::{Sampled, Sensitivity};
 
 /// Work that indices or one effect may take, in differences of an input: some seconds on two cores.
 const WORK: u64 = 1 << 33;
-/// Fewest and most points of a lattice, as powers of two.
-const POINTS: [u32; 2] = [8, 14];
 
 impl KernelModel {
     /// Sensitivity indices of output `o` over the ranges of the samples.
@@ -53,16 +51,12 @@ impl KernelModel {
     /// Output `o` as a function whose values at the points of a lattice are taken `times` times.
     fn sampled<T>(&self, o: usize, times: usize, of: impl Fn(Sampled<'_>) -> T) -> T {
         let cost = (self.points.nrows() * self.kernel.parameters()).saturating_mul(times);
-        let points = (WORK / cost.max(1) as u64)
-            .max(1)
-            .ilog2()
-            .clamp(POINTS[0], POINTS[1]);
         of(Sampled {
             inputs: &self.input_scaler,
             domain: &self.domain,
             value: &|x: MatRef<'_, f64>| Ok(self.predict(x)?.col_as_slice(o).to_vec()),
             gradient: &|x: MatRef<'_, f64>| self.gradient(x, o),
-            points: 1 << points,
+            points: Sampled::points_within(WORK, cost),
         })
     }
 }
