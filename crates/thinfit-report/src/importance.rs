@@ -29,7 +29,10 @@ pub(crate) fn importance(
     o: usize,
     watch: &dyn Fn(f64),
 ) -> Result<Importance> {
-    let indices = match controls.iter().all(|control| control.levels.is_empty()) {
+    let indices = match controls
+        .iter()
+        .all(|control| control.factor.levels.is_empty())
+    {
         true => model.sensitivity_watched(o, watch)?,
         false => with_levels(model, controls, o, watch)?,
     };
@@ -58,7 +61,7 @@ fn with_levels(
         let (mut x, mut row) = (Mat::zeros(places.nrows(), d), vec![0.0; d]);
         for i in 0..places.nrows() {
             for (j, control) in controls.iter().enumerate() {
-                control.set(model, places[(i, j)], &mut row);
+                control.factor.set(places[(i, j)], &mut row);
             }
             (0..d).for_each(|j| x[(i, j)] = row[j]);
         }

@@ -43,7 +43,7 @@ pub(crate) fn next(model: &Predictor, controls: &[Control]) -> Option<Next> {
     for (i, place) in places.iter().enumerate() {
         let mut row = vec![0.0; d];
         for (control, &place) in controls.iter().zip(place) {
-            control.set(model, place, &mut row);
+            control.factor.set(place, &mut row);
             control.round(&mut row);
         }
         (0..d).for_each(|j| x[(i, j)] = row[j]);

@@ -14,10 +14,10 @@ const THIN: f64 = 0.35;
 pub(crate) fn thin(model: &Predictor, controls: &[Control], x: &Mat<f64>) -> Vec<String> {
     let (m, scaler) = (x.nrows(), model.input_scaler());
     let mut words = Vec::new();
-    let many = |control: &&Control| control.levels.is_empty() && control.values.is_empty();
+    let many = |control: &&Control| control.factor.levels.is_empty() && control.values.is_empty();
     for control in controls.iter().filter(many) {
-        let j = control.first;
-        let [low, high] = control.range.map(|v| scaler.warped(j, v));
+        let j = control.factor.first;
+        let [low, high] = control.factor.range.map(|v| scaler.warped(j, v));
         if high <= low {
             continue;
         }
@@ -34,7 +34,7 @@ pub(crate) fn thin(model: &Predictor, controls: &[Control], x: &Mat<f64>) -> Vec
                 };
                 words.push(format!(
                     "{}: only {count} of {m} rows between {} and {}",
-                    control.name,
+                    control.factor.name,
                     end(part),
                     end(part + 1)
                 ));
@@ -42,18 +42,18 @@ pub(crate) fn thin(model: &Predictor, controls: &[Control], x: &Mat<f64>) -> Vec
         }
     }
     for control in controls {
-        for level in &control.levels {
+        for level in &control.factor.levels {
             let is = |i: &usize| {
                 let inputs = level.inputs.iter().enumerate();
                 inputs
                     .into_iter()
-                    .all(|(k, v)| x[(*i, control.first + k)] == *v)
+                    .all(|(k, v)| x[(*i, control.factor.first + k)] == *v)
             };
             let count = (0..m).filter(is).count();
-            if (count as f64) < THIN * m as f64 / control.levels.len() as f64 {
+            if (count as f64) < THIN * m as f64 / control.factor.levels.len() as f64 {
                 words.push(format!(
                     "{}: only {count} of {m} rows are {}",
-                    control.name, level.name
+                    control.factor.name, level.name
                 ));
             }
         }

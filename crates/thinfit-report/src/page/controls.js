@@ -3,8 +3,8 @@
 const STEPS = 1000;
 
 // Numbers of an input in the units of its slider, and back.
-const bent = (control, v) => (control.warp ? Math.asinh((v - control.warp[0]) / control.warp[1]) : v);
-const straight = (control, u) => (control.warp ? control.warp[0] + control.warp[1] * Math.sinh(u) : u);
+const bent = (control, v) => (control.warp ? Math.asinh((v - control.warp.centre) / control.warp.width) : v);
+const straight = (control, u) => (control.warp ? control.warp.centre + control.warp.width * Math.sinh(u) : u);
 const ends = (control) => control.range.map((v) => bent(control, v));
 
 // The number at a place of the slider, from 0 to 1.

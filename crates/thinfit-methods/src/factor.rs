@@ -1,0 +1,229 @@
+//! What a user sets: one factor for every column of the table that a model uses, however many inputs it becomes.
+//!
+//! A factor is a number in a range or a choice between levels. The inputs of a model are what [`Encoding`](thinfit::Encoding)
+//! makes of it: the number itself, a rank, or one indicator for each level. Whoever samples, searches or explains moves factors, since a
+//! point between two indicators is no point of the user's.
+
+use crate::Predictor;
+use serde::Serialize;
+use thinfit::{Code, Warp};
+
+/// A column of the table as a model knows it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Factor {
+    /// Name of the column.
+    pub name: String,
+    /// Unit of its numbers, where its cells have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    /// The first of the inputs that it sets.
+    pub first: usize,
+    /// The levels of a column of text; none for numbers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<Level>,
+    /// Smallest and largest number among the samples; \[0, 1\] for levels.
+    pub range: [f64; 2],
+    /// The warp of its input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warp: Option<Warp>,
+}
+
+/// A level and the inputs that it stands for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Level {
+    /// Its name.
+    pub name: String,
+    /// The values of the inputs from [`Factor::first`] on.
+    pub inputs: Vec<f64>,
+}
+
+/// What a factor is set to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Setting<'a> {
+    /// A number.
+    Number(f64),
+    /// The name of a level.
+    Level(&'a str),
+}
+
+impl Factor {
+    /// The factors of a model, in the order of its inputs.
+    pub fn all(model: &Predictor) -> Vec<Factor> {
+        let number = |first: usize, name: &str| Factor {
+            name: name.into(),
+            unit: None,
+            first,
+            levels: vec![],
+            range: model.domain()[first],
+            warp: model.input_scaler().warp_of(first),
+        };
+        let Some(encoding) = model.encoding() else {
+            let inputs = model.inputs().iter().enumerate();
+            return inputs.map(|(j, name)| number(j, name)).collect();
+        };
+        let mut factors = Vec::new();
+        let mut first = 0;
+        for coded in encoding.used() {
+            let of_levels = |levels: &[String], inputs: &dyn Fn(usize) -> Vec<f64>| {
+                let level = |(k, name): (usize, &String)| Level {
+                    name: name.clone(),
+                    inputs: inputs(k),
+                };
+                Factor {
+                    levels: levels.iter().enumerate().map(level).collect(),
+                    range: [0.0, 1.0],
+                    warp: None,
+                    ..number(first, &coded.name)
+                }
+            };
+            let indicator = |on: bool| f64::from(u8::from(on));
+            let factor = match &coded.code {
+                Code::LeftOut { .. } => continue,
+                Code::Number => number(first, &coded.name),
+                Code::Quantity { unit } => Factor {
+                    unit: Some(unit.clone()),
+                    ..number(first, &coded.name)
+                },
+                Code::Ordinal { levels } => {
+                    let most = (levels.len() - 1) as f64;
+                    of_levels(levels, &|k| vec![k as f64 / most])
+                }
+                Code::OneHot { levels } if levels.len() == 2 => {
+                    of_levels(levels, &|k| vec![indicator(k == 1)])
+                }
+                Code::OneHot { levels } => of_levels(levels, &|k| {
+                    (0..levels.len()).map(|l| indicator(l == k)).collect()
+                }),
+            };
+            first += factor.inputs();
+            factors.push(factor);
+        }
+        factors
+    }
+
+    /// How many inputs it sets.
+    pub fn inputs(&self) -> usize {
+        self.levels.first().map_or(1, |level| level.inputs.len())
+    }
+
+    /// Sets its inputs in `row` (d) for a place from 0 to 1: numbers go evenly over their range, in warped units where they have some,
+    /// and levels have parts of equal size.
+    pub fn set(&self, place: f64, row: &mut [f64]) {
+        if self.levels.is_empty() {
+            let [low, high] = self.range.map(|v| self.warped(v));
+            let u = low + place * (high - low);
+            let v = self.warp.map_or(u, |warp| warp.inverse(u));
+            row[self.first] = v.clamp(self.range[0], self.range[1]);
+            return;
+        }
+        let last = self.levels.len() - 1;
+        let level = &self.levels[last.min((place * self.levels.len() as f64) as usize)];
+        row[self.first..][..level.inputs.len()].copy_from_slice(&level.inputs);
+    }
+
+    /// The place of its inputs in `row` (d), from 0 to 1: that of the nearest end for a number beyond the range, and the middle of its part
+    /// for a level.
+    pub fn place(&self, row: &[f64]) -> f64 {
+        if self.levels.is_empty() {
+            let [low, high] = self.range.map(|v| self.warped(v));
+            let place = (self.warped(row[self.first]) - low) / (high - low);
+            return if high > low {
+                place.clamp(0.0, 1.0)
+            } else {
+                0.5
+            };
+        }
+        (self.level(row) as f64 + 0.5) / self.levels.len() as f64
+    }
+
+    /// The level, by number, that is nearest to its inputs in `row` (d).
+    pub fn level(&self, row: &[f64]) -> usize {
+        let inputs = &row[self.first..][..self.inputs()];
+        let distance = |level: &Level| -> f64 {
+            let pairs = level.inputs.iter().zip(inputs);
+            pairs.map(|(a, b)| (a - b).powi(2)).sum()
+        };
+        let nearest = |&a: &usize, &b: &usize| {
+            distance(&self.levels[a]).total_cmp(&distance(&self.levels[b]))
+        };
+        (0..self.levels.len()).min_by(nearest).unwrap_or(0)
+    }
+
+    /// What `row` (d) sets it to.
+    pub fn setting(&self, row: &[f64]) -> Setting<'_> {
+        match self.levels.is_empty() {
+            true => Setting::Number(row[self.first]),
+            false => Setting::Level(&self.levels[self.level(row)].name),
+        }
+    }
+
+    fn warped(&self, v: f64) -> f64 {
+        self.warp.map_or(v, |warp| warp.value(v))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Method;
+    use thinfit::{Column, Control, Dataset, Encoding, Levels, Mat};
+
+    /// A model of a number with a long tail, a text with three levels and one with two.
+    fn model() -> Predictor {
+        let (m, three, two) = (60, ["a", "b", "c"], ["no", "yes"]);
+        let numbers: Vec<f64> = (0..m).map(|i| (0.15 * i as f64).exp()).collect();
+        let codes =
+            |count: usize| -> Vec<f64> { (0..m).map(|i| ((i * 7) % count) as f64).collect() };
+        let (first, second) = (codes(3), codes(2));
+        let [three, two] = [
+            three.map(str::to_owned).to_vec(),
+            two.map(str::to_owned).to_vec(),
+        ];
+        let text = |levels, codes| Column::Text {
+            levels,
+            codes,
+            levels_are: Levels::Found,
+        };
+        let columns = [
+            Column::Numbers(&numbers),
+            text(&three, &first),
+            text(&two, &second),
+        ];
+        let names = ["size", "kind", "wet"].map(str::to_owned);
+        let encoding = Encoding::learn(&names, &columns, false);
+        let x = encoding.apply(&columns).unwrap();
+        let y = Mat::from_fn(m, 1, |i, _| x[(i, 0)].ln() + x[(i, 1)]);
+        let mut data = Dataset::new(x, y).unwrap();
+        data.inputs = encoding.inputs();
+        let method = Method::named("gaussian-process").unwrap();
+        let mut model = method.fit(&data, 0, &|_| Control::Continue).unwrap();
+        model.set_encoding(encoding);
+        model
+    }
+
+    #[test]
+    fn factors_are_the_columns_and_places_come_back() {
+        let model = model();
+        let factors = Factor::all(&model);
+        let names: Vec<&str> = factors.iter().map(|factor| factor.name.as_str()).collect();
+        assert_eq!(names, ["size", "kind", "wet"]);
+        let firsts: Vec<usize> = factors.iter().map(|factor| factor.first).collect();
+        assert_eq!(firsts, [0, 1, 4]);
+        assert_eq!(model.inputs().len(), 5);
+        let mut row = vec![0.0; 5];
+        for place in [0.0, 0.1, 0.5, 0.7, 1.0] {
+            factors
+                .iter()
+                .for_each(|factor| factor.set(place, &mut row));
+            let [low, high] = factors[0].range;
+            assert!((low..=high).contains(&row[0]));
+            assert!((factors[0].place(&row) - place).abs() < 1e-12);
+            let k = ((3.0 * place) as usize).min(2);
+            assert_eq!(factors[1].level(&row), k);
+            assert_eq!(factors[1].place(&row), (k as f64 + 0.5) / 3.0);
+            assert_eq!(row[1..4].iter().sum::<f64>(), 1.0);
+            let wet = if place < 0.5 { "no" } else { "yes" };
+            assert_eq!(factors[2].setting(&row), Setting::Level(wet));
+        }
+    }
+}
