@@ -2,12 +2,13 @@
 //! NPY, NPZ and MAT files describe an array in different ways; everything after that is here.
 
 use crate::error::{malformed, show, unread};
-use crate::names::{check_columns, distinct, list};
+use crate::names::{check_columns, distinct};
 use crate::reader::{Block, Seekable, Source};
 use crate::{Position, Remedy, Result};
 use std::collections::HashSet;
 use std::io::{Cursor, SeekFrom};
 use std::path::{Path, PathBuf};
+use thinfit_text::list;
 
 /// Bytes to read at a time.
 const CHUNK: usize = 1 << 20;

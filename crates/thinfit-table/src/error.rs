@@ -4,7 +4,7 @@
 use crate::text::number;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use thinfit_text::shown;
+use thinfit_text::brief;
 
 /// Result with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
@@ -346,11 +346,6 @@ pub(crate) fn useful(mut error: Error, needed: bool) -> Error {
 
 /// Bytes of a file for a message: at most forty characters, hidden ones escaped.
 pub(crate) fn show(bytes: &[u8]) -> String {
-    const MOST: usize = 40;
     // A character has at most four bytes, so these hold at least forty-one characters if there are as many.
-    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * (MOST + 1))]);
-    match text.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", shown(&text[..end])),
-        None => shown(&text).into_owned(),
-    }
+    brief(&String::from_utf8_lossy(&bytes[..bytes.len().min(164)]))
 }

@@ -4,7 +4,6 @@
 use crate::dialect::SAMPLE;
 use crate::error::{Amount, check_memory, malformed, missing, show, unread, useful};
 use crate::kind::{Kind, kind};
-use crate::names::suggest;
 #[cfg(feature = "parquet")]
 use crate::parquet::Parquet;
 use crate::table::{Cells, RawTable, Table};
@@ -18,6 +17,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{Cursor, ErrorKind, Read, Seek};
 use std::path::{Path, PathBuf};
+use thinfit_text::suggest;
 
 /// Numbers in a block when a table is read whole.
 const BLOCK: usize = 1 << 17;

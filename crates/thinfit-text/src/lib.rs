@@ -4,6 +4,10 @@
 //! terminal or end a comment, bidirectional controls reorder what is read, and those without width make two names look the
 //! same. Letters, signs and blanks of any language are not hidden.
 
+mod suggestion;
+
+pub use suggestion::{brief, list, suggest};
+
 use std::borrow::Cow;
 
 /// The most characters in the name of a column.

@@ -1,0 +1,75 @@
+//! Hints for names that are misspelt, and short lists of names.
+
+use crate::shown;
+
+/// The most names in a message.
+const MOST: usize = 12;
+/// The most characters of a name in a message.
+const LONGEST: usize = 40;
+
+/// The text for a message: at most forty characters, hidden ones escaped.
+pub fn brief(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", shown(&text[..end])),
+        None => shown(text).into_owned(),
+    }
+}
+
+/// A hint for a `name` that is not among `names`.
+pub fn suggest(names: &[impl AsRef<str>], name: &str) -> String {
+    let length = name.chars().count();
+    let names = || names.iter().map(AsRef::as_ref);
+    let near =
+        |known: &&str| (..length.min(length.div_ceil(3) + 1)).contains(&distance(known, name));
+    let nearest = names()
+        .filter(near)
+        .min_by_key(|known| distance(known, name));
+    // `Yield` for `Yield (%)`.
+    let longer = |known: &&str| length > 1 && known.to_lowercase().contains(&name.to_lowercase());
+    match nearest.or_else(|| names().find(longer)) {
+        Some(nearest) => format!("did you mean `{}`?", brief(nearest)),
+        None => format!("it has {}", list(names().map(brief))),
+    }
+}
+
+/// The first few words, and how many more there are.
+pub fn list(words: impl ExactSizeIterator<Item = String>) -> String {
+    let more = words.len().saturating_sub(MOST);
+    let mut some: Vec<_> = words.take(MOST).collect();
+    if more > 0 {
+        some.push(format!("and {more} more"));
+    }
+    some.join(", ")
+}
+
+/// Edit distance: characters to insert, delete or change to turn one text into the other, ignoring case.
+fn distance(one: &str, other: &str) -> usize {
+    let (one, other) = (one.to_lowercase(), other.to_lowercase());
+    let width = other.chars().count();
+    let mut row: Vec<usize> = (0..=width).collect();
+    for (i, a) in one.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, b) in other.chars().enumerate() {
+            let change = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[width]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_and_longer_names_are_suggested_and_others_listed() {
+        let names = ["thickness", "Yield (%)", "x1"];
+        assert_eq!(suggest(&names, "thicknes"), "did you mean `thickness`?");
+        assert_eq!(suggest(&names, "Yield"), "did you mean `Yield (%)`?");
+        assert_eq!(suggest(&names, "qqqq"), "it has thickness, Yield (%), x1");
+        let many: Vec<String> = (0..20).map(|k| format!("column {k}")).collect();
+        assert!(suggest(&many, "zz").ends_with("column 11, and 8 more"));
+        assert_eq!(brief(&"a".repeat(50)).chars().count(), 41);
+    }
+}
