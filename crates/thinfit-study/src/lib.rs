@@ -1,3 +1,50 @@
 //! What one asks of a fitted model.
 //!
 //! All of it moves [`Factor`](thinfit_methods::Factor)s, the columns of the user's table, inside the ranges of the samples.
+//!
+//! | question | function |
+//! |---|---|
+//! | Where is an output least, or largest? | [`minimise`] |
+//! | What can be had of several outputs at once? | [`front`] |
+//! | What follows from uncertain inputs? | [`propagate`] |
+//!
+//! A [`Region`] is where the first two may look: some columns fixed, the others within linear constraints.
+//!
+//! ```
+//! use thinfit::{Control, Dataset, Mat};
+//! use thinfit_methods::Method;
+//! use thinfit_study::{Goal, Region, minimise};
+//!
+//! let x = Mat::from_fn(60, 2, |i, j| ((i * (7 + 4 * j)) % 61) as f64 / 60.0);
+//! let y = Mat::from_fn(60, 1, |i, _| (x[(i, 0)] - 0.3).powi(2) + x[(i, 1)]);
+//! let data = Dataset::new(x, y)?;
+//! let method = Method::named("gaussian-process").unwrap();
+//! let model = method.fit(&data, 1, &|_| Control::Continue)?;
+//! let mut region = Region::new(&model);
+//! region.require("x1 + x2 >= 0.5")?;
+//! let found = minimise(&region, Goal::least(0), 0)?;
+//! assert!((found.best.value - 0.04).abs() < 1e-3);
+//! # Ok::<(), thinfit_study::Error>(())
+//! ```
+
+mod constraint;
+mod distribution;
+mod error;
+mod front;
+mod minimum;
+mod point;
+mod propagation;
+mod quadratic;
+mod region;
+mod search;
+mod survey;
+
+pub use distribution::{Given, Inputs};
+pub use error::Error;
+pub use front::{Front, Tradeoff, front};
+pub use minimum::{Border, End, Minimum, Optimum, Thin, minimise};
+pub use point::{Point, Value};
+pub use propagation::{
+    Block, Estimate, Outside, Propagation, Quantile, Spread, Summary, propagate,
+};
+pub use region::{Goal, Region};

@@ -1,0 +1,49 @@
+//! Questions that have no answer.
+
+use thinfit_text::{brief, shown};
+
+/// A question that has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A column that the model does not use.
+    #[error("expected a column of the model, found `{}`; {hint}", brief(name))]
+    Unknown {
+        /// The name given.
+        name: String,
+        /// What may have been meant.
+        hint: String,
+    },
+    /// A column that cannot be what it is asked to be.
+    #[error("`{}`: expected {expected}, found {found}; {advice}", shown(column))]
+    Column {
+        /// The column.
+        column: String,
+        /// What it can be.
+        expected: String,
+        /// What was given.
+        found: String,
+        /// What to do.
+        advice: String,
+    },
+    /// A constraint that cannot be read, or that cannot hold.
+    #[error("`{}`: {problem}", shown(text))]
+    Constraint {
+        /// The constraint as given.
+        text: String,
+        /// What is wrong with it, and what to do.
+        problem: String,
+    },
+    /// What the model itself refuses.
+    #[error(transparent)]
+    Model(#[from] thinfit::Error),
+}
+
+impl Error {
+    /// The error of a name that is not among `names`.
+    pub(crate) fn unknown(names: &[impl AsRef<str>], name: &str) -> Self {
+        Error::Unknown {
+            name: name.into(),
+            hint: thinfit_text::suggest(names, name),
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! The minimum of an output over a region, and what to think of it.
+
+use crate::region::{Goal, Region};
+use crate::survey::{Place, Scalar, Survey, table};
+use crate::{Error, Point};
+use rayon::prelude::*;
+use serde::Serialize;
+use thinfit::Mat;
+use thinfit_methods::{Predictor, four_digits, two_digits};
+
+/// Descents over all combinations of levels, and the fewest of one of them.
+const STARTS: [usize; 2] = [32, 3];
+/// Probability that the interval holds a new observation.
+const LEVEL: f64 = 0.9;
+/// Two minima are one if nothing higher than this part of the output's range lies between them.
+const BARRIER: f64 = 1e-3;
+/// Other minima that are listed.
+const OTHERS: usize = 5;
+/// Places that say what is usual.
+const USUAL: usize = 200;
+/// Data are thin where the interval or the way to the nearest sample is this many times the usual one.
+const THIN: f64 = 2.0;
+/// Without intervals, values are about as good within this part of the output's range.
+const ALIKE: f64 = 0.01;
+
+/// A local minimum, or maximum.
+#[derive(Clone, Debug, Serialize)]
+pub struct Minimum {
+    /// What the columns are set to.
+    pub point: Point,
+    /// The inputs of the model (d).
+    #[serde(skip)]
+    pub row: Vec<f64>,
+    /// The output there.
+    pub value: f64,
+    /// Bounds that hold a new observation there with probability 0.9; none where the model has none.
+    pub interval: Option<[f64; 2]>,
+}
+
+/// An end of a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum End {
+    /// The least value.
+    Lower,
+    /// The largest value.
+    Upper,
+}
+
+/// A column at an end of its range.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Border {
+    /// The column.
+    pub column: String,
+    /// The end.
+    pub end: End,
+    /// The value there.
+    pub value: f64,
+}
+
+/// How thin data are at the minimum, as multiples of what is usual in the region.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Thin {
+    /// The width of the interval; none where the model has none.
+    pub width: Option<f64>,
+    /// The distance to the nearest sample; none for a network, which keeps no samples.
+    pub distance: Option<f64>,
+    /// Whether either is well above what is usual.
+    pub thin: bool,
+}
+
+/// The minimum or maximum of an output.
+#[derive(Clone, Debug, Serialize)]
+pub struct Optimum {
+    /// Name of the output.
+    pub output: String,
+    /// Whether it was to be large.
+    pub maximised: bool,
+    /// The best place.
+    #[serde(flatten)]
+    pub best: Minimum,
+    /// Columns at an end of their range: the true minimum may lie beyond.
+    pub borders: Vec<Border>,
+    /// Constraints that hold the minimum back.
+    pub held_by: Vec<String>,
+    /// How thin data are there.
+    pub thin: Thin,
+    /// Other local minima that are about as good, the best first: their interval reaches that of the best.
+    pub others: Vec<Minimum>,
+    /// How many more there are.
+    pub more: usize,
+}
+
+/// The least or largest value of an output over the region; the same seed gives the same place.
+///
+/// A survey of the region finds the places that beat their neighbours, and descents with exact gradients go on from them, for
+/// every combination of levels where there are at most 64; otherwise descents take turns with exchanges of levels.
+///
+/// # Errors
+/// Constraints that cannot hold, an output that does not exist, or a model whose values leave the finite range.
+pub fn minimise(region: &Region<'_>, goal: Goal, seed: u64) -> Result<Optimum, Error> {
+    let survey = Survey::take(region, seed)?;
+    let found = minima(&survey, goal)?;
+    let values = survey.values.iter().map(|f| f[goal.output]);
+    let range =
+        values.clone().fold(f64::NEG_INFINITY, f64::max) - values.fold(f64::INFINITY, f64::min);
+    let mut minima = region.described(&found, goal)?.into_iter();
+    let first = minima.next().ok_or_else(unbounded)?;
+    let good = |minimum: &Minimum| match (first.interval, minimum.interval) {
+        (Some(a), Some(b)) if goal.maximise => b[1] >= a[0],
+        (Some(a), Some(b)) => b[0] <= a[1],
+        _ => (minimum.value - first.value).abs() <= ALIKE * range,
+    };
+    let mut others: Vec<Minimum> = minima.filter(good).collect();
+    let more = others.len().saturating_sub(OTHERS);
+    others.truncate(OTHERS);
+    let best_place = &found[0].0;
+    let borders = survey.variables.iter().zip(&best_place.t);
+    let borders = borders.filter_map(|(variable, t)| {
+        let end = match *t {
+            t if t < 1e-9 => End::Lower,
+            t if t > 1.0 - 1e-9 => End::Upper,
+            _ => return None,
+        };
+        Some(Border {
+            column: variable.factor.name.clone(),
+            end,
+            value: best_place.row[variable.factor.first],
+        })
+    });
+    Ok(Optimum {
+        output: region.model.outputs()[goal.output].clone(),
+        maximised: goal.maximise,
+        borders: borders.collect(),
+        held_by: region.held_by(&best_place.row),
+        thin: thin(&survey, goal, &first),
+        best: first,
+        others,
+        more,
+    })
+}
+
+/// The distinct local minima that descents from the survey find, the best first.
+pub(crate) fn minima(survey: &Survey<'_>, goal: Goal) -> Result<Vec<(Place, f64)>, Error> {
+    let scalar = Scalar::of(goal, survey.region.model.outputs().len());
+    let range = survey.range(&scalar);
+    let most = (STARTS[0] / survey.combinations).max(STARTS[1]);
+    let starts = survey.starts(&scalar, most);
+    let mut found: Vec<(Place, f64)> = starts
+        .par_iter()
+        .filter_map(|start| survey.descend(start, &scalar, range))
+        .collect();
+    found.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let mut distinct: Vec<(Place, f64)> = Vec::new();
+    for (place, value) in found {
+        let known = |other: &(Place, f64)| {
+            survey.joined(
+                (&place, value),
+                (&other.0, other.1),
+                &scalar,
+                BARRIER * range,
+            )
+        };
+        if !distinct.iter().any(known) {
+            distinct.push((place, value));
+        }
+    }
+    match distinct.is_empty() {
+        true => Err(unbounded()),
+        false => Ok(distinct),
+    }
+}
+
+/// No descent found a finite value.
+fn unbounded() -> Error {
+    Error::Model(thinfit::Error::Data {
+        what: "model",
+        problem: "its values leave the finite range".into(),
+        advice: "fit it again",
+    })
+}
+
+impl Region<'_> {
+    /// The places as users know them, with values and intervals.
+    fn described(&self, found: &[(Place, f64)], goal: Goal) -> Result<Vec<Minimum>, Error> {
+        let rows = table(found.iter().map(|(place, _)| place.row.as_slice()));
+        let f = self.model.predict(rows.as_ref())?;
+        let bounds = bounds(self.model, &rows, goal.output);
+        let minimum = |(i, (place, _)): (usize, &(Place, f64))| Minimum {
+            point: Point::of(&self.factors, &place.row),
+            row: place.row.clone(),
+            value: f[(i, goal.output)],
+            interval: bounds.as_ref().map(|bounds| bounds[i]),
+        };
+        Ok(found.iter().enumerate().map(minimum).collect())
+    }
+}
+
+/// Intervals of an output at the rows, where the model has some.
+fn bounds(model: &Predictor, rows: &Mat<f64>, output: usize) -> Option<Vec<[f64; 2]>> {
+    let interval = model.interval(rows.as_ref(), LEVEL).ok()?;
+    let at = |i| [interval.low[(i, output)], interval.high[(i, output)]];
+    let bounds: Vec<[f64; 2]> = (0..rows.nrows()).map(at).collect();
+    bounds
+        .iter()
+        .flatten()
+        .all(|v| v.is_finite())
+        .then_some(bounds)
+}
+
+/// How thin data are at the minimum, beside places all over the region.
+fn thin(survey: &Survey<'_>, goal: Goal, best: &Minimum) -> Thin {
+    let model = survey.region.model;
+    let step = survey.places.len().div_ceil(USUAL);
+    let usual = survey.places.iter().step_by(step);
+    let usual = table(usual.map(|place| place.row.as_slice()));
+    let width = bounds(model, &usual, goal.output).zip(best.interval);
+    let width = width.and_then(|(usual, [low, high])| {
+        let usual = median(usual.iter().map(|[low, high]| high - low).collect());
+        (usual > 0.0).then(|| (high - low) / usual)
+    });
+    let distance = match model {
+        Predictor::Network(_) => None,
+        Predictor::Kernel(model) => {
+            let points = model.points();
+            let nearest = |rows: &Mat<f64>| -> Vec<f64> {
+                let scaled = model.input_scaler.apply(rows.as_ref());
+                let square = |i: usize, k: usize| -> f64 {
+                    (0..scaled.ncols())
+                        .map(|j| (scaled[(i, j)] - points[(k, j)]).powi(2))
+                        .sum()
+                };
+                let near = |i| {
+                    (0..points.nrows())
+                        .map(|k| square(i, k))
+                        .fold(f64::INFINITY, f64::min)
+                };
+                (0..scaled.nrows()).map(near).map(f64::sqrt).collect()
+            };
+            let here = nearest(&table(std::iter::once(best.row.as_slice())))[0];
+            let usual = median(nearest(&usual));
+            (usual > 0.0).then(|| here / usual)
+        }
+    };
+    let above = |part: Option<f64>| part.is_some_and(|part| part > THIN);
+    Thin {
+        width,
+        distance,
+        thin: above(width) || above(distance),
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
+impl Optimum {
+    /// What to think of it, in sentences.
+    pub fn words(&self) -> Vec<String> {
+        let extremum = if self.maximised { "maximum" } else { "minimum" };
+        let mut words = Vec::new();
+        if !self.borders.is_empty() {
+            let end = |border: &Border| {
+                let end = match border.end {
+                    End::Lower => "lower",
+                    End::Upper => "upper",
+                };
+                format!(
+                    "{} ({end} end, {})",
+                    border.column,
+                    four_digits(border.value)
+                )
+            };
+            let ends: Vec<String> = self.borders.iter().map(end).collect();
+            let (lie, their) = match ends.len() {
+                1 => ("lies", "its range"),
+                _ => ("lie", "their ranges"),
+            };
+            words.push(format!(
+                "{} {lie} on the border of {their}: the true {extremum} may lie beyond; take samples there",
+                ends.join(", ")
+            ));
+        }
+        if !self.held_by.is_empty() {
+            words.push(format!(
+                "the {extremum} is held back by {}",
+                self.held_by.join(", ")
+            ));
+        }
+        if self.thin.thin {
+            let width = self.thin.width.filter(|width| *width > THIN);
+            let width =
+                width.map(|w| format!("the interval is {} times as wide as usual", two_digits(w)));
+            let distance = self.thin.distance.filter(|distance| *distance > THIN);
+            let distance = distance.map(|d| {
+                format!(
+                    "the nearest sample is {} times as far as usual",
+                    two_digits(d)
+                )
+            });
+            let found: Vec<String> = [width, distance].into_iter().flatten().collect();
+            words.push(format!(
+                "samples are thin there: {}; take some there before relying on it",
+                found.join(", and ")
+            ));
+        }
+        match self.others.len() + self.more {
+            0 => (),
+            1 => words.push(format!("another {extremum} is about as good")),
+            count => words.push(format!(
+                "{count} other {} are about as good",
+                if self.maximised { "maxima" } else { "minima" }
+            )),
+        }
+        words
+    }
+}

@@ -1,0 +1,294 @@
+//! Where to look: the columns that may move, and what holds them.
+
+use crate::Error;
+use crate::constraint::{Constraint, Relation};
+use crate::quadratic::{Face, dot};
+use crate::search::cube;
+use thinfit_methods::{Factor, Predictor, four_digits};
+use thinfit_text::{brief, suggest};
+
+/// By how much of the ranges a constraint may be missed.
+const ROUNDING: f64 = 1e-12;
+
+/// An output to minimise, or to maximise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Goal {
+    /// The output, counted from 0.
+    pub output: usize,
+    /// Whether it is to be large.
+    pub maximise: bool,
+}
+
+impl Goal {
+    /// The output is to be small.
+    pub fn least(output: usize) -> Self {
+        Goal {
+            output,
+            maximise: false,
+        }
+    }
+
+    /// The output is to be large.
+    pub fn largest(output: usize) -> Self {
+        Goal {
+            output,
+            maximise: true,
+        }
+    }
+
+    /// What turns the goal into one to minimise.
+    pub(crate) fn sign(self) -> f64 {
+        if self.maximise { -1.0 } else { 1.0 }
+    }
+}
+
+/// The ranges of a model's samples, of which some columns may be fixed and others constrained.
+#[derive(Clone, Debug)]
+pub struct Region<'a> {
+    pub(crate) model: &'a Predictor,
+    pub(crate) factors: Vec<Factor>,
+    /// Which factors are fixed.
+    fixed: Vec<bool>,
+    /// The inputs (d), right for those that are fixed.
+    row: Vec<f64>,
+    constraints: Vec<Constraint>,
+}
+
+/// A column of numbers that moves.
+#[derive(Clone, Debug)]
+pub(crate) struct Variable {
+    /// Without its warp where a constraint needs it to be linear.
+    pub factor: Factor,
+}
+
+impl Variable {
+    /// Sets its input in `row` to coordinate `t`, from 0 to 1.
+    pub fn set(&self, t: f64, row: &mut [f64]) {
+        self.factor.set(t, row);
+        // The ends to the last digit.
+        let [low, high] = self.factor.range;
+        match t {
+            t if t <= 0.0 => row[self.factor.first] = low,
+            t if t >= 1.0 => row[self.factor.first] = high,
+            _ => (),
+        }
+    }
+
+    /// dx/dt at `row`.
+    pub fn slope(&self, row: &[f64]) -> f64 {
+        let [low, high] = self.factor.range;
+        match self.factor.warp {
+            Some(warp) => (warp.value(high) - warp.value(low)) / warp.slope(row[self.factor.first]),
+            None => high - low,
+        }
+    }
+}
+
+impl<'a> Region<'a> {
+    /// All of the ranges.
+    pub fn new(model: &'a Predictor) -> Self {
+        let factors = Factor::all(model);
+        let mut row = vec![0.0; model.inputs().len()];
+        factors.iter().for_each(|factor| factor.set(0.5, &mut row));
+        Region {
+            model,
+            fixed: vec![false; factors.len()],
+            row,
+            factors,
+            constraints: Vec::new(),
+        }
+    }
+
+    /// The columns of the model.
+    pub fn factors(&self) -> &[Factor] {
+        &self.factors
+    }
+
+    /// Which columns are fixed.
+    pub fn fixed(&self) -> &[bool] {
+        &self.fixed
+    }
+
+    /// Fixes a column at a value: a number, with or without its unit, or a level.
+    ///
+    /// # Errors
+    /// A column that the model does not have, a number outside its range, or a level that it does not have.
+    pub fn fix(&mut self, column: &str, value: &str) -> Result<(), Error> {
+        let j = position(&self.factors, column)?;
+        let factor = &self.factors[j];
+        if factor.levels.is_empty() {
+            let [low, high] = factor.range;
+            let number = number(factor, value).filter(|x| (low..=high).contains(x));
+            self.row[factor.first] = number.ok_or_else(|| Error::Column {
+                column: column.into(),
+                expected: format!("a number in the range of the samples, {low} to {high}"),
+                found: brief(value),
+                advice: "give one, or fit the model again with such rows".into(),
+            })?;
+        } else {
+            let inputs = &factor.levels[level(factor, value)?].inputs;
+            self.row[factor.first..][..inputs.len()].copy_from_slice(inputs);
+        }
+        self.fixed[j] = true;
+        Ok(())
+    }
+
+    /// Adds a linear constraint on columns of numbers, such as `2*x1 - x2 <= 4`; `>=` and `=` are known, too.
+    ///
+    /// # Errors
+    /// A text that is no such constraint, or a column that the model does not have or that has levels.
+    pub fn require(&mut self, text: &str) -> Result<(), Error> {
+        let constraint = Constraint::read(text, &self.factors)?;
+        self.constraints.push(constraint);
+        Ok(())
+    }
+
+    /// The columns of numbers that move.
+    pub(crate) fn variables(&self) -> Vec<Variable> {
+        let constrained = |j: usize| self.constraints.iter().any(|c| c.coefficients[j] != 0.0);
+        let variable = |j: usize| {
+            let mut factor = self.factors[j].clone();
+            factor.warp = factor.warp.filter(|_| !constrained(j));
+            Variable { factor }
+        };
+        self.moving()
+            .filter(|j| self.factors[*j].levels.is_empty())
+            .map(variable)
+            .collect()
+    }
+
+    /// The columns of text that move.
+    pub(crate) fn texts(&self) -> Vec<Factor> {
+        let texts = self.moving().map(|j| self.factors[j].clone());
+        texts.filter(|factor| !factor.levels.is_empty()).collect()
+    }
+
+    fn moving(&self) -> impl Iterator<Item = usize> {
+        let moves =
+            |j: &usize| !self.fixed[*j] && self.factors[*j].range[0] < self.factors[*j].range[1];
+        (0..self.factors.len()).filter(moves)
+    }
+
+    /// A row (d) in which the fixed columns are what they are fixed at.
+    pub(crate) fn row(&self) -> Vec<f64> {
+        self.row.clone()
+    }
+
+    /// What holds the coordinates of the variables: the faces of the unit cube, then the constraints.
+    pub(crate) fn faces(&self, variables: &[Variable]) -> Result<Vec<Face>, Error> {
+        let mut faces = cube(variables.len());
+        for constraint in &self.constraints {
+            faces.extend(self.face(constraint, variables)?);
+        }
+        Ok(faces)
+    }
+
+    /// The constraint in the coordinates of the variables; none where it is about fixed columns alone.
+    fn face(&self, constraint: &Constraint, variables: &[Variable]) -> Result<Option<Face>, Error> {
+        let mut normal = vec![0.0; variables.len()];
+        let mut bound = constraint.bound;
+        let mut size = constraint.bound.abs();
+        for (factor, a) in self.factors.iter().zip(&constraint.coefficients) {
+            if *a == 0.0 {
+                continue;
+            }
+            let moves = variables
+                .iter()
+                .position(|v| v.factor.first == factor.first);
+            let [low, high] = factor.range;
+            let start = match moves {
+                Some(k) => {
+                    normal[k] = a * (high - low);
+                    low
+                }
+                None => self.row[factor.first],
+            };
+            bound -= a * start;
+            size = size.max((a * start).abs()).max((a * high).abs());
+        }
+        let least: f64 = normal.iter().map(|v| v.min(0.0)).sum();
+        let most: f64 = normal.iter().map(|v| v.max(0.0)).sum();
+        let missed = match constraint.relation {
+            Relation::AtMost => least - bound,
+            Relation::AtLeast => bound - most,
+            Relation::Equal => (least - bound).max(bound - most),
+        };
+        if missed > ROUNDING * size {
+            return Err(Error::Constraint {
+                text: constraint.text.clone(),
+                problem: format!(
+                    "expected a constraint that can hold in the ranges of the samples, found one that is missed by at least {}; \
+                     loosen it",
+                    four_digits(missed)
+                ),
+            });
+        }
+        let length = dot(&normal, &normal).sqrt();
+        if length <= ROUNDING * size {
+            return Ok(None);
+        }
+        let sign = match constraint.relation {
+            Relation::AtMost => -1.0 / length,
+            _ => 1.0 / length,
+        };
+        // What rounding alone misses is let pass.
+        let slack = missed.max(0.0) / length;
+        normal.iter_mut().for_each(|v| *v *= sign);
+        Ok(Some(Face {
+            normal,
+            bound: sign * bound - slack,
+            equal: constraint.relation == Relation::Equal,
+        }))
+    }
+
+    /// The constraints that hold `row` (d) back: those met with equality.
+    pub(crate) fn held_by(&self, row: &[f64]) -> Vec<String> {
+        let binds = |constraint: &&Constraint| {
+            let pairs = self.factors.iter().zip(&constraint.coefficients);
+            let terms = pairs.filter(|(_, a)| **a != 0.0);
+            let terms: Vec<f64> = terms.map(|(factor, a)| a * row[factor.first]).collect();
+            let size = terms
+                .iter()
+                .fold(constraint.bound.abs(), |m, v| m.max(v.abs()));
+            (terms.iter().sum::<f64>() - constraint.bound).abs() <= 1e-9 * size
+        };
+        let held = self.constraints.iter().filter(binds);
+        held.map(|constraint| constraint.text.clone()).collect()
+    }
+
+    /// The error of constraints that hold one by one, but not together.
+    pub(crate) fn infeasible(&self) -> Error {
+        let texts: Vec<&str> = self.constraints.iter().map(|c| c.text.as_str()).collect();
+        Error::Constraint {
+            text: texts.join(", "),
+            problem: "expected constraints that can hold together in the ranges of the samples, found none that do; loosen one"
+                .into(),
+        }
+    }
+}
+
+/// The place of a column among the factors.
+pub(crate) fn position(factors: &[Factor], column: &str) -> Result<usize, Error> {
+    let names = || factors.iter().map(|factor| factor.name.as_str());
+    let found = names().position(|name| name == column);
+    found.ok_or_else(|| Error::unknown(&names().collect::<Vec<_>>(), column))
+}
+
+/// The number in a text, which may have the unit of the factor.
+fn number(factor: &Factor, text: &str) -> Option<f64> {
+    let text = text.trim();
+    let unit = factor.unit.as_deref().unwrap_or_default();
+    text.strip_suffix(unit).unwrap_or(text).trim().parse().ok()
+}
+
+/// The level of this name.
+pub(crate) fn level(factor: &Factor, name: &str) -> Result<usize, Error> {
+    let names: Vec<&str> = factor.levels.iter().map(|l| l.name.as_str()).collect();
+    let found = names.iter().position(|known| *known == name);
+    found.ok_or_else(|| Error::Column {
+        column: factor.name.clone(),
+        expected: "one of its levels".into(),
+        found: format!("`{}`", brief(name)),
+        advice: suggest(&names, name),
+    })
+}

@@ -1,0 +1,345 @@
+//! A first look at a region: places spread over it, the model there, and the descents that start from the best of them.
+
+use crate::Error;
+use crate::quadratic::{Face, dot, solve};
+use crate::region::{Goal, Region, Variable};
+use crate::search::{Slope, descend};
+use thinfit::Mat;
+use thinfit_design::{Input, Range, Scheme, Space, plan};
+use thinfit_methods::Factor;
+
+/// Places of a survey, over all combinations of levels.
+const PLACES: usize = 1024;
+/// The fewest places of a combination.
+const FEWEST: usize = 64;
+/// More combinations of levels than these are not tried one by one.
+pub(crate) const COMBINATIONS: usize = 64;
+/// Neighbours that a place has to beat to be a start.
+const NEIGHBOURS: usize = 6;
+/// Rounds of exchanges of levels.
+const ROUNDS: usize = 20;
+
+/// As near to an end of a range counts as there.
+const END: f64 = 1e-9;
+/// Parts of the way between two minima, at whose ends the model is looked at.
+const BETWEEN: usize = 12;
+
+/// A place in a region.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    /// The combination of levels that it belongs to; 0 if they are not tried one by one.
+    pub combination: usize,
+    /// The inputs of the model (d).
+    pub row: Vec<f64>,
+    /// The coordinates of the variables (n).
+    pub t: Vec<f64>,
+}
+
+/// What is to be small: the largest of Σ_o w_io f_o − c_i.
+#[derive(Clone, Debug)]
+pub(crate) struct Scalar {
+    /// w_i, one weight for each output.
+    pub weights: Vec<Vec<f64>>,
+    /// c_i.
+    pub offsets: Vec<f64>,
+}
+
+impl Scalar {
+    /// One goal alone.
+    pub fn of(goal: Goal, outputs: usize) -> Self {
+        let weight = |o| if o == goal.output { goal.sign() } else { 0.0 };
+        Scalar {
+            weights: vec![(0..outputs).map(weight).collect()],
+            offsets: vec![0.0],
+        }
+    }
+
+    /// Its value where the outputs are `f` (c).
+    pub fn value(&self, f: &[f64]) -> f64 {
+        let terms = self.weights.iter().zip(&self.offsets);
+        let values = terms.map(|(weights, offset)| dot(weights, f) - offset);
+        values.fold(f64::NEG_INFINITY, f64::max)
+    }
+}
+
+/// A look at a region.
+pub(crate) struct Survey<'a> {
+    pub region: &'a Region<'a>,
+    pub variables: Vec<Variable>,
+    pub faces: Vec<Face>,
+    /// The columns of text that are exchanged; empty where every combination is tried.
+    exchanged: Vec<Factor>,
+    pub combinations: usize,
+    pub places: Vec<Place>,
+    /// The outputs at the places (c each).
+    pub values: Vec<Vec<f64>>,
+}
+
+impl<'a> Survey<'a> {
+    /// Looks at the region.
+    pub fn take(region: &'a Region<'a>, seed: u64) -> Result<Self, Error> {
+        let variables = region.variables();
+        let faces = region.faces(&variables)?;
+        let texts = region.texts();
+        let product = |count: usize, factor: &Factor| count.saturating_mul(factor.levels.len());
+        let count = texts.iter().fold(1, product);
+        let (combinations, exchanged) = match count {
+            0..=COMBINATIONS => (count, Vec::new()),
+            _ => (1, texts.clone()),
+        };
+        let spread = spread(variables.len() + exchanged.len(), combinations, seed);
+        let mut places = Vec::new();
+        for combination in 0..combinations {
+            let mut template = region.row();
+            if exchanged.is_empty() {
+                let mut rest = combination;
+                for factor in &texts {
+                    put(factor, rest % factor.levels.len(), &mut template);
+                    rest /= factor.levels.len();
+                }
+            }
+            for at in &spread {
+                let (at, levels) = at.split_at(variables.len());
+                let t = inside(at, &faces).ok_or_else(|| region.infeasible())?;
+                let mut row = template.clone();
+                for (factor, place) in exchanged.iter().zip(levels) {
+                    factor.set(*place, &mut row);
+                }
+                set(&variables, &t, &mut row);
+                places.push(Place {
+                    combination,
+                    row,
+                    t,
+                });
+            }
+        }
+        let rows = table(places.iter().map(|place| place.row.as_slice()));
+        let f = region.model.predict(rows.as_ref())?;
+        let values = (0..f.nrows()).map(|i| f.row(i).iter().copied().collect());
+        Ok(Survey {
+            region,
+            variables,
+            faces,
+            exchanged,
+            combinations,
+            places,
+            values: values.collect(),
+        })
+    }
+
+    /// The size of the changes of `scalar` over the places.
+    pub fn range(&self, scalar: &Scalar) -> f64 {
+        let values = self.values.iter().map(|f| scalar.value(f));
+        let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
+            (low.min(v), high.max(v))
+        });
+        (high - low).max(1e-12 * high.abs()).max(1e-290)
+    }
+
+    /// Where to start descents: the places of each combination that beat their neighbours, and some of the best, at most `most`
+    /// of each combination.
+    pub fn starts(&self, scalar: &Scalar, most: usize) -> Vec<&Place> {
+        let value: Vec<f64> = self.values.iter().map(|f| scalar.value(f)).collect();
+        let mut starts = Vec::new();
+        for combination in 0..self.combinations {
+            let mut here: Vec<usize> = (0..self.places.len())
+                .filter(|i| self.places[*i].combination == combination)
+                .collect();
+            here.sort_by(|a, b| value[*a].total_cmp(&value[*b]));
+            let wins = |rank: usize| {
+                // A place that better ones surround lies on a slope.
+                let mut distances: Vec<(f64, bool)> = (0..here.len())
+                    .filter(|other| *other != rank)
+                    .map(|other| (self.apart(here[rank], here[other]), other < rank))
+                    .collect();
+                let near = NEIGHBOURS.min(distances.len());
+                if near < distances.len() {
+                    distances.select_nth_unstable_by(near, |a, b| a.0.total_cmp(&b.0));
+                }
+                distances[..near].iter().all(|(_, better)| !better)
+            };
+            let (winners, others): (Vec<usize>, Vec<usize>) =
+                (0..here.len()).partition(|rank| wins(*rank));
+            let enough = (most / 2).saturating_sub(winners.len());
+            let chosen = winners.into_iter().take(most);
+            let chosen = chosen.chain(others.into_iter().take(enough));
+            starts.extend(chosen.map(|rank| &self.places[here[rank]]));
+        }
+        starts
+    }
+
+    fn apart(&self, a: usize, b: usize) -> f64 {
+        let pairs = self.places[a].t.iter().zip(&self.places[b].t);
+        pairs.map(|(a, b)| (a - b) * (a - b)).sum()
+    }
+
+    /// The local minimum below a place, and its value.
+    pub fn descend(&self, start: &Place, scalar: &Scalar, range: f64) -> Option<(Place, f64)> {
+        let mut place = start.clone();
+        let mut value = f64::INFINITY;
+        for _ in 0..ROUNDS {
+            let functions = |t: &[f64]| self.functions(&place.row, t, scalar);
+            let found = descend(functions, place.t.clone(), &self.faces, range)?;
+            place.t = found.t;
+            self.snap(&mut place.t);
+            set(&self.variables, &place.t, &mut place.row);
+            value = found.value;
+            let better = self.exchange(&mut place.row, scalar, value)?;
+            if better >= value - 1e-12 * range {
+                break;
+            }
+        }
+        Some((place, value))
+    }
+
+    /// Moves coordinates that rounding keeps off an end of their range to it, where no constraint is about them.
+    fn snap(&self, t: &mut [f64]) {
+        let constraints = &self.faces[2 * t.len()..];
+        for (j, t) in t.iter_mut().enumerate() {
+            let free = constraints.iter().all(|face| face.normal[j] == 0.0);
+            *t = match *t {
+                near if free && near < END => 0.0,
+                near if free && near > 1.0 - END => 1.0,
+                other => other,
+            };
+        }
+    }
+
+    /// Whether two minima are one: they have the same levels, and `scalar` on the way from one to the other stays below both and
+    /// `barrier`, as it does along an input that does not matter.
+    pub fn joined(
+        &self,
+        a: (&Place, f64),
+        b: (&Place, f64),
+        scalar: &Scalar,
+        barrier: f64,
+    ) -> bool {
+        let level = |factor: &Factor| factor.level(&a.0.row) == factor.level(&b.0.row);
+        if !self.region.texts().iter().all(level) {
+            return false;
+        }
+        let at = |part: f64| {
+            let pairs = a.0.t.iter().zip(&b.0.t);
+            let t: Vec<f64> = pairs.map(|(a, b)| a + part * (b - a)).collect();
+            let mut row = a.0.row.clone();
+            set(&self.variables, &t, &mut row);
+            row
+        };
+        let rows: Vec<Vec<f64>> = (1..BETWEEN)
+            .map(|k| at(k as f64 / BETWEEN as f64))
+            .collect();
+        let Ok(f) = self
+            .region
+            .model
+            .predict(table(rows.iter().map(Vec::as_slice)).as_ref())
+        else {
+            return false;
+        };
+        let value = |i: usize| scalar.value(&f.row(i).iter().copied().collect::<Vec<f64>>());
+        (0..f.nrows()).all(|i| value(i) <= a.1.max(b.1) + barrier)
+    }
+
+    /// Puts each exchanged column to its best level in turn; returns the value.
+    fn exchange(&self, row: &mut [f64], scalar: &Scalar, value: f64) -> Option<f64> {
+        let mut best = value;
+        for factor in &self.exchanged {
+            let with = |level: usize| {
+                let mut other = row.to_vec();
+                put(factor, level, &mut other);
+                other
+            };
+            let others: Vec<Vec<f64>> = (0..factor.levels.len()).map(with).collect();
+            let f = self
+                .region
+                .model
+                .predict(table(others.iter().map(Vec::as_slice)).as_ref());
+            let f = f.ok()?;
+            for (i, other) in others.iter().enumerate() {
+                let found = scalar.value(&f.row(i).iter().copied().collect::<Vec<f64>>());
+                if found < best {
+                    best = found;
+                    row.copy_from_slice(other);
+                }
+            }
+        }
+        Some(best)
+    }
+
+    /// The functions of `scalar` and their gradients at coordinates `t`, with the levels of `row`; none where the model has no
+    /// finite value.
+    fn functions(&self, row: &[f64], t: &[f64], scalar: &Scalar) -> Option<Vec<Slope>> {
+        let mut row = row.to_vec();
+        set(&self.variables, t, &mut row);
+        let x = table(std::iter::once(row.as_slice()));
+        let model = self.region.model;
+        let f = model.predict(x.as_ref()).ok()?;
+        let f: Vec<f64> = f.row(0).iter().copied().collect();
+        let needed = |o: usize| scalar.weights.iter().any(|weights| weights[o] != 0.0);
+        let gradient = |o: usize| match needed(o) {
+            true => model.gradient(x.as_ref(), o).ok(),
+            false => Some(Mat::zeros(1, row.len())),
+        };
+        let gradients = (0..f.len())
+            .map(gradient)
+            .collect::<Option<Vec<Mat<f64>>>>()?;
+        let terms = scalar.weights.iter().zip(&scalar.offsets);
+        let term = |(weights, offset): (&Vec<f64>, &f64)| {
+            let along = |variable: &Variable| {
+                let j = variable.factor.first;
+                let slopes = gradients.iter().zip(weights).map(|(g, w)| w * g[(0, j)]);
+                slopes.sum::<f64>() * variable.slope(&row)
+            };
+            let slope = self.variables.iter().map(along).collect();
+            (dot(weights, &f) - offset, slope)
+        };
+        Some(terms.map(term).collect())
+    }
+}
+
+/// Rows side by side in a matrix (rows × d).
+pub(crate) fn table<'b>(rows: impl Iterator<Item = &'b [f64]>) -> Mat<f64> {
+    let rows: Vec<&[f64]> = rows.collect();
+    Mat::from_fn(rows.len(), rows.first().map_or(0, |r| r.len()), |i, j| {
+        rows[i][j]
+    })
+}
+
+fn set(variables: &[Variable], t: &[f64], row: &mut [f64]) {
+    for (variable, t) in variables.iter().zip(t) {
+        variable.set(*t, row);
+    }
+}
+
+fn put(factor: &Factor, level: usize, row: &mut [f64]) {
+    let inputs = &factor.levels[level].inputs;
+    row[factor.first..][..inputs.len()].copy_from_slice(inputs);
+}
+
+/// Rows that fill the unit cube of dimension `n`, for each of some combinations.
+fn spread(n: usize, combinations: usize, seed: u64) -> Vec<Vec<f64>> {
+    let input = |j: usize| Input {
+        name: format!("t{j}"),
+        range: Range::Real {
+            low: 0.0,
+            high: 1.0,
+        },
+    };
+    let Ok(space) = Space::new((0..n).map(input).collect()) else {
+        // Nothing moves.
+        return vec![vec![]];
+    };
+    let rows = (PLACES / combinations).max(FEWEST);
+    // Halton's sequence takes any number of rows and inputs.
+    plan(&space, Scheme::Halton, rows, &[], seed).unwrap_or_default()
+}
+
+/// The place inside the faces that is nearest to `t`; none where there is none.
+fn inside(t: &[f64], faces: &[Face]) -> Option<Vec<f64>> {
+    let n = t.len();
+    if faces.len() == 2 * n {
+        return Some(t.to_vec());
+    }
+    let towards: Vec<f64> = t.iter().map(|t| -t).collect();
+    let found = solve(&Mat::identity(n, n), &towards, faces)?;
+    Some(found.x.iter().map(|t| t.clamp(0.0, 1.0)).collect())
+}
