@@ -11,6 +11,8 @@
 //! | [`prediction`] | predicted against true values |
 //! | [`residuals`] | residuals against predictions, and their histogram |
 //! | [`effects`] | the effect of each input alone |
+//! | [`distributions`] | histograms of outputs, with marks at their quantiles |
+//! | [`tradeoffs`] | the Pareto front of several outputs |
 //! | [`fit`] | one method's predictions, and its errors beside those of others |
 //!
 //! The crate knows nothing of models. Drawing is deterministic and never fails: values that are not finite are skipped,
@@ -30,10 +32,12 @@
 //! ```
 
 mod canvas;
+mod distribution;
 mod effects;
 mod feature_grid;
 mod features;
 mod fit;
+mod front;
 mod importance;
 mod learning;
 mod markers;
@@ -51,10 +55,12 @@ mod tests;
 mod text;
 
 pub use canvas::Canvas;
+pub use distribution::{Histogram, distributions};
 pub use effects::{Effect, Effects, effects};
 pub use feature_grid::{FeatureGrid, Weights, feature_grid};
 pub use features::{Features, features};
 pub use fit::{Series, fit};
+pub use front::{Tradeoffs, tradeoffs};
 pub use importance::{Importance, importance};
 pub use learning::{Learning, learning};
 pub use prediction::{Prediction, prediction};

@@ -197,6 +197,24 @@ proptest! {
             .collect();
         check("effects", &effects(Effects { title: &title, quantity: &title, effects: &each }));
     }
+
+    #[test]
+    fn distributions_survive_anything(title in name(), outputs in names(), values in values(60), marks in values(9)) {
+        let marks: Vec<(String, f64)> = marks.into_iter().map(|mark| (title.clone(), mark)).collect();
+        let each: Vec<Histogram<'_>> = outputs
+            .iter()
+            .map(|quantity| Histogram { quantity, values: &values, marks: &marks })
+            .collect();
+        check("distributions", &distributions(&title, &each));
+    }
+
+    #[test]
+    fn fronts_survive_anything(title in name(), outputs in names(), points in prop::collection::vec(values(30), 0..40)) {
+        for count in 0..=outputs.len() {
+            let outputs = &outputs[..count];
+            check("front", &tradeoffs(Tradeoffs { title: &title, outputs, points: &points }));
+        }
+    }
 }
 
 #[test]
