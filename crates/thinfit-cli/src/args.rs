@@ -49,6 +49,10 @@ pub enum Command {
     Export(ExportArgs),
     /// Plan where to take samples: rows that fill the ranges of the inputs evenly.
     Design(DesignArgs),
+    /// Find where a model is least or largest, or the Pareto front of several outputs.
+    Minimise(MinimiseArgs),
+    /// Tell how the outputs are distributed where the inputs are uncertain.
+    Propagate(PropagateArgs),
     /// Write samples of a built-in problem as a table.
     Data(DataArgs),
     /// Learn a built-in problem, compare with the paper, and draw the fit.
@@ -487,6 +491,90 @@ pub struct DesignArgs {
     /// How the table of rows that exist is read.
     #[command(flatten)]
     pub table: TableArgs,
+}
+
+/// Options of `thinfit minimise`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "The search stays in the ranges of the samples. Columns of text are tried level by level. Of several outputs,\n\
+                  the Pareto front is found: points of which none is better than another in every output.\n\n\
+                  Examples:\n  thinfit minimise model.json\n  \
+                  thinfit minimise model.json --maximise\n  \
+                  thinfit minimise pump.json --target noise --fix material=steel --within width+height<=4\n  \
+                  thinfit minimise pump.json --maximise flow -o front.csv --plot front.svg"
+)]
+pub struct MinimiseArgs {
+    /// Model written by `thinfit fit`.
+    pub model: PathBuf,
+    /// Outputs to minimise, separated by commas; one alone has a minimum, several have a front [default: all].
+    #[arg(short, long, value_name = "COL,…")]
+    pub target: Vec<String>,
+    /// Maximise: the only output, or those named here.
+    #[arg(long, value_name = "COL,…", num_args = 0..=1, default_missing_value = "")]
+    pub maximise: Vec<String>,
+    /// Keep a column at a number or a level; may be repeated.
+    #[arg(long, value_name = "COL=VALUE")]
+    pub fix: Vec<String>,
+    /// A linear constraint on columns of numbers, such as `2*x2 - x3 <= 4`, with <=, >= or =; may be repeated. Names may stand in
+    /// quotes.
+    #[arg(long, value_name = "CONSTRAINT")]
+    pub within: Vec<String>,
+    /// Seed of the search; the same seed gives the same result.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Print the result as one JSON object.
+    #[arg(long)]
+    pub json: bool,
+    /// Where to write the points as a table, as CSV: the minimum and others that are about as good, or the front.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Where to draw the front, as .svg or .png.
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+}
+
+/// Options of `thinfit propagate`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "The distributions are a TOML file with a line for each column; columns that are not named are even over the\n\
+                  ranges of the samples:\n \
+                  thickness = { normal = [1.2, 0.05] }                mean and standard deviation\n \
+                  width = { uniform = [3, 4] }                        or just [3, 4]\n \
+                  load = { lognormal = [100, 1.3] }                   median and factor: 68 % lie within 100/1.3 and 100*1.3\n \
+                  angle = { triangular = [0, 2, 10] }                 least, most likely and largest\n \
+                  holes = { low = 2, high = 8, whole = true }         whole numbers\n \
+                  speed = 30                                          fixed\n \
+                  material = { steel = 0.7, brass = 0.3 }             probabilities of levels\n\n\
+                  Examples:\n  thinfit propagate model.json inputs.toml\n  \
+                  thinfit propagate model.json inputs.toml --above 3 --rows 1000000 --plot y.svg\n  \
+                  thinfit propagate pump.json inputs.toml --below flow=2 -o draws.csv"
+)]
+pub struct PropagateArgs {
+    /// Model written by `thinfit fit`.
+    pub model: PathBuf,
+    /// Distributions of the inputs.
+    pub inputs: PathBuf,
+    /// Number of draws.
+    #[arg(long, value_name = "M", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(2..=10_000_000))]
+    pub rows: u32,
+    /// Print the probability that an output is above a limit; may be repeated.
+    #[arg(long, value_name = "[COL=]X", allow_hyphen_values = true)]
+    pub above: Vec<String>,
+    /// Print the probability that an output is below a limit; may be repeated.
+    #[arg(long, value_name = "[COL=]X", allow_hyphen_values = true)]
+    pub below: Vec<String>,
+    /// Seed of the draws; the same seed gives the same numbers.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Print the result as one JSON object.
+    #[arg(long)]
+    pub json: bool,
+    /// Where to write the draws as a table, as CSV: inputs and outputs.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Where to draw the histograms of the outputs, as .svg or .png.
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
 }
 
 /// Options of `thinfit demo`.

@@ -6,3 +6,28 @@ pub use thinfit_methods::{four_digits, two_digits};
 pub fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
+
+/// `value` to six significant digits, as short as they can be written.
+pub fn six_digits(value: f64) -> String {
+    let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
+    let text = format!("{rounded:?}");
+    text.strip_suffix(".0").unwrap_or(&text).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn six_digits_are_rounded_and_short() {
+        for (value, text) in [
+            (1.23456789, "1.23457"),
+            (-2.0, "-2"),
+            (1234567.0, "1234570"),
+            (1.23456789e-20, "1.23457e-20"),
+            (0.5, "0.5"),
+        ] {
+            assert_eq!(six_digits(value), text);
+        }
+    }
+}

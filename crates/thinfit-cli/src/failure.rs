@@ -139,3 +139,14 @@ impl From<thinfit_experiments::TooFewInputs> for Failure {
         Failure::new(error.to_string())
     }
 }
+
+impl From<thinfit_study::Error> for Failure {
+    fn from(error: thinfit_study::Error) -> Self {
+        match error {
+            error @ thinfit_study::Error::Constraint { .. } => {
+                Failure::new(format!("--within {error}"))
+            }
+            error => Failure::new(error.to_string()),
+        }
+    }
+}

@@ -15,6 +15,7 @@ mod interrupt;
 mod limit;
 mod memory;
 mod output;
+mod picture;
 mod progress;
 mod settings;
 mod shell;
@@ -29,7 +30,8 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser};
 
 use crate::args::{Cli, Command, FitArgs};
 use crate::commands::{
-    compare, data, demo, design, export, fit, inspect, plot, predict, report, reproduce, score,
+    compare, data, demo, design, export, fit, inspect, minimise, plot, predict, propagate, report,
+    reproduce, score,
 };
 use crate::failure::Failure;
 use crate::memory::Memory;
@@ -81,6 +83,8 @@ fn dispatch(cli: Cli, out: &mut impl Write) -> Result<bool, Failure> {
         Command::Report(args) => report::run(&args, memory, out)?,
         Command::Export(args) => export::run(&args, memory, out)?,
         Command::Design(args) => design::run(&args, memory, out)?,
+        Command::Minimise(args) => minimise::run(&args, memory, out)?,
+        Command::Propagate(args) => propagate::run(&args, memory, out)?,
         Command::Data(args) => data::run(&args, memory, out)?,
         Command::Demo(args) => demo::run(&args, out)?,
         Command::Reproduce(args) => return reproduce::run(&args, out),

@@ -22,7 +22,7 @@ use crate::progress::Progress;
 /// The formats of every picture.
 const FORMATS: [&str; 2] = ["svg", "png"];
 /// PNG pixels per SVG pixel.
-const DOTS: f64 = 2.0;
+pub const DOTS: f64 = 2.0;
 /// Effects that are drawn, those of the inputs that matter most.
 const CURVES: usize = 60;
 /// Points on the curve of an effect.

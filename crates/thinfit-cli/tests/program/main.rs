@@ -20,6 +20,7 @@ mod predict;
 mod report;
 mod reproduce;
 mod strangers;
+mod study;
 mod walk;
 
 use std::path::{Path, PathBuf};

@@ -1,0 +1,263 @@
+//! `thinfit minimise` and `thinfit propagate`.
+
+use super::*;
+
+/// A table of numbers and text with two outputs, and a Gaussian process of them in `model.json`.
+fn fitted(name: &str) -> PathBuf {
+    let folder = folder(name);
+    let mut table = String::from("width,v [m/s],kind,cost,noise\n");
+    for i in 0..91 {
+        let (x, v) = (
+            f64::from(i * 37 % 91) / 90.0 * 4.0,
+            1.0 + f64::from(i * 29 % 91) / 90.0,
+        );
+        let kind = ["steel", "brass", "lead"][i as usize % 3];
+        let dear = [0.0, 0.5, 1.0][i as usize % 3];
+        let cost = (x - 1.0).powi(2) + v + dear;
+        let noise = (x - 3.0).powi(2) + 2.0 - v + 0.3 * dear;
+        table += &format!("{x},{v},{kind},{cost},{noise}\n");
+    }
+    write(&folder, "table.csv", table);
+    let fit = [
+        "fit",
+        "table.csv",
+        "--target=cost,noise",
+        "--method=gaussian-process",
+        "--quiet",
+    ];
+    succeed(&folder, &fit);
+    folder
+}
+
+#[test]
+fn a_minimum_is_told_with_its_border_and_written_as_rows_to_predict() {
+    let folder = fitted("minimise");
+    let arguments = ["minimise", "model.json", "--target=cost", "-o=best.csv"];
+    let told = succeed(&folder, &arguments);
+    assert!(told.starts_with("cost is least, "), "{told}");
+    assert!(told.contains("  kind     steel\n"), "{told}");
+    assert!(
+        told.contains("v [m/s] (lower end, 1.000) lies on the border of its range"),
+        "{told}"
+    );
+    assert!(told.contains("with probability 90 %"), "{told}");
+    assert_eq!(succeed(&folder, &arguments), told);
+    let best = read(&folder, "best.csv");
+    assert!(
+        best.starts_with("width,\"v [m/s]\",kind,cost,cost_low,cost_high\n"),
+        "{best}"
+    );
+    let json = succeed(
+        &folder,
+        &["minimise", "model.json", "--target=cost", "--json"],
+    );
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert!(
+        (json["point"]["width"].as_f64().unwrap() - 1.0).abs() < 0.02,
+        "{json}"
+    );
+    let value = json["value"].as_f64().unwrap();
+    assert!((value - 1.0).abs() < 0.05, "{json}");
+    let predicted = succeed(&folder, &["predict", "model.json", "best.csv"]);
+    let cells = predicted.lines().nth(1).unwrap();
+    let cost: f64 = cells.split(',').next().unwrap().parse().unwrap();
+    assert!((cost - value).abs() < 1e-9, "{predicted} {value}");
+
+    let within = [
+        "minimise",
+        "model.json",
+        "-t=cost",
+        "--within",
+        "2*width + v [m/s] >= 5.5",
+        "--fix=kind=lead",
+        "--json",
+    ];
+    let json: serde_json::Value = serde_json::from_str(&succeed(&folder, &within)).unwrap();
+    assert_eq!(json["point"]["kind"], "lead");
+    let [width, v] = ["width", "v [m/s]"].map(|name| json["point"][name].as_f64().unwrap());
+    assert!((2.0 * width + v - 5.5).abs() < 1e-13, "{json}");
+    assert_eq!(json["held_by"][0], "2*width + v [m/s] >= 5.5");
+    let most = succeed(
+        &folder,
+        &["minimise", "model.json", "--target=cost", "--maximise"],
+    );
+    assert!(most.starts_with("cost is largest, "), "{most}");
+}
+
+#[test]
+fn a_front_is_printed_written_and_drawn() {
+    let folder = fitted("front");
+    let told = succeed(
+        &folder,
+        &["minimise", "model.json", "-o=front.csv", "--plot=front.svg"],
+    );
+    assert!(told.contains("points of the front"), "{told}");
+    let front = read(&folder, "front.csv");
+    let mut lines = front.lines();
+    assert_eq!(lines.next(), Some("width,\"v [m/s]\",kind,cost,noise"));
+    let values: Vec<[f64; 2]> = lines
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            [cells[3].parse().unwrap(), cells[4].parse().unwrap()]
+        })
+        .collect();
+    assert!(values.len() > 30, "{front}");
+    assert!(
+        values
+            .windows(2)
+            .all(|pair| pair[0][0] < pair[1][0] && pair[0][1] > pair[1][1])
+    );
+    assert!(read(&folder, "front.svg").contains("cost (small)"));
+    let maximised = succeed(
+        &folder,
+        &["minimise", "model.json", "--maximise", "noise", "--json"],
+    );
+    let json: serde_json::Value = serde_json::from_str(&maximised).unwrap();
+    assert_eq!(json["maximised"], serde_json::json!([false, true]));
+    succeed(&folder, &["minimise", "model.json", "--plot=front.png"]);
+    assert!(
+        std::fs::read(folder.join("front.png"))
+            .unwrap()
+            .starts_with(b"\x89PNG")
+    );
+}
+
+#[test]
+fn what_cannot_be_minimised_is_named() {
+    let folder = fitted("minimise-errors");
+    for (options, words) in [
+        (
+            &["--fix=widht=1"][..],
+            &["--fix widht=1", "did you mean `width`?"][..],
+        ),
+        (&["--fix=width"], &["expected a column and its value"]),
+        (
+            &["--fix=width=7"],
+            &["`width`: expected a number in the range of the samples, 0 to 4, found 7"],
+        ),
+        (
+            &["--fix=kind=wood"],
+            &["expected one of its levels, found `wood`"],
+        ),
+        (
+            &["--within=width >= 9"],
+            &["--within `width >= 9`", "missed by at least 5"],
+        ),
+        (&["--within=kind <= 2"], &["found `kind`, which has levels"]),
+        (&["--within=width"], &["expected `<=`, `>=` or `=`"]),
+        (
+            &["--target=costs"],
+            &["--target: expected an output of the model, found `costs`; did you mean `cost`?"],
+        ),
+        (
+            &["--maximise"],
+            &["--maximise: expected which of the 2 outputs"],
+        ),
+        (
+            &["--target=cost", "--maximise=noise"],
+            &["not among those of --target"],
+        ),
+        (
+            &["--target=cost", "--plot=a.svg"],
+            &["--plot: expected several outputs"],
+        ),
+        (&["--plot=a.pdf"], &["ends in .svg or .png"]),
+        (&["-o=model.json"], &["model.json"]),
+    ] {
+        fail(
+            &folder,
+            &[&["minimise", "model.json"], options].concat(),
+            words,
+        );
+    }
+}
+
+#[test]
+fn uncertain_inputs_are_propagated() {
+    let folder = fitted("propagate");
+    let inputs = "width = { normal = [2, 0.1] }\nkind = { steel = 0.5, brass = 0.5 }\n";
+    write(&folder, "inputs.toml", inputs);
+    let arguments = [
+        "propagate",
+        "model.json",
+        "inputs.toml",
+        "--rows=5000",
+        "--above=cost=2.7",
+        "-o=draws.csv",
+        "--plot=spread.svg",
+    ];
+    let told = succeed(&folder, &arguments);
+    assert!(told.starts_with("5000 draws\neven over the ranges of the samples, since nothing was said of them: v [m/s]\n"), "{told}");
+    assert!(
+        told.contains("standard deviation") && told.contains("\nabove 2.7 "),
+        "{told}"
+    );
+    assert!(!told.contains("warning"), "{told}");
+    let draws = read(&folder, "draws.csv");
+    assert_eq!(draws.lines().count(), 5001);
+    assert!(draws.starts_with("width,\"v [m/s]\",kind,cost,noise\n") && !draws.contains("lead"));
+    assert!(read(&folder, "spread.svg").contains("5,000 draws"));
+    let json = [&arguments[..4], &["--json", "--below=noise=2"]].concat();
+    let json: serde_json::Value = serde_json::from_str(&succeed(&folder, &json)).unwrap();
+    // (x − 1)² + v + dear: 1.01 + 1.5 + 0.25.
+    let mean = json["outputs"][0]["model"]["mean"]["value"]
+        .as_f64()
+        .unwrap();
+    assert!((mean - 2.76).abs() < 0.05, "{mean}");
+    assert_eq!(json["beyond"][0]["side"], "below");
+    assert_eq!(
+        json["outputs"][0]["model"]["quantiles"]
+            .as_array()
+            .unwrap()
+            .len(),
+        7
+    );
+    write(&folder, "inputs.toml", "width = { normal = [4, 1] }");
+    let told = succeed(&folder, &arguments[..4]);
+    assert!(
+        told.contains("\nwarning: ")
+            && told.contains(" % of the draws lie outside the ranges of the samples (width "),
+        "{told}"
+    );
+}
+
+#[test]
+fn distributions_that_are_none_are_named() {
+    let folder = fitted("propagate-errors");
+    let arguments = ["propagate", "model.json", "inputs.toml", "--rows=100"];
+    fail(&folder, &arguments, &["cannot read the inputs inputs.toml"]);
+    for (text, words) in [
+        (
+            "widht = 1",
+            &["inputs.toml: expected a column of the model, found `widht`; did you mean `width`?"]
+                [..],
+        ),
+        (
+            "width = { normal = [1] }",
+            &["inputs.toml: `width`: expected `normal = [mean, deviation]`"],
+        ),
+        ("width = true", &["`width`: expected a number, a level"]),
+        ("width = 'steel'", &["expected numbers, found levels"]),
+        (
+            "kind = { wood = 1 }",
+            &["expected one of its levels, found `wood`"],
+        ),
+        ("kind = { normal = [1, 1] }", &["`kind`: expected levels"]),
+        (
+            "width = [",
+            &["expected TOML such as `speed = { normal = [5, 0.2] }`"],
+        ),
+    ] {
+        write(&folder, "inputs.toml", text);
+        fail(&folder, &arguments, words);
+    }
+    write(&folder, "inputs.toml", "");
+    for (option, words) in [
+        ("--above=3", "expected one of the 2 outputs, such as cost=3"),
+        ("--above=cost=x", "expected a number such as 3"),
+        ("--below=costs=1", "did you mean `cost`?"),
+        ("--plot=a.gif", "ends in .svg or .png"),
+    ] {
+        fail(&folder, &[&arguments[..], &[option]].concat(), &[words]);
+    }
+}
