@@ -18,6 +18,27 @@ pub enum Column {
     Levels(Vec<String>),
 }
 
+fn refuse(error: thinfit_design::Error) -> PyErr {
+    PyValueError::new_err(format!("`ranges`: {error}"))
+}
+
+/// The space of names and ranges as JSON.
+///
+/// # Errors
+/// ValueError: a range that is none.
+pub fn space(ranges: Vec<(String, String)>) -> PyResult<Space> {
+    let inputs = ranges.into_iter().map(|(name, text)| {
+        let range: Result<Range, _> = serde_json::from_str(&text);
+        range
+            .map(|range| Input {
+                name: name.clone(),
+                range,
+            })
+            .map_err(|error| PyValueError::new_err(format!("`ranges[{name:?}]`: {error}")))
+    });
+    Space::new(inputs.collect::<PyResult<_>>()?).map_err(refuse)
+}
+
 /// `rows` new rows by the scheme of this name, as a column for each input. `ranges` are names, and ranges as JSON; `taken` has a
 /// column for each input of the rows that exist.
 ///
@@ -43,17 +64,7 @@ pub fn design(
             return Err(PyValueError::new_err(problem));
         }
     };
-    let inputs = ranges.into_iter().map(|(name, text)| {
-        let range: Result<Range, _> = serde_json::from_str(&text);
-        range
-            .map(|range| Input {
-                name: name.clone(),
-                range,
-            })
-            .map_err(|error| PyValueError::new_err(format!("`ranges[{name:?}]`: {error}")))
-    });
-    let refuse = |error: thinfit_design::Error| PyValueError::new_err(format!("`ranges`: {error}"));
-    let space = Space::new(inputs.collect::<PyResult<_>>()?).map_err(refuse)?;
+    let space = space(ranges)?;
     let count = taken.first().map_or(0, Vec::len);
     let place = |i: usize, (input, column): (&Input, &Vec<Given>)| {
         let value = match &column[i] {

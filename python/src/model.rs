@@ -2,6 +2,7 @@
 
 use crate::array::{array, flat, view};
 use crate::compute::{bug, compute, raise};
+use crate::design::{Column, space};
 use crate::encoding::Encoding;
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -10,8 +11,9 @@ use pyo3::types::PyBytes;
 use std::path::{Path, PathBuf};
 use thinfit::file::write_whole;
 use thinfit::{MatRef, Precision};
-use thinfit_methods::Predictor;
+use thinfit_methods::{Factor, Predictor, Setting};
 use thinfit_report::Rows;
+use thinfit_study::{Aim, Ranges, suggest};
 
 /// A fitted network, or a fitted sum of kernels.
 #[pyclass(frozen, module = "thinfit._native")]
@@ -220,6 +222,61 @@ impl Model {
         threads: usize,
     ) -> PyResult<Vec<f64>> {
         compute(py, threads, || self.0.effect(output, input, &at))
+    }
+
+    /// `rows` new rows for a goal of this name and an output, as a name and values for each column of the user's table. `ranges` are
+    /// names, and ranges as JSON; `taken` are inputs of rows that count as sampled.
+    #[allow(clippy::too_many_arguments, reason = "as Python calls it")]
+    fn suggest(
+        &self,
+        py: Python<'_>,
+        rows: usize,
+        goal: &str,
+        output: usize,
+        ranges: Vec<(String, String)>,
+        taken: PyReadonlyArray2<'_, f64>,
+        seed: u64,
+        threads: usize,
+    ) -> PyResult<Vec<(String, Column)>> {
+        let goal = match goal {
+            "uncertainty" => Aim::Uncertainty,
+            "minimum" => Aim::Minimum(output),
+            "maximum" => Aim::Maximum(output),
+            other => {
+                let text =
+                    format!("`goal`: expected uncertainty, minimum or maximum, found {other:?}");
+                return Err(PyValueError::new_err(text));
+            }
+        };
+        let ranges = match ranges.is_empty() {
+            true => Ranges::of(&self.0),
+            false => Ranges::within(&self.0, &space(ranges)?).map_err(raise)?,
+        };
+        let taken = view(&taken)?;
+        let found = || suggest(&self.0, &ranges, goal, rows, taken, seed);
+        let found = compute(py, threads, found)?;
+        let column = |factor: &Factor| {
+            let rows = (0..found.nrows())
+                .map(|i| found.row(i).iter().copied().collect())
+                .collect::<Vec<Vec<f64>>>();
+            let values = rows.iter().map(|row| factor.setting(row));
+            let column = match (&factor.unit, factor.levels.is_empty()) {
+                (None, true) => Column::Numbers(rows.iter().map(|row| row[factor.first]).collect()),
+                (unit, _) => Column::Levels(
+                    values
+                        .map(|value| match value {
+                            Setting::Level(name) => name.to_owned(),
+                            // A column of quantities is read with its unit.
+                            Setting::Number(number) => {
+                                format!("{number} {}", unit.as_deref().unwrap_or_default())
+                            }
+                        })
+                        .collect(),
+                ),
+            };
+            (factor.name.clone(), column)
+        };
+        Ok(ranges.factors().iter().map(column).collect())
     }
 
     /// The ONNX graph, written to `path` if there is one.

@@ -53,6 +53,8 @@ pub enum Command {
     Minimise(MinimiseArgs),
     /// Tell how the outputs are distributed where the inputs are uncertain.
     Propagate(PropagateArgs),
+    /// Propose the rows to sample next, where a model learns most from them.
+    Suggest(SuggestArgs),
     /// Write samples of a built-in problem as a table.
     Data(DataArgs),
     /// Learn a built-in problem, compare with the paper, and draw the fit.
@@ -575,6 +577,54 @@ pub struct PropagateArgs {
     /// Where to draw the histograms of the outputs, as .svg or .png.
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
+}
+
+/// What new rows are for.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Goal {
+    /// Lower the uncertainty everywhere.
+    Uncertainty,
+    /// Find where the target is least.
+    Minimum,
+    /// Find where the target is largest.
+    Maximum,
+}
+
+/// Options of `thinfit suggest`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Sample the rows, add them to the table, fit again, and go on.\n\n\
+                  Examples:\n  thinfit suggest model.json --rows 8 -o next.csv\n  \
+                  thinfit suggest model.json --rows 4 --goal minimum --ranges ranges.toml -o next.csv"
+)]
+pub struct SuggestArgs {
+    /// Model written by `thinfit fit`, with uncertainty: a thin network or a sum of kernels.
+    pub model: PathBuf,
+    /// Number of rows, the most useful first.
+    #[arg(long, value_name = "M", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rows: u32,
+    /// What the rows are for.
+    #[arg(long, value_name = "NAME", value_enum, default_value = "uncertainty")]
+    pub goal: Goal,
+    /// The output whose minimum or maximum is searched [default: the only one].
+    #[arg(long, value_name = "COL")]
+    pub target: Option<String>,
+    /// Ranges of the inputs, as for `thinfit design` [default: those of the samples].
+    #[arg(long, value_name = "FILE")]
+    pub ranges: Option<PathBuf>,
+    /// Table of rows that the model was not fitted to but that are planned or taken: new ones keep away from them. The rows of the fit are known
+    /// to the model, and need not be given.
+    #[arg(long, value_name = "TABLE")]
+    pub add_to: Option<PathBuf>,
+    /// Seed of the candidates; the same seed gives the same rows.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Where to write the table, as CSV [default: standard output].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// How the table of planned rows is read.
+    #[command(flatten)]
+    pub table: TableArgs,
 }
 
 /// Options of `thinfit demo`.

@@ -31,7 +31,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser};
 use crate::args::{Cli, Command, FitArgs};
 use crate::commands::{
     compare, data, demo, design, export, fit, inspect, minimise, plot, predict, propagate, report,
-    reproduce, score,
+    reproduce, score, suggest,
 };
 use crate::failure::Failure;
 use crate::memory::Memory;
@@ -85,6 +85,7 @@ fn dispatch(cli: Cli, out: &mut impl Write) -> Result<bool, Failure> {
         Command::Design(args) => design::run(&args, memory, out)?,
         Command::Minimise(args) => minimise::run(&args, memory, out)?,
         Command::Propagate(args) => propagate::run(&args, memory, out)?,
+        Command::Suggest(args) => suggest::run(&args, memory, out)?,
         Command::Data(args) => data::run(&args, memory, out)?,
         Command::Demo(args) => demo::run(&args, out)?,
         Command::Reproduce(args) => return reproduce::run(&args, out),

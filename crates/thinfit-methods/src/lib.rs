@@ -43,6 +43,7 @@
 mod auto;
 mod choice;
 mod comparison;
+mod covariance;
 mod device;
 mod factor;
 mod kernels;
@@ -59,6 +60,7 @@ mod settings;
 
 pub use auto::Auto;
 pub use comparison::{CONTENDERS, Compared, Comparison, Contender, contenders};
+pub use covariance::Covariance;
 pub use device::{Device, Placement};
 pub use factor::{Factor, Level, Setting};
 pub use kernels::edge::{Crossing, Edge};

@@ -10,7 +10,7 @@ use crate::rows::{Compared, Rows, compared};
 use crate::thin::thin;
 use crate::uncertainty::{LEVEL, LEVELS, Uncertainty, uncertainty};
 use serde::Serialize;
-use thinfit::{Mat, Result};
+use thinfit::Result;
 use thinfit_export::JavaScript;
 use thinfit_methods::{Predictor, four_digits};
 use thinfit_text::clean;
@@ -74,7 +74,9 @@ impl Content {
         let compared = rows.map(|rows| compared(model, rows)).transpose()?;
         // Of a table of other rows it does not matter where they are thin.
         let fitted = rows.filter(|_| compared.as_ref().is_some_and(|compared| compared.alike));
-        let samples = points(model).or_else(|| fitted.map(|rows| rows.x.clone()));
+        let samples = model
+            .samples()
+            .or_else(|| fitted.map(|rows| rows.x.clone()));
         if let Some(x) = &samples {
             controls
                 .iter_mut()
@@ -116,17 +118,6 @@ impl Content {
             controls,
         })
     }
-}
-
-/// The samples that a sum of kernels has kept, in the units of the data (m × d).
-fn points(model: &Predictor) -> Option<Mat<f64>> {
-    let Predictor::Kernel(model) = model else {
-        return None;
-    };
-    let (points, scaler) = (model.points(), &model.input_scaler);
-    Some(Mat::from_fn(points.nrows(), model.dim(), |i, j| {
-        scaler.unwarped(j, points[(i, j)] * scaler.scale[j] + scaler.shift[j])
-    }))
 }
 
 fn tried(model: &Predictor) -> Vec<Tried> {

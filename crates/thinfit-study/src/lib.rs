@@ -7,6 +7,7 @@
 //! | Where is an output least, or largest? | [`minimise`] |
 //! | What can be had of several outputs at once? | [`front`] |
 //! | What follows from uncertain inputs? | [`propagate`] |
+//! | Where do new samples help most? | [`suggest`] |
 //!
 //! A [`Region`] is where the first two may look: some columns fixed, the others within linear constraints.
 //!
@@ -31,12 +32,15 @@ mod constraint;
 mod distribution;
 mod error;
 mod front;
+mod improvement;
 mod minimum;
 mod point;
 mod propagation;
 mod quadratic;
+mod ranges;
 mod region;
 mod search;
+mod suggestion;
 mod survey;
 
 pub use distribution::{Given, Inputs};
@@ -47,4 +51,6 @@ pub use point::{Point, Value};
 pub use propagation::{
     Block, Estimate, Outside, Propagation, Quantile, Spread, Summary, propagate,
 };
+pub use ranges::Ranges;
 pub use region::{Goal, Region};
+pub use suggestion::{Aim, Places, choose, suggest};

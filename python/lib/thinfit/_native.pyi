@@ -85,6 +85,16 @@ class Model:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
     def sensitivity(self, output: int, threads: int) -> dict[str, Any]: ...
     def effect(self, output: int, input: int, at: Sequence[float], threads: int) -> list[float]: ...
+    def suggest(
+        self,
+        rows: int,
+        goal: str,
+        output: int,
+        ranges: list[tuple[str, str]],
+        taken: NDArray[np.float64],
+        seed: int,
+        threads: int,
+    ) -> list[tuple[str, list[Any]]]: ...
     def onnx(self, precision: str, path: str | os.PathLike[str] | None) -> bytes: ...
 
 def fit(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
@@ -13,7 +14,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
-from . import _native, card, encoding, plotting
+from . import _native, card, encoding, planning, plotting
 from .parameters import RandomState, place, plain, seed, settings_named, threads
 from .progress import progress
 
@@ -387,6 +388,8 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
     def _samples(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats, Names]:
         """Inputs, outputs with as many axes as given, and the names of both."""
         outputs = _names(y)
+        # What `suggest` returns its rows in.
+        self._frame = type(X) if type(X).__module__.startswith(("pandas.", "polars.")) else None
         # The library checks for values that are not finite, and says where they are.
         checks = {"dtype": np.float64, "multi_output": True, "y_numeric": True, "ensure_min_samples": 2}
         learned = encoding.learn(X)
@@ -482,6 +485,66 @@ class CalibratedRegressor(Regressor):
         x = self._inputs(X)
         low, high = self._model.interval(x, level, threads(self.n_jobs))
         return self._shape(low), self._shape(high)
+
+    def suggest(
+        self,
+        rows: int = 8,
+        *,
+        goal: Literal["uncertainty", "minimum", "maximum"] = "uncertainty",
+        output: int = 0,
+        ranges: Mapping[str, planning.Range] | None = None,
+        add_to: ArrayLike | None = None,
+        random_state: RandomState = 0,
+    ) -> Any:
+        """Propose the rows to sample next, where the model learns most from them.
+
+        Parameters
+        ----------
+        rows : int, default=8
+            Number of rows, which are chosen together, the most useful first.
+        goal : {"uncertainty", "minimum", "maximum"}, default="uncertainty"
+            Lower the uncertainty everywhere, or find where an output is least or largest.
+        output : int, default=0
+            The output that is searched.
+        ranges : mapping of str to range or None, default=None
+            Ranges of the inputs, as for `thinfit.design`; those of the samples where there is none. The inputs of an array are
+            called x1, x2, …
+        add_to : array-like of shape (n_rows, n_features) or None, default=None
+            Rows that the model was not fitted to but that are planned or taken: new ones keep away from them.
+        random_state : int, RandomState instance or None, default=0
+            Seed of the candidates.
+
+        Returns
+        -------
+        ndarray of shape (rows, n_features), or a frame
+            A frame if the model was fitted to one; a dict of columns if it was read from a file and its inputs have names.
+
+        Examples
+        --------
+        >>> from thinfit import GaussianProcessRegressor
+        >>> X = np.array([[0.0], [0.1], [0.2], [0.3], [1.0]])
+        >>> model = GaussianProcessRegressor().fit(X, np.sin(6 * X[:, 0]))
+        >>> bool(0.3 < model.suggest(1)[0, 0] < 1)
+        True
+        """
+        check_is_fitted(self)
+        if not 0 <= output < self.n_outputs_:
+            raise ValueError(f"`output`: expected an index from 0 to {self.n_outputs_ - 1}, found {output!r}")
+        taken = np.empty((0, len(self._model.inputs))) if add_to is None else self._inputs(add_to)
+        found = self._model.suggest(
+            planning.count(rows),
+            goal,
+            output,
+            planning.written(ranges or {}),
+            taken,
+            seed(random_state),
+            threads(self.n_jobs),
+        )
+        columns = {name: np.array(values) for name, values in found}
+        if not hasattr(self, "feature_names_in_"):
+            return np.column_stack(list(columns.values()))
+        frame = getattr(self, "_frame", None)
+        return columns if frame is None else frame(columns)
 
 
 class UncertainRegressor(CalibratedRegressor, RandomRegressor):

@@ -56,15 +56,25 @@ def design(
     >>> sorted(plan["holes"].tolist())
     [2, 3, 4, 5]
     """
-    if not isinstance(rows, Integral) or rows < 1:
-        raise ValueError(f"`rows`: expected a positive int, found {rows!r}")
-    texts = [(str(name), json.dumps(plain(range, place("ranges", [name])))) for name, range in ranges.items()]
+    rows, texts = count(rows), written(ranges)
     taken = [] if add_to is None else [_column(add_to, name) for name in ranges]
     if len({len(column) for column in taken}) > 1:
         raise ValueError("`add_to`: expected columns of one length, found others")
-    columns = _native.design(texts, int(rows), scheme, taken, seed(random_state))
+    columns = _native.design(texts, rows, scheme, taken, seed(random_state))
     named = zip(ranges.items(), columns, strict=True)
     return {str(name): np.array(column, np.int64 if _is_whole(range) else None) for (name, range), column in named}
+
+
+def count(rows: int) -> int:
+    """The number of rows, at least one."""
+    if not isinstance(rows, Integral) or rows < 1:
+        raise ValueError(f"`rows`: expected a positive int, found {rows!r}")
+    return int(rows)
+
+
+def written(ranges: Mapping[str, Range]) -> list[tuple[str, str]]:
+    """Names, and ranges as JSON."""
+    return [(str(name), json.dumps(plain(range, place("ranges", [name])))) for name, range in ranges.items()]
 
 
 def _is_whole(range: Range) -> bool:

@@ -61,7 +61,7 @@ pub fn run(args: &DesignArgs, memory: Memory, out: &mut impl Write) -> Result<()
 }
 
 /// The ranges in a file.
-fn space(path: &Path) -> Result<Space, Failure> {
+pub fn space(path: &Path) -> Result<Space, Failure> {
     let table = read_toml(path, "the ranges", "speed = [1, 9]")?;
     let inputs = table.into_iter().map(|(name, value)| {
         let range =

@@ -14,6 +14,7 @@ pub mod propagate;
 pub mod report;
 pub mod reproduce;
 pub mod score;
+pub mod suggest;
 
 use std::path::Path;
 

@@ -21,6 +21,7 @@ mod report;
 mod reproduce;
 mod strangers;
 mod study;
+mod suggest;
 mod walk;
 
 use std::path::{Path, PathBuf};

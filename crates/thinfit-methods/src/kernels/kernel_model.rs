@@ -14,6 +14,7 @@
 //! `calibration`.
 
 pub(crate) mod calibration;
+mod covariance;
 pub(crate) mod file;
 mod importance;
 

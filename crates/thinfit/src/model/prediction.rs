@@ -8,7 +8,7 @@ use super::uncertainty::{Uncertainty, checked_spread};
 use crate::data::check_finite;
 use crate::math::chunks::row_chunks;
 use crate::math::columns::column_mut;
-use crate::math::product::multiply;
+use crate::math::product::{multiply, product};
 use crate::network::features::planes;
 use crate::network::planes::slopes;
 use crate::{Error, Result};
@@ -155,6 +155,19 @@ impl Model {
             problem: format!("a network made by `{}` has none", self.record.method),
             advice: "fit the data with a method of thinfit itself",
         })
+    }
+
+    /// e(a) M e(b)ᵀ for the rows of `a` and `b`: covariances of f, in units of the variance of the noise.
+    ///
+    /// # Errors
+    /// As [`Model::deviation`].
+    pub fn covariance(&self, a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        let k = self.activation.columns(self.width());
+        let covariance = self.uncertainty()?.matrix(k);
+        let of = |x| self.by_blocks(x, k, |_, e, mut out| out.copy_from(e.subcols(0, k)));
+        let (a, b) = (of(a)?, of(b)?);
+        let spread = product(b.as_ref(), covariance.as_ref());
+        check_result(product(a.as_ref(), spread.transpose()))
     }
 
     /// e(x) M e(x)ᵀ per row.

@@ -134,8 +134,8 @@ impl KernelModel {
         })
     }
 
-    /// The leave-one-out errors in closed form, from the factor of C.
-    fn left_out(&self, factor: &Mat<f64>) -> Option<Calibration> {
+    /// The diagonal of P (m), from the factor of C.
+    fn precisions(&self, factor: &Mat<f64>) -> Vec<f64> {
         let m = factor.nrows();
         let inverse = inverse(factor.as_ref(), all_threads());
         let mut p: Vec<f64> = (0..m).map(|i| inverse[(i, i)]).collect();
@@ -147,6 +147,19 @@ impl KernelModel {
                 *p = (*p - pull * pull / total).max(*p * f64::EPSILON);
             }
         }
+        p
+    }
+
+    /// α_io²/P_ii (m × c): the squared errors at rows left out, each by the variance expected there in units of the signal.
+    pub(super) fn surprises(&self) -> Result<Mat<f64>> {
+        let p = self.precisions(self.factor()?);
+        let square = |i: usize, o: usize| self.coefficients[(i, o)].powi(2) / p[i];
+        finite(Mat::from_fn(p.len(), self.outputs.len(), square))
+    }
+
+    /// The leave-one-out errors in closed form, from the factor of C.
+    fn left_out(&self, factor: &Mat<f64>) -> Option<Calibration> {
+        let (m, p) = (factor.nrows(), self.precisions(factor));
         let score = |o: usize, i: usize| {
             let alpha = self.coefficients[(i, o)].abs();
             match &self.signal {

@@ -1,0 +1,103 @@
+//! `thinfit suggest`: which rows to sample next.
+
+use std::io::Write;
+use std::path::Path;
+
+use thinfit::Mat;
+use thinfit_methods::{Predictor, Setting};
+use thinfit_study::{Aim, Ranges, suggest};
+use thinfit_table::{Cell, Writer};
+
+use crate::args::{self, SuggestArgs};
+use crate::columns::{match_inputs, open, read};
+use crate::commands::design::space;
+use crate::failure::Failure;
+use crate::memory::Memory;
+use crate::output::check_distinct;
+use crate::terminal;
+
+/// Chooses the rows and writes the table.
+pub fn run(args: &SuggestArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
+    let inputs = [
+        Some(&args.model),
+        args.ranges.as_ref(),
+        args.add_to.as_ref(),
+    ];
+    let inputs: Vec<&Path> = inputs.into_iter().flatten().map(|p| p.as_path()).collect();
+    match &args.output {
+        Some(output) => check_distinct(&inputs, &[(output.as_path(), "--output")])?,
+        None => terminal::check_open()?,
+    }
+    let model = super::load(&args.model, memory)?;
+    let goal = goal(args, &model)?;
+    let ranges = match &args.ranges {
+        None => Ranges::of(&model),
+        Some(path) => Ranges::within(&model, &space(path)?)?,
+    };
+    let d = model.inputs().len();
+    let taken = match &args.add_to {
+        None => Mat::zeros(0, d),
+        Some(path) => {
+            let mut reader = open(path, &args.table, memory, true)?;
+            match_inputs(&mut reader, &model, &[])?;
+            read(&mut reader, &args.table, &model)?.x
+        }
+    };
+    let taken = taken.as_ref().subcols(0, d);
+    let rows = suggest(&model, &ranges, goal, args.rows as usize, taken, args.seed)?;
+    let mut writer = match &args.output {
+        Some(path) => Writer::create(path)?,
+        None => Writer::new("standard output", out),
+    };
+    let factors = ranges.factors();
+    let names: Vec<&str> = factors.iter().map(|factor| factor.name.as_str()).collect();
+    writer.names(&names)?;
+    for i in 0..rows.nrows() {
+        let row: Vec<f64> = rows.row(i).iter().copied().collect();
+        // A column of quantities is read with its unit.
+        let quantities: Vec<Option<String>> = factors
+            .iter()
+            .map(|factor| Some(format!("{} {}", row[factor.first], factor.unit.as_ref()?)))
+            .collect();
+        let cells = factors.iter().zip(&quantities);
+        writer.cells(cells.map(
+            |(factor, quantity)| match (quantity, factor.setting(&row)) {
+                (Some(quantity), _) => Cell::Text(quantity),
+                (None, Setting::Number(number)) => Cell::Number(number),
+                (None, Setting::Level(name)) => Cell::Text(name),
+            },
+        ))?;
+    }
+    Ok(writer.finish()?)
+}
+
+/// What the rows are for, with the output that is searched.
+fn goal(args: &SuggestArgs, model: &Predictor) -> Result<Aim, Failure> {
+    let outputs = model.outputs();
+    let goal: fn(usize) -> Aim = match (args.goal, &args.target) {
+        (args::Goal::Uncertainty, None) => return Ok(Aim::Uncertainty),
+        (args::Goal::Uncertainty, Some(_)) => {
+            return Err(Failure::new(
+                "--target: expected --goal minimum or maximum beside it, found uncertainty, which is lowered for all outputs; \
+                 leave --target out, or give a goal",
+            ));
+        }
+        (args::Goal::Minimum, _) => Aim::Minimum,
+        (args::Goal::Maximum, _) => Aim::Maximum,
+    };
+    match &args.target {
+        None if outputs.len() == 1 => Ok(goal(0)),
+        None => Err(Failure::new(format!(
+            "expected the output to search, found {} of them; give one with --target COL: {}",
+            outputs.len(),
+            outputs.join(", ")
+        ))),
+        Some(name) => match outputs.iter().position(|output| output == name) {
+            Some(o) => Ok(goal(o)),
+            None => Err(Failure::new(format!(
+                "--target {name}: expected an output of the model, found another name; give one of {}",
+                outputs.join(", ")
+            ))),
+        },
+    }
+}

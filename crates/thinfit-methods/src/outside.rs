@@ -1,0 +1,181 @@
+//! Rows outside the ranges of the samples: how many there are, and how much less is known there.
+//!
+//! A network of waves repeats itself, a kernel goes back to its mean, and neither knows what f does beyond the samples. With c the
+//! nearest row inside, the error at x is taken to have the law of Laplace with the size
+//!
+//! ```text
+//! b = κ (|f(x) − f(c)| + Σ_j |∂_j f(c) (x_j − c_j)| + σ_y t),     t = max_j |x_j − c_j| / range_j
+//! ```
+//!
+//! beside the error inside, both as squares, and nothing is known beyond t = 1/5. The constants are measured on published
+//! functions: see `docs/results.md`.
+
+use crate::{Interval, Predictor};
+use thinfit::{Deviation, Mat, MatRef, Result};
+
+/// An input may leave its range by this fraction of it without being counted: a few samples show a slightly narrower range than the true
+/// one.
+const SLACK: f64 = 0.05;
+/// The most inputs named in a message.
+const MOST: usize = 3;
+/// Where intervals become infinite, as a share of a range.
+const FARTHEST: f64 = 0.2;
+/// κ for |f(x) − f(c)| and for the slopes at the border.
+const CHANGE: f64 = 0.5;
+/// κ for the spread of the output.
+const SPREAD: f64 = 0.5;
+
+/// Counts of rows, and of those outside.
+#[derive(Clone, Debug)]
+pub struct Outside {
+    rows: usize,
+    outside: usize,
+    /// For each input, the rows in which it is outside.
+    inputs: Vec<usize>,
+}
+
+impl Outside {
+    /// Nothing counted yet.
+    pub fn of(model: &Predictor) -> Self {
+        Outside {
+            rows: 0,
+            outside: 0,
+            inputs: vec![0; model.inputs().len()],
+        }
+    }
+
+    /// Counts the rows of `x` (rows × inputs).
+    pub fn count(&mut self, model: &Predictor, x: MatRef<'_, f64>) {
+        let mut outside = vec![false; x.nrows()];
+        for (j, [low, high]) in model.domain().iter().enumerate() {
+            let slack = SLACK * (high - low);
+            for (i, &value) in x.col(j).iter().enumerate() {
+                if value < low - slack || value > high + slack {
+                    self.inputs[j] += 1;
+                    outside[i] = true;
+                }
+            }
+        }
+        self.rows += x.nrows();
+        self.outside += outside.iter().filter(|outside| **outside).count();
+    }
+
+    /// Which rows are outside, in words; none if there are none.
+    pub fn words(&self, model: &Predictor) -> Option<String> {
+        if self.outside == 0 {
+            return None;
+        }
+        let mut order: Vec<usize> = (0..self.inputs.len()).collect();
+        order.sort_by_key(|&j| std::cmp::Reverse(self.inputs[j]));
+        let found = order.iter().filter(|&&j| self.inputs[j] > 0).take(MOST);
+        let found: Vec<String> = found
+            .map(|&j| format!("{} in {}", model.inputs()[j], self.inputs[j]))
+            .collect();
+        let rows = match self.rows {
+            1 => "1 row".into(),
+            rows => format!("{rows} rows"),
+        };
+        Some(format!(
+            "{} of {rows} outside the ranges of the training samples ({})",
+            self.outside,
+            found.join(", ")
+        ))
+    }
+}
+
+/// What is not known at some rows because they are outside.
+pub(crate) struct Excess {
+    /// The size b of the law of Laplace (rows × c): zero inside, infinite far outside.
+    size: Mat<f64>,
+}
+
+impl Excess {
+    /// At the rows of `x` (rows × d); none if all are inside.
+    pub fn at(model: &Predictor, x: MatRef<'_, f64>) -> Result<Option<Self>> {
+        let scaler = model.input_scaler();
+        // How far a row is outside, in warped units of the range.
+        let distance = |i: usize| {
+            let each = model.domain().iter().enumerate().map(|(j, &[low, high])| {
+                let value = x[(i, j)];
+                let [low, high, at] = [low, high, value].map(|v| scaler.warped(j, v));
+                match (low - at).max(at - high) {
+                    beyond if beyond > 0.0 => beyond / (high - low),
+                    _ => 0.0,
+                }
+            });
+            each.fold(0.0, f64::max)
+        };
+        let distances: Vec<f64> = (0..x.nrows()).map(distance).collect();
+        if distances.iter().all(|&t| t == 0.0) {
+            return Ok(None);
+        }
+        let c = model.outputs().len();
+        let mut size = Mat::zeros(x.nrows(), c);
+        let known = |t: f64| t > 0.0 && t <= FARTHEST;
+        let near: Vec<usize> = (0..x.nrows()).filter(|&i| known(distances[i])).collect();
+        let there = Mat::from_fn(near.len(), x.ncols(), |i, j| x[(near[i], j)]);
+        let border = model.clipped(there.as_ref());
+        let (f, at_border) = (model.predict(there.as_ref())?, model.predict(border.as_ref())?);
+        let spread = &model.output_scaler().scale;
+        for o in 0..c {
+            let slopes = model.gradient(border.as_ref(), o)?;
+            for (k, &i) in near.iter().enumerate() {
+                let linear = |j: usize| (slopes[(k, j)] * (there[(k, j)] - border[(k, j)])).abs();
+                let linear: f64 = (0..x.ncols()).map(linear).sum();
+                let change = (f[(k, o)] - at_border[(k, o)]).abs();
+                size[(i, o)] = CHANGE * (change + linear) + SPREAD * spread[o] * distances[i];
+            }
+            for i in (0..x.nrows()).filter(|&i| distances[i] > FARTHEST) {
+                size[(i, o)] = f64::INFINITY;
+            }
+        }
+        Ok(Some(Excess { size }))
+    }
+
+    /// The interval with what is not known outside.
+    pub fn widen(&self, interval: &mut Interval, level: f64) {
+        let quantile = -(1.0 - level).ln();
+        for o in 0..self.size.ncols() {
+            for i in 0..self.size.nrows() {
+                let size = self.size[(i, o)];
+                if size == 0.0 {
+                    continue;
+                }
+                let (low, high) = (interval.low[(i, o)], interval.high[(i, o)]);
+                let (middle, half) = (0.5 * (low + high), 0.5 * (high - low));
+                let half = half.hypot(size * quantile);
+                let bound = |sign: f64| match half.is_finite() {
+                    true => middle + sign * half,
+                    false => sign * f64::INFINITY,
+                };
+                (interval.low[(i, o)], interval.high[(i, o)]) = (bound(-1.0), bound(1.0));
+            }
+        }
+    }
+
+    /// The deviations with what is not known outside.
+    pub fn add(&self, deviation: &mut Deviation) {
+        for values in [&mut deviation.model, &mut deviation.observation] {
+            for o in 0..self.size.ncols() {
+                for i in (0..self.size.nrows()).filter(|&i| self.size[(i, o)] > 0.0) {
+                    // The deviation of the law is √2 b.
+                    values[(i, o)] = values[(i, o)].hypot(std::f64::consts::SQRT_2 * self.size[(i, o)]);
+                }
+            }
+        }
+    }
+}
+
+impl Predictor {
+    /// The rows of `x` (rows × d), each moved to the nearest place inside the ranges of the samples.
+    pub fn clipped(&self, x: MatRef<'_, f64>) -> Mat<f64> {
+        let domain = self.domain();
+        Mat::from_fn(x.nrows(), x.ncols(), |i, j| {
+            let [low, high] = domain[j];
+            match x[(i, j)].is_nan() {
+                true => f64::NAN,
+                false => x[(i, j)].max(low).min(high),
+            }
+        })
+    }
+}

@@ -1,0 +1,410 @@
+//! Where new samples help most.
+//!
+//! Rows are chosen one after the other among candidates, each as if those before it had been taken: a covariance does not
+//! depend on what is measured, so one more row at p turns the covariance of f at a and b into
+//!
+//! ```text
+//! cov(a, b) − cov(a, p) cov(p, b) / (cov(p, p) + noise)
+//! ```
+//!
+//! To learn f everywhere, the next row is the one that lowers the variance most, summed over a reference set. Maximum variance would
+//! choose corners, which tell little of the rest. A model knows only one smoothness for all places, and errs more where f is rougher than that:
+//! reference rows count in proportion to the errors at samples nearby, as found by leaving them out.
+//!
+//! To find the least value, the next row has the largest expected improvement below the best mean among the samples. The rows
+//! before it are believed to have the values that the model predicts, which leaves its mean as it is.
+
+use crate::Ranges;
+use crate::improvement::improvement;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use thinfit::{Mat, MatRef, Result};
+use thinfit_design::{Input, Range, Scheme, Space, plan};
+use thinfit_methods::{Covariance, Predictor};
+
+/// Candidates, and as many rows for reference.
+const CANDIDATES: usize = 2048;
+/// The least of both.
+const LEAST: usize = 64;
+/// Most candidates times points squared that a sum of kernels is asked for.
+const WORK: usize = 1 << 34;
+/// Places go beyond the range by this, and back to its end: optima and what a model knows least are often there.
+const BEYOND: f64 = 0.03;
+/// Inputs for which Sobol's sequence is known.
+const SOBOL: usize = 256;
+/// How much of the weight of a reference row comes from the errors nearby.
+const LOCAL: f64 = 0.5;
+/// Candidates around the best mean are as far from it as ten to powers down to this.
+const NEAREST: f64 = -4.0;
+
+/// What new samples are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aim {
+    /// To know f better everywhere.
+    Uncertainty,
+    /// To find where this output is least.
+    Minimum(usize),
+    /// To find where this output is largest.
+    Maximum(usize),
+}
+
+/// `rows` new rows of inputs (rows × d), the most useful first. `taken` are rows (any number × d) that will be sampled or have been since the
+/// fit. The same seed gives the same rows.
+///
+/// # Errors
+/// A model without uncertainty, or numbers that leave the finite range.
+pub fn suggest(
+    model: &Predictor,
+    ranges: &Ranges,
+    goal: Aim,
+    rows: usize,
+    taken: MatRef<'_, f64>,
+    seed: u64,
+) -> Result<Mat<f64>> {
+    let d = model.inputs().len();
+    let Places {
+        candidates: mut found,
+        reference,
+    } = Places::new(model, ranges.factors().len(), rows, seed);
+    let count = found.len();
+    if let Aim::Minimum(_) | Aim::Maximum(_) = goal {
+        let first = ranges.rows(&found, d);
+        let means = signed(model, goal, first.as_ref())?;
+        let mut best = least(&means).map(|i| (means[i], found[i].clone()));
+        if let Some(samples) = model.samples() {
+            let means = signed(model, goal, samples.as_ref())?;
+            if let Some(i) = least(&means)
+                && best.as_ref().is_none_or(|(mean, _)| means[i] < *mean)
+            {
+                let row: Vec<f64> = samples.row(i).iter().copied().collect();
+                best = Some((means[i], ranges.places(&row)));
+            }
+        }
+        if let Some((_, best)) = best {
+            found.truncate(count / 2);
+            found.extend(around(&best, count - found.len(), seed));
+        }
+    }
+    let (candidates, reference) = (ranges.rows(&found, d), ranges.rows(&reference, d));
+    let chosen = choose(
+        model,
+        goal,
+        rows,
+        candidates.as_ref(),
+        reference.as_ref(),
+        taken,
+    )?;
+    Ok(Mat::from_fn(chosen.len(), d, |i, j| {
+        candidates[(chosen[i], j)]
+    }))
+}
+
+/// The `rows` candidates (n × d) that are most useful, the most useful first; `reference` (any number × d) are the rows at which the model should
+/// know f, and `taken` those that count as sampled. Each is chosen once.
+///
+/// # Errors
+/// As [`suggest`].
+pub fn choose(
+    model: &Predictor,
+    goal: Aim,
+    rows: usize,
+    candidates: MatRef<'_, f64>,
+    reference: MatRef<'_, f64>,
+    taken: MatRef<'_, f64>,
+) -> Result<Vec<usize>> {
+    let (n, r) = (candidates.nrows(), reference.nrows());
+    let columns = stacked(&[candidates, taken]);
+    let all = stacked(&[reference, columns.as_ref()]);
+    let mut posterior = model.covariance(all.as_ref(), columns.as_ref())?;
+    (n..columns.nrows()).for_each(|p| condition(&mut posterior, r, p));
+    let means = signed(model, goal, columns.as_ref())?;
+    let known = match model.samples() {
+        Some(samples) => signed(model, goal, samples.as_ref())?,
+        None => means.clone(),
+    };
+    let mut best = known.into_iter().fold(f64::INFINITY, f64::min);
+    let weights: Vec<f64> = match goal {
+        Aim::Uncertainty => {
+            let doubt = model.doubt(reference)?.into_iter();
+            doubt.map(|doubt| 1.0 - LOCAL + LOCAL * doubt).collect()
+        }
+        Aim::Minimum(_) | Aim::Maximum(_) => vec![],
+    };
+    let mut free: Vec<usize> = (0..n).collect();
+    let mut chosen: Vec<usize> = Vec::new();
+    while chosen.len() < rows && !free.is_empty() {
+        let gain = |&p: &usize| -> (f64, f64) {
+            let column = posterior.between.col_as_slice(p);
+            let variance = column[r + p].max(0.0);
+            let gain = match goal {
+                Aim::Uncertainty => {
+                    let terms = column[..r].iter().zip(&weights);
+                    let sum: f64 = terms.map(|(cov, weight)| weight * cov * cov).sum();
+                    sum / (variance + posterior.noise).max(f64::MIN_POSITIVE)
+                }
+                Aim::Minimum(o) | Aim::Maximum(o) => {
+                    improvement(best, means[p], posterior.scale[o] * variance.sqrt())
+                }
+            };
+            (gain, variance)
+        };
+        let gains: Vec<(f64, f64)> = free.iter().map(gain).collect();
+        let larger = |&a: &usize, &b: &usize| {
+            let (a, b) = (gains[a], gains[b]);
+            a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
+        };
+        let at = (0..free.len()).max_by(larger).unwrap_or(0);
+        let p = free.remove(at);
+        condition(&mut posterior, r, p);
+        if let Some(mean) = means.get(p) {
+            best = best.min(*mean);
+        }
+        chosen.push(p);
+    }
+    Ok(chosen)
+}
+
+/// The covariances once the row of column `p`, which is row `r` + p, is sampled.
+fn condition(posterior: &mut Covariance, r: usize, p: usize) {
+    let column = posterior.between.col_as_slice(p).to_vec();
+    let total = column[r + p] + posterior.noise;
+    if !(total > 0.0) {
+        return;
+    }
+    for q in 0..posterior.between.ncols() {
+        let share = column[r + q] / total;
+        let target = posterior.between.col_as_slice_mut(q);
+        for (v, c) in target.iter_mut().zip(&column) {
+            *v -= share * c;
+        }
+    }
+}
+
+/// The means of the output that is searched, with the sign that makes the best the least.
+fn signed(model: &Predictor, goal: Aim, x: MatRef<'_, f64>) -> Result<Vec<f64>> {
+    let (o, sign) = match goal {
+        Aim::Uncertainty => return Ok(vec![]),
+        Aim::Minimum(o) => (o, 1.0),
+        Aim::Maximum(o) => (o, -1.0),
+    };
+    let f = model.predict(x)?;
+    Ok(f.col(o).iter().map(|v| sign * v).collect())
+}
+
+fn least(values: &[f64]) -> Option<usize> {
+    (0..values.len()).min_by(|&a, &b| values[a].total_cmp(&values[b]))
+}
+
+/// Places from 0 to 1 of every factor.
+pub struct Places {
+    /// Of the candidates, some of them at the ends.
+    pub candidates: Vec<Vec<f64>>,
+    /// Of as many rows at which the model should know f.
+    pub reference: Vec<Vec<f64>>,
+}
+
+impl Places {
+    /// As many as the model can be asked for in seconds, but at least `rows`, for so many factors.
+    pub fn new(model: &Predictor, factors: usize, rows: usize, seed: u64) -> Self {
+        let count = match model {
+            Predictor::Network(_) => CANDIDATES,
+            Predictor::Kernel(model) => {
+                let each = model.points().nrows().pow(2).max(1);
+                CANDIDATES.min(WORK / each).max(LEAST)
+            }
+        };
+        let mut reference = spread(2 * count.max(rows), factors, seed);
+        let mut candidates = reference.split_off(count.max(rows));
+        for place in candidates.iter_mut().flatten() {
+            *place = ((1.0 + 2.0 * BEYOND) * *place - BEYOND).clamp(0.0, 1.0);
+        }
+        Places {
+            candidates,
+            reference,
+        }
+    }
+}
+
+/// Rows that fill the unit cube (count × d).
+fn spread(count: usize, d: usize, seed: u64) -> Vec<Vec<f64>> {
+    let unit = |j: usize| Input {
+        name: format!("x{j}"),
+        range: Range::Real {
+            low: 0.0,
+            high: 1.0,
+        },
+    };
+    let space = Space::new((0..d).map(unit).collect());
+    let space = space.expect("a model has inputs, and these have ranges");
+    let scheme = match d {
+        ..=SOBOL => Scheme::Sobol,
+        _ => Scheme::Halton,
+    };
+    plan(&space, scheme, count, &[], seed).expect("there are few rows, and few inputs for Sobol")
+}
+
+/// Rows around `place`, at distances of all sizes.
+fn around(place: &[f64], count: usize, seed: u64) -> Vec<Vec<f64>> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    (0..count)
+        .map(|_| {
+            let size = 10f64.powf(NEAREST * random.random::<f64>());
+            let moved = place
+                .iter()
+                .map(|v| v + size * (2.0 * random.random::<f64>() - 1.0));
+            moved.map(|v| v.clamp(0.0, 1.0)).collect()
+        })
+        .collect()
+}
+
+/// The rows of tables with the same columns, one below the other.
+fn stacked(tables: &[MatRef<'_, f64>]) -> Mat<f64> {
+    let rows = tables.iter().map(|table| table.nrows()).sum();
+    let mut all = Mat::zeros(rows, tables.first().map_or(0, |table| table.ncols()));
+    let mut at = 0;
+    for table in tables {
+        all.as_mut().subrows_mut(at, table.nrows()).copy_from(table);
+        at += table.nrows();
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use thinfit::{Control, Dataset};
+    use thinfit_methods::Method;
+
+    const METHODS: [&str; 3] = ["gaussian-process", "kernel-ridge-validated", "random"];
+
+    /// A model of two inputs on the unit square whose samples leave out the corner above 1/2.
+    fn model(method: &str) -> Predictor {
+        let all = spread(160, 2, 3);
+        let kept: Vec<&Vec<f64>> = all
+            .iter()
+            .filter(|row| row[0] < 0.5 || row[1] < 0.5)
+            .collect();
+        let x = Mat::from_fn(kept.len(), 2, |i, j| kept[i][j]);
+        let noise = |i: usize| 0.05 * (1000.0 * i as f64).sin();
+        let y = Mat::from_fn(kept.len(), 2, |i, o| {
+            (4.0 * x[(i, 0)]).sin() + (x[(i, 1)] - 0.3).powi(2) * (1.0 + o as f64) + noise(i)
+        });
+        let method = Method::named(method).unwrap();
+        let data = Dataset::new(x, y).unwrap();
+        method.fit(&data, 1, &|_| Control::Continue).unwrap()
+    }
+
+    fn filled(count: usize, seed: u64) -> Mat<f64> {
+        let rows = spread(count, 2, seed);
+        Mat::from_fn(count, 2, |i, j| rows[i][j])
+    }
+
+    fn none() -> Mat<f64> {
+        Mat::zeros(0, 2)
+    }
+
+    #[test]
+    fn rows_go_where_there_are_no_samples_and_keep_apart() {
+        for name in METHODS {
+            let model = model(name);
+            let ranges = Ranges::of(&model);
+            let rows = |taken: MatRef<'_, f64>, seed| {
+                suggest(&model, &ranges, Aim::Uncertainty, 6, taken, seed).unwrap()
+            };
+            let found = rows(none().as_ref(), 5);
+            let inside = (0..6).filter(|&i| found[(i, 0)] > 0.45 && found[(i, 1)] > 0.45);
+            assert!(inside.count() >= 4, "{name}: {found:?}");
+            let apart = |i: usize, k: usize| -> f64 {
+                (0..2)
+                    .map(|j| (found[(i, j)] - found[(k, j)]).powi(2))
+                    .sum()
+            };
+            assert!((1..6).all(|i| (0..i).all(|k| apart(i, k) > 0.0)), "{name}");
+            assert!((1..6).any(|i| apart(i, 0) > 0.04), "{name}: {found:?}");
+            assert_eq!(found, rows(none().as_ref(), 5));
+            // What is planned already is not proposed again.
+            let more = rows(found.as_ref(), 5);
+            let first = |rows: &Mat<f64>| [rows[(0, 0)], rows[(0, 1)]];
+            assert_ne!(first(&found), first(&more), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_covariance_after_a_row_is_that_of_a_model_with_the_row() {
+        // At one kernel and ridge: the process with one more point, and the rank-one update.
+        let model = model("gaussian-process");
+        let x = Mat::from_fn(5, 2, |i, j| [0.3, 0.9, 0.7, 0.2, 0.8][(i + 2 * j) % 5]);
+        let mut known = model.covariance(x.as_ref(), x.as_ref()).unwrap();
+        let before = known.between.clone();
+        condition(&mut known, 0, 2);
+        let total = before[(2, 2)] + known.noise;
+        for (i, j) in (0..25).map(|k| (k / 5, k % 5)) {
+            let expected = before[(i, j)] - before[(i, 2)] * before[(2, j)] / total;
+            assert!((known.between[(i, j)] - expected).abs() < 1e-12);
+        }
+        // Sampled again and again, nothing is left but noise.
+        (0..50).for_each(|_| condition(&mut known, 0, 2));
+        assert!(known.between[(2, 2)].abs() <= known.noise / 20.0 + 1e-12);
+    }
+
+    #[test]
+    fn deviations_are_the_diagonal() {
+        for name in ["gaussian-process", "random"] {
+            let model = model(name);
+            let x = filled(40, 9);
+            let known = model.covariance(x.as_ref(), x.as_ref()).unwrap();
+            let deviation = model.deviation(x.as_ref()).unwrap().model;
+            let own = |i: usize| known.between[(i, i)].max(0.0).sqrt();
+            let largest = (0..40).map(own).fold(0.0, f64::max);
+            // Up to the calibration, a factor for each output.
+            for o in 0..2 {
+                let factor = deviation.col(o).iter().copied().fold(0.0, f64::max) / largest;
+                let close = |i: usize| (factor * own(i) - deviation[(i, o)]).abs();
+                assert!(
+                    (0..40).all(|i| close(i) < 1e-3 * factor * largest),
+                    "{name}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_search_for_an_extreme_goes_to_it() {
+        for name in METHODS {
+            let model = model(name);
+            let ranges = Ranges::of(&model);
+            for (goal, expected) in [(Aim::Minimum(1), true), (Aim::Maximum(0), false)] {
+                let found = suggest(&model, &ranges, goal, 4, none().as_ref(), 2).unwrap();
+                let f = model.predict(found.as_ref()).unwrap();
+                let all = filled(500, 7);
+                let known = model.predict(all.as_ref()).unwrap();
+                let o = usize::from(expected);
+                let sign = if expected { 1.0 } else { -1.0 };
+                let values: Vec<f64> = known.col(o).iter().map(|v| sign * v).collect();
+                let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+                let found = (0..4)
+                    .map(|i| sign * f[(i, o)])
+                    .fold(f64::INFINITY, f64::min);
+                let range = values.iter().copied().fold(f64::NEG_INFINITY, f64::max) - least;
+                assert!(
+                    found < least + 0.05 * range,
+                    "{name} {goal:?}: {found} {least}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_model_without_uncertainty_is_refused() {
+        let model = model("rff");
+        let rows = suggest(
+            &model,
+            &Ranges::of(&model),
+            Aim::Uncertainty,
+            2,
+            none().as_ref(),
+            0,
+        );
+        assert!(rows.unwrap_err().to_string().contains("`rff`"));
+    }
+}
