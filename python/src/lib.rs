@@ -10,6 +10,7 @@ mod encoding;
 mod fit;
 mod model;
 mod setting;
+mod study;
 
 use pyo3::prelude::*;
 
@@ -26,4 +27,6 @@ mod _native {
     use super::model::Model;
     #[pymodule_export]
     use super::setting::SettingError;
+    #[pymodule_export]
+    use super::study::{minimise, propagate};
 }

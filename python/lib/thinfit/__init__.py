@@ -27,6 +27,7 @@ from .comparison import Comparison, compare
 from .files import load
 from .gft import GFTRegressor
 from .planning import design
+from .study import Front, Minimum, Optimum, Propagation
 
 __all__ = [
     "ARDGaussianProcessRegressor",
@@ -34,12 +35,16 @@ __all__ = [
     "AnovaRFFRegressor",
     "AutoRegressor",
     "Comparison",
+    "Front",
     "FullySampledRegressor",
     "GFTRegressor",
     "HarfeRegressor",
     "KernelRidgeRegressor",
+    "Minimum",
     "NoisyGradientsRegressor",
+    "Optimum",
     "PlainNetworkRegressor",
+    "Propagation",
     "RFFRegressor",
     "SalsaRegressor",
     "ShrimpRegressor",

@@ -7,7 +7,18 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Encoding", "Model", "SettingError", "compare", "defaults", "design", "fit", "preset"]
+__all__ = [
+    "Encoding",
+    "Model",
+    "SettingError",
+    "compare",
+    "defaults",
+    "design",
+    "fit",
+    "minimise",
+    "preset",
+    "propagate",
+]
 
 def design(
     ranges: Sequence[tuple[str, str]],
@@ -118,5 +129,20 @@ def compare(
     threads: int,
     progress: Callable[[float, float | None], None] | None,
 ) -> str: ...
+def minimise(
+    model: Model,
+    goals: Sequence[tuple[int, bool]],
+    fix: Sequence[tuple[str, str]],
+    within: Sequence[str],
+    seed: int,
+    threads: int,
+) -> str: ...
+def propagate(
+    model: Model,
+    inputs: Sequence[tuple[str, str]],
+    rows: int,
+    seed: int,
+    threads: int,
+) -> tuple[str, list[list[float]], list[list[float]]]: ...
 def preset(name: str) -> str: ...
 def defaults(name: str) -> str | None: ...

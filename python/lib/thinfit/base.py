@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
-from . import _native, card, encoding, planning, plotting
+from . import _native, card, encoding, planning, plotting, study
 from .parameters import RandomState, place, plain, seed, settings_named, threads
 from .progress import progress
 
@@ -264,6 +264,82 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
         elif X is not None:
             raise ValueError("`path`: expected a file for the page that shows `X` and `y`, found none")
         return self._model.report()
+
+    def minimise(
+        self,
+        maximise: bool | str | Sequence[str] = False,
+        fix: Mapping[str, float | str] | None = None,
+        within: str | Sequence[str] | None = None,
+        output: int | str | Sequence[int | str] | None = None,
+        random_state: RandomState = 0,
+    ) -> study.Optimum | study.Front:
+        """Where an output is least or largest in the ranges of the samples, or the Pareto front of several outputs.
+
+        Parameters
+        ----------
+        maximise : bool, str or sequence of str, default=False
+            Whether to maximise; of several outputs, which.
+        fix : mapping of str to float or str, default=None
+            Columns to keep at a number or a level.
+        within : str or sequence of str, default=None
+            Linear constraints on columns of numbers, such as ``"2*x2 - x3 <= 4"``, with ``<=``, ``>=`` or ``=``.
+        output : int, str or sequence of them, default=None
+            One output for its minimum, several for their front; all if None.
+        random_state : int, RandomState instance or None, default=0
+            Seed of the search.
+
+        Returns
+        -------
+        Optimum or Front
+            The minimum with its interval and what to think of it, or points of which none is better than another in
+            every output. `X` has the points as rows to predict at.
+
+        Examples
+        --------
+        >>> from thinfit import ARDGaussianProcessRegressor
+        >>> X = np.random.default_rng(0).random((40, 2))
+        >>> model = ARDGaussianProcessRegressor().fit(X, (X[:, 0] - 0.4) ** 2 + X[:, 1])
+        >>> best = model.minimise(within="x1 + x2 >= 0.6")
+        >>> round(best.point["x1"], 2), best.held_by
+        (0.57, ['x1 + x2 >= 0.6'])
+        """
+        check_is_fitted(self)
+        return study.minimise(self, maximise, fix, within, output, random_state)
+
+    def propagate(
+        self, inputs: Mapping[str, study.Distribution], rows: int = 100_000, *, random_state: RandomState = 0
+    ) -> study.Propagation:
+        """How the outputs are distributed where the inputs are uncertain, by drawing inputs.
+
+        Parameters
+        ----------
+        inputs : mapping of str to distribution
+            For each column a number or level, ``(low, high)``, ``{"normal": (mean, deviation)}``,
+            ``{"uniform": (low, high)}``, ``{"lognormal": (median, factor)}``, of which 68 % lie between median/factor
+            and median * factor, ``{"triangular": (low, mode, high)}``, or probabilities of levels such as
+            ``{"steel": 0.7, "brass": 0.3}``. Other columns are uniform over the ranges of the samples.
+        rows : int, default=100000
+            Number of draws.
+        random_state : int, RandomState instance or None, default=0
+            Seed of the draws.
+
+        Returns
+        -------
+        Propagation
+            For each output mean, standard deviation and quantiles with their standard errors, of the model and of new
+            observations, and the sorted draws.
+
+        Examples
+        --------
+        >>> from thinfit import ARDGaussianProcessRegressor
+        >>> X = np.random.default_rng(0).random((40, 2))
+        >>> model = ARDGaussianProcessRegressor().fit(X, X[:, 0] + X[:, 1])
+        >>> found = model.propagate({"x1": {"normal": (0.5, 0.1)}, "x2": 0.3}, 2000)
+        >>> round(found.outputs[0].model.mean.value, 1)
+        0.8
+        """
+        check_is_fitted(self)
+        return study.propagate(self, inputs, rows, random_state)
 
     def to_onnx(self, path: str | os.PathLike[str] | None = None, *, precision: str = "float64") -> bytes:
         """The model as an ONNX graph from inputs (n_samples, n_features) to outputs (n_samples, n_outputs).

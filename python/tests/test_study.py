@@ -1,0 +1,116 @@
+"""Minima, fronts and uncertain inputs."""
+
+import json
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import thinfit
+
+
+@pytest.fixture(scope="module")
+def frame():
+    random = np.random.default_rng(0)
+    table = pd.DataFrame({"width": 4 * random.random(90), "v [m/s]": 1 + random.random(90)})
+    table["kind"] = np.array(["steel", "brass", "lead"])[np.arange(90) % 3]
+    dear = table["kind"].map({"steel": 0.0, "brass": 0.5, "lead": 1.0})
+    table["cost"] = (table["width"] - 1) ** 2 + table["v [m/s]"] + dear
+    table["noise"] = (table["width"] - 3) ** 2 + 2 - table["v [m/s]"] + 0.3 * dear
+    return table
+
+
+@pytest.fixture(scope="module")
+def model(frame):
+    estimator = thinfit.ARDGaussianProcessRegressor(random_state=0)
+    return estimator.fit(frame[["width", "v [m/s]", "kind"]], frame[["cost", "noise"]])
+
+
+def test_a_minimum_is_a_row_of_the_frame(model):
+    best = model.minimise(output="cost")
+    assert isinstance(best, thinfit.Optimum) and list(best.point) == ["width", "v [m/s]", "kind"]
+    assert best.point["kind"] == "steel" and abs(best.point["width"] - 1) < 0.05
+    assert best.borders == ["v [m/s]"] and "take samples there" in str(best)
+    assert isinstance(best.X, pd.DataFrame)
+    np.testing.assert_allclose(model.predict(best.X)[0, 0], best.value, rtol=1e-12)
+    low, high = best.interval
+    assert low < best.value < high
+    assert model.minimise(output="cost").point == best.point
+    held = model.minimise(output=0, fix={"kind": "lead"}, within=["2*width >= 5"])
+    assert held.point["kind"] == "lead" and held.held_by == ["2*width >= 5"]
+    assert 2.5 - 1e-14 < held.point["width"] < 2.5 + 1e-9
+    assert model.minimise(True, output="cost").value > best.value
+
+
+def test_several_outputs_have_a_front(model):
+    front = model.minimise()
+    assert isinstance(front, thinfit.Front) and front.outputs == ["cost", "noise"]
+    assert len(front.points) == len(front.values) == len(front.X) > 30
+    assert (np.diff(front.values[:, 0]) > 0).all() and (np.diff(front.values[:, 1]) < 0).all()
+    np.testing.assert_allclose(model.predict(front.X), front.values, atol=1e-9)
+    assert model.minimise(maximise="noise").maximised == [False, True]
+
+
+def test_the_program_finds_the_same(model, program, tmp_path):
+    model.save(tmp_path / "model.json")
+    words = [program, "minimise", tmp_path / "model.json", "--target=cost", "--json"]
+    found = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+    assert found["point"] == model.minimise(output="cost").point
+
+
+def test_arrays_have_columns_x1_x2():
+    X = np.random.default_rng(1).random((40, 2))
+    model = thinfit.ARDGaussianProcessRegressor(random_state=0).fit(X, X[:, 0] ** 2 + X[:, 1])
+    best = model.minimise(fix={"x2": 0.5})
+    assert best.point["x2"] == 0.5 and best.X.shape == (1, 2)
+    np.testing.assert_allclose(model.predict(best.X), best.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"fix": {"widht": 1}}, "`fix`: expected a column of the model, found `widht`; did you mean `width`"),
+        ({"fix": {"width": 9}}, "`fix`: `width`: expected a number in the range of the samples"),
+        ({"fix": {"width": np.nan}}, r"`fix\['width'\]`: expected a finite number"),
+        ({"fix": {"kind": "wood"}}, "one of its levels, found `wood`"),
+        ({"within": "kind <= 1"}, "`within`.*which has levels"),
+        ({"within": "width >= 9"}, "`within`.*missed by at least"),
+        ({"output": "costs"}, r"`output`: expected an output of the model \(cost, noise\), found 'costs'"),
+        ({"maximise": True}, "`maximise`: expected which of the outputs cost, noise"),
+        ({"output": 0, "maximise": "noise"}, "among those of `output`"),
+    ],
+)
+def test_wrong_questions_are_named(model, arguments, words):
+    with pytest.raises(ValueError, match=words):
+        model.minimise(**arguments)
+
+
+def test_uncertain_inputs_are_propagated(model):
+    inputs = {"width": {"normal": (2, 0.1)}, "kind": {"steel": 0.5, "brass": 0.5}}
+    found = model.propagate(inputs, 5000)
+    assert found.rows == 5000 and found.unnamed == ["v [m/s]"] and found.outside == 0
+    cost = found.outputs[0]
+    assert cost.output == "cost" and abs(cost.model.mean.value - 2.76) < 0.1
+    assert cost.values.shape == (5000,) and (np.diff(cost.values) >= 0).all()
+    np.testing.assert_allclose(cost.model.deviation.value, cost.values.std(ddof=1))
+    np.testing.assert_allclose(cost.model.quantiles[0.5].value, np.median(cost.values))
+    assert cost.observation is not None and len(cost.observations) == 5000
+    again = model.propagate(inputs, 5000)
+    np.testing.assert_array_equal(again.outputs[1].values, found.outputs[1].values)
+    assert model.propagate({"width": {"normal": [4, 1]}}, 1000).outside_by["width"] > 0.4
+
+
+@pytest.mark.parametrize(
+    ("inputs", "words"),
+    [
+        ({"widht": 1}, "`inputs`: expected a column of the model, found `widht`"),
+        ({"width": {"normal": [1]}}, "`width`: expected `normal = "),
+        ({"width": (2, 1)}, "the smaller first"),
+        ({"width": np.inf}, "expected a finite number"),
+        ({"kind": {"wood": 1}}, "found `wood`"),
+    ],
+)
+def test_wrong_distributions_are_named(model, inputs, words):
+    with pytest.raises(ValueError, match=words):
+        model.propagate(inputs, 100)
