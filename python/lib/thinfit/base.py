@@ -301,7 +301,7 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
         >>> model = ARDGaussianProcessRegressor().fit(X, (X[:, 0] - 0.4) ** 2 + X[:, 1])
         >>> best = model.minimise(within="x1 + x2 >= 0.6")
         >>> round(best.point["x1"], 2), best.held_by
-        (0.57, ['x1 + x2 >= 0.6'])
+        (0.6, ['x1 + x2 >= 0.6'])
         """
         check_is_fitted(self)
         return study.minimise(self, maximise, fix, within, output, random_state)
