@@ -11,7 +11,7 @@ use pyo3::types::PyBytes;
 use std::path::{Path, PathBuf};
 use thinfit::file::write_whole;
 use thinfit::{MatRef, Precision};
-use thinfit_methods::{Factor, Predictor, Setting};
+use thinfit_methods::{Factor, Outside, Predictor, Setting};
 use thinfit_report::Rows;
 use thinfit_study::{Aim, Ranges, suggest};
 
@@ -157,6 +157,13 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let x = view(&x)?;
         array(py, compute(py, threads, || self.0.predict(x).map(flat))?)
+    }
+
+    /// Which rows are outside the ranges of the samples, in words, if any are.
+    fn outside(&self, x: PyReadonlyArray2<'_, f64>) -> PyResult<Option<String>> {
+        let mut outside = Outside::of(&self.0);
+        outside.count(&self.0, view(&x)?);
+        Ok(outside.words(&self.0))
     }
 
     fn gradient<'py>(

@@ -250,6 +250,17 @@ pub struct CompareArgs {
     pub table: TableArgs,
 }
 
+/// What to do with rows outside the ranges of the training samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Outside {
+    /// Stop where a row leaves a range by more than 5 % of it.
+    Error,
+    /// Predict them, and say how many there were.
+    Warn,
+    /// Predict at the nearest place inside.
+    Clip,
+}
+
 /// Options of `thinfit predict`.
 #[derive(Args, Debug)]
 #[command(
@@ -278,6 +289,10 @@ pub struct PredictArgs {
     /// Add bounds that hold a new observation with this probability, as columns y_low and y_high.
     #[arg(long, value_name = "LEVEL", value_parser = probability)]
     pub interval: Option<f64>,
+    /// What to do with rows outside the ranges of the training samples. Bounds and deviations grow there, and are infinite from 20 % of a
+    /// range on.
+    #[arg(long, value_name = "NAME", value_enum, default_value = "warn")]
+    pub outside: Outside,
     /// Number of threads; 0 uses all cores.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=4096))]
     pub threads: u16,

@@ -243,7 +243,7 @@ fn unseen_rows(
         seconds += start.elapsed().as_secs_f64();
         parameters += model.parameters();
         let f = model.predict(held.x.as_ref())?;
-        let bounds = model.interval(held.x.as_ref(), LEVEL).ok();
+        let bounds = model.interval_inside(held.x.as_ref(), LEVEL).ok();
         let bounds = bounds.filter(|bounds| bounds.is_finite());
         for (i, &row) in fold.iter().enumerate() {
             for o in 0..c {

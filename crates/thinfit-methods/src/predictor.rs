@@ -3,6 +3,7 @@
 //! What only networks have, their features, is reached through [`Predictor::network`].
 
 use crate::kernels::kernel_model::file::FAMILY;
+use crate::outside::Excess;
 use crate::{Device, KernelModel};
 use std::path::Path;
 use thinfit::file::{LARGEST, format, read_json};
@@ -23,16 +24,16 @@ pub enum Predictor {
 /// Bounds at some points, in the units of the outputs (rows × c each).
 #[derive(Clone, Debug)]
 pub struct Interval {
-    /// Lower bounds; −∞ where the level asks for more rows than calibrate the model.
+    /// Lower bounds; −∞ where the level asks for more rows than calibrate the model, and far outside the ranges of the samples.
     pub low: Mat<f64>,
-    /// Upper bounds; ∞ where the level asks for more rows than calibrate the model.
+    /// Upper bounds; ∞ where the lower ones are −∞.
     pub high: Mat<f64>,
     /// How many rows calibrate the model.
     pub rows: usize,
 }
 
 impl Interval {
-    /// Whether the rows suffice for the level.
+    /// Whether all bounds are finite.
     pub fn is_finite(&self) -> bool {
         self.low.is_all_finite() && self.high.is_all_finite()
     }
@@ -62,15 +63,20 @@ impl Predictor {
         }
     }
 
-    /// Standard deviations of f and of a new observation at the rows of `x` (m × d).
+    /// Standard deviations of f and of a new observation at the rows of `x` (m × d). They grow outside the ranges of the samples, and are
+    /// infinite from a fifth of a range on.
     ///
     /// # Errors
     /// As [`Predictor::predict`], or a method without deviations: only thinfit's own and the Gaussian process have them.
     pub fn deviation(&self, x: MatRef<'_, f64>) -> Result<Deviation> {
-        match self {
-            Predictor::Network(model) => model.deviation(x),
-            Predictor::Kernel(model) => model.deviation(x),
+        let mut deviation = match self {
+            Predictor::Network(model) => model.deviation(x)?,
+            Predictor::Kernel(model) => model.deviation(x)?,
+        };
+        if let Some(excess) = Excess::at(self, x)? {
+            excess.add(&mut deviation);
         }
+        Ok(deviation)
     }
 
     /// The partial derivatives ∂f_o/∂x_j of output `o` at the rows of `x` (m × d): m × d.
@@ -84,11 +90,24 @@ impl Predictor {
         }
     }
 
-    /// Bounds between which a new observation lies with probability `level`, at the rows of `x` (m × d).
+    /// Bounds between which a new observation lies with probability `level`, at the rows of `x` (m × d). They grow outside the ranges of
+    /// the samples, and are infinite from a fifth of a range on.
     ///
     /// # Errors
     /// As [`Predictor::predict`], a level outside (0, 1), or a network without uncertainty.
     pub fn interval(&self, x: MatRef<'_, f64>, level: f64) -> Result<Interval> {
+        let mut interval = self.interval_inside(x, level)?;
+        if let Some(excess) = Excess::at(self, x)? {
+            excess.widen(&mut interval, level);
+        }
+        Ok(interval)
+    }
+
+    /// The same as if every row were inside: infinite only where there are too few rows for the level.
+    ///
+    /// # Errors
+    /// As [`Predictor::interval`].
+    pub fn interval_inside(&self, x: MatRef<'_, f64>, level: f64) -> Result<Interval> {
         match self {
             Predictor::Network(model) => {
                 let (low, high) = model.interval(x, level)?;
@@ -180,6 +199,14 @@ impl Predictor {
         match self {
             Predictor::Network(model) => &model.input_scaler,
             Predictor::Kernel(model) => &model.input_scaler,
+        }
+    }
+
+    /// The scaling of the outputs.
+    pub fn output_scaler(&self) -> &Scaler {
+        match self {
+            Predictor::Network(model) => &model.output_scaler,
+            Predictor::Kernel(model) => &model.output_scaler,
         }
     }
 

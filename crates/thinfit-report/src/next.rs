@@ -37,7 +37,7 @@ pub(crate) fn next(model: &Predictor, controls: &[Control]) -> Option<Next> {
     } = Places::new(model, controls.len(), PROPOSED, 0);
     let [x, reference] = [candidates, reference].map(|places| settled(&places, controls, d));
     let candidates = x.nrows();
-    let interval = model.interval(x.as_ref(), LEVEL).ok()?;
+    let interval = model.interval_inside(x.as_ref(), LEVEL).ok()?;
     let level = interval.is_finite().then_some(LEVEL);
     let half = match level {
         Some(_) => {

@@ -46,7 +46,7 @@ pub(crate) struct Compared {
 /// The rows beside the predictions.
 pub(crate) fn compared(model: &Predictor, rows: &Rows) -> Result<Compared> {
     let f = model.predict(rows.x.as_ref())?;
-    let bounds = model.interval(rows.x.as_ref(), LEVEL).ok();
+    let bounds = model.interval_inside(rows.x.as_ref(), LEVEL).ok();
     let bounds = bounds.filter(|bounds| bounds.is_finite());
     let m = rows.x.nrows();
     let words = |o: usize| {

@@ -1,4 +1,5 @@
-//! Errors beyond the ranges of the samples, and what a model says there, as a table.
+//! How often intervals beyond the ranges of the samples hold the true value, and how wide they are in units of the spread of the
+//! output: before the rule of `outside.rs` and with it. `outside [METHODS [SEEDS]]` prints a table.
 //!
 //! Every published function is fitted on the middle part of its box, so that the box reaches 20 % beyond the ranges on either side. Test rows
 //! are uniform inside, but for one input, or each with probability 1/2, which lie beyond their range by a share of it.
@@ -8,11 +9,11 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 use thinfit::{Control, Dataset, Mat};
 use thinfit_experiments::Formula;
-use thinfit_methods::Method;
+use thinfit_methods::{Interval, Method};
 
 const SAMPLES: usize = 150;
 const ROWS: usize = 60;
-const SHARES: [f64; 4] = [0.02, 0.05, 0.1, 0.2];
+const SHARES: [f64; 4] = [0.02, 0.05, 0.1, 0.199];
 const LEVELS: [f64; 3] = [0.5, 0.9, 0.99];
 /// The part of the box that is sampled.
 const PART: f64 = 1.0 / 1.4;
@@ -24,7 +25,7 @@ fn main() {
         .map_or(vec!["gaussian-process"], |w| w.split(',').collect());
     let seeds: u64 = words.get(1).and_then(|w| w.parse().ok()).unwrap_or(1);
     println!(
-        "method,function,inputs,noise,seed,share,beyond,error,change,slope,spread,half50,half90,half99,deviation"
+        "method,function,inputs,noise,seed,share,beyond,level,rows,held_before,width_before,held,width"
     );
     for formula in Formula::ALL {
         let d = formula.dim();
@@ -46,11 +47,11 @@ fn main() {
             let mean = y.iter().sum::<f64>() / SAMPLES as f64;
             let spread =
                 (y.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / SAMPLES as f64).sqrt();
-            for level in [0.0, 0.1] {
+            for noise in [0.0, 0.1] {
                 let added: Vec<f64> = (0..SAMPLES)
                     .map(|_| random.sample(StandardNormal))
                     .collect();
-                let y = Mat::from_fn(SAMPLES, 1, |i, _| y[i] + level * spread * added[i]);
+                let y = Mat::from_fn(SAMPLES, 1, |i, _| y[i] + noise * spread * added[i]);
                 let data = Dataset::new(x.clone(), y).expect("data");
                 for method in &methods {
                     let fitted = Method::named(method)
@@ -63,7 +64,6 @@ fn main() {
                                 continue;
                             }
                             let domain = model.domain();
-                            let mut beyond = vec![0; ROWS];
                             let mut test = Mat::zeros(ROWS, d);
                             for i in 0..ROWS {
                                 let only = random.random_range(0..d);
@@ -74,7 +74,6 @@ fn main() {
                                     } else {
                                         j == only
                                     };
-                                    beyond[i] += usize::from(out);
                                     test[(i, j)] = match (out, random.random::<f64>()) {
                                         (true, u) if u < 0.5 => low - share * (high - low),
                                         (true, _) => high + share * (high - low),
@@ -82,37 +81,29 @@ fn main() {
                                     };
                                 }
                             }
-                            let clipped = Mat::from_fn(ROWS, d, |i, j| {
-                                test[(i, j)].clamp(domain[j][0], domain[j][1])
-                            });
-                            let f = model.predict(test.as_ref()).expect("values");
-                            let border = model.predict(clipped.as_ref()).expect("values");
-                            let slopes = model.gradient(clipped.as_ref(), 0).expect("slopes");
-                            let bounds = LEVELS
-                                .map(|level| model.interval(test.as_ref(), level).expect("bounds"));
-                            let deviation = model.deviation(test.as_ref()).ok();
-                            for i in 0..ROWS {
-                                let truth = formula.evaluate(&row(&test, i));
-                                let slope: f64 = (0..d)
-                                    .map(|j| {
-                                        (slopes[(i, j)] * (test[(i, j)] - clipped[(i, j)])).abs()
-                                    })
-                                    .sum();
-                                let half = |k: usize| {
-                                    0.5 * (bounds[k].high[(i, 0)] - bounds[k].low[(i, 0)])
+                            let truth: Vec<f64> = (0..ROWS)
+                                .map(|i| formula.evaluate(&row(&test, i)))
+                                .collect();
+                            let held = |bounds: Interval| {
+                                let inside = |&i: &usize| {
+                                    (bounds.low[(i, 0)]..=bounds.high[(i, 0)]).contains(&truth[i])
                                 };
+                                let mut widths: Vec<f64> = (0..ROWS)
+                                    .map(|i| bounds.high[(i, 0)] - bounds.low[(i, 0)])
+                                    .collect();
+                                widths.sort_by(f64::total_cmp);
+                                ((0..ROWS).filter(inside).count(), widths[ROWS / 2] / spread)
+                            };
+                            for level in LEVELS {
+                                let before = held(
+                                    model.interval_inside(test.as_ref(), level).expect("bounds"),
+                                );
+                                let after =
+                                    held(model.interval(test.as_ref(), level).expect("bounds"));
+                                let beyond = if several { "several" } else { "one" };
                                 println!(
-                                    "{method},{},{d},{level},{seed},{share},{},{:.4e},{:.4e},{slope:.4e},{spread:.4e},{:.4e},{:.4e},{:.4e},{:.4e}",
-                                    formula.name,
-                                    beyond[i],
-                                    (truth - f[(i, 0)]).abs(),
-                                    (f[(i, 0)] - border[(i, 0)]).abs(),
-                                    half(0),
-                                    half(1),
-                                    half(2),
-                                    deviation
-                                        .as_ref()
-                                        .map_or(f64::NAN, |d| d.observation[(i, 0)]),
+                                    "{method},{},{d},{noise},{seed},{share},{beyond},{level},{ROWS},{},{:.4},{},{:.4}",
+                                    formula.name, before.0, before.1, after.0, after.1
                                 );
                             }
                         }

@@ -1,7 +1,8 @@
 //! Ten rounds of suggested rows against random and maximin designs of the same size, as a record.
 //!
-//! Start: a maximin design of START rows for each input; ten rounds of a batch of rows; every fit is a Gaussian process. Test: root mean squared error on 4,000
-//! uniform points of the ranges; for the goal `minimum`, the true value at the least sample minus the least known.
+//! `suggest [SEEDS [FUNCTIONS [START]]]`: a maximin design of START rows for each input, then ten rounds of suggested rows. Every fit is a
+//! Gaussian process. The error is the root mean square on 4,000 uniform points of the ranges; for the goal `minimum`, it is the least
+//! sample minus the least value of the function.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

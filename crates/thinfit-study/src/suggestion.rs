@@ -23,7 +23,7 @@ use thinfit_design::{Input, Range, Scheme, Space, plan};
 use thinfit_methods::{Covariance, Predictor};
 
 /// Candidates, and as many rows for reference.
-const CANDIDATES: usize = 2048;
+const CANDIDATES: usize = 1024;
 /// The least of both.
 const LEAST: usize = 64;
 /// Most candidates times points squared that a sum of kernels is asked for.
@@ -116,6 +116,10 @@ pub fn choose(
     let columns = stacked(&[candidates, taken]);
     let all = stacked(&[reference, columns.as_ref()]);
     let mut posterior = model.covariance(all.as_ref(), columns.as_ref())?;
+    // Noise far above the variance would ask for the same row again and again, which is not what a plan is for.
+    let variances = (0..n).map(|p| posterior.between[(r + p, p)].max(0.0));
+    let mean = variances.sum::<f64>() / n.max(1) as f64;
+    posterior.noise = posterior.noise.min(mean);
     (n..columns.nrows()).for_each(|p| condition(&mut posterior, r, p));
     let means = signed(model, goal, columns.as_ref())?;
     let known = match model.samples() {

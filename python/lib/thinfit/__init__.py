@@ -23,6 +23,7 @@ from .baselines import (
     ShrimpRegressor,
     SwimRegressor,
 )
+from .base import ExtrapolationWarning
 from .comparison import Comparison, compare
 from .files import load
 from .gft import GFTRegressor
@@ -35,6 +36,7 @@ __all__ = [
     "AnovaRFFRegressor",
     "AutoRegressor",
     "Comparison",
+    "ExtrapolationWarning",
     "Front",
     "FullySampledRegressor",
     "GFTRegressor",

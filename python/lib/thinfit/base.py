@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
@@ -23,6 +24,15 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Floats = NDArray[np.float64]
+
+
+class ExtrapolationWarning(UserWarning):
+    """Rows to predict lie outside the ranges of the samples, by more than 5 % of a range.
+
+    ``warnings.simplefilter("error", thinfit.ExtrapolationWarning)`` makes it an exception.
+    """
+
+
 Names = tuple[list[str] | None, list[str] | None]
 
 
@@ -93,7 +103,7 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
         >>> KernelRidgeRegressor().fit([[0.0], [0.5], [1.0]], [0, 1, 2]).predict([[0.5]]).round(2)
         array([1.])
         """
-        x = self._inputs(X)
+        x = self._places(X)
         return self._shape(self._model.predict(x, threads(self.n_jobs)))
 
     def predict_gradient(self, X: ArrayLike) -> Floats:
@@ -117,7 +127,7 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
         >>> model.predict_gradient([[0.5]]).round(2)
         array([[1.]])
         """
-        x, jobs = self._inputs(X), threads(self.n_jobs)
+        x, jobs = self._places(X), threads(self.n_jobs)
         gradient = [self._model.gradient(x, o, jobs) for o in range(self.n_outputs_)]
         return gradient[0] if self._flat else np.stack(gradient, axis=1)
 
@@ -490,6 +500,14 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
             raise ValueError(f"X: expected the columns in the order {', '.join(inputs)}, found {', '.join(columns)}")
         return contiguous(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False))
 
+    def _places(self, X: ArrayLike) -> Floats:
+        """Inputs to predict at; warns of rows outside the ranges of the samples."""
+        x = self._inputs(X)
+        outside = self._model.outside(x)
+        if outside is not None:
+            warnings.warn(f"{outside}, where the model extrapolates", ExtrapolationWarning, stacklevel=3)
+        return x
+
     def _learn(self, model: _native.Model, flat: bool) -> Self:
         """Set the learned attributes; `flat` says that y has one axis."""
         learned = self.__dict__.pop("_encoding", None)
@@ -542,7 +560,8 @@ class CalibratedRegressor(Regressor):
             Inputs.
         level : float, default=0.9
             Probability; the bounds are calibrated on samples that were left out. Those of kernel models are infinite
-            where it takes more samples.
+            where it takes more samples. All grow outside the ranges of the samples, and are infinite from 20 % of a
+            range on.
 
         Returns
         -------
@@ -558,7 +577,7 @@ class CalibratedRegressor(Regressor):
         >>> bool(low[0] <= high[0])
         True
         """
-        x = self._inputs(X)
+        x = self._places(X)
         low, high = self._model.interval(x, level, threads(self.n_jobs))
         return self._shape(low), self._shape(high)
 
@@ -583,8 +602,8 @@ class CalibratedRegressor(Regressor):
         output : int, default=0
             The output that is searched.
         ranges : mapping of str to range or None, default=None
-            Ranges of the inputs, as for `thinfit.design`; those of the samples where there is none. The inputs of an array are
-            called x1, x2, …
+            Ranges of the inputs, as for `thinfit.design`; those of the samples where there is none. The
+            inputs of an array are called x1, x2, …
         add_to : array-like of shape (n_rows, n_features) or None, default=None
             Rows that the model was not fitted to but that are planned or taken: new ones keep away from them.
         random_state : int, RandomState instance or None, default=0
@@ -593,13 +612,14 @@ class CalibratedRegressor(Regressor):
         Returns
         -------
         ndarray of shape (rows, n_features), or a frame
-            A frame if the model was fitted to one; a dict of columns if it was read from a file and its inputs have names.
+            A frame if the model was fitted to one; a dict of columns if it was read from a file and its inputs have
+            names.
 
         Examples
         --------
-        >>> from thinfit import GaussianProcessRegressor
+        >>> from thinfit import ARDGaussianProcessRegressor
         >>> X = np.array([[0.0], [0.1], [0.2], [0.3], [1.0]])
-        >>> model = GaussianProcessRegressor().fit(X, np.sin(6 * X[:, 0]))
+        >>> model = ARDGaussianProcessRegressor().fit(X, np.sin(6 * X[:, 0]))
         >>> bool(0.3 < model.suggest(1)[0, 0] < 1)
         True
         """
@@ -658,7 +678,7 @@ class UncertainRegressor(CalibratedRegressor, RandomRegressor):
         >>> y.round(3), std.shape
         (array([0.25]), (1,))
         """
-        x, jobs = self._inputs(X), threads(self.n_jobs)
+        x, jobs = self._places(X), threads(self.n_jobs)
         y = self._shape(self._model.predict(x, jobs))
         if return_std:
             return y, self._shape(self._model.deviation(x, jobs))

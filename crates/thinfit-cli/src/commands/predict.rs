@@ -3,13 +3,13 @@
 use std::io::Write;
 
 use thinfit::{Mat, MatRef};
-use thinfit_methods::Predictor;
+use thinfit_methods::{Outside, Predictor};
 use thinfit_table::{Cell, Cells, Reader, Writer};
 
-use crate::args::PredictArgs;
+use crate::args::{self, PredictArgs};
 use crate::columns::{self, Block, match_inputs, next_block, open, select_also};
 use crate::digits::counted;
-use crate::extrapolation::Extrapolation;
+use crate::extrapolation::warn;
 use crate::failure::Failure;
 use crate::memory::Memory;
 use crate::output::{Output, check_distinct, check_writable};
@@ -35,7 +35,8 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
     }
     let model = super::load(&args.model, memory)?;
     // Refuse what the model cannot do before anything is read or written.
-    evaluate(args, &model, Mat::zeros(0, model.inputs().len()).as_ref())?;
+    let border = Mat::from_fn(1, model.inputs().len(), |_, j| model.domain()[j][0]);
+    let (_, too_few) = evaluate(args, &model, border.as_ref())?;
     let mut reader = open(&args.data, &args.table, memory, true)?;
     let keep = columns::names(&reader, &args.keep);
     match_inputs(&mut reader, &model, &[])?;
@@ -47,17 +48,30 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
         None => Writer::new("standard output", out),
     };
     let (progress, mut rows) = (Progress::counting(args.quiet), 0);
-    let (mut extrapolation, mut too_few) = (Extrapolation::of(&model), None);
+    let mut outside = Outside::of(&model);
     let predicted = names(args, &model, &keep);
     let header = [keep, predicted].concat();
     writer.names(&header)?;
     let rows_at_a_time = block(header.len().max(model.inputs().len()));
     while let Some(block) = next_block(&mut reader, &model, rows_at_a_time)? {
         let x = block.x.as_ref().subcols(0, model.inputs().len());
-        extrapolation.count(&model, x);
+        outside.count(&model, x);
+        let clipped;
+        let x = match (args.outside, outside.words(&model)) {
+            (args::Outside::Error, Some(words)) => {
+                return Err(Failure::new(format!(
+                    "{}: {words}; leave them out, fit the model to such rows, or pass --outside warn or clip",
+                    args.data.display()
+                )));
+            }
+            (args::Outside::Clip, _) => {
+                clipped = model.clipped(x);
+                clipped.as_ref()
+            }
+            _ => x,
+        };
         let predicted = pool.install(|| evaluate(args, &model, x));
-        let (y, unbounded) = predicted.map_err(|error| in_table(error, rows))?;
-        too_few = too_few.or(unbounded);
+        let (y, _) = predicted.map_err(|error| in_table(error, rows))?;
         match kept.is_empty() {
             true => writer.rows(y.as_ref())?,
             false => write_beside(&mut writer, &reader, &block, &kept, &y)?,
@@ -68,8 +82,10 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
     progress.finish();
     tell_dropped(reader.dropped(), &Progress::new(args.quiet));
     if !args.quiet {
-        extrapolation.warn(&model);
-        if let (Some(level), Some(rows)) = (args.interval, too_few) {
+        if args.outside == args::Outside::Warn {
+            warn(&outside, &model);
+        }
+        if let (Some(level), Some(rows)) = (args.interval, too_few.filter(|_| rows > 0)) {
             // A warning that no one reads is no reason to fail.
             let _ = writeln!(
                 terminal::stderr(),

@@ -4,13 +4,13 @@ use std::io::Write;
 use std::path::Path;
 
 use serde::Serialize;
-use thinfit_methods::explained;
+use thinfit_methods::{Outside, explained};
 
 use crate::args::ScoreArgs;
 use crate::columns::{Block, match_inputs, next_block, open, targets};
 use crate::commands::predict::{block, in_table, tell_dropped};
 use crate::digits::four_digits;
-use crate::extrapolation::Extrapolation;
+use crate::extrapolation::warn;
 use crate::failure::Failure;
 use crate::memory::Memory;
 use crate::output::check_distinct;
@@ -63,7 +63,7 @@ pub fn run(args: &ScoreArgs, memory: Memory, out: &mut impl Write) -> Result<(),
     let mut reader = open(&args.data, &args.table, memory, true)?;
     let targets = targets(&reader, &args.target, &model)?;
     match_inputs(&mut reader, &model, &targets)?;
-    let mut extrapolation = Extrapolation::of(&model);
+    let mut outside = Outside::of(&model);
     let (d, mut rows, mut sums) = (
         model.inputs().len(),
         0,
@@ -72,7 +72,7 @@ pub fn run(args: &ScoreArgs, memory: Memory, out: &mut impl Write) -> Result<(),
     let rows_at_a_time = block(d + targets.len());
     while let Some(Block { x: block, .. }) = next_block(&mut reader, &model, rows_at_a_time)? {
         let x = block.as_ref().subcols(0, d);
-        extrapolation.count(&model, x);
+        outside.count(&model, x);
         let f = model.predict(x).map_err(|error| in_table(error, rows))?;
         for i in 0..block.nrows() {
             rows += 1;
@@ -97,7 +97,7 @@ pub fn run(args: &ScoreArgs, memory: Memory, out: &mut impl Write) -> Result<(),
         )));
     }
     tell_dropped(reader.dropped(), &Progress::new(false));
-    extrapolation.warn(&model);
+    warn(&outside, &model);
     let scores = sums.iter().zip(targets).map(|(sums, output)| {
         let mse = sums.squares / rows as f64;
         Score {

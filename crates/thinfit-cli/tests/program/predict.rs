@@ -261,6 +261,27 @@ fn columns_are_kept_and_extrapolation_is_reported() {
 }
 
 #[test]
+fn rows_outside_are_refused_clipped_or_without_bounds() {
+    let folder = fitted("predict-outside");
+    write(&folder, "new.csv", "a,b\n0.5,0.2\n30,0.2\n");
+    let arguments = ["predict", "model.json", "new.csv", "--interval=0.5"];
+    let (_, warned) = numbers(&succeed(&folder, &arguments));
+    assert!(warned[0][1].is_finite() && warned[0][2].is_finite());
+    assert_eq!(warned[1][1..], [f64::NEG_INFINITY, f64::INFINITY]);
+    let words = ["1 of 2 rows outside", "a in 1", "--outside warn or clip"];
+    fail(
+        &folder,
+        &[&arguments[..], &["--outside=error"]].concat(),
+        &words,
+    );
+    let clipped = thinfit(&folder, &[&arguments[..], &["--outside=clip"]].concat());
+    assert_eq!(text(&clipped.stderr), "");
+    let (_, clipped) = numbers(&text(&clipped.stdout));
+    assert_eq!(clipped[0], warned[0]);
+    assert!(clipped[1].iter().all(|value| value.is_finite()));
+}
+
+#[test]
 fn a_reader_that_leaves_early_is_not_an_error() {
     let folder = fitted("predict-pipe");
     let many = |rows: usize| {

@@ -57,8 +57,11 @@ const showAnswer = () => {
   const [f, half, error] = at(state.row), digits = digitsLeft(error);
   const places = decimals(f, error > LOST ? null : half, Math.max(digits, 1));
   byId("answer").textContent = fixed(f, places);
+  const far = cards.filter(({ control }) => !control.levels && !(placeOf(control, state.row[control.first]) >= -1e-9 && placeOf(control, state.row[control.first]) <= 1 + 1e-9));
   const bounds = byId("bounds");
-  if (half !== null && error > LOST) {
+  if (far.length > 0) {
+    bounds.textContent = "no interval outside the samples";
+  } else if (half !== null && error > LOST) {
     bounds.textContent = "the interval is lost in rounding: neurons are too much alike";
   } else if (half !== null && digits === 0) {
     bounds.textContent = `\u00b1 about ${width(half, 1)}: rounding leaves no more`;
@@ -70,7 +73,6 @@ const showAnswer = () => {
   } else {
     bounds.textContent = state.half ? "too few rows for an interval at this level" : "no interval";
   }
-  const far = cards.filter(({ control }) => !control.levels && !(placeOf(control, state.row[control.first]) >= -1e-9 && placeOf(control, state.row[control.first]) <= 1 + 1e-9));
   byId("outside").hidden = far.length === 0;
   byId("outside").textContent = `Outside the samples in ${far.map(({ control }) => short(control.name, 40)).join(", ")}: nothing is certain there.`;
 };
