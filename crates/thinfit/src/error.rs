@@ -36,8 +36,9 @@ pub enum Error {
     },
     /// A cell of a table that holds something else than its column did in the samples.
     #[error(
-        "column `{column}`, row {row}: expected {expected}, found {}; correct it, or fit again with such rows",
-        shown(found)
+        "column `{column}`, row {row}: expected {expected}, found {}; {}",
+        shown(found),
+        mended(found)
     )]
     Cell {
         /// Name of the column.
@@ -143,6 +144,14 @@ pub enum Error {
         /// What to do.
         advice: &'static str,
     },
+}
+
+/// What to do with a cell that holds something else than its column did in the samples.
+fn mended(found: &str) -> &'static str {
+    match found {
+        "nothing" => "fill it in, or leave the row out",
+        _ => "correct it, or fit again with such rows",
+    }
 }
 
 /// The size of a file in words.

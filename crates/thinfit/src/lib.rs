@@ -90,7 +90,7 @@ pub mod pieces {
 
 pub use config::{Config, GeneratorConfig, Keep, Lambda, Polish, Schedule, Start, Training};
 pub use data::{
-    Code, Coded, Column, Dataset, Encoding, Levels, Scaler, Scaling, Warp, check_finite,
+    Code, Coded, Column, Dataset, Encoding, Filling, Levels, Scaler, Scaling, Warp, check_finite,
 };
 pub use error::{Error, Result};
 pub use faer::{Mat, MatRef};

@@ -84,6 +84,9 @@ impl Column<'_> {
     /// number is an input whatever its name.
     pub(super) fn code(&self, name: &str, unnamed: bool, chosen: bool) -> Code {
         match self {
+            Column::Numbers(values) if !values.is_empty() && values.iter().all(|v| v.is_nan()) => {
+                left_out("it is empty")
+            }
             Column::Numbers(values) if !chosen && numbers_rows(name, unnamed, values) => {
                 left_out("it numbers the rows")
             }

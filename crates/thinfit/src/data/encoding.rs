@@ -22,6 +22,19 @@ pub struct Coded {
     /// What becomes of it.
     #[serde(flatten)]
     pub code: Code,
+    /// What takes the place of a missing cell, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Filling>,
+}
+
+/// What takes the place of a missing cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Filling {
+    /// The mean of numbers.
+    Number(f64),
+    /// The most frequent level of text.
+    Level(String),
 }
 
 /// How the columns of a table become the inputs of a model.
@@ -56,7 +69,11 @@ impl Encoding {
                     Code::LeftOut { .. } => clean(name).chars().take(LONGEST_NAME).collect(),
                     _ => name.clone(),
                 };
-                Coded { name, code }
+                Coded {
+                    name,
+                    code,
+                    missing: None,
+                }
             });
         let mut encoding = Encoding {
             columns: coded.collect(),
@@ -83,7 +100,26 @@ impl Encoding {
 
     /// Whether every column is an input as it is, so that there is nothing to remember.
     pub fn is_plain(&self) -> bool {
-        self.columns.iter().all(|coded| coded.code == Code::Number)
+        let plain = |coded: &Coded| coded.code == Code::Number && coded.missing.is_none();
+        self.columns.iter().all(plain)
+    }
+
+    /// The encoding with means, or the most frequent levels, for missing cells: those of all `columns`, which it was learned
+    /// from.
+    ///
+    /// # Panics
+    /// There are not as many columns as names.
+    pub fn filled_from(mut self, columns: &[Column<'_>]) -> Self {
+        assert_eq!(self.columns.len(), columns.len());
+        for (coded, column) in self.columns.iter_mut().zip(columns) {
+            coded.missing = coded.filling(column);
+        }
+        self
+    }
+
+    /// Whether it knows what takes the place of missing cells.
+    pub fn fills(&self) -> bool {
+        self.used().all(|coded| coded.missing.is_some())
     }
 
     /// Names of the inputs (d).
@@ -93,7 +129,7 @@ impl Encoding {
 
     /// The inputs (m × d) from the columns that are [used](Encoding::used), in this order.
     ///
-    /// A missing number stays NaN.
+    /// What is missing becomes what the encoding [knows](Encoding::filled_from) for it; failing that, a missing number stays NaN.
     ///
     /// # Errors
     /// A text that is not what the column held when the encoding was found, or that is missing.
@@ -101,9 +137,30 @@ impl Encoding {
     /// # Panics
     /// A code has no level.
     pub fn apply(&self, columns: &[Column<'_>]) -> Result<Mat<f64>> {
-        let mut inputs = Vec::new();
+        self.apply_or_tell(columns)
+            .map_err(|mut errors| errors.swap_remove(0))
+    }
+
+    /// [`Encoding::apply`], whose error is all that is wrong: the first of each text that is unknown.
+    ///
+    /// # Errors
+    /// As [`Encoding::apply`]; at least one.
+    ///
+    /// # Panics
+    /// As [`Encoding::apply`].
+    pub fn apply_or_tell(
+        &self,
+        columns: &[Column<'_>],
+    ) -> std::result::Result<Mat<f64>, Vec<Error>> {
+        let (mut inputs, mut errors) = (Vec::new(), Vec::new());
         for (coded, column) in self.used().zip(columns) {
-            inputs.extend(coded.apply(column)?);
+            match coded.apply(column) {
+                Ok(values) => inputs.extend(values),
+                Err(flaws) => errors.extend(flaws),
+            }
+        }
+        if !errors.is_empty() {
+            return Err(errors);
         }
         let m = inputs.first().map_or(0, Vec::len);
         Ok(Mat::from_fn(m, inputs.len(), |i, j| inputs[j][i]))
@@ -123,6 +180,17 @@ impl Encoding {
             }
             _ => true,
         };
+        let filled = |coded: &Coded| match (&coded.missing, &coded.code) {
+            (None, _) => true,
+            (Some(Filling::Number(value)), Code::Number | Code::Quantity { .. }) => {
+                value.is_finite()
+            }
+            (Some(Filling::Level(level)), Code::Ordinal { levels } | Code::OneHot { levels }) => {
+                levels.contains(level)
+            }
+            _ => false,
+        };
+        let sound = |coded: &Coded| sound(coded) && filled(coded);
         self.columns.iter().all(sound) && self.inputs() == inputs
     }
 }
@@ -167,8 +235,50 @@ impl Coded {
         }
     }
 
+    /// What takes the place of a missing cell of `column`: the mean of its numbers, or the most frequent of its levels, the
+    /// first of them in a tie. None if it has neither.
+    fn filling(&self, column: &Column<'_>) -> Option<Filling> {
+        let mean = |values: Vec<f64>| {
+            // Divide first: a sum of large numbers may overflow.
+            let count = values.len() as f64;
+            (count > 0.0).then(|| Filling::Number(values.iter().map(|v| v / count).sum()))
+        };
+        let (levels, codes) = match (column, &self.code) {
+            (_, Code::LeftOut { .. }) | (Column::Dates, _) => return None,
+            (Column::Numbers(values), Code::Number | Code::Quantity { .. }) => {
+                return mean(values.iter().copied().filter(|v| !v.is_nan()).collect());
+            }
+            (Column::Numbers(_), _) => return None,
+            (Column::Text { levels, codes, .. }, _) => (levels, codes),
+        };
+        let present = codes.iter().filter(|code| !code.is_nan());
+        let present: Vec<&str> = present
+            .map(|code| levels[*code as usize].as_str())
+            .collect();
+        let levels = match &self.code {
+            Code::Ordinal { levels } | Code::OneHot { levels } => levels,
+            Code::Quantity { .. } => {
+                return mean(
+                    present
+                        .into_iter()
+                        .filter_map(|t| quantity(t).map(|q| q.0))
+                        .collect(),
+                );
+            }
+            _ => return mean(present.into_iter().filter_map(number).collect()),
+        };
+        let mut counts: HashMap<String, usize> = HashMap::new();
+        for text in present {
+            *counts.entry(canonical(text)).or_default() += 1;
+        }
+        let count = |level: &&String| counts.get(&canonical(level)).copied().unwrap_or(0);
+        let most = levels.iter().map(|level| count(&level)).max()?;
+        let level = levels.iter().find(|level| count(level) == most)?;
+        Some(Filling::Level(level.clone()))
+    }
+
     /// Values of the inputs that the column becomes.
-    fn apply(&self, column: &Column<'_>) -> Result<Vec<Vec<f64>>> {
+    fn apply(&self, column: &Column<'_>) -> Applied<Vec<Vec<f64>>> {
         let place = |levels: &[String]| -> HashMap<String, f64> {
             let places = levels.iter().map(|level| canonical(level));
             places.zip((0..).map(f64::from)).collect()
@@ -177,7 +287,12 @@ impl Coded {
             Code::LeftOut { .. } => Ok(Vec::new()),
             Code::Number => {
                 if let Column::Numbers(values) = column {
-                    return Ok(vec![values.to_vec()]);
+                    let filling = match self.missing {
+                        Some(Filling::Number(mean)) => mean,
+                        _ => f64::NAN,
+                    };
+                    let filled = |v: &f64| if v.is_nan() { filling } else { *v };
+                    return Ok(vec![values.iter().map(filled).collect()]);
                 }
                 let values = self.values(column, "a number", number);
                 values.map(|values| vec![values])
@@ -212,40 +327,75 @@ impl Coded {
         column: &Column<'_>,
         expected: &str,
         read: impl Fn(&str) -> Option<f64>,
-    ) -> Result<Vec<f64>> {
-        let unexpected = |row: usize, found: String| Error::Cell {
-            column: self.name.clone(),
-            row,
-            expected: expected.into(),
-            found,
+    ) -> Applied<Vec<f64>> {
+        let filling = match &self.missing {
+            None => None,
+            Some(Filling::Number(value)) => Some(*value),
+            Some(Filling::Level(level)) => read(level),
         };
-        let cell = |row: usize, text: Option<&str>, value: Option<f64>| match (text, value) {
-            (Some(_), Some(value)) => Ok(value),
-            (Some(text), None) => Err(unexpected(row, format!("`{text}`"))),
-            (None, _) => Err(unexpected(row, "nothing".into())),
+        let (mut values, mut errors) = (Vec::new(), Vec::new());
+        let mut told = HashSet::new();
+        let mut cell = |row: usize, text: Option<&str>, value: Option<f64>| {
+            if let Some(value) = text.map_or(filling, |_| value) {
+                values.push(value);
+            } else if told.insert(text.map(str::to_owned)) {
+                errors.push(Error::Cell {
+                    column: self.name.clone(),
+                    row,
+                    expected: expected.into(),
+                    found: text.map_or("nothing".into(), |text| self.found(text)),
+                });
+            }
         };
         match column {
-            Column::Numbers(values) => {
-                let cell = |(row, value): (usize, &f64)| {
+            Column::Numbers(numbers) => {
+                for (row, value) in numbers.iter().enumerate() {
                     let text = (!value.is_nan()).then(|| value.to_string());
-                    cell(row, text.as_deref(), text.as_deref().and_then(&read))
-                };
-                values.iter().enumerate().map(cell).collect()
+                    cell(row, text.as_deref(), text.as_deref().and_then(&read));
+                }
             }
             Column::Text { levels, codes, .. } => {
                 let values: Vec<Option<f64>> =
                     levels.iter().map(|level| read(&clean(level))).collect();
-                let cell = |(row, code): (usize, &f64)| {
+                for (row, code) in codes.iter().enumerate() {
                     let level = (!code.is_nan()).then_some(*code as usize);
                     let text = level.map(|level| levels[level].as_str());
-                    cell(row, text, level.and_then(|level| values[level]))
-                };
-                codes.iter().enumerate().map(cell).collect()
+                    cell(row, text, level.and_then(|level| values[level]));
+                }
             }
-            Column::Dates => Err(unexpected(0, "dates or times".into())),
+            Column::Dates => {
+                errors.push(Error::Cell {
+                    column: self.name.clone(),
+                    row: 0,
+                    expected: expected.into(),
+                    found: "dates or times".into(),
+                });
+            }
+        }
+        match errors.is_empty() {
+            true => Ok(values),
+            false => Err(errors),
+        }
+    }
+
+    /// A text that is unknown, and the level that it differs from in upper and lower case or blanks alone.
+    fn found(&self, text: &str) -> String {
+        let (Code::Ordinal { levels } | Code::OneHot { levels }) = &self.code else {
+            return format!("`{text}`");
+        };
+        let plain = |text: &str| -> String {
+            let plain = text.chars().filter(|c| c.is_alphanumeric());
+            plain.flat_map(char::to_lowercase).collect()
+        };
+        match levels.iter().find(|level| plain(level) == plain(text)) {
+            Some(level) => format!("`{text}` (did you mean `{level}`?)"),
+            None => format!("`{text}`"),
         }
     }
 }
+
+/// A result whose error is all that is wrong.
+type Applied<T> = std::result::Result<T, Vec<Error>>;
 
 /// The levels that have an indicator of their own.
 fn indicators(levels: &[String]) -> &[String] {
@@ -312,6 +462,50 @@ mod tests {
         assert!(
             error.contains("row 1") && error.contains("found nothing"),
             "{error}"
+        );
+    }
+
+    #[test]
+    fn missing_cells_become_the_mean_or_the_most_frequent_level() {
+        let (metal, length) = (
+            text(&["steel", "brass", "", "steel"]),
+            text(&["2 mm", "", "5 mm", "5 mm"]),
+        );
+        let numbers = [1e308, f64::NAN, 1.5e308, 0.5e308];
+        let columns = [
+            column(&metal, Levels::Categories),
+            column(&length, Levels::Found),
+            Column::Numbers(&numbers),
+        ];
+        let names = ["metal", "length", "x"].map(String::from);
+        let encoding = Encoding::learn(&names, &columns, false);
+        assert!(!encoding.fills());
+        let encoding = encoding.filled_from(&columns);
+        assert!(encoding.fills() && !encoding.is_plain());
+        let x = encoding.apply(&columns).unwrap();
+        assert_eq!((x[(2, 0)], x[(1, 1)]), (1.0, 4.0));
+        assert!((x[(1, 2)] / 1e308 - 1.0).abs() < 1e-12);
+        // A file keeps it, and is checked.
+        let written = serde_json::to_string(&encoding).unwrap();
+        let read: Encoding = serde_json::from_str(&written).unwrap();
+        assert_eq!(read, encoding);
+        assert!(read.fits(&encoding.inputs()));
+        let foreign = written.replace(r#""missing":"steel""#, r#""missing":"wood""#);
+        let read: Encoding = serde_json::from_str(&foreign).unwrap();
+        assert!(foreign != written && !read.fits(&encoding.inputs()));
+    }
+
+    #[test]
+    fn all_unknown_levels_are_told_and_the_one_that_was_meant() {
+        let encoding = learn(&["steel", "brass", "steel", "alu"].repeat(3));
+        let cells = text(&["wood", "Steel", "wood", "alu"]);
+        let errors = encoding.apply_or_tell(&[column(&cells, Levels::Found)]);
+        let errors: Vec<String> = errors.unwrap_err().iter().map(Error::to_string).collect();
+        assert_eq!(errors.len(), 2, "{errors:?}");
+        assert!(errors[0].contains("found `wood`"), "{errors:?}");
+        assert!(
+            errors[1].contains("found `Steel` (did you mean `steel`?)"),
+            "{errors:?}"
         );
     }
 

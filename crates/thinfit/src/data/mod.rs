@@ -11,6 +11,6 @@ mod warp;
 
 pub use column::{Code, Column, Levels};
 pub use dataset::{Dataset, check_finite};
-pub use encoding::{Coded, Encoding};
+pub use encoding::{Coded, Encoding, Filling};
 pub use scaling::{Scaler, Scaling};
 pub use warp::Warp;
