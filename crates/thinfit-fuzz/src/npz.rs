@@ -39,6 +39,20 @@ fn join(parts: &[(String, Vec<u8>)], random: &mut Random) -> Option<Vec<u8>> {
 
 /// Changes an array, its name or the number of arrays; the bytes of the file if it is no archive.
 pub fn change(file: &mut Vec<u8>, source: &Source<'_>, random: &mut Random) {
+    change_by(npy::change, file, source, random);
+}
+
+/// The same for an archive of other parts than arrays.
+pub fn change_parts(file: &mut Vec<u8>, source: &Source<'_>, random: &mut Random) {
+    change_by(bytes::change, file, source, random);
+}
+
+fn change_by(
+    change_part: impl Fn(&mut Vec<u8>, &Source<'_>, &mut Random),
+    file: &mut Vec<u8>,
+    source: &Source<'_>,
+    random: &mut Random,
+) {
     let parts = parts(file).filter(|parts| !parts.is_empty());
     let Some(mut parts) = parts else {
         return bytes::change(file, source, random);
@@ -57,7 +71,7 @@ pub fn change(file: &mut Vec<u8>, source: &Source<'_>, random: &mut Random) {
             let content = parts[at].1.clone();
             parts.push((name, content));
         }
-        _ => (0..random.few()).for_each(|_| npy::change(&mut parts[at].1, source, random)),
+        _ => (0..random.few()).for_each(|_| change_part(&mut parts[at].1, source, random)),
     }
     if let Some(joined) = join(&parts, random) {
         *file = joined;

@@ -1,6 +1,7 @@
 //! Errors as values: what was expected, what was found, where, and what mends it. Remedies are variants, so that a program
 //! can put them in the words of its own options.
 
+use crate::names::list;
 use crate::text::number;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -23,12 +24,43 @@ pub struct Error {
 impl Error {
     /// The problem, then the remedies as `words` puts them.
     pub fn message(&self, words: impl Fn(&Remedy) -> String) -> String {
+        self.worded(&words)
+    }
+
+    fn worded(&self, words: &dyn Fn(&Remedy) -> String) -> String {
+        let (problem, before) = match &self.problem {
+            Problem::Several { errors, more } => {
+                let lines = errors.iter().map(|error| error.worded(words));
+                (several(lines, *more), "\n")
+            }
+            problem => (problem.to_string(), "; "),
+        };
         let remedies: Vec<String> = self.remedies.iter().map(words).collect();
         match remedies.as_slice() {
-            [] => self.problem.to_string(),
-            [only] => format!("{}; {only}", self.problem),
-            [some @ .., last] => format!("{}; {}, or {last}", self.problem, some.join(", ")),
+            [] => problem,
+            [only] => format!("{problem}{before}{only}"),
+            [some @ .., last] => format!("{problem}{before}{}, or {last}", some.join(", ")),
         }
+    }
+
+    /// One error for these, and `more` that are not told; none if there are none. What mends each of them is told once.
+    pub fn all(mut errors: Vec<Error>, more: usize) -> Option<Error> {
+        if errors.len() < 2 && more == 0 {
+            return errors.pop();
+        }
+        let mut remedies = Vec::new();
+        if errors
+            .windows(2)
+            .all(|two| two[0].remedies == two[1].remedies)
+        {
+            for error in &mut errors {
+                remedies = std::mem::take(&mut error.remedies);
+            }
+        }
+        Some(Error {
+            problem: Problem::Several { errors, more },
+            remedies,
+        })
     }
 
     /// The error with one more remedy.
@@ -125,12 +157,59 @@ pub enum Problem {
         /// Bytes that it may take.
         limit: u64,
     },
-    /// Column means were asked for while reading in blocks.
-    #[error("{path}: missing values cannot be replaced by means while reading in blocks")]
-    Blockwise {
-        /// The file.
-        path: PathBuf,
+    /// Several values are missing.
+    #[error("{}", gaps(place, *gappy, *rows, columns))]
+    Gaps {
+        /// Where the first is.
+        place: Place,
+        /// Rows with a gap.
+        gappy: usize,
+        /// All rows.
+        rows: usize,
+        /// The columns with gaps, and how many each has; most first.
+        columns: Vec<(String, usize)>,
     },
+    /// A column holds text where numbers are needed.
+    #[error("{place}: column `{column}` holds text ({examples}), not numbers")]
+    Text {
+        /// Where the first text is.
+        place: Place,
+        /// The name of the column.
+        column: String,
+        /// Some of its texts.
+        examples: String,
+    },
+    /// Several things are wrong.
+    #[error("{}", several(errors.iter().map(ToString::to_string), *more))]
+    Several {
+        /// The first of them.
+        errors: Vec<Error>,
+        /// How many more there are.
+        more: usize,
+    },
+}
+
+/// Several problems, one in a line.
+fn several(lines: impl ExactSizeIterator<Item = String>, more: usize) -> String {
+    let count = lines.len() + more;
+    let lines: Vec<String> = lines.collect();
+    let more = match more {
+        0 => String::new(),
+        more => format!("\n  and {more} more"),
+    };
+    format!("{count} problems:\n  {}{more}", lines.join("\n  "))
+}
+
+/// How many rows have gaps, and where.
+fn gaps(place: &Place, gappy: usize, rows: usize, columns: &[(String, usize)]) -> String {
+    let columns = columns.iter().map(|(name, gaps)| format!("{name}: {gaps}"));
+    let have = if gappy == 1 { "has" } else { "have" };
+    format!(
+        "{}: {gappy} of {rows} rows {have} gaps ({}), the first in {}",
+        place.path.display(),
+        list(columns),
+        place.position
+    )
 }
 
 /// An amount of memory in bytes.
@@ -189,10 +268,14 @@ pub enum Remedy {
     DecimalPoint,
     /// Set [`Options::array`](crate::Options::array).
     Array,
+    /// Set [`Options::sheet`](crate::Options::sheet).
+    Sheet,
     /// Read with [`Missing::Drop`](crate::Missing::Drop).
     DropRows,
-    /// Read with [`Missing::Mean`](crate::Missing::Mean).
+    /// Read with [`Missing::Keep`](crate::Missing::Keep), and put means in the gaps.
     FillMeans,
+    /// Do not classify: learn a column of numbers instead.
+    Numbers,
     /// Do not select this column.
     LeaveOut(String),
     /// Select fewer columns.
@@ -214,6 +297,8 @@ impl fmt::Display for Remedy {
             Remedy::Array => "name the arrays that make up the table",
             Remedy::DropRows => "drop rows with missing values",
             Remedy::FillMeans => "replace missing values by column means",
+            Remedy::Numbers => "choose a column of numbers",
+            Remedy::Sheet => "name the sheet",
             Remedy::LeaveOut(_) => "leave the column out",
             Remedy::FewerColumns => "leave columns out",
             Remedy::Memory(_) => "allow more memory",
@@ -243,6 +328,27 @@ pub enum Position {
     Line(u64),
     /// A row of an array, counted from 1.
     Row(u64),
+    /// A cell of a sheet: its row, counted from 1, and its column, counted from 0.
+    Cell(u64, u32),
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Position::Line(line) => write!(f, "line {line}"),
+            Position::Row(row) => write!(f, "row {row} (counted from 1)"),
+            Position::Cell(row, column) => write!(f, "{}{row}", letters(*column)),
+        }
+    }
+}
+
+/// The letters of a column of a sheet: A, B, …, Z, AA, …
+fn letters(column: u32) -> String {
+    let last = char::from(b'A' + (column % 26) as u8);
+    match column / 26 {
+        0 => last.into(),
+        rest => format!("{}{last}", letters(rest - 1)),
+    }
 }
 
 impl fmt::Display for Place {
@@ -250,7 +356,9 @@ impl fmt::Display for Place {
         let path = self.path.display();
         match self.position {
             Position::Line(line) => write!(f, "{path}:{line}"),
-            Position::Row(row) => write!(f, "{path}, row {row} (counted from 1)"),
+            position @ Position::Row(_) => write!(f, "{path}, {position}"),
+            // The path ends in the name of the sheet.
+            position @ Position::Cell(..) => write!(f, "{path}!{position}"),
         }
     }
 }
@@ -333,14 +441,23 @@ pub(crate) fn missing(place: Place, column: &str) -> Error {
 }
 
 /// The error without remedies that are no use when every selected column is needed.
-pub(crate) fn useful(mut error: Error, needed: bool) -> Error {
+pub(crate) fn useful(error: Error, needed: bool) -> Error {
     let useless = |remedy: &Remedy| {
         matches!(
             remedy,
             Remedy::LeaveOut(_) | Remedy::FewerColumns | Remedy::FillMeans
         )
     };
-    error.remedies.retain(|remedy| !(needed && useless(remedy)));
+    without(error, &|remedy| needed && useless(remedy))
+}
+
+/// The error, and all errors that it is made of, without some remedies.
+pub(crate) fn without(mut error: Error, useless: &dyn Fn(&Remedy) -> bool) -> Error {
+    error.remedies.retain(|remedy| !useless(remedy));
+    if let Problem::Several { errors, .. } = &mut error.problem {
+        let inner = std::mem::take(errors).into_iter();
+        *errors = inner.map(|error| without(error, useless)).collect();
+    }
     error
 }
 

@@ -2,6 +2,7 @@
 
 use crate::error::malformed;
 use crate::{Remedy, Result};
+use memchr::memmem;
 use std::path::Path;
 
 /// How to read the bytes of a file.
@@ -12,14 +13,22 @@ pub(crate) enum Kind {
     Npz,
     Mat,
     Parquet,
+    Xlsx,
 }
 
+/// What is in the first bytes of a workbook, behind those of any ZIP archive.
+const WORKBOOK: &[u8] = b"[Content_Types].xml";
+/// What is in the first bytes of a spreadsheet of other programs.
+const OPEN_DOCUMENT: &[u8] = b"mimetypeapplication/vnd.oasis.opendocument";
+
 /// Kinds with their first bytes, extension and name.
-const KNOWN: [(Kind, &[u8], &str, &str); 4] = [
+const KNOWN: [(Kind, &[u8], &str, &str); 6] = [
     (Kind::Npy, b"\x93NUMPY", "npy", "an NPY file"),
     (Kind::Npz, b"PK", "npz", "an NPZ file"),
     (Kind::Mat, b"MATLAB 5.0", "mat", "a MAT file of version 5"),
     (Kind::Parquet, b"PAR1", "parquet", "a Parquet file"),
+    (Kind::Xlsx, WORKBOOK, "xlsx", "an Excel file"),
+    (Kind::Xlsx, WORKBOOK, "xlsm", "an Excel file"),
 ];
 
 /// Files that users may give but that are not tables: first bytes, what they are, what to do.
@@ -38,7 +47,7 @@ const FOREIGN: [(&[u8], &str, &str); 8] = [
     (
         b"\xd0\xcf\x11\xe0",
         "an old Excel file",
-        "save the sheet as CSV",
+        "save it as XLSX, or the sheet as CSV",
     ),
     (
         b"\x80\x02}",
@@ -75,10 +84,23 @@ pub(crate) fn kind(path: &Path, head: &[u8]) -> Result<Kind> {
     // Text may begin with `PK` or `PAR1` as well, but has no such bytes.
     let binary = head.iter().any(|byte| *byte < b'\t');
     let known = KNOWN.iter().find(|(_, magic, ..)| head.starts_with(magic));
-    if let Some((kind, ..)) = known.filter(|(kind, ..)| binary || *kind == Kind::Mat) {
-        return Ok(*kind);
-    }
     let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+    if let Some((kind, ..)) = known.filter(|(kind, ..)| binary || *kind == Kind::Mat) {
+        let holds = |bytes: &[u8]| memmem::find(head, bytes).is_some();
+        return match kind {
+            Kind::Npz if extension == "npz" => Ok(Kind::Npz),
+            Kind::Npz if holds(OPEN_DOCUMENT) => Err(malformed(
+                path,
+                TABLE,
+                "an OpenDocument file",
+                "save it as XLSX, or the sheet as CSV",
+            )),
+            Kind::Npz if extension == "xlsx" || extension == "xlsm" || holds(WORKBOOK) => {
+                Ok(Kind::Xlsx)
+            }
+            kind => Ok(*kind),
+        };
+    }
     if let Some((_, _, _, name)) = KNOWN.iter().find(|known| extension == known.2) {
         let expected = format!("{name}, as its extension says");
         return Err(malformed(
@@ -89,7 +111,7 @@ pub(crate) fn kind(path: &Path, head: &[u8]) -> Result<Kind> {
         ));
     }
     if head.contains(&0) {
-        let advice = "give text in UTF-8, or an NPY, NPZ, MAT or Parquet file";
+        let advice = "give text in UTF-8, or an NPY, NPZ, MAT, XLSX or Parquet file";
         return Err(malformed(path, TABLE, "binary content", advice));
     }
     Ok(Kind::Text)

@@ -1,7 +1,8 @@
 //! Tables of numbers and text in files, read whole or in blocks of rows: rows are samples, columns have names.
 //!
 //! [`Reader`] reads text (comma, semicolon, tab or blanks between fields), NPY, NPZ, MAT (version 5, what MATLAB saves
-//! with `-v7`) and, with the feature `parquet`, Parquet; in WebAssembly no NPZ. The content decides which, then the extension. [`Writer`] writes
+//! with `-v7`), sheets of Excel workbooks (XLSX, feature `excel`) and, with the feature `parquet`, Parquet; in WebAssembly
+//! neither NPZ nor XLSX. The content decides which, then the extension. [`Writer`] writes
 //! CSV. Numbers survive to the last bit.
 //!
 //! - **Text**: UTF-8, with or without a header, fields quoted or not. Lines that are blank or start with `#` are skipped.
@@ -10,6 +11,8 @@
 //!   The columns are `c1`, `c2`, …
 //! - **NPZ and MAT**: all arrays of one or two dimensions, side by side, if they have the same number of rows; otherwise
 //!   name the arrays in [`Options::array`]. The columns of `X` are `X1`, `X2`, …; an array of one column keeps its name.
+//! - **XLSX**: the first sheet, or that of [`Options::sheet`]; blank rows and columns around the table are skipped. Formulas
+//!   have the values that were saved with them, dates are text, and an error such as `#DIV/0!` is one here, too; `#N/A` is missing.
 //! - **Parquet**: columns of numbers and bool, and text where it is admitted; null is missing.
 //!
 //! Checksums are compared where a format has some (NPZ, compressed MAT, pages of Parquet), and a shape that contradicts the
@@ -37,6 +40,7 @@
 mod array;
 mod dialect;
 mod error;
+mod flaws;
 #[cfg(feature = "parquet")]
 mod footer;
 mod kind;
@@ -51,9 +55,13 @@ mod pages;
 mod parquet;
 mod reader;
 mod records;
+#[cfg(all(feature = "excel", not(target_arch = "wasm32")))]
+mod sheet;
 mod table;
 mod text;
 mod words;
+#[cfg(all(feature = "excel", not(target_arch = "wasm32")))]
+mod workbook;
 mod writer;
 
 pub use dialect::Delimiter;

@@ -27,15 +27,20 @@ pub(crate) fn distinct(path: &Path, names: Vec<String>) -> Result<Vec<String>> {
         ));
     }
     let names: Vec<_> = names.into_iter().enumerate().map(name).collect();
-    let mut known = HashSet::new();
-    if let Some(twice) = names.iter().find(|name| !known.insert(name.as_str())) {
-        let found = format!("`{}` twice", show(twice.as_bytes()));
-        return Err(malformed(
-            path,
-            "distinct column names",
-            found,
-            "rename one of them",
-        ));
+    let (mut known, mut twice) = (HashSet::new(), Vec::new());
+    for name in &names {
+        let shown = || format!("`{}`", show(name.as_bytes()));
+        if !known.insert(name.as_str()) && !twice.contains(&shown()) {
+            twice.push(shown());
+        }
+    }
+    if !twice.is_empty() {
+        let advice = match twice.len() {
+            1 => "rename one of them",
+            _ => "rename one of each",
+        };
+        let found = format!("{} twice", list(twice.into_iter()));
+        return Err(malformed(path, "distinct column names", found, advice));
     }
     Ok(names)
 }

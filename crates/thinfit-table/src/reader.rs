@@ -2,7 +2,8 @@
 //! business of a [`Source`].
 
 use crate::dialect::SAMPLE;
-use crate::error::{Amount, check_memory, malformed, missing, show, unread, useful};
+use crate::error::{Amount, check_memory, malformed, show, unread, useful};
+use crate::flaws::{Flaws, Gaps};
 use crate::kind::{Kind, kind};
 #[cfg(feature = "parquet")]
 use crate::parquet::Parquet;
@@ -30,8 +31,8 @@ pub enum Missing {
     Refuse,
     /// Rows in which a selected column is missing are left out.
     Drop,
-    /// They become the mean of the other values in the column; not possible while reading in blocks.
-    Mean,
+    /// They stay, as NaN.
+    Keep,
 }
 
 /// How to read a table.
@@ -48,6 +49,8 @@ pub struct Options {
     /// Whether every selected column is needed, as by a model: errors then do not advise leaving one out or filling it
     /// with its mean.
     pub needed: bool,
+    /// The sheet of a workbook; if none, the first.
+    pub sheet: Option<String>,
     /// The arrays of an NPZ file or variables of a MAT file, separated by commas; if none, all of them.
     pub array: Option<String>,
     /// The most bytes that the numbers of a table may take when it is read whole or unpacked; if none, any number.
@@ -63,6 +66,8 @@ pub(crate) struct Block {
     pub words: Vec<Option<Words>>,
     /// The number of the first row, as the words count.
     pub first: usize,
+    /// What is wrong with cells, whose values then mean nothing.
+    pub flaws: Flaws,
 }
 
 /// Rows of a file, whatever its kind.
@@ -70,7 +75,7 @@ pub(crate) trait Source: Send {
     /// Names of all columns, distinct, at least one.
     fn names(&self) -> &[String];
     /// Appends at most `rows` rows of these columns, row by row, with NaN for a missing value. Returns the number of rows;
-    /// fewer than asked for means that the file has ended.
+    /// fewer than asked for means that the file has ended. A flaw of a single cell or row goes to the block.
     fn read(&mut self, columns: &[usize], rows: usize, out: &mut Block) -> Result<usize>;
     /// Where row `row` of the last block is in the file.
     fn position(&self, row: usize) -> Position;
@@ -155,6 +160,8 @@ pub struct Reader {
     places: HashMap<String, usize>,
     /// Columns that may hold text.
     admitted: HashSet<usize>,
+    /// Columns whose gaps stay, whatever becomes of those of others.
+    gappy: HashSet<usize>,
     /// Rows of the current block.
     block: Block,
     /// Rows read so far, including those dropped.
@@ -204,6 +211,11 @@ impl Reader {
 
     fn new(path: &Path, head: Vec<u8>, rest: Rest, options: &Options) -> Result<Self> {
         let (array, memory) = (options.array.as_deref(), options.memory);
+        #[cfg_attr(
+            any(not(feature = "excel"), target_arch = "wasm32"),
+            expect(unused_mut)
+        )]
+        let mut shown = path.to_owned();
         let source: Box<dyn Source> = match kind(path, &head)? {
             Kind::Text => {
                 let rest = rest.stream(head.len());
@@ -220,6 +232,23 @@ impl Reader {
                     "another kind of file",
                     found,
                     "save it as CSV or NPY",
+                ));
+            }
+            #[cfg(all(feature = "excel", not(target_arch = "wasm32")))]
+            Kind::Xlsx => {
+                let input = rest.seekable(path, head)?;
+                let sheet = crate::sheet::Sheet::open(path, input, options)?;
+                shown = sheet.path.clone();
+                Box::new(sheet)
+            }
+            #[cfg(any(not(feature = "excel"), target_arch = "wasm32"))]
+            Kind::Xlsx => {
+                let found = "an Excel file, which this build cannot read";
+                return Err(malformed(
+                    path,
+                    "another kind of file",
+                    found,
+                    "save the sheet as CSV",
                 ));
             }
             Kind::Mat => Box::new(mat::open(path, rest.seekable(path, head)?, array)?),
@@ -247,13 +276,14 @@ impl Reader {
             }
         };
         Ok(Reader {
-            path: path.into(),
+            path: shown,
             columns: (0..source.names().len()).collect(),
             places: source.names().iter().cloned().zip(0..).collect(),
             source,
             missing: options.missing,
             needed: options.needed,
             admitted: HashSet::new(),
+            gappy: HashSet::new(),
             block: Block::default(),
             rows: 0,
             dropped: 0,
@@ -307,6 +337,11 @@ impl Reader {
         self.admitted.iter().copied().collect()
     }
 
+    /// Lets these columns have gaps while reading in blocks, whatever becomes of missing values elsewhere.
+    pub fn admit_gaps(&mut self, columns: &[usize]) {
+        self.gappy = columns.iter().copied().collect();
+    }
+
     /// The cells of the selected column `j` in `block`, the last one read.
     pub fn cells<'a>(&'a self, block: &'a Mat<f64>, j: usize) -> Cells<'a> {
         Cells::new(block.col_as_slice(j), self.block.words[j].as_ref())
@@ -329,7 +364,7 @@ impl Reader {
     /// Reads all remaining rows.
     ///
     /// # Errors
-    /// A value is not a finite number, or is missing and [`Missing::Refuse`] is set, rows differ in length, or there are no
+    /// Values are not finite numbers, or are missing and [`Missing::Refuse`] is set, rows differ in length, or there are no
     /// rows.
     pub fn read(&mut self) -> Result<Table> {
         let all: Vec<usize> = (0..self.columns.len()).collect();
@@ -339,8 +374,7 @@ impl Reader {
     /// Reads all remaining rows as they are, with their gaps.
     ///
     /// # Errors
-    /// A value is infinite, or a text where none is [admitted](Reader::admit_text), rows differ in length, or there are no
-    /// rows.
+    /// The file cannot be read, or there are no rows. Of cells that cannot be used, [`RawTable::complete`] tells.
     pub fn read_raw(&mut self) -> Result<RawTable> {
         let k = self.columns.len();
         let bytes = |rows: u64| rows.saturating_mul(8 * k as u64);
@@ -404,6 +438,7 @@ impl Reader {
             missing: self.missing,
             needed: self.needed,
             measured: Vec::new(),
+            flaws: std::mem::take(&mut self.block.flaws),
         })
     }
 
@@ -411,13 +446,8 @@ impl Reader {
     /// the file. With [`Missing::Drop`] a block still has `rows` rows.
     ///
     /// # Errors
-    /// As [`Reader::read`], or [`Missing::Mean`] is set.
+    /// As [`Reader::read`]; the rest of the file is looked through for more of what is wrong first.
     pub fn next_block(&mut self, rows: usize) -> Result<Option<Mat<f64>>> {
-        if self.missing == Missing::Mean {
-            let path = self.path.clone();
-            let error = Error::from(Problem::Blockwise { path });
-            return Err(error.or("give complete rows").or(Remedy::DropRows));
-        }
         self.check_unpacked()?;
         let (rows, k) = (self.complete(rows.max(1))?, self.columns.len());
         if rows == 0 && self.rows == 0 {
@@ -457,11 +487,52 @@ impl Reader {
         let read = self.source.read(&self.columns, rows, &mut self.block);
         let read = read.map_err(|error| useful(error, self.needed))?;
         self.rows += read;
-        let values = &self.block.values[start..];
-        if let Some(at) = values.iter().position(|v| v.is_infinite()) {
-            return Err(self.infinite(at / k, at % k));
+        for at in start..self.block.values.len() {
+            if self.block.values[at].is_infinite() {
+                let flaw = self.infinite((at - start) / k, (at - start) % k);
+                self.block.flaws.add(flaw);
+                self.block.values[at] = 0.0;
+            }
         }
         Ok(read)
+    }
+
+    /// The error of the rows read last, where `start` is the place of the first among the values: their flaws and gaps, and
+    /// those of all rows to come. None if they have none.
+    fn survey(&mut self, start: usize) -> Result<Option<Error>> {
+        let k = self.columns.len();
+        let gappy: Vec<bool> = self
+            .columns
+            .iter()
+            .map(|c| self.gappy.contains(c))
+            .collect();
+        let refuse = self.missing == Missing::Refuse;
+        let gap = |j: usize, value: f64| refuse && value.is_nan() && !gappy[j];
+        let values = self.block.values[start..].iter().enumerate();
+        let sound = !values.into_iter().any(|(at, value)| gap(at % k, *value));
+        if sound && self.block.flaws.is_empty() {
+            return Ok(None);
+        }
+        let mut gaps = Gaps::of(k);
+        let mut values = self.block.values.split_off(start);
+        loop {
+            for (row, values) in values.chunks(k).enumerate() {
+                let columns = (0..k).filter(|j| gap(*j, values[*j]));
+                gaps.count(columns, || self.source.position(row));
+            }
+            // Texts are of no use any more.
+            self.start_block();
+            if self.append((BLOCK / k).max(1))? == 0 {
+                break;
+            }
+            values = std::mem::take(&mut self.block.values);
+        }
+        let mut flaws = std::mem::take(&mut self.block.flaws);
+        let name = |j: usize| self.name(j);
+        let error = gaps.into_error(&self.path, self.rows, name);
+        error.into_iter().for_each(|error| flaws.add(error));
+        let error = flaws.into_error();
+        Ok(error.map(|error| useful(error, self.needed)))
     }
 
     /// Reads the next rows into the block, except those to drop; returns their number, less than `rows` only at the end.
@@ -479,15 +550,15 @@ impl Reader {
                     words.encode(kept, column, |row| Some(self.source.position(row)));
                 }
             }
-            let start = kept;
+            if let Some(error) = self.survey(kept * k)? {
+                return Err(error);
+            }
+            let (start, values) = (kept, &mut self.block.values);
             for row in 0..read {
                 let at = (start + row) * k;
-                let values = &mut self.block.values;
-                if let Some(gap) = values[at..at + k].iter().position(|v| v.is_nan()) {
-                    if self.missing == Missing::Refuse {
-                        let error = missing(self.place_of(row), self.name(gap));
-                        return Err(useful(error, self.needed));
-                    }
+                let gap = |(c, v): (&usize, &f64)| v.is_nan() && !self.gappy.contains(c);
+                let mut cells = self.columns.iter().zip(&values[at..at + k]);
+                if self.missing == Missing::Drop && cells.any(gap) {
                     self.dropped += 1;
                     continue;
                 }
@@ -523,8 +594,7 @@ impl Reader {
             column: column.clone(),
             flaw: "is infinite".into(),
         });
-        let error = error.or("correct it").or(Remedy::LeaveOut(column));
-        useful(error, self.needed)
+        error.or("correct it").or(Remedy::LeaveOut(column))
     }
 
     /// The error of a table without rows.

@@ -1,8 +1,10 @@
 //! A table in memory: first as it is in the file, with gaps and text, then complete.
 
-use crate::error::{malformed, missing, not_a_number, show, useful};
+use crate::error::{malformed, not_a_number, show, useful, without};
+use crate::flaws::{Flaws, Gaps};
+use crate::names::list;
 use crate::words::Words;
-use crate::{Error, Missing, Place, Position, Remedy, Result};
+use crate::{Error, Missing, Place, Position, Problem, Remedy, Result};
 use faer::Mat;
 use std::path::PathBuf;
 
@@ -36,19 +38,17 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// A table read whole, without gaps: m rows of k columns.
+/// A table read whole: m rows of k columns.
 #[derive(Debug, Clone)]
 pub struct Table {
     /// Names of the selected columns (k).
     pub names: Vec<String>,
-    /// Values (m × k), all finite; codes in a column of text.
+    /// Values (m × k), all finite but for the gaps that [`Missing::Keep`] leaves; codes in a column of text.
     pub x: Mat<f64>,
     /// The place of each row among all rows of the file, counted from 0 (m).
     pub rows: Vec<usize>,
     /// Rows left out because of missing values.
     pub dropped: usize,
-    /// Missing values replaced by means.
-    pub filled: usize,
     path: PathBuf,
     words: Vec<Option<Words>>,
 }
@@ -79,8 +79,10 @@ pub struct RawTable {
     pub(crate) gaps: Vec<Option<(usize, Position)>>,
     pub(crate) missing: Missing,
     pub(crate) needed: bool,
-    /// Columns that no mean may fill.
+    /// Columns that may have no gaps, whatever becomes of those of others.
     pub(crate) measured: Vec<usize>,
+    /// What is wrong with cells.
+    pub(crate) flaws: Flaws,
 }
 
 impl RawTable {
@@ -89,38 +91,59 @@ impl RawTable {
         Cells::new(self.x.col_as_slice(j), self.words[j].as_ref())
     }
 
-    /// The error of the first text in column `j`, where numbers were expected; none if there is no text.
-    pub fn not_a_number(&self, j: usize) -> Option<Error> {
-        let words = self.words[j].as_ref()?;
-        let (text, position) = words.first()?;
-        let error = not_a_number(self.at(position), &self.names[j], text.as_bytes());
-        Some(useful(error, self.needed))
+    /// Takes text in these columns for flaws, of which [`RawTable::complete`] tells.
+    pub fn expect_numbers(mut self, columns: &[usize]) -> Self {
+        for j in columns {
+            // Without texts its values are numbers, not codes.
+            let words = self.words[*j].as_ref();
+            let Some(words) = words.filter(|words| words.dates || !words.levels.is_empty()) else {
+                continue;
+            };
+            let name = &self.names[*j];
+            let texts: Vec<(&str, Position)> = words.texts().collect();
+            let mut flaws = texts
+                .iter()
+                .map(|(text, position)| not_a_number(self.at(*position), name, text.as_bytes()));
+            let first = flaws.next();
+            let comma = |error: &Error| error.remedies.contains(&Remedy::DecimalComma);
+            let classes = self.measured.contains(j)
+                && mostly_text(words, self.x.col_as_slice(*j))
+                && !first.as_ref().is_some_and(comma);
+            if words.dates || classes {
+                const MOST: usize = 4;
+                let shown = texts.iter().take(MOST).map(|text| show(text.0.as_bytes()));
+                let more = if texts.len() > MOST { ", …" } else { "" };
+                let examples = match words.dates {
+                    true => "dates or times".into(),
+                    false => format!("{}{more}", list(shown)),
+                };
+                let position = texts.first().map_or(Position::Row(1), |text| text.1);
+                let error = Error::from(Problem::Text {
+                    place: self.at(position),
+                    column: show(name.as_bytes()),
+                    examples,
+                });
+                self.flaws.add(error.or(Remedy::Numbers));
+            } else {
+                let flaws: Vec<Error> = first.into_iter().chain(flaws).collect();
+                flaws.into_iter().for_each(|flaw| self.flaws.add(flaw));
+            }
+        }
+        self
     }
 
-    /// These columns without gaps: what becomes of a missing value is as the options of the reader say.
+    /// These columns, all of whose cells can be used: what becomes of a missing value is as the options of the reader say.
     ///
     /// # Errors
-    /// A value is missing and [`Missing::Refuse`] is set, or no rows are left.
+    /// Cells that cannot be used, values that are missing where [`Missing::Refuse`] is set, or no rows are left.
     pub fn complete(mut self, columns: &[usize]) -> Result<Table> {
-        let (m, mut filled) = (self.x.nrows(), 0);
+        let m = self.x.nrows();
+        self.check(columns)?;
         let mut rows: Vec<usize> = (0..m).collect();
         match self.missing {
-            Missing::Refuse => {
-                let gaps = columns.iter().filter_map(|j| Some((self.gaps[*j]?, *j)));
-                if let Some(((_, position), j)) = gaps.min_by_key(|((row, _), _)| *row) {
-                    let error = missing(self.at(position), &self.names[j]);
-                    return Err(useful(error, self.needed));
-                }
-            }
+            Missing::Refuse => {}
             Missing::Drop => rows.retain(|row| self.is_complete(*row, columns)),
-            Missing::Mean => {
-                rows.retain(|row| self.is_complete(*row, &self.measured));
-                for j in columns {
-                    if self.gaps[*j].is_some() && !self.measured.contains(j) {
-                        filled += self.fill(*j)?;
-                    }
-                }
-            }
+            Missing::Keep => rows.retain(|row| self.is_complete(*row, &self.measured)),
         }
         let dropped = m - rows.len();
         if rows.is_empty() {
@@ -140,13 +163,39 @@ impl RawTable {
             x,
             rows,
             dropped,
-            filled,
             path: self.path,
             words,
         })
     }
 
-    /// The table with columns that no mean may fill: rows without them are left out, where means fill the others.
+    /// Tells of all flaws, and of the gaps in these columns if they are refused.
+    fn check(&mut self, columns: &[usize]) -> Result<()> {
+        let mut flaws = std::mem::take(&mut self.flaws);
+        if self.missing == Missing::Refuse && columns.iter().any(|j| self.gaps[*j].is_some()) {
+            let mut gaps = Gaps::of(columns.len());
+            // Positions are known of first gaps alone, among which is the first of all.
+            let first = columns.iter().filter_map(|j| self.gaps[*j]);
+            let first = first.min_by_key(|(row, _)| *row).map(|(_, at)| at);
+            for row in 0..self.x.nrows() {
+                let gappy = (0..columns.len()).filter(|j| self.x[(row, columns[*j])].is_nan());
+                gaps.count(gappy, || first.unwrap_or(Position::Row(row as u64 + 1)));
+            }
+            let name = |j: usize| self.names[columns[j]].as_str();
+            let error = gaps.into_error(&self.path, self.x.nrows(), name);
+            error.into_iter().for_each(|error| flaws.add(error));
+        }
+        let measured = self.measured.iter();
+        let measured: Vec<String> = measured.map(|j| show(self.names[*j].as_bytes())).collect();
+        // What is to be learned cannot be left out.
+        let stays =
+            |remedy: &Remedy| matches!(remedy, Remedy::LeaveOut(name) if measured.contains(name));
+        match flaws.into_error() {
+            Some(error) => Err(without(useful(error, self.needed), &stays)),
+            None => Ok(()),
+        }
+    }
+
+    /// The table with columns that may have no gaps: with [`Missing::Keep`], rows with some there are left out.
     pub fn measured(mut self, columns: &[usize]) -> Self {
         self.measured = columns.to_vec();
         self
@@ -157,32 +206,6 @@ impl RawTable {
         columns
             .iter()
             .all(|j| self.gaps[*j].is_none() || !self.x[(row, *j)].is_nan())
-    }
-
-    /// Replaces NaN in column `j` by its mean, or by its most frequent text; returns the number of NaNs.
-    fn fill(&mut self, j: usize) -> Result<usize> {
-        let text = matches!(self.cells(j), Cells::Text { .. });
-        let column = self.x.col_as_slice_mut(j);
-        let present: Vec<f64> = column.iter().copied().filter(|v| !v.is_nan()).collect();
-        if present.is_empty() {
-            let name = show(self.names[j].as_bytes());
-            let expected = format!("values in column `{name}`");
-            let error = malformed(&self.path, expected, "none", "fill it in");
-            return Err(useful(error.or(Remedy::LeaveOut(name)), self.needed));
-        }
-        let filling = if text {
-            most_frequent(&present)
-        } else {
-            // Divide first: a sum of large numbers may overflow.
-            let count = present.len() as f64;
-            present.iter().map(|v| v / count).sum()
-        };
-        let missing = column.len() - present.len();
-        column
-            .iter_mut()
-            .filter(|v| v.is_nan())
-            .for_each(|v| *v = filling);
-        Ok(missing)
     }
 
     /// The error of a table of which no rows are left.
@@ -203,14 +226,10 @@ impl RawTable {
     }
 }
 
-/// The code that occurs most often, the first of them in a tie.
-fn most_frequent(codes: &[f64]) -> f64 {
-    let most = codes.iter().fold(0.0, |most: f64, code| most.max(*code));
-    let mut counts = vec![0usize; most as usize + 1];
-    codes.iter().for_each(|code| counts[*code as usize] += 1);
-    let first = counts
-        .iter()
-        .max()
-        .and_then(|most| counts.iter().position(|n| n == most));
-    first.unwrap_or(0) as f64
+/// Whether most of these cells, by their codes, are different texts rather than numbers.
+fn mostly_text(words: &Words, codes: &[f64]) -> bool {
+    let present = codes.iter().filter(|code| !code.is_nan());
+    let (text, numbers): (Vec<&f64>, Vec<&f64>) =
+        present.partition(|code| words.is_text(**code as usize));
+    words.texts().nth(1).is_some() && text.len() > numbers.len()
 }

@@ -5,7 +5,7 @@ use crate::error::{malformed, not_a_number};
 use crate::names::distinct;
 use crate::reader::{Block, Source};
 use crate::records::{Fields, Records, trim, unquote, utf8};
-use crate::words::Words;
+use crate::words::{Words, cell_value};
 use crate::{Delimiter, Error, Options, Place, Position, Problem, Remedy, Result};
 use std::io::Read;
 use std::path::Path;
@@ -91,10 +91,11 @@ impl Source for Text {
                 values: &mut out.values[start..],
                 words: &mut out.words,
             };
-            if let Err(flaw) = parse(record, &self.dialect, &slots, row) {
+            for flaw in parse(record, &self.dialect, &slots, row) {
                 let path = self.records.path.clone();
                 let place = Place { path, position };
-                return Err(flaw.explain(place, &self.names, self.first_line));
+                out.flaws
+                    .add(flaw.explain(place, &self.names, self.first_line));
             }
             self.lines.push(line);
         }
@@ -122,38 +123,30 @@ struct Row<'a> {
     words: &'a mut [Option<Words>],
 }
 
-/// Writes the fields of a record to their slots; fields without one are ignored.
-fn parse(
-    record: &[u8],
-    dialect: &Dialect,
-    slots: &[Option<usize>],
-    row: Row<'_>,
-) -> std::result::Result<(), Flaw> {
-    let mut count = 0;
+/// Writes the fields of a record to their slots; fields without one are ignored. Returns what is wrong with them.
+fn parse(record: &[u8], dialect: &Dialect, slots: &[Option<usize>], row: Row<'_>) -> Vec<Flaw> {
+    let (mut count, mut flaws) = (0, Vec::new());
     for field in Fields::new(record, dialect.delimiter) {
         if let Some(Some(slot)) = slots.get(count) {
             let number = dialect.number(field);
-            row.values[*slot] = match (number, &mut row.words[*slot]) {
-                (Some(value), words) if words.is_none() || !value.is_nan() => value,
-                (number, Some(words)) => {
-                    let content = unquote(field);
-                    let content = trim(&content, Delimiter::Blanks);
-                    words.value(row.number, content, number, row.position)
-                }
-                (_, None) => {
-                    return Err(Flaw::NotANumber {
-                        column: count,
-                        text: unquote(field).into(),
-                    });
-                }
-            };
+            let content = unquote(field);
+            let content = trim(&content, Delimiter::Blanks);
+            let words = &mut row.words[*slot];
+            let value = cell_value(words, row.number, content, number, row.position);
+            row.values[*slot] = value.unwrap_or_else(|| {
+                flaws.push(Flaw::NotANumber {
+                    column: count,
+                    text: unquote(field).into(),
+                });
+                0.0
+            });
         }
         count += 1;
     }
-    if count == slots.len() {
-        Ok(())
-    } else {
-        Err(Flaw::Ragged { fields: count })
+    // Fields of another number may be in the wrong columns.
+    match count == slots.len() {
+        true => flaws,
+        false => vec![Flaw::Ragged { fields: count }],
     }
 }
 

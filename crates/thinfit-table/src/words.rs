@@ -23,6 +23,22 @@ pub(crate) struct Words {
     pub dates: bool,
 }
 
+/// The value of a cell of `row` that is this text, whose `number` it may be, in a column that may hold `words`; none if it is not
+/// a number where one is needed.
+pub(crate) fn cell_value(
+    words: &mut Option<Words>,
+    row: usize,
+    content: &[u8],
+    number: Option<f64>,
+    position: Position,
+) -> Option<f64> {
+    match (number, words) {
+        (Some(value), words) if words.is_none() || !value.is_nan() => Some(value),
+        (number, Some(words)) => Some(words.value(row, content, number, position)),
+        (_, None) => None,
+    }
+}
+
 impl Words {
     /// What stands for the cell of `row` among numbers: its `number`, if it is one, NaN if it is missing, and 0 for a text,
     /// which is remembered.
@@ -98,9 +114,14 @@ impl Words {
         self.index.get(text).and_then(|level| self.places[*level])
     }
 
-    /// The first text that is not a number, and where it is.
-    pub fn first(&self) -> Option<(&str, Position)> {
-        let mut levels = self.levels.iter().zip(&self.places);
-        levels.find_map(|(text, place)| place.map(|place| (text.as_str(), place)))
+    /// The texts that are not numbers, and where each is first.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, Position)> {
+        let levels = self.levels.iter().zip(&self.places);
+        levels.filter_map(|(text, place)| place.map(|place| (text.as_str(), place)))
+    }
+
+    /// Whether the text of this code is not a number.
+    pub fn is_text(&self, code: usize) -> bool {
+        self.places[code].is_some()
     }
 }

@@ -18,6 +18,8 @@ pub enum Cell<'a> {
     Number(f64),
     /// A text.
     Text(&'a str),
+    /// Nothing.
+    Missing,
 }
 
 /// Writes CSV to a file or anything else that takes bytes. A file keeps a temporary name until [`Writer::finish`]; if that
@@ -89,7 +91,7 @@ impl<'a> Writer<'a> {
     /// # Errors
     /// The write fails.
     pub fn cells<'b>(&mut self, cells: impl IntoIterator<Item = Cell<'b>>) -> Result<()> {
-        let mut digits = zmij::Buffer::new();
+        let (mut digits, start) = (zmij::Buffer::new(), self.buffer.len());
         for (j, cell) in cells.into_iter().enumerate() {
             if j > 0 {
                 self.buffer.push(b',');
@@ -97,7 +99,12 @@ impl<'a> Writer<'a> {
             match cell {
                 Cell::Number(value) => self.number(value, &mut digits),
                 Cell::Text(text) => self.text(&clean(text)),
+                Cell::Missing => {}
             }
+        }
+        // Readers skip a line without a character.
+        if self.buffer.len() == start {
+            self.text("");
         }
         self.buffer.push(b'\n');
         self.flush(CHUNK)

@@ -41,15 +41,20 @@ fn text_becomes_codes_and_numbers_stay() {
     assert_eq!(words(raw.cells(0)), ["1", "2", "3", "4"]);
     assert_eq!(words(raw.cells(1)), ["'x'", "'y z'", "'x'", "-"]);
     assert_eq!(words(raw.cells(2)), ["'3'", "-", "'q'", "'1'"]);
-    let error = raw.not_a_number(2).unwrap().to_string();
-    assert!(
-        error.starts_with("a.csv:4: column `c` is `q`, not a number"),
-        "{error}"
-    );
-    assert!(raw.not_a_number(0).is_none());
     // Only the columns in use must be complete.
     assert_eq!(raw.complete(&[0]).unwrap().x.nrows(), 4);
     let raw = || open(text, Missing::Refuse).read_raw().unwrap();
+    let error = |raw: thinfit_table::RawTable| raw.complete(&[0]).unwrap_err().to_string();
+    let said = error(raw().expect_numbers(&[0, 2]));
+    assert!(
+        said.starts_with("a.csv:4: column `c` is `q`, not a number"),
+        "{said}"
+    );
+    let said = error(raw().measured(&[1]).expect_numbers(&[1]));
+    assert!(
+        said.contains("column `b` holds text (x, y z), not numbers; choose a column of numbers"),
+        "{said}"
+    );
     let error = raw().complete(&[1, 0]).unwrap_err().to_string();
     assert!(
         error.starts_with("a.csv:5: column `b` has no value"),
@@ -57,13 +62,15 @@ fn text_becomes_codes_and_numbers_stay() {
     );
     let error = raw().complete(&[0, 1, 2]).unwrap_err().to_string();
     assert!(
-        error.starts_with("a.csv:3: column `c` has no value"),
+        error.starts_with(
+            "a.csv: 2 of 4 rows have gaps (b: 1, c: 1), the first in line 3; fill them in"
+        ),
         "{error}"
     );
 }
 
 #[test]
-fn gaps_in_text_are_dropped_or_filled_with_the_most_frequent() {
+fn gaps_in_text_are_dropped_or_kept() {
     let text = "a,b\n1,x\n2,y\n,y\n3,\n";
     let table = open(text, Missing::Drop).read().unwrap();
     assert_eq!(
@@ -71,9 +78,8 @@ fn gaps_in_text_are_dropped_or_filled_with_the_most_frequent() {
         (2, vec!["'x'".into(), "'y'".into()])
     );
     assert_eq!(table.place(1, "y").unwrap().to_string(), "a.csv:3");
-    let table = open(text, Missing::Mean).read().unwrap();
-    assert_eq!(words(table.cells(1)), ["'x'", "'y'", "'y'", "'y'"]);
-    assert_eq!((table.filled, table.x[(2, 0)]), (2, 2.0));
+    let table = open(text, Missing::Keep).read().unwrap();
+    assert_eq!(words(table.cells(1)), ["'x'", "'y'", "'y'", "-"]);
 }
 
 #[test]
@@ -142,9 +148,13 @@ fn parquet_gives_text_and_dates() {
     assert_eq!(words(raw.cells(0)).len(), 6);
     assert!(matches!(raw.cells(0), Cells::Text { .. }));
     assert!(matches!(raw.cells(2), Cells::Numbers(_)));
-    let error = raw.not_a_number(0).unwrap().to_string();
+    let error = raw
+        .expect_numbers(&[0])
+        .complete(&[0])
+        .unwrap_err()
+        .to_string();
     assert!(
-        error.starts_with("a.parquet, row 1 (counted from 1): column `name`"),
+        error.contains("a.parquet, row 1 (counted from 1): column `name`"),
         "{error}"
     );
 }

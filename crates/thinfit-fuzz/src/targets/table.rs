@@ -3,6 +3,7 @@
 use super::check_message;
 use crate::target::Outcome;
 use std::path::Path;
+use thinfit::MatRef;
 use thinfit::file::fnv1a;
 use thinfit_table::{Cells, Missing, Options, Reader};
 
@@ -11,10 +12,11 @@ fn options(input: &[u8]) -> Options {
     let hash = fnv1a(input.iter().copied());
     let bits = |from: u32, count: u32| hash >> from & ((1 << count) - 1);
     Options {
-        missing: [Missing::Refuse, Missing::Drop, Missing::Mean][bits(8, 8) as usize % 3],
+        missing: [Missing::Refuse, Missing::Drop, Missing::Keep][bits(8, 8) as usize % 3],
         array: (bits(16, 4) == 0).then(|| "X".into()),
         header: [None, None, None, None, None, None, Some(true), Some(false)][bits(20, 3) as usize],
         delimiter: None,
+        sheet: None,
         decimal_comma: bits(24, 3) == 0,
         needed: bits(32, 1) == 0,
         memory: Some([1, 16, 128, 256][bits(34, 2) as usize] << 20),
@@ -42,7 +44,12 @@ pub fn survive(name: &str, input: &[u8]) -> Outcome {
         match blocks.next_block(3) {
             Ok(Some(block)) => {
                 if let Ok(whole) = &whole {
-                    assert_eq!(whole.x.subrows(rows, block.nrows()), block);
+                    let bits = |x: MatRef<'_, f64>| -> Vec<u64> {
+                        let rows = x.row_iter().flat_map(|row| row.iter().collect::<Vec<_>>());
+                        rows.map(|value| value.to_bits()).collect()
+                    };
+                    let same = whole.x.subrows(rows, block.nrows());
+                    assert_eq!(bits(same), bits(block.as_ref()));
                 }
                 rows += block.nrows();
             }
@@ -73,12 +80,12 @@ pub fn survive(name: &str, input: &[u8]) -> Outcome {
     }
     match whole {
         Ok(whole) => {
-            let finite = |column: &[f64]| column.iter().all(|value| value.is_finite());
+            let gaps = options.missing == Missing::Keep;
+            let sound = |value: &f64| value.is_finite() || gaps && value.is_nan();
+            let finite = |column: &[f64]| column.iter().all(sound);
             assert!((0..whole.x.ncols()).all(|j| finite(whole.x.col_as_slice(j))));
             assert_eq!(whole.names.len(), whole.x.ncols());
-            if options.missing != Missing::Mean {
-                assert!(ended && rows == whole.x.nrows());
-            }
+            assert!(ended && rows == whole.x.nrows());
             let size = |count: usize| count.ilog2();
             let (rows, columns) = (size(whole.x.nrows()), size(whole.x.ncols()));
             Outcome::accepted(format!(

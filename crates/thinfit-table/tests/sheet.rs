@@ -1,0 +1,86 @@
+//! Sheets of Excel workbooks. `tests/data/pump.xlsx` was written by openpyxl; its formula has a saved value, as of Excel.
+
+#![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
+#![cfg(feature = "excel")]
+
+use std::path::Path;
+use thinfit_table::{Cells, Error, Missing, Options, Reader, Remedy};
+
+const FILE: &[u8] = include_bytes!("data/pump.xlsx");
+
+fn open(sheet: Option<&str>, options: Options) -> Result<Reader, Error> {
+    let options = Options {
+        sheet: sheet.map(str::to_owned),
+        ..options
+    };
+    Reader::from_bytes(Path::new("pump.xlsx"), FILE.to_vec(), &options)
+}
+
+#[test]
+fn a_sheet_is_read_from_where_its_table_begins() {
+    let options = Options {
+        missing: Missing::Keep,
+        ..Options::default()
+    };
+    let mut reader = open(Some("Pump tests"), options).unwrap();
+    let names = ["day", "flow [m3/s]", "material", "10\" pipe", "ok", "y"];
+    assert_eq!(reader.names(), names);
+    reader.admit_text(&[0, 2]);
+    let table = reader.read().unwrap();
+    assert_eq!((table.x.nrows(), table.x.ncols()), (12, 6));
+    let Cells::Text { levels, .. } = table.cells(0) else {
+        panic!("dates are text");
+    };
+    assert_eq!(levels[3], "2024-03-04 14:30:00");
+    let Cells::Text { levels, .. } = table.cells(2) else {
+        panic!("materials are text");
+    };
+    assert_eq!(levels, ["steel", "brass", "alu"]);
+    let flow = table.x.col_as_slice(1);
+    assert_eq!((flow[0], flow[1], flow[5]), (0.5, 0.6, 7.5));
+    assert!(flow[2].is_nan());
+    assert_eq!((table.x[(0, 4)], table.x[(11, 5)]), (1.0, 16.5));
+}
+
+#[test]
+fn what_is_wrong_is_named_by_its_cell() {
+    let error = open(Some("Bad"), Options::default()).unwrap().read();
+    let message = error.unwrap_err().to_string();
+    for expected in [
+        "pump.xlsx, Bad!A4: column `a` is `x`, not a number; correct it",
+        "pump.xlsx, Bad!B5: column `b` is the error #DIV/0!; correct the formula, or clear the cell",
+        "pump.xlsx, Bad: 2 of 5 rows have gaps (b: 2), the first in row 3",
+    ] {
+        assert!(message.contains(expected), "{message}");
+    }
+    let error = open(Some("Pump"), Options::default()).err().unwrap();
+    let message = error.to_string();
+    let expected = "pump.xlsx: expected a sheet `Pump`, found Notes, Pump tests, Bad";
+    assert!(message.contains(expected), "{message}");
+    assert_eq!(error.remedies, [Remedy::Sheet]);
+    let mut first = open(None, Options::default()).unwrap();
+    assert_eq!(first.names(), ["see the other sheet"]);
+    assert!(first.read().is_err());
+}
+
+#[test]
+fn a_workbook_takes_no_more_memory_than_it_may() {
+    let options = Options {
+        memory: Some(4000),
+        ..Options::default()
+    };
+    let message = open(None, options).err().unwrap().to_string();
+    assert!(message.contains("in memory, above the limit"), "{message}");
+}
+
+#[test]
+fn damaged_workbooks_are_errors() {
+    for cut in (0..FILE.len()).step_by(97) {
+        let bytes = FILE[..cut].to_vec();
+        assert!(Reader::from_bytes(Path::new("a.xlsx"), bytes, &Options::default()).is_err());
+        let mut bytes = FILE.to_vec();
+        bytes[cut] ^= 0x41;
+        let opened = Reader::from_bytes(Path::new("a.xlsx"), bytes, &Options::default());
+        let _ = opened.and_then(|mut reader| reader.read());
+    }
+}
