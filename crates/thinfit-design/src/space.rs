@@ -122,6 +122,31 @@ impl Range {
         }
     }
 
+    /// A number of the range with as many digits as it needs: to a millionth of the range, or of itself where numbers are even
+    /// in their logarithm; within the range.
+    pub fn rounded(&self, value: f64) -> f64 {
+        let (low, high, size) = match self {
+            Range::Real { low, high } => (*low, *high, high - low),
+            Range::Log { low, high } => (*low, *high, value),
+            Range::Whole { .. } | Range::Levels(_) => return value,
+        };
+        let decimals = 5.0 - size.log10().floor();
+        let rounded = match decimals as i32 {
+            // Text is rounded to the nearest number of as many digits, a quotient only nearly.
+            decimals @ 0..=300 => format!("{value:.0$}", decimals as usize)
+                .parse()
+                .unwrap_or(value),
+            decimals => {
+                let unit = 10f64.powi(-decimals);
+                (value / unit).round() * unit
+            }
+        };
+        match rounded.is_finite() {
+            true => rounded.clamp(low, high),
+            false => value,
+        }
+    }
+
     /// The place of a value, the middle of its part for whole numbers and levels; that of the nearest one for a number beyond
     /// the range. None for a name that is no level, and for a number among levels.
     pub fn place(&self, value: Value<'_>) -> Option<f64> {
@@ -356,6 +381,18 @@ mod tests {
             }
         }
         let whole = Range::Whole { low: 2, high: 3 };
+        let real = Range::Real {
+            low: 0.5,
+            high: 2.0,
+        };
+        assert_eq!(real.rounded(1.234_567_890_123), 1.23457);
+        assert_eq!(real.rounded(0.5 + 1e-9), 0.5);
+        let log = Range::Log {
+            low: 1e3,
+            high: 1e12,
+        };
+        assert_eq!(log.rounded(1_234.567_89), 1_234.57);
+        assert_eq!(log.rounded(123_456_789.0), 123_457_000.0);
         assert_eq!(whole.at(0.49), Value::Number(2.0));
         assert_eq!(whole.at(0.5), Value::Number(3.0));
         assert_eq!(whole.place(Value::Number(9.0)), Some(0.75));

@@ -5,7 +5,7 @@
 //! once per row.
 
 use crate::kernels;
-use crate::name::{identifier, listed, remark};
+use crate::name::{identifier, levels, listed, remark};
 use std::fmt::Write;
 use thinfit::{Evaluator, Feature, Model, Record, Scaler};
 use thinfit_methods::Predictor;
@@ -63,7 +63,7 @@ pub(crate) fn header(
    thinfit {version}.
 
    inputs:  {inputs}
-   outputs: {outputs}
+   outputs: {outputs}{levels}
 
    Results agree with thinfit's up to rounding. Compile with -O3, and with -march=native if the program runs on this
    machine only; never with -ffast-math.{library} */
@@ -95,6 +95,7 @@ void {name}_gradient(const double *x, double *g, size_t rows);
         version = remark(&record.version),
         inputs = listed(inputs),
         outputs = listed(outputs),
+        levels = levels(inputs, "\n\n   "),
         library = match scaler.warp.is_empty() {
             true => "",
             false => " Link with -lm, for asinh.",

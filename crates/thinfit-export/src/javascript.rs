@@ -1,7 +1,7 @@
 //! A model as one JavaScript function, for pages and for Node.
 
 use crate::kernels;
-use crate::name::{javascript_identifier, javascript_parameters, listed, remark};
+use crate::name::{javascript_identifier, javascript_parameters, levels, listed, remark};
 use crate::python::{numbers, results, scaled};
 use std::fmt::Write;
 use thinfit::{Feature, Model, Record, Scaler};
@@ -83,13 +83,14 @@ pub(crate) fn head(
     let (first, rest) = what.split_at(1);
     let text = format!(
         "// {outputs} of {inputs}.
-// {first}{rest}, fitted to {samples} samples by thinfit {version}.
+// {first}{rest}, fitted to {samples} samples by thinfit {version}.{levels}
 const {name} = (() => {{
   \"use strict\";
 ",
         first = first.to_uppercase(),
         outputs = comment(&listed(outputs)),
         inputs = comment(&listed(inputs)),
+        levels = levels(inputs, "\n// "),
         samples = record.samples,
         version = comment(&remark(&record.version)),
     );

@@ -148,6 +148,16 @@ pub(crate) fn listed(names: &[String]) -> String {
     names.join(", ")
 }
 
+/// How to set the inputs that text has become, `column=level`, in a line that begins with `start`; nothing if there are none.
+pub(crate) fn levels(inputs: &[String], start: &str) -> String {
+    match inputs.iter().any(|name| name.contains('=')) {
+        true => format!(
+            "{start}An input `column=level` is 1 where the column is at that level, and 0 elsewhere."
+        ),
+        false => String::new(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

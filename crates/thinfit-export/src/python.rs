@@ -1,7 +1,7 @@
 //! A model as one Python function that imports only `math`.
 
 use crate::kernels;
-use crate::name::{identifier, listed, parameters, remark};
+use crate::name::{identifier, levels, listed, parameters, remark};
 use std::fmt::Write;
 use thinfit::{Feature, Model, Record, Scaler, Warp};
 use thinfit_methods::Predictor;
@@ -85,7 +85,7 @@ pub(crate) fn head(
 def {name}({parameters}):
     \"\"\"{outputs} of {inputs}.
 
-    {first}{rest}, fitted to {samples} samples by thinfit {version}.
+    {first}{rest}, fitted to {samples} samples by thinfit {version}.{levels}
     \"\"\"
 ",
         name = identifier(name),
@@ -93,6 +93,7 @@ def {name}({parameters}):
         first = first.to_uppercase(),
         outputs = listed(outputs),
         inputs = listed(inputs),
+        levels = levels(inputs, "\n    "),
         samples = record.samples,
         version = remark(&record.version),
     );

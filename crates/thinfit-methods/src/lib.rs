@@ -5,23 +5,17 @@
 //! of kernels over the samples ([`KernelModel`]). Both carry a [`Record`](thinfit::Record) with errors on held-out
 //! rows. An observer follows the fit and may stop it; the fit then returns the best model so far.
 //!
-//! | name | struct | result | idea |
-//! |---|---|---|---|
-//! | `random`, `f-opt`, `gft`, `gft-r` | [`thinfit::Config`] | network | thinfit's own: `thinfit::fit` |
-//! | `shrimp` | [`Shrimp`] | network | random features of few inputs each, pruned by magnitude |
-//! | `harfe` | [`Harfe`] | network | hard thresholding pursuit over such features |
-//! | `anova-rff` | [`AnovaRff`] | network | find which inputs interact, then prune features of those |
-//! | `swim` | [`Swim`] | network | neurons between pairs of samples |
-//! | `arff` | [`Arff`] | network | frequencies move in a random walk with Metropolis steps |
-//! | `rff` | [`RandomFourier`] | network | random frequencies, ridge |
-//! | `plain` | [`PlainNetwork`] | network | Adam on both layers |
-//! | `noisy-gradients` | [`NoisyGradients`] | network | gradient descent with noise on both layers |
-//! | `fully-sampled` | [`FullySampled`] | network | a generator draws both layers, nothing is solved for |
-//! | `kernel-ridge` | [`KernelRidge`] | kernels | Gaussian kernel, median rule |
-//! | `kernel-ridge-validated` | [`KernelRidge::validated`] | kernels | bandwidth and ridge by leave-one-out |
-//! | `salsa` | [`Salsa`] | kernels | additive kernel of a validated order |
-//! | `auto` | [`Auto`] | either | all candidates race, folds judge |
-//! | `gaussian-process` | [`GaussianProcess`] | kernels | a length scale per input by the marginal likelihood |
+//! | names | struct | result |
+//! |---|---|---|
+//! | `random`, `f-opt`, `gft`, `gft-r` | [`thinfit::Config`] | network |
+//! | `shrimp`, `harfe`, `anova-rff` | [`Shrimp`], [`Harfe`], [`AnovaRff`] | network |
+//! | `swim`, `arff`, `rff` | [`Swim`], [`Arff`], [`RandomFourier`] | network |
+//! | `plain`, `noisy-gradients`, `fully-sampled` | [`PlainNetwork`], [`NoisyGradients`], [`FullySampled`] | network |
+//! | `kernel-ridge`, `kernel-ridge-validated` | [`KernelRidge`] | kernels |
+//! | `salsa`, `gaussian-process` | [`Salsa`], [`GaussianProcess`] | kernels |
+//! | `auto` | [`Auto`] | either |
+//!
+//! [`Method::IDEAS`] has a line on each.
 //!
 //! Only thinfit's own methods take sample weights.
 //!
@@ -84,6 +78,6 @@ pub use networks::shrimp::{Shrimp, ShrimpVariant};
 pub use networks::swim::Swim;
 pub use outside::Outside;
 pub use predictor::{Interval, Predictor};
-pub use report::{explained, four_digits, rmse_error, two_digits};
+pub use report::{explained, four_digits, r2_digits, rmse_error, two_digits};
 pub use request::Request;
 pub use thinfit::{Error, Result};

@@ -39,27 +39,88 @@ impl Method {
     /// The names of thinfit's own methods.
     pub const THIN: [&str; 4] = ["random", "f-opt", "gft", "gft-r"];
 
-    /// The names of all methods.
-    pub const ALL: [&str; 18] = [
-        Method::THIN[0],
-        Method::THIN[1],
-        Method::THIN[2],
-        Method::THIN[3],
-        Shrimp::NAME,
-        Harfe::NAME,
-        AnovaRff::NAME,
-        Swim::NAME,
-        Arff::NAME,
-        RandomFourier::NAME,
-        PlainNetwork::NAME,
-        NoisyGradients::NAME,
-        FullySampled::NAME,
-        KernelRidge::NAMES[0],
-        KernelRidge::NAMES[1],
-        Salsa::NAME,
-        GaussianProcess::NAME,
-        Auto::NAME,
+    /// All methods: their names, and the idea of each.
+    pub const IDEAS: [(&str, &str); 18] = [
+        (
+            Method::THIN[0],
+            "a network of random neurons, only its outputs are fitted",
+        ),
+        (
+            Method::THIN[1],
+            "a network whose neurons are trained one by one",
+        ),
+        (
+            Method::THIN[2],
+            "a network whose neurons a trained generator draws",
+        ),
+        (
+            Method::THIN[3],
+            "the same, then its neurons are refined; the network to start with",
+        ),
+        (
+            Shrimp::NAME,
+            "a network of random neurons of few inputs each, pruned by magnitude",
+        ),
+        (
+            Harfe::NAME,
+            "a network chosen from such neurons by hard thresholding pursuit",
+        ),
+        (
+            AnovaRff::NAME,
+            "a network of such neurons, of inputs that were found to interact",
+        ),
+        (
+            Swim::NAME,
+            "a network with neurons between pairs of samples",
+        ),
+        (
+            Arff::NAME,
+            "a network whose frequencies move in a random walk with Metropolis steps",
+        ),
+        (
+            RandomFourier::NAME,
+            "a network of random frequencies, with a ridge",
+        ),
+        (
+            PlainNetwork::NAME,
+            "a network whose two layers are trained by Adam",
+        ),
+        (
+            NoisyGradients::NAME,
+            "a network whose two layers descend along noisy gradients",
+        ),
+        (
+            FullySampled::NAME,
+            "a network whose two layers a generator draws, nothing is solved for",
+        ),
+        (
+            KernelRidge::NAMES[0],
+            "kernel ridge regression: Gaussian kernel, median rule",
+        ),
+        (
+            KernelRidge::NAMES[1],
+            "the same with bandwidth and ridge by leave-one-out",
+        ),
+        (Salsa::NAME, "an additive kernel of a validated order"),
+        (
+            GaussianProcess::NAME,
+            "a Gaussian process with a length scale for each input",
+        ),
+        (
+            Auto::NAME,
+            "the best of many Gaussian processes and networks, judged by cross-validation",
+        ),
     ];
+
+    /// The names of all methods.
+    pub const ALL: [&str; 18] = {
+        let (mut names, mut j) = ([""; 18], 0);
+        while j < names.len() {
+            names[j] = Method::IDEAS[j].0;
+            j += 1;
+        }
+        names
+    };
 
     /// The method of this name, with default settings.
     pub fn named(name: &str) -> Option<Method> {

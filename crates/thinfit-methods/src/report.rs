@@ -17,6 +17,13 @@ pub fn four_digits(value: f64) -> String {
     format!("{value:.0$}", usize::try_from(decimals).unwrap_or(0))
 }
 
+/// An r² to four decimals, and as many more as it takes to show two digits of what is left to 1; at most nine.
+pub fn r2_digits(r2: f64) -> String {
+    let left = (1.0 - r2).max(1e-9);
+    let decimals = (1.0 - left.log10().floor()).clamp(4.0, 9.0);
+    format!("{r2:.0$}", decimals as usize)
+}
+
 impl Predictor {
     /// What the model is, in a few words.
     pub fn kind(&self) -> String {
@@ -59,9 +66,9 @@ impl Predictor {
                 ),
                 Some((mse, variance)) => writeln!(
                     text,
-                    "{name}: rmse {}, r² {:.6} {held_out}",
+                    "{name}: rmse {}, r² {} {held_out}",
                     with_error(record, o, *mse),
-                    explained(*mse, *variance),
+                    r2_digits(explained(*mse, *variance)),
                 ),
             };
         }

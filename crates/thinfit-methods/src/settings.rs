@@ -43,6 +43,28 @@ pub(crate) fn changed<T: Serialize + DeserializeOwned>(
     }
     serde_path_to_error::deserialize(all).map_err(|error| Error::Setting {
         field: error.path().to_string(),
-        problem: error.inner().to_string(),
+        problem: plain(&error.inner().to_string()),
+    })
+}
+
+/// The message of the parser in words of users rather than of the language.
+fn plain(problem: &str) -> String {
+    let words = [
+        ("expected usize", "expected a whole number from 0 on"),
+        ("expected u64", "expected a whole number from 0 on"),
+        ("expected u32", "expected a whole number from 0 on"),
+        ("expected u8", "expected a whole number from 0 on"),
+        ("expected f64", "expected a number"),
+        ("expected a boolean", "expected true or false"),
+        ("expected a sequence", "expected a list such as [1, 2]"),
+        ("invalid type: floating point ", "found the number "),
+        ("invalid type: integer ", "found the number "),
+        ("invalid value: integer ", "found the number "),
+        ("invalid type: string ", "found the text "),
+        ("invalid type: boolean ", "found "),
+        ("invalid type: sequence", "found a list"),
+    ];
+    words.iter().fold(problem.to_owned(), |text, (from, to)| {
+        text.replace(from, to)
     })
 }

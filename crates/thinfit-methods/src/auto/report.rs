@@ -43,7 +43,7 @@ pub(super) fn findings(
         let added = best.out_of_fold.with_added(&student.distance);
         tried.push(Tried {
             name: format!(
-                "network of {} neurons, taught by the best process",
+                "network of {} neurons, taught by the best Gaussian process",
                 student.network.hidden.nrows()
             ),
             mse: units(&added.mse(), 2),
@@ -97,7 +97,7 @@ fn words(
             "a network fitted to the rows predicts unseen rows best: they are clean".into()
         }
         Winner::Student if loss < 3.0 => format!(
-            "a thin network follows the best process ({}) so closely that nothing is lost",
+            "a thin network follows the best model ({}) so closely that nothing is lost",
             best.name
         ),
         _ => format!(
@@ -110,7 +110,7 @@ fn words(
     }
     let lower = |teacher: &Teacher| teacher.error() < 0.99 * best.error();
     if !matches!(winner, Winner::Direct) && outcome.teachers.iter().any(lower) {
-        words.push("another candidate has a lower error in the folds, by no more than chance; the likelihood decided".into());
+        words.push("another candidate has a lower error on the rows left out, by no more than chance; this one makes all rows together more probable".into());
     }
     let (d, inputs) = (samples.data.dim(), &outcome.structure.inputs);
     if let Some(terms) = &outcome.structure.terms {
