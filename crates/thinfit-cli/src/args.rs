@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::error::ContextKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use thinfit_methods::Method;
 
 use crate::memory::Memory;
 
@@ -86,6 +88,9 @@ pub struct TableArgs {
     /// Arrays of an .npz file or variables of a .mat file, separated by commas [default: all, side by side].
     #[arg(long, value_name = "NAME", help_heading = "Table")]
     pub array: Option<String>,
+    /// Sheet of an Excel file [default: the first].
+    #[arg(long, value_name = "NAME", help_heading = "Table")]
+    pub sheet: Option<String>,
     /// Numbers have a decimal comma, as in 1,5.
     #[arg(long, help_heading = "Table")]
     pub decimal_comma: bool,
@@ -97,9 +102,10 @@ pub struct TableArgs {
 /// What to do with missing values.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Missing {
-    /// Leave out rows that lack a value.
+    /// Leave out rows that lack a value; their predictions are empty cells.
     Drop,
-    /// Put the mean of the column in their place.
+    /// Put the mean of the column in their place, or its most frequent text (`fit`, `compare`; and `predict`, by a model
+    /// fitted so).
     Mean,
 }
 
@@ -126,19 +132,20 @@ pub struct ColumnArgs {
     thinfit fit train.csv --target y --preset paper --device cuda\n  \
     thinfit fit train.csv --target y --config fit.toml --set polish.steps=50")]
 pub struct FitArgs {
-    /// Table with one sample per row: CSV, TSV, NPY, NPZ, MAT or Parquet; `-` reads standard input.
+    /// Table with one sample per row: CSV, TSV, XLSX, NPY, NPZ, MAT or Parquet; `-` reads standard input.
     #[arg(value_name = "DATA")]
     pub data: Option<PathBuf>,
     /// Which columns are what, and which are left out.
     #[command(flatten)]
     pub columns: ColumnArgs,
     /// Where to write the model [default: model.json].
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, alias = "out", value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Column of sample weights; a weight of 2 counts the row twice (networks only).
     #[arg(long, value_name = "COL")]
     pub weights: Option<String>,
-    /// Seconds that the search for the best model may take, on two cores [default: 30].
+    /// How much work the search for the best model may be, in seconds of two cores [default: 30]. The work is planned; the
+    /// clock does not stop it, so that the same seed gives the same model on a slower machine, later.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Method")]
     pub budget: Option<f64>,
     /// Take the best thin network, even if another model is better.
@@ -148,7 +155,7 @@ pub struct FitArgs {
     #[arg(long, value_parser = PossibleValuesParser::new(["fast", "paper"]), help_heading = "Method")]
     pub preset: Option<String>,
     /// The method [default: auto, which takes the best model; gft-r if an option or setting of a network is given].
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(thinfit_methods::Method::ALL), help_heading = "Method")]
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(methods()), help_heading = "Method")]
     pub method: Option<String>,
     /// Activation of the hidden neurons.
     #[arg(long, value_parser = PossibleValuesParser::new(thinfit::Activation::ALL.map(thinfit::Activation::name)), help_heading = "Method")]
@@ -230,7 +237,7 @@ pub struct CompareArgs {
     /// Number of folds.
     #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..=100))]
     pub folds: u16,
-    /// Seconds that each fit by `auto` may take, on two cores.
+    /// How much work each fit by `auto` may be, in seconds of two cores, as in `fit`.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value_t = 10.0)]
     pub budget: f64,
     /// Random seed of folds and fits.
@@ -274,7 +281,7 @@ pub struct PredictArgs {
     /// Table whose columns include the model's inputs; `-` reads standard input.
     pub data: PathBuf,
     /// Where to write the predictions, as CSV [default: standard output].
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, alias = "out", value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Columns of the table to write before the predictions, such as a row number; a prediction of a name among them is called
     /// `y_predicted`.
@@ -302,6 +309,24 @@ pub struct PredictArgs {
     /// How the table is read.
     #[command(flatten)]
     pub table: TableArgs,
+}
+
+/// The methods with a line on each.
+fn methods() -> [PossibleValue; Method::IDEAS.len()] {
+    Method::IDEAS.map(|(name, idea)| PossibleValue::new(name).help(idea))
+}
+
+/// What to add to an error of the parser: the methods with a line on each, where one was wanted and not found.
+pub fn advice(error: &clap::Error) -> Option<String> {
+    let about = error.get(ContextKind::InvalidArg)?.to_string();
+    let widest = Method::IDEAS.iter().map(|(name, _)| name.len()).max()?;
+    let lines = Method::IDEAS
+        .iter()
+        .map(|(name, idea)| format!("  {name:<widest$}  {idea}\n"));
+    let lines: String = lines.collect();
+    about
+        .starts_with("--method ")
+        .then(|| format!("\nMethods:\n{lines}"))
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -360,18 +385,27 @@ pub struct InspectArgs {
 
 /// Options of `thinfit plot`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  thinfit plot model.json test.csv --out figures")]
+#[command(after_help = "Example:\n  thinfit plot model.json test.csv -o figures")]
 pub struct PlotArgs {
     /// Model written by `thinfit fit`.
     pub model: PathBuf,
     /// Table with inputs and true values, to draw predictions and residuals; `-` reads standard input.
     pub data: Option<PathBuf>,
     /// Folder for the pictures; created if needed.
-    #[arg(long, value_name = "DIR", default_value = "thinfit-plots")]
+    #[arg(
+        short,
+        long = "output",
+        alias = "out",
+        value_name = "DIR",
+        default_value = "thinfit-plots"
+    )]
     pub out: PathBuf,
     /// Columns of true values, in the order of the model's outputs [default: those of the same names].
     #[arg(short, long, value_name = "COL,…")]
     pub target: Vec<String>,
+    /// Show no progress.
+    #[arg(short, long)]
+    pub quiet: bool,
     /// How the table is read.
     #[command(flatten)]
     pub table: TableArgs,
@@ -388,11 +422,14 @@ pub struct ReportArgs {
     /// Table with inputs and true values, to show predictions beside them; `-` reads standard input.
     pub data: Option<PathBuf>,
     /// Where to write the page [default: the model's name with .html].
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, alias = "out", value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Columns of true values, in the order of the model's outputs [default: those of the same names].
     #[arg(short, long, value_name = "COL,…")]
     pub target: Vec<String>,
+    /// Show no progress.
+    #[arg(short, long)]
+    pub quiet: bool,
     /// How the table is read.
     #[command(flatten)]
     pub table: TableArgs,
@@ -425,7 +462,7 @@ pub struct ExportArgs {
     #[arg(long, value_enum)]
     pub to: Language,
     /// Where to write it [default: the model's name with .onnx, .c (and .h), .py, .js or .tex].
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, alias = "out", value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Single precision (ONNX only).
     #[arg(long)]
@@ -458,7 +495,7 @@ pub struct DataArgs {
     #[arg(long)]
     pub test: bool,
     /// Where to write the table, as CSV [default: standard output].
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, alias = "out", value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
 
@@ -503,7 +540,7 @@ pub struct DesignArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
     /// Where to write the table, as CSV [default: standard output].
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, alias = "out", value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// How the table of rows that exist is read.
     #[command(flatten)]
@@ -650,7 +687,13 @@ pub struct DemoArgs {
     #[arg(value_parser = PossibleValuesParser::new(crate::commands::data::names()), default_value = "f3")]
     pub problem: String,
     /// Folder for the pictures and the model; created if needed.
-    #[arg(long, value_name = "DIR", default_value = "thinfit-demo")]
+    #[arg(
+        short,
+        long = "output",
+        alias = "out",
+        value_name = "DIR",
+        default_value = "thinfit-demo"
+    )]
     pub out: PathBuf,
     /// Seed of the data and of the fit; the same seed gives the same numbers.
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -703,7 +746,13 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Folder for records and reports; created if needed.
-    #[arg(long, value_name = "DIR", default_value = "thinfit-runs")]
+    #[arg(
+        short,
+        long = "output",
+        alias = "out",
+        value_name = "DIR",
+        default_value = "thinfit-runs"
+    )]
     pub out: PathBuf,
     /// Where F-Opt, GFT, GFT-r and plain networks are trained; an NVIDIA GPU trains all fits of one shape at once.
     #[arg(long, value_parser = PossibleValuesParser::new(["cpu", "cuda"]), default_value = "cpu")]

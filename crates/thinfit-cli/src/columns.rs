@@ -13,12 +13,55 @@ use crate::failure::Failure;
 use crate::memory::Memory;
 use crate::shell::quoted;
 
-/// Opens a table. If every column read is `needed`, errors do not advise leaving one out.
+/// Opens a table. If every column read is `needed`, errors do not advise leaving one out. Gaps to be filled are kept, those of
+/// a table that a model is compared with are not to be filled.
 pub fn open(
     path: &Path,
     args: &TableArgs,
     memory: Memory,
     needed: bool,
+) -> Result<Reader, Failure> {
+    let missing = match args.missing {
+        None => Missing::Refuse,
+        Some(args::Missing::Drop) => Missing::Drop,
+        Some(args::Missing::Mean) if !needed => Missing::Keep,
+        Some(args::Missing::Mean) => {
+            return Err(Failure::new(
+                "--missing mean: expected rows as they were measured, found means in place of missing values; give complete \
+                 rows, or pass --missing drop",
+            ));
+        }
+    };
+    open_with(path, args, memory, needed, missing)
+}
+
+/// Opens a table to predict its rows: unless gaps are refused, they are kept, so that every row has its line.
+pub fn open_to_predict(
+    path: &Path,
+    args: &TableArgs,
+    memory: Memory,
+    model: &Predictor,
+) -> Result<Reader, Failure> {
+    let fills = || model.encoding().is_some_and(Encoding::fills);
+    let missing = match args.missing {
+        None => Missing::Refuse,
+        Some(args::Missing::Mean) if !fills() => {
+            return Err(Failure::new(
+                "--missing mean: expected a model that was fitted with --missing mean and knows the means, found one that was \
+                 not; fit it so, or pass --missing drop",
+            ));
+        }
+        Some(_) => Missing::Keep,
+    };
+    open_with(path, args, memory, true, missing)
+}
+
+fn open_with(
+    path: &Path,
+    args: &TableArgs,
+    memory: Memory,
+    needed: bool,
+    missing: Missing,
 ) -> Result<Reader, Failure> {
     let delimiter = args.delimiter.as_deref().map(str::parse).transpose();
     let delimiter =
@@ -30,14 +73,11 @@ pub fn open(
             (_, true) => Some(false),
             _ => None,
         },
-        missing: match args.missing {
-            None => Missing::Refuse,
-            Some(args::Missing::Drop) => Missing::Drop,
-            Some(args::Missing::Mean) => Missing::Mean,
-        },
+        missing,
         decimal_comma: args.decimal_comma,
         needed,
         array: args.array.clone(),
+        sheet: args.sheet.clone(),
         memory: Some(memory.of_table()),
     };
     Ok(Reader::open(path, &options)?)
@@ -49,6 +89,7 @@ pub fn typed(args: &TableArgs) -> String {
     let given = [
         ("delimiter", args.delimiter.as_deref()),
         ("array", args.array.as_deref()),
+        ("sheet", args.sheet.as_deref()),
         ("missing", args.missing.map(|_| "drop")),
     ];
     for (option, value) in given {
@@ -76,10 +117,22 @@ pub fn names(reader: &Reader, given: &[String]) -> Vec<String> {
     given.iter().flat_map(split).collect()
 }
 
-/// Indices of the named columns.
+/// Indices of the named columns; the error names all that there are not.
 fn indices(reader: &Reader, wanted: &[String]) -> Result<Vec<usize>, Failure> {
-    let indices = wanted.iter().map(|name| reader.column(name));
-    Ok(indices.collect::<Result<_, _>>()?)
+    const MOST: usize = 8;
+    let (mut indices, mut unknown) = (Vec::new(), Vec::new());
+    for name in wanted {
+        match reader.column(name) {
+            Ok(index) => indices.push(index),
+            Err(error) => unknown.push(error),
+        }
+    }
+    let more = unknown.len().saturating_sub(MOST);
+    unknown.truncate(MOST);
+    match thinfit_table::Error::all(unknown, more) {
+        Some(error) => Err(error.into()),
+        None => Ok(indices),
+    }
 }
 
 /// Selects these columns, too, after those of [`match_inputs`], whether they hold numbers or text; returns the position of each
@@ -96,6 +149,14 @@ pub fn select_also(reader: &mut Reader, names: &[String]) -> Result<Vec<usize>, 
             reader.admit_text(&[reader.admitted(), vec![column]].concat());
         }
     }
+    // What stands beside a prediction may have gaps; what it is made from may not.
+    let inputs = reader.selected().to_vec();
+    let beside: Vec<usize> = columns
+        .iter()
+        .copied()
+        .filter(|c| !inputs.contains(c))
+        .collect();
+    reader.admit_gaps(&beside);
     reader.select(&columns);
     Ok(places)
 }
@@ -158,9 +219,15 @@ pub fn samples(
             listed(reader.names())
         )));
     }
-    let targets = indices(&reader, &names(&reader, &args.target))?;
-    let weights = indices(&reader, &weights.cloned().into_iter().collect::<Vec<_>>())?;
-    let dropped = indices(&reader, &names(&reader, &args.drop))?;
+    let named = [
+        names(&reader, &args.target),
+        weights.cloned().into_iter().collect(),
+        names(&reader, &args.drop),
+        names(&reader, &args.inputs),
+    ];
+    let mut found = indices(&reader, &named.concat())?.into_iter();
+    let [targets, weights, dropped, inputs] =
+        named.map(|names| -> Vec<usize> { found.by_ref().take(names.len()).collect() });
     let (used, left_out): (Vec<usize>, HashSet<usize>) = (
         [&targets[..], &weights].concat(),
         dropped.into_iter().collect(),
@@ -176,19 +243,24 @@ pub fn samples(
         let all = 0..reader.names().len();
         all.filter(|j| !taken.contains(j)).collect()
     } else {
-        indices(&reader, &names(&reader, &args.inputs))?
+        inputs
     };
     let names: Vec<String> = reader.names().to_vec();
     let pick =
         |columns: &[usize]| -> Vec<String> { columns.iter().map(|&j| names[j].clone()).collect() };
     let chosen = [&inputs[..], &targets, &weights].concat();
     select(&mut reader, &chosen)?;
-    reader.admit_text(&inputs);
+    reader.admit_text(&chosen);
     let raw = reader.read_raw()?;
     let columns: Vec<Column<'_>> = (0..inputs.len()).map(|j| column(raw.cells(j))).collect();
-    let encoding = Encoding::learn(&pick(&inputs), &columns, !args.inputs.is_empty());
-    let mut used = Vec::new();
-    for (j, Coded { name, code }) in encoding.columns().iter().enumerate() {
+    let mut encoding = Encoding::learn(&pick(&inputs), &columns, !args.inputs.is_empty());
+    if let Some(args::Missing::Mean) = table.missing {
+        encoding = encoding.filled_from(&columns);
+    }
+    // What was not measured cannot be learned.
+    let measured: Vec<usize> = (inputs.len()..chosen.len()).collect();
+    let (mut used, mut numbers) = (Vec::new(), measured.clone());
+    for (j, Coded { name, code, .. }) in encoding.columns().iter().enumerate() {
         match code {
             Code::LeftOut { why } if !args.inputs.is_empty() => {
                 return Err(Failure::new(format!(
@@ -197,7 +269,7 @@ pub fn samples(
                 )));
             }
             Code::LeftOut { .. } => continue,
-            Code::Number => raw.not_a_number(j).map_or(Ok(()), Err)?,
+            Code::Number => numbers.push(j),
             _ => {}
         }
         used.push(j);
@@ -210,10 +282,11 @@ pub fn samples(
             encoding.notes().join("; ")
         )));
     }
-    // What was not measured cannot be learned.
-    let measured: Vec<usize> = (inputs.len()..chosen.len()).collect();
     used.extend(&measured);
-    let table = raw.measured(&measured).complete(&used)?;
+    let raw = raw.measured(&measured).expect_numbers(&numbers);
+    let table = raw.complete(&used)?;
+    let cells = (0..d).flat_map(|j| table.x.col_as_slice(j));
+    let filled = cells.filter(|value| value.is_nan()).count();
     let part = |from: usize, columns: usize| -> Mat<f64> {
         table.x.as_ref().subcols(from, columns).to_owned()
     };
@@ -229,7 +302,7 @@ pub fn samples(
         encoding: Some(encoding).filter(|encoding| !encoding.is_plain()),
         rows: table.rows,
         dropped: table.dropped,
-        filled: table.filled,
+        filled,
     })
 }
 
@@ -248,14 +321,20 @@ fn column(cells: Cells<'_>) -> Column<'_> {
 
 /// Some rows of a table.
 pub struct Block {
-    /// The model's inputs, then the other columns.
+    /// The model's inputs, then the other columns, of the rows that are complete.
     pub x: Mat<f64>,
+    /// The places of these rows in the block.
+    pub places: Vec<usize>,
+    /// The rows of the block.
+    pub rows: usize,
+    /// Missing cells that the model has filled in.
+    pub filled: usize,
     /// The columns of the table, where the inputs are not among them.
     raw: Option<Mat<f64>>,
 }
 
 impl Block {
-    /// The cells of the selected column `j`; `reader` has read this block last.
+    /// The cells of the selected column `j`, of all rows; `reader` has read this block last.
     pub fn cells<'a>(&'a self, reader: &'a Reader, j: usize) -> Cells<'a> {
         reader.cells(self.raw.as_ref().unwrap_or(&self.x), j)
     }
@@ -267,20 +346,47 @@ pub fn next_block(
     model: &Predictor,
     rows: usize,
 ) -> Result<Option<Block>, Failure> {
+    next_rows(reader, model, rows, false)
+}
+
+/// The next rows of a table, selected by [`match_inputs`]. Where inputs are missing, the model fills them in, or the row is not
+/// complete.
+pub fn next_rows(
+    reader: &mut Reader,
+    model: &Predictor,
+    rows: usize,
+    fill: bool,
+) -> Result<Option<Block>, Failure> {
     let Some(block) = reader.next_block(rows)? else {
         return Ok(None);
     };
-    let Some(encoding) = model.encoding() else {
-        return Ok(Some(Block {
-            x: block,
-            raw: None,
-        }));
+    let (rows, encoding) = (block.nrows(), model.encoding());
+    let inputs = encoding.map_or(model.inputs().len(), |encoding| encoding.used().count());
+    let gaps = |i: usize| (0..inputs).filter(|j| block[(i, *j)].is_nan()).count();
+    let places: Vec<usize> = match fill {
+        true => (0..rows).collect(),
+        false => (0..rows).filter(|i| gaps(*i) == 0).collect(),
     };
-    let place = |j: usize, text: &str| reader.place(j, text);
-    let x = encoded(encoding, &block, &|j| reader.cells(&block, j), &place)?;
+    let filled = places.iter().map(|i| gaps(*i)).sum();
+    let whole = places.len() == rows;
+    let picked = |a: &Mat<f64>| Mat::from_fn(places.len(), a.ncols(), |i, j| a[(places[i], j)]);
+    let (x, raw) = match encoding {
+        None if whole => (block, None),
+        None => (picked(&block), Some(block)),
+        Some(encoding) => {
+            let complete = (!whole).then(|| picked(&block));
+            let rows = complete.as_ref().unwrap_or(&block);
+            let place = |j: usize, text: &str| reader.place(j, text);
+            let x = encoded(encoding, rows, &|j| reader.cells(rows, j), &place)?;
+            (x, Some(block))
+        }
+    };
     Ok(Some(Block {
         x,
-        raw: Some(block),
+        places,
+        rows,
+        filled,
+        raw,
     }))
 }
 
@@ -297,14 +403,8 @@ pub struct Rows {
 /// All rows of a table, selected by [`match_inputs`].
 ///
 /// # Errors
-/// As [`Reader::read`]; or means are to take the place of missing values, which would make true values up.
-pub fn read(reader: &mut Reader, args: &TableArgs, model: &Predictor) -> Result<Rows, Failure> {
-    if let Some(args::Missing::Mean) = args.missing {
-        return Err(Failure::new(
-            "--missing mean: expected rows as they were measured, found means in place of missing values; give complete \
-             rows, or pass --missing drop",
-        ));
-    }
+/// As [`Reader::read`], or a text that the model does not know.
+pub fn read(reader: &mut Reader, model: &Predictor) -> Result<Rows, Failure> {
     let table = reader.read()?;
     let x = match model.encoding() {
         None => table.x,
@@ -338,18 +438,30 @@ fn encoded<'a>(
             ..
         } = &error
         else {
-            return Failure::from(error);
+            return error.to_string();
         };
         let j = encoding.used().position(|coded| coded.name == *column);
-        match j.and_then(|j| place(j, found.trim_matches('`'))) {
-            None => Failure::from(error),
-            Some(place) => Failure::new(format!(
+        let text = found.split('`').nth(1).unwrap_or(found);
+        match j.and_then(|j| place(j, text)) {
+            None => error.to_string(),
+            Some(place) => format!(
                 "{place}: column `{column}`: expected {expected}, as in the samples, found {found}; correct it, leave the \
                  row out, or fit again with such rows"
-            )),
+            ),
         }
     };
-    let inputs = encoding.apply(&columns).map_err(located)?;
+    let inputs = encoding.apply_or_tell(&columns).map_err(|errors| {
+        const MOST: usize = 8;
+        let count = errors.len();
+        let mut lines: Vec<String> = errors.into_iter().take(MOST).map(located).collect();
+        if count > MOST {
+            lines.push(format!("and {} more", count - MOST));
+        }
+        Failure::new(match lines.len() {
+            1 => lines.remove(0),
+            _ => format!("{count} problems:\n  {}", lines.join("\n  ")),
+        })
+    })?;
     let d = inputs.ncols();
     let others = x.ncols() - raw;
     Ok(Mat::from_fn(x.nrows(), d + others, |i, j| match j < d {

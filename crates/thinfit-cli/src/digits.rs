@@ -1,6 +1,6 @@
 //! Numbers in reports, as people write them.
 
-pub use thinfit_methods::{four_digits, two_digits};
+pub use thinfit_methods::{four_digits, r2_digits, two_digits};
 
 /// A count and its noun, in the plural unless it is one.
 pub fn counted(count: usize, noun: &str) -> String {
@@ -12,6 +12,12 @@ pub fn six_digits(value: f64) -> String {
     let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
     let text = format!("{rounded:?}");
     text.strip_suffix(".0").unwrap_or(&text).to_owned()
+}
+
+/// The width of a column that holds these texts, with a gap behind it, and at least `least` wide.
+pub fn column_width<'a>(texts: impl IntoIterator<Item = &'a str>, least: usize) -> usize {
+    let widest = texts.into_iter().map(|text| text.chars().count()).max();
+    (widest.unwrap_or(0) + 2).max(least)
 }
 
 #[cfg(test)]

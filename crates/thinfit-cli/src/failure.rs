@@ -109,6 +109,10 @@ fn in_options(remedy: &Remedy) -> String {
         Remedy::DecimalComma => "pass --decimal-comma if the comma is a decimal comma".into(),
         Remedy::DecimalPoint => "leave out --decimal-comma".into(),
         Remedy::Array => "name the arrays that make up the table, for instance --array X,y".into(),
+        Remedy::Numbers => {
+            "thinfit learns numbers, it does not classify: choose a column of numbers".into()
+        }
+        Remedy::Sheet => "name one with --sheet".into(),
         Remedy::DropRows => "pass --missing drop".into(),
         Remedy::FillMeans => "pass --missing mean".into(),
         Remedy::LeaveOut(column) => {

@@ -40,7 +40,7 @@ use crate::memory::Memory;
 pub fn run() -> ExitCode {
     limit::hold_back();
     let mut out = BufWriter::new(terminal::stdout());
-    let outcome = threads::check().and_then(|()| dispatch(Cli::parse(), &mut out));
+    let outcome = threads::check().and_then(|()| dispatch(parsed(), &mut out));
     match outcome.and_then(|interrupted| Ok(out.flush().map(|()| interrupted)?)) {
         Ok(true) => ExitCode::from(interrupt::CODE),
         Ok(false) | Err(Failure::ReaderGone) => ExitCode::SUCCESS,
@@ -50,6 +50,19 @@ pub fn run() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// What the user has typed; help and errors end the program.
+fn parsed() -> Cli {
+    Cli::try_parse().unwrap_or_else(|error| {
+        let advice = args::advice(&error);
+        // Where standard error is gone, the exit code has to do.
+        let _ = error.print();
+        if let Some(advice) = advice {
+            let _ = write!(terminal::stderr(), "{advice}");
+        }
+        std::process::exit(error.exit_code())
+    })
 }
 
 /// All settings of the fit that a configuration file asks for.

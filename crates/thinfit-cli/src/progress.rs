@@ -61,6 +61,14 @@ impl Progress {
         }
     }
 
+    /// [`Progress::patient`], or silent.
+    pub fn patient_unless(quiet: bool) -> Self {
+        match quiet {
+            true => Progress::new(true),
+            false => Progress::patient(),
+        }
+    }
+
     /// For work whose end is not known, shown on a terminal only.
     pub fn counting(quiet: bool) -> Self {
         let progress = Progress::new(quiet);

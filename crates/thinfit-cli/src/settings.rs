@@ -42,6 +42,7 @@ struct Options {
     header: Option<bool>,
     decimal_comma: bool,
     array: Option<String>,
+    sheet: Option<String>,
 }
 
 /// One column or several.
@@ -306,6 +307,7 @@ fn complete(args: &mut FitArgs, options: Map<String, Value>) -> Result<(), Failu
     fill(&mut args.resume, file.resume);
     fill(&mut args.table.delimiter, file.delimiter);
     fill(&mut args.table.array, file.array);
+    fill(&mut args.table.sheet, file.sheet);
     args.thin |= file.thin;
     args.json |= file.json;
     args.quiet |= file.quiet;

@@ -9,6 +9,19 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
+/// How to call this program: by its name where the shell finds it, by its path where it does not, as behind `cargo run`.
+pub fn this_program() -> String {
+    let name = "thinfit";
+    let found = std::env::var_os("PATH").is_some_and(|path| {
+        let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+        std::env::split_paths(&path).any(|folder| folder.join(&file).is_file())
+    });
+    match (found, std::env::args().next()) {
+        (false, Some(path)) => quoted(&path),
+        _ => name.into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

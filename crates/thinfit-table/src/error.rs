@@ -1,11 +1,11 @@
 //! Errors as values: what was expected, what was found, where, and what mends it. Remedies are variants, so that a program
 //! can put them in the words of its own options.
 
-use crate::names::list;
 use crate::text::number;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use thinfit_text::brief;
+use thinfit_text::list;
 
 /// Result with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;

@@ -4,7 +4,7 @@ use crate::Result;
 use crate::error::{malformed, show};
 use std::collections::HashSet;
 use std::path::Path;
-use thinfit_text::{LONGEST_NAME, clean};
+use thinfit_text::{LONGEST_NAME, clean, list};
 
 /// The most columns a table may have.
 const MOST_COLUMNS: usize = 1 << 20;

@@ -2,11 +2,11 @@
 
 use crate::error::{malformed, not_a_number, show, useful, without};
 use crate::flaws::{Flaws, Gaps};
-use crate::names::list;
 use crate::words::Words;
 use crate::{Error, Missing, Place, Position, Problem, Remedy, Result};
 use faer::Mat;
 use std::path::PathBuf;
+use thinfit_text::list;
 
 /// The cells of a column (m).
 #[derive(Debug, Clone, Copy)]

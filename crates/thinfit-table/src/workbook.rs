@@ -4,7 +4,6 @@
 //! cells. What the archive unpacks to is measured before anything is read.
 
 use crate::error::{Amount, malformed, show};
-use crate::names::list;
 use crate::reader::Seekable;
 use crate::{Error, Problem, Remedy, Result};
 use quick_xml::Reader;
@@ -12,6 +11,7 @@ use quick_xml::events::{BytesStart, Event};
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
+use thinfit_text::list;
 use zip::ZipArchive;
 
 /// About the bytes that a cell takes in memory, without its text.

@@ -7,7 +7,7 @@ use thinfit_methods::{CONTENDERS, Compared, Comparison, Method};
 
 use crate::args::CompareArgs;
 use crate::columns::{self, Samples};
-use crate::digits::{counted, four_digits, two_digits};
+use crate::digits::{counted, four_digits, r2_digits, two_digits};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::memory::Memory;
@@ -85,11 +85,11 @@ fn write_table(
             };
             writeln!(
                 out,
-                "{mark} {:<widest$}{:>11}   {:<9}{:>12.6}{inside:>10}{width:>12}{:>10.2}{:>12}",
+                "{mark} {:<widest$}{:>11}   {:<9}{:>12}{inside:>10}{width:>12}{:>10.2}{:>12}",
                 one.method,
                 four_digits(one.rmse[o]),
                 two_digits(one.standard_error[o]),
-                one.r2[o],
+                r2_digits(one.r2[o]),
                 one.seconds,
                 one.parameters
             )?;

@@ -13,6 +13,7 @@ use crate::args::DemoArgs;
 use crate::commands::plot::{feature_picture, make_folder, save};
 use crate::failure::Failure;
 use crate::progress::Progress;
+use crate::shell::this_program;
 
 /// What the table and the picture call our fit.
 const LABEL: &str = "thinfit, fast preset";
@@ -120,10 +121,11 @@ fn write_model(out: &mut impl Write, args: &DemoArgs, model: &Model) -> Result<(
     let path = args.out.join("model.json");
     model.save(&path)?;
     writeln!(out, "wrote {}\n\nnext:", path.display())?;
-    writeln!(out, "  thinfit inspect {}", path.display())?;
+    let program = this_program();
+    writeln!(out, "  {program} inspect {}", path.display())?;
     writeln!(
         out,
-        "  thinfit data f3 -o train.csv && thinfit fit train.csv --target y"
+        "  {program} data f3 -o train.csv && {program} fit train.csv --target y"
     )?;
     Ok(())
 }

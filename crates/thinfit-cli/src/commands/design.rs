@@ -51,9 +51,9 @@ pub fn run(args: &DesignArgs, memory: Memory, out: &mut impl Write) -> Result<()
         let values = inputs
             .iter()
             .zip(row)
-            .map(|(input, place)| input.range.at(*place));
-        writer.cells(values.map(|value| match value {
-            Value::Number(number) => Cell::Number(number),
+            .map(|(input, place)| (&input.range, input.range.at(*place)));
+        writer.cells(values.map(|(range, value)| match value {
+            Value::Number(number) => Cell::Number(range.rounded(number)),
             Value::Level(text) => Cell::Text(text),
         }))?;
     }

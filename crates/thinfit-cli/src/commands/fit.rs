@@ -13,7 +13,7 @@ use crate::args::FitArgs;
 use crate::checkpoint::Checkpoint;
 use crate::columns::{self, Samples};
 use crate::device::gpu;
-use crate::digits::{counted, four_digits, two_digits};
+use crate::digits::{column_width, counted, four_digits, r2_digits, two_digits};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::memory::Memory;
@@ -346,21 +346,25 @@ fn write_errors(
     outputs: &[String],
     validation: &Validation,
 ) -> Result<(), Failure> {
-    writeln!(out, "{:<24}{:>12}{:>14}", "", "rmse", "r²")?;
+    let label = |name: &str, text: &str| match outputs.len() {
+        1 => text.to_owned(),
+        _ => format!("{name}: {text}"),
+    };
+    const MEAN: &str = "predicting the mean";
+    let labels: Vec<String> = outputs.iter().map(|name| label(name, MEAN)).collect();
+    let first = column_width(labels.iter().map(String::as_str), 24);
+    writeln!(out, "{:<first$}{:>12}{:>14}", "", "rmse", "r²")?;
     for (o, name) in outputs.iter().enumerate() {
         let rows = [
             ("this model", validation.mse[o]),
             ("linear fit", validation.linear_mse[o]),
-            ("predicting the mean", validation.mean_mse[o]),
+            (MEAN, validation.mean_mse[o]),
         ];
         for (text, mse) in rows {
-            let label = match outputs.len() {
-                1 => text.to_owned(),
-                _ => format!("{name}: {text}"),
-            };
+            let label = label(name, text);
             let (rmse, r2) = (
                 four_digits(mse.sqrt()),
-                explained(mse, validation.mean_mse[o]),
+                r2_digits(explained(mse, validation.mean_mse[o])),
             );
             let error = match &validation.rmse_error {
                 Some(errors) if text == "this model" => {
@@ -368,7 +372,7 @@ fn write_errors(
                 }
                 _ => String::new(),
             };
-            writeln!(out, "{label:<24}{rmse:>12}{r2:>14.9}{error}")?;
+            writeln!(out, "{label:<first$}{rmse:>12}{r2:>14}{error}")?;
         }
     }
     Ok(())

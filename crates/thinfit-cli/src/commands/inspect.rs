@@ -9,7 +9,7 @@ use thinfit::{Encoding, Model, Record, Scaler, Sensitivity, Warp};
 use thinfit_methods::{Auto, Crossing, Kernel, Predictor, Shape, explained};
 
 use crate::args::InspectArgs;
-use crate::digits::{counted, four_digits};
+use crate::digits::{counted, four_digits, r2_digits};
 use crate::failure::Failure;
 use crate::memory::Memory;
 use crate::output::check_distinct;
@@ -239,8 +239,9 @@ fn write_report(out: &mut impl Write, report: &Report<'_>) -> Result<(), Failure
     for output in &report.outputs {
         let accuracy = match (output.validation_rmse, output.validation_r2) {
             (Some(rmse), Some(r2)) => format!(
-                "rmse {}, r² {r2:.9} on {} {rows}",
+                "rmse {}, r² {} on {} {rows}",
                 four_digits(rmse),
+                r2_digits(r2),
                 record.validation_samples
             ),
             _ => "no samples were held out to measure the error".into(),
@@ -253,7 +254,7 @@ fn write_report(out: &mut impl Write, report: &Report<'_>) -> Result<(), Failure
             four_digits(output.variance.sqrt()),
         )?;
         write_importance(out, report, output)?;
-        if let Some(features) = &output.features {
+        if let Some(features) = output.features.as_ref().filter(|some| !some.is_empty()) {
             write_features(out, features)?;
         }
     }

@@ -42,8 +42,8 @@ pub fn run(args: &PlotArgs, memory: Memory, out: &mut impl Write) -> Result<(), 
             let mut reader = open(path, &args.table, memory, true)?;
             let targets = targets(&reader, &args.target, &model)?;
             match_inputs(&mut reader, &model, &targets)?;
-            let table = read(&mut reader, &args.table, &model)?;
-            tell_dropped(table.dropped, &Progress::new(false));
+            let table = read(&mut reader, &model)?;
+            tell_dropped(table.dropped, &Progress::new(args.quiet));
             Some(table.x)
         }
     };
@@ -57,7 +57,7 @@ pub fn run(args: &PlotArgs, memory: Memory, out: &mut impl Write) -> Result<(), 
     }
     let x = (table.as_ref()).map(|table| table.as_ref().subcols(0, d).to_owned());
     for o in 0..outputs.len() {
-        let progress = Progress::patient();
+        let progress = Progress::patient_unless(args.quiet);
         let watch = |done: f64| progress.step(done, || "which inputs matter".into());
         let sensitivity = model.sensitivity_watched(o, &watch)?;
         progress.finish();
@@ -102,7 +102,7 @@ fn check_pictures(args: &PlotArgs, outputs: &[String]) -> Result<(), Failure> {
     let files: Vec<PathBuf> = names
         .flat_map(|name| FORMATS.map(|format| picture_file(&args.out, &name, format)))
         .collect();
-    let files: Vec<Output<'_>> = files.iter().map(|file| (&**file, "--out DIR")).collect();
+    let files: Vec<Output<'_>> = files.iter().map(|file| (&**file, "-o DIR")).collect();
     let inputs = [Some(&args.model), args.data.as_ref()]
         .into_iter()
         .flatten();
@@ -126,7 +126,7 @@ fn picture_file(folder: &Path, name: &str, format: &str) -> PathBuf {
 pub fn make_folder(path: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(path).map_err(|error| {
         Failure::new(format!(
-            "cannot create the folder `{}` for the pictures: {error}; give one you can write to with --out DIR",
+            "cannot create the folder `{}` for the pictures: {error}; give one you can write to with -o DIR",
             path.display()
         ))
     })

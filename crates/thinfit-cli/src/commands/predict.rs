@@ -6,8 +6,8 @@ use thinfit::{Mat, MatRef};
 use thinfit_methods::{Outside, Predictor};
 use thinfit_table::{Cell, Cells, Reader, Writer};
 
-use crate::args::{self, PredictArgs};
-use crate::columns::{self, Block, match_inputs, next_block, open, select_also};
+use crate::args::{self, Missing, PredictArgs};
+use crate::columns::{self, Block, match_inputs, next_rows, open_to_predict, select_also};
 use crate::digits::counted;
 use crate::extrapolation::warn;
 use crate::failure::Failure;
@@ -37,7 +37,7 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
     // Refuse what the model cannot do before anything is read or written.
     let border = Mat::from_fn(1, model.inputs().len(), |_, j| model.domain()[j][0]);
     let (_, too_few) = evaluate(args, &model, border.as_ref())?;
-    let mut reader = open(&args.data, &args.table, memory, true)?;
+    let mut reader = open_to_predict(&args.data, &args.table, memory, &model)?;
     let keep = columns::names(&reader, &args.keep);
     match_inputs(&mut reader, &model, &[])?;
     let kept = select_also(&mut reader, &keep)?;
@@ -53,7 +53,9 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
     let header = [keep, predicted].concat();
     writer.names(&header)?;
     let rows_at_a_time = block(header.len().max(model.inputs().len()));
-    while let Some(block) = next_block(&mut reader, &model, rows_at_a_time)? {
+    let fill = matches!(args.table.missing, Some(Missing::Mean));
+    let mut gaps = Gaps::default();
+    while let Some(block) = next_rows(&mut reader, &model, rows_at_a_time, fill)? {
         let x = block.x.as_ref().subcols(0, model.inputs().len());
         outside.count(&model, x);
         let clipped;
@@ -72,15 +74,16 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
         };
         let predicted = pool.install(|| evaluate(args, &model, x));
         let (y, _) = predicted.map_err(|error| in_table(error, rows))?;
-        match kept.is_empty() {
+        match kept.is_empty() && y.nrows() == block.rows {
             true => writer.rows(y.as_ref())?,
             false => write_beside(&mut writer, &reader, &block, &kept, &y)?,
         }
-        rows += x.nrows();
+        gaps.count(&block, rows);
+        rows += block.rows;
         progress.rows(rows);
     }
     progress.finish();
-    tell_dropped(reader.dropped(), &Progress::new(args.quiet));
+    gaps.tell(rows, &Progress::new(args.quiet));
     if !args.quiet {
         if args.outside == args::Outside::Warn {
             warn(&outside, &model);
@@ -116,7 +119,49 @@ pub fn in_table(error: thinfit::Error, before: usize) -> thinfit::Error {
     }
 }
 
-/// Writes the kept columns of a block, then those of `y`.
+/// Rows without a prediction, and cells that were filled in.
+#[derive(Default)]
+struct Gaps {
+    rows: usize,
+    /// The first few of them, counted from 1.
+    first: Vec<String>,
+    filled: usize,
+}
+
+impl Gaps {
+    /// Counts those of a block that comes after so many rows.
+    fn count(&mut self, block: &Block, before: usize) {
+        const MOST: usize = 5;
+        self.filled += block.filled;
+        self.rows += block.rows - block.places.len();
+        let predicted = |i: &usize| block.places.binary_search(i).is_ok();
+        let gaps = (0..block.rows).filter(|i| !predicted(i));
+        let more = MOST.saturating_sub(self.first.len());
+        let numbers = gaps.map(|i| (before + i + 1).to_string());
+        self.first.extend(numbers.take(more));
+    }
+
+    fn tell(&self, of: usize, progress: &Progress) {
+        let filled = counted(self.filled, "missing value");
+        if self.filled > 0 {
+            progress.note(format!("{filled} filled in as in the samples"));
+        }
+        if self.rows > 0 {
+            let more = if self.rows > self.first.len() {
+                ", …"
+            } else {
+                ""
+            };
+            progress.note(format!(
+                "{} of {of} rows lack values and have no prediction (row {}{more}): their cells are empty",
+                self.rows,
+                self.first.join(", ")
+            ));
+        }
+    }
+}
+
+/// Writes the kept columns of all rows of a block, then those of `y`, which are empty where a row has no prediction.
 fn write_beside(
     writer: &mut Writer<'_>,
     reader: &Reader,
@@ -130,14 +175,22 @@ fn write_beside(
             "--keep: expected columns of numbers or text, found dates; write them as text, or keep another column",
         ));
     }
-    for i in 0..y.nrows() {
+    let mut predicted = block.places.iter().zip(0..).peekable();
+    for i in 0..block.rows {
         let kept = columns.iter().map(|cells| match cells {
+            Cells::Numbers(values) | Cells::Text { codes: values, .. } if values[i].is_nan() => {
+                Cell::Missing
+            }
             Cells::Numbers(numbers) => Cell::Number(numbers[i]),
             Cells::Text { levels, codes } => Cell::Text(&levels[codes[i] as usize]),
-            Cells::Dates => Cell::Text(""),
+            Cells::Dates => Cell::Missing,
         });
-        let predicted = y.row(i).iter().copied().map(Cell::Number);
-        writer.cells(kept.chain(predicted))?;
+        let row = predicted.next_if(|(place, _)| **place == i);
+        let cells = (0..y.ncols()).map(|j| match row {
+            Some((_, row)) => Cell::Number(y[(row, j)]),
+            None => Cell::Missing,
+        });
+        writer.cells(kept.chain(cells))?;
     }
     Ok(())
 }

@@ -31,7 +31,7 @@ pub fn run(args: &ReportArgs, memory: Memory, out: &mut impl Write) -> Result<()
         None => None,
         Some(data) => Some(rows(args, data, &model, memory)?),
     };
-    let progress = Progress::patient();
+    let progress = Progress::patient_unless(args.quiet);
     let watch = |done: f64| progress.step(done, || "which inputs matter".into());
     let html = page(&model, rows.as_ref(), &watch)?;
     progress.finish();
@@ -49,8 +49,8 @@ fn rows(
     let mut reader = open(data, &args.table, memory, true)?;
     let targets = targets(&reader, &args.target, model)?;
     match_inputs(&mut reader, model, &targets)?;
-    let table = read(&mut reader, &args.table, model)?;
-    tell_dropped(table.dropped, &Progress::new(false));
+    let table = read(&mut reader, model)?;
+    tell_dropped(table.dropped, &Progress::new(args.quiet));
     let d = model.inputs().len();
     Ok(Rows {
         x: table.x.as_ref().subcols(0, d).to_owned(),

@@ -34,7 +34,7 @@ pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> 
     };
     if args.report && !args.out.is_dir() {
         return Err(Failure::new(format!(
-            "there is no folder {} to report on; pass the --out of an earlier call, or drop --report",
+            "there is no folder {} to report on; pass the --output of an earlier call, or drop --report",
             args.out.display()
         )));
     }

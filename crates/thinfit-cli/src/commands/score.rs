@@ -9,7 +9,7 @@ use thinfit_methods::{Outside, explained};
 use crate::args::ScoreArgs;
 use crate::columns::{Block, match_inputs, next_block, open, targets};
 use crate::commands::predict::{block, in_table, tell_dropped};
-use crate::digits::four_digits;
+use crate::digits::{column_width, four_digits, r2_digits};
 use crate::extrapolation::warn;
 use crate::failure::Failure;
 use crate::memory::Memory;
@@ -119,20 +119,21 @@ pub fn run(args: &ScoreArgs, memory: Memory, out: &mut impl Write) -> Result<(),
         writeln!(out)?;
         return Ok(());
     }
+    let first = column_width(result.scores.iter().map(|score| score.output.as_str()), 16);
     writeln!(
         out,
-        "{:<16}{:>12}{:>12}{:>12}{:>14}{:>10}",
+        "{:<first$}{:>12}{:>12}{:>12}{:>14}{:>10}",
         "output", "mse", "rmse", "mae", "r²", "rows"
     )?;
     for score in &result.scores {
         writeln!(
             out,
-            "{:<16}{:>12}{:>12}{:>12}{:>14.9}{:>10}",
+            "{:<first$}{:>12}{:>12}{:>12}{:>14}{:>10}",
             score.output,
             four_digits(score.mse),
             four_digits(score.rmse),
             four_digits(score.mae),
-            score.r2,
+            r2_digits(score.r2),
             rows
         )?;
     }

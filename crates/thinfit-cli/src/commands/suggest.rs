@@ -40,7 +40,7 @@ pub fn run(args: &SuggestArgs, memory: Memory, out: &mut impl Write) -> Result<(
         Some(path) => {
             let mut reader = open(path, &args.table, memory, true)?;
             match_inputs(&mut reader, &model, &[])?;
-            read(&mut reader, &args.table, &model)?.x
+            read(&mut reader, &model)?.x
         }
     };
     let taken = taken.as_ref().subcols(0, d);

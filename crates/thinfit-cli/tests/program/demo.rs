@@ -62,7 +62,7 @@ fn a_folder_that_cannot_be_created_is_an_error_before_the_fit() {
     let message = text(&output.stderr);
     assert!(
         message.starts_with("error: cannot create the folder `file/below`")
-            && message.contains("--out DIR"),
+            && message.contains("-o DIR"),
         "{message}"
     );
     assert_eq!(message.lines().count(), 1);

@@ -228,7 +228,7 @@ fn wrong_options_are_errors_that_say_what_to_do() {
     fail(
         &folder,
         &["fit", "train.csv", "--target", "name"],
-        &["train.csv:2", "`name`", "not a number"],
+        &["train.csv:2", "`name`", "not numbers"],
     );
     fail(&folder, &with(&["--inputs", "a,y"]), &["`y`", "twice"]);
     fail(

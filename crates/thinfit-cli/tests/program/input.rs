@@ -168,7 +168,8 @@ fn tables_that_cannot_be_read_name_the_options_that_help() {
         ),
         (
             &["gaps.csv"],
-            "fill it in, pass --missing drop, pass --missing mean, or leave the column out with --drop a",
+            "gaps.csv: 2 of 2 rows have gaps (a: 1, b: 1), the first in line 2; fill them in, pass --missing drop, or pass \
+             --missing mean",
         ),
         (
             &["gaps.csv", "--missing=drop"],
@@ -188,6 +189,87 @@ fn tables_that_cannot_be_read_name_the_options_that_help() {
         let message = fail(&folder, &fit, &[]);
         assert!(message.ends_with(&format!("{advice}\n")), "{message}");
     }
+}
+
+#[test]
+fn all_problems_of_a_table_are_in_one_message() {
+    let folder = folder("problems");
+    let lines: String = (0..20)
+        .map(|i| format!("{i},{},{}\n", i * i, 2 * i))
+        .collect();
+    let text = format!("a,b,y\n{lines}oops,3,4\n,5,\n6,inf,good\n");
+    write(&folder, "bad.csv", text);
+    let message = fail(
+        &folder,
+        &["fit", "bad.csv", "--target=y"],
+        &[
+            "4 problems",
+            "bad.csv:22: column `a` is `oops`, not a number; correct it, or leave the column out with --drop a",
+            "bad.csv:24: column `b` is infinite",
+            "bad.csv:24: column `y` is `good`, not a number; correct it",
+            "1 of 23 rows has gaps (a: 1, y: 1), the first in line 23",
+        ],
+    );
+    assert!(!message.contains("--drop y"), "{message}");
+    fail(
+        &folder,
+        &["fit", "bad.csv", "--target=Y", "--drop=c", "--inputs=a,e"],
+        &[
+            "3 problems",
+            "did you mean `y`?",
+            "no column `c`",
+            "no column `e`",
+        ],
+    );
+    let lines: String = (0..20)
+        .map(|i| format!("{i},{}\n", ["good", "bad"][i % 2]))
+        .collect();
+    write(&folder, "classes.csv", format!("a,y\n{lines}"));
+    let message = fail(
+        &folder,
+        &["fit", "classes.csv", "--target=y"],
+        &[
+            "column `y` holds text (good, bad), not numbers",
+            "does not classify",
+        ],
+    );
+    assert!(!message.contains("--drop"), "{message}");
+}
+
+#[test]
+fn a_sheet_of_a_workbook_is_a_table() {
+    let folder = folder("sheets");
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../thinfit-table/tests/data/pump.xlsx");
+    std::fs::copy(data, folder.join("pump.xlsx")).unwrap();
+    let fit = ["fit", "pump.xlsx", "--target=y", "--method=kernel-ridge"];
+    let message = fail(&folder, &fit, &["pump.xlsx, Notes"]);
+    assert!(message.contains("no column `y`"), "{message}");
+    let wrong = [&fit[..], &["--sheet=Pump"]].concat();
+    fail(
+        &folder,
+        &wrong,
+        &["found Notes, Pump tests, Bad", "--sheet"],
+    );
+    let sheet = ["--sheet=Pump tests", "--missing=mean"];
+    let report = succeed(&folder, &[&fit[..], &sheet].concat());
+    assert!(report.contains("1 missing value filled"), "{report}");
+    assert!(report.contains("--sheet 'Pump tests'"), "{report}");
+    let inspected = succeed(&folder, &["inspect", "model.json"]);
+    for words in [
+        "flow [m3/s]",
+        "10\" pipe",
+        "day: left out, it holds dates",
+        "metal",
+    ] {
+        assert!(
+            inspected.contains(words) != (words == "metal"),
+            "{inspected}"
+        );
+    }
+    let predict = ["predict", "model.json", "pump.xlsx", "--keep=day"];
+    let printed = succeed(&folder, &[&predict[..], &sheet].concat());
+    assert!(printed.contains("\n\"2024-03-03 14:30:00\","), "{printed}");
+    assert_eq!(printed.lines().count(), 13);
 }
 
 #[test]

@@ -164,14 +164,16 @@ fn what_the_samples_did_not_hold_is_an_error_with_its_line() {
         fail(&folder, &["predict", "model.json", file], &[words]);
         fail(&folder, &["score", "model.json", file], &[words]);
     }
-    // Missing text is dropped as missing numbers are.
+    // A row without its text has no prediction, but its line.
     write(
         &folder,
         "gap.csv",
         format!("{head}{}{}", line(7, ""), line(8, "alu")),
     );
     let predict = ["predict", "model.json", "gap.csv", "--missing=drop"];
-    assert_eq!(succeed(&folder, &predict).lines().count(), 2);
+    let predicted = succeed(&folder, &predict);
+    let lines: Vec<&str> = predicted.lines().collect();
+    assert_eq!((lines.len(), lines[1]), (3, "\"\""));
     // An input of text can stand beside its prediction.
     let kept = [
         "predict",
@@ -180,7 +182,24 @@ fn what_the_samples_did_not_hold_is_an_error_with_its_line() {
         "--keep=material",
         "--missing=drop",
     ];
-    assert!(succeed(&folder, &kept).starts_with("material,y\nalu,"));
+    assert!(succeed(&folder, &kept).starts_with("material,y\n,\nalu,"));
+    // One message has all texts that the samples did not hold, and what was meant.
+    write(
+        &folder,
+        "levels.csv",
+        format!("{head}{}{}", line(7, "wood"), line(8, "Alu")),
+    );
+    fail(
+        &folder,
+        &["predict", "model.json", "levels.csv"],
+        &[
+            "2 problems",
+            "levels.csv:2",
+            "`wood`",
+            "levels.csv:3",
+            "did you mean `alu`?",
+        ],
+    );
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod auto;
 mod baselines;
+mod combinations;
 mod demo;
 mod design;
 mod export;

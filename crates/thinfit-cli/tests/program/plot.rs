@@ -67,7 +67,7 @@ fn without_data_only_the_model_is_drawn() {
     fail(
         &folder,
         &["plot", "model.json", "--out", "model.json"],
-        &["--out DIR"],
+        &["-o DIR"],
     );
     fail(
         &folder,

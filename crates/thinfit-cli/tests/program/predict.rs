@@ -192,15 +192,16 @@ fn bad_rows_and_bad_models_leave_no_file() {
 }
 
 #[test]
-fn rows_with_missing_values_can_be_left_out() {
+fn rows_with_missing_values_have_a_line_without_a_prediction() {
     let folder = fitted("predict-missing");
     write(&folder, "gap.csv", "a,b\n0.1,0.2\n,0.2\n0.3,0.4\n");
     let output = thinfit(
         &folder,
         &["predict", "model.json", "gap.csv", "--missing=drop"],
     );
-    assert_eq!(text(&output.stdout).lines().count(), 3);
-    assert!(text(&output.stderr).contains("left out 1 row"));
+    assert_eq!(text(&output.stdout).lines().count(), 4);
+    assert_eq!(text(&output.stdout).lines().nth(2), Some("\"\""));
+    assert!(text(&output.stderr).contains("1 of 3 rows"));
     fail(
         &folder,
         &[
@@ -296,4 +297,55 @@ fn a_reader_that_leaves_early_is_not_an_error() {
         .unwrap();
     drop(child.stdout.take());
     assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn rows_with_gaps_keep_their_lines_and_means_fill_them_as_in_the_fit() {
+    let folder = folder("predict-gaps");
+    let (x, y) = points(60);
+    let line = |i: usize| match i % 10 {
+        3 => format!("{},,{}\n", x[(i, 0)], y[(i, 0)]),
+        _ => format!("{},{},{}\n", x[(i, 0)], x[(i, 1)], y[(i, 0)]),
+    };
+    let lines: String = (0..60).map(line).collect();
+    write(&folder, "gaps.csv", format!("a,b,y\n{lines}"));
+    let fit = with_short(&["fit", "gaps.csv", "--target=y", "--missing=drop"]);
+    succeed(&folder, &fit);
+    let predict = ["predict", "model.json", "gaps.csv", "--missing=drop"];
+    let more = ["--interval=0.9", "--gradient", "--keep=a"];
+    let output = thinfit(&folder, &[&predict[..], &more].concat());
+    let said = text(&output.stderr);
+    let expected = "6 of 60 rows lack values and have no prediction (row 4, 14, 24, 34, 44, …): their cells are empty";
+    assert!(said.contains(expected), "{said}");
+    let printed = text(&output.stdout);
+    let lines: Vec<&str> = printed.lines().skip(1).collect();
+    assert_eq!(lines.len(), 60);
+    for (i, line) in lines.iter().enumerate() {
+        let a = format!("{},", x[(i, 0)]);
+        assert!(line.starts_with(&a), "{line}");
+        assert_eq!(line[a.len()..] == *",,,,", i % 10 == 3, "{line}");
+    }
+    // Without means in the model there is nothing to fill in.
+    let mean = ["predict", "model.json", "gaps.csv", "--missing=mean"];
+    fail(
+        &folder,
+        &mean,
+        &["fitted with --missing mean", "--missing drop"],
+    );
+    let fit = with_short(&["fit", "gaps.csv", "--target=y", "--missing=mean"]);
+    succeed(&folder, &fit);
+    let (_, rows) = numbers(&succeed(&folder, &mean));
+    let present = (0..60).filter(|i| i % 10 != 3).map(|i| x[(i, 1)]);
+    let filled = Mat::from_fn(1, 2, |_, j| match j {
+        0 => x[(3, 0)],
+        _ => present.clone().sum::<f64>() / 54.0,
+    });
+    let model = Model::load(folder.join("model.json")).unwrap();
+    let expected = model.predict(filled.as_ref()).unwrap()[(0, 0)];
+    assert!((rows[3][0] - expected).abs() < 1e-9 * expected.abs().max(1.0));
+    fail(
+        &folder,
+        &["score", "model.json", "gaps.csv", "--missing=mean"],
+        &["as they were measured"],
+    );
 }
