@@ -35,10 +35,12 @@
 //! ```
 
 mod auto;
+mod beside;
 mod choice;
 mod comparison;
 mod covariance;
 mod device;
+mod effect;
 mod factor;
 mod kernels;
 mod memory;
@@ -54,9 +56,11 @@ mod request;
 mod settings;
 
 pub use auto::Auto;
+pub use beside::{Beside, Seen};
 pub use comparison::{CONTENDERS, Compared, Comparison, Contender, contenders};
 pub use covariance::Covariance;
 pub use device::{Device, Placement};
+pub use effect::Effect;
 pub use factor::{Factor, Level, Setting};
 pub use kernels::edge::{Crossing, Edge};
 pub use kernels::gaussian_process::GaussianProcess;

@@ -243,7 +243,7 @@ impl Method {
             Control::Stop if at.done < 1.0 => Control::Stop,
             _ => Control::Continue,
         };
-        match self {
+        let fitted = match self {
             Method::Thin(config) => {
                 let config = Config {
                     seed,
@@ -267,7 +267,8 @@ impl Method {
             Method::Salsa(method) => method.fit(data, seed, watch).map(Predictor::from),
             Method::GaussianProcess(method) => method.fit(data, seed, watch).map(Predictor::from),
             Method::Auto(method) => method.fit(data, seed, watch),
-        }
+        };
+        fitted.map(|model| model.made_from(data))
     }
 }
 

@@ -8,7 +8,8 @@ use crate::{Device, KernelModel};
 use std::path::Path;
 use thinfit::file::{LARGEST, format, read_json};
 use thinfit::{
-    Deviation, Encoding, Error, Mat, MatRef, Model, Record, Result, Scaler, Sensitivity,
+    Dataset, Deviation, Encoding, Error, Mat, MatRef, Model, Record, Result, Scaler, Sensitivity,
+    TrainingRows,
 };
 
 /// A fitted model of any method.
@@ -239,6 +240,13 @@ impl Predictor {
         self
     }
 
+    /// The same model, whose record knows the rows that it was fitted to.
+    pub(crate) fn made_from(mut self, data: &Dataset) -> Self {
+        let rows = &mut self.record_mut().rows;
+        rows.get_or_insert_with(|| TrainingRows::new(data));
+        self
+    }
+
     /// How the columns of a table become the inputs; none where they are the inputs themselves.
     pub fn encoding(&self) -> Option<&Encoding> {
         match self {
@@ -326,7 +334,7 @@ impl Predictor {
 mod tests {
     use super::*;
     use crate::{GaussianProcess, Method};
-    use thinfit::{Column, Control, Dataset, Levels};
+    use thinfit::{Column, Control, Levels};
 
     fn data() -> Dataset {
         let x = Mat::from_fn(40, 2, |i, j| ((i * (7 + 4 * j)) % 41) as f64 / 41.0);

@@ -73,7 +73,7 @@ impl Content {
         let sensitivity = (0..c).map(importance).collect::<Result<_>>()?;
         let compared = rows.map(|rows| compared(model, rows)).transpose()?;
         // Of a table of other rows it does not matter where they are thin.
-        let fitted = rows.filter(|_| compared.as_ref().is_some_and(|compared| compared.alike));
+        let fitted = rows.filter(|_| compared.as_ref().is_some_and(|compared| compared.complete));
         let samples = model
             .samples()
             .or_else(|| fitted.map(|rows| rows.x.clone()));

@@ -3,12 +3,8 @@
 use crate::doubles::Doubles;
 use crate::uncertainty::LEVEL;
 use serde::Serialize;
-use std::collections::HashMap;
 use thinfit::{Mat, Result};
-use thinfit_methods::{KernelModel, Predictor, explained, four_digits};
-
-/// Outputs that differ by less than this share of their scale are the same.
-const SAME: f64 = 1e-4;
+use thinfit_methods::{Predictor, Seen, explained, four_digits};
 
 /// Rows with known outputs.
 #[derive(Clone, Debug)]
@@ -28,15 +24,15 @@ pub(crate) struct Compared {
     seen: String,
     /// Whether the errors may be smaller than on new rows.
     flattered: bool,
-    /// Whether a network was fitted to them, as far as one can tell.
+    /// Whether they are all rows of the fit.
     #[serde(skip)]
-    pub alike: bool,
+    pub complete: bool,
     count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     numbers: Option<Vec<usize>>,
     /// Columns of the inputs.
     x: Vec<Doubles>,
-    /// Columns of the outputs, and of the predictions.
+    /// Columns of the outputs, and of the predictions, by models that had not seen the row where there are some.
     y: Vec<Doubles>,
     f: Vec<Doubles>,
     /// Sentences for each output.
@@ -45,9 +41,9 @@ pub(crate) struct Compared {
 
 /// The rows beside the predictions.
 pub(crate) fn compared(model: &Predictor, rows: &Rows) -> Result<Compared> {
-    let f = model.predict(rows.x.as_ref())?;
-    let bounds = model.interval_inside(rows.x.as_ref(), LEVEL).ok();
-    let bounds = bounds.filter(|bounds| bounds.is_finite());
+    let beside = model.beside(rows.x.as_ref(), rows.y.as_ref())?;
+    let bounds = beside.interval(model, rows.x.as_ref(), LEVEL);
+    let (f, seen) = (beside.predicted, beside.seen);
     let m = rows.x.nrows();
     let words = |o: usize| {
         let mean = |value: &dyn Fn(usize) -> f64| (0..m).map(value).sum::<f64>() / m as f64;
@@ -82,11 +78,11 @@ pub(crate) fn compared(model: &Predictor, rows: &Rows) -> Result<Compared> {
         let column = |j: usize| Doubles(a.col_as_slice(j).to_vec());
         (0..a.ncols()).map(column).collect()
     };
-    let seen = Seen::new(model, rows, &f);
+    let all = model.record().samples;
     Ok(Compared {
         seen: seen.words(m),
         flattered: seen.flatters(),
-        alike: matches!(seen, Seen::Alike),
+        complete: matches!(seen, Seen::LeftOut(count) | Seen::Fitted(count) if count == all),
         count: m,
         numbers: rows.numbers.clone(),
         x: columns(&rows.x),
@@ -94,111 +90,4 @@ pub(crate) fn compared(model: &Predictor, rows: &Rows) -> Result<Compared> {
         f: columns(&f),
         words: (0..f.ncols()).map(words).collect(),
     })
-}
-
-/// How the rows stand to those of the fit.
-enum Seen {
-    /// As many as in the fit, with the same ranges: more cannot be told of a network, which does not keep its rows.
-    Alike,
-    /// Nothing can be told.
-    Perhaps,
-    /// So many of them were fitted, and so many others have inputs of the fit, but other outputs.
-    Kept { fitted: usize, inputs: usize },
-}
-
-impl Seen {
-    fn new(model: &Predictor, rows: &Rows, f: &Mat<f64>) -> Self {
-        match model {
-            Predictor::Network(_) if alike(model, rows) => Seen::Alike,
-            Predictor::Network(_) => Seen::Perhaps,
-            Predictor::Kernel(model) => kept(model, rows, f),
-        }
-    }
-
-    /// In words, about `m` rows.
-    fn words(&self, m: usize) -> String {
-        let follows =
-            "the errors here say how closely it follows them, not how good it is on new rows.";
-        match *self {
-            Seen::Alike => format!(
-                "These are the rows that the model was fitted to, as far as a network can tell (as many, with the same ranges): {follows}"
-            ),
-            Seen::Perhaps => "Some of these rows may have been used for the fit: a network does not keep its rows. On those its \
-                              errors are smaller than on new rows."
-                .into(),
-            Seen::Kept { fitted: 0, inputs: 0 } => {
-                "The model was fitted to none of these rows.".into()
-            }
-            Seen::Kept { fitted: 0, inputs } => format!(
-                "{} the same inputs as in the fit, but other outputs: the errors here say how good the model is at inputs \
-                 that it has seen, not at others.",
-                match inputs == m {
-                    true => "These rows have".into(),
-                    false => format!("Of these {m} rows, {inputs} have"),
-                }
-            ),
-            Seen::Kept { fitted, .. } if fitted == m => {
-                format!("These are the rows that the model was fitted to: {follows}")
-            }
-            Seen::Kept { fitted, .. } => format!(
-                "The model was fitted to {fitted} of these {m} rows: on those its errors are smaller than on new rows."
-            ),
-        }
-    }
-
-    /// Whether the errors may be smaller than on new rows.
-    fn flatters(&self) -> bool {
-        !matches!(
-            self,
-            Seen::Kept {
-                fitted: 0,
-                inputs: 0
-            }
-        )
-    }
-}
-
-/// Whether there are as many rows as in the fit, with the same ranges to the last bit.
-fn alike(model: &Predictor, rows: &Rows) -> bool {
-    let same_range = |(j, range): (usize, &[f64; 2])| {
-        let column = rows.x.col_as_slice(j);
-        let low = column.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = column.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        [low, high] == *range
-    };
-    rows.x.nrows() == model.record().samples && model.domain().iter().enumerate().all(same_range)
-}
-
-/// Compares the rows with the points of the model, and their outputs with those that its coefficients tell, from
-/// (K + ridge I)α = y − mean: y = f + ridge α. Where large terms cancel, rounding hides the outputs; then the inputs decide.
-fn kept(model: &KernelModel, rows: &Rows, f: &Mat<f64>) -> Seen {
-    let bits = |row: &mut dyn Iterator<Item = f64>| row.map(f64::to_bits).collect::<Vec<u64>>();
-    let (points, alpha) = (model.points(), model.coefficients());
-    let mut known: HashMap<Vec<u64>, Vec<usize>> = HashMap::new();
-    for k in 0..points.nrows() {
-        let inputs = bits(&mut points.row(k).iter().copied());
-        known.entry(inputs).or_default().push(k);
-    }
-    let rounding = |o: usize| {
-        let size: f64 = alpha.col(o).iter().map(|a| a.abs()).sum();
-        f64::EPSILON * model.kernel().diagonal() * size
-    };
-    let same: Vec<f64> = (0..f.ncols()).map(|o| SAME + rounding(o)).collect();
-    let scaled = model.input_scaler.apply(rows.x.as_ref());
-    let (mut fitted, mut inputs) = (0, 0);
-    for i in 0..scaled.nrows() {
-        let agrees = |&k: &usize| {
-            (0..f.ncols()).all(|o| {
-                let scale = model.output_scaler.scale[o];
-                let y = f[(i, o)] + scale * model.record.ridge * alpha[(k, o)];
-                (rows.y[(i, o)] - y).abs() <= same[o] * scale
-            })
-        };
-        match known.get(&bits(&mut scaled.row(i).iter().copied())) {
-            Some(points) if points.iter().any(agrees) => fitted += 1,
-            Some(_) => inputs += 1,
-            None => {}
-        }
-    }
-    Seen::Kept { fitted, inputs }
 }

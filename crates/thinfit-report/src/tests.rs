@@ -122,17 +122,17 @@ fn rows_that_were_fitted_are_told_from_others() {
     for (model, of_all, of_half, of_part, of_anew) in [
         (
             network(Activation::Fourier, 2),
-            "as far as a network can tell",
-            "may have been used",
-            "may have been used",
-            "as far as a network can tell",
+            ("how closely it follows them", true),
+            ("how closely it follows them", true),
+            ("fitted to 40 of these 60", true),
+            ("none of these rows", false),
         ),
         (
             process(2),
-            "These are the rows",
-            "These are the rows that the model was fitted to",
-            "fitted to 40 of these 60",
-            "These rows have the same inputs as in the fit",
+            ("by a model that had not seen it", false),
+            ("These are the rows that the model was fitted to", false),
+            ("fitted to 40 of these 60", false),
+            ("These rows have the same inputs as in the fit", true),
         ),
     ] {
         let seen = |rows: &Rows| {
@@ -140,17 +140,16 @@ fn rows_that_were_fitted_are_told_from_others() {
             let text = content["rows"]["seen"].as_str().unwrap().to_owned();
             (text, content["rows"]["flattered"].as_bool().unwrap())
         };
-        for (rows, words) in [
+        for (rows, (words, flatters)) in [
             (&rows(&data), of_all),
             (&half, of_half),
             (&part, of_part),
             (&anew, of_anew),
         ] {
             let (text, flattered) = seen(rows);
-            assert!(text.contains(words) && flattered, "{text}");
+            assert!(text.contains(words) && flattered == flatters, "{text}");
         }
-        // A network can never be sure.
-        assert_eq!(seen(&others).1, model.network().is_ok());
+        assert!(!seen(&others).1);
         let wrong = Rows {
             y: Mat::zeros(50, 3),
             ..others.clone()

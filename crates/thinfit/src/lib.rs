@@ -79,6 +79,7 @@ pub mod pieces {
     pub use crate::math::random::{Purpose, Stream, stream};
     pub use crate::network::features::planes;
     pub use crate::network::support::Support;
+    pub use crate::sensitivity::lattice::lattice;
     pub use crate::train::adam::{Adam, COEFFICIENTS};
     pub use crate::train::generator::{Generator, Real};
     pub use crate::train::layers::Layers;
@@ -101,6 +102,7 @@ pub use math::{elementary, row_list};
 pub use model::findings::{Findings, Tried};
 pub use model::model::{Deviation, Model};
 pub use model::record::Record;
+pub use model::training_rows::{Recognised, TrainingRows};
 pub use model::uncertainty::Uncertainty;
 pub use network::{Activation, Evaluator, Feature, Network, Variation};
 pub use sensitivity::{Sampled, Sensitivity};

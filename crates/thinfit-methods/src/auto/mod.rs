@@ -33,7 +33,7 @@ use teacher::{Teacher, entrants, ranked};
 use thinfit::pieces::require;
 use thinfit::{
     Config, Control, Dataset, Findings, Model, Network, Observer, Progress, Record, Scaler,
-    Scaling, Warp,
+    Scaling, TrainingRows, Warp,
 };
 
 /// The held-out error of the final network may be this many times the error in the folds.
@@ -367,7 +367,13 @@ impl Auto {
             findings: Some(report::findings(&outcome, &winner, &errors, samples, aside)),
             ..Record::of(Self::NAME, settings, seed, data.samples())
         };
-        let record = record.left_out(data, &errors.mse(), scale, data.samples());
+        let residual = faer::Mat::from_fn(data.samples(), scale.len(), |i, o| {
+            errors.residual[(i, o)] * scale[o]
+        });
+        let record = Record {
+            rows: Some(TrainingRows::new(data).with_left_out(residual.as_ref())),
+            ..record.left_out(data, &errors.mse(), scale, data.samples())
+        };
         observe(&Progress::fraction(1.0));
         let network = match winner {
             Winner::Teacher => {
@@ -377,9 +383,6 @@ impl Auto {
             Winner::Student => outcome.student.map(|student| student.network),
         };
         let network = network.expect("the winner exists");
-        let residual = faer::Mat::from_fn(data.samples(), scale.len(), |i, o| {
-            errors.residual[(i, o)] * scale[o]
-        });
         let model = Model::from_network(network, data, samples.scalers.clone(), record.clone())?;
         let model = model.calibrated(data, residual.as_ref(), record)?;
         Ok(Predictor::from(model))

@@ -30,7 +30,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 use thinfit::pieces::row_chunks;
-use thinfit::{Dataset, Deviation, Encoding, Record, Scaler, check_finite, row_list};
+use thinfit::{Dataset, Deviation, Encoding, Record, Scaler, TrainingRows, check_finite, row_list};
 
 /// Rows predicted at a time; for a thousand points, a block of kernel values fits in the cache.
 const BLOCK: usize = 128;
@@ -137,7 +137,7 @@ impl KernelModel {
         data: &Dataset,
         (input_scaler, output_scaler): (Scaler, Scaler),
         expansion: Expansion,
-        record: Record,
+        mut record: Record,
     ) -> Result<Self> {
         if !expansion.alpha.is_all_finite() {
             return Err(Error::Data {
@@ -146,6 +146,8 @@ impl KernelModel {
                 advice: "rescale the columns to unit variance",
             });
         }
+        // Here the rows are in the order of the points.
+        record.rows.get_or_insert_with(|| TrainingRows::new(data));
         Ok(KernelModel {
             format: file::FORMAT.into(),
             inputs: data.inputs.clone(),

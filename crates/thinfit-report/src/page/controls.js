@@ -51,7 +51,8 @@ const typed = (text) => {
   return [number, Number.isFinite(number) ? "" : "This is not a number."];
 };
 
-const WIDTH = 240, HEIGHT = 92, POINTS = 48;
+// Size of a profile, with the room below it for the histogram of the rows.
+const WIDTH = 240, HEIGHT = 92, RUG = 14, POINTS = 48;
 
 // A card: its elements, what it sets in the row, and how it draws its profile.
 const card = (control, number, row, changed) => {
@@ -131,7 +132,7 @@ const card = (control, number, row, changed) => {
       counts[Math.max(0, Math.min(place, counts.length - 1))]++;
     }
     const most = Math.max(...counts), wide = WIDTH / counts.length;
-    rug.setAttribute("d", counts.map((k, i) => `M${i * wide} ${HEIGHT}v${(-14 * k) / most}h${wide}V${HEIGHT}z`).join(""));
+    rug.setAttribute("d", counts.map((k, i) => `M${i * wide} ${HEIGHT}v${(-RUG * k) / most}h${wide}V${HEIGHT}z`).join(""));
   };
 
   // Draws the profile; `at` gives [value, half width or null] of a row. Yields between points.
@@ -150,7 +151,7 @@ const card = (control, number, row, changed) => {
     bottom.textContent = within(span, 2)(least);
     top.textContent = within(span, 2)(most);
     const x = (k) => (places[k] * WIDTH).toFixed(2);
-    const y = (v) => Math.max(-4, Math.min(HEIGHT + 4, HEIGHT - 4 - ((v - least) / (most - least || 1)) * (HEIGHT - 8))).toFixed(2);
+    const y = (v) => Math.max(-4, Math.min(HEIGHT, HEIGHT - RUG - 4 - ((v - least) / (most - least || 1)) * (HEIGHT - RUG - 8))).toFixed(2);
     const bounded = values.every(([, half]) => half !== null);
     if (levels) {
       const mark = ([f], k) => `M${x(k) - 8} ${y(f)}h16`;

@@ -57,7 +57,7 @@ const rowsView = (rows, controls, name, o, go) => {
   };
   const plots = [
     { canvas: byId("truth"), x: y, y: f, names: [`${name}, measured`, `${name}, predicted`], line: (x0, x1) => [x0, x1] },
-    { canvas: byId("residuals"), x: f, y: errors, names: [`${name}, predicted`, "error"], line: () => [0, 0] },
+    { canvas: byId("residuals"), x: f, y: errors, names: [`${name}, predicted`, "measured − predicted"], line: () => [0, 0] },
   ];
   plots[0].ranges = [range(y, f), range(y, f)];
   plots[1].ranges = [range(f), range(errors)];

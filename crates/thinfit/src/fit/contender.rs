@@ -142,6 +142,10 @@ impl Fit<'_> {
             held_out.as_ref(),
             scale,
         );
+        let record = Record {
+            rows: Some(self.rows),
+            ..record
+        };
         let network = Network {
             activation,
             hidden: chosen.w,

@@ -13,6 +13,7 @@ mod run;
 use crate::config::{Config, Lambda, Training};
 use crate::data::{Dataset, Scaler};
 use crate::model::model::Model;
+use crate::model::training_rows::TrainingRows;
 use crate::train::checkpoint::{RunState, State};
 use crate::train::processor::Processor;
 use crate::train::progress::Observer;
@@ -134,6 +135,8 @@ struct Fit<'a> {
     scalers: (Scaler, Scaler),
     /// Ranges of the inputs, in the units of the data.
     domain: Vec<[f64; 2]>,
+    /// Marks of the rows, in the units of the data.
+    rows: TrainingRows,
     all: Dataset,
     train: Dataset,
     validation: Dataset,
@@ -161,6 +164,7 @@ impl<'a> Fit<'a> {
             runs: state.runs,
             stop: AtomicBool::new(false),
             domain: data.domain(),
+            rows: TrainingRows::new(data),
             scalers,
             all,
             train,

@@ -6,4 +6,5 @@ pub(crate) mod model;
 mod prediction;
 pub(crate) mod record;
 pub(crate) mod texts;
+pub(crate) mod training_rows;
 pub(crate) mod uncertainty;

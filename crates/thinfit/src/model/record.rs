@@ -5,6 +5,7 @@ use crate::data::Dataset;
 use crate::data::names::flaw_of_names;
 use crate::model::findings::Findings;
 use crate::model::texts::{are_plain, is_word};
+use crate::model::training_rows::TrainingRows;
 use crate::solve::linear::{linear_fit, linear_leave_one_out};
 use crate::train::phases::Check;
 use crate::{Encoding, Form};
@@ -79,6 +80,9 @@ pub struct Record {
     /// What a fit without settings found out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub findings: Option<Findings>,
+    /// The rows of the fit, to know them again; none in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<TrainingRows>,
 }
 
 /// Kernel models once had null where nothing was held out.
@@ -149,6 +153,12 @@ impl Record {
                         && found.tried.iter().all(|tried| sound(&tried.mse))
                 }),
                 "findings with a negative error",
+            ),
+            (
+                self.rows
+                    .as_ref()
+                    .is_none_or(|rows| rows.is_sound(self.samples, outputs.len())),
+                "marks of rows that do not fit the samples",
             ),
         ];
         let flaw = checks.iter().find(|check| !check.0).map(|check| check.1);

@@ -11,7 +11,7 @@ use std::f64::consts::PI;
 const CANDIDATES: u64 = 64;
 
 /// `points` points, a power of two, in `dim` dimensions (points × dim).
-pub(crate) fn lattice(points: usize, dim: usize) -> Mat<f64> {
+pub fn lattice(points: usize, dim: usize) -> Mat<f64> {
     assert!(points.is_power_of_two());
     let n = points as u64;
     let coordinates = |g: u64| -> Vec<u64> {

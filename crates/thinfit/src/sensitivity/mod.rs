@@ -5,7 +5,7 @@
 //! form (`waves`); for other activations, and where rounding would spoil the closed form, the moments are estimated at
 //! the points of a lattice (`sampled`), as they can be for any function. Correlations between inputs in the samples are ignored.
 
-mod lattice;
+pub(crate) mod lattice;
 mod sampled;
 mod waves;
 

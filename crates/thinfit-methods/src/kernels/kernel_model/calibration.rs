@@ -134,6 +134,18 @@ impl KernelModel {
         })
     }
 
+    /// Measured minus predicted at every point by the model without it, in the units of the outputs (m × c): in closed form, with
+    /// the settings of all points.
+    ///
+    /// # Errors
+    /// A kernel matrix that cannot be factorised.
+    pub fn leave_one_out(&self) -> Result<Mat<f64>> {
+        let p = self.precisions(self.factor()?);
+        Ok(Mat::from_fn(p.len(), self.outputs.len(), |i, o| {
+            self.output_scaler.scale[o] * self.coefficients[(i, o)] / p[i]
+        }))
+    }
+
     /// The diagonal of P (m), from the factor of C.
     fn precisions(&self, factor: &Mat<f64>) -> Vec<f64> {
         let m = factor.nrows();
@@ -159,7 +171,7 @@ impl KernelModel {
 
     /// The leave-one-out errors in closed form, from the factor of C.
     fn left_out(&self, factor: &Mat<f64>) -> Option<Calibration> {
-        let (m, p) = (factor.nrows(), self.precisions(factor));
+        let p = self.precisions(factor);
         let score = |o: usize, i: usize| {
             let alpha = self.coefficients[(i, o)].abs();
             match &self.signal {
@@ -168,7 +180,7 @@ impl KernelModel {
                 None => self.output_scaler.scale[o].abs() * alpha / p[i],
             }
         };
-        let scores = (0..self.outputs.len()).map(|o| (0..m).map(|i| score(o, i)).collect());
+        let scores = (0..self.outputs.len()).map(|o| (0..p.len()).map(|i| score(o, i)).collect());
         let calibration = Calibration::new(scores.collect());
         calibration
             .is_sound(self.outputs.len())

@@ -1,0 +1,159 @@
+//! The rows of a fit as a model keeps them: enough to know them again in a table, and what models that had not seen them
+//! missed there.
+
+use crate::data::Dataset;
+use faer::MatRef;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// Rows beyond which only the whole table is known again.
+const MOST: usize = 5000;
+/// Marks are below this, so that every reader of JSON keeps them exactly.
+const MARKS: u64 = 1 << 53;
+
+/// Marks of the rows of a fit, and errors of models that had not seen them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TrainingRows {
+    /// Sum of all marks modulo 2⁵³, which tells the whole table in any order.
+    sum: u64,
+    /// A mark for each row; none of more than 5000.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    marks: Vec<u64>,
+    /// Measured minus predicted, by models that had not seen the row, for each output a list over the rows of the fit, in the units
+    /// of the data and to six digits. Empty where there are no such models.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<Vec<f64>>,
+}
+
+/// Which rows of a table are rows of the fit.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Recognised {
+    /// The row of the fit that each is, if any.
+    Each(Vec<Option<usize>>),
+    /// They are the rows of the fit, in whatever order.
+    All,
+    /// The fit had too many rows to keep a mark of each, and these are not all of them: some may be among them.
+    Unknown,
+}
+
+impl TrainingRows {
+    /// The rows of `data`.
+    pub fn new(data: &Dataset) -> Self {
+        let mut marks = marks(data.x.as_ref(), data.y.as_ref());
+        let sum = sum(&marks);
+        if marks.len() > MOST {
+            marks.clear();
+        }
+        TrainingRows {
+            sum,
+            marks,
+            left_out: vec![],
+        }
+    }
+
+    /// The same with errors (rows × c), measured minus predicted, of models that had not seen the row.
+    pub fn with_left_out(mut self, errors: MatRef<'_, f64>) -> Self {
+        if errors.nrows() == self.marks.len() && errors.is_all_finite() {
+            let column = |column: faer::ColRef<'_, f64>| column.iter().map(six_digits).collect();
+            self.left_out = errors.col_iter().map(column).collect();
+        }
+        self
+    }
+
+    /// The error of output `o` at this row of the fit by a model that had not seen it, measured minus predicted, if it is known.
+    pub fn left_out(&self, row: usize, o: usize) -> Option<f64> {
+        self.left_out.get(o)?.get(row).copied()
+    }
+
+    /// Which of the rows (x, y) are rows of the fit, which had `samples`. Rows that are equal count as one another.
+    pub fn recognise(&self, x: MatRef<'_, f64>, y: MatRef<'_, f64>, samples: usize) -> Recognised {
+        let found = marks(x, y);
+        if self.marks.is_empty() {
+            return match found.len() == samples && sum(&found) == self.sum {
+                true => Recognised::All,
+                false => Recognised::Unknown,
+            };
+        }
+        let known: HashMap<u64, usize> = self.marks.iter().copied().zip(0..).collect();
+        let places = found.iter().map(|mark| known.get(mark).copied());
+        Recognised::Each(places.collect())
+    }
+
+    /// Whether a file may have said this of a fit of so many rows and outputs.
+    pub(crate) fn is_sound(&self, samples: usize, outputs: usize) -> bool {
+        let counts = [0, samples].contains(&self.marks.len());
+        let rows = |column: &Vec<f64>| {
+            column.len() == self.marks.len() && column.iter().all(|v| v.is_finite())
+        };
+        counts && [0, outputs].contains(&self.left_out.len()) && self.left_out.iter().all(rows)
+    }
+}
+
+/// The sum of marks modulo [`MARKS`].
+fn sum(marks: &[u64]) -> u64 {
+    marks.iter().fold(0, |sum, mark| (sum + mark) % MARKS)
+}
+
+/// A mark for each row, made from the bits of its inputs and outputs.
+fn marks(x: MatRef<'_, f64>, y: MatRef<'_, f64>) -> Vec<u64> {
+    let mark = |i: usize| {
+        let values = x.row(i).iter().chain(y.row(i).iter());
+        // Adding zero makes −0 equal to 0.
+        let mix = |mark: u64, value: &f64| mixed(mark ^ (value + 0.0).to_bits());
+        values.fold(0, mix) % MARKS
+    };
+    (0..x.nrows()).map(mark).collect()
+}
+
+/// The mixing function of SplitMix64: every bit depends on every other.
+fn mixed(state: u64) -> u64 {
+    let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// The number to six digits, which is enough for a picture and short in a file.
+fn six_digits(value: &f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(*value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use faer::Mat;
+
+    fn data(m: usize) -> Dataset {
+        let x = Mat::from_fn(m, 2, |i, j| ((i * (7 + 4 * j)) % 4099) as f64 / 41.0);
+        let y = Mat::from_fn(m, 2, |i, o| x[(i, o)].sin());
+        Dataset::new(x, y).unwrap()
+    }
+
+    #[test]
+    fn rows_are_known_again_in_any_order_and_part() {
+        let all = data(40);
+        let errors = Mat::from_fn(40, 2, |i, o| 0.1234567891 * (i + 40 * o) as f64);
+        let rows = TrainingRows::new(&all).with_left_out(errors.as_ref());
+        assert!(rows.is_sound(40, 2) && !rows.is_sound(41, 2) && !rows.is_sound(40, 1));
+        let text = serde_json::to_string(&rows).unwrap();
+        assert_eq!(serde_json::from_str::<TrainingRows>(&text).unwrap(), rows);
+        assert!(text.len() < 40 * (17 + 2 * 10) + 60, "{}", text.len());
+        let mut part = all.rows(&[7, 3, 11]);
+        part.y[(2, 1)] += 1e-9;
+        let found = rows.recognise(part.x.as_ref(), part.y.as_ref(), 40);
+        assert_eq!(found, Recognised::Each(vec![Some(7), Some(3), None]));
+        assert_eq!(rows.left_out(7, 1), Some(5.80247));
+    }
+
+    #[test]
+    fn of_many_rows_the_whole_table_is_known_again() {
+        let all = data(MOST + 1);
+        let rows = TrainingRows::new(&all);
+        assert!(serde_json::to_string(&rows).unwrap().len() < 40);
+        let turned: Vec<usize> = (0..=MOST).rev().collect();
+        let turned = all.rows(&turned);
+        let found = |data: &Dataset| rows.recognise(data.x.as_ref(), data.y.as_ref(), MOST + 1);
+        assert_eq!(found(&turned), Recognised::All);
+        assert_eq!(found(&all.rows(&[1, 2])), Recognised::Unknown);
+    }
+}
