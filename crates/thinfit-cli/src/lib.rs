@@ -22,9 +22,9 @@ mod shell;
 mod terminal;
 mod threads;
 
+use std::ffi::OsString;
 use std::io::{BufWriter, Write};
 use std::path::Path;
-use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser};
 
@@ -36,33 +36,31 @@ use crate::commands::{
 use crate::failure::Failure;
 use crate::memory::Memory;
 
-/// Runs the program with the arguments of the process.
-pub fn run() -> ExitCode {
+/// Runs the program with these words, its own name first, and returns its exit code.
+pub fn run(words: Vec<OsString>) -> u8 {
     limit::hold_back();
+    let cli = match Cli::try_parse_from(&words) {
+        Ok(cli) => cli,
+        // Help and the version are no errors. A reader that is gone is no reason to fail.
+        Err(answer) => {
+            let _ = answer.print();
+            if let Some(advice) = args::advice(&answer) {
+                let _ = write!(terminal::stderr(), "{advice}");
+            }
+            return u8::try_from(answer.exit_code()).unwrap_or(2);
+        }
+    };
     let mut out = BufWriter::new(terminal::stdout());
-    let outcome = threads::check().and_then(|()| dispatch(parsed(), &mut out));
+    let outcome = threads::check().and_then(|()| dispatch(cli, &words, &mut out));
     match outcome.and_then(|interrupted| Ok(out.flush().map(|()| interrupted)?)) {
-        Ok(true) => ExitCode::from(interrupt::CODE),
-        Ok(false) | Err(Failure::ReaderGone) => ExitCode::SUCCESS,
+        Ok(true) => interrupt::CODE,
+        Ok(false) | Err(Failure::ReaderGone) => 0,
         Err(failure) => {
             // Where standard error is gone as well, the exit code has to do.
             let _ = writeln!(terminal::stderr(), "error: {failure}");
-            ExitCode::from(2)
+            2
         }
     }
-}
-
-/// What the user has typed; help and errors end the program.
-fn parsed() -> Cli {
-    Cli::try_parse().unwrap_or_else(|error| {
-        let advice = args::advice(&error);
-        // Where standard error is gone, the exit code has to do.
-        let _ = error.print();
-        if let Some(advice) = advice {
-            let _ = write!(terminal::stderr(), "{advice}");
-        }
-        std::process::exit(error.exit_code())
-    })
 }
 
 /// All settings of the fit that a configuration file asks for.
@@ -80,14 +78,14 @@ pub fn configuration(file: &Path) -> Result<serde_json::Value, String> {
 }
 
 /// Runs a command; tells whether it was interrupted.
-fn dispatch(cli: Cli, out: &mut impl Write) -> Result<bool, Failure> {
+fn dispatch(cli: Cli, words: &[OsString], out: &mut impl Write) -> Result<bool, Failure> {
     let Some(command) = cli.command else {
         write!(out, "{}", Cli::command().render_help())?;
         return Ok(false);
     };
     let memory = cli.memory.unwrap_or_else(Memory::of_machine);
     match command {
-        Command::Fit(args) => return fit::run(*args, memory, out),
+        Command::Fit(args) => return fit::run(*args, words, memory, out),
         Command::Compare(args) => return compare::run(&args, memory, out),
         Command::Predict(args) => predict::run(&args, memory, out)?,
         Command::Score(args) => score::run(&args, memory, out)?,

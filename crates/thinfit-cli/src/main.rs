@@ -1,5 +1,5 @@
 //! The program `thinfit`.
 
 fn main() -> std::process::ExitCode {
-    thinfit_cli::run()
+    thinfit_cli::run(std::env::args_os().collect()).into()
 }

@@ -5,6 +5,7 @@
 //! thousand times max |f|. Those of sums of kernels scale with Σ|α_i|, which is as large where there is little noise.
 
 mod c;
+mod files;
 mod javascript;
 mod kernels;
 mod latex;
@@ -14,6 +15,7 @@ mod onnx;
 mod python;
 
 pub use c::{CSource, c};
+pub use files::{Language, files};
 pub use javascript::{JavaScript, javascript};
 pub use latex::latex;
 pub use name::identifier;

@@ -1,10 +1,10 @@
 //! `thinfit export`: a model as ONNX, C, Python, JavaScript or LaTeX.
 
 use std::io::Write;
-use std::path::Path;
 
 use thinfit::Precision;
 use thinfit::file::write_whole;
+use thinfit_export::files;
 use thinfit_methods::Predictor;
 
 use crate::args::{ExportArgs, Language};
@@ -14,60 +14,35 @@ use crate::output::{Output, check_distinct};
 
 /// Translates the model and writes the file.
 pub fn run(args: &ExportArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
-    let extension = match args.to {
-        Language::Onnx => "onnx",
-        Language::C => "c",
-        Language::Python => "py",
-        Language::Js => "js",
-        Language::Latex => "tex",
+    let precision = match args.f32 {
+        true => Precision::F32,
+        false => Precision::F64,
+    };
+    let language = match args.to {
+        Language::Onnx => thinfit_export::Language::Onnx(precision),
+        Language::C => thinfit_export::Language::C,
+        Language::Python => thinfit_export::Language::Python,
+        Language::Js => thinfit_export::Language::JavaScript,
+        Language::Latex => thinfit_export::Language::Latex(args.digits.into()),
     };
     let path = args
         .output
         .clone()
-        .unwrap_or_else(|| args.model.with_extension(extension));
-    let name = path
-        .file_stem()
-        .map_or("model".into(), |stem| stem.to_string_lossy().into_owned());
-    // The source includes its header under the name of the function.
-    let header = path.with_file_name(format!("{}.h", thinfit_export::identifier(&name)));
-    let mut outputs: Vec<Output<'_>> = vec![(&path, "-o FILE")];
-    if let Language::C = args.to {
-        if header == path {
-            return Err(Failure::new(format!(
-                "{}: expected a name for the C source, found that of its header; give one that ends in .c",
-                path.display()
-            )));
-        }
-        outputs.push((&header, "-o FILE"));
+        .unwrap_or_else(|| args.model.with_extension(language.extension()));
+    let header = language.header(&path);
+    if header.as_deref() == Some(&*path) {
+        return Err(Failure::new(format!(
+            "{}: expected a name for the C source, found that of its header; give one that ends in .c",
+            path.display()
+        )));
     }
+    let outputs = [Some(&path), header.as_ref()].into_iter().flatten();
+    let outputs: Vec<Output<'_>> = outputs.map(|path| (&**path, "-o FILE")).collect();
     check_distinct(&[&args.model], &outputs)?;
     let model = &Predictor::load_within(&args.model, memory.of_model(&args.model)?)?;
-    let mut write = |path: &Path, content: &[u8]| -> Result<(), Failure> {
-        write_whole(path, content)?;
-        Ok(writeln!(out, "wrote {}", path.display())?)
-    };
-    match args.to {
-        Language::Onnx => {
-            let precision = if args.f32 {
-                Precision::F32
-            } else {
-                Precision::F64
-            };
-            write(&path, &thinfit_export::onnx(model, precision))
-        }
-        Language::C => {
-            let code = thinfit_export::c(model, &name);
-            write(&path, code.source.as_bytes())?;
-            write(&header, code.header.as_bytes())
-        }
-        Language::Python => write(&path, thinfit_export::python(model, &name).as_bytes()),
-        Language::Js => {
-            let code = thinfit_export::javascript(model, &name);
-            write(&path, code.module().as_bytes())
-        }
-        Language::Latex => {
-            let digits = usize::from(args.digits);
-            write(&path, thinfit_export::latex(model, digits).as_bytes())
-        }
+    for (path, content) in files(model, language, &path) {
+        write_whole(&path, &content)?;
+        writeln!(out, "wrote {}", path.display())?;
     }
+    Ok(())
 }

@@ -1,5 +1,6 @@
 //! `thinfit fit`: from a table to a model, with a word on how good it is.
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -88,8 +89,13 @@ impl Validation {
     }
 }
 
-/// Fits and saves; tells whether the fit was interrupted.
-pub fn run(mut args: FitArgs, memory: Memory, out: &mut impl Write) -> Result<bool, Failure> {
+/// Fits and saves; tells whether the fit was interrupted. `words` are those that were typed.
+pub fn run(
+    mut args: FitArgs,
+    words: &[OsString],
+    memory: Memory,
+    out: &mut impl Write,
+) -> Result<bool, Failure> {
     let asked = settings::resolve(&mut args)?;
     let path = args.data.clone().ok_or_else(|| {
         Failure::new("which table? give a file, as in `thinfit fit train.csv --target y`")
@@ -149,7 +155,7 @@ pub fn run(mut args: FitArgs, memory: Memory, out: &mut impl Write) -> Result<bo
         writeln!(out)?;
     } else {
         write_report(out, &model, &result, &constant(&data))?;
-        write_next(out, &args, &path, &output, &model)?;
+        write_next(out, (&args, words), &path, &output, &model)?;
     }
     // A fit that its own clock has cut short is done.
     Ok(result.interrupted)
@@ -389,7 +395,7 @@ fn constant(data: &Dataset) -> Vec<&str> {
 /// What was written, and commands to go on with.
 fn write_next(
     out: &mut impl Write,
-    args: &FitArgs,
+    (args, words): (&FitArgs, &[OsString]),
     data: &Path,
     file: &Path,
     model: &Predictor,
@@ -400,7 +406,7 @@ fn write_next(
         model.record().stopped,
         args.checkpoint.as_ref().or(args.resume.as_ref()),
     ) {
-        (true, Some(state)) => writeln!(out, "\nto go on:\n  {}", resuming(state))?,
+        (true, Some(state)) => writeln!(out, "\nto go on:\n  {}", resuming(words, state))?,
         (true, None) if Method::THIN.contains(&model.record().method.as_str()) => writeln!(
             out,
             "\nit cannot go on; with --checkpoint FILE a fit that is stopped can"
@@ -422,9 +428,9 @@ fn write_next(
 }
 
 /// The command that was given, but to go on from a saved state.
-fn resuming(state: &Path) -> String {
+fn resuming(given: &[OsString], state: &Path) -> String {
     let mut words = vec!["thinfit".to_owned()];
-    let mut given = std::env::args_os().skip(1);
+    let mut given = given.iter().skip(1);
     while let Some(word) = given.next() {
         let word = word.to_string_lossy();
         match word.split_once('=').map_or(&*word, |(option, _)| option) {
