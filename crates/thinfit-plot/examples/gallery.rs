@@ -208,9 +208,11 @@ fn normal_pairs(count: usize) -> [Vec<f64>; 2] {
 fn prediction_of([truth, predicted]: &[Vec<f64>; 2]) -> Prediction<'_> {
     Prediction {
         title: "Test points",
+        notes: &[],
         quantity: "compressive strength [MPa]",
-        truth,
+        measured: truth,
         predicted,
+        bounds: None,
     }
 }
 
@@ -240,6 +242,7 @@ fn effects_picture(inputs: &[String]) -> Canvas {
         .zip(inputs.iter().zip(&rugs))
         .map(|((x, low, high, y), (input, rug))| Effect {
             input,
+            levels: &[],
             x,
             y,
             band: Some((low, high)),
@@ -249,6 +252,7 @@ fn effects_picture(inputs: &[String]) -> Canvas {
         .collect();
     effects(Effects {
         title: "Main effects",
+        note: "",
         quantity: "strength [MPa]",
         effects: &each,
     })

@@ -1,21 +1,26 @@
 //! The effect of each input alone, in small panels with a common scale.
 
-use crate::canvas::{Canvas, Pen};
+use crate::canvas::{Anchor, Canvas, Pen};
 use crate::panel::{EDGE, Head, Layout, Panel, TickLabels, left_room};
 use crate::scale::Scale;
-use crate::style::{BEHIND, BLUE, INK, UPWARDS};
+use crate::style::{AXIS, BEHIND, BLUE, INK, NUMBER, UPWARDS};
 use crate::text::elide;
 
 /// Nobody reads more panels than this.
 const MAX_PANELS: usize = 24;
+
+/// Room for the name of a level.
+const SHORTEST: f64 = 34.0;
 
 /// The effect of one input.
 #[derive(Clone, Copy, Debug)]
 pub struct Effect<'a> {
     /// The name of the input.
     pub input: &'a str,
-    /// Values of the input, ascending.
+    /// Values of the input, ascending; 0, 1, … for levels.
     pub x: &'a [f64],
+    /// Names of the levels of an input that is not a number; empty for numbers.
+    pub levels: &'a [String],
     /// The effect at each value.
     pub y: &'a [f64],
     /// A lower and an upper bound on the effect at each value.
@@ -31,6 +36,8 @@ pub struct Effect<'a> {
 pub struct Effects<'a> {
     /// The title.
     pub title: &'a str,
+    /// A line below the title, such as what the bands are.
+    pub note: &'a str,
     /// The output, with its unit if it has one.
     pub quantity: &'a str,
     /// One for each input.
@@ -43,6 +50,7 @@ pub struct Effects<'a> {
 pub fn effects(effects: Effects<'_>) -> Canvas {
     let Effects {
         title,
+        note: bands,
         quantity,
         effects,
     } = effects;
@@ -58,7 +66,7 @@ pub fn effects(effects: Effects<'_>) -> Canvas {
     };
     let head = Head {
         title,
-        notes: vec![note],
+        notes: vec![bands.into(), note],
     };
     let columns = match shown.len() {
         0..=3 => shown.len().max(1),
@@ -88,18 +96,20 @@ pub fn effects(effects: Effects<'_>) -> Canvas {
         let panel = Panel {
             corner: layout.corner(index / columns, column),
             size,
-            across: match effect.warp {
-                None => Scale::around(drawn),
-                Some(warp) => Scale::warped(drawn, warp),
+            across: match (effect.levels.len(), effect.warp) {
+                (0, None) => Scale::around(drawn),
+                (0, Some(warp)) => Scale::warped(drawn, warp),
+                (count, _) => Scale::around([-0.5, count as f64 - 0.5]),
             },
             up,
         };
         let labels = TickLabels {
-            below: true,
+            below: effect.levels.is_empty(),
             left: column == 0,
             overhang: 6.0,
         };
         panel.frame(&mut canvas, labels);
+        name_levels(&mut canvas, &panel, effect.levels);
         // If all effects are far from zero, its line would lie on the frame.
         if (0.001..0.999).contains(&up.position(0.0)) {
             panel.level(&mut canvas, 0.0, zero);
@@ -116,8 +126,17 @@ pub fn effects(effects: Effects<'_>) -> Canvas {
 }
 
 fn draw_effect(canvas: &mut Canvas, panel: &Panel, effect: &Effect<'_>) {
-    if let Some(band) = effect.band {
-        draw_band(canvas, panel, effect.x, band);
+    match effect.band {
+        Some(band) if effect.levels.is_empty() => draw_band(canvas, panel, effect.x, band),
+        Some((low, high)) => {
+            for ((&x, &low), &high) in effect.x.iter().zip(low).zip(high) {
+                if (low + high).is_finite() {
+                    let ends = [panel.place(x, low), panel.place(x, high)];
+                    canvas.line(&ends, Pen::solid(BLUE.with_opacity(0.35), 5.0));
+                }
+            }
+        }
+        None => {}
     }
     let points: Vec<(f64, f64)> = effect
         .x
@@ -125,7 +144,10 @@ fn draw_effect(canvas: &mut Canvas, panel: &Panel, effect: &Effect<'_>) {
         .copied()
         .zip(effect.y.iter().copied())
         .collect();
-    panel.curve(canvas, &points, Pen::solid(BLUE, 1.8));
+    match effect.levels.is_empty() {
+        true => panel.curve(canvas, &points, Pen::solid(BLUE, 1.8)),
+        false => draw_levels(canvas, panel, &points),
+    }
     if !points.iter().any(|(x, y)| x.is_finite() && y.is_finite()) {
         panel.say_empty(canvas);
     }
@@ -138,6 +160,30 @@ fn draw_effect(canvas: &mut Canvas, panel: &Panel, effect: &Effect<'_>) {
             let x = panel.corner.0 + panel.size.0 * position;
             canvas.line(&[(x, bottom - 5.0), (x, bottom)], mark);
         }
+    }
+}
+
+/// Draws a disc at each level.
+fn draw_levels(canvas: &mut Canvas, panel: &Panel, points: &[(f64, f64)]) {
+    for &(x, y) in points.iter().filter(|(_, y)| y.is_finite()) {
+        canvas.disc(panel.place(x, y), 3.2, BLUE);
+    }
+}
+
+/// Writes the names of levels below the axis, as many as there is room for.
+fn name_levels(canvas: &mut Canvas, panel: &Panel, levels: &[String]) {
+    let room = panel.place(1.0, 0.0).0 - panel.place(0.0, 0.0).0;
+    // Of many levels every second, third, … has a name of a few letters.
+    let every = (SHORTEST / room).ceil().max(1.0) as usize;
+    let bottom = panel.end().1;
+    let centred = NUMBER.anchored(Anchor::Middle);
+    for (k, name) in levels.iter().enumerate().step_by(every) {
+        let x = panel.place(k as f64, 0.0).0;
+        canvas.line(&[(x, bottom), (x, bottom + 4.0)], AXIS);
+        // Not into the panel beside.
+        let edge = (x - panel.corner.0).min(panel.end().0 - x) + 6.0;
+        let name = elide(name, NUMBER, (every as f64 * room - 6.0).min(2.0 * edge));
+        canvas.text((x, bottom + 14.5), name, centred);
     }
 }
 
@@ -169,6 +215,7 @@ mod tests {
             .iter()
             .map(|input| Effect {
                 input,
+                levels: &[],
                 x: &x,
                 y: &[0.0, 1.0, f64::NAN],
                 band: Some((&[-1.0, 0.5, 1.0], &[1.0, 1.5, 2.0])),
@@ -178,11 +225,41 @@ mod tests {
             .collect();
         let svg = effects(Effects {
             title: "Effects",
+            note: "",
             quantity: "y",
             effects: &each,
         })
         .to_svg();
         assert!(svg.contains("the first 24 inputs; 6 more are not shown"));
         assert!(svg.contains(">x24<") && !svg.contains(">x25<"));
+    }
+
+    #[test]
+    fn levels_have_names_and_discs() {
+        let draw = |count: usize| {
+            let levels: Vec<String> = (0..count).map(|k| format!("L{k}")).collect();
+            let x: Vec<f64> = (0..count).map(|k| k as f64).collect();
+            let one = Effect {
+                input: "material",
+                levels: &levels,
+                x: &x,
+                y: &x,
+                band: Some((&x, &x)),
+                warp: None,
+                rug: &[],
+            };
+            effects(Effects {
+                title: "",
+                note: "",
+                quantity: "y",
+                effects: &[one],
+            })
+            .to_svg()
+        };
+        let few = draw(3);
+        assert!((0..3).all(|k| few.contains(&format!(">L{k}<"))));
+        assert_eq!(few.matches("<circle").count(), 3);
+        let many = draw(40);
+        assert!(many.contains(">L0<") && !many.contains(">L1<"));
     }
 }

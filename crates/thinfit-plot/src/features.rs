@@ -28,7 +28,7 @@ pub struct Features<'a> {
     pub measure: &'a str,
     /// Names of the inputs.
     pub inputs: &'a [String],
-    /// The unit of `w`, such as "cycles per unit of the input".
+    /// What `w` counts, before the name of an input, such as "cycles over the range of".
     pub unit: &'a str,
     /// Directions of the lines through the origin on which features are expected; drawn for two inputs only.
     pub support: &'a [[f64; 2]],
@@ -36,7 +36,7 @@ pub struct Features<'a> {
 
 /// Draws the features in every pair of the five most important inputs, with marker areas by weight, and the importance.
 ///
-/// With one input, `|b|` is drawn against `w`. All panels have one scale; a note counts the features outside it, which
+/// With one input, the share of the output weights is drawn against `w`. All panels have one scale; a note counts the features outside it, which
 /// together hold at most 1 % of the weight.
 pub fn features(features: Features<'_>) -> Canvas {
     let inputs = features.inputs;
@@ -68,7 +68,7 @@ pub fn features(features: Features<'_>) -> Canvas {
         shown: &shown,
         reach,
         weights: scale_for(reach, RADIUS, cell),
-        magnitudes: Scale::from_zero([markers.largest()]),
+        magnitudes: Scale::from_zero([markers.share(markers.largest())]),
     };
     let layout = Layout {
         origin: (
@@ -127,7 +127,7 @@ impl Pairs<'_> {
         }
     }
 
-    /// Draws the panel of input `column` against input `row + 1`, or of `|b|` if there is only one input.
+    /// Draws the panel of input `column` against input `row + 1`, or of the share of the output weights if there is only one input.
     fn draw(
         &self,
         canvas: &mut Canvas,
@@ -157,14 +157,16 @@ impl Pairs<'_> {
         };
         draw_background(canvas, &panel, support);
         for (w, b) in self.markers.within(self.shown, self.reach) {
-            let centre = panel.place(w[across], up.map_or(b, |k| w[k]));
+            let centre = panel.place(w[across], up.map_or(self.markers.share(b), |k| w[k]));
             self.markers.draw(canvas, centre, b, RADIUS);
         }
         let name = |wanted: bool, k: usize| match wanted {
-            true => format!("w along {}", features.inputs[k]),
+            true => format!("{} {}", features.unit, features.inputs[k]),
             false => String::new(),
         };
-        let left = up.map_or("|b|/n".into(), |k| name(labels.left, k));
+        let left = up.map_or("share of the output weights".into(), |k| {
+            name(labels.left, k)
+        });
         panel.titles(canvas, ["", &name(labels.below, across), &left]);
     }
 }
@@ -217,15 +219,13 @@ fn draw_importance(
 
 /// Draws the key to the marker areas.
 fn draw_area_key(canvas: &mut Canvas, markers: &Markers<'_>, (left, y): (f64, f64)) {
-    canvas.text((left, y), "Area of a marker", HEADING);
+    canvas.text((left, y), "Area: share of the output weights", HEADING);
     let largest = markers.largest();
+    let share = 100.0 * markers.share(largest);
     let mut x = left + RADIUS;
     for part in [1.0, 0.25, 1.0 / 16.0] {
         markers.draw(canvas, (x, y + 18.0), part * largest, RADIUS);
-        let label = match part {
-            1.0 => format!("|b|/n = {}", short(largest)),
-            _ => short(part * largest),
-        };
+        let label = format!("{} %", short(part * share));
         canvas.text((x + RADIUS + 3.0, y + 21.8), label.as_str(), NOTE);
         x += 2.0 * RADIUS + width(&label, NOTE) + 10.0;
     }
@@ -237,7 +237,10 @@ fn summary(markers: &Markers<'_>, inside: usize, unit: &str) -> String {
         0 => String::new(),
         outside => format!("; {} of them, of small weight, not shown", count(outside)),
     };
-    format!("{} features w in {unit}{hidden}", count(markers.count))
+    format!(
+        "{} neurons, each a disc at its {unit} two inputs{hidden}",
+        count(markers.count)
+    )
 }
 
 /// The importance of each input, 0 if it is unknown or negative.
@@ -270,7 +273,7 @@ mod tests {
             importance: &vec![1.0; d],
             measure: "mean |∂f/∂x|",
             inputs: &inputs,
-            unit: "cycles per unit of the input",
+            unit: "cycles over the range of",
             support: &[[1.0, 0.0], [1.0, 1.0]],
         })
     }

@@ -66,7 +66,13 @@ pub fn fit(title: &str, quantity: &str, truth: &[f64], series: &[Series<'_>]) ->
         across: both,
         up: both,
     };
-    let note = draw_prediction(&mut canvas, &panel, ["Prediction", quantity], &first);
+    let note = draw_prediction(
+        &mut canvas,
+        &panel,
+        ["Prediction", quantity],
+        &first,
+        |_| (),
+    );
     head.notes.push(note);
     head.draw(&mut canvas);
 
@@ -91,11 +97,11 @@ pub fn fit(title: &str, quantity: &str, truth: &[f64], series: &[Series<'_>]) ->
 
 fn draw_residuals(canvas: &mut Canvas, panel: &Panel, label: &str, pairs: &[(f64, f64)]) {
     panel.frame(canvas, TickLabels::BOTH);
-    let points: Vec<(f64, f64)> = pairs.iter().map(|&(t, p)| (t, p - t)).collect();
+    let points: Vec<(f64, f64)> = pairs.iter().map(|&(t, p)| (t, t - p)).collect();
     scatter(canvas, panel, &points);
     panel.level(canvas, 0.0, REFERENCE);
     let heading = format!("Residuals of {label}");
-    panel.titles(canvas, [&heading, "", "predicted − true"]);
+    panel.titles(canvas, [&heading, "", "measured − predicted"]);
 }
 
 fn draw_errors(
@@ -118,8 +124,11 @@ fn draw_errors(
             canvas.disc(panel.place(value, error), 1.9, fill);
         }
     }
-    let below = format!("true {quantity}");
-    panel.titles(canvas, ["Absolute errors", &below, "|predicted − true|"]);
+    let below = format!("measured {quantity}");
+    panel.titles(
+        canvas,
+        ["Absolute errors", &below, "|measured − predicted|"],
+    );
     let entries: Vec<(&str, Colour)> = labels.iter().copied().zip((0..).map(colour)).collect();
     let at = (panel.end().0, panel.corner.1 - 7.0);
     draw_legend(canvas, at, panel.size.0 - 105.0, &entries);

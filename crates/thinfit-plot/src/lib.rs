@@ -8,7 +8,7 @@
 //! | [`feature_grid`] | hidden weights of several methods on several problems of two inputs |
 //! | [`importance`] | first-order and total sensitivity indices |
 //! | [`learning`] | loss and validation error over the steps of a fit |
-//! | [`prediction`] | predicted against true values |
+//! | [`prediction`] | predicted against measured values |
 //! | [`residuals`] | residuals against predictions, and their histogram |
 //! | [`effects`] | the effect of each input alone |
 //! | [`distributions`] | histograms of outputs, with marks at their quantiles |
@@ -24,9 +24,11 @@
 //!
 //! let picture = prediction(Prediction {
 //!     title: "Test points",
+//!     notes: &["none of the fit"],
 //!     quantity: "strength [MPa]",
-//!     truth: &[1.0, 2.0, 3.0],
+//!     measured: &[1.0, 2.0, 3.0],
 //!     predicted: &[1.1, 2.0, 2.8],
+//!     bounds: None,
 //! });
 //! assert!(picture.to_svg().starts_with("<svg"));
 //! ```

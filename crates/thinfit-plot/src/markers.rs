@@ -38,6 +38,13 @@ impl<'a> Markers<'a> {
         self.rows.first().map_or(0.0, |(_, b)| *b)
     }
 
+    /// The share of the output weight `b` in the sum of all that are drawn.
+    pub fn share(&self, b: f64) -> f64 {
+        let largest = self.largest();
+        let total: f64 = (self.rows.iter()).map(|(_, b)| relative(*b, largest)).sum();
+        relative(b, largest) / total.max(1.0)
+    }
+
     /// The smallest bound on the shown coordinates such that the features within it hold 99 % of the weight.
     pub fn reach(&self, shown: &[usize]) -> f64 {
         let mut bounds: Vec<(f64, f64)> = self

@@ -10,7 +10,7 @@ use crate::style::{AXIS, BLUE, REFERENCE};
 
 const HEIGHT: f64 = 260.0;
 
-/// Draws the residuals, predicted minus true, against the predictions, and their histogram.
+/// Draws the residuals, measured minus predicted, against the predictions, and their histogram.
 ///
 /// The dashed curve is the normal distribution with the same mean and standard deviation.
 pub fn residuals(prediction: Prediction<'_>) -> Canvas {
@@ -28,7 +28,7 @@ pub fn residuals(prediction: Prediction<'_>) -> Canvas {
     };
     let mut head = Head {
         title: prediction.title,
-        notes: vec![prediction.summary(&pairs), note],
+        notes: prediction.notes_and(vec![prediction.summary(&pairs), note]),
     };
     let top = head.height() + note_height(pairs.len()) + ABOVE + 2.0;
     let left = left_room(&up, HEIGHT);
@@ -41,11 +41,11 @@ pub fn residuals(prediction: Prediction<'_>) -> Canvas {
     let beside = (scattered.end().0 + 28.0, top);
     let mut canvas = Canvas::new(beside.0 + 200.0 + EDGE + 8.0, top + HEIGHT + BELOW + 4.0);
     scattered.frame(&mut canvas, TickLabels::BOTH);
-    let points: Vec<(f64, f64)> = pairs.iter().map(|&(t, p)| (p, p - t)).collect();
+    let points: Vec<(f64, f64)> = pairs.iter().map(|&(t, p)| (p, t - p)).collect();
     head.notes.push(scatter(&mut canvas, &scattered, &points));
     scattered.level(&mut canvas, 0.0, REFERENCE);
     let below = format!("predicted {}", prediction.quantity);
-    scattered.titles(&mut canvas, ["Residuals", &below, "predicted − true"]);
+    scattered.titles(&mut canvas, ["Residuals", &below, "measured − predicted"]);
     draw_histogram(&mut canvas, beside, up, &residuals, (mean, deviation));
     head.draw(&mut canvas);
     canvas
@@ -138,9 +138,11 @@ mod tests {
             let predicted: Vec<f64> = truth.iter().map(|t| t + error(*t)).collect();
             residuals(Prediction {
                 title: "t",
+                notes: &[],
                 quantity: "y",
-                truth: &truth,
+                measured: &truth,
                 predicted: &predicted,
+                bounds: None,
             })
             .to_svg()
         };

@@ -60,5 +60,7 @@ pub const AXIS: Pen = Pen::solid(INK, 0.8);
 pub const GRIDLINE: Pen = Pen::solid(Colour::new(234, 236, 239), 0.8);
 /// Lines through zero and supports, behind the data.
 pub const BEHIND: Pen = Pen::solid(GREY, 1.0);
+/// An interval around a point.
+pub const BAR: Pen = Pen::solid(LIGHT, 0.9);
 /// What a perfect fit would give.
 pub const REFERENCE: Pen = Pen::solid(ORANGE, 1.2).dashed();

@@ -173,7 +173,10 @@ proptest! {
     fn predictions_survive_anything(
         title in name(), quantity in name(), truth in values(40), predicted in values(40), other in values(40),
     ) {
-        let drawn = Prediction { title: &title, quantity: &quantity, truth: &truth, predicted: &predicted };
+        let drawn = Prediction {
+            title: &title, notes: &[&quantity], quantity: &quantity, measured: &truth, predicted: &predicted,
+            bounds: Some((&other, &truth)),
+        };
         check("prediction", &prediction(drawn));
         check("residuals", &residuals(drawn));
         let series = [&predicted, &other, &truth].map(|predicted| Series { label: &title, predicted });
@@ -191,11 +194,12 @@ proptest! {
             .enumerate()
             .map(|(index, input)| Effect {
                 input, x: &x, y: &y, rug: &low,
+                levels: if index % 4 == 3 { &inputs } else { &[] },
                 band: (index % 2 == 0).then_some((&low, &high)),
                 warp: (index % 3 == 0).then_some([0.1, 0.01]),
             })
             .collect();
-        check("effects", &effects(Effects { title: &title, quantity: &title, effects: &each }));
+        check("effects", &effects(Effects { title: &title, note: &title, quantity: &title, effects: &each }));
     }
 
     #[test]
@@ -223,9 +227,11 @@ fn many_points_make_small_files() {
     let predicted: Vec<f64> = (0..60_000).map(|i| f64::from(i).cos()).collect();
     let drawn = Prediction {
         title: "t",
+        notes: &[],
         quantity: "y",
-        truth: &truth,
+        measured: &truth,
         predicted: &predicted,
+        bounds: None,
     };
     check("prediction", &prediction(drawn));
     check("residuals", &residuals(drawn));

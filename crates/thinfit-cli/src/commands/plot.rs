@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thinfit::file::write_whole;
 use thinfit::{Activation, Leaf, Mat, Model, Sensitivity};
-use thinfit_methods::Predictor;
+use thinfit_methods::{Factor, Predictor};
 use thinfit_plot::{
     Canvas, Effect, Effects, Features, Importance, Learning, Prediction, effects, features,
     importance, learning, prediction, residuals,
@@ -29,6 +29,10 @@ const CURVES: usize = 60;
 const CURVE: usize = 101;
 /// Marks on the axis of an effect: quantiles of the input.
 const MARKS: usize = 21;
+/// Probability of the intervals, which the pictures call 90 %.
+const LEVEL: f64 = 0.9;
+/// Deviations of a normal variable within which it lies with this probability.
+const DEVIATIONS: f64 = 1.645;
 /// Training steps that one polish step is drawn as wide as.
 const POLISH: f64 = 50.0;
 
@@ -56,13 +60,14 @@ pub fn run(args: &PlotArgs, memory: Memory, out: &mut impl Write) -> Result<(), 
         save(out, &args.out, "learning", &learning_curve(network))?;
     }
     let x = (table.as_ref()).map(|table| table.as_ref().subcols(0, d).to_owned());
-    for o in 0..outputs.len() {
+    for (o, output) in outputs.iter().enumerate() {
         let progress = Progress::patient_unless(args.quiet);
         let watch = |done: f64| progress.step(done, || "which inputs matter".into());
         let sensitivity = model.sensitivity_watched(o, &watch)?;
         progress.finish();
         if let Predictor::Network(network) = &model {
-            let picture = feature_picture(network, o, &sensitivity, "");
+            let title = format!("What the neurons do for {output}");
+            let picture = feature_picture(network, o, &sensitivity, &title);
             save(out, &args.out, &name(o, "features"), &picture)?;
         }
         let picture = importance_bars(&model, o, &sensitivity);
@@ -71,17 +76,29 @@ pub fn run(args: &PlotArgs, memory: Memory, out: &mut impl Write) -> Result<(), 
         save(out, &args.out, &name(o, "effects"), &picture)?;
     }
     if let Some(table) = &table {
-        let predicted = model.predict(table.as_ref().subcols(0, d))?;
+        let x = table.as_ref().subcols(0, d);
+        let beside = model.beside(x, table.as_ref().subcols(d, outputs.len()))?;
+        let bounds = beside.interval(&model, x, LEVEL);
+        let caption = beside.seen.caption(table.nrows());
+        let kind = model.kind();
         for (o, quantity) in outputs.iter().enumerate() {
+            let bounds = bounds.as_ref();
             let picture = Prediction {
-                title: "",
+                title: "Predicted and measured values",
+                notes: &[&caption, &kind],
                 quantity,
-                truth: table.col_as_slice(d + o),
-                predicted: predicted.col_as_slice(o),
+                measured: table.col_as_slice(d + o),
+                predicted: beside.predicted.col_as_slice(o),
+                bounds: bounds.map(|b| (b.low.col_as_slice(o), b.high.col_as_slice(o))),
             };
             save(out, &args.out, &name(o, "prediction"), &prediction(picture))?;
+            let picture = Prediction {
+                title: "Errors: measured minus predicted",
+                ..picture
+            };
             save(out, &args.out, &name(o, "residuals"), &residuals(picture))?;
         }
+        Progress::new(false).note(format!("predictions and residuals: {caption}"));
     }
     Ok(())
 }
@@ -173,9 +190,9 @@ pub fn feature_picture(model: &Model, o: usize, sensitivity: &Sensitivity, title
         measure: "total Sobol index",
         inputs: &model.inputs,
         unit: match model.activation() {
-            Activation::Fourier => "cycles over the range of the input",
-            Activation::Cosine => "half cycles over the range of the input",
-            _ => "change of the argument over the range of the input",
+            Activation::Fourier => "cycles over the range of",
+            Activation::Cosine => "half cycles over the range of",
+            _ => "change of the argument over the range of",
         },
         support: &[],
     })
@@ -200,39 +217,100 @@ fn importance_bars(model: &Predictor, o: usize, sensitivity: &Sensitivity) -> Ca
     })
 }
 
+/// The effect of each column of the table, those that matter most first.
 fn effect_curves(
     model: &Predictor,
     o: usize,
     sensitivity: &Sensitivity,
     x: Option<&Mat<f64>>,
 ) -> Result<Canvas, Failure> {
+    let factors = Factor::all(model);
+    // A text matters as much as the most important of its indicators.
+    let weight = |factor: &Factor| {
+        let inputs = &sensitivity.total[factor.first..][..factor.inputs()];
+        inputs.iter().copied().fold(0.0, f64::max)
+    };
+    let mut order: Vec<usize> = (0..factors.len()).collect();
+    order.sort_by(|&i, &j| weight(&factors[j]).total_cmp(&weight(&factors[i])));
     let mut curves = Vec::new();
-    for j in by_importance(sensitivity).into_iter().take(CURVES) {
-        let inputs = model.input_scaler();
-        let [low, high] = model.domain()[j].map(|v| inputs.warped(j, v));
-        let place =
-            |k: usize| inputs.unwarped(j, low + (high - low) * k as f64 / (CURVE - 1) as f64);
-        let at: Vec<f64> = (0..CURVE).map(place).collect();
-        let effect = model.effect(o, j, &at)?;
-        let rug = x.map_or(Vec::new(), |x| quantiles(x.col_as_slice(j)));
-        curves.push((j, at, effect, rug));
+    for k in order.into_iter().take(CURVES) {
+        curves.push(Curve::new(model, o, &factors, k, x)?);
     }
-    let panels: Vec<Effect<'_>> = curves
-        .iter()
-        .map(|(j, x, y, rug)| Effect {
-            input: &model.inputs()[*j],
-            x,
-            y,
-            band: None,
-            warp: (model.input_scaler().warp_of(*j)).map(|warp| [warp.centre, warp.width]),
-            rug,
-        })
-        .collect();
+    let panels: Vec<Effect<'_>> = curves.iter().map(Curve::panel).collect();
+    let note = match curves.iter().any(|curve| curve.band.is_some()) {
+        true => {
+            format!("{}; bands: 90 % or more for the mean", model.kind())
+        }
+        false => model.kind(),
+    };
     Ok(effects(Effects {
-        title: "Effect of each input, averaged over the others",
+        title: &format!(
+            "Effect of each input on {}, averaged over the others",
+            model.outputs()[o]
+        ),
+        note: &note,
         quantity: &model.outputs()[o],
         effects: &panels,
     }))
+}
+
+/// What the panel of one column shows.
+struct Curve<'a> {
+    factor: &'a Factor,
+    levels: Vec<String>,
+    x: Vec<f64>,
+    y: Vec<f64>,
+    band: Option<(Vec<f64>, Vec<f64>)>,
+    rug: Vec<f64>,
+}
+
+impl<'a> Curve<'a> {
+    fn new(
+        model: &Predictor,
+        o: usize,
+        factors: &'a [Factor],
+        k: usize,
+        x: Option<&Mat<f64>>,
+    ) -> Result<Self, Failure> {
+        let factor = &factors[k];
+        let effect = model.factor_effect(o, factors, k, CURVE)?;
+        let levels: Vec<String> = factor.levels.iter().map(|l| l.name.clone()).collect();
+        let mut row = vec![0.0; model.inputs().len()];
+        let value = |(i, place): (usize, &f64)| match levels.is_empty() {
+            true => {
+                factor.set(*place, &mut row);
+                row[factor.first]
+            }
+            false => i as f64,
+        };
+        let at = effect.places.iter().enumerate().map(value).collect();
+        let band = effect.deviation.map(|deviation| {
+            let ends = effect.mean.iter().zip(&deviation);
+            ends.map(|(mean, d)| (mean - DEVIATIONS * d, mean + DEVIATIONS * d))
+                .unzip()
+        });
+        let numbers = x.filter(|_| levels.is_empty());
+        Ok(Curve {
+            factor,
+            rug: numbers.map_or(Vec::new(), |x| quantiles(x.col_as_slice(factor.first))),
+            levels,
+            x: at,
+            y: effect.mean,
+            band,
+        })
+    }
+
+    fn panel(&self) -> Effect<'_> {
+        Effect {
+            input: &self.factor.name,
+            levels: &self.levels,
+            x: &self.x,
+            y: &self.y,
+            band: self.band.as_ref().map(|(low, high)| (&**low, &**high)),
+            warp: self.factor.warp.map(|warp| [warp.centre, warp.width]),
+            rug: &self.rug,
+        }
+    }
 }
 
 fn quantiles(values: &[f64]) -> Vec<f64> {
@@ -270,7 +348,7 @@ fn learning_curve(model: &Model) -> Canvas {
         validation.push((end, check.validation));
     }
     learning(Learning {
-        title: "",
+        title: "Learning curve",
         measure: "mean squared error, scaled outputs",
         loss: &loss,
         validation: &validation,

@@ -36,6 +36,46 @@ fn every_picture_is_drawn_in_both_formats() {
 }
 
 #[test]
+fn rows_of_the_fit_are_told_or_predicted_by_models_that_had_not_seen_them() {
+    let folder = fitted("plot-honest");
+    let auto = [
+        "fit",
+        "train.csv",
+        "--target",
+        "y",
+        "--drop",
+        "name",
+        "--budget",
+        "0.5",
+    ];
+    succeed(
+        &folder,
+        &[&auto[..], &["-o", "auto.json", "--quiet"]].concat(),
+    );
+    for (model, words) in [
+        ("model.json", "rows of the fit: errors are too small"),
+        ("auto.json", "rows of the fit, each predicted without it"),
+    ] {
+        let plot = [
+            "plot",
+            model,
+            "train.csv",
+            "--out",
+            model.trim_end_matches(".json"),
+        ];
+        let done = thinfit(&folder, &plot);
+        assert!(String::from_utf8_lossy(&done.stderr).contains(words));
+        for picture in ["prediction", "residuals"] {
+            let file = folder.join(plot[4]).join(format!("{picture}.svg"));
+            let drawn = std::fs::read_to_string(file).unwrap();
+            assert!(drawn.contains(words), "{picture} of {model}");
+        }
+        let page = thinfit(&folder, &["report", model, "train.csv", "-o", "page.html"]);
+        assert!(String::from_utf8_lossy(&page.stderr).contains(words));
+    }
+}
+
+#[test]
 fn a_warped_input_is_drawn_and_told() {
     let folder = fitted("plot-warped");
     let said = |folder: &Path| succeed(folder, &["inspect", "model.json"]).contains("a is warped");
