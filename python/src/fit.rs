@@ -5,6 +5,8 @@ use crate::compute::{abandon, bug, compute, message, pool, raise};
 use crate::model::Model;
 use crate::setting::{invalid, refuse};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::create_exception;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyUserWarning};
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +16,13 @@ use std::time::Duration;
 use thinfit::{Config, Control, Dataset, MatRef, Progress};
 use thinfit_cuda::Cuda;
 use thinfit_methods::{CONTENDERS, Comparison, Device, Method, Placement, Request};
+
+create_exception!(
+    thinfit._native,
+    InterruptedFit,
+    PyUserWarning,
+    "A fit was interrupted by Ctrl-C; the model is the best so far."
+);
 
 /// How often to check for signals (Ctrl-C) and report progress.
 const POLL: Duration = Duration::from_millis(100);
@@ -53,13 +62,22 @@ pub fn fit<'py>(
         Some((name, load)) => place(py, &name, &load, &request, &data)?,
         None => Device::processor(),
     };
-    let (model, left) = watched(py, threads, progress, move |watch| {
+    let ((model, left), interrupted) = watched(py, threads, progress, true, move |watch| {
         let model = request.fit_on(&device, &data, &|at| watch.step(at))?;
         Ok((model, device.left().map(ToString::to_string)))
     })?;
+    let warn = py.import("warnings")?.getattr("warn")?;
     if let Some(why) = left {
         let text = format!("the network was trained on the processor: {why}");
-        py.import("warnings")?.call_method1("warn", (text,))?;
+        warn.call1((text,))?;
+    }
+    if interrupted {
+        let text = match model.record().stopped {
+            true => "the fit was interrupted; this is the best model so far",
+            false => "the fit was interrupted as it ended; the model is complete",
+        };
+        // The second frame is that of whoever called `fit`.
+        warn.call1((text, py.get_type::<InterruptedFit>(), 2))?;
     }
     Ok(Model(model))
 }
@@ -105,7 +123,7 @@ pub fn compare<'py>(
         budget,
         seed,
     };
-    let compared = watched(py, threads, progress, move |watch| {
+    let (compared, _) = watched(py, threads, progress, false, move |watch| {
         comparison.run(&data, &|_, done| watch.step(&Progress::fraction(done)))
     })?;
     serde_json::to_string(&compared).map_err(|error| bug(&error.to_string()))
@@ -113,13 +131,15 @@ pub fn compare<'py>(
 
 /// Runs `work` on a thread of its own, so that this one can respond to Ctrl-C at once.
 ///
-/// Interrupted work ends when it next checks its [`Watch`]; what it gives is dropped.
+/// Interrupted work ends when it next checks its [`Watch`]. What it gives is returned if it is `kept`, unless a second Ctrl-C comes
+/// first; otherwise it is dropped. The flag says whether one came.
 fn watched<T: Send + 'static>(
     py: Python<'_>,
     threads: usize,
     progress: Option<Py<PyAny>>,
+    kept: bool,
     work: impl FnOnce(&Watch) -> thinfit::Result<T> + Send + 'static,
-) -> PyResult<T> {
+) -> PyResult<(T, bool)> {
     let pool = pool(threads)?;
     let watch = Arc::new(Watch::default());
     let (sender, receiver) = channel();
@@ -139,21 +159,38 @@ fn watched<T: Send + 'static>(
             receiver.recv_timeout(POLL)
         };
         let state = py.detach(wait);
-        let heard = py.check_signals().and_then(|()| watch.tell(py, &progress));
-        if heard.is_err() {
-            watch.stop.store(true, Ordering::Relaxed);
-            abandon(threads);
+        if let Err(error) = py.check_signals().and_then(|()| watch.tell(py, &progress)) {
+            let again = watch.stop.swap(true, Ordering::Relaxed);
+            if again || !kept || !error.is_instance_of::<PyKeyboardInterrupt>(py) {
+                abandon(threads);
+                return Err(error);
+            }
+            say(
+                py,
+                "stopping, and keeping the best so far; interrupt again to quit at once",
+            )?;
         }
-        heard?;
         match state {
             Ok(result) => {
                 let result = result.map_err(|cause| bug(&message(&*cause)))?;
-                return result.map_err(refuse);
+                let interrupted = watch.stop.load(Ordering::Relaxed);
+                return match result {
+                    // There was nothing to keep yet.
+                    Err(_) if interrupted => Err(PyKeyboardInterrupt::new_err(())),
+                    result => result.map(|made| (made, interrupted)).map_err(refuse),
+                };
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Err(bug("the fit was lost")),
         }
     }
+}
+
+/// Prints a line where Python prints warnings.
+fn say(py: Python<'_>, line: &str) -> PyResult<()> {
+    let stderr = py.import("sys")?.getattr("stderr")?;
+    stderr.call_method1("write", (format!("{line}\n"),))?;
+    stderr.call_method0("flush").map(drop)
 }
 
 /// The fields of a preset as JSON.

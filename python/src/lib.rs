@@ -7,8 +7,10 @@ mod array;
 mod compute;
 mod design;
 mod encoding;
+mod export;
 mod fit;
 mod model;
+mod program;
 mod setting;
 mod study;
 
@@ -22,9 +24,13 @@ mod _native {
     #[pymodule_export]
     use super::encoding::Encoding;
     #[pymodule_export]
-    use super::fit::{compare, defaults, fit, preset};
+    use super::export::export;
+    #[pymodule_export]
+    use super::fit::{InterruptedFit, compare, defaults, fit, preset};
     #[pymodule_export]
     use super::model::Model;
+    #[pymodule_export]
+    use super::program::program;
     #[pymodule_export]
     use super::setting::SettingError;
     #[pymodule_export]

@@ -9,8 +9,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::{Path, PathBuf};
+use thinfit::MatRef;
 use thinfit::file::write_whole;
-use thinfit::{MatRef, Precision};
 use thinfit_methods::{Factor, Outside, Predictor, Setting};
 use thinfit_report::Rows;
 use thinfit_study::{Aim, Ranges, suggest};
@@ -112,6 +112,25 @@ impl Model {
         let made = || thinfit_report::page(&self.0, rows.as_ref(), &|_| ());
         let page = compute(py, threads, made)?;
         write_whole(&path, page.as_bytes()).map_err(raise)
+    }
+
+    /// What to compare `y` with at the rows `x`, where rows of the fit are predicted by models that had not seen them, and which rows
+    /// these are: a line for a picture, and whether errors may be smaller than on new rows.
+    fn beside<'py>(
+        &self,
+        py: Python<'py>,
+        x: PyReadonlyArray2<'py, f64>,
+        y: PyReadonlyArray2<'py, f64>,
+        threads: usize,
+    ) -> PyResult<(Bound<'py, PyArray2<f64>>, String, bool)> {
+        let (x, y) = (view(&x)?, view(&y)?);
+        let beside = || {
+            let beside = self.0.beside(x, y)?;
+            Ok((flat(beside.predicted), beside.seen))
+        };
+        let (predicted, seen) = compute(py, threads, beside)?;
+        let caption = seen.caption(y.nrows());
+        Ok((array(py, predicted)?, caption, seen.flatters()))
     }
 
     /// The record of the fit as JSON.
@@ -293,15 +312,7 @@ impl Model {
         precision: &str,
         path: Option<PathBuf>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let precision = match precision {
-            "float64" => Precision::F64,
-            "float32" => Precision::F32,
-            _ => {
-                let text =
-                    format!("`precision`: expected `float64` or `float32`, found `{precision}`");
-                return Err(PyValueError::new_err(text));
-            }
-        };
+        let precision = crate::export::precision(precision)?;
         let graph = compute(py, 1, || Ok(thinfit_export::onnx(&self.0, precision)))?;
         if let Some(path) = path {
             write_whole(&path, &graph).map_err(raise)?;

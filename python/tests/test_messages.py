@@ -126,7 +126,7 @@ def test_messages_say_what_was_expected_and_found(parameters, expected):
 def test_wrong_data_are_named():
     x, y = samples()
     x[7, 2] = np.nan
-    with pytest.raises(ValueError, match="^X has the value NaN at row 7, column 2"):
+    with pytest.raises(ValueError, match="^X has NaN in 1 of 120 rows, in column 2, first in row 7; leave"):
         quick().fit(x, y)
     with pytest.raises(ValueError, match="^sample_weight: row 1 has the weight -1"):
         quick().fit(*samples(), sample_weight=np.where(np.arange(120) == 1, -1, 1))
@@ -141,7 +141,7 @@ def test_wrong_arguments_of_a_fitted_model_are_named():
         model.predict_interval(x, level=1.5)
     with pytest.raises(TypeError, match="level"):
         model.predict_interval(x, level="much")
-    with pytest.raises(ValueError, match="^X has the value inf at row 0"):
+    with pytest.raises(ValueError, match="^X has inf in 1 of 1 rows, in column 0, first in row 0"):
         model.predict([[np.inf, 0, 0]])
     with pytest.raises(ValueError, match="^`feature`: expected a name or an index from 0 to 2, found -1"):
         model.effect(-1, [0.5])
@@ -161,3 +161,33 @@ def test_wrong_files_are_named(tmp_path):
         with pytest.raises(ValueError, match="expected a model of format `thinfit/1`") as caught:
             GFTRegressor.load(tmp_path / "other.json")
         assert "command line" not in str(caught.value)
+
+
+def test_gaps_are_counted_and_columns_named():
+    pd = pytest.importorskip("pandas")
+    x, y = samples()
+    frame = pd.DataFrame(x, columns=["speed", "t", "load"])
+    frame.loc[:9, "speed"] = np.nan
+    frame.loc[5:20, "load"] = np.nan
+    with pytest.raises(
+        ValueError, match=r"^X has NaN in 21 of 120 rows, in columns `speed` \(10\), `load` \(16\), first in row 0"
+    ):
+        quick().fit(frame, y)
+    text = frame.assign(kind=["new", "old"] * 60)
+    with pytest.raises(ValueError, match=r"^X has NaN in 21 of 120 rows, in columns `speed` \(10\), `load` \(16\)"):
+        quick().fit(text, y)
+    with pytest.raises(ValueError, match="^y has inf in 1 of 120 rows, in column `power`, first in row 3"):
+        quick().fit(x, pd.Series(np.where(np.arange(120) == 3, np.inf, y), name="power"))
+    fitted = quick().fit(text.fillna(0.0), y)
+    with pytest.raises(
+        ValueError, match=r"column `kind`, row 1: expected one of new, old, found `olld` \(did you mean `old`\?\)"
+    ):
+        fitted.predict(text.fillna(0.0).assign(kind=["new", "olld"] * 60))
+    with pytest.raises(ValueError, match="^X has NaN in 21 of 120 rows, in columns `speed`"):
+        fitted.predict(text)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda one: type(one).__name__)
+def test_a_misspelt_parameter_is_refused(estimator):
+    with pytest.raises(TypeError, match="random_sate"):
+        type(estimator)(random_sate=0)

@@ -4,7 +4,6 @@ import io
 import json
 import os
 import pickle
-import signal
 import subprocess
 import sys
 import textwrap
@@ -215,24 +214,6 @@ def test_plots_show_every_neuron_and_every_effect(fitted):
     ax = plt.subplots()[1]
     assert fitted.plot_history(ax) is ax
     plt.close("all")
-
-
-LONG = {"generate": {"steps": 10_000_000}}
-
-
-def test_ctrl_c_stops_a_fit():
-    x, y = samples()
-    # A background job ignores Ctrl-C, and so does Python in it.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    begin = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        quick(config=LONG).fit(x, y)
-    assert time.monotonic() - begin < 5
-    timer.join()
-    signal.signal(signal.SIGINT, before)
-    quick().fit(x, y)  # the next fit works
 
 
 def test_other_python_threads_run_during_a_fit():

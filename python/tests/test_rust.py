@@ -65,7 +65,7 @@ def test_baselines_give_the_same_bits(program, estimator, tmp_path):
 
     model = clone(estimator).fit(x, y)
     model.save(tmp_path / "python.json")
-    named = ["--method", model._model.method, "--seed", 0, *flags(model._settings())]
+    named = ["--method", model._model.method, "--seed", model.record_["seed"], *flags(model._settings())]
     thinfit("fit", "samples.csv", "--target", "f", "-o", "rust.json", *named)
     assert (tmp_path / "python.json").read_bytes() == (tmp_path / "rust.json").read_bytes()
     thinfit("predict", "python.json", "samples.csv", "-o", "there.csv")

@@ -6,29 +6,52 @@ solved for exactly. The other estimators are methods to compare with, and ``comp
 Models are saved as JSON and can be exchanged between Python, Rust and the command line.
 """
 
-from importlib.metadata import version
+from __future__ import annotations
 
-from .auto import AutoRegressor
-from .baselines import (
-    AnovaRFFRegressor,
-    ARDGaussianProcessRegressor,
-    ARFFRegressor,
-    FullySampledRegressor,
-    HarfeRegressor,
-    KernelRidgeRegressor,
-    NoisyGradientsRegressor,
-    PlainNetworkRegressor,
-    RFFRegressor,
-    SalsaRegressor,
-    ShrimpRegressor,
-    SwimRegressor,
-)
-from .base import ExtrapolationWarning
-from .comparison import Comparison, compare
-from .files import load
-from .gft import GFTRegressor
-from .planning import design
-from .study import Front, Minimum, Optimum, Propagation
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._native import InterruptedFit
+    from .auto import AutoRegressor
+    from .baselines import (
+        AnovaRFFRegressor,
+        ARDGaussianProcessRegressor,
+        ARFFRegressor,
+        FullySampledRegressor,
+        HarfeRegressor,
+        KernelRidgeRegressor,
+        NoisyGradientsRegressor,
+        PlainNetworkRegressor,
+        RFFRegressor,
+        SalsaRegressor,
+        ShrimpRegressor,
+        SwimRegressor,
+    )
+    from .base import ExtrapolationWarning
+    from .comparison import Comparison, compare
+    from .files import load
+    from .gft import GFTRegressor
+    from .planning import design
+    from .study import Front, Minimum, Optimum, Propagation
+
+    __version__: str
+else:
+    # scikit-learn takes a second to import, for which the program `thinfit` need not wait.
+    def __getattr__(name):
+        from importlib import import_module, metadata
+
+        if name == "__version__":
+            return metadata.version("thinfit")
+        if name in __all__:
+            for home in ("auto", "base", "baselines", "comparison", "files", "gft", "planning", "study", "_native"):
+                module = import_module(f".{home}", __name__)
+                if hasattr(module, name):
+                    return getattr(module, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__():
+        return [*globals(), *__all__, "__version__"]
+
 
 __all__ = [
     "ARDGaussianProcessRegressor",
@@ -41,6 +64,7 @@ __all__ = [
     "FullySampledRegressor",
     "GFTRegressor",
     "HarfeRegressor",
+    "InterruptedFit",
     "KernelRidgeRegressor",
     "Minimum",
     "NoisyGradientsRegressor",
@@ -55,4 +79,3 @@ __all__ = [
     "design",
     "load",
 ]
-__version__ = version("thinfit")

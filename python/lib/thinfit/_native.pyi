@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, final
 
 import numpy as np
@@ -9,17 +10,22 @@ from numpy.typing import NDArray
 
 __all__ = [
     "Encoding",
+    "InterruptedFit",
     "Model",
     "SettingError",
     "compare",
     "defaults",
     "design",
+    "export",
     "fit",
     "minimise",
     "preset",
+    "program",
     "propagate",
 ]
 
+def program(words: Sequence[str]) -> int: ...
+def export(model: Model, path: str | os.PathLike[str], language: str, precision: str, digits: int) -> list[Path]: ...
 def design(
     ranges: Sequence[tuple[str, str]],
     rows: int,
@@ -27,6 +33,9 @@ def design(
     taken: Sequence[Sequence[float | str]],
     seed: int,
 ) -> list[list[float] | list[str]]: ...
+
+class InterruptedFit(UserWarning):
+    """A fit was interrupted by Ctrl-C; the model is the best so far."""
 
 class SettingError(ValueError):
     """A wrong setting: ``args`` are its path in the library's settings (list of str and int) and the problem (str)."""
@@ -78,6 +87,9 @@ class Model:
         rows: tuple[NDArray[np.float64], NDArray[np.float64]] | None,
         threads: int,
     ) -> None: ...
+    def beside(
+        self, x: NDArray[np.float64], y: NDArray[np.float64], threads: int
+    ) -> tuple[NDArray[np.float64], str, bool]: ...
     @property
     def record(self) -> str: ...
     @property

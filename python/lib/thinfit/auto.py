@@ -29,7 +29,7 @@ class AutoRegressor(UncertainRegressor):
     robust : bool, default=True
         Whether samples that are clearly outliers are set aside.
     random_state : int, RandomState instance or None, default=None
-        Seed of the fit.
+        Seed of the fit; None is the default of the command line, so that every fit of the same samples is the same.
     n_jobs : int or None, default=None
         Number of threads; None means ``OMP_NUM_THREADS`` or, if that is not set, all cores.
     verbose : bool, default=False

@@ -7,16 +7,18 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
-from . import _native, card, encoding, planning, plotting, study
-from .parameters import RandomState, place, plain, seed, settings_named, threads
+from . import _native, card, encoding, exporting, planning, plotting, study
+from .estimator import Estimator
+from .finite import check_finite
+from .parameters import SEED, RandomState, place, plain, seed, settings_named, threads
 from .progress import progress
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ Names = tuple[list[str] | None, list[str] | None]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class Regressor(Estimator):
     """Base of all estimators.
 
     A subclass is a dataclass. The fields it declares itself are the settings of a method in Rust, under the same names
@@ -230,6 +232,71 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
         check_is_fitted(self)
         return plotting.plot_effects(self, ax)
 
+    def plot_prediction(self, X: ArrayLike, y: ArrayLike, *, output: int = 0, ax: Axes | None = None) -> Axes:
+        """Draw predictions against measured values, with 90 % intervals where there are few rows (needs matplotlib).
+
+        Rows that the model was fitted to are known again. Each is predicted by a model that had not seen it, where
+        there are such models (`AutoRegressor`, kernels); otherwise the title says that errors are too small.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Measured outputs.
+        output : int, default=0
+            Which output to draw.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure if None.
+
+        Returns
+        -------
+        matplotlib Axes
+            The plot.
+
+        Examples
+        --------
+        >>> from thinfit import KernelRidgeRegressor
+        >>> X = np.random.default_rng(0).random((60, 2))
+        >>> ax = KernelRidgeRegressor().fit(X, X[:, 0]).plot_prediction(X, X[:, 0])
+        >>> ax.get_title()
+        '60 rows of the fit, each predicted without it'
+        """
+        check_is_fitted(self)
+        return plotting.plot_prediction(self, X, y, output, ax)
+
+    def plot_residuals(self, X: ArrayLike, y: ArrayLike, *, output: int = 0, ax: Axes | None = None) -> Axes:
+        """Draw residuals, measured minus predicted, against predictions (needs matplotlib).
+
+        Rows that the model was fitted to are treated as in `plot_prediction`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Measured outputs.
+        output : int, default=0
+            Which output to draw.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure if None.
+
+        Returns
+        -------
+        matplotlib Axes
+            The plot.
+
+        Examples
+        --------
+        >>> from thinfit import KernelRidgeRegressor
+        >>> X = np.random.default_rng(0).random((60, 2))
+        >>> ax = KernelRidgeRegressor().fit(X, X[:, 0]).plot_residuals(X, X[:, 0] + 1)
+        >>> ax.get_ylabel()
+        'y, measured − predicted'
+        """
+        check_is_fitted(self)
+        return plotting.plot_residuals(self, X, y, output, ax)
+
     def report(
         self,
         path: str | os.PathLike[str] | None = None,
@@ -376,6 +443,45 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
         check_is_fitted(self)
         return self._model.onnx(precision, path)
 
+    def export(
+        self,
+        path: str | os.PathLike[str],
+        language: str | None = None,
+        *,
+        precision: str = "float64",
+        digits: int = 6,
+    ) -> list[Path]:
+        """Write the model in another language, as a function without dependencies, a graph or a formula.
+
+        Parameters
+        ----------
+        path : path-like
+            The file, whose name is that of the function in it. C has a header beside it.
+        language : {"onnx", "c", "python", "javascript", "latex"} or None, default=None
+            None means what the ending of the file says: .onnx, .c, .py, .js or .tex.
+        precision : {"float64", "float32"}, default="float64"
+            Floating-point type of an ONNX graph.
+        digits : int, default=6
+            Significant digits of a LaTeX formula.
+
+        Returns
+        -------
+        list of Path
+            The files that were written.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> from thinfit import GFTRegressor
+        >>> X = np.linspace(0, 1, 20)[:, None]
+        >>> model = GFTRegressor(width=4, random_state=0).fit(X, X[:, 0])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     [file.name for file in model.export(pathlib.Path(folder) / "pump.c")]
+        ['pump.c', 'pump.h']
+        """
+        check_is_fitted(self)
+        return exporting.export(self._model, path, language, precision, digits)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file, in the format of the Rust library and the command line.
 
@@ -469,36 +575,47 @@ class Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignor
 
     def _seed(self) -> int:
         """The seed of a fit; a method without random numbers ignores it."""
-        return 0
+        return SEED
 
     def _samples(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats, Names]:
         """Inputs, outputs with as many axes as given, and the names of both."""
         outputs = _names(y)
         # What `suggest` returns its rows in.
         self._frame = type(X) if type(X).__module__.startswith(("pandas.", "polars.")) else None
-        # The library checks for values that are not finite, and says where they are.
+        # Values that are not finite are refused here, with the names of their columns.
+        measured = np.asarray(y)
+        if measured.dtype.kind == "f" and measured.ndim in (1, 2):
+            check_finite(measured.reshape(len(measured), -1), "y", outputs)
         checks = {"dtype": np.float64, "multi_output": True, "y_numeric": True, "ensure_min_samples": 2}
         learned = encoding.learn(X)
         if learned is not None:
             validate_data(self, X, skip_check_array=True)
             self._encoding = learned
             x, f = check_X_y(encoding.apply(learned, X), y, ensure_all_finite=False, **checks)
-            return contiguous(x), np.asarray(f, np.float64), (learned.inputs, outputs)
-        x, f = validate_data(self, X, y, ensure_all_finite=False, **checks)
-        inputs = getattr(self, "feature_names_in_", None)
-        return contiguous(x), np.asarray(f, np.float64), (None if inputs is None else list(inputs), outputs)
+            names: Names = (learned.inputs, outputs)
+        else:
+            x, f = validate_data(self, X, y, ensure_all_finite=False, **checks)
+            inputs = getattr(self, "feature_names_in_", None)
+            names = (None if inputs is None else list(inputs), outputs)
+        x, f = contiguous(x), np.asarray(f, np.float64)
+        check_finite(x, "X", names[0])
+        return x, f, names
 
     def _inputs(self, X: ArrayLike) -> Floats:
         """Inputs to predict at."""
         check_is_fitted(self)
         if self._model.encoding is not None:
-            return encoding.apply(self._model.encoding, X)
+            x = encoding.apply(self._model.encoding, X)
+            check_finite(x, "X", self._model.inputs)
+            return x
         # In a file, the names x1, x2, … may mean that there were none; a frame that has them must have them in order.
         columns, inputs = [str(name) for name in getattr(X, "columns", [])], self._model.inputs
         nameless = not hasattr(self, "feature_names_in_")
         if nameless and columns != inputs and sorted(columns) == sorted(inputs):
             raise ValueError(f"X: expected the columns in the order {', '.join(inputs)}, found {', '.join(columns)}")
-        return contiguous(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False))
+        x = contiguous(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False))
+        check_finite(x, "X", None if nameless else inputs)
+        return x
 
     def _places(self, X: ArrayLike) -> Floats:
         """Inputs to predict at; warns of rows outside the ranges of the samples."""

@@ -38,7 +38,7 @@ class ShrimpRegressor(NetworkRegressor):
     scaling : {"none", "box", "standard"}, default="none"
         Scaling of the columns.
     random_state : int, RandomState instance or None, default=None
-        Seed of the fit.
+        Seed of the fit; None is the default of the command line, so that every fit of the same samples is the same.
     n_jobs : int or None, default=None
         Number of threads; None means ``OMP_NUM_THREADS`` or, if that is not set, all cores.
     verbose : bool, default=False
@@ -99,7 +99,7 @@ class HarfeRegressor(NetworkRegressor):
     scaling : {"none", "box", "standard"}, default="none"
         Scaling of the columns.
     random_state : int, RandomState instance or None, default=None
-        Seed of the fit.
+        Seed of the fit; None is the default of the command line, so that every fit of the same samples is the same.
     n_jobs : int or None, default=None
         Number of threads; None means ``OMP_NUM_THREADS`` or, if that is not set, all cores.
     verbose : bool, default=False
@@ -157,7 +157,7 @@ class AnovaRFFRegressor(NetworkRegressor):
     scaling : {"none", "box", "standard"}, default="none"
         Scaling of the columns.
     random_state : int, RandomState instance or None, default=None
-        Seed of the fit.
+        Seed of the fit; None is the default of the command line, so that every fit of the same samples is the same.
     n_jobs : int or None, default=None
         Number of threads; None means ``OMP_NUM_THREADS`` or, if that is not set, all cores.
     verbose : bool, default=False
@@ -206,7 +206,7 @@ class SwimRegressor(NetworkRegressor):
     scaling : {"none", "box", "standard"}, default="none"
         Scaling of the columns.
     random_state : int, RandomState instance or None, default=None
-        Seed of the fit.
+        Seed of the fit; None is the default of the command line, so that every fit of the same samples is the same.
     n_jobs : int or None, default=None
         Number of threads; None means ``OMP_NUM_THREADS`` or, if that is not set, all cores.
     verbose : bool, default=False
@@ -258,7 +258,7 @@ class ARFFRegressor(NetworkRegressor):
     scaling : {"none", "box", "standard"}, default="none"
         Scaling of the columns.
     random_state : int, RandomState instance or None, default=None
-        Seed of the fit.
+        Seed of the fit; None is the default of the command line, so that every fit of the same samples is the same.
     n_jobs : int or None, default=None
         Number of threads; None means ``OMP_NUM_THREADS`` or, if that is not set, all cores.
     verbose : bool, default=False
@@ -305,7 +305,7 @@ class RFFRegressor(NetworkRegressor):
     scaling : {"none", "box", "standard"}, default="none"
         Scaling of the columns.
     random_state : int, RandomState instance or None, default=None
-        Seed of the fit.
+        Seed of the fit; None is the default of the command line, so that every fit of the same samples is the same.
     n_jobs : int or None, default=None
         Number of threads; None means ``OMP_NUM_THREADS`` or, if that is not set, all cores.
     verbose : bool, default=False
@@ -352,7 +352,7 @@ class PlainNetworkRegressor(NetworkRegressor):
     scaling : {"none", "box", "standard"}, default="none"
         Scaling of the columns.
     random_state : int, RandomState instance or None, default=None
-        Seed of the fit.
+        Seed of the fit; None is the default of the command line, so that every fit of the same samples is the same.
     n_jobs : int or None, default=None
         Number of threads; None means ``OMP_NUM_THREADS`` or, if that is not set, all cores.
     verbose : bool, default=False
@@ -402,7 +402,7 @@ class NoisyGradientsRegressor(NetworkRegressor):
     scaling : {"none", "box", "standard"}, default="none"
         Scaling of the columns.
     random_state : int, RandomState instance or None, default=None
-        Seed of the fit.
+        Seed of the fit; None is the default of the command line, so that every fit of the same samples is the same.
     n_jobs : int or None, default=None
         Number of threads; None means ``OMP_NUM_THREADS`` or, if that is not set, all cores.
     verbose : bool, default=False
@@ -454,7 +454,7 @@ class FullySampledRegressor(NetworkRegressor):
     scaling : {"none", "box", "standard"}, default="none"
         Scaling of the columns.
     random_state : int, RandomState instance or None, default=None
-        Seed of the fit.
+        Seed of the fit; None is the default of the command line, so that every fit of the same samples is the same.
     n_jobs : int or None, default=None
         Number of threads; None means ``OMP_NUM_THREADS`` or, if that is not set, all cores.
     verbose : bool, default=False

@@ -46,7 +46,7 @@ def compare(
     folds: int = 5,
     *,
     budget: float = 10.0,
-    random_state: RandomState = 0,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> Comparison:
@@ -65,8 +65,8 @@ def compare(
         Number of folds.
     budget : float, default=10.0
         Seconds that each fit by "auto" may take, on two cores.
-    random_state : int, RandomState instance or None, default=0
-        Seed of folds and fits.
+    random_state : int, RandomState instance or None, default=None
+        Seed of folds and fits; None is the default of the command line.
     n_jobs : int or None, default=None
         Number of threads; None means ``OMP_NUM_THREADS`` or, if that is not set, all cores.
     verbose : bool, default=False

@@ -46,7 +46,8 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
     config : dict or None, default=None
         Any other settings of the library, merged over the preset, for instance ``{"polish": {"steps": 0}}``.
     random_state : int, RandomState instance or None, default=None
-        An int is the seed of the fit, as in the Rust library and on the command line.
+        An int is the seed of the fit, as in the Rust library and on the command line, and None is the default there:
+        every fit of the same samples is the same. A RandomState draws one.
     n_jobs : int or None, default=None
         Number of threads; it never changes a result. None means the number in the environment variable
         ``OMP_NUM_THREADS``, which joblib and Dask set in their workers, or all cores if it is not set. Negative numbers

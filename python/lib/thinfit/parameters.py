@@ -16,6 +16,9 @@ from . import _native
 
 RandomState = int | np.random.RandomState | None
 
+# The seed of the program, where none is given.
+SEED = 1
+
 
 @contextmanager
 def settings_named(name: Callable[[list[str | int]], str]) -> Iterator[None]:
@@ -48,7 +51,9 @@ def plain(value: Any, name: str) -> Any:
 
 
 def seed(random_state: Any) -> int:
-    """The seed of a fit: an int as it is, otherwise drawn."""
+    """The seed of a fit: that of the program for None, an int as it is, otherwise drawn."""
+    if random_state is None:
+        return SEED
     if isinstance(random_state, Integral):
         number = int(random_state)
         if not 0 <= number < 2**63:

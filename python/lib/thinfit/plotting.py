@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .finite import check_finite
+from .parameters import threads
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
@@ -64,6 +67,63 @@ def plot_effects(model: Regressor, ax: Axes | None = None) -> Axes:
     ax.set_ylabel("effect" if len(outputs) > 1 else f"effect on {outputs[0]}")
     ax.legend()
     return ax
+
+
+# Rows beyond which intervals would hide the points.
+_BARS = 300
+
+
+def plot_prediction(model: Regressor, X: ArrayLike, y: ArrayLike, output: int = 0, ax: Axes | None = None) -> Axes:
+    """Predictions against measured values; rows of the fit are predicted by models that had not seen them, if there are
+    any."""
+    ax = _axes(ax)
+    measured, predicted, caption = _beside(model, X, y, output)
+    # Drawn first, below the points.
+    bars = _bars(model, X, output) if len(measured) <= _BARS else None
+    if bars is not None:
+        ax.errorbar(measured, predicted, bars, fmt="none", ecolor="0.7", linewidth=0.8, label="90 % interval")
+        ax.legend()
+    ax.plot(measured, predicted, ".")
+    ends = np.array([min(measured.min(), predicted.min()), max(measured.max(), predicted.max())])
+    ax.plot(ends, ends, color="0.4", linewidth=1, zorder=0)
+    name = model._model.outputs[output]
+    ax.set(title=caption, xlabel=f"{name}, measured", ylabel=f"{name}, predicted")
+    return ax
+
+
+def plot_residuals(model: Regressor, X: ArrayLike, y: ArrayLike, output: int = 0, ax: Axes | None = None) -> Axes:
+    """Measured minus predicted against predicted, with rows of the fit as in `plot_prediction`."""
+    ax = _axes(ax)
+    measured, predicted, caption = _beside(model, X, y, output)
+    ax.plot(predicted, measured - predicted, ".")
+    ax.axhline(0, color="0.4", linewidth=1, zorder=0)
+    name = model._model.outputs[output]
+    ax.set(title=caption, xlabel=f"{name}, predicted", ylabel=f"{name}, measured − predicted")
+    return ax
+
+
+def _beside(model: Regressor, X: ArrayLike, y: ArrayLike, output: int) -> tuple[Floats, Floats, str]:
+    """Measured and predicted values of an output, and which rows these are."""
+    if not 0 <= output < model.n_outputs_:
+        raise ValueError(f"`output`: expected an index from 0 to {model.n_outputs_ - 1}, found {output}")
+    x, measured = model._inputs(X), np.asarray(y, np.float64)
+    measured = np.ascontiguousarray(measured.reshape(len(measured), -1))
+    if measured.shape != (len(x), model.n_outputs_):
+        expected = f"{len(x)} rows of {model.n_outputs_} outputs, as many rows as X has"
+        raise ValueError(f"y: expected {expected}, found {len(measured)} of {measured.shape[1]}")
+    check_finite(measured, "y", model._model.outputs)
+    predicted, caption, _ = model._model.beside(x, measured, threads(model.n_jobs))
+    return measured[:, output], predicted[:, output], caption
+
+
+def _bars(model: Any, X: ArrayLike, output: int) -> Floats | None:
+    """How far 90 % intervals reach down and up (2, n_samples), of models that have some."""
+    if not hasattr(model, "predict_interval"):
+        return None
+    low, high = model.predict_interval(X)
+    low, f, high = (np.reshape(v, (len(v), -1))[:, output] for v in (low, model.predict(X), high))
+    bars = np.stack([f - low, high - f])
+    return bars if np.isfinite(bars).all() else None
 
 
 def plot_history(model: GFTRegressor, ax: Axes | None = None) -> Axes:

@@ -1,0 +1,57 @@
+//! A model in other languages.
+
+use crate::compute::{compute, raise};
+use crate::model::Model;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use thinfit::Precision;
+use thinfit::file::write_whole;
+use thinfit_export::{Language, files};
+
+/// The floating-point type of this name.
+pub fn precision(name: &str) -> PyResult<Precision> {
+    match name {
+        "float64" => Ok(Precision::F64),
+        "float32" => Ok(Precision::F32),
+        _ => Err(PyValueError::new_err(format!(
+            "`precision`: expected `float64` or `float32`, found `{name}`"
+        ))),
+    }
+}
+
+/// Writes the model to `path`, and for C a header beside it; returns the files.
+#[pyfunction]
+pub fn export(
+    py: Python<'_>,
+    model: &Model,
+    path: PathBuf,
+    language: &str,
+    precision: &str,
+    digits: usize,
+) -> PyResult<Vec<PathBuf>> {
+    let language = match language {
+        "onnx" => Language::Onnx(self::precision(precision)?),
+        "c" => Language::C,
+        "python" => Language::Python,
+        "javascript" => Language::JavaScript,
+        "latex" => Language::Latex(digits),
+        _ => {
+            return Err(PyValueError::new_err(format!(
+                "`language`: expected `onnx`, `c`, `python`, `javascript` or `latex`, found `{language}`"
+            )));
+        }
+    };
+    if language.header(&path).as_ref() == Some(&path) {
+        return Err(PyValueError::new_err(format!(
+            "{}: expected a name for the C source, found that of its header; give one that ends in .c",
+            path.display()
+        )));
+    }
+    let written = compute(py, 1, || Ok(files(&model.0, language, &path)))?;
+    let write = |(path, content): (PathBuf, Vec<u8>)| {
+        write_whole(&path, &content).map_err(raise)?;
+        Ok(path)
+    };
+    written.into_iter().map(write).collect()
+}
