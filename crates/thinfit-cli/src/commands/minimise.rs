@@ -11,7 +11,7 @@ use thinfit_table::{Cell, Writer};
 use thinfit_text::suggest;
 
 use crate::args::MinimiseArgs;
-use crate::digits::{counted, six_digits};
+use crate::digits::{counted, six_digits, two_digits};
 use crate::failure::Failure;
 use crate::memory::Memory;
 use crate::output::{Output, check_distinct, check_writable};
@@ -244,9 +244,8 @@ fn write_optimum(
     match interval {
         Some([low, high]) => writeln!(
             out,
-            "a new observation there lies between {} and {} with probability 90 %",
-            six_digits(*low),
-            six_digits(*high)
+            "a new observation there lies within {} of it with probability 90 %",
+            two_digits(0.5 * (high - low))
         )?,
         None => writeln!(out, "the model does not say how sure it is there")?,
     }

@@ -56,7 +56,7 @@ fn the_commands_of_the_readme_print_what_it_shows() {
 #[cfg(unix)]
 #[test]
 fn the_commands_of_the_tutorial_print_what_it_shows() {
-    walk("docs/tutorial.md", "walk-tutorial", 14);
+    walk("docs/tutorial.md", "walk-tutorial", 17);
 }
 
 /// Runs the commands of a page, one after the other in one folder.
