@@ -11,7 +11,9 @@ fn table() -> String {
             1 + i % 7,
             ["a", "b"][i % 2],
         );
-        let y = (a - 2.0).powi(2) + 0.01 * mass as f64 + if kind == "a" { 3.0 } else { 0.0 };
+        let noise = 0.1 * (((i * 37) % 11) as f64 / 11.0 - 0.5);
+        let y =
+            (a - 2.0).powi(2) + 0.01 * mass as f64 + if kind == "a" { 3.0 } else { 0.0 } + noise;
         text += &format!("{a},{mass} kg,{kind},{y}\n");
     }
     text
