@@ -217,7 +217,7 @@ mod tests {
             assert_eq!((now.low, now.high), (before.low, before.high), "{name}");
             let shares = [0.0, 0.01, 0.05, 0.1, 0.15, 0.2];
             let outside = beyond(&model, &shares);
-            let [few, many] = [0.5, 0.9].map(|level| {
+            let [few, many] = [0.5, 0.8].map(|level| {
                 let bounds = model.interval(outside.as_ref(), level).unwrap();
                 Mat::from_fn(6, 2, |i, o| bounds.high[(i, o)] - bounds.low[(i, o)])
             });
