@@ -4,7 +4,7 @@
 //! nearest row inside, the error at x is taken to have the law of Laplace with the size
 //!
 //! ```text
-//! b = |f(x) − f(c)| + Σ_j |∂_j f(c) (x_j − c_j)| + σ t,     t = max_j |x_j − c_j| / range_j
+//! b = max |f − f(c)| on the way to x + Σ_j |∂_j f(c) (x_j − c_j)| + σ t,     t = max_j |x_j − c_j| / range_j
 //! ```
 //!
 //! with σ the scale of the output, independent of the error that the model expects, and nothing is known beyond t = 1/5. Factors of
@@ -21,6 +21,9 @@ const SLACK: f64 = 0.05;
 const MOST: usize = 3;
 /// Where intervals become infinite, as a share of a range.
 const FARTHEST: f64 = 0.2;
+/// Places on the way to [`FARTHEST`] at which the change of f is looked at.
+const STEPS: usize = 8;
+
 /// Counts of rows, and of those outside.
 #[derive(Clone, Debug)]
 pub struct Outside {
@@ -111,18 +114,27 @@ impl Excess {
         let near: Vec<usize> = (0..x.nrows()).filter(|&i| known(distances[i])).collect();
         let there = Mat::from_fn(near.len(), x.ncols(), |i, j| x[(near[i], j)]);
         let border = model.clipped(there.as_ref());
-        let (f, at_border) = (
-            model.predict(there.as_ref())?,
-            model.predict(border.as_ref())?,
-        );
+        let at_border = model.predict(border.as_ref())?;
+        // The largest change on the way out, so that a wave that comes back makes nothing surer.
+        let mut changes = Mat::<f64>::zeros(near.len(), c);
+        for step in 1..=STEPS {
+            let farthest = step as f64 / STEPS as f64 * FARTHEST;
+            let way = Mat::from_fn(near.len(), x.ncols(), |k, j| {
+                let part = (farthest / distances[near[k]]).min(1.0);
+                border[(k, j)] + part * (there[(k, j)] - border[(k, j)])
+            });
+            let f = model.predict(way.as_ref())?;
+            for (k, o) in (0..c).flat_map(|o| (0..near.len()).map(move |k| (k, o))) {
+                changes[(k, o)] = changes[(k, o)].max((f[(k, o)] - at_border[(k, o)]).abs());
+            }
+        }
         let spread = &model.output_scaler().scale;
         for o in 0..c {
             let slopes = model.gradient(border.as_ref(), o)?;
             for (k, &i) in near.iter().enumerate() {
                 let linear = |j: usize| (slopes[(k, j)] * (there[(k, j)] - border[(k, j)])).abs();
                 let linear: f64 = (0..x.ncols()).map(linear).sum();
-                let change = (f[(k, o)] - at_border[(k, o)]).abs();
-                size[(i, o)] = change + linear + spread[o] * distances[i];
+                size[(i, o)] = changes[(k, o)] + linear + spread[o] * distances[i];
             }
             for i in (0..x.nrows()).filter(|&i| distances[i] > FARTHEST) {
                 size[(i, o)] = f64::INFINITY;
