@@ -79,7 +79,7 @@ pub mod pieces {
     pub use crate::math::random::{Purpose, Stream, stream};
     pub use crate::network::features::planes;
     pub use crate::network::support::Support;
-    pub use crate::sensitivity::lattice::lattice;
+    pub use crate::sensitivity::lattice;
     pub use crate::train::adam::{Adam, COEFFICIENTS};
     pub use crate::train::generator::{Generator, Real};
     pub use crate::train::layers::Layers;
@@ -91,7 +91,8 @@ pub mod pieces {
 
 pub use config::{Config, GeneratorConfig, Keep, Lambda, Polish, Schedule, Start, Training};
 pub use data::{
-    Code, Coded, Column, Dataset, Encoding, Filling, Levels, Scaler, Scaling, Warp, check_finite,
+    Code, Coded, Column, Correlation, Dataset, Encoding, Filling, Levels, Scaler, Scaling, Warp,
+    check_finite,
 };
 pub use error::{Error, Result};
 pub use faer::{Mat, MatRef};
@@ -105,7 +106,7 @@ pub use model::record::Record;
 pub use model::training_rows::{Recognised, TrainingRows};
 pub use model::uncertainty::Uncertainty;
 pub use network::{Activation, Evaluator, Feature, Network, Variation};
-pub use sensitivity::{Sampled, Sensitivity};
+pub use sensitivity::{Moments, Sampled, Sensitivity};
 pub use solve::{Form, OutputWeights, Ridge, linear_leave_one_out};
 pub use train::checkpoint::State;
 pub use train::generator::Precision;

@@ -8,7 +8,7 @@ use crate::model::texts::{are_plain, is_word};
 use crate::model::training_rows::TrainingRows;
 use crate::solve::linear::{linear_fit, linear_leave_one_out};
 use crate::train::phases::Check;
-use crate::{Encoding, Form};
+use crate::{Correlation, Encoding, Form};
 use faer::MatRef;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -77,6 +77,10 @@ pub struct Record {
     /// Logarithm of the marginal likelihood, in the units of the data, of a Gaussian process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_likelihood: Option<f64>,
+    /// The inputs that go together among the samples, the strongest first; none where they are independent, or in files that did not
+    /// look.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub correlations: Vec<Correlation>,
     /// What a fit without settings found out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub findings: Option<Findings>,
@@ -145,6 +149,10 @@ impl Record {
                     && errors(&self.validation_linear)
                     && sound(&[self.ridge, self.lambda]),
                 "variances or errors that are negative or do not fit the outputs",
+            ),
+            (
+                self.correlations.iter().all(|c| c.fits(inputs.len())),
+                "correlations that do not fit the inputs",
             ),
             (
                 found.is_none_or(|found| {

@@ -10,8 +10,12 @@ use std::f64::consts::PI;
 /// Multipliers to try.
 const CANDIDATES: u64 = 64;
 
-/// `points` points, a power of two, in `dim` dimensions (points × dim).
-pub fn lattice(points: usize, dim: usize) -> Mat<f64> {
+/// `points` points, a power of two, in `dim` dimensions (points × dim), all moved by `shift` before the fold; no entries are no shift. With
+/// random shifts, means over the points err independently of each other.
+///
+/// # Panics
+/// The number of points is no power of two.
+pub fn lattice(points: usize, dim: usize, shift: &[f64]) -> Mat<f64> {
     assert!(points.is_power_of_two());
     let n = points as u64;
     let coordinates = |g: u64| -> Vec<u64> {
@@ -25,7 +29,8 @@ pub fn lattice(points: usize, dim: usize) -> Mat<f64> {
     let best = candidates.min_by(|a, b| worst(a).total_cmp(&worst(b)));
     let z = coordinates(best.expect("there are candidates"));
     Mat::from_fn(points, dim, |i, j| {
-        let x = (i as u64 * z[j] % n) as f64 / points as f64;
+        let moved = (i as u64 * z[j] % n) as f64 / points as f64 + shift.get(j).unwrap_or(&0.0);
+        let x = moved.fract();
         1.0 - (2.0 * x - 1.0).abs()
     })
 }
@@ -55,7 +60,7 @@ mod tests {
     #[test]
     fn means_of_smooth_functions_are_far_better_than_random() {
         for dim in [1, 4, 10, 20] {
-            let x = lattice(1 << 14, dim);
+            let x = lattice(1 << 14, dim, &[]);
             let factor = |x: f64| 1.0 + (x.exp() - 1.0) / dim as f64;
             let value = |i: usize| (0..dim).map(|j| factor(x[(i, j)])).product::<f64>();
             let mean = (0..x.nrows()).map(value).sum::<f64>() / x.nrows() as f64;

@@ -5,15 +5,18 @@
 //! form (`waves`); for other activations, and where rounding would spoil the closed form, the moments are estimated at
 //! the points of a lattice (`sampled`), as they can be for any function. Correlations between inputs in the samples are ignored.
 
-pub(crate) mod lattice;
+mod lattice;
+mod moments;
 mod sampled;
 mod waves;
 
 use crate::data::check_finite;
 use crate::{Error, Model, Result};
 use faer::{Mat, MatRef};
+pub use lattice::lattice;
+pub use moments::Moments;
 pub use sampled::Sampled;
-use waves::{Moments, Waves};
+use waves::Waves;
 
 /// Work that an estimate may take with more than the fewest points, in products of a weight and an input.
 const WORK: u64 = 1 << 37;
@@ -167,43 +170,5 @@ impl Model {
                 advice: "give the lower end first",
             }),
         }
-    }
-}
-
-impl Moments {
-    /// Shares of the variance; all zero where the variance is at most `noise`.
-    fn indices(self, noise: f64, closed_form: bool) -> Result<Sensitivity> {
-        // The pairs were left out where there are no rows.
-        let d = self.second.len();
-        let constant = self.variance <= noise;
-        let share = |v: f64| {
-            if constant {
-                0.0
-            } else {
-                (v / self.variance).max(0.0)
-            }
-        };
-        let shares = |v: &[f64]| v.iter().copied().map(share).collect::<Vec<f64>>();
-        let all = [&self.first, &self.total, &self.derivative];
-        let mut numbers = all.into_iter().chain(&self.second).flatten();
-        if !(numbers.all(|v| v.is_finite()) && self.mean.is_finite() && self.variance.is_finite()) {
-            return Err(Error::Data {
-                what: "sensitivity",
-                problem: "the moments of the model leave the finite range".into(),
-                advice: "use a smaller domain or other units",
-            });
-        }
-        Ok(Sensitivity {
-            mean: self.mean,
-            variance: if constant { 0.0 } else { self.variance },
-            first: shares(&self.first),
-            total: shares(&self.total),
-            second: Mat::from_fn(d, d, |i, j| match i.cmp(&j) {
-                std::cmp::Ordering::Equal => 0.0,
-                _ => share(self.second[i.max(j)][i.min(j)]),
-            }),
-            derivative: self.derivative.iter().map(|v| v.max(0.0)).collect(),
-            closed_form,
-        })
     }
 }

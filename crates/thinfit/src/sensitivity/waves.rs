@@ -8,6 +8,7 @@
 //! lose (Σ|a|)²/Var f of their digits, and strong cancellation leaves none of 16, so all numbers here have 32, sines
 //! included. Only Fourier and cosine features are waves; `sensitivity` estimates the rest.
 
+use super::Moments;
 use crate::{Activation, Model};
 use faer::fx128;
 use rayon::prelude::*;
@@ -37,20 +38,6 @@ pub(crate) struct Waves {
     others: Vec<Vec<fx128>>,
     /// c.
     centre: Vec<fx128>,
-}
-
-/// Second moments of f, not divided by the variance.
-pub(crate) struct Moments {
-    pub(crate) mean: f64,
-    pub(crate) variance: f64,
-    /// Var E[f | x_j], d.
-    pub(crate) first: Vec<f64>,
-    /// E Var(f | all inputs but x_j), d.
-    pub(crate) total: Vec<f64>,
-    /// The part of the variance due to x_i and x_j together: row i, column j < i; no rows where pairs were left out.
-    pub(crate) second: Vec<Vec<f64>>,
-    /// E (∂f/∂x_j)², d.
-    pub(crate) derivative: Vec<f64>,
 }
 
 impl Waves {
