@@ -1,14 +1,12 @@
 //! The effect of a factor: the mean of f with the factor at a place and all others spread over theirs, and how sure it is.
 //!
-//! A model of numbers alone has its effects in closed form. Where a factor has levels, the mean is taken over points that set every
-//! factor, since a point between two levels is none.
+//! The mean is that of `importance`. Deviations are averaged over points that set every factor, since a point between two levels is
+//! none.
 
 use crate::{Factor, Predictor};
 use thinfit::pieces::lattice;
 use thinfit::{Mat, Result};
 
-/// Points over which a mean is taken.
-const POINTS: usize = 256;
 /// Points over which deviations are averaged.
 const SURE: usize = 32;
 /// Places of a number at which deviations are averaged; between them they are interpolated.
@@ -50,22 +48,18 @@ impl Predictor {
                 .map(|l| (l as f64 + 0.5) / levels as f64)
                 .collect(),
         };
-        let exact = factors.iter().all(|factor| factor.levels.is_empty());
-        let mean = match exact {
-            true => {
+        let at: Vec<f64> = match levels {
+            0 => {
                 let mut row = vec![0.0; self.inputs().len()];
                 let value = |place: &f64| {
                     factor.set(*place, &mut row);
                     row[factor.first]
                 };
-                let at: Vec<f64> = places.iter().map(value).collect();
-                self.effect(o, factor.first, &at)?
+                places.iter().map(value).collect()
             }
-            false => {
-                let f = self.predict(self.spread(factors, k, &places, POINTS).as_ref())?;
-                means(f.col_as_slice(o), POINTS)
-            }
+            _ => (0..levels).map(|level| level as f64).collect(),
         };
+        let mean = self.effect(o, k, &at)?;
         let stations = if levels == 0 {
             even(STATIONS)
         } else {
@@ -95,7 +89,7 @@ impl Predictor {
 
     /// For each place of factor `k`, the same `points` points of all other factors.
     fn spread(&self, factors: &[Factor], k: usize, places: &[f64], points: usize) -> Mat<f64> {
-        let others = lattice(points, factors.len());
+        let others = lattice(points, factors.len(), &[]);
         let mut x = Mat::zeros(places.len() * points, self.inputs().len());
         let mut row = vec![0.0; x.ncols()];
         for (at, place) in places.iter().enumerate() {

@@ -6,7 +6,7 @@
 
 use crate::Predictor;
 use serde::Serialize;
-use thinfit::{Code, Warp};
+use thinfit::{Code, Scaler, Warp};
 
 /// A column of the table as a model knows it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -49,18 +49,11 @@ pub enum Setting<'a> {
 impl Factor {
     /// The factors of a model, in the order of its inputs.
     pub fn all(model: &Predictor) -> Vec<Factor> {
-        let number = |first: usize, name: &str| Factor {
-            name: name.into(),
-            unit: None,
-            first,
-            levels: vec![],
-            range: model.domain()[first],
-            warp: model.input_scaler().warp_of(first),
-        };
+        let (names, ranges, scaler) = (model.inputs(), model.domain(), model.input_scaler());
         let Some(encoding) = model.encoding() else {
-            let inputs = model.inputs().iter().enumerate();
-            return inputs.map(|(j, name)| number(j, name)).collect();
+            return Factor::numbers(names, ranges, scaler);
         };
+        let number = |first: usize, name: &str| Factor::number(first, name, ranges[first], scaler);
         let mut factors = Vec::new();
         let mut first = 0;
         for coded in encoding.used() {
@@ -99,6 +92,25 @@ impl Factor {
             factors.push(factor);
         }
         factors
+    }
+
+    /// Inputs as numbers, each a factor of its own, whatever they stand for.
+    pub(crate) fn numbers(names: &[String], ranges: &[[f64; 2]], scaler: &Scaler) -> Vec<Factor> {
+        let inputs = names.iter().zip(ranges).enumerate();
+        inputs
+            .map(|(j, (name, &range))| Factor::number(j, name, range, scaler))
+            .collect()
+    }
+
+    fn number(first: usize, name: &str, range: [f64; 2], scaler: &Scaler) -> Factor {
+        Factor {
+            name: name.into(),
+            unit: None,
+            first,
+            levels: vec![],
+            range,
+            warp: scaler.warp_of(first),
+        }
     }
 
     /// How many inputs it sets.

@@ -9,7 +9,7 @@ use crate::{
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
-use thinfit::{Config, Control, Dataset, Observer, Progress, Result, Training};
+use thinfit::{Config, Control, Correlation, Dataset, Observer, Progress, Result, Training};
 
 /// A method and its settings. In a file, the name stands in the field `method` beside the settings; kernel ridge
 /// regression is always `kernel-ridge` there, whether or not it chooses by leave-one-out.
@@ -238,6 +238,19 @@ impl Method {
         if device.name().is_some() {
             self.check_device()?;
         }
+        let mut model = self.fit_alone(device, data, seed, observe)?;
+        model.record_mut().correlations = Correlation::among(data.x.as_ref());
+        Ok(model)
+    }
+
+    /// [`Method::fit_on`] without what every record has.
+    fn fit_alone(
+        &self,
+        device: &Device,
+        data: &Dataset,
+        seed: u64,
+        observe: &Observer<'_>,
+    ) -> Result<Predictor> {
         // A stop after the last step changes nothing, so it is not recorded as one.
         let watch = &|at: &Progress<'_>| match observe(at) {
             Control::Stop if at.done < 1.0 => Control::Stop,

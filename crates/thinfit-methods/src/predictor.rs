@@ -8,8 +8,7 @@ use crate::{Device, KernelModel};
 use std::path::Path;
 use thinfit::file::{LARGEST, format, read_json};
 use thinfit::{
-    Dataset, Deviation, Encoding, Error, Mat, MatRef, Model, Record, Result, Scaler, Sensitivity,
-    TrainingRows,
+    Dataset, Deviation, Encoding, Error, Mat, MatRef, Model, Record, Result, Scaler, TrainingRows,
 };
 
 /// A fitted model of any method.
@@ -116,40 +115,6 @@ impl Predictor {
                 Ok(Interval { low, high, rows })
             }
             Predictor::Kernel(model) => model.interval(x, level),
-        }
-    }
-
-    /// Sensitivity indices of output `o` over the ranges of the samples.
-    ///
-    /// # Errors
-    /// An output that does not exist, or numbers that leave the finite range.
-    pub fn sensitivity(&self, o: usize) -> Result<Sensitivity> {
-        match self {
-            Predictor::Network(model) => model.sensitivity(o),
-            Predictor::Kernel(model) => model.sensitivity(o),
-        }
-    }
-
-    /// [`Predictor::sensitivity`], which tells `watch` how far it is, from 0 to 1.
-    ///
-    /// # Errors
-    /// As [`Predictor::sensitivity`].
-    pub fn sensitivity_watched(&self, o: usize, watch: &dyn Fn(f64)) -> Result<Sensitivity> {
-        match self {
-            Predictor::Network(model) => model.sensitivity_watched(o, watch),
-            Predictor::Kernel(model) => model.sensitivity_watched(o, watch),
-        }
-    }
-
-    /// The main effect of input `j` on output `o`: E\[f | x_j = v\] for every v of `at`, with the other inputs uniform on
-    /// the ranges of the samples.
-    ///
-    /// # Errors
-    /// An output or input that does not exist, or values that are not finite.
-    pub fn effect(&self, o: usize, j: usize, at: &[f64]) -> Result<Vec<f64>> {
-        match self {
-            Predictor::Network(model) => model.effect(o, j, at),
-            Predictor::Kernel(model) => model.effect(o, j, at),
         }
     }
 

@@ -65,11 +65,8 @@ impl Content {
         watch: &dyn Fn(f64),
     ) -> Result<Self> {
         let (mut controls, c) = (controls(model), model.outputs().len());
-        let importance = |o: usize| {
-            importance(model, &controls, o, &|part| {
-                watch((o as f64 + part) / c as f64)
-            })
-        };
+        let importance =
+            |o: usize| importance(model, o, &|part| watch((o as f64 + part) / c as f64));
         let sensitivity = (0..c).map(importance).collect::<Result<_>>()?;
         let compared = rows.map(|rows| compared(model, rows)).transpose()?;
         // Of a table of other rows it does not matter where they are thin.

@@ -15,8 +15,10 @@
 
 pub(crate) mod calibration;
 mod covariance;
+mod draws;
 pub(crate) mod file;
 mod importance;
+mod integrals;
 
 use crate::kernels::cholesky::{all_threads, cholesky, factor, solve, with_ridge};
 use crate::networks::least_squares::times;
@@ -259,11 +261,7 @@ impl KernelModel {
     /// As [`KernelModel::predict`], or a method without deviations.
     pub fn deviation(&self, x: MatRef<'_, f64>) -> Result<Deviation> {
         let Some(signal) = &self.signal else {
-            let problem = format!(
-                "the method `{}` has no standard deviations",
-                self.record.method
-            );
-            return Err(no_deviation(problem));
+            return Err(self.without_deviations());
         };
         let l = self.factor()?;
         let ones = Mat::from_fn(l.nrows(), 1, |_, _| 1.0);
@@ -290,6 +288,11 @@ impl KernelModel {
             model: finite(of(0.0))?,
             observation: finite(of(self.record.ridge))?,
         })
+    }
+
+    fn without_deviations(&self) -> Error {
+        let method = &self.record.method;
+        no_deviation(format!("the method `{method}` has no standard deviations"))
     }
 
     /// The factor L of K + ridge · I (m × m).

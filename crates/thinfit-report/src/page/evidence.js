@@ -12,7 +12,8 @@ const showImportance = (bars, second, indices, names) => {
   const line = (j) => [short(names[j], 60), bar(indices.first[j], indices.total[j]), percent(indices.first[j]), percent(indices.total[j])];
   const list = (inputs) => table([["input", "name"], ["share", "bar-cell"], ["alone", "number"], ["with others", "number"]], inputs.map(line));
   const caveat = "No effect of the inputs can be told from noise: these are the shares of a model that explains next to nothing.";
-  bars.replaceChildren(...(indices.idle ? [html("p", { class: "warn" }, caveat)] : []), list(order.slice(0, MOST_INPUTS)));
+  const warnings = [...(indices.idle ? [caveat] : []), ...(indices.warning ? [`${indices.warning}.`] : [])];
+  bars.replaceChildren(...warnings.map((text) => html("p", { class: "warn" }, text)), list(order.slice(0, MOST_INPUTS)));
   if (order.length > MOST_INPUTS) {
     const rest = order.slice(MOST_INPUTS);
     bars.append(html("details", {}, html("summary", {}, `${rest.length} more inputs`), list(rest)));

@@ -1,40 +1,57 @@
-//! Which inputs matter to a kernel model: indices and effects estimated at the points of a lattice, since only some
-//! kernels have integrals in closed form.
+//! Which inputs matter to a kernel model: indices by integrals that are exact where the kernel is a sum of smooth products, and else
+//! estimated at the points of a lattice, as effects are.
 
 use super::KernelModel;
-use crate::Result;
+use super::integrals::Products;
+use crate::importance::estimated;
+use crate::{Factor, Result};
 use faer::MatRef;
-use thinfit::{Sampled, Sensitivity};
+use thinfit::{Moments, Sampled, Sensitivity};
 
-/// Work that indices or one effect may take, in differences of an input: some seconds on two cores.
+/// Work that one effect may take, in differences of an input: some seconds on two cores.
 const WORK: u64 = 1 << 33;
+/// Largest rounding error of the exact integrals, relative to the variance.
+const ROUNDING: f64 = 1e-7;
 
 impl KernelModel {
-    /// Sensitivity indices of output `o` over the ranges of the samples.
+    /// Sensitivity indices of output `o` over the ranges of the samples, each input by itself.
     ///
     /// # Errors
     /// An output that does not exist, or numbers that leave the finite range.
     pub fn sensitivity(&self, o: usize) -> Result<Sensitivity> {
-        self.sensitivity_watched(o, &|_| ())
+        let factors = Factor::numbers(&self.inputs, &self.domain, &self.input_scaler);
+        self.sensitivity_over(&factors, o, &|_| ())
     }
 
-    /// [`KernelModel::sensitivity`], which tells `watch` how far it is, from 0 to 1.
+    /// Sensitivity indices of output `o` over some factors. `watch` is told how far it is, from 0 to 1.
     ///
     /// # Errors
     /// As [`KernelModel::sensitivity`].
-    pub fn sensitivity_watched(&self, o: usize, watch: &dyn Fn(f64)) -> Result<Sensitivity> {
+    pub(crate) fn sensitivity_over(
+        &self,
+        factors: &[Factor],
+        o: usize,
+        watch: &dyn Fn(f64),
+    ) -> Result<Sensitivity> {
         self.check_output(o)?;
-        let size: f64 = self
-            .coefficients
-            .col_as_slice(o)
-            .iter()
-            .map(|a| a.abs())
-            .sum();
+        let noise = self.rounding(o);
+        let sound = |moments: &Moments| {
+            moments.variance <= noise || factors.len() as f64 * noise <= ROUNDING * moments.variance
+        };
+        let products = Products::new(self, o, factors);
+        let exact = products.map(|products| products.moments(watch));
+        match exact.filter(sound) {
+            Some(moments) => moments.indices(noise, true),
+            None => estimated(self, factors, o, watch),
+        }
+    }
+
+    /// The variance of predictions of output `o` from rounding alone.
+    pub(crate) fn rounding(&self, o: usize) -> f64 {
+        let coefficients = self.coefficients.col_as_slice(o).iter();
+        let size: f64 = coefficients.map(|a| a.abs()).sum();
         let largest = self.output_scaler.scale[o] * self.kernel.diagonal() * size;
-        let noise = (f64::EPSILON * largest).powi(2);
-        self.sampled(o, 2 * self.dim() + 4, |sampled| {
-            sampled.sensitivity(noise, watch)
-        })
+        (f64::EPSILON * largest).powi(2)
     }
 
     /// The main effect of input `j` on output `o`: E\[f | x_j = v\] for every v of `at`, with the other inputs uniform on
@@ -45,27 +62,28 @@ impl KernelModel {
     pub fn effect(&self, o: usize, j: usize, at: &[f64]) -> Result<Vec<f64>> {
         self.check_output(o)?;
         // All inputs are likely to be asked for.
-        self.sampled(o, at.len() * self.dim(), |sampled| sampled.effect(j, at))
-    }
-
-    /// Output `o` as a function whose values at the points of a lattice are taken `times` times.
-    fn sampled<T>(&self, o: usize, times: usize, of: impl Fn(Sampled<'_>) -> T) -> T {
+        let times = at.len().saturating_mul(self.dim());
         let cost = (self.points.nrows() * self.kernel.parameters()).saturating_mul(times);
-        of(Sampled {
+        let sampled = Sampled {
             inputs: &self.input_scaler,
             domain: &self.domain,
             value: &|x: MatRef<'_, f64>| Ok(self.predict(x)?.col_as_slice(o).to_vec()),
             gradient: &|x: MatRef<'_, f64>| self.gradient(x, o),
             points: Sampled::points_within(WORK, cost),
-        })
+        };
+        sampled.effect(j, at)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::GaussianProcess;
+    use crate::importance::estimated;
     use crate::kernels::kernel::tests::random;
-    use thinfit::{Control, Dataset, Mat};
+    use crate::{Factor, GaussianProcess, Part, Shape};
+    use thinfit::{Control, Dataset, Mat, Warp};
+
+    const MEAN: f64 = 0.467716868070901;
+    const VARIANCE: f64 = 0.12972386342672204;
 
     #[test]
     fn indices_and_effects_are_those_of_the_function_that_was_learned() {
@@ -96,12 +114,73 @@ mod tests {
         }
         close(found.second[(1, 0)], pair);
         close(found.derivative[0], 1.0 + 16.0 / 12.0);
-        assert!(!found.closed_form);
+        assert!(found.closed_form);
         let at = [0.0, 0.3, 1.0];
         for (found, at) in model.effect(0, 1, &at).unwrap().iter().zip(at) {
             close(*found, 0.5 + 2.0 * at);
         }
         assert!(model.sensitivity(1).is_err() && model.effect(0, 2, &at).is_err());
         assert!(model.effect(0, 0, &[f64::NAN]).is_err());
+    }
+
+    #[test]
+    fn exact_integrals_agree_with_the_lattice_for_sums_of_products() {
+        let x = random(40, 3, 7);
+        let y = Mat::from_fn(40, 1, |i, _| {
+            (3.0 * x[(i, 0)]).sin() * (1.0 + x[(i, 1)]) + x[(i, 2)].powi(2)
+        });
+        let data = Dataset::new(x, y).unwrap();
+        for kernel in [Shape::Gaussian, Shape::Anova] {
+            let settings = GaussianProcess {
+                kernel,
+                ..GaussianProcess::default()
+            };
+            let mut model = settings.fit(&data, 0, &|_| Control::Continue).unwrap();
+            // A second part over some inputs only, and a warped input.
+            let mut more = Part::full(Shape::Gaussian, vec![0.4, 0.7]);
+            (more.inputs, more.weight) = (vec![2, 0], 0.3);
+            model.kernel.parts.push(more);
+            let warp = Warp {
+                centre: 0.4,
+                width: 0.2,
+            };
+            model.input_scaler.warp = vec![None, Some(warp), None];
+            let factors = Factor::numbers(&model.inputs, &model.domain, &model.input_scaler);
+            let exact = model.sensitivity(0).unwrap();
+            let estimate = estimated(&model, &factors, 0, &|_| ()).unwrap();
+            assert!(exact.closed_form && !estimate.closed_form, "{kernel:?}");
+            let close = |a: f64, b: f64, slack: f64| {
+                assert!((a - b).abs() < slack, "{kernel:?}: {exact:?} {estimate:?}");
+            };
+            close(exact.mean, estimate.mean, 1e-3 * exact.variance.sqrt());
+            close(exact.variance / estimate.variance, 1.0, 2e-3);
+            for j in 0..3 {
+                close(exact.first[j], estimate.first[j], 2e-3);
+                close(exact.total[j], estimate.total[j], 2e-3);
+                close(exact.derivative[j] / estimate.derivative[j], 1.0, 5e-3);
+                for i in 0..3 {
+                    close(exact.second[(i, j)], estimate.second[(i, j)], 2e-3);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn exact_integrals_are_those_of_the_error_function() {
+        // One kernel at 0.3 on [0, 1], length 0.2: made with mpmath, E f and Var f of exp(−(x − 0.3)²/0.08) by erf.
+        let mut model = crate::kernels::kernel_model::tests::model();
+        model.input_scaler = thinfit::Scaler::identity(3);
+        model.output_scaler = thinfit::Scaler::identity(2);
+        model.domain = vec![[0.0, 1.0]; 3];
+        model.points = Mat::from_fn(1, 3, |_, _| 0.3);
+        model.coefficients = Mat::from_fn(1, 2, |_, _| 1.0);
+        model.mean = vec![0.0; 2];
+        let mut part = Part::full(Shape::Gaussian, vec![0.2]);
+        part.inputs = vec![1];
+        model.kernel = part.into();
+        let found = model.sensitivity(0).unwrap();
+        assert!((found.mean - MEAN).abs() < 1e-15, "{found:?}");
+        assert!((found.variance - VARIANCE).abs() < 1e-15, "{found:?}");
+        assert_eq!(found.total, [0.0, 1.0, 0.0]);
     }
 }
