@@ -8,6 +8,7 @@
 //! | What can be had of several outputs at once? | [`front`] |
 //! | What follows from uncertain inputs? | [`propagate`] |
 //! | Where do new samples help most? | [`suggest`] |
+//! | Which inputs matter where they depend on each other? | [`Shapley`] |
 //!
 //! A [`Region`] is where the first two may look: some columns fixed, the others within linear constraints.
 //!
@@ -40,6 +41,7 @@ mod quadratic;
 mod ranges;
 mod region;
 mod search;
+mod shapley;
 mod suggestion;
 mod survey;
 
@@ -53,4 +55,5 @@ pub use propagation::{
 };
 pub use ranges::Ranges;
 pub use region::{Goal, Region};
+pub use shapley::Shapley;
 pub use suggestion::{Aim, Places, choose, suggest};
