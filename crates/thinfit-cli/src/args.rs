@@ -371,16 +371,23 @@ pub struct ScoreArgs {
 
 /// Options of `thinfit inspect`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  thinfit inspect model.json")]
+#[command(
+    after_help = "Examples:\n  thinfit inspect model.json\n  thinfit inspect model.json train.csv"
+)]
 pub struct InspectArgs {
     /// Model written by `thinfit fit`.
     pub model: PathBuf,
+    /// Table with the inputs, for Shapley effects, which count what inputs that depend on each other explain; `-` reads standard input.
+    pub data: Option<PathBuf>,
     /// Number of features to list.
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub features: usize,
     /// Print everything as one JSON object.
     #[arg(long)]
     pub json: bool,
+    /// How the table is read.
+    #[command(flatten)]
+    pub table: TableArgs,
 }
 
 /// Options of `thinfit plot`.

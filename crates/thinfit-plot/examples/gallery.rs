@@ -160,6 +160,7 @@ fn importance_picture(inputs: &[String]) -> Canvas {
         inputs,
         first: &first,
         total: &total,
+        notes: &[],
     })
 }
 

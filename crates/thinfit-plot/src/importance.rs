@@ -11,6 +11,8 @@ use crate::text::{elide, widest};
 const MAX_BARS: usize = 20;
 /// Distance between the tops of two bars.
 const STEP: f64 = 18.0;
+/// Distance between two lines below the bars.
+const LINE: f64 = 16.0;
 /// Room for the names of the inputs.
 const NAME_ROOM: f64 = 150.0;
 
@@ -25,6 +27,8 @@ pub struct Importance<'a> {
     pub first: &'a [f64],
     /// Total Sobol index of each input: its share including all interactions with others.
     pub total: &'a [f64],
+    /// What else to say below, a line each: which inputs act together.
+    pub notes: &'a [String],
 }
 
 /// Draws a bar for each input: the first-order index in a dark shade over the total index in a light one.
@@ -36,6 +40,7 @@ pub fn importance(importance: Importance<'_>) -> Canvas {
         inputs,
         first,
         total,
+        notes,
     } = importance;
     let bars: Vec<(&str, [f64; 2])> = inputs
         .iter()
@@ -55,7 +60,17 @@ pub fn importance(importance: Importance<'_>) -> Canvas {
     };
     let top = head.height() + 18.0;
     let left = (EDGE + names_width + 8.0).ceil();
-    let foot = if rest.is_empty() { 0.0 } else { 16.0 };
+    let mut lines = Vec::new();
+    if !rest.is_empty() {
+        let totals = rest.iter().map(|(_, [_, total])| *total);
+        lines.push(format!(
+            "and {} more, each with a total of at most {}",
+            rest.len(),
+            short(totals.fold(0.0, f64::max))
+        ));
+    }
+    lines.extend_from_slice(notes);
+    let foot = LINE * lines.len() as f64;
     let panel = Panel {
         corner: (left, top),
         size: (250.0, STEP * shown.len().max(1) as f64 + 6.0),
@@ -66,7 +81,10 @@ pub fn importance(importance: Importance<'_>) -> Canvas {
     // The number of the longest bar needs room on the right.
     let mut canvas = Canvas::new(right + 50.0, bottom + BELOW + foot + 4.0);
     head.draw(&mut canvas);
-    let entries = [("first order", BLUE), ("total", LIGHT)];
+    let entries = [
+        ("alone (first order)", BLUE),
+        ("with others (total)", LIGHT),
+    ];
     draw_legend(&mut canvas, (right, top - 7.0), panel.size.0, &entries);
     panel.axis_across(&mut canvas, TickLabels::BOTH);
     if shown.is_empty() {
@@ -78,18 +96,10 @@ pub fn importance(importance: Importance<'_>) -> Canvas {
     }
     canvas.line(&[(left, top), (left, bottom)], AXIS);
     panel.titles(&mut canvas, ["", "share of the variance", ""]);
-    if !rest.is_empty() {
-        let most = rest
-            .iter()
-            .map(|(_, [_, total])| *total)
-            .fold(0.0, f64::max);
-        let text = format!(
-            "and {} more, each with a total of at most {}",
-            rest.len(),
-            short(most)
-        );
-        let text = elide(&text, NOTE, canvas.width - EDGE - left);
-        canvas.text((left, bottom + BELOW + 8.0), text, NOTE);
+    for (line, number) in lines.iter().zip(0..) {
+        let y = bottom + BELOW + 8.0 + LINE * f64::from(number);
+        let text = elide(line, NOTE, canvas.width - 2.0 * EDGE);
+        canvas.text((EDGE, y), text, NOTE);
     }
     canvas
 }
@@ -134,8 +144,10 @@ mod tests {
             inputs: &inputs,
             first: &first,
             total: &total,
+            notes: &["input 1 and input 2 do 0.1 together".to_owned()],
         })
         .to_svg();
+        assert!(svg.contains(">input 1 and input 2 do 0.1 together<"));
         assert!(svg.contains("and 40 more, each with a total of at most 0.00576"));
         // The background, two in the legend, and two bars for each input shown.
         assert_eq!(svg.matches("<rect").count(), 3 + 2 * MAX_BARS);

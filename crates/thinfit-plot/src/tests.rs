@@ -154,6 +154,7 @@ proptest! {
     fn bars_survive_anything(title in name(), inputs in names(), first in values(40), total in values(40)) {
         check("importance", &importance(Importance {
             title: &title, inputs: &inputs, first: &first, total: &total,
+            notes: &[],
         }));
     }
 

@@ -108,7 +108,7 @@ pub fn run(args: &DemoArgs, out: &mut impl Write) -> Result<(), Failure> {
     writeln!(out)?;
 
     let title = format!("Features learned for {name}");
-    let features = feature_picture(&model, 0, &model.sensitivity(0)?, &title);
+    let features = feature_picture(&model, 0, &model.sensitivity(0)?.total, &title);
     save(out, &args.out, "features", &features)?;
     let series = |label, predicted| Series { label, predicted };
     let series = [series(LABEL, predicted), series("kernel ridge", kernel)];

@@ -1,19 +1,26 @@
 //! `thinfit inspect`: what a model is, how accurate it is, and which inputs matter.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
 use serde::Serialize;
-use thinfit::{Encoding, Model, Record, Scaler, Sensitivity, Warp};
-use thinfit_methods::{Auto, Crossing, Kernel, Predictor, Shape, explained};
+use thinfit::{Encoding, Mat, Model, Record, Scaler, Sensitivity, Warp};
+use thinfit_methods::{Auto, Bounds, Crossing, Factor, Kernel, LEVEL, Predictor, Shape, explained};
+use thinfit_study::Shapley;
 
 use crate::args::InspectArgs;
+use crate::columns::{match_inputs, open, read};
+use crate::commands::predict::tell_dropped;
 use crate::digits::{counted, four_digits, r2_digits};
 use crate::failure::Failure;
 use crate::memory::Memory;
 use crate::output::check_distinct;
 use crate::progress::Progress;
+
+/// Pairs of inputs that are listed, and the least share of the variance that is worth a line.
+const PAIRS: usize = 5;
+const LEAST_PAIR: f64 = 5e-4;
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -25,6 +32,9 @@ struct Report<'a> {
     inputs: &'a [String],
     domain: &'a [[f64; 2]],
     outputs: Vec<Output<'a>>,
+    /// Which inputs depend on each other, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
     record: &'a Record,
 }
 
@@ -56,7 +66,17 @@ struct Output<'a> {
     variance: f64,
     /// Whether the indices are exact integrals of the model rather than estimates by sampling.
     closed_form: bool,
-    importance: Vec<Importance<'a>>,
+    importance: Vec<Importance>,
+    /// What two inputs do together beyond what each does alone, by their names; empty where pairs would take minutes.
+    second_order: BTreeMap<String, BTreeMap<String, f64>>,
+    #[serde(skip)]
+    pairs: Vec<(String, String, f64)>,
+    /// Why indices have no bounds, where they have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_bounds: Option<String>,
+    /// Only where rows were given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shapley: Option<Effects>,
     /// Only a network has some.
     #[serde(skip_serializing_if = "Option::is_none")]
     features: Option<Vec<Feature>>,
@@ -64,11 +84,37 @@ struct Output<'a> {
 
 /// How much one input matters for one output.
 #[derive(Serialize)]
-struct Importance<'a> {
-    input: &'a str,
+struct Importance {
+    input: String,
     first_order: f64,
     total: f64,
-    mean_squared_derivative: f64,
+    /// Bounds at 90 %: what the model does not know of the function.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_order_bounds: Option<[f64; 2]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_bounds: Option<[f64; 2]>,
+    /// Text has none.
+    mean_squared_derivative: Option<f64>,
+    #[serde(skip)]
+    range: String,
+}
+
+/// Shapley effects on the rows of a table.
+#[derive(Serialize)]
+struct Effects {
+    rows: usize,
+    /// Variance of f over the rows.
+    variance: f64,
+    /// Orders of the inputs that were drawn; null where all sets of inputs were worked out.
+    orders: Option<usize>,
+    effects: Vec<ShapleyEffect>,
+}
+
+#[derive(Serialize)]
+struct ShapleyEffect {
+    input: String,
+    effect: f64,
+    standard_error: f64,
 }
 
 /// One neuron: hidden weights in the units of the data and |b|/n in the units of the output.
@@ -80,14 +126,29 @@ struct Feature {
 
 /// Loads the model, integrates over its domain and prints.
 pub fn run(args: &InspectArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
-    check_distinct(&[&args.model], &[])?;
+    let files: Vec<&Path> = [Some(&args.model), args.data.as_ref()]
+        .into_iter()
+        .flatten()
+        .map(|path| path.as_path())
+        .collect();
+    check_distinct(&files, &[])?;
     let model = Predictor::load_within(&args.model, memory.of_model(&args.model)?)?;
+    let rows = match &args.data {
+        None => None,
+        Some(path) => {
+            let mut reader = open(path, &args.table, memory, true)?;
+            match_inputs(&mut reader, &model, &[])?;
+            let table = read(&mut reader, &model)?;
+            tell_dropped(table.dropped, &Progress::new(false));
+            Some(table.x)
+        }
+    };
     let progress = Progress::patient();
     let mut outputs = Vec::new();
     for o in 0..model.outputs().len() {
         let done = |part: f64| (o as f64 + part) / model.outputs().len() as f64;
         let watch = |part: f64| progress.step(done(part), || "which inputs matter".into());
-        outputs.push(output(&model, o, args.features, &watch)?);
+        outputs.push(output(&model, rows.as_ref(), o, args.features, &watch)?);
     }
     progress.finish();
     let report = Report {
@@ -106,6 +167,7 @@ pub fn run(args: &InspectArgs, memory: Memory, out: &mut impl Write) -> Result<(
         inputs: model.inputs(),
         domain: model.domain(),
         outputs,
+        warning: model.warning(),
         record: model.record(),
     };
     if args.json {
@@ -144,31 +206,61 @@ fn write_warps(out: &mut impl Write, inputs: &[String], scaler: &Scaler) -> Resu
     Ok(())
 }
 
+/// The pairs of factors that do most together, at most `count` of them.
+pub fn largest_pairs(
+    model: &Predictor,
+    sensitivity: &Sensitivity,
+    count: usize,
+) -> Vec<(String, String, f64)> {
+    let (factors, second) = (Factor::all(model), &sensitivity.second);
+    let pairs = (0..second.nrows()).flat_map(|j| (0..j).map(move |i| (i, j)));
+    let mut pairs: Vec<(String, String, f64)> = pairs
+        .map(|(i, j)| {
+            let [a, b] = [i, j].map(|k| factors[k].name.clone());
+            (a, b, second[(i, j)])
+        })
+        .filter(|pair| pair.2 >= LEAST_PAIR)
+        .collect();
+    pairs.sort_by(|a, b| b.2.total_cmp(&a.2));
+    pairs.truncate(count);
+    pairs
+}
+
 fn output<'a>(
     model: &'a Predictor,
+    rows: Option<&Mat<f64>>,
     o: usize,
     count: usize,
     watch: &dyn Fn(f64),
 ) -> Result<Output<'a>, Failure> {
-    let Sensitivity {
-        mean,
-        variance,
-        first,
-        total,
-        derivative,
-        closed_form,
-        ..
-    } = model.sensitivity_watched(o, watch)?;
-    let importance = model.inputs().iter().enumerate();
-    let mut importance: Vec<Importance<'_>> = importance
-        .map(|(j, input)| Importance {
-            input,
-            first_order: first[j],
-            total: total[j],
-            mean_squared_derivative: derivative[j],
+    let factors = Factor::all(model);
+    let sensitivity = model.sensitivity_watched(o, watch)?;
+    let bounds = model.bounds(o, &sensitivity);
+    let importance = factors.iter().enumerate();
+    let mut importance: Vec<Importance> = importance
+        .map(|(j, factor)| Importance {
+            input: factor.name.clone(),
+            first_order: sensitivity.first[j],
+            total: sensitivity.total[j],
+            first_order_bounds: bounds.as_ref().ok().map(|bounds| bounds.first[j]),
+            total_bounds: bounds.as_ref().ok().map(|bounds| bounds.total[j]),
+            mean_squared_derivative: factor.levels.is_empty().then(|| sensitivity.derivative[j]),
+            range: match factor.levels.len() {
+                0 => {
+                    let [low, high] = factor.range.map(four_digits);
+                    format!("{low} to {high}")
+                }
+                levels => format!("{levels} levels"),
+            },
         })
         .collect();
     importance.sort_by(|a, b| b.total.total_cmp(&a.total));
+    let named = |i: usize| {
+        let others = (0..factors.len()).filter(|j| *j != i);
+        let share = |j: usize| (factors[j].name.clone(), sensitivity.second[(i, j)]);
+        (factors[i].name.clone(), others.map(share).collect())
+    };
+    let shapley = rows.map(|rows| effects(model, &factors, rows, o));
     let record = model.record();
     let mse = record.validation_mse.get(o).copied();
     let spread = record.validation_variance.get(o).copied();
@@ -176,14 +268,41 @@ fn output<'a>(
         name: &model.outputs()[o],
         validation_rmse: mse.map(f64::sqrt),
         validation_r2: mse.zip(spread).map(|(mse, spread)| explained(mse, spread)),
-        mean,
-        variance,
-        closed_form,
+        mean: sensitivity.mean,
+        variance: sensitivity.variance,
+        closed_form: sensitivity.closed_form,
         importance,
+        second_order: (0..sensitivity.second.nrows()).map(named).collect(),
+        pairs: largest_pairs(model, &sensitivity, PAIRS),
+        no_bounds: bounds.err().map(|why| why.to_string()),
+        shapley: shapley.transpose()?,
         features: match model {
             Predictor::Network(model) => Some(largest_features(model, o, count)),
             Predictor::Kernel(_) => None,
         },
+    })
+}
+
+/// The Shapley effects on some rows, the largest first.
+fn effects(
+    model: &Predictor,
+    factors: &[Factor],
+    rows: &Mat<f64>,
+    o: usize,
+) -> Result<Effects, Failure> {
+    let found = Shapley::of(model, rows.as_ref(), o, &|_| ())?;
+    let effects = factors.iter().enumerate().map(|(j, factor)| ShapleyEffect {
+        input: factor.name.clone(),
+        effect: found.effects[j],
+        standard_error: found.standard_error[j],
+    });
+    let mut effects: Vec<ShapleyEffect> = effects.collect();
+    effects.sort_by(|a, b| b.effect.total_cmp(&a.effect));
+    Ok(Effects {
+        rows: rows.nrows(),
+        variance: found.variance,
+        orders: found.orders,
+        effects,
     })
 }
 
@@ -302,41 +421,104 @@ fn training(record: &Record) -> String {
     format!("{start}{polish}{lambda}{device}")
 }
 
-/// The table of inputs, most important first.
+/// The table of inputs, most important first, what pairs do together, and whether to trust it.
 fn write_importance(
     out: &mut impl Write,
     report: &Report<'_>,
     output: &Output<'_>,
 ) -> Result<(), Failure> {
-    let names = output.importance.iter().map(|line| line.input);
-    let widest = names.map(|name| name.chars().count()).max();
-    let column = widest.unwrap_or(0).clamp(8, 40) + 2;
+    let names = output.importance.iter().map(|line| line.input.as_str());
+    let column = column_width(names);
+    let index = |index: f64, bounds: Option<[f64; 2]>| {
+        let around = bounds.map_or(String::new(), |bounds| {
+            format!("± {:.6}", Bounds::around(index, bounds))
+        });
+        format!("{index:>12.6} {around:<10}")
+    };
     writeln!(
         out,
-        "  {:<column$}{:>13}{:>13}{:>16}   range",
+        "  {:<column$}{:>12}{:>23}{:>27}   range",
         "input", "Sobol first", "Sobol total", "mean (∂f/∂x)²"
     )?;
-    let ranges = report.inputs.iter().zip(report.domain);
-    let ranges: HashMap<&str, [f64; 2]> = ranges.map(|(name, at)| (name.as_str(), *at)).collect();
     for line in &output.importance {
-        let [low, high] = ranges.get(line.input).copied().unwrap_or([f64::NAN; 2]);
+        let first = index(line.first_order, line.first_order_bounds);
+        let total = index(line.total, line.total_bounds);
+        let slope = line.mean_squared_derivative;
         writeln!(
             out,
-            "  {:<column$}{:>13.6}{:>13.6}{:>16}   {} to {}",
+            "  {:<column$}{first}{total}{:>16}   {}",
             line.input,
-            line.first_order,
-            line.total,
-            four_digits(line.mean_squared_derivative),
-            four_digits(low),
-            four_digits(high)
+            slope.map_or("-".into(), four_digits),
+            line.range,
         )?;
     }
     let how = match output.closed_form {
         true => "integrated in closed form",
         false => "estimated by sampling",
     };
-    writeln!(out, "  ({how} over the ranges of the samples)\n")?;
+    writeln!(out, "  ({how} over the ranges of the samples)")?;
+    match &output.no_bounds {
+        None => writeln!(
+            out,
+            "  (±: bounds at {:.0} % on the indices of the function, which the model does not know exactly)",
+            100.0 * LEVEL
+        )?,
+        Some(why) => writeln!(out, "  (no bounds on the indices: {why})")?,
+    }
+    for (a, b, share) in &output.pairs {
+        writeln!(
+            out,
+            "  {a} and {b} do {share:.6} together, beyond what each does alone"
+        )?;
+    }
+    if output.pairs.is_empty() && !output.second_order.is_empty() && output.importance.len() > 1 {
+        writeln!(out, "  no two inputs do anything together: each acts alone")?;
+    }
+    if let Some(warning) = &report.warning {
+        writeln!(out, "  {warning}")?;
+        if output.shapley.is_none() {
+            let model = report.model.display();
+            writeln!(out, "  for these: thinfit inspect {model} TABLE")?;
+        }
+    }
+    writeln!(out)?;
+    match &output.shapley {
+        None => Ok(()),
+        Some(effects) => write_effects(out, effects),
+    }
+}
+
+/// The Shapley effects.
+fn write_effects(out: &mut impl Write, found: &Effects) -> Result<(), Failure> {
+    let column = column_width(found.effects.iter().map(|line| line.input.as_str()));
+    writeln!(
+        out,
+        "  {:<column$}{:>14}   standard error",
+        "input", "Shapley effect"
+    )?;
+    for line in &found.effects {
+        writeln!(
+            out,
+            "  {:<column$}{:>14.4}   {:.4}",
+            line.input, line.effect, line.standard_error
+        )?;
+    }
+    let over = match found.orders {
+        None => "all sets of inputs".into(),
+        Some(orders) => format!("{orders} random orders of the inputs"),
+    };
+    writeln!(
+        out,
+        "  (shares of the variance over {}, inputs that go together sharing what they explain; from {over})\n",
+        counted(found.rows, "row"),
+    )?;
     Ok(())
+}
+
+/// Width of a column of names.
+fn column_width<'a>(names: impl Iterator<Item = &'a str>) -> usize {
+    let widest = names.map(|name| name.chars().count()).max();
+    widest.unwrap_or(0).clamp(8, 40) + 2
 }
 
 /// The largest features.

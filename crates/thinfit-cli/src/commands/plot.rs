@@ -13,6 +13,7 @@ use thinfit_plot::{
 
 use crate::args::PlotArgs;
 use crate::columns::{match_inputs, open, read, targets};
+use crate::commands::inspect::largest_pairs;
 use crate::commands::predict::tell_dropped;
 use crate::failure::Failure;
 use crate::memory::Memory;
@@ -25,6 +26,8 @@ const FORMATS: [&str; 2] = ["svg", "png"];
 pub const DOTS: f64 = 2.0;
 /// Effects that are drawn, those of the inputs that matter most.
 const CURVES: usize = 60;
+/// Pairs of inputs that are named below the bars.
+const PAIRS: usize = 3;
 /// Points on the curve of an effect.
 const CURVE: usize = 101;
 /// Marks on the axis of an effect: quantiles of the input.
@@ -67,7 +70,7 @@ pub fn run(args: &PlotArgs, memory: Memory, out: &mut impl Write) -> Result<(), 
         progress.finish();
         if let Predictor::Network(network) = &model {
             let title = format!("What the neurons do for {output}");
-            let picture = feature_picture(network, o, &sensitivity, &title);
+            let picture = feature_picture(network, o, &by_input(&model, &sensitivity), &title);
             save(out, &args.out, &name(o, "features"), &picture)?;
         }
         let picture = importance_bars(&model, o, &sensitivity);
@@ -172,7 +175,7 @@ fn file_name(text: &str) -> String {
 }
 
 /// Where the hidden weights lie, and which inputs matter.
-pub fn feature_picture(model: &Model, o: usize, sensitivity: &Sensitivity, title: &str) -> Canvas {
+pub fn feature_picture(model: &Model, o: usize, importance: &[f64], title: &str) -> Canvas {
     let w = model.hidden();
     // Weights per range, since inputs have different units; both in warped units where an input is warped.
     let ranges: Vec<f64> = (0..model.dim())
@@ -186,7 +189,7 @@ pub fn feature_picture(model: &Model, o: usize, sensitivity: &Sensitivity, title
         title,
         w: &rows,
         magnitude: model.magnitudes().col_as_slice(o),
-        importance: &sensitivity.total,
+        importance,
         measure: "total Sobol index",
         inputs: &model.inputs,
         unit: match model.activation() {
@@ -198,7 +201,15 @@ pub fn feature_picture(model: &Model, o: usize, sensitivity: &Sensitivity, title
     })
 }
 
-/// Inputs in descending order of their total index.
+/// The total index of the factor of every input.
+fn by_input(model: &Predictor, sensitivity: &Sensitivity) -> Vec<f64> {
+    let factors = Factor::all(model).into_iter().zip(&sensitivity.total);
+    factors
+        .flat_map(|(factor, total)| vec![*total; factor.inputs()])
+        .collect()
+}
+
+/// Factors in descending order of their total index.
 fn by_importance(sensitivity: &Sensitivity) -> Vec<usize> {
     let mut order: Vec<usize> = (0..sensitivity.total.len()).collect();
     order.sort_by(|&i, &j| sensitivity.total[j].total_cmp(&sensitivity.total[i]));
@@ -206,14 +217,20 @@ fn by_importance(sensitivity: &Sensitivity) -> Vec<usize> {
 }
 
 fn importance_bars(model: &Predictor, o: usize, sensitivity: &Sensitivity) -> Canvas {
-    let order = by_importance(sensitivity);
+    let (order, factors) = (by_importance(sensitivity), Factor::all(model));
     let pick = |values: &[f64]| order.iter().map(|&j| values[j]).collect::<Vec<_>>();
-    let inputs: Vec<String> = order.iter().map(|&j| model.inputs()[j].clone()).collect();
+    let inputs: Vec<String> = order.iter().map(|&j| factors[j].name.clone()).collect();
+    let mut notes: Vec<String> = largest_pairs(model, sensitivity, PAIRS)
+        .iter()
+        .map(|(a, b, share)| format!("{a} and {b} do {share:.3} together"))
+        .collect();
+    notes.extend(model.warning());
     importance(Importance {
         title: &format!("Which inputs matter for {}", model.outputs()[o]),
         inputs: &inputs,
         first: &pick(&sensitivity.first),
         total: &pick(&sensitivity.total),
+        notes: &notes,
     })
 }
 
@@ -225,15 +242,8 @@ fn effect_curves(
     x: Option<&Mat<f64>>,
 ) -> Result<Canvas, Failure> {
     let factors = Factor::all(model);
-    // A text matters as much as the most important of its indicators.
-    let weight = |factor: &Factor| {
-        let inputs = &sensitivity.total[factor.first..][..factor.inputs()];
-        inputs.iter().copied().fold(0.0, f64::max)
-    };
-    let mut order: Vec<usize> = (0..factors.len()).collect();
-    order.sort_by(|&i, &j| weight(&factors[j]).total_cmp(&weight(&factors[i])));
     let mut curves = Vec::new();
-    for k in order.into_iter().take(CURVES) {
+    for k in by_importance(sensitivity).into_iter().take(CURVES) {
         curves.push(Curve::new(model, o, &factors, k, x)?);
     }
     let panels: Vec<Effect<'_>> = curves.iter().map(Curve::panel).collect();

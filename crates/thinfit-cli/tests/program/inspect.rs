@@ -55,3 +55,60 @@ fn a_ridge_is_told_where_there_is_one() {
         "{report}"
     );
 }
+
+/// A table in which b follows a, and a text says what stone it is.
+fn dependent(rows: usize) -> String {
+    let mut table = "a,b,stone,y\n".to_owned();
+    for i in 0..rows {
+        let wave = |k: usize| ((i * k) % 83) as f64 / 83.0;
+        let (a, stone) = (wave(7), ["granite", "marble", "slate"][i * 5 % 7 % 3]);
+        let b = a + 0.3 * wave(29);
+        let y = a + b + if stone == "slate" { 1.0 } else { 0.0 };
+        table += &format!("{a},{b},{stone},{y}\n");
+    }
+    table
+}
+
+#[test]
+fn text_is_one_input_and_inputs_that_go_together_are_warned_of() {
+    let folder = folder("inspect-dependent");
+    write(&folder, "train.csv", dependent(80));
+    let fit = ["fit", "train.csv", "--target=y"];
+    succeed(
+        &folder,
+        &[&fit[..], &["--method=gaussian-process"]].concat(),
+    );
+    let report = succeed(&folder, &["inspect", "model.json"]);
+    for words in [
+        "a and b correlate at 0.9",
+        "Shapley",
+        "3 levels",
+        "closed form",
+        "bounds at 90 %",
+        "thinfit inspect model.json TABLE",
+    ] {
+        assert!(report.contains(words), "`{words}` is missing in\n{report}");
+    }
+    assert!(!report.contains("stone=slate "), "{report}");
+    let json = succeed(&folder, &["inspect", "model.json", "train.csv", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let output = &json["outputs"][0];
+    let importance = output["importance"].as_array().unwrap();
+    assert_eq!(importance.len(), 3);
+    let stone = importance.iter().find(|line| line["input"] == "stone");
+    let stone = stone.unwrap();
+    assert!(stone["mean_squared_derivative"].is_null());
+    let number = |value: &serde_json::Value| value.as_f64().unwrap();
+    assert!(number(&stone["total_bounds"][0]) <= number(&stone["total"]));
+    assert!(number(&output["second_order"]["a"]["stone"]) < 0.01);
+    // Alone on the box a and b explain as much as each other; on the rows they share what they have in common.
+    let effects = output["shapley"]["effects"].as_array().unwrap();
+    let sum: f64 = effects.iter().map(|line| number(&line["effect"])).sum();
+    assert!((sum - 1.0).abs() < 1e-9 && effects.len() == 3);
+    assert_eq!(output["shapley"]["rows"], 80);
+    let report = succeed(&folder, &["inspect", "model.json", "train.csv"]);
+    assert!(report.contains("Shapley effect") && report.contains("all sets of inputs"));
+    succeed(&folder, &["plot", "model.json", "train.csv", "--out=p"]);
+    let picture = read(&folder, "p/importance.svg");
+    assert!(picture.contains(">stone<") && picture.contains("a and b correlate"));
+}
