@@ -13,7 +13,7 @@ use thinfit::MatRef;
 use thinfit::file::write_whole;
 use thinfit_methods::{Factor, Outside, Predictor, Setting};
 use thinfit_report::Rows;
-use thinfit_study::{Aim, Ranges, suggest};
+use thinfit_study::{Aim, Ranges, Shapley, suggest};
 
 /// A fitted network, or a fitted sum of kernels.
 #[pyclass(frozen, module = "thinfit._native")]
@@ -226,6 +226,29 @@ impl Model {
         Ok((array(py, low)?, array(py, high)?))
     }
 
+    /// Names, levels, ranges and first inputs of the factors.
+    #[getter]
+    fn factors(&self) -> Vec<(String, Vec<String>, [f64; 2], usize)> {
+        let factors = Factor::all(&self.0).into_iter();
+        let levels = |factor: &Factor| factor.levels.iter().map(|l| l.name.clone()).collect();
+        factors
+            .map(|factor| {
+                (
+                    factor.name.clone(),
+                    levels(&factor),
+                    factor.range,
+                    factor.first,
+                )
+            })
+            .collect()
+    }
+
+    /// Which factors depend on each other, in words.
+    #[getter]
+    fn warning(&self) -> Option<String> {
+        self.0.warning()
+    }
+
     fn sensitivity(&self, py: Python<'_>, output: usize, threads: usize) -> PyResult<Indices> {
         let s = compute(py, threads, || self.0.sensitivity(output))?;
         Ok(Indices {
@@ -236,6 +259,37 @@ impl Model {
             total: s.total,
             derivative: s.derivative,
             closed_form: s.closed_form,
+        })
+    }
+
+    /// Bounds on first-order and total indices at 90 %; none where the model does not know how sure it is.
+    fn bounds(
+        &self,
+        py: Python<'_>,
+        output: usize,
+        threads: usize,
+    ) -> PyResult<Option<[Vec<[f64; 2]>; 2]>> {
+        compute(py, threads, || {
+            let indices = self.0.sensitivity(output)?;
+            let bounds = self.0.bounds(output, &indices);
+            Ok(bounds.ok().map(|bounds| [bounds.first, bounds.total]))
+        })
+    }
+
+    /// Shapley effects on rows, their standard errors, and the variance.
+    fn shapley<'py>(
+        &self,
+        py: Python<'py>,
+        x: PyReadonlyArray2<'py, f64>,
+        output: usize,
+        threads: usize,
+    ) -> PyResult<Effects> {
+        let x = view(&x)?;
+        let found = compute(py, threads, || Shapley::of(&self.0, x, output, &|_| ()))?;
+        Ok(Effects {
+            effects: found.effects,
+            standard_error: found.standard_error,
+            variance: found.variance,
         })
     }
 
@@ -343,4 +397,12 @@ pub struct Indices {
     second: Vec<Vec<f64>>,
     derivative: Vec<f64>,
     closed_form: bool,
+}
+
+/// [`Shapley`] as a dict.
+#[derive(IntoPyObject)]
+pub struct Effects {
+    effects: Vec<f64>,
+    standard_error: Vec<f64>,
+    variance: f64,
 }

@@ -6,10 +6,12 @@ import subprocess
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_diabetes
 from sklearn.model_selection import cross_val_score
 
 import thinfit
 from conftest import quick
+from thinfit.card import card
 
 pd = pytest.importorskip("pandas")
 
@@ -178,3 +180,30 @@ def test_categories_of_polars_are_those_of_pandas(dtype):
     spoilt = frame.with_columns(material=pl.Series(["alu"] * 59 + [None], dtype=pl.Categorical))
     with pytest.raises(ValueError, match="column `material`, row 59: .* found nothing"):
         model.predict(spoilt)
+
+
+def test_a_column_of_text_is_one_input_in_indices_and_effects():
+    rng = np.random.default_rng(3)
+    size, stone = rng.random(90), rng.choice(["granite", "marble", "slate"], 90)
+    frame = pd.DataFrame({"size": size, "stone": stone})
+    model = thinfit.GaussianProcessRegressor().fit(frame, size + 2.0 * (stone == "slate"))
+    assert list(model.encoded_names_) == ["size", "stone=granite", "stone=marble", "stone=slate"]
+    assert len(model.feature_importances_) == len(model.feature_names_in_) == 2
+    indices = model.sobol_indices(bounds=True)
+    assert list(indices.names) == ["size", "stone"] and indices.closed_form
+    # Variances 1/12 of the size and 8/9 of the stone, whose levels are equally likely.
+    assert indices.first == pytest.approx([3 / 35, 32 / 35], abs=0.01)
+    assert indices.second.shape == (2, 2) and indices.total_bounds.shape == (2, 2)
+    assert (indices.total_bounds[:, 0] <= indices.total).all()
+    low, _, high = model.effect("stone", ["granite", "marble", "slate"])
+    assert high - low == pytest.approx(2, abs=0.05)
+    effects = model.shapley_effects(frame)
+    assert effects.effects.sum() == pytest.approx(1) and list(effects.names) == ["size", "stone"]
+    assert card(model).count("<tr>") == 3
+
+
+def test_inputs_that_go_together_are_warned_of():
+    diabetes = load_diabetes(as_frame=True)
+    model = thinfit.KernelRidgeRegressor().fit(diabetes.data, diabetes.target)
+    with pytest.warns(UserWarning, match="s1 and s2 correlate at 0.8"):
+        model.sobol_indices()

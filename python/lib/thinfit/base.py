@@ -133,16 +133,27 @@ class Regressor(Estimator):
         gradient = [self._model.gradient(x, o, jobs) for o in range(self.n_outputs_)]
         return gradient[0] if self._flat else np.stack(gradient, axis=1)
 
-    def sobol_indices(self) -> Bunch:
+    def sobol_indices(self, *, bounds: bool = False) -> Bunch:
         """Variance-based sensitivity indices for independent inputs, uniform over the ranges of the samples.
+
+        A column of text counts as one input, whose levels are equally likely. Where inputs depend on each other, a
+        warning says so: then see `shapley_effects`.
+
+        Parameters
+        ----------
+        bounds : bool, default=False
+            Whether to find bounds on `first` and `total` as well, which takes some seconds.
 
         Returns
         -------
         Bunch
-            `first` and `total` (n_features,), `second` (n_features, n_features), the mean squared partial derivatives
-            `derivative` (n_features,), `mean`, `variance`, and `closed_form`, whether these are exact up to rounding.
-            `second` is empty for so many features that all pairs would take minutes. With several outputs, every entry
-            has one more axis in front.
+            `names` of the inputs, `first` and `total` (n_inputs,), `second` (n_inputs, n_inputs), what two inputs do
+            together beyond what each does alone, the mean squared partial derivatives `derivative` (n_inputs,; 0 for
+            text), `mean`, `variance`, and `closed_form`, whether these are exact up to rounding. `second` is empty for
+            so many inputs that all pairs would take minutes. With `bounds`, `first_bounds` and `total_bounds`
+            (n_inputs, 2): at 90 %, what the model does not know of the function; NaN for methods that do not know it,
+            and for models that explain too little. With several outputs, every entry but `names` has one more axis in
+            front.
 
         Examples
         --------
@@ -153,13 +164,63 @@ class Regressor(Estimator):
         array([1., 0.])
         """
         check_is_fitted(self)
+        if self._model.warning is not None:
+            warnings.warn(self._model.warning, stacklevel=2)
+        found = self._indices()
+        if bounds:
+            unknown = np.full((2, len(found.names), 2), np.nan)
+            known = [self._model.bounds(o, threads(self.n_jobs)) for o in range(self.n_outputs_)]
+            both = np.array([unknown if one is None else one for one in known])
+            found.first_bounds, found.total_bounds = both[0] if self._flat else both.swapaxes(0, 1)
+        return found
+
+    def _indices(self) -> Bunch:
+        """The indices without bounds and without a warning."""
         indices = [self._model.sensitivity(o, threads(self.n_jobs)) for o in range(self.n_outputs_)]
         stacked = {key: np.array([one[key] for one in indices]) for key in indices[0]}
-        return Bunch(**{key: value[0] if self._flat else value for key, value in stacked.items()})
+        found = Bunch(**{key: value[0] if self._flat else value for key, value in stacked.items()})
+        found.names = np.array([name for name, *_ in self._model.factors], dtype=object)
+        return found
+
+    def shapley_effects(self, X: ArrayLike) -> Bunch:
+        """Shares of the variance over the rows of `X`, where inputs that go together share what they explain.
+
+        The rows give the distribution: the margins of their columns, and the dependence that the correlations of their
+        ranks say (a Gaussian copula). The effects sum to 1.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows of inputs, such as those of the fit; ten or more.
+
+        Returns
+        -------
+        Bunch
+            `names` of the inputs, their `effects` and the `standard_error` of these (n_inputs,), and the `variance` of
+            the prediction over the rows. With several outputs, every entry but `names` has one more axis in front.
+
+        Examples
+        --------
+        >>> from thinfit import GFTRegressor
+        >>> X = np.random.default_rng(0).random((60, 1)) @ [[1.0, 1.0]]
+        >>> model = GFTRegressor(width=4, random_state=0).fit(X, X[:, 0])
+        >>> bool(abs(model.shapley_effects(X).effects[0] - 0.5) < 0.01)
+        True
+        """
+        x = self._inputs(X)
+        found = [self._model.shapley(x, o, threads(self.n_jobs)) for o in range(self.n_outputs_)]
+        stacked = {key: np.array([one[key] for one in found]) for key in found[0]}
+        effects = Bunch(**{key: value[0] if self._flat else value for key, value in stacked.items()})
+        effects.names = np.array([name for name, *_ in self._model.factors], dtype=object)
+        return effects
 
     @property
     def feature_importances_(self) -> Floats:
-        """Total Sobol indices, averaged over the outputs and scaled to sum to 1; zeros for a constant.
+        """Total Sobol indices of the columns of X, averaged over the outputs and scaled to sum to 1; zeros for a
+        constant.
+
+        A column of text has one, a column that was left out 0. `encoded_names_` has the names of the inputs that the
+        columns become.
 
         Examples
         --------
@@ -169,8 +230,26 @@ class Regressor(Estimator):
         >>> model.feature_importances_.round(2) + 0.0
         array([1., 0.])
         """
-        total: Floats = np.atleast_2d(self.sobol_indices().total).mean(axis=0)
+        check_is_fitted(self)
+        found = self._indices()
+        total: Floats = np.atleast_2d(found.total).mean(axis=0)
+        if self._model.encoding is not None:
+            known = dict(zip(found.names, total, strict=True))
+            total = np.array([known.get(name, 0.0) for name in self._model.encoding.columns])
         return total / (total.sum() or 1.0)
+
+    @property
+    def encoded_names_(self) -> NDArray[np.object_]:
+        """Names of the inputs that the columns of X become, such as `material=steel`.
+
+        Examples
+        --------
+        >>> from thinfit import KernelRidgeRegressor
+        >>> list(KernelRidgeRegressor().fit([[0.0], [0.5], [1.0]], [0, 1, 2]).encoded_names_)
+        ['x1']
+        """
+        check_is_fitted(self)
+        return np.array(self._model.inputs, dtype=object)
 
     def effect(self, feature: int | str, at: ArrayLike) -> Floats:
         """Mean prediction with one input fixed and the others uniform over their ranges (after their warps, if any).
@@ -178,9 +257,9 @@ class Regressor(Estimator):
         Parameters
         ----------
         feature : int or str
-            The input, by index or by name.
+            The input, by index or by name; a column of text is one.
         at : array-like of shape (n_points,)
-            Values of that input.
+            Values of that input; levels of a text, or their numbers.
 
         Returns
         -------
@@ -196,14 +275,16 @@ class Regressor(Estimator):
         array([0.25, 0.75])
         """
         check_is_fitted(self)
-        inputs = self._model.inputs
+        inputs = [name for name, *_ in self._model.factors]
         if isinstance(feature, str):
             if feature not in inputs:
                 raise ValueError(f"`feature`: expected an input of the model ({', '.join(inputs)}), found {feature!r}")
             feature = inputs.index(feature)
         if not 0 <= feature < len(inputs):
             raise ValueError(f"`feature`: expected a name or an index from 0 to {len(inputs) - 1}, found {feature}")
-        points = np.atleast_1d(np.asarray(at, np.float64)).ravel().tolist()
+        levels = self._model.factors[feature][1]
+        given = np.atleast_1d(np.asarray(at)).ravel().tolist()
+        points = [float(levels.index(value) if value in levels else value) for value in given]
         jobs = threads(self.n_jobs)
         effects = [self._model.effect(o, feature, points, jobs) for o in range(self.n_outputs_)]
         return self._shape(np.array(effects).T)

@@ -31,10 +31,10 @@ def card(model: Regressor) -> str:
 
 def _inputs(model: Regressor) -> str:
     """A line for every input that matters: its share of the variance and its effect."""
-    names, outputs = model._model.inputs, model._model.outputs
+    names, outputs = [name for name, *_ in model._model.factors], model._model.outputs
     if len(names) > _MOST:
         return ""
-    shares = np.atleast_2d(model.sobol_indices().total).mean(axis=0)
+    shares = np.atleast_2d(model._indices().total).mean(axis=0)
     order = [int(j) for j in np.argsort(-shares, kind="stable")[:_SHOWN]]
     curves = [effect_curves(model, j, 41)[1] for j in order]
     # Each output fills the height, and all inputs share its scale.

@@ -45,10 +45,13 @@ def plot_features(model: NetworkRegressor, ax: Axes | None = None) -> Axes:
 
 
 def effect_curves(model: Regressor, j: int, points: int) -> tuple[Floats, Floats]:
-    """Places from 0 (the lowest value of input j) to 1 (the highest), and the centred effect on every output there."""
-    at = np.linspace(0, 1, points)
-    low, high = _warped(model, j, model._model.domain[j])
-    effect = model.effect(j, _unwarped(model, j, low + (high - low) * at)).reshape(points, -1)
+    """Places from 0 (the lowest value or first level of input j) to 1 (the highest, the last), and the centred effect
+    on every output there."""
+    _, levels, ends, first = model._model.factors[j]
+    at = np.linspace(0, 1, len(levels) or points)
+    low, high = _warped(model, first, ends)
+    values = np.arange(len(levels)) if levels else _unwarped(model, first, low + (high - low) * at)
+    effect = model.effect(j, values).reshape(len(at), -1)
     return at, effect - effect.mean(axis=0)
 
 
@@ -56,8 +59,8 @@ def plot_effects(model: Regressor, ax: Axes | None = None) -> Axes:
     """Centred main effects over the range of each input, rescaled to run from 0 (lowest value) to 1 (highest); evenly
     after the warp where an input has one."""
     ax = _axes(ax)
-    shares = np.atleast_2d(model.sobol_indices().total)
-    names, outputs = model._model.inputs, model._model.outputs
+    shares = np.atleast_2d(model._indices().total)
+    names, outputs = [name for name, *_ in model._model.factors], model._model.outputs
     for j in np.argsort(-shares.mean(axis=0), kind="stable"):
         at, effect = effect_curves(model, int(j), 101)
         for o, output in enumerate(outputs):
