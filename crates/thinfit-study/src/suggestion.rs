@@ -172,7 +172,7 @@ pub fn choose(
 fn condition(posterior: &mut Covariance, r: usize, p: usize) {
     let column = posterior.between.col_as_slice(p).to_vec();
     let total = column[r + p] + posterior.noise;
-    if !(total > 0.0) {
+    if total.is_nan() || total <= 0.0 {
         return;
     }
     for q in 0..posterior.between.ncols() {
