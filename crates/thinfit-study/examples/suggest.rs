@@ -15,11 +15,14 @@ use thinfit_study::{Aim, Ranges, suggest};
 const ROUNDS: usize = 10;
 const TEST: usize = 4000;
 
+/// A function of a row.
+type Function = Box<dyn Fn(&[f64]) -> f64>;
+
 /// A function and how it is sampled.
 struct Task {
     name: &'static str,
     ranges: Vec<[f64; 2]>,
-    value: Box<dyn Fn(&[f64]) -> f64>,
+    value: Function,
     /// Rows of the first design.
     start: usize,
     batch: usize,
