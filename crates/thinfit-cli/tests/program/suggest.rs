@@ -22,7 +22,7 @@ fn table() -> String {
 #[test]
 fn suggested_rows_are_rows_of_the_users_table() {
     let folder = folder("suggest");
-    write(&folder, "train.csv", &table());
+    write(&folder, "train.csv", table());
     succeed(
         &folder,
         &[
@@ -83,7 +83,7 @@ fn suggested_rows_are_rows_of_the_users_table() {
 #[test]
 fn what_cannot_be_suggested_is_refused() {
     let folder = folder("suggest-errors");
-    write(&folder, "train.csv", &table());
+    write(&folder, "train.csv", table());
     for (method, model) in [("gaussian-process", "model.json"), ("rff", "plain.json")] {
         let output = format!("-o={model}");
         let method = format!("--method={method}");
