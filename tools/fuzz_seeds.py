@@ -1,5 +1,5 @@
 """Writes the seeds of crates/thinfit-fuzz/corpus that other programs can write: text, NPY, NPZ, MAT and Parquet by NumPy, SciPy and
-PyArrow, models and states by the program `thinfit`.
+PyArrow, XLSX by hand, models and states by the program `thinfit`.
 
     python tools/fuzz_seeds.py target/release/thinfit
 
@@ -11,6 +11,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 import numpy as np
 import pyarrow as pa
@@ -134,6 +135,36 @@ def parquets():
             pq.write_table(what, path, store_schema=False, write_statistics=False, **settings)
 
 
+def workbooks():
+    """Sheets as XML that is not packed, so that a changed byte is a changed character."""
+    main, parts = "http://schemas.openxmlformats.org/spreadsheetml/2006/main", "http://schemas.openxmlformats.org"
+    relations = f"{parts}/officeDocument/2006/relationships"
+    cells = {
+        "numbers.xlsx": """<row r="1"><c r="A1" t="inlineStr"><is><t>a</t></is></c><c r="B1" t="str"><v>b</v></c></row>
+            <row r="2"><c r="A2"><v>1.5</v></c><c r="B2"><v>-2e-3</v></c></row><row r="4"><c r="B4"><v>7</v></c></row>""",
+        "kinds.xlsx": """<row><c t="s"><v>0</v></c><c t="s"><v>1</v></c><c t="s"><v>2</v></c></row>
+            <row><c t="b"><v>1</v></c><c s="1"><v>45000.5</v></c><c><f>A1+1</f><v>3</v></c></row>
+            <row><c t="e"><v>#DIV/0!</v></c><c t="d"><v>2024-01-02</v></c><c t="s"><v>3</v></c></row>""",
+    }
+    for name, rows in cells.items():
+        if path := place("xlsx", name):
+            files = {
+                "xl/workbook.xml": f"""<workbook xmlns="{main}" xmlns:r="{relations}"><sheets>
+                    <sheet name="One" sheetId="1" r:id="rId1"/></sheets></workbook>""",
+                "xl/_rels/workbook.xml.rels": f"""<Relationships xmlns="{parts}/package/2006/relationships">
+                    <Relationship Id="rId1" Type="{relations}/worksheet" Target="worksheets/sheet1.xml"/>
+                    <Relationship Id="rId2" Type="{relations}/sharedStrings" Target="sharedStrings.xml"/>
+                    <Relationship Id="rId3" Type="{relations}/styles" Target="styles.xml"/></Relationships>""",
+                "xl/worksheets/sheet1.xml": f"""<worksheet xmlns="{main}"><sheetData>{rows}</sheetData></worksheet>""",
+                "xl/sharedStrings.xml": f"""<sst xmlns="{main}"><si><t>flag</t></si><si><t>day</t></si>
+                    <si><r><t>su</t></r><r><t>m</t></r></si><si><t>much &amp; more</t></si></sst>""",
+                "xl/styles.xml": f"""<styleSheet xmlns="{main}"><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>""",
+            }
+            with zipfile.ZipFile(path, "w") as packed:
+                for file, text in files.items():
+                    packed.writestr(zipfile.ZipInfo(file), text)
+
+
 def models(program):
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -190,5 +221,6 @@ def variants():
 texts()
 arrays()
 parquets()
+workbooks()
 models(sys.argv[1])
 variants()

@@ -44,7 +44,10 @@ fn damaged_files_are_read_or_refused_and_nothing_else() {
     let folder = folder("bounded");
     let record = run(&folder, &["--inputs", "60000", "--seed", "1"]);
     let targets = record["targets"].as_object().unwrap();
-    assert_eq!(targets.len(), if cfg!(feature = "parquet") { 9 } else { 8 });
+    assert_eq!(
+        targets.len(),
+        if cfg!(feature = "parquet") { 10 } else { 9 }
+    );
     for (name, progress) in targets {
         let count = |key: &str| progress[key].as_u64().unwrap();
         let (inputs, accepted, refused) = (count("inputs"), count("accepted"), count("refused"));

@@ -2,27 +2,18 @@
 //!
 //! A column of text counts as one factor, however many inputs it becomes: numbers are uniform over their ranges, levels equally likely.
 
-use crate::{Error, Factor, KernelModel, Predictor, Result, explained};
+use crate::{Error, Factor, KernelModel, Predictor, Result};
+use thinfit::pieces::lattice;
 use thinfit::{Mat, MatRef, Model, Sampled, Scaler, Sensitivity};
 
-/// Probability of the bounds on indices.
-pub const LEVEL: f64 = 0.9;
-/// Draws that bounds are made of.
-const DRAWS: usize = 100;
-/// Seed of the draws.
-const SEED: u64 = 1;
 /// Work that an estimate may take, in products of a parameter and a value: some seconds on two cores.
 const WORK: u64 = 1 << 33;
-/// How many deviations hold a normal number with this probability.
-const NORMAL: f64 = 1.645;
-/// Share of the variance of unseen rows that a model must explain for its bounds to mean something.
-const TRUSTED: f64 = 0.9;
-/// Points of the lattice at which draws are compared with their model.
-const MOST_POINTS: usize = 1 << 11;
+/// Points at which the deviation of a process is averaged.
+const SURE: usize = 256;
 /// Pairs of factors that a warning names.
 const NAMED: usize = 3;
 
-/// Bounds on the indices of one output at the probability [`LEVEL`]: what the model does not know of the function.
+/// Bounds on the indices of the function behind one output, which the model does not know exactly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bounds {
     /// Lower and upper bound of each first-order index (d).
@@ -152,28 +143,6 @@ impl Predictor {
         })
     }
 
-    /// Refuses bounds where so little is explained that the shape of the function, which they take for known, is not.
-    fn check_trust(&self, o: usize) -> Result<()> {
-        let record = self.record();
-        let errors = record
-            .validation_mse
-            .get(o)
-            .zip(record.validation_variance.get(o));
-        let share = errors.map_or(1.0, |(mse, variance)| explained(*mse, *variance));
-        match share >= TRUSTED {
-            true => Ok(()),
-            false => Err(Error::Data {
-                what: "bounds",
-                problem: format!(
-                    "expected a model that explains {:.0} % of the variance of unseen rows, found {:.0} %",
-                    100.0 * TRUSTED,
-                    100.0 * share.max(0.0)
-                ),
-                advice: "give more rows; these indices may be far off",
-            }),
-        }
-    }
-
     fn check_output(&self, o: usize) -> Result<()> {
         let c = self.outputs().len();
         match o < c {
@@ -186,71 +155,74 @@ impl Predictor {
         }
     }
 
-    /// Bounds on the indices of output `o`, from draws of functions that the samples allow as well: of the output weights of a network,
-    /// at its hidden weights, or from the posterior of a Gaussian process, with its kernel; wider where rows that were left out say
-    /// that its deviations are too small. They say nothing of the error of an
-    /// estimate, which is smaller as a rule, nor of samples that are not what they seem. `indices` are those of the model.
+    /// Bounds on the indices of the function behind output `o`, given `indices` of the model.
+    ///
+    /// Of the function f = model + r only the size of r is known, e = E r²/Var of the model. An index is the square of the length of a
+    /// projection of f, and no projection is longer than what is projected: √S is off by at most √e. Nothing is assumed of
+    /// the shape of r, so the bounds are wide rather than narrow.
     ///
     /// # Errors
-    /// A method that does not know how sure it is, a model that explains less than 90 % of unseen rows, or numbers that leave the finite range.
+    /// A model without an error on unseen rows, a constant, or numbers that leave the finite range.
     pub fn bounds(&self, o: usize, indices: &Sensitivity) -> Result<Bounds> {
-        self.check_trust(o)?;
-        let factors = Factor::all(self);
-        let (own, draws, quantile): (&dyn Function, Box<dyn Function>, f64) = match self {
-            Predictor::Network(model) => {
-                let draws = model.draws(o, DRAWS, SEED)?;
-                (
-                    model,
-                    Box::new(draws),
-                    model.uncertainty()?.quantile(o, LEVEL),
-                )
-            }
-            Predictor::Kernel(model) => {
-                let draws = model.draws(o, DRAWS, &factors, SEED)?;
-                (model, Box::new(draws), model.quantile(o, LEVEL)?)
-            }
-        };
-        // Rows that were left out tell whether deviations are too small.
-        let stretch = match quantile.is_finite() {
-            true => (quantile / NORMAL).max(1.0),
-            false => 1.0,
-        };
-        let over = OverFactors {
-            function: own,
-            factors: &factors,
-        };
-        // The draws, and the model itself after them.
-        let values = |at: MatRef<'_, f64>| {
-            let x = over.rows(at);
-            let (own, drawn) = (own.values(x.as_ref())?, draws.values(x.as_ref())?);
-            Ok(Mat::from_fn(at.nrows(), DRAWS + 1, |i, k| {
-                match k < DRAWS {
-                    true => own[(i, o)] + stretch * (drawn[(i, k)] - own[(i, o)]),
-                    false => own[(i, o)],
-                }
-            }))
-        };
-        let points = points(&*draws, &factors).min(MOST_POINTS);
-        let mut found = over.sampled(o, points, |sampled| sampled.of_each(&values, 0.0))?;
-        let own = found.split_off(DRAWS).remove(0);
-        let bounds = |kind: usize, exact: &[f64]| {
-            let of = |j: usize| {
-                // Draws and model are estimated at the same points, whose error is thus known.
-                let error = own[kind][j] - exact[j];
-                let drawn = found.iter().map(|draw| (draw[kind][j] - error).max(0.0));
-                let mut values: Vec<f64> = drawn.collect();
-                values.sort_by(f64::total_cmp);
-                let rank = |p: f64| values[(p * (DRAWS - 1) as f64).round() as usize];
-                let tail = 0.5 * (1.0 - LEVEL);
-                // The model's own index is one that the samples allow.
-                [rank(tail).min(exact[j]), rank(1.0 - tail).max(exact[j])]
-            };
-            (0..exact.len()).map(of).collect()
+        let share = self.unexplained(o)? / indices.variance;
+        if !share.is_finite() {
+            return Err(Error::Data {
+                what: "bounds",
+                problem: "the model is constant".into(),
+                advice: "fit it to more rows",
+            });
+        }
+        let around = |index: &f64| {
+            let (length, error) = (index.sqrt(), share.sqrt());
+            [
+                (length - error).max(0.0).powi(2),
+                (length + error).powi(2).min(1.0).max(*index),
+            ]
         };
         Ok(Bounds {
-            first: bounds(0, &indices.first),
-            total: bounds(1, &indices.total),
+            first: indices.first.iter().map(around).collect(),
+            total: indices.total.iter().map(around).collect(),
         })
+    }
+
+    /// The mean square of what the model gets wrong of output `o`, without the noise where that is known: of errors on unseen rows, and
+    /// for a process no less than it expects itself.
+    fn unexplained(&self, o: usize) -> Result<f64> {
+        let record = self.record();
+        let Some(mse) = record.validation_mse.get(o) else {
+            return Err(Error::Data {
+                what: "bounds",
+                problem: format!("the method `{}` has no error on unseen rows", record.method),
+                advice: "fit a Gaussian process or a thin network",
+            });
+        };
+        let found = record.findings.as_ref();
+        let (noise, least) = match self {
+            Predictor::Kernel(model) if model.signal().is_some() => {
+                let factors = Factor::all(self);
+                let (places, mut row) = (lattice(SURE, factors.len(), &[]), vec![0.0; model.dim()]);
+                let mut x = Mat::zeros(SURE, row.len());
+                for i in 0..SURE {
+                    let each = factors.iter().enumerate();
+                    each.for_each(|(k, factor)| factor.set(places[(i, k)], &mut row));
+                    row.iter().enumerate().for_each(|(j, v)| x[(i, j)] = *v);
+                }
+                let deviation = model.deviation(x.as_ref())?;
+                let mean = |of: &Mat<f64>| of.col(o).squared_norm_l2() / SURE as f64;
+                let own = mean(&deviation.model);
+                (mean(&deviation.observation) - own, own)
+            }
+            _ => (
+                found
+                    .and_then(|found| found.noise.get(o))
+                    .map_or(0.0, |noise| noise * noise),
+                found
+                    .and_then(|found| found.standard_error.get(o))
+                    .copied()
+                    .unwrap_or(0.0),
+            ),
+        };
+        Ok((mse - noise).max(least))
     }
 
     /// The factors that go together among the samples, the strongest first.
@@ -452,7 +424,7 @@ mod tests {
                 bounds.first[0][1] - bounds.first[0][0]
             };
             let (quiet, loud) = (width(0.1), width(1.0));
-            assert!(3.0 * quiet < loud && loud < 0.6, "{method}: {quiet} {loud}");
+            assert!(1.5 * quiet < loud && loud < 1.0, "{method}: {quiet} {loud}");
         }
         let plain = fitted("kernel-ridge", 0.1, false);
         let error = plain.bounds(0, &plain.sensitivity(0).unwrap());

@@ -63,7 +63,7 @@ pub use covariance::Covariance;
 pub use device::{Device, Placement};
 pub use effect::Effect;
 pub use factor::{Factor, Level, Setting};
-pub use importance::{Bounds, Dependence, LEVEL};
+pub use importance::{Bounds, Dependence};
 pub use kernels::edge::{Crossing, Edge};
 pub use kernels::gaussian_process::GaussianProcess;
 pub use kernels::kernel::Kernel;

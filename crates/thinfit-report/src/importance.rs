@@ -19,6 +19,7 @@ pub(crate) struct Importance {
     /// Whether the model explains so little that its indices tell nothing of the function.
     idle: bool,
     /// Which inputs depend on each other, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
 }
 
@@ -26,12 +27,14 @@ pub(crate) struct Importance {
 pub(crate) fn importance(model: &Predictor, o: usize, watch: &dyn Fn(f64)) -> Result<Importance> {
     let indices = model.sensitivity_watched(o, watch)?;
     let second = indices.second.as_ref();
-    let row = |i: usize| second.row(i).iter().copied().collect();
+    // More digits than the page shows would only make it larger.
+    let rounded = |share: &f64| (share * 1e6).round() / 1e6;
+    let row = |i: usize| second.row(i).iter().map(rounded).collect();
     let record = model.record();
     let errors = (record.validation_mse.get(o)).zip(record.validation_variance.get(o));
     Ok(Importance {
-        first: indices.first,
-        total: indices.total,
+        first: indices.first.iter().map(rounded).collect(),
+        total: indices.total.iter().map(rounded).collect(),
         second: (0..second.nrows()).map(row).collect(),
         closed_form: indices.closed_form,
         idle: errors.is_some_and(|(mse, variance)| explained(*mse, *variance) < NOTHING),

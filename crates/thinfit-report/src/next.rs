@@ -86,10 +86,15 @@ pub(crate) fn next(model: &Predictor, controls: &[Control]) -> Option<Next> {
             .map(|&i| x.row(i).iter().copied().collect())
             .collect(),
         widths: (chosen.iter())
-            .map(|&i| (0..c).map(|o| half[(i, o)]).collect())
+            .map(|&i| (0..c).map(|o| rounded(half[(i, o)])).collect())
             .collect(),
         level,
     })
+}
+
+/// As many digits as the page may show: more would only make it larger.
+fn rounded(width: f64) -> f64 {
+    format!("{width:.5e}").parse().unwrap_or(width)
 }
 
 /// The rows of inputs (n × d) at places of the controls, at values that a person would set.

@@ -134,7 +134,8 @@ pub fn choose(
         }
         Aim::Minimum(_) | Aim::Maximum(_) => vec![],
     };
-    let mut free: Vec<usize> = (0..n).collect();
+    let is_taken = |p: &usize| taken.row_iter().any(|row| row == candidates.row(*p));
+    let mut free: Vec<usize> = (0..n).filter(|p| !is_taken(p)).collect();
     let mut chosen: Vec<usize> = Vec::new();
     while chosen.len() < rows && !free.is_empty() {
         let gain = |&p: &usize| -> (f64, f64) {

@@ -11,9 +11,11 @@ use quick_xml::events::{BytesStart, Event};
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
-use thinfit_text::list;
+use thinfit_text::{list, shown};
 use zip::ZipArchive;
 
+/// Characters of a flaw that are told.
+const LONGEST: usize = 200;
 /// About the bytes that a cell takes in memory, without its text.
 const CELL: u64 = 48;
 /// The most rows and columns of a sheet.
@@ -307,6 +309,8 @@ fn too_large(path: &Path, what: &str, taken: u64, memory: Option<u64>) -> Error 
 /// The error of a file with a flaw.
 fn flawed(path: &Path, why: String) -> Error {
     let advice = "open it and save it again, or save the sheet as CSV";
+    // It may quote the file.
+    let why: String = shown(&why).chars().take(LONGEST).collect();
     malformed(path, "an Excel file (XLSX)", why, advice)
 }
 

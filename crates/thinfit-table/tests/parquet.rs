@@ -59,9 +59,8 @@ fn nulls_text_dates_and_damage_are_errors() {
         reader.select(columns);
         reader.read().unwrap_err().to_string()
     };
-    assert!(
-        message(&[1]).starts_with("a.parquet, row 2 (counted from 1): column `b` has no value")
-    );
+    let gaps = message(&[1]);
+    assert!(gaps.contains("(b: "), "{gaps}");
     assert!(message(&[2]).contains("column `name` is text or bytes, not a number"));
     assert!(message(&[8]).contains("column `day` is a date or time, not a number"));
     let mut bytes = files::parquet(true);

@@ -151,8 +151,8 @@ class Regressor(Estimator):
             together beyond what each does alone, the mean squared partial derivatives `derivative` (n_inputs,; 0 for
             text), `mean`, `variance`, and `closed_form`, whether these are exact up to rounding. `second` is empty for
             so many inputs that all pairs would take minutes. With `bounds`, `first_bounds` and `total_bounds`
-            (n_inputs, 2): at 90 %, what the model does not know of the function; NaN for methods that do not know it,
-            and for models that explain too little. With several outputs, every entry but `names` has one more axis in
+            (n_inputs, 2): how far the errors of the model, as unseen rows show them, may move an index at most; NaN for
+            methods without such errors. With several outputs, every entry but `names` has one more axis in
             front.
 
         Examples

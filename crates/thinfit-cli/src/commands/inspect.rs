@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use thinfit::{Encoding, Mat, Model, Record, Scaler, Sensitivity, Warp};
-use thinfit_methods::{Auto, Bounds, Crossing, Factor, Kernel, LEVEL, Predictor, Shape, explained};
+use thinfit_methods::{Auto, Bounds, Crossing, Factor, Kernel, Predictor, Shape, explained};
 use thinfit_study::Shapley;
 
 use crate::args::InspectArgs;
@@ -88,7 +88,7 @@ struct Importance {
     input: String,
     first_order: f64,
     total: f64,
-    /// Bounds at 90 %: what the model does not know of the function.
+    /// Bounds: what the model does not know of the function.
     #[serde(skip_serializing_if = "Option::is_none")]
     first_order_bounds: Option<[f64; 2]>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -460,8 +460,7 @@ fn write_importance(
     match &output.no_bounds {
         None => writeln!(
             out,
-            "  (±: bounds at {:.0} % on the indices of the function, which the model does not know exactly)",
-            100.0 * LEVEL
+            "  (±: by how much the errors of the model, as unseen rows show them, may move an index at most)"
         )?,
         Some(why) => writeln!(out, "  (no bounds on the indices: {why})")?,
     }

@@ -46,7 +46,7 @@ const ROWS: usize = 40;
 
 /// A command beside the model and, where it takes one, the table; and what its result is. A command that needs a table says so by
 /// `{data}`. A model that refuses it is in [`refused`].
-const COMMANDS: [(&[&str], Check); 13] = [
+const COMMANDS: [(&[&str], Check); 17] = [
     (&["predict", "{model}", "{data}"], Check::Rows(0)),
     (&["predict", "{model}", "{data}", "--std"], Check::Rows(1)),
     (
@@ -81,6 +81,13 @@ const COMMANDS: [(&[&str], Check); 13] = [
         &["export", "{model}", "--to=latex", "-o", "m.tex"],
         Check::Text,
     ),
+    (&["inspect", "{model}", "{data}"], Check::Text),
+    (&["minimise", "{model}"], Check::Text),
+    (
+        &["propagate", "{model}", "inputs.toml", "--rows=100"],
+        Check::Text,
+    ),
+    (&["suggest", "{model}", "--rows=3"], Check::Text),
 ];
 
 /// What a result is checked for.
@@ -214,6 +221,16 @@ fn try_all(model: &str, options: &[&str], outputs: usize, tables: &[(&str, bool)
     ));
     for &(kind, gaps) in tables {
         write(&folder, "data.csv", table(kind, outputs));
+        let first = if kind == "odd names" {
+            "flow [m³/s]"
+        } else {
+            "a"
+        };
+        write(
+            &folder,
+            "inputs.toml",
+            format!("\"{first}\" = [0.2, 0.8]\n"),
+        );
         let targets = targets(kind, outputs);
         let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
         let fit = [&["fit", "data.csv", "-q"], &targets[..], options].concat();

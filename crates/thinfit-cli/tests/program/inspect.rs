@@ -84,12 +84,12 @@ fn text_is_one_input_and_inputs_that_go_together_are_warned_of() {
         "Shapley",
         "3 levels",
         "closed form",
-        "bounds at 90 %",
+        "may move an index at most",
         "thinfit inspect model.json TABLE",
     ] {
         assert!(report.contains(words), "`{words}` is missing in\n{report}");
     }
-    assert!(!report.contains("stone=slate "), "{report}");
+    assert!(!report.contains("\n  stone="), "{report}");
     let json = succeed(&folder, &["inspect", "model.json", "train.csv", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let output = &json["outputs"][0];

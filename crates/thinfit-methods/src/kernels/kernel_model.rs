@@ -15,7 +15,6 @@
 
 pub(crate) mod calibration;
 mod covariance;
-mod draws;
 pub(crate) mod file;
 mod importance;
 mod integrals;

@@ -57,7 +57,7 @@ const showAnswer = () => {
   const [f, half, error] = at(state.row), digits = digitsLeft(error);
   const places = decimals(f, error > LOST ? null : half, Math.max(digits, 1));
   byId("answer").textContent = fixed(f, places);
-  const far = cards.filter(({ control }) => !control.levels && !(placeOf(control, state.row[control.first]) >= -1e-9 && placeOf(control, state.row[control.first]) <= 1 + 1e-9));
+  const far = cards.filter(({ control }) => !control.levels && !(Math.abs(placeOf(control, state.row[control.first]) - 0.5) <= 0.5 + 1e-9));
   const bounds = byId("bounds");
   if (far.length > 0) {
     bounds.textContent = "no interval outside the samples";

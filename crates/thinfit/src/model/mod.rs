@@ -1,6 +1,5 @@
 //! A fitted model: the network with its scaling, uncertainty and record.
 
-mod draws;
 pub(crate) mod findings;
 #[allow(clippy::module_inception)]
 pub(crate) mod model;

@@ -66,19 +66,6 @@ impl Sampled<'_> {
         moments.indices(noise, false)
     }
 
-    /// First-order and total indices of c functions at once, without pairs and derivatives: [first, total] of each.
-    ///
-    /// # Errors
-    /// As [`Sampled::sensitivity`].
-    pub fn of_each(&self, values: &Values<'_>, noise: f64) -> Result<Vec<[Vec<f64>; 2]>> {
-        let (_, moments) = self.moments(values, false, &|_| ())?;
-        let indices = moments.into_iter().map(|moments| {
-            let indices = moments.indices(noise, false)?;
-            Ok([indices.first, indices.total])
-        });
-        indices.collect()
-    }
-
     /// The main effect of input `j`: E\[f | x_j = v\] for every v of `at`, with the other inputs uniform on the box.
     ///
     /// # Errors
