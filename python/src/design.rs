@@ -100,7 +100,7 @@ pub fn design(
             _ => Column::Numbers(
                 values
                     .map(|value| match value {
-                        Value::Number(number) => number,
+                        Value::Number(number) => input.range.rounded(number),
                         Value::Level(_) => f64::NAN,
                     })
                     .collect(),

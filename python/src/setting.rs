@@ -58,7 +58,9 @@ fn in_python(text: &str) -> String {
         return text.into();
     };
     let kinds = ["invalid type: ", "invalid value: ", "invalid "];
-    let kinds = kinds.iter().chain(&["unknown variant ", "unknown field "]);
+    let kinds = kinds
+        .iter()
+        .chain(&["unknown variant ", "unknown field ", "found "]);
     let found = kinds
         .filter_map(|kind| found.strip_prefix(kind))
         .next()

@@ -186,7 +186,7 @@ def test_a_column_of_text_is_one_input_in_indices_and_effects():
     rng = np.random.default_rng(3)
     size, stone = rng.random(90), rng.choice(["granite", "marble", "slate"], 90)
     frame = pd.DataFrame({"size": size, "stone": stone})
-    model = thinfit.GaussianProcessRegressor().fit(frame, size + 2.0 * (stone == "slate"))
+    model = thinfit.ARDGaussianProcessRegressor().fit(frame, size + 2.0 * (stone == "slate"))
     assert list(model.encoded_names_) == ["size", "stone=granite", "stone=marble", "stone=slate"]
     assert len(model.feature_importances_) == len(model.feature_names_in_) == 2
     indices = model.sobol_indices(bounds=True)

@@ -15,15 +15,20 @@ pub fn brief(text: &str) -> String {
     }
 }
 
+/// The name that `name` may have been meant to be: the one that the fewest changes of characters lead to, if these are few.
+pub fn nearest<'a>(names: &'a [impl AsRef<str>], name: &str) -> Option<&'a str> {
+    let length = name.chars().count();
+    let few = ..length.min(length.div_ceil(3) + 1);
+    let near = |known: &&str| few.contains(&distance(known, name));
+    let names = names.iter().map(AsRef::as_ref).filter(near);
+    names.min_by_key(|known| distance(known, name))
+}
+
 /// A hint for a `name` that is not among `names`.
 pub fn suggest(names: &[impl AsRef<str>], name: &str) -> String {
     let length = name.chars().count();
+    let nearest = nearest(names, name);
     let names = || names.iter().map(AsRef::as_ref);
-    let near =
-        |known: &&str| (..length.min(length.div_ceil(3) + 1)).contains(&distance(known, name));
-    let nearest = names()
-        .filter(near)
-        .min_by_key(|known| distance(known, name));
     // `Yield` for `Yield (%)`.
     let longer = |known: &&str| length > 1 && known.to_lowercase().contains(&name.to_lowercase());
     match nearest.or_else(|| names().find(longer)) {

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ._native import InterruptedFit
     from .auto import AutoRegressor
+    from .base import ExtrapolationWarning
     from .baselines import (
         AnovaRFFRegressor,
         ARDGaussianProcessRegressor,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
         ShrimpRegressor,
         SwimRegressor,
     )
-    from .base import ExtrapolationWarning
     from .comparison import Comparison, compare
     from .files import load
     from .gft import GFTRegressor

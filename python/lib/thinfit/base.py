@@ -662,7 +662,7 @@ class Regressor(Estimator):
         """Inputs, outputs with as many axes as given, and the names of both."""
         outputs = _names(y)
         # What `suggest` returns its rows in.
-        self._frame = type(X) if type(X).__module__.startswith(("pandas.", "polars.")) else None
+        self._frame = type(X) if type(X).__module__.split(".")[0] in ("pandas", "polars") else None
         # Values that are not finite are refused here, with the names of their columns.
         measured = np.asarray(y)
         if measured.dtype.kind == "f" and measured.ndim in (1, 2):

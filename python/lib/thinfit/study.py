@@ -237,11 +237,7 @@ def _summary(found: dict[str, Any]) -> Summary:
 
 def _rows(estimator: Regressor, points: list[Point]) -> Any:
     """The points as the model takes them: a frame if it knows column names."""
-    if hasattr(estimator, "feature_names_in_"):
-        try:
-            import pandas
-        except ImportError:
-            pass
-        else:
-            return pandas.DataFrame(points)
+    frame = getattr(estimator, "_frame", None)
+    if frame is not None:
+        return frame({name: [point[name] for point in points] for name in points[0]})
     return np.array([list(point.values()) for point in points])

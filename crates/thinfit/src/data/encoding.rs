@@ -9,7 +9,7 @@ use crate::{Error, Result};
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
-use thinfit_text::{LONGEST_NAME, clean};
+use thinfit_text::{LONGEST_NAME, clean, nearest};
 
 /// Most levels in a message.
 const MOST_SHOWN: usize = 8;
@@ -378,16 +378,12 @@ impl Coded {
         }
     }
 
-    /// A text that is unknown, and the level that it differs from in upper and lower case or blanks alone.
+    /// A text that is unknown, and the level that was probably meant.
     fn found(&self, text: &str) -> String {
         let (Code::Ordinal { levels } | Code::OneHot { levels }) = &self.code else {
             return format!("`{text}`");
         };
-        let plain = |text: &str| -> String {
-            let plain = text.chars().filter(|c| c.is_alphanumeric());
-            plain.flat_map(char::to_lowercase).collect()
-        };
-        match levels.iter().find(|level| plain(level) == plain(text)) {
+        match nearest(levels, text) {
             Some(level) => format!("`{text}` (did you mean `{level}`?)"),
             None => format!("`{text}`"),
         }
