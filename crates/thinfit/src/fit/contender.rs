@@ -8,6 +8,7 @@ use crate::model::record::Record;
 use crate::model::uncertainty::{Uncertainty, spread};
 use crate::network::features::{fitted, planes};
 use crate::polish::race::Origin;
+use crate::solve::condensed::{Condensed, LEAF};
 use crate::solve::orthogonal::Orthogonal;
 use crate::solve::ridge::KAPPAS;
 use crate::train::phases::Check;
@@ -16,9 +17,6 @@ use faer::Mat;
 
 /// Entries of the largest design matrix that is factored at once (64 MiB).
 const FACTOR_ENTRIES: usize = 8 << 20;
-
-/// Rows per block beyond that.
-const FACTOR_ROWS: usize = 4096;
 
 /// Hidden weights (n × d′), their origin, and the solution for their output weights.
 pub(super) struct Contender {
@@ -85,11 +83,13 @@ impl Fit<'_> {
             let e = planes(&rows);
             return Orthogonal::new(activation, form, e.as_ref(), rows.y, rows.weights);
         }
-        let blocks = (0..rows.len()).step_by(FACTOR_ROWS).map(|start| {
-            let block = rows.slice(start, FACTOR_ROWS.min(rows.len() - start));
-            (planes(&block), block.y, block.weights)
+        let leaves = (0..rows.len()).step_by(LEAF).map(|start| {
+            let leaf = rows.slice(start, LEAF.min(rows.len() - start));
+            (planes(&leaf), leaf.y, leaf.weights)
         });
-        Orthogonal::condensed(activation, form, blocks)
+        let condensed = Condensed::new(activation, form, leaves);
+        let condensed = condensed.unwrap_or_else(|| unreachable!("there are rows"));
+        Orthogonal::condensed(activation, condensed)
     }
 
     /// τ of the final output weights for a factorisation of the same features.

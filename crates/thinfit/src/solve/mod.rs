@@ -1,6 +1,7 @@
 //! Output weights for given hidden weights: the normal equations where speed counts, orthogonal factorisations where
 //! accuracy does.
 
+pub(crate) mod condensed;
 pub(crate) mod damped;
 mod decomposition;
 pub(crate) mod householder;

@@ -6,13 +6,13 @@
 //! and weighted. This file also owns what one factorisation gives for free: leave-one-out residuals, the choice of τ
 //! and the covariance of b. It does not move w.
 
+use super::condensed::{Condensed, Parts};
 use super::decomposition::{Decomposition, Influence};
 use super::stacked::{Form, roots, stack, stack_outputs};
 use crate::data::rows::Rows;
 use crate::math::product::product;
 use crate::network::features::fitted;
 use crate::network::planes::conjugate;
-use crate::solve::householder::Qr;
 use crate::{Activation, Error, Result};
 use faer::{Mat, MatRef};
 
@@ -62,36 +62,16 @@ impl Orthogonal {
         })
     }
 
-    /// Factors rows that come in blocks (planes, outputs, weights), in memory that does not grow with their number.
-    ///
-    /// The QR of \[A | y\] is updated block by block: with its triangle \[R, z; 0, ρ\] the problem |A b − y|² is
-    /// |R b − z|² + |ρ|², p rows instead of q. Single samples are no longer known, so there are no leave-one-out
-    /// residuals; the noise of y enters through Re(A b) alone, whose rows have a triangle of their own.
-    pub(crate) fn condensed<'a>(
-        activation: Activation,
-        form: Form,
-        blocks: impl Iterator<Item = (Mat<f64>, MatRef<'a, f64>, Option<&'a [f64]>)>,
-    ) -> Result<Orthogonal> {
-        let (mut all, mut noisy) = (Mat::zeros(0, 0), Mat::zeros(0, 0));
-        let (mut p, mut c) = (0, 0);
-        for (e, y, weights) in blocks {
-            let roots = roots(weights);
-            let a = stack(activation, form, e.as_ref(), roots.as_deref(), 0);
-            let z = stack_outputs(y, roots.as_deref(), a.nrows());
-            (p, c) = (a.ncols(), z.ncols());
-            let both = Mat::from_fn(a.nrows(), p + c, |i, j| {
-                if j < p { a[(i, j)] } else { z[(i, j - p)] }
-            });
-            all = triangle_below(all, both.as_ref());
-            noisy = triangle_below(noisy, a.as_ref().subrows(0, y.nrows()));
-        }
-        require_finite(&all)?;
-        let rows = p.min(all.nrows());
-        let a = all.as_ref().submatrix(0, 0, rows, p).to_owned();
+    /// Factors rows that were condensed. Single samples are no longer known, so there are no leave-one-out residuals; the noise
+    /// of y enters through Re(A b) alone, whose rows have a triangle of their own.
+    pub(crate) fn condensed(activation: Activation, rows: Condensed) -> Result<Orthogonal> {
+        let Parts { a, y, noisy } = rows.parts();
+        require_finite(&a)?;
+        require_finite(&y)?;
         Ok(Orthogonal {
             activation,
             m: 0,
-            y: all.as_ref().submatrix(0, p, rows, c).to_owned(),
+            y,
             roots: None,
             ignored: Vec::new(),
             noisy: Some(noisy),
@@ -241,22 +221,6 @@ fn require_finite(a: &Mat<f64>) -> Result<()> {
         step: 0,
         advice: "the hidden weights or the inputs are too large",
     })
-}
-
-/// The triangle of the QR of `above` with `below` under it; as long as there are too few rows, the rows themselves.
-fn triangle_below(above: Mat<f64>, below: MatRef<'_, f64>) -> Mat<f64> {
-    let (old, columns) = (above.nrows(), below.ncols());
-    let joined = Mat::from_fn(old + below.nrows(), columns, |i, j| {
-        if i < old {
-            above[(i, j)]
-        } else {
-            below[(i - old, j)]
-        }
-    });
-    if joined.nrows() < columns {
-        return joined;
-    }
-    Qr::new(joined).triangle()
 }
 
 /// The argument with the least finite score.

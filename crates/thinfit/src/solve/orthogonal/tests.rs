@@ -1,5 +1,6 @@
 use super::*;
 use crate::network::features;
+use crate::solve::householder::Qr;
 use crate::solve::stacked::CASES;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -328,7 +329,7 @@ fn condensed_rows_give_the_same_weights_and_covariance() {
             let weights: Vec<f64> = (0..90).map(|i| 0.5 + (i % 3) as f64).collect();
             let whole =
                 Orthogonal::new(activation, form, e.as_ref(), y.as_ref(), Some(&weights)).unwrap();
-            let blocks = [(0, 7), (7, 50), (57, 33)].map(|(start, len)| {
+            let leaves = [(0, 7), (7, 50), (57, 3), (60, 12), (72, 18)].map(|(start, len)| {
                 let part = e.as_ref().subrows(start, len).to_owned();
                 (
                     part,
@@ -336,7 +337,8 @@ fn condensed_rows_give_the_same_weights_and_covariance() {
                     Some(&weights[start..start + len]),
                 )
             });
-            let condensed = Orthogonal::condensed(activation, form, blocks.into_iter()).unwrap();
+            let rows = Condensed::new(activation, form, leaves.into_iter()).unwrap();
+            let condensed = Orthogonal::condensed(activation, rows).unwrap();
             let tau = whole.tau(1e-4);
             assert!((condensed.tau(1e-4) - tau).abs() < 1e-12 * tau);
             let close = |a: Mat<f64>, b: Mat<f64>| (&a - &b).norm_max() <= 1e-8 * b.norm_max();
