@@ -262,7 +262,7 @@ impl Model {
         })
     }
 
-    /// Bounds on first-order and total indices at 90 %; none where the model does not know how sure it is.
+    /// Bounds on first-order and total indices; none where the model has no error on unseen rows.
     fn bounds(
         &self,
         py: Python<'_>,

@@ -19,12 +19,12 @@ def bars(model, x):
 
 def indices(model, ranges, x):
     found = model.sobol_indices()
-    return found.first_order, found.total
+    return found.first, found.total
 
 
 def minimum(model, ranges):
     found = model.minimise()
-    return found.x, found.value
+    return list(found.point.values()), found.value
 
 
 def suggest(model, ranges, x, y, rows):

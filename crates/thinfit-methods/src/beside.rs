@@ -15,21 +15,17 @@ pub struct Beside {
     pub predicted: Mat<f64>,
     /// How the rows stand to those of the fit.
     pub seen: Seen,
-    /// What the model itself predicts.
-    own: Mat<f64>,
 }
 
 impl Beside {
-    /// Bounds of `level` around the predictions, as wide as those of the model at the rows `x`; none where the model has none.
+    /// Bounds of `level` around the predictions at the rows `x`; none where the model has none, and for rows of the fit, where those of the
+    /// model are too narrow for predictions without the row.
     pub fn interval(&self, model: &Predictor, x: MatRef<'_, f64>, level: f64) -> Option<Interval> {
+        if matches!(self.seen, Seen::LeftOut(_) | Seen::Fitted(_)) {
+            return None;
+        }
         let bounds = model.interval_inside(x, level).ok();
-        let bounds = bounds.filter(Interval::is_finite)?;
-        let moved = &self.predicted - &self.own;
-        Some(Interval {
-            low: &bounds.low + &moved,
-            high: &bounds.high + &moved,
-            ..bounds
-        })
+        bounds.filter(Interval::is_finite)
     }
 }
 
@@ -110,6 +106,21 @@ impl Seen {
 }
 
 impl Predictor {
+    /// How many of the rows `x` (m × d) with outputs `y` (m × c), at which the model is `f` (m × c), it was fitted to; 0 where it does not
+    /// know.
+    pub fn fitted_among(
+        &self,
+        x: MatRef<'_, f64>,
+        y: MatRef<'_, f64>,
+        f: MatRef<'_, f64>,
+    ) -> usize {
+        match recognised(self, x, y, f) {
+            Recognised::All => x.nrows(),
+            Recognised::Unknown => 0,
+            Recognised::Each(places) => places.iter().flatten().count(),
+        }
+    }
+
     /// What to compare the outputs `y` (m × c) of the rows `x` (m × d) with.
     ///
     /// # Errors
@@ -132,11 +143,7 @@ impl Predictor {
                 },
             },
         };
-        Ok(Beside {
-            predicted,
-            seen,
-            own,
-        })
+        Ok(Beside { predicted, seen })
     }
 
     /// Puts predictions of models that had not seen the row in their places; none, and nothing done, where there are none.
@@ -152,7 +159,7 @@ impl Predictor {
             _ => None,
         };
         let error = |row: usize, o: usize| match &closed {
-            Some(errors) => Some(errors[(row, o)]),
+            Some(errors) => (row < errors.nrows()).then(|| errors[(row, o)]),
             None => rows?.left_out(row, o),
         };
         let mut replaced = predicted.clone();

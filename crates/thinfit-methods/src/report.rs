@@ -94,9 +94,7 @@ impl Predictor {
         for (name, &noise) in self.outputs().iter().zip(&found.noise) {
             if noise > 0.0 {
                 let noise = four_digits(noise);
-                lines.push(format!(
-                    "noise of {name}: {noise}, which no model can predict"
-                ));
+                lines.push(format!("noise of {name}, as this model sees it: {noise}"));
             }
         }
         lines.extend(self.inputs_that_matter(found));
@@ -130,18 +128,20 @@ impl Predictor {
         let title = "tried; the first was chosen";
         let widest = widest.max(title.len()) + 2;
         let _ = write!(text, "\n{title:<widest$}");
-        for name in self.outputs() {
-            let title = match self.outputs().len() {
-                1 => "rmse".into(),
-                _ => format!("rmse of {name}"),
-            };
-            let _ = write!(text, "{title:>14}");
+        let of_output = |name: &String| match self.outputs().len() {
+            1 => "rmse".into(),
+            _ => format!("rmse of {name}"),
+        };
+        let titles: Vec<String> = self.outputs().iter().map(of_output).collect();
+        for title in &titles {
+            let _ = write!(text, "{title:>0$}", title.chars().count().max(12) + 2);
         }
         text.push('\n');
         for tried in &found.tried {
             let _ = write!(text, "{:<widest$}", tried.name);
-            for mse in &tried.mse {
-                let _ = write!(text, "{:>14}", four_digits(mse.sqrt()));
+            for (mse, title) in tried.mse.iter().zip(&titles) {
+                let width = title.chars().count().max(12) + 2;
+                let _ = write!(text, "{:>width$}", four_digits(mse.sqrt()));
             }
             text.push('\n');
         }

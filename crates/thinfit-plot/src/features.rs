@@ -161,7 +161,8 @@ impl Pairs<'_> {
             self.markers.draw(canvas, centre, b, RADIUS);
         }
         let name = |wanted: bool, k: usize| match wanted {
-            true => format!("{} {}", features.unit, features.inputs[k]),
+            // The summary says what is counted.
+            true => features.inputs[k].to_owned(),
             false => String::new(),
         };
         let left = up.map_or("share of the output weights".into(), |k| {

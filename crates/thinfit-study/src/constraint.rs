@@ -103,10 +103,10 @@ impl<'a> Rest<'a> {
     fn term(&mut self) -> Result<(Option<usize>, f64), String> {
         let (mut factor, mut number) = self.atom()?;
         loop {
-            let divide = match (self.eat("*") || self.eat("·"), self.eat("/")) {
-                (true, _) => false,
-                (false, true) => true,
-                (false, false) => return Ok((factor, number)),
+            let divide = match self.eat("*") || self.eat("·") {
+                true => false,
+                false if self.eat("/") => true,
+                false => return Ok((factor, number)),
             };
             match self.atom()? {
                 (Some(_), _) if divide || factor.is_some() => {

@@ -213,7 +213,7 @@ impl Chunk {
             }
         }
         let f = model.predict(x.as_ref())?;
-        let interval = model.interval(x.as_ref(), ONE_DEVIATION).ok();
+        let interval = model.interval_inside(x.as_ref(), ONE_DEVIATION).ok();
         let interval = interval.filter(|interval| interval.is_finite());
         let observations = interval.map(|interval| {
             Mat::from_fn(rows, f.ncols(), |i, o| {

@@ -232,11 +232,15 @@ impl<'a> Region<'a> {
             _ => 1.0 / length,
         };
         // What rounding alone misses is let pass.
-        let slack = missed.max(0.0) / length;
+        let bound = match constraint.relation {
+            Relation::AtMost => bound.max(least),
+            Relation::AtLeast => bound.min(most),
+            Relation::Equal => bound.clamp(least, most),
+        };
         normal.iter_mut().for_each(|v| *v *= sign);
         Ok(Some(Face {
             normal,
-            bound: sign * bound - slack,
+            bound: sign * bound,
             equal: constraint.relation == Relation::Equal,
         }))
     }

@@ -18,7 +18,7 @@ use crate::Ranges;
 use crate::improvement::improvement;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use thinfit::{Mat, MatRef, Result};
+use thinfit::{Error, Mat, MatRef, Result};
 use thinfit_design::{Input, Range, Scheme, Space, plan};
 use thinfit_methods::{Covariance, Predictor};
 
@@ -32,6 +32,8 @@ const WORK: usize = 1 << 34;
 const BEYOND: f64 = 0.03;
 /// Inputs for which Sobol's sequence is known.
 const SOBOL: usize = 256;
+/// Numbers of the largest covariance (1 GiB).
+const MOST_NUMBERS: usize = 1 << 27;
 /// How much of the weight of a reference row comes from the errors nearby.
 const LOCAL: f64 = 0.5;
 /// Candidates around the best mean are as far from it as ten to powers down to this.
@@ -100,7 +102,8 @@ pub fn suggest(
 }
 
 /// The `rows` candidates (n × d) that are most useful, the most useful first; `reference` (any number × d) are the rows at which the model should
-/// know f, and `taken` those that count as sampled. Each is chosen once.
+/// know f, and `taken` those that count as sampled. Each is chosen once; of equal ones there
+/// may be fewer than asked for.
 ///
 /// # Errors
 /// As [`suggest`].
@@ -113,6 +116,18 @@ pub fn choose(
     taken: MatRef<'_, f64>,
 ) -> Result<Vec<usize>> {
     let (n, r) = (candidates.nrows(), reference.nrows());
+    let numbers = (n + r + taken.nrows()).saturating_mul(n + taken.nrows());
+    if numbers > MOST_NUMBERS {
+        return Err(Error::Data {
+            what: "rows",
+            problem: format!(
+                "{} rows to choose from and {} that are taken",
+                n,
+                taken.nrows()
+            ),
+            advice: "ask for fewer rows, or give those that are taken to the fit",
+        });
+    }
     let columns = stacked(&[candidates, taken]);
     let all = stacked(&[reference, columns.as_ref()]);
     let mut posterior = model.covariance(all.as_ref(), columns.as_ref())?;
@@ -126,7 +141,9 @@ pub fn choose(
         Some(samples) => signed(model, goal, samples.as_ref())?,
         None => means.clone(),
     };
-    let mut best = known.into_iter().fold(f64::INFINITY, f64::min);
+    // Rows that are taken count with the values that the model expects.
+    let known = known.into_iter().chain(means.iter().skip(n).copied());
+    let mut best = known.fold(f64::INFINITY, f64::min);
     let weights: Vec<f64> = match goal {
         Aim::Uncertainty => {
             let doubt = model.doubt(reference)?.into_iter();
@@ -160,6 +177,8 @@ pub fn choose(
         };
         let at = (0..free.len()).max_by(larger).unwrap_or(0);
         let p = free.remove(at);
+        // Levels and whole numbers make equal rows.
+        free.retain(|&q| candidates.row(q) != candidates.row(p));
         condition(&mut posterior, r, p);
         if let Some(mean) = means.get(p) {
             best = best.min(*mean);
@@ -332,6 +351,25 @@ mod tests {
             let first = |rows: &Mat<f64>| [rows[(0, 0)], rows[(0, 1)]];
             assert_ne!(first(&found), first(&more), "{name}");
         }
+    }
+
+    #[test]
+    fn of_equal_candidates_one_is_chosen() {
+        let model = model("gaussian-process");
+        let candidates = Mat::from_fn(9, 2, |i, _| [0.2, 0.9, 0.6][i % 3]);
+        let none = none();
+        let reference = filled(20, 3);
+        let found = choose(
+            &model,
+            Aim::Uncertainty,
+            6,
+            candidates.as_ref(),
+            reference.as_ref(),
+            none.as_ref(),
+        );
+        let mut places: Vec<usize> = found.unwrap().iter().map(|p| p % 3).collect();
+        places.sort_unstable();
+        assert_eq!(places, [0, 1, 2]);
     }
 
     #[test]

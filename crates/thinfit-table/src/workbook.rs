@@ -32,6 +32,15 @@ pub(crate) enum Content {
     Error(String),
 }
 
+impl Content {
+    fn text(&self) -> &str {
+        match self {
+            Content::Number(_) => "",
+            Content::Text(text) | Content::Error(text) => text,
+        }
+    }
+}
+
 /// A row that is not empty.
 pub(crate) struct Row {
     /// Its number in the sheet, from 1.
@@ -180,6 +189,9 @@ impl Workbook {
                         let place = place.map_or(Ok(next), |place| position(&place))?;
                         let kind = attribute(element, "t").unwrap_or_default();
                         let style = attribute(element, "s").and_then(|style| style.parse().ok());
+                        if place.0 > LARGEST.0 || place.1 >= LARGEST.1 {
+                            return Err("a cell beyond the last row or column".into());
+                        }
                         next = (place.0, place.1 + 1);
                         open = Some((place, kind, style.unwrap_or(0)));
                         value.clear();
@@ -192,7 +204,9 @@ impl Workbook {
                         value += &content(event)?;
                     }
                 }
-                Event::End(element) if element.local_name().as_ref() == "row" => next.0 += 1,
+                Event::End(element) if element.local_name().as_ref() == "row" => {
+                    next.0 = next.0.saturating_add(1);
+                }
                 Event::End(element) if element.local_name().as_ref() == "c" => {
                     let Some(((row, column), kind, style)) = open.take() else {
                         return Ok(());
@@ -200,7 +214,8 @@ impl Workbook {
                     let Some(content) = self.content(&kind, style, &value)? else {
                         return Ok(());
                     };
-                    taken += CELL + value.len() as u64;
+                    // A text may be shared by many cells, each of which has its own.
+                    taken += CELL + content.text().len() as u64;
                     if self.memory.is_some_and(|most| taken > most) {
                         stopped = Some(taken);
                         return Err(String::new());

@@ -332,12 +332,12 @@ fn tell_front(out: &mut impl Write, args: &MinimiseArgs, found: &Front) -> Resul
     // Evenly over the front, with both ends.
     let places = (0..shown).map(|k| k * last / (shown - 1).max(1));
     write_table(out, &names, &places.map(row).collect::<Vec<_>>())?;
-    if shown < found.points.len() && args.output.is_none() {
-        writeln!(
-            out,
-            "\n-o front.csv writes all {} points",
-            found.points.len()
-        )?;
+    if shown < found.points.len() {
+        let all = match &args.output {
+            Some(path) => format!("all of them are in {}", path.display()),
+            None => "-o front.csv writes all of them".into(),
+        };
+        writeln!(out, "\n{} more; {all}", found.points.len() - shown)?;
     }
     Ok(())
 }

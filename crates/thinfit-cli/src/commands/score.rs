@@ -15,6 +15,7 @@ use crate::failure::Failure;
 use crate::memory::Memory;
 use crate::output::check_distinct;
 use crate::progress::Progress;
+use crate::terminal;
 
 /// Errors of one output.
 #[derive(Serialize)]
@@ -69,11 +70,16 @@ pub fn run(args: &ScoreArgs, memory: Memory, out: &mut impl Write) -> Result<(),
         0,
         vec![Sums::default(); targets.len()],
     );
+    let mut fitted = 0;
     let rows_at_a_time = block(d + targets.len());
     while let Some(Block { x: block, .. }) = next_block(&mut reader, &model, rows_at_a_time)? {
         let x = block.as_ref().subcols(0, d);
         outside.count(&model, x);
         let f = model.predict(x).map_err(|error| in_table(error, rows))?;
+        if targets.len() == model.outputs().len() {
+            let y = block.as_ref().subcols(d, targets.len());
+            fitted += model.fitted_among(x, y, f.as_ref());
+        }
         for i in 0..block.nrows() {
             rows += 1;
             for (o, sums) in sums.iter_mut().enumerate() {
@@ -98,6 +104,13 @@ pub fn run(args: &ScoreArgs, memory: Memory, out: &mut impl Write) -> Result<(),
     }
     tell_dropped(reader.dropped(), &Progress::new(false));
     warn(&outside, &model);
+    if fitted > 0 {
+        // A warning that no one reads is no reason to fail.
+        let _ = writeln!(
+            terminal::stderr(),
+            "warning: the model was fitted to {fitted} of these {rows} rows; on new rows its errors are larger"
+        );
+    }
     let scores = sums.iter().zip(targets).map(|(sums, output)| {
         let mse = sums.squares / rows as f64;
         Score {

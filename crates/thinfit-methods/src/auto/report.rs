@@ -126,7 +126,14 @@ fn words(
     words.extend(jump::words(best, samples));
     let idle: Vec<usize> = (0..d).filter(|j| !inputs.contains(j)).collect();
     if !idle.is_empty() && idle.len() <= 12 && idle.len() < d {
-        words.push(format!("no effect can be seen of {}", listed(&idle)));
+        // The indicators of a text are one column to the user.
+        let column = |j: &usize| names[*j].split_once('=').map_or(&*names[*j], |pair| pair.0);
+        let mut columns: Vec<&str> = idle.iter().map(column).collect();
+        columns.dedup();
+        words.push(format!(
+            "too small to be told from the error of the model: the effect of {}",
+            columns.join(", ")
+        ));
     } else if inputs.is_empty() {
         words.push("no input has an effect that can be seen".into());
     } else if !idle.is_empty() {

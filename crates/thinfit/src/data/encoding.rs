@@ -299,7 +299,11 @@ impl Coded {
             }
             Code::Quantity { unit } => {
                 let expected = format!("a number with the unit {unit}");
-                let read = |text: &str| quantity(text).filter(|q| q.1 == unit).map(|q| q.0);
+                // A bare number is taken to be in the unit, as of a plan or a minimum.
+                let read = |text: &str| {
+                    let with_unit = quantity(text).filter(|q| q.1 == unit).map(|q| q.0);
+                    with_unit.or_else(|| number(text))
+                };
                 Ok(vec![self.values(column, &expected, read)?])
             }
             Code::Ordinal { levels } => {

@@ -143,3 +143,46 @@ fn stacked(above: &Mat<f64>, below: &Mat<f64>) -> Mat<f64> {
         .copy_from(below);
     both
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `count` leaves of `rows` rows of a real activation (3 columns, 2 outputs).
+    fn leaves(y: &[Mat<f64>], rows: usize) -> impl Iterator<Item = Leaf<'_>> {
+        y.iter().enumerate().map(move |(k, y)| {
+            let entry = |i: usize, j: usize| ((31 * (k * rows + i) + 7 * j) as f64).sin();
+            (Mat::from_fn(rows, 3, entry), y.as_ref(), None)
+        })
+    }
+
+    fn outputs(count: usize, rows: usize) -> Vec<Mat<f64>> {
+        let of = |k: usize| Mat::from_fn(rows, 2, |i, o| ((k * rows + i + o) as f64).cos());
+        (0..count).map(of).collect()
+    }
+
+    fn condensed(count: usize, rows: usize, threads: usize) -> Parts {
+        let (y, pool) = (outputs(count, rows), rayon::ThreadPoolBuilder::new());
+        let pool = pool.num_threads(threads).build().unwrap();
+        let of = || Condensed::new(Activation::Tanh, Form::Real, leaves(&y, rows));
+        pool.install(of).unwrap().parts()
+    }
+
+    #[test]
+    fn threads_change_no_bit() {
+        for count in [1, 5, 16, 37] {
+            let [one, two] = [1, 2].map(|threads| condensed(count, 50, threads));
+            assert!(one.a == two.a && one.y == two.y && one.noisy == two.noisy);
+        }
+    }
+
+    #[test]
+    fn few_rows_are_all_kept() {
+        // Four rows: more than columns, fewer than columns and outputs.
+        let few = condensed(2, 2, 1);
+        assert_eq!((few.a.nrows(), few.y.nrows()), (4, 4));
+        assert_eq!(condensed(3, 2, 1).a.nrows(), 3);
+        let none = Condensed::new(Activation::Tanh, Form::Real, leaves(&[], 1));
+        assert!(none.is_none());
+    }
+}
