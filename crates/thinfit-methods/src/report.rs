@@ -94,7 +94,7 @@ impl Predictor {
         for (name, &noise) in self.outputs().iter().zip(&found.noise) {
             if noise > 0.0 {
                 let noise = four_digits(noise);
-                lines.push(format!("noise of {name}, as this model sees it: {noise}"));
+                lines.push(format!("noise of {name}: {noise}, as this model sees it"));
             }
         }
         lines.extend(self.inputs_that_matter(found));
