@@ -1,7 +1,7 @@
 """The same six tasks with scikit-learn, SMT, OpenTURNS and thinfit: lines of code, seconds, results.
 
     python tools/day/day.py borehole scikit_learn    # prints one line of JSON
-    python tools/day/day.py page RECORD.jsonl        # prints the tables of docs/day.md
+    python tools/day/day.py page RECORD.jsonl        # prints tables
 
 All of them fit the same rows, those that thinfit planned, so that only the plan's own line tells the plans apart.
 """
