@@ -235,6 +235,19 @@ pub struct Space {
 }
 
 impl Space {
+    /// The unit cube of `d` inputs.
+    ///
+    /// # Errors
+    /// No inputs.
+    pub fn cube(d: usize) -> Result<Self, Error> {
+        let (low, high) = (0.0, 1.0);
+        let input = |j: usize| Input {
+            name: format!("x{}", j + 1),
+            range: Range::Real { low, high },
+        };
+        Space::new((0..d).map(input).collect())
+    }
+
     /// The space of these inputs.
     ///
     /// # Errors

@@ -19,7 +19,7 @@ use crate::improvement::improvement;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use thinfit::{Error, Mat, MatRef, Result};
-use thinfit_design::{Input, Range, Scheme, Space, plan};
+use thinfit_design::{Scheme, Space, plan};
 use thinfit_methods::{Covariance, Predictor};
 
 /// Candidates, and as many rows for reference.
@@ -251,15 +251,7 @@ impl Places {
 
 /// Rows that fill the unit cube (count × d).
 fn spread(count: usize, d: usize, seed: u64) -> Vec<Vec<f64>> {
-    let unit = |j: usize| Input {
-        name: format!("x{j}"),
-        range: Range::Real {
-            low: 0.0,
-            high: 1.0,
-        },
-    };
-    let space = Space::new((0..d).map(unit).collect());
-    let space = space.expect("a model has inputs, and these have ranges");
+    let space = Space::cube(d).expect("a model has inputs");
     let scheme = match d {
         ..=SOBOL => Scheme::Sobol,
         _ => Scheme::Halton,

@@ -5,7 +5,7 @@ use crate::quadratic::{Face, dot, solve};
 use crate::region::{Goal, Region, Variable};
 use crate::search::{Slope, descend};
 use thinfit::Mat;
-use thinfit_design::{Input, Range, Scheme, Space, plan};
+use thinfit_design::{Scheme, Space, plan};
 use thinfit_methods::Factor;
 
 /// Places of a survey, over all combinations of levels.
@@ -317,14 +317,7 @@ fn put(factor: &Factor, level: usize, row: &mut [f64]) {
 
 /// Rows that fill the unit cube of dimension `n`, for each of some combinations.
 fn spread(n: usize, combinations: usize, seed: u64) -> Vec<Vec<f64>> {
-    let input = |j: usize| Input {
-        name: format!("t{j}"),
-        range: Range::Real {
-            low: 0.0,
-            high: 1.0,
-        },
-    };
-    let Ok(space) = Space::new((0..n).map(input).collect()) else {
+    let Ok(space) = Space::cube(n) else {
         // Nothing moves.
         return vec![vec![]];
     };

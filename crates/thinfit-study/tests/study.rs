@@ -198,6 +198,24 @@ fn constraints_hold_to_rounding_and_the_rest_is_minimised() {
 }
 
 #[test]
+fn an_equality_that_only_a_corner_meets_holds_there() {
+    // Sums of the ends, which rounding puts outside the cube by a little.
+    let ranges = [[2387.3, 2389.9], [372.2, 373.8], [182.2, 184.6]];
+    let model = process(&ranges, 30, &[&|x: &[f64]| x[0] + x[1] * x[2]]);
+    for (text, end) in [("x1+x2+x3 = 2941.7", 0), ("x1+x2+x3 = 2948.3", 1)] {
+        let mut region = Region::new(&model);
+        region.require(text).unwrap();
+        let found = minimise(&region, Goal::least(0), 0).unwrap();
+        for (j, (_, value)) in found.best.point.0.iter().enumerate() {
+            assert!(
+                (number(value) - ranges[j][end]).abs() < 1e-6,
+                "{text}: {found:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn questions_without_an_answer_are_errors() {
     let model = process(&[[0.0, 1.0], [0.0, 1.0]], 30, &[&|x: &[f64]| x[0] + x[1]]);
     let mut region = Region::new(&model);

@@ -73,6 +73,70 @@ fn a_workbook_takes_no_more_memory_than_it_may() {
     assert!(message.contains("in memory, above the limit"), "{message}");
 }
 
+/// A workbook of one sheet with these rows, and with one shared text.
+fn workbook(rows: &str, shared: &str) -> Vec<u8> {
+    use std::io::Write;
+    let main = "xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"";
+    let office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+    let parts = [
+        (
+            "xl/workbook.xml",
+            format!(
+                "<workbook {main} xmlns:r=\"{office}\"><sheets><sheet name=\"A\" sheetId=\"1\" r:id=\"r1\"/></sheets></workbook>"
+            ),
+        ),
+        (
+            "xl/_rels/workbook.xml.rels",
+            format!(
+                "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\"><Relationship Id=\"r1\" Type=\"{office}/worksheet\" Target=\"worksheets/sheet1.xml\"/><Relationship Id=\"r2\" Type=\"{office}/sharedStrings\" Target=\"sharedStrings.xml\"/></Relationships>"
+            ),
+        ),
+        (
+            "xl/worksheets/sheet1.xml",
+            format!("<worksheet {main}><sheetData>{rows}</sheetData></worksheet>"),
+        ),
+        (
+            "xl/sharedStrings.xml",
+            format!("<sst {main}><si><t>{shared}</t></si></sst>"),
+        ),
+    ];
+    let mut packed = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, text) in parts {
+        let options = zip::write::SimpleFileOptions::default();
+        packed.start_file(name, options).unwrap();
+        packed.write_all(text.as_bytes()).unwrap();
+    }
+    packed.finish().unwrap().into_inner()
+}
+
+#[test]
+fn a_text_that_many_cells_share_counts_for_each() {
+    let rows = "<row><c t=\"s\"><v>0</v></c></row>".repeat(3000);
+    let options = Options {
+        memory: Some(10_000_000),
+        ..Options::default()
+    };
+    for (length, fits) in [(10, true), (100_000, false)] {
+        let bytes = workbook(&rows, &"x".repeat(length));
+        let opened = Reader::from_bytes(Path::new("a.xlsx"), bytes, &options);
+        let message = opened.err().map(|error| error.to_string());
+        let refused = message
+            .as_ref()
+            .is_some_and(|text| text.contains("above the limit"));
+        assert_eq!(refused, !fits, "{length}: {message:?}");
+    }
+}
+
+#[test]
+fn cells_beyond_the_last_row_are_errors() {
+    for row in ["18446744073709551615", "1048577"] {
+        let bytes = workbook(&format!("<row r=\"{row}\"><c><v>1</v></c></row>"), "x");
+        let opened = Reader::from_bytes(Path::new("a.xlsx"), bytes, &Options::default());
+        let message = opened.err().unwrap().to_string();
+        assert!(message.contains("beyond the last row"), "{message}");
+    }
+}
+
 #[test]
 fn damaged_workbooks_are_errors() {
     for cut in (0..FILE.len()).step_by(97) {

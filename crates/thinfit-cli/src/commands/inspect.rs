@@ -12,7 +12,7 @@ use thinfit_study::Shapley;
 use crate::args::InspectArgs;
 use crate::columns::{match_inputs, open, read};
 use crate::commands::predict::tell_dropped;
-use crate::digits::{counted, four_digits, r2_digits};
+use crate::digits::{column_width, counted, four_digits, r2_digits};
 use crate::failure::Failure;
 use crate::memory::Memory;
 use crate::output::check_distinct;
@@ -21,6 +21,9 @@ use crate::progress::Progress;
 /// Pairs of inputs that are listed, and the least share of the variance that is worth a line.
 const PAIRS: usize = 5;
 const LEAST_PAIR: f64 = 5e-4;
+
+/// Widest column of names.
+const WIDEST: usize = 42;
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -428,7 +431,7 @@ fn write_importance(
     output: &Output<'_>,
 ) -> Result<(), Failure> {
     let names = output.importance.iter().map(|line| line.input.as_str());
-    let column = column_width(names);
+    let column = column_width(names, 10).min(WIDEST);
     let index = |index: f64, bounds: Option<[f64; 2]>| {
         let around = bounds.map_or(String::new(), |bounds| {
             format!("± {:.6}", Bounds::around(index, bounds))
@@ -489,7 +492,7 @@ fn write_importance(
 
 /// The Shapley effects.
 fn write_effects(out: &mut impl Write, found: &Effects) -> Result<(), Failure> {
-    let column = column_width(found.effects.iter().map(|line| line.input.as_str()));
+    let column = column_width(found.effects.iter().map(|line| line.input.as_str()), 10).min(WIDEST);
     writeln!(
         out,
         "  {:<column$}{:>14}   standard error",
@@ -512,12 +515,6 @@ fn write_effects(out: &mut impl Write, found: &Effects) -> Result<(), Failure> {
         counted(found.rows, "row"),
     )?;
     Ok(())
-}
-
-/// Width of a column of names.
-fn column_width<'a>(names: impl Iterator<Item = &'a str>) -> usize {
-    let widest = names.map(|name| name.chars().count()).max();
-    widest.unwrap_or(0).clamp(8, 40) + 2
 }
 
 /// The largest features.

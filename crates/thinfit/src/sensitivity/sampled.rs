@@ -1,8 +1,7 @@
 //! A function on a box, seen through its values and derivatives at the points of a lattice.
 
-use super::Moments;
-use super::Sensitivity;
 use super::lattice::lattice;
+use super::{Moments, Sensitivity};
 use crate::data::check_finite;
 use crate::{Error, Result, Scaler};
 use faer::{Mat, MatRef};
@@ -14,8 +13,6 @@ const MOST_PAIRS: u64 = 1 << 33;
 
 /// f at the rows of x (m × d): m values.
 type Value<'a> = dyn Fn(MatRef<'_, f64>) -> Result<Vec<f64>> + 'a;
-/// c functions at the rows of x (m × d): m × c.
-type Values<'a> = dyn Fn(MatRef<'_, f64>) -> Result<Mat<f64>> + 'a;
 /// ∂f/∂x_j at the rows of x (m × d): m × d.
 type Gradient<'a> = dyn Fn(MatRef<'_, f64>) -> Result<Mat<f64>> + 'a;
 
@@ -48,22 +45,7 @@ impl Sampled<'_> {
     /// # Errors
     /// Those of the function, or numbers that leave the finite range.
     pub fn sensitivity(&self, noise: f64, watch: &dyn Fn(f64)) -> Result<Sensitivity> {
-        let one = |x: MatRef<'_, f64>| {
-            let values = (self.value)(x)?;
-            Ok(Mat::from_fn(values.len(), 1, |i, _| values[i]))
-        };
-        let d = self.domain.len();
-        let pairs = d.saturating_mul(d).saturating_mul(self.points) as u64 <= MOST_PAIRS;
-        let ([a, b], mut moments) = self.moments(&one, pairs, watch)?;
-        let slopes = [self.slopes(&a)?, self.slopes(&b)?];
-        let mut moments = moments.remove(0);
-        moments.derivative = (0..d)
-            .map(|j| {
-                let square = |s: &Mat<f64>| self.product(s.col_as_slice(j), s.col_as_slice(j));
-                0.5 * slopes.iter().map(square).sum::<f64>()
-            })
-            .collect();
-        moments.indices(noise, false)
+        self.moments(watch)?.indices(noise, false)
     }
 
     /// The main effect of input `j`: E\[f | x_j = v\] for every v of `at`, with the other inputs uniform on the box.
@@ -82,77 +64,65 @@ impl Sampled<'_> {
             .collect()
     }
 
-    /// The moments of c functions, but for the derivatives, and the points A and B, from values at A and B and at those with one
-    /// coordinate exchanged (pick-freeze).
+    /// The moments from values at points A and B and at those with one coordinate exchanged (pick-freeze).
     ///
     /// With p_j = f(A, x_j of B) − f(A) and q_j = f(B, x_j of A) − f(B): E p_j² = E q_j² = 2 × total, E p_j q_j = −2 ×
-    /// first and E p_i q_j = second. The estimates keep |first| ≤ total. All p and q are kept only for `pairs` of inputs.
-    fn moments(
-        &self,
-        values: &Values<'_>,
-        pairs: bool,
-        watch: &dyn Fn(f64),
-    ) -> Result<([Mat<f64>; 2], Vec<Moments>)> {
+    /// first and E p_i q_j = second. The estimates keep |first| ≤ total. All p and q are kept only where the pairs of inputs
+    /// are few enough to be worked out.
+    fn moments(&self, watch: &dyn Fn(f64)) -> Result<Moments> {
         let d = self.domain.len();
         let points = lattice(self.points, 2 * d, &[]);
         let [mut a, mut b] = [0, d].map(|from| self.in_box(points.as_ref().subcols(from, d)));
         drop(points);
-        let (at_a, at_b) = (values(a.as_ref())?, values(b.as_ref())?);
-        let exchanged = |x: &mut Mat<f64>, other: &Mat<f64>, at_x: &Mat<f64>, j: usize| {
+        let values = |x: &Mat<f64>| (self.value)(x.as_ref());
+        let (at_a, at_b) = (values(&a)?, values(&b)?);
+        let exchanged = |x: &mut Mat<f64>, other: &Mat<f64>, at_x: &[f64], j: usize| {
             let own = x.col_as_slice(j).to_vec();
             x.col_as_slice_mut(j).copy_from_slice(other.col_as_slice(j));
-            let changed = values(x.as_ref());
+            let changed = values(x);
             x.col_as_slice_mut(j).copy_from_slice(&own);
-            Ok::<Mat<f64>, Error>(changed? - at_x)
+            let changed = changed?.into_iter().zip(at_x).map(|(f, g)| f - g);
+            Ok::<Vec<f64>, Error>(changed.collect())
         };
-        let mut moments: Vec<Moments> = (0..at_a.ncols())
-            .map(|o| {
-                let both = [at_a.col_as_slice(o), at_b.col_as_slice(o)].concat();
-                let middle = mean(&both);
-                let centred: Vec<f64> = both.iter().map(|f| f - middle).collect();
-                Moments {
-                    mean: middle,
-                    variance: 0.5 * self.product(&centred, &centred),
-                    first: vec![],
-                    total: vec![],
-                    second: vec![],
-                    derivative: vec![],
-                }
-            })
-            .collect();
-        let mut kept = Vec::new();
+        let product = |a: &[f64], b: &[f64]| {
+            a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() / self.points as f64
+        };
+        let pairs = d.saturating_mul(d).saturating_mul(self.points) as u64 <= MOST_PAIRS;
+        let (mut first, mut total, mut kept) = (Vec::new(), Vec::new(), Vec::new());
         for j in 0..d {
             let p = exchanged(&mut a, &b, &at_a, j)?;
             let q = exchanged(&mut b, &a, &at_b, j)?;
-            for (o, moments) in moments.iter_mut().enumerate() {
-                let (p, q) = (p.col_as_slice(o), q.col_as_slice(o));
-                moments.first.push(-0.5 * self.product(p, q));
-                let squares = self.product(p, p) + self.product(q, q);
-                moments.total.push(0.25 * squares);
-            }
+            first.push(-0.5 * product(&p, &q));
+            total.push(0.25 * (product(&p, &p) + product(&q, &q)));
             if pairs {
                 kept.push((p, q));
             }
             watch((j + 1) as f64 / d as f64);
         }
-        for (o, moments) in moments.iter_mut().enumerate() {
-            let together = |i: usize, j: usize| {
-                let ((p, q), (r, s)) = (&kept[i], &kept[j]);
-                let product =
-                    |a: &Mat<f64>, b: &Mat<f64>| self.product(a.col_as_slice(o), b.col_as_slice(o));
-                0.5 * (product(p, s) + product(r, q))
-            };
-            let rows = 0..kept.len();
-            moments.second = rows
-                .map(|i| (0..i).map(|j| together(i, j)).collect())
-                .collect();
-        }
-        Ok(([a, b], moments))
-    }
-
-    /// The mean of a product over the points.
-    fn product(&self, a: &[f64], b: &[f64]) -> f64 {
-        a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() / self.points as f64
+        let slopes = [self.slopes(&a)?, self.slopes(&b)?];
+        let both = [at_a, at_b].concat();
+        let middle = mean(&both);
+        let centred: Vec<f64> = both.iter().map(|f| f - middle).collect();
+        Ok(Moments {
+            mean: middle,
+            variance: 0.5 * product(&centred, &centred),
+            first,
+            total,
+            second: (0..kept.len())
+                .map(|i| {
+                    let (p, q) = &kept[i];
+                    let pair =
+                        |(r, s): &(Vec<f64>, Vec<f64>)| 0.5 * (product(p, s) + product(r, q));
+                    kept[..i].iter().map(pair).collect()
+                })
+                .collect(),
+            derivative: (0..d)
+                .map(|j| {
+                    let square = |s: &Mat<f64>| product(s.col_as_slice(j), s.col_as_slice(j));
+                    0.5 * slopes.iter().map(square).sum::<f64>()
+                })
+                .collect(),
+        })
     }
 
     /// Derivatives in warped units.
