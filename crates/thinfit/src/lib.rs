@@ -85,19 +85,20 @@ pub mod pieces {
     pub use crate::train::layers::Layers;
     pub use crate::train::objective::{Joint, glance};
     pub use crate::train::processor::{Processor, VALIDATION_DRAWS, initial};
-    pub use crate::train::ranks::{Entries, Ranks, Solo};
+    pub use crate::train::ranks::{Entries, Ranks, Solo, agreed};
     pub use crate::train::step::{Backend, Batch, Snapshot, Task, Values, foreign_state};
 }
 
 pub use config::{Config, GeneratorConfig, Keep, Lambda, Polish, Schedule, Start, Training};
 pub use data::{
-    Code, Coded, Column, Correlation, Dataset, Encoding, Filling, Levels, Scaler, Scaling, Warp,
-    check_finite,
+    Block, Code, Coded, Column, Correlation, Dataset, Encoding, Filling, LEAF, Levels, LongTable,
+    Scaler, Scaling, Survey, Warp, check_finite,
 };
 pub use error::{Error, Result};
 pub use faer::{Mat, MatRef};
 pub use fit::{
-    Features, Job, fit, fit_features, fit_many_on, fit_on, on_threads, resume, resume_on,
+    Draft, Features, Job, fit, fit_features, fit_many_on, fit_on, on_threads, polish_many, resume,
+    resume_on,
 };
 pub use math::{elementary, row_list};
 pub use model::findings::{Findings, Tried};
@@ -107,7 +108,7 @@ pub use model::training_rows::{Recognised, TrainingRows};
 pub use model::uncertainty::Uncertainty;
 pub use network::{Activation, Evaluator, Feature, Network, Variation};
 pub use sensitivity::{Moments, Sampled, Sensitivity};
-pub use solve::{Form, OutputWeights, Ridge, linear_leave_one_out};
+pub use solve::{Condensed, Form, OutputWeights, Ridge, linear_leave_one_out};
 pub use train::checkpoint::State;
 pub use train::generator::Precision;
 pub use train::objective::Loss;

@@ -6,6 +6,7 @@
 //! students of the best process. Every candidate is judged by rows that it did not see, all of them in turn, and the
 //! best is the model; a thin network wins where it is as good.
 
+mod growth;
 mod jump;
 mod network;
 mod outliers;
@@ -20,7 +21,8 @@ mod teacher;
 
 use crate::random::{Purpose, random_subset, stream};
 use crate::{Error, Predictor, Result};
-use network::{out_of_fold, scaled_fit};
+pub use growth::Learned;
+use network::{Bank, out_of_fold, scaled_fit};
 use plan::{Plan, polish};
 use race::teachers;
 use samples::{OutOfFold, Samples};
@@ -30,7 +32,7 @@ use std::time::Instant;
 use structure::{Structure, structure};
 use student::{School, Student};
 use teacher::{Teacher, entrants, ranked};
-use thinfit::pieces::require;
+use thinfit::pieces::{Solo, require};
 use thinfit::{
     Config, Control, Dataset, Findings, Model, Network, Observer, Progress, Record, Scaler,
     Scaling, TrainingRows, Warp,
@@ -99,20 +101,21 @@ impl Auto {
 
     /// The best model of the rows among all candidates.
     ///
-    /// Of more rows than a Gaussian process can take within the budget, a random part is used. Rows with weights are
+    /// Of more rows than a Gaussian process can take within the budget, a random part is used; of many more, a network's hidden
+    /// weights come from a part, its output weights from all ([`Auto::fit_long`]). Rows with weights are
     /// fitted by a network (`gft-r`). If `observe` stops the fit, it returns the best model so far.
     ///
     /// # Errors
     /// Unusable data or settings, or rows that all have the same inputs.
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Predictor> {
-        let budget = self.budget > 0.0 && self.budget.is_finite();
-        require(budget, "budget", "a number of seconds above 0", self.budget)?;
-        let width = (1..=10_000).contains(&self.width);
-        require(width, "width", "1 to 10000", self.width)?;
+        self.check()?;
         data.check()?;
         let (m, d) = (data.samples(), data.dim());
         if data.weights.is_some() {
             return self.network(data, seed, observe);
+        }
+        if self.is_long(m, d) {
+            return self.fit_long(data, &Solo, seed, observe);
         }
         let plan = Plan::new(m, d, self.budget);
         if plan.model_rows < m {
@@ -129,6 +132,19 @@ impl Auto {
             findings.words.push(word);
             return Ok(model);
         }
+        self.searched(data, &plan, seed, observe)
+            .map(|(model, _)| model)
+    }
+
+    /// The best model of rows that all fit into the plan, and features that start where the best process ended.
+    fn searched(
+        &self,
+        data: &Dataset,
+        plan: &Plan,
+        seed: u64,
+        observe: &Observer<'_>,
+    ) -> Result<(Predictor, Bank)> {
+        let m = data.samples();
         // Once asked to stop, every search ends at its next step; likewise if the plan overruns by far.
         let stop = AtomicBool::new(false);
         let begun = Instant::now();
@@ -141,7 +157,7 @@ impl Auto {
             Control::Continue
         };
         let early = |_: &Progress<'_>| watch(&Progress::fraction(0.0));
-        let scalers = scalers(data, &plan, seed, &early)?;
+        let scalers = scalers(data, plan, seed, &early)?;
         let samples = Samples::new(data, scalers.clone(), plan.folds, seed);
         if samples.folds.len() < 2 {
             return Err(Error::Data {
@@ -153,13 +169,13 @@ impl Auto {
         let sharpened =
             |teachers: Vec<Teacher>, samples: &Samples| match stop.load(Ordering::Relaxed) {
                 true => teachers,
-                false => jump::sharpened(teachers, samples, &plan, seed),
+                false => jump::sharpened(teachers, samples, plan, seed),
             };
         // Everything is searched on some of the rows where all are too many.
         let whole = plan.rows >= m;
         let few = (!whole).then(|| samples.part(plan.rows, plan.folds, seed));
         let searched = few.as_ref().unwrap_or(&samples);
-        let first = teachers(searched, &plan, seed, &watch)?;
+        let first = teachers(searched, plan, seed, &watch)?;
         let first = if whole {
             sharpened(first, searched)
         } else {
@@ -170,15 +186,27 @@ impl Auto {
             false => vec![],
         };
         if aside.is_empty() {
-            let outcome = self.conclude(first, (&samples, few.as_ref()), &plan, seed, &watch)?;
-            return self.model(data, &samples, outcome, aside, seed, &watch);
+            let outcome = self.conclude(first, (&samples, few.as_ref()), plan, seed, &watch)?;
+            let bank = Bank::new(&outcome.teachers[0].parts, data.dim(), seed);
+            let model = self.model(data, &samples, outcome, aside, seed, &watch)?;
+            return Ok((model, bank));
         }
         let keep: Vec<usize> = (0..m).filter(|row| !aside.contains(row)).collect();
         let kept = data.rows(&keep);
         let samples = Samples::new(&kept, scalers, plan.folds, seed);
-        let again = sharpened(teachers(&samples, &plan, seed, &watch)?, &samples);
-        let outcome = self.conclude(again, (&samples, None), &plan, seed, &watch)?;
-        self.model(&kept, &samples, outcome, aside, seed, &watch)
+        let again = sharpened(teachers(&samples, plan, seed, &watch)?, &samples);
+        let outcome = self.conclude(again, (&samples, None), plan, seed, &watch)?;
+        let bank = Bank::new(&outcome.teachers[0].parts, data.dim(), seed);
+        let model = self.model(&kept, &samples, outcome, aside, seed, &watch)?;
+        Ok((model, bank))
+    }
+
+    /// Refuses settings that are out of range.
+    fn check(&self) -> Result<()> {
+        let budget = self.budget > 0.0 && self.budget.is_finite();
+        require(budget, "budget", "a number of seconds above 0", self.budget)?;
+        let width = (1..=10_000).contains(&self.width);
+        require(width, "width", "1 to 10000", self.width)
     }
 
     /// A network alone, with a word why.

@@ -21,7 +21,7 @@ const SCALES: [f64; 3] = [1.0, 0.3, 0.1];
 /// Longest length that features know of: beyond it, they would be all alike.
 const LONGEST: f64 = 30.0;
 /// Ridge of the polish relative to the largest singular value.
-const KAPPA: f64 = 1e-13;
+pub(super) const KAPPA: f64 = 1e-13;
 
 /// Where random features are drawn from: sets of inputs with lengths, one for each part of a kernel.
 pub(crate) struct Bank {
@@ -67,6 +67,20 @@ impl Bank {
             }
         }
         weights
+    }
+
+    /// The features of all `d` inputs at once, with the shortest length that each has in any set; none if these are such.
+    pub fn dense(&self, d: usize) -> Option<Bank> {
+        let length = |weight: f64| match weight > 0.0 {
+            true => 1.0 / weight,
+            false => LONGEST,
+        };
+        let lengths = self.weights(d).into_iter().map(length).collect();
+        let sparse = self.sets.iter().any(|(inputs, _)| inputs.len() < d);
+        sparse.then(|| Bank {
+            sets: vec![((0..d).collect(), lengths)],
+            seed: self.seed,
+        })
     }
 
     fn inputs(&self) -> usize {

@@ -110,6 +110,13 @@ pub(crate) fn polish(rows: usize, entries: usize, columns: usize, steps: usize) 
     count * (jacobian + solves) / 1.6e10
 }
 
+/// Seconds on two cores of one step of the polish of many rows: triangles of blocks of rows, which merge, and two trials.
+pub(crate) fn long_step(rows: usize, entries: usize, columns: usize) -> f64 {
+    let (q, free, p) = (rows as f64, entries as f64, columns as f64);
+    let triangle = |k: f64| 2.0 * (q + q / 8192.0 * k) * k * k;
+    (triangle(p + free) + 2.0 * triangle(p)) / CORES / 2.4e10
+}
+
 impl Plan {
     /// The plan for `m` rows with `d` inputs and a budget in seconds.
     pub fn new(m: usize, d: usize, budget: f64) -> Self {

@@ -8,11 +8,11 @@ use crate::model::record::Record;
 use crate::model::uncertainty::{Uncertainty, spread};
 use crate::network::features::{fitted, planes};
 use crate::polish::race::Origin;
-use crate::solve::condensed::{Condensed, LEAF};
+use crate::solve::condensed::Condensed;
 use crate::solve::orthogonal::Orthogonal;
 use crate::solve::ridge::KAPPAS;
 use crate::train::phases::Check;
-use crate::{Config, Dataset, Error, Form, Network, Result, Ridge};
+use crate::{Config, Dataset, Error, Form, LEAF, Network, Result, Ridge};
 use faer::Mat;
 
 /// Entries of the largest design matrix that is factored at once (64 MiB).
@@ -83,8 +83,8 @@ impl Fit<'_> {
             let e = planes(&rows);
             return Orthogonal::new(activation, form, e.as_ref(), rows.y, rows.weights);
         }
-        let leaves = (0..rows.len()).step_by(LEAF).map(|start| {
-            let leaf = rows.slice(start, LEAF.min(rows.len() - start));
+        let leaves = (0..rows.len()).step_by(LEAF as usize).map(|start| {
+            let leaf = rows.slice(start, (LEAF as usize).min(rows.len() - start));
             (planes(&leaf), leaf.y, leaf.weights)
         });
         let condensed = Condensed::new(activation, form, leaves);

@@ -3,9 +3,10 @@
 use super::contender::Contender;
 use super::{Fit, Job};
 use crate::data::Scaler;
+use crate::polish::many::Many;
 use crate::polish::race::{Candidate, Origin, Race};
-use crate::train::progress::{Observer, Progress};
-use crate::{Config, Dataset, Error, Model, Result};
+use crate::train::progress::{Control, Observer, Progress};
+use crate::{Activation, Config, Dataset, Error, Model, Network, Result};
 use faer::Mat;
 use std::sync::atomic::Ordering;
 
@@ -44,6 +45,40 @@ pub fn fit_features(
         });
     }
     Fit::scaled(Job::new(data, config, observe), scalers)?.race(starts)
+}
+
+/// Polishes one start on many rows, in scaled units, by passes over them on all threads. The network solves the real problem
+/// (`Form::Real`). It has no validation rows; whoever calls it judges.
+///
+/// # Errors
+/// Data that cannot be fitted, a start that does not fit them, or numbers that are no longer finite.
+pub fn polish_many(
+    data: &Dataset,
+    activation: Activation,
+    start: Features,
+    steps: usize,
+    observe: &Observer<'_>,
+) -> Result<Network> {
+    data.check()?;
+    let columns = activation.weights(data.dim());
+    if start.w.ncols() != columns || start.w.nrows() == 0 {
+        return Err(Error::Shape {
+            what: "the start",
+            expected: format!("weights of {columns} columns"),
+            found: format!("{} × {}", start.w.nrows(), start.w.ncols()),
+        });
+    }
+    let many = Many {
+        activation,
+        data,
+        kappa: start.kappa,
+    };
+    let go_on = || observe(&Progress::fraction(0.5)) == Control::Continue;
+    many.run(start.w, steps, &go_on).ok_or(Error::Diverged {
+        what: "the start",
+        step: 0,
+        advice: "check the scale of the data",
+    })
 }
 
 impl Fit<'_> {

@@ -8,6 +8,7 @@
 mod contender;
 mod features;
 mod job;
+mod long;
 mod run;
 
 use crate::config::{Config, Lambda, Training};
@@ -20,8 +21,9 @@ use crate::train::progress::Observer;
 use crate::train::step::Backend;
 use crate::{Error, Result};
 use contender::Contender;
-pub use features::{Features, fit_features};
+pub use features::{Features, fit_features, polish_many};
 pub use job::{Job, fit_many_on};
+pub use long::Draft;
 use rayon::prelude::*;
 use run::Trained;
 use std::sync::atomic::AtomicBool;

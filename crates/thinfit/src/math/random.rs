@@ -40,3 +40,11 @@ pub fn stream(seed: u64, purpose: Purpose, place: u64) -> Stream {
     rng.set_word_pos(u128::from(place) << 32);
     rng
 }
+
+/// The mixing function of SplitMix64: every bit depends on every other.
+pub(crate) fn mixed(state: u64) -> u64 {
+    let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

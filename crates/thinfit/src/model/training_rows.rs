@@ -2,6 +2,7 @@
 //! missed there.
 
 use crate::data::Dataset;
+use crate::math::random::mixed;
 use faer::MatRef;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -9,7 +10,7 @@ use std::collections::HashMap;
 /// Rows beyond which only the whole table is known again.
 const MOST: usize = 5000;
 /// Marks are below this, so that every reader of JSON keeps them exactly.
-const MARKS: u64 = 1 << 53;
+pub(crate) const MARKS: u64 = 1 << 53;
 
 /// Marks of the rows of a fit, and errors of models that had not seen them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -48,6 +49,14 @@ impl TrainingRows {
             sum,
             marks,
             left_out: vec![],
+        }
+    }
+
+    /// Of so many rows that only the sum of their marks is known.
+    pub(crate) fn of_sum(sum: u64) -> Self {
+        TrainingRows {
+            sum,
+            ..TrainingRows::default()
         }
     }
 
@@ -96,21 +105,16 @@ fn sum(marks: &[u64]) -> u64 {
 
 /// A mark for each row, made from the bits of its inputs and outputs.
 fn marks(x: MatRef<'_, f64>, y: MatRef<'_, f64>) -> Vec<u64> {
-    let mark = |i: usize| {
-        let values = x.row(i).iter().chain(y.row(i).iter());
-        // Adding zero makes −0 equal to 0.
-        let mix = |mark: u64, value: &f64| mixed(mark ^ (value + 0.0).to_bits());
-        values.fold(0, mix) % MARKS
-    };
-    (0..x.nrows()).map(mark).collect()
+    let rows = 0..x.nrows();
+    rows.map(|i| mark(x.row(i).iter().chain(y.row(i).iter())))
+        .collect()
 }
 
-/// The mixing function of SplitMix64: every bit depends on every other.
-fn mixed(state: u64) -> u64 {
-    let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+/// The mark of a row of these values, inputs first.
+pub(crate) fn mark<'a>(values: impl Iterator<Item = &'a f64>) -> u64 {
+    // Adding zero makes −0 equal to 0.
+    let mix = |mark: u64, value: &f64| mixed(mark ^ (value + 0.0).to_bits());
+    values.fold(0, mix) % MARKS
 }
 
 /// The number to six digits, which is enough for a picture and short in a file.

@@ -12,6 +12,7 @@
 //! against the step. Validation rows decide which w is returned, the given one included. This file draws no random
 //! numbers and runs on one thread.
 
+pub(crate) mod many;
 mod projection;
 pub(crate) mod race;
 mod step;

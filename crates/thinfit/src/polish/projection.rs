@@ -165,7 +165,7 @@ impl<'a> Projection<'a> {
     }
 
     /// The Jacobian at a point, factored; none where nothing depends on w or it is not finite.
-    fn linearise(&self, point: &Point) -> Option<Linearised> {
+    pub(super) fn linearise(&self, point: &Point) -> Option<Linearised> {
         let (p, c) = (point.b.nrows(), point.b.ncols());
         let q = point.y.nrows() - p;
         let mut jacobian = Mat::zeros(c * q, self.free.len());

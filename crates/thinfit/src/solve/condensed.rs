@@ -1,26 +1,28 @@
 //! Rows of a least squares problem, condensed: what is left of any number of them, in memory that does not grow.
 //!
 //! With the QR of \[A | y\] and its triangle \[R, z; 0, ρ\] the problem |A b − y|² is |R b − z|² + |ρ|²: p rows instead of q.
-//! Triangles of several sets of rows are condensed again. Rows are taken in leaves of [`LEAF`] samples, and leaves are merged in a
+//! Triangles of several sets of rows are condensed again. Rows are taken in leaves of [`LEAF`](crate::LEAF) samples, and leaves are merged in a
 //! binary tree that depends on their number alone, so that neither threads nor processes change a bit. Nothing is
 //! squared: R has the singular values of A.
 
 use super::stacked::{Form, roots, stack, stack_outputs};
-use crate::Activation;
+use crate::math::parcel::{Opened, Parcel};
 use crate::solve::householder::Qr;
+use crate::{Activation, Error, Result};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
-/// Samples of a leaf.
-pub(crate) const LEAF: usize = 4096;
 /// Leaves that wait for threads at once.
-const GROUP: usize = 16;
+pub(crate) const GROUP: usize = 16;
 
 /// Samples of a leaf: planes, outputs, weights.
 pub(crate) type Leaf<'a> = (Mat<f64>, MatRef<'a, f64>, Option<&'a [f64]>);
 
 /// What is left of some rows.
-pub(crate) struct Condensed {
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condensed {
     /// The triangle of \[A | y\], or its rows as long as they are fewer than its columns.
     all: Mat<f64>,
     /// The same of those rows of A that carry the noise of y, Re(A b), where they are not all.
@@ -36,17 +38,20 @@ impl Condensed {
         form: Form,
         leaves: impl Iterator<Item = Leaf<'a>>,
     ) -> Option<Self> {
-        let (mut tree, mut leaves) = (Tree::default(), leaves.peekable());
+        let (mut tree, mut leaves) = (Tree::default(), leaves.zip(0..).peekable());
         while leaves.peek().is_some() {
-            let group: Vec<Leaf<'_>> = leaves.by_ref().take(GROUP).collect();
-            let leaf = |leaf: &Leaf<'_>| Condensed::leaf(activation, form, leaf);
-            let condensed: Vec<Condensed> = group.par_iter().map(leaf).collect();
-            condensed.into_iter().for_each(|leaf| tree.push(leaf));
+            let group: Vec<(Leaf<'_>, u64)> = leaves.by_ref().take(GROUP).collect();
+            let leaf = |(leaf, k): &(Leaf<'_>, u64)| (*k, Condensed::leaf(activation, form, leaf));
+            let condensed: Vec<(u64, Condensed)> = group.par_iter().map(leaf).collect();
+            condensed
+                .into_iter()
+                .for_each(|(k, leaf)| tree.add(k, leaf));
         }
         tree.finish()
     }
 
-    fn leaf(activation: Activation, form: Form, (e, y, weights): &Leaf<'_>) -> Self {
+    /// Condenses the samples of one leaf.
+    pub(crate) fn leaf(activation: Activation, form: Form, (e, y, weights): &Leaf<'_>) -> Self {
         let roots = roots(*weights);
         let a = stack(activation, form, e.as_ref(), roots.as_deref(), 0);
         let z = stack_outputs(*y, roots.as_deref(), a.nrows());
@@ -62,14 +67,72 @@ impl Condensed {
         }
     }
 
+    /// Condenses rows as they are, without outputs.
+    pub(crate) fn rows(rows: Mat<f64>) -> Self {
+        Condensed {
+            all: triangle(rows),
+            noisy: None,
+            outputs: 0,
+        }
+    }
+
+    /// The triangle, or the rows as long as they are fewer than its columns.
+    pub(crate) fn into_matrix(self) -> Mat<f64> {
+        self.all
+    }
+
     /// The rows of both.
-    fn merged(self, other: Condensed) -> Self {
+    ///
+    /// # Panics
+    /// If they have not the same columns.
+    pub fn merged(self, other: Condensed) -> Self {
         let both = self.noisy.zip(other.noisy);
         Condensed {
             all: triangle(stacked(&self.all, &other.all)),
             noisy: both.map(|(above, below)| triangle(stacked(&above, &below))),
             outputs: self.outputs,
         }
+    }
+
+    fn pack_into(&self, parcel: &mut Parcel) {
+        let matrix = |parcel: &mut Parcel, a: &Mat<f64>| {
+            parcel.words(&[a.nrows() as u64, a.ncols() as u64]);
+            (0..a.ncols()).for_each(|j| parcel.numbers(a.col_as_slice(j)));
+        };
+        parcel.words(&[self.outputs as u64, u64::from(self.noisy.is_some())]);
+        matrix(parcel, &self.all);
+        self.noisy.iter().for_each(|noisy| matrix(parcel, noisy));
+    }
+
+    fn unpack_from(parcel: &mut Opened<'_>) -> Option<Self> {
+        let [outputs, noisy] = parcel.words()?;
+        let mut matrix = || {
+            let [rows, columns] = parcel.words()?.map(|n| n as usize);
+            let numbers = parcel.numbers(rows.checked_mul(columns)?)?;
+            Some(Mat::from_fn(rows, columns, |i, j| numbers[j * rows + i]))
+        };
+        Some(Condensed {
+            all: matrix()?,
+            noisy: if noisy == 1 { Some(matrix()?) } else { None },
+            outputs: outputs as usize,
+        })
+    }
+
+    /// The rows as words, for another process.
+    pub fn pack(&self) -> Vec<u64> {
+        let mut parcel = Parcel::default();
+        self.pack_into(&mut parcel);
+        parcel.into_words()
+    }
+
+    /// The rows that another process has packed.
+    ///
+    /// # Errors
+    /// Other words.
+    pub fn unpack(words: &[u64]) -> Result<Self> {
+        let mut parcel = Opened::new(words);
+        let rows = Condensed::unpack_from(&mut parcel).filter(|_| parcel.is_empty());
+        rows.ok_or_else(|| foreign(words))
     }
 
     /// R and z, and the triangle of the rows that carry noise; rows of their own where there are too few.
@@ -100,30 +163,71 @@ pub(super) struct Parts {
     pub noisy: Mat<f64>,
 }
 
-/// Leaves on their way: place k holds 2^k of them, as the digits of a binary counter.
+/// Leaves on their way: nodes of a binary tree over the leaves, each of 2^level of them, merged as soon as both halves are there.
 #[derive(Default)]
-struct Tree {
-    places: Vec<Option<Condensed>>,
+pub(crate) struct Tree {
+    /// By the number of the first leaf.
+    nodes: BTreeMap<u64, (u32, Condensed)>,
 }
 
 impl Tree {
-    fn push(&mut self, leaf: Condensed) {
-        let mut carried = leaf;
-        for place in &mut self.places {
-            match place.take() {
-                Some(before) => carried = before.merged(carried),
-                None => {
-                    *place = Some(carried);
-                    return;
-                }
-            }
-        }
-        self.places.push(Some(carried));
+    /// Adds leaf number `leaf`; they may come in any order.
+    pub fn add(&mut self, leaf: u64, rows: Condensed) {
+        self.insert(leaf, 0, rows);
     }
 
-    fn finish(self) -> Option<Condensed> {
-        let places = self.places.into_iter().flatten();
-        places.reduce(|later, before| before.merged(later))
+    fn insert(&mut self, mut first: u64, mut level: u32, mut rows: Condensed) {
+        loop {
+            let other = first ^ (1 << level);
+            match self.nodes.entry(other) {
+                Entry::Occupied(node) if node.get().0 == level => {
+                    let (_, node) = node.remove();
+                    rows = match other < first {
+                        true => node.merged(rows),
+                        false => rows.merged(node),
+                    };
+                    (first, level) = (first.min(other), level + 1);
+                }
+                _ => break,
+            }
+        }
+        self.nodes.insert(first, (level, rows));
+    }
+
+    /// All rows; none without leaves.
+    pub fn finish(self) -> Option<Condensed> {
+        let nodes = self.nodes.into_values().rev().map(|(_, rows)| rows);
+        nodes.reduce(|later, before| before.merged(later))
+    }
+
+    /// The tree as words, for another process.
+    pub fn pack(&self) -> Vec<u64> {
+        let mut parcel = Parcel::default();
+        for (first, (level, rows)) in &self.nodes {
+            parcel.words(&[*first, u64::from(*level)]);
+            rows.pack_into(&mut parcel);
+        }
+        parcel.into_words()
+    }
+
+    /// Adds the tree that another process has packed.
+    pub fn unpack(&mut self, words: &[u64]) -> Result<()> {
+        let mut parcel = Opened::new(words);
+        while !parcel.is_empty() {
+            let node = parcel.words().zip(Condensed::unpack_from(&mut parcel));
+            let ([first, level], rows) = node.ok_or_else(|| foreign(words))?;
+            self.insert(first, level.min(63) as u32, rows);
+        }
+        Ok(())
+    }
+}
+
+/// The error of words that are no condensed rows.
+fn foreign(words: &[u64]) -> Error {
+    Error::Shape {
+        what: "what another process found",
+        expected: "condensed rows".into(),
+        found: format!("{} other words", words.len()),
     }
 }
 

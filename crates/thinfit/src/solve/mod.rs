@@ -12,6 +12,7 @@ pub(crate) mod output_weights;
 pub(crate) mod ridge;
 pub(crate) mod stacked;
 
+pub use condensed::Condensed;
 pub use linear::linear_leave_one_out;
 pub use output_weights::OutputWeights;
 pub use ridge::Ridge;

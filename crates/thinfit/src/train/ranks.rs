@@ -3,8 +3,11 @@
 //! Everything a training step needs from the rows is a sum over groups of rows, and there are three of them:
 //! \[EᵀDE | EᵀDy\] before the solve, \[loss | db\] before the adjoint solve, and dw at the end. A [`Ranks`] holds some
 //! of the groups and adds up those of all ranks; θ, z, w and Adam are the same on every rank.
+//!
+//! A fit to a long table needs two things more, each once: what every rank found in its rows, and what one has worked out for all.
 
 use crate::math::columns::{column, column_mut};
+use crate::{Error, Result};
 use faer::reborrow::ReborrowMut;
 use faer::{MatMut, MatRef};
 
@@ -31,6 +34,37 @@ pub trait Ranks: Send + Sync {
         factor: f64,
         total: MatMut<'_, f64>,
     );
+
+    /// The number of this rank, from 0.
+    fn rank(&self) -> usize {
+        0
+    }
+
+    /// The words of all ranks, in their order, to every one of them. All ranks call it, as often and in the same order.
+    ///
+    /// # Errors
+    /// A rank that is gone.
+    fn gather(&self, mine: Vec<u64>) -> Result<Vec<Vec<u64>>> {
+        Ok(vec![mine])
+    }
+}
+
+/// The text that the first rank makes, to all of them.
+///
+/// # Errors
+/// Those of making it, and a rank that is gone.
+pub fn agreed(ranks: &dyn Ranks, make: impl FnOnce() -> Result<String>) -> Result<String> {
+    let mine = match ranks.rank() {
+        0 => make()?.into_bytes().iter().map(|b| u64::from(*b)).collect(),
+        _ => Vec::new(),
+    };
+    let first = ranks.gather(mine)?.into_iter().next().unwrap_or_default();
+    let bytes = first.iter().map(|word| *word as u8).collect();
+    String::from_utf8(bytes).map_err(|_| Error::Shape {
+        what: "what another process found",
+        expected: "a text".into(),
+        found: format!("{} other words", first.len()),
+    })
 }
 
 /// One rank that holds all rows.

@@ -1,0 +1,396 @@
+//! Long tables: hidden weights from a sample that grows, output weights from all rows.
+//!
+//! Hidden weights say where a function varies and how fast, which some thousand rows tell; output weights are a linear
+//! fit, and every row sharpens them. So a first pass over the rows takes a random sample. The features of the best model of a part
+//! of it are polished on twice as many rows, and again, until rows that nobody saw are no longer predicted better. A
+//! second pass over all rows gives the output weights, and the unseen rows their ridge and the intervals.
+
+use super::network::{Bank, KAPPA, scaled_fit};
+use super::plan::{Plan, long_step};
+use super::{Auto, CLEAN, model_rows};
+use crate::{Predictor, Result};
+use faer::Mat;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use thinfit::pieces::{Ranks, agreed};
+use thinfit::{
+    Activation, Condensed, Control, Correlation, Dataset, Draft, Error, Features, LongTable,
+    Network, Observer, Progress, Record, Survey, Tried, polish_many,
+};
+
+/// Rows that judge, at most: enough for one per cent of their error.
+const JUDGES: usize = 20_000;
+/// Rows of the sample, and numbers in it, at most.
+const ROWS: usize = 1 << 18;
+const NUMBERS: usize = 1 << 25;
+/// Steps of the polish on the part, and on each sample after it, from where the one before ended.
+const STEPS: usize = 8;
+const FEWER: usize = 2;
+/// The share of the budget that the model of the part gets.
+const PART: f64 = 1.0 / 3.0;
+/// The share of the time that features of the terms of the part get, where there are such terms.
+const TERMS: f64 = 0.25;
+/// A network that misses so many times the squared error of the part will not catch up.
+const HOPELESS: f64 = 100.0;
+/// A part that lowers the squared error by less than this share is the last.
+const GAIN: f64 = 0.03;
+/// The share of the work that is done before the last pass.
+const BEFORE: f64 = 0.8;
+
+/// What was learned from the sample of a long table.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Learned {
+    /// The best model of a part of it, as JSON.
+    part: String,
+    /// Rows of this part.
+    rows: usize,
+    /// Whether these are all rows of the table.
+    whole: bool,
+    /// Hidden weights that predict unseen rows better, and the rows they come from.
+    grown: Option<(Draft, usize)>,
+}
+
+impl Learned {
+    /// The network whose output weights all rows are to give; none where a model of a part is the best.
+    pub fn draft(&self) -> Option<&Draft> {
+        self.grown.as_ref().map(|(draft, _)| draft)
+    }
+}
+
+/// A random sample of a long table: rows that judge, and others to learn from, in random order.
+struct Sample {
+    judges: Dataset,
+    rows: Dataset,
+    /// The numbers of both, those of the judges first.
+    numbers: Vec<u64>,
+}
+
+impl Sample {
+    fn new(all: &Dataset, numbers: Vec<u64>) -> Self {
+        let count = JUDGES.min(all.samples() / 4);
+        Sample {
+            judges: all.rows(&(0..count).collect::<Vec<_>>()),
+            rows: all.rows(&(count..all.samples()).collect::<Vec<_>>()),
+            numbers,
+        }
+    }
+
+    /// The first `count` rows.
+    fn first(&self, count: usize) -> Dataset {
+        self.rows.rows(&(0..count).collect::<Vec<_>>())
+    }
+
+    /// The numbers of the judges, sorted.
+    fn held_out(&self) -> Vec<u64> {
+        let mut numbers = self.numbers[..self.judges.samples()].to_vec();
+        numbers.sort_unstable();
+        numbers
+    }
+}
+
+impl Auto {
+    /// The best model of the rows of a long table: two passes, and memory that does not grow with them. Ranks that share the
+    /// table get the model that one process gets, to the last bit.
+    ///
+    /// # Errors
+    /// As [`Auto::fit`], rows that cannot be read, or a rank that fails.
+    pub fn fit_long(
+        &self,
+        table: &dyn LongTable,
+        ranks: &dyn Ranks,
+        seed: u64,
+        observe: &Observer<'_>,
+    ) -> Result<Predictor> {
+        let names = (table.inputs(), table.outputs());
+        let rows = Auto::sample_rows(names.0.len(), names.1.len());
+        let survey = Survey::of(table, ranks, rows, seed)?;
+        let early = |at: &Progress<'_>| observe(&Progress::fraction(BEFORE * at.done));
+        let learned = agreed(ranks, || {
+            let learned = self.learn(&survey, names, seed, &early)?;
+            Ok(serde_json::to_string(&learned).expect("weights are finite numbers"))
+        })?;
+        let mut learned: Learned =
+            serde_json::from_str(&learned).map_err(|error| Error::Shape {
+                what: "what another process found",
+                expected: "what was learned from a sample".into(),
+                found: error.to_string(),
+            })?;
+        let condensed = learned.draft().map(|draft| draft.condense(table, ranks));
+        let condensed = match condensed {
+            Some(Err(_)) if observe(&Progress::fraction(BEFORE)) == Control::Stop => {
+                learned.grown = None;
+                None
+            }
+            condensed => condensed.transpose()?,
+        };
+        observe(&Progress::fraction(1.0));
+        self.conclude_long(&survey, names, learned, condensed, seed)
+    }
+
+    /// Rows of the sample that is taken of a long table of `d` inputs and `c` outputs.
+    pub fn sample_rows(d: usize, c: usize) -> usize {
+        ROWS.min(NUMBERS / (d + c).max(1))
+    }
+
+    /// The second of three pieces of [`Auto::fit_long`], for who makes the passes otherwise: what the sample of a survey
+    /// tells. The names are those of inputs and outputs.
+    ///
+    /// # Errors
+    /// As [`Auto::fit`].
+    pub fn learn(
+        &self,
+        survey: &Survey,
+        names: (&[String], &[String]),
+        seed: u64,
+        observe: &Observer<'_>,
+    ) -> Result<Learned> {
+        self.check()?;
+        let (sample, numbers) = survey.sample(names)?;
+        let all = sample.samples();
+        if survey.rows() == all as u64 && !self.is_long(all, sample.dim()) {
+            let mut order: Vec<usize> = (0..all).collect();
+            order.sort_unstable_by_key(|&i| numbers[i]);
+            let rows: Vec<usize> = order.iter().map(|&i| numbers[i] as usize).collect();
+            let mut model = self.fit(&sample.rows(&order), seed, observe)?;
+            model.set_rows(&rows);
+            return Ok(Learned {
+                part: model.to_json(),
+                rows: all,
+                whole: true,
+                grown: None,
+            });
+        }
+        let sample = Sample::new(&sample, numbers);
+        let searched = Auto {
+            budget: PART * self.budget,
+            ..self.clone()
+        };
+        let rows = model_rows(sample.rows.samples(), sample.rows.dim(), searched.budget);
+        let part = sample.first(rows);
+        let plan = Plan::new(rows, part.dim(), searched.budget);
+        let (mut model, bank) = searched.searched(&part, &plan, seed, observe)?;
+        let places = &sample.numbers[sample.judges.samples()..];
+        let places: Vec<usize> = places[..rows].iter().map(|n| *n as usize).collect();
+        model.set_rows(&places);
+        let grown = match model.record().stopped {
+            true => None,
+            false => self.grown(&sample, &model, &bank, (rows, observe))?,
+        };
+        Ok(Learned {
+            part: model.to_json(),
+            rows,
+            whole: false,
+            grown,
+        })
+    }
+
+    /// The last piece of [`Auto::fit_long`]: the network with output weights from all rows, which [`Learned::draft`] has condensed,
+    /// or the model of a part where there is none.
+    ///
+    /// # Errors
+    /// Pieces that do not fit each other, or numbers that are no longer finite.
+    pub fn conclude_long(
+        &self,
+        survey: &Survey,
+        names: (&[String], &[String]),
+        learned: Learned,
+        condensed: Option<Condensed>,
+        seed: u64,
+    ) -> Result<Predictor> {
+        let (sample, numbers) = survey.sample(names)?;
+        let (m, correlations) = (survey.rows(), Correlation::among(sample.x.as_ref()));
+        let mut part = Predictor::from_json(&learned.part, Path::new("the model of a part"))?;
+        let (Some((draft, rows)), Some(condensed)) = (learned.grown, condensed) else {
+            part.record_mut().correlations = correlations;
+            if !learned.whole {
+                let word = format!(
+                    "{} of {m} rows, drawn at random, were used: more do not fit into the budget",
+                    learned.rows
+                );
+                let findings = part.record_mut().findings.get_or_insert_default();
+                findings.words.push(word);
+            }
+            return Ok(part);
+        };
+        let sample = Sample::new(&sample, numbers);
+        let settings = serde_json::to_value(self).expect("settings are finite numbers");
+        let record = Record {
+            chosen_by: Some("validation".into()),
+            correlations,
+            ..Record::of(Self::NAME, settings, seed, 0)
+        };
+        let mut model = draft.finish(condensed, survey, (&sample.rows, &sample.judges), record)?;
+        let mut findings = part.record().findings.clone().unwrap_or_default();
+        findings.words = vec![format!(
+            "a network predicts unseen rows best: its hidden weights come from {rows} rows, its output weights from all {m}"
+        )];
+        findings.tried.insert(
+            0,
+            Tried {
+                name: format!(
+                    "network of {} neurons that grew with the rows",
+                    model.width()
+                ),
+                mse: model.record.validation_mse.clone(),
+            },
+        );
+        findings.standard_error = vec![];
+        model.record.findings = Some(findings);
+        Ok(model.into())
+    }
+
+    /// Whether there are many more rows than a Gaussian process can have within the budget.
+    pub(super) fn is_long(&self, m: usize, d: usize) -> bool {
+        m >= 2 * model_rows(m, d, self.budget)
+    }
+
+    /// Hidden weights that predict unseen rows better than the model of the part, if there are any, and the rows they come from.
+    fn grown(
+        &self,
+        sample: &Sample,
+        part: &Predictor,
+        bank: &Bank,
+        (rows, watch): (usize, &Observer<'_>),
+    ) -> Result<Option<(Draft, usize)>> {
+        let scalers = match part {
+            Predictor::Network(model) => (model.input_scaler.clone(), model.output_scaler.clone()),
+            Predictor::Kernel(model) => (model.input_scaler.clone(), model.output_scaler.clone()),
+        };
+        let growth = Growth {
+            judges: sample.judges.scaled(&scalers),
+            rows: sample.rows.scaled(&scalers),
+            bank,
+            width: self.width,
+            watch,
+        };
+        let predicted = part.predict(sample.judges.x.as_ref())?;
+        let difference = scalers.1.apply(predicted.as_ref()) - &growth.judges.y;
+        let least = difference.squared_norm_l2() / (difference.nrows() * difference.ncols()) as f64;
+        let best = growth.grown(rows, (1.0 - PART) * self.budget, least)?;
+        let better = best.filter(|best| best.error < least);
+        Ok(better.map(|best| {
+            let draft = Draft {
+                activation: best.network.activation,
+                hidden: best.network.hidden,
+                input_scaler: scalers.0,
+                output_scaler: scalers.1,
+                held_out: sample.held_out(),
+            };
+            (draft, best.rows)
+        }))
+    }
+}
+
+/// A network that was polished on `rows` rows, and its error on the judges.
+struct Stage {
+    network: Network,
+    error: f64,
+    rows: usize,
+}
+
+/// Features on their way from a part of the sample to all of it, in the scaled units of the part.
+struct Growth<'a> {
+    judges: Dataset,
+    rows: Dataset,
+    /// Features that know the lengths and terms of the part.
+    bank: &'a Bank,
+    width: usize,
+    watch: &'a Observer<'a>,
+}
+
+impl Growth<'_> {
+    /// The best network that is polished on more than `part` rows, within some seconds on two cores; none if there is no more.
+    ///
+    /// Features of the terms that the part has are cheap and sharp. But under noise, terms that it could not see are missing; so
+    /// features of all inputs grow as well, and win where there are rows enough.
+    fn grown(&self, part: usize, seconds: f64, least: f64) -> Result<Option<Stage>> {
+        let clean = least <= CLEAN;
+        let dense = self.bank.dense(self.rows.dim()).filter(|_| !clean);
+        let share = if dense.is_some() { TERMS } else { 1.0 };
+        let w = self.start(self.bank, part, STEPS)?;
+        let terms = self.grow((w, 0), part, share * seconds, least)?;
+        let Some(dense) = dense else {
+            return Ok(terms);
+        };
+        // There are too many numbers in it for a race with a polish.
+        let w = self.start(&dense, part, 0)?;
+        let dense = self.grow((w, STEPS), part, (1.0 - share) * seconds, least)?;
+        let both = terms.into_iter().chain(dense);
+        Ok(both.min_by(|a, b| a.error.total_cmp(&b.error)))
+    }
+
+    /// The best of a few draws of features on the part, after so many steps of the polish.
+    fn start(&self, bank: &Bank, part: usize, steps: usize) -> Result<Mat<f64>> {
+        let data = self.first(part);
+        let (network, _) = scaled_fit(&data, bank, self.width, steps, self.watch)?;
+        Ok(network.hidden)
+    }
+
+    /// Polishes hidden weights by some steps on `count` rows, then on twice as many, and again, while that pays and the seconds last.
+    fn grow(
+        &self,
+        (mut w, mut steps): (Mat<f64>, usize),
+        mut count: usize,
+        seconds: f64,
+        least: f64,
+    ) -> Result<Option<Stage>> {
+        let (most, outputs) = (self.rows.samples(), self.rows.y.ncols());
+        let free = |j: usize| w.col(j).iter().filter(|v| **v != 0.0).count();
+        let entries = (0..w.ncols()).map(free).sum();
+        let (mut best, mut spent) = (None::<Stage>, 0.0);
+        loop {
+            spent += steps as f64 * long_step(count * outputs, entries, 2 * self.width);
+            let over = best.is_some() && spent > seconds;
+            if over || (self.watch)(&Progress::fraction(0.9)) == Control::Stop {
+                break;
+            }
+            let (data, start) = (self.first(count), Features { w, kappa: KAPPA });
+            let polished = polish_many(&data, Activation::Fourier, start, steps, self.watch);
+            let Ok(network) = polished else {
+                break;
+            };
+            let error = self.error(&network);
+            w = network.hidden.clone();
+            let before = best.as_ref().map_or(f64::INFINITY, |best| best.error);
+            let (rows, pays) = (count, error < (1.0 - GAIN) * before);
+            if error < before {
+                best = Some(Stage {
+                    network,
+                    error,
+                    rows,
+                });
+            }
+            if !pays || error > HOPELESS * least || count == most {
+                break;
+            }
+            (count, steps) = ((2 * count).min(most), FEWER);
+        }
+        // All rows will give its output weights, so those of the sample judge it.
+        let Some(Stage { network, rows, .. }) = best else {
+            return Ok(None);
+        };
+        let start = Features {
+            w: network.hidden,
+            kappa: KAPPA,
+        };
+        let network = polish_many(&self.rows, Activation::Fourier, start, 0, self.watch)?;
+        let error = self.error(&network);
+        Ok(Some(Stage {
+            network,
+            error,
+            rows,
+        }))
+    }
+
+    /// The first `count` rows.
+    fn first(&self, count: usize) -> Dataset {
+        self.rows.rows(&(0..count).collect::<Vec<_>>())
+    }
+
+    /// The mean square of the errors on the judges.
+    fn error(&self, network: &Network) -> f64 {
+        let difference = network.values(self.judges.x.as_ref()) - &self.judges.y;
+        let error = difference.squared_norm_l2() / (difference.nrows() * difference.ncols()) as f64;
+        if error.is_nan() { f64::INFINITY } else { error }
+    }
+}

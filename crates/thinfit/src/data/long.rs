@@ -1,0 +1,67 @@
+//! Tables of any length: rows that come in blocks, as often as they are asked for, and never all at once.
+
+use super::Dataset;
+use crate::Result;
+use faer::MatRef;
+
+/// Some rows of a long table.
+#[derive(Clone, Copy, Debug)]
+pub struct Block<'a> {
+    /// The number of the first row among all rows of the table, from 0.
+    pub first: u64,
+    /// Inputs (rows × d).
+    pub x: MatRef<'a, f64>,
+    /// Outputs (rows × c).
+    pub y: MatRef<'a, f64>,
+}
+
+impl<'a> Block<'a> {
+    /// The values of row `i`, inputs first.
+    pub(crate) fn values(&self, i: usize) -> impl Iterator<Item = &'a f64> + use<'a> {
+        self.x.row(i).iter().chain(self.y.row(i).iter())
+    }
+
+    /// Whether row `i` counts: one with a gap, a number that is not finite, does not.
+    pub(crate) fn is_complete(&self, i: usize) -> bool {
+        self.values(i).all(|v| v.is_finite())
+    }
+}
+
+/// A table whose rows come in blocks.
+pub trait LongTable {
+    /// Names of the inputs (d).
+    fn inputs(&self) -> &[String];
+
+    /// Names of the outputs (c).
+    fn outputs(&self) -> &[String];
+
+    /// Gives the rows to `visit` in blocks of any length, in their order, and stops at its first error.
+    ///
+    /// Of a table that several processes share, each gives rows of its own, in runs that start at a multiple of [`LEAF`] and end
+    /// before one, or with the table. Rows with gaps are left out by whoever visits them, but keep their numbers.
+    ///
+    /// # Errors
+    /// Rows that cannot be read, and the errors of `visit`.
+    fn pass(&self, visit: &mut dyn FnMut(Block<'_>) -> Result<()>) -> Result<()>;
+}
+
+/// Rows that are condensed together, and that no two processes share: 2¹².
+pub const LEAF: u64 = 1 << 12;
+
+impl LongTable for Dataset {
+    fn inputs(&self) -> &[String] {
+        &self.inputs
+    }
+
+    fn outputs(&self) -> &[String] {
+        &self.outputs
+    }
+
+    fn pass(&self, visit: &mut dyn FnMut(Block<'_>) -> Result<()>) -> Result<()> {
+        visit(Block {
+            first: 0,
+            x: self.x.as_ref(),
+            y: self.y.as_ref(),
+        })
+    }
+}

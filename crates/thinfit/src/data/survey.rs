@@ -1,0 +1,284 @@
+//! The first pass over a long table: how many rows there are, their ranges, and a random sample of them.
+//!
+//! Every row has a key, a hash of its number and of the seed, and the sample is the rows with the smallest keys. So it is the same
+//! in whatever blocks, order or processes the rows come, and any first part of it, in the order of the keys, is a
+//! random sample as well.
+
+use super::Dataset;
+use super::long::{Block, LongTable};
+use crate::math::parcel::{Opened, Parcel};
+use crate::math::random::mixed;
+use crate::model::training_rows::{MARKS, mark};
+use crate::train::ranks::Ranks;
+use crate::{Error, Result};
+use faer::Mat;
+use std::collections::BinaryHeap;
+
+/// A row of the sample; the largest key is the first to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    key: u64,
+    /// The number of the row.
+    number: u64,
+    /// Where its values lie.
+    slot: usize,
+}
+
+/// What a pass over some rows of a table found.
+#[derive(Clone, Debug)]
+pub struct Survey {
+    seed: u64,
+    /// Rows of the sample at most.
+    capacity: usize,
+    /// Inputs and outputs.
+    shape: (usize, usize),
+    /// Rows without gaps.
+    rows: u64,
+    /// Rows with gaps.
+    dropped: u64,
+    /// Smallest and largest value of each input.
+    domain: Vec<[f64; 2]>,
+    /// Sum of the marks of all rows.
+    marks: u64,
+    sample: BinaryHeap<Entry>,
+    /// The values of the sample, row by row.
+    values: Vec<f64>,
+}
+
+impl Survey {
+    /// No rows yet, of `shape` inputs and outputs; the sample will have at most `capacity` rows.
+    pub fn new(shape: (usize, usize), capacity: usize, seed: u64) -> Self {
+        Survey {
+            seed,
+            capacity,
+            shape,
+            rows: 0,
+            dropped: 0,
+            domain: vec![[f64::INFINITY, f64::NEG_INFINITY]; shape.0],
+            marks: 0,
+            sample: BinaryHeap::new(),
+            values: Vec::new(),
+        }
+    }
+
+    /// One pass over a table, each rank over its rows.
+    ///
+    /// # Errors
+    /// Rows that cannot be read, or a rank that fails.
+    pub fn of(
+        table: &dyn LongTable,
+        ranks: &dyn Ranks,
+        capacity: usize,
+        seed: u64,
+    ) -> Result<Self> {
+        let shape = (table.inputs().len(), table.outputs().len());
+        let mut survey = Survey::new(shape, capacity, seed);
+        table.pass(&mut |block| {
+            survey.add(block);
+            Ok(())
+        })?;
+        let mut all = Survey::new(shape, capacity, seed);
+        for words in ranks.gather(survey.pack())? {
+            all.merge(&Survey::unpack(&words)?);
+        }
+        Ok(all)
+    }
+
+    /// Takes more rows.
+    pub fn add(&mut self, block: Block<'_>) {
+        for i in 0..block.x.nrows() {
+            if !block.is_complete(i) {
+                self.dropped += 1;
+                continue;
+            }
+            self.rows += 1;
+            for (range, v) in self.domain.iter_mut().zip(block.x.row(i).iter()) {
+                *range = [range[0].min(*v), range[1].max(*v)];
+            }
+            self.marks = (self.marks + mark(block.values(i))) % MARKS;
+            self.offer(block.first + i as u64, block.values(i));
+        }
+    }
+
+    /// Takes what another pass found in other rows of the table.
+    pub fn merge(&mut self, other: &Survey) {
+        self.rows += other.rows;
+        self.dropped += other.dropped;
+        for (range, [low, high]) in self.domain.iter_mut().zip(&other.domain) {
+            *range = [range[0].min(*low), range[1].max(*high)];
+        }
+        self.marks = (self.marks + other.marks) % MARKS;
+        let width = other.width();
+        for entry in &other.sample {
+            self.offer(
+                entry.number,
+                other.values[entry.slot * width..][..width].iter(),
+            );
+        }
+    }
+
+    /// Keeps the row if its key is among the smallest.
+    fn offer<'a>(&mut self, number: u64, values: impl Iterator<Item = &'a f64>) {
+        let key = mixed(mixed(self.seed) ^ number);
+        let (width, count) = (self.width(), self.sample.len());
+        let slot = match self.sample.peek() {
+            _ if count < self.capacity => {
+                self.values.resize((count + 1) * width, 0.0);
+                count
+            }
+            Some(last) if (key, number) < (last.key, last.number) => last.slot,
+            _ => return,
+        };
+        if count == self.capacity {
+            self.sample.pop();
+        }
+        self.sample.push(Entry { key, number, slot });
+        let place = &mut self.values[slot * width..][..width];
+        place.iter_mut().zip(values).for_each(|(to, v)| *to = *v);
+    }
+
+    fn width(&self) -> usize {
+        self.shape.0 + self.shape.1
+    }
+
+    /// Rows without gaps.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Rows with gaps, which do not count.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Smallest and largest value of each input.
+    pub fn domain(&self) -> &[[f64; 2]] {
+        &self.domain
+    }
+
+    /// Sum of the marks of all rows.
+    pub(crate) fn marks(&self) -> u64 {
+        self.marks
+    }
+
+    /// The sample in the order of its keys, as a data set with these names of inputs and outputs, and the numbers of its rows.
+    ///
+    /// # Errors
+    /// Values too large to square, or names that do not fit.
+    pub fn sample(&self, (inputs, outputs): (&[String], &[String])) -> Result<(Dataset, Vec<u64>)> {
+        let mut entries = self.sample.clone().into_vec();
+        entries.sort_unstable();
+        let ((d, c), width) = (self.shape, self.width());
+        let value = |i: usize, j: usize| self.values[entries[i].slot * width + j];
+        let x = Mat::from_fn(entries.len(), d, value);
+        let y = Mat::from_fn(entries.len(), c, |i, o| value(i, d + o));
+        let data = Dataset::new(x, y)?.with_names(inputs.to_vec(), outputs.to_vec())?;
+        Ok((data, entries.iter().map(|entry| entry.number).collect()))
+    }
+
+    /// The survey as words, for another process.
+    pub fn pack(&self) -> Vec<u64> {
+        let mut parcel = Parcel::default();
+        let (d, c) = self.shape;
+        let counts = [d, c, self.capacity, self.sample.len()].map(|n| n as u64);
+        parcel.words(&counts);
+        parcel.words(&[self.seed, self.rows, self.dropped, self.marks]);
+        parcel.numbers(self.domain.as_flattened());
+        let width = self.width();
+        for entry in &self.sample {
+            parcel.words(&[entry.number]);
+            parcel.numbers(&self.values[entry.slot * width..][..width]);
+        }
+        parcel.into_words()
+    }
+
+    /// The survey that another process has packed.
+    ///
+    /// # Errors
+    /// Other words.
+    pub fn unpack(words: &[u64]) -> Result<Self> {
+        let read = || -> Option<Survey> {
+            let mut parcel = Opened::new(words);
+            let [d, c, capacity, count] = parcel.words()?;
+            let [seed, rows, dropped, marks] = parcel.words()?;
+            let shape = (d as usize, c as usize);
+            let domain = parcel.numbers(2 * shape.0)?;
+            let mut survey = Survey::new(shape, capacity as usize, seed);
+            for _ in 0..count {
+                let [number] = parcel.words()?;
+                let values = parcel.numbers(survey.width())?;
+                survey.offer(number, values.iter());
+            }
+            (survey.rows, survey.dropped, survey.marks) = (rows, dropped, marks);
+            survey.domain = domain.as_chunks().0.to_vec();
+            parcel.is_empty().then_some(survey)
+        };
+        read().ok_or_else(|| Error::Shape {
+            what: "what another process found",
+            expected: "a survey of rows".into(),
+            found: format!("{} other words", words.len()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(x: &Mat<f64>, y: &Mat<f64>, first: usize, count: usize, survey: &mut Survey) {
+        survey.add(Block {
+            first: first as u64,
+            x: x.subrows(first, count),
+            y: y.subrows(first, count),
+        });
+    }
+
+    fn names() -> (Vec<String>, Vec<String>) {
+        (vec!["a".into(), "b".into()], vec!["y".into()])
+    }
+
+    #[test]
+    fn the_sample_is_the_same_in_any_order_and_from_any_processes() {
+        let x = Mat::from_fn(5000, 2, |i, j| (i + 7 * j) as f64);
+        let y = Mat::from_fn(5000, 1, |i, _| -(i as f64));
+        let mut whole = Survey::new((2, 1), 300, 9);
+        block(&x, &y, 0, 5000, &mut whole);
+        let mut parts = [(); 2].map(|()| Survey::new((2, 1), 300, 9));
+        block(&x, &y, 2100, 2900, &mut parts[0]);
+        block(&x, &y, 50, 2050, &mut parts[1]);
+        block(&x, &y, 0, 50, &mut parts[1]);
+        let mut merged = Survey::new((2, 1), 300, 9);
+        for part in &parts {
+            merged.merge(&Survey::unpack(&part.pack()).unwrap());
+        }
+        let (inputs, outputs) = names();
+        let sample = |survey: &Survey| survey.sample((&inputs, &outputs)).unwrap();
+        let ((ours, numbers), (theirs, same)) = (sample(&whole), sample(&merged));
+        assert_eq!(numbers, same);
+        assert!(ours.x == theirs.x && ours.y == theirs.y);
+        assert_eq!(merged.rows(), 5000);
+        assert_eq!(merged.marks(), whole.marks());
+        assert_eq!(merged.domain(), [[0.0, 4999.0], [7.0, 5006.0]]);
+        for (i, number) in numbers.iter().enumerate() {
+            assert_eq!(ours.x[(i, 0)], *number as f64);
+        }
+        // A random sample: its mean lies within four standard errors, and so does that of its first half.
+        for count in [300, 150] {
+            let mean = numbers[..count].iter().sum::<u64>() as f64 / count as f64;
+            let error = 5000.0 / (12.0 * count as f64).sqrt();
+            assert!((mean - 2500.0).abs() < 4.0 * error, "{mean}");
+        }
+        assert!(Survey::unpack(&parts[0].pack()[1..]).is_err());
+    }
+
+    #[test]
+    fn few_rows_are_all_in_the_sample() {
+        let (x, y) = (Mat::from_fn(8, 2, |i, _| i as f64), Mat::zeros(8, 1));
+        let mut survey = Survey::new((2, 1), 300, 1);
+        block(&x, &y, 0, 8, &mut survey);
+        let (inputs, outputs) = names();
+        let (_, mut numbers) = survey.sample((&inputs, &outputs)).unwrap();
+        numbers.sort_unstable();
+        assert_eq!(numbers, (0..8).collect::<Vec<u64>>());
+    }
+}

@@ -1,0 +1,332 @@
+//! A fit to a long table from given hidden weights: one pass condenses the rows, and rows that were held out choose the ridge and
+//! calibrate the intervals.
+//!
+//! Nothing here depends on how the rows are cut into blocks or shared among processes: a leaf is [`LEAF`] rows by their numbers,
+//! and leaves merge in a tree of these (`solve/condensed.rs`).
+
+use crate::data::long::{Block, LEAF, LongTable};
+use crate::data::rows::Rows;
+use crate::data::survey::Survey;
+use crate::model::model::Model;
+use crate::model::record::Record;
+use crate::model::training_rows::TrainingRows;
+use crate::model::uncertainty::{Uncertainty, spread};
+use crate::network::features::{fitted, planes};
+use crate::solve::condensed::{Condensed, GROUP, Tree};
+use crate::solve::orthogonal::Orthogonal;
+use crate::solve::ridge::KAPPAS;
+use crate::train::ranks::Ranks;
+use crate::{Activation, Dataset, Error, Form, Network, Result, Scaler};
+use faer::Mat;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// A network without output weights.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Draft {
+    /// Activation Φ.
+    pub activation: Activation,
+    /// Hidden weights in scaled inputs (n × d′).
+    #[serde(with = "crate::math::row_list")]
+    pub hidden: Mat<f64>,
+    /// Scaling of the inputs.
+    pub input_scaler: Scaler,
+    /// Scaling of the outputs.
+    pub output_scaler: Scaler,
+    /// Numbers of the rows that are held out, sorted.
+    pub held_out: Vec<u64>,
+}
+
+/// Rows of a leaf as they came (rows × d, rows × c).
+struct Leaf {
+    number: u64,
+    x: Vec<f64>,
+    y: Vec<f64>,
+}
+
+/// A pass under way.
+struct Pass<'a> {
+    draft: &'a Draft,
+    /// Complete leaves that wait for threads, then the one that is being filled.
+    leaves: Vec<Leaf>,
+    tree: Tree,
+}
+
+impl Pass<'_> {
+    fn add(&mut self, block: Block<'_>) {
+        for i in 0..block.x.nrows() {
+            let row = block.first + i as u64;
+            let number = row / LEAF;
+            if self.leaves.last().is_none_or(|leaf| leaf.number != number) {
+                if self.leaves.len() == GROUP {
+                    self.condense();
+                }
+                let (x, y) = (Vec::new(), Vec::new());
+                self.leaves.push(Leaf { number, x, y });
+            }
+            if !block.is_complete(i) || self.draft.held_out.binary_search(&row).is_ok() {
+                continue;
+            }
+            if let Some(leaf) = self.leaves.last_mut() {
+                leaf.x.extend(block.x.row(i).iter());
+                leaf.y.extend(block.y.row(i).iter());
+            }
+        }
+    }
+
+    fn condense(&mut self) {
+        let leaves = self.leaves.par_iter();
+        let condensed: Vec<Condensed> = leaves.map(|leaf| self.draft.leaf(leaf)).collect();
+        for (leaf, rows) in self.leaves.drain(..).zip(condensed) {
+            self.tree.add(leaf.number, rows);
+        }
+    }
+}
+
+impl Draft {
+    fn leaf(&self, leaf: &Leaf) -> Condensed {
+        let scaled = |scaler: &Scaler, values: &[f64]| {
+            let k = scaler.scale.len();
+            let rows = faer::MatRef::from_row_major_slice(values, values.len() / k, k);
+            scaler.apply(rows)
+        };
+        let x = scaled(&self.input_scaler, &leaf.x);
+        let y = scaled(&self.output_scaler, &leaf.y);
+        let e = planes(self.activation, x.as_ref(), self.hidden.as_ref());
+        Condensed::leaf(self.activation, Form::Real, &(e, y.as_ref(), None))
+    }
+
+    fn pass(&self) -> Pass<'_> {
+        Pass {
+            draft: self,
+            leaves: Vec::with_capacity(GROUP),
+            tree: Tree::default(),
+        }
+    }
+
+    /// One pass over a table, each rank over its rows, but for those held out.
+    ///
+    /// # Errors
+    /// Rows that cannot be read, a table without rows, or a rank that fails.
+    pub fn condense(&self, table: &dyn LongTable, ranks: &dyn Ranks) -> Result<Condensed> {
+        let mut pass = self.pass();
+        table.pass(&mut |block| {
+            pass.add(block);
+            Ok(())
+        })?;
+        pass.condense();
+        let mut tree = Tree::default();
+        for words in ranks.gather(pass.tree.pack())? {
+            tree.unpack(&words)?;
+        }
+        tree.finish().ok_or_else(no_rows)
+    }
+
+    /// The rows of a block alone, but for those held out.
+    ///
+    /// # Errors
+    /// A block without rows.
+    pub fn condense_block(&self, block: Block<'_>) -> Result<Condensed> {
+        let mut pass = self.pass();
+        pass.add(block);
+        pass.condense();
+        pass.tree.finish().ok_or_else(no_rows)
+    }
+
+    /// The network with the output weights of all rows: `held_out` are the rows that the pass has left out, `sample` some of the others, and
+    /// `record` says how the hidden weights were found.
+    ///
+    /// # Errors
+    /// Rows whose numbers do not fit the draft, or are no longer finite.
+    pub fn finish(
+        &self,
+        rows: Condensed,
+        survey: &Survey,
+        (sample, held_out): (&Dataset, &Dataset),
+        record: Record,
+    ) -> Result<Model> {
+        let scalers = (self.input_scaler.clone(), self.output_scaler.clone());
+        let factor = Orthogonal::condensed(self.activation, rows)?;
+        let held = held_out.scaled(&scalers);
+        let e = planes(self.activation, held.x.as_ref(), self.hidden.as_ref());
+        let chosen = factor.choose_by_validation(&KAPPAS, e.as_ref(), &Rows::of(&held));
+        let (kappa, _) = chosen.ok_or(Error::Diverged {
+            what: "the error on the rows held out",
+            step: 0,
+            advice: "check the scale of the data",
+        })?;
+        let tau = factor.tau(kappa);
+        let (output, covariance) = (factor.coefficients(tau), factor.covariance(tau));
+        let predicted = fitted(self.activation, e.as_ref(), output.as_ref());
+        let residual = &held.y - &predicted;
+        let spread = spread(e.as_ref(), covariance.as_ref());
+        let uncertainty = Uncertainty::new(covariance.as_ref(), residual.as_ref(), &spread, None);
+        let sample = sample.scaled(&scalers);
+        let record = record.validated(&sample, &held, predicted.as_ref(), &scalers.1.scale);
+        let record = Record {
+            samples: usize::try_from(survey.rows()).unwrap_or(usize::MAX),
+            form: Form::Real,
+            ridge: tau * tau,
+            rows: Some(TrainingRows::of_sum(survey.marks())),
+            ..record
+        };
+        let network = Network {
+            activation: self.activation,
+            hidden: self.hidden.clone(),
+            output,
+        };
+        Ok(Model::new(
+            network,
+            (held_out.inputs.clone(), held_out.outputs.clone()),
+            survey.domain().to_vec(),
+            scalers,
+            Some(uncertainty),
+            record,
+        ))
+    }
+}
+
+fn no_rows() -> Error {
+    Error::TooFew {
+        what: "rows",
+        needed: 1,
+        found: 0,
+        advice: "give a table with rows",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::ranks::Solo;
+
+    fn data(m: usize) -> Dataset {
+        let x = Mat::from_fn(m, 2, |i, j| ((31 * i + 17 * j) as f64).sin());
+        let y = Mat::from_fn(m, 1, |i, _| {
+            x[(i, 0)] * x[(i, 1)] + 1e-3 * ((7 * i) as f64).cos()
+        });
+        Dataset::new(x, y).unwrap()
+    }
+
+    fn draft() -> Draft {
+        Draft {
+            activation: Activation::Fourier,
+            hidden: Mat::from_fn(6, 2, |l, j| 0.3 * ((3 * l + 5 * j + 1) as f64).sin()),
+            input_scaler: Scaler::identity(2),
+            output_scaler: Scaler::identity(1),
+            held_out: (0..400).map(|k| 25 * k).collect(),
+        }
+    }
+
+    /// A table in blocks of some rows, of which every third has a gap if asked for.
+    struct Blocks(Dataset, usize);
+
+    impl LongTable for Blocks {
+        fn inputs(&self) -> &[String] {
+            &self.0.inputs
+        }
+        fn outputs(&self) -> &[String] {
+            &self.0.outputs
+        }
+        fn pass(&self, visit: &mut dyn FnMut(Block<'_>) -> Result<()>) -> Result<()> {
+            let m = self.0.samples();
+            (0..m).step_by(self.1).try_for_each(|first| {
+                let count = self.1.min(m - first);
+                visit(Block {
+                    first: first as u64,
+                    x: self.0.x.subrows(first, count),
+                    y: self.0.y.subrows(first, count),
+                })
+            })
+        }
+    }
+
+    fn model(table: &dyn LongTable) -> Model {
+        let survey = Survey::of(table, &Solo, 1000, 1).unwrap();
+        let all = data(10_000);
+        let held: Vec<usize> = draft().held_out.iter().map(|n| *n as usize).collect();
+        let rows = draft().condense(table, &Solo).unwrap();
+        let sample = all.rows(&[1, 2, 3, 4, 5]);
+        let held = all.rows(&held);
+        draft()
+            .finish(rows, &survey, (&sample, &held), Record::default())
+            .unwrap()
+    }
+
+    #[test]
+    fn blocks_change_no_bit_and_the_weights_are_those_of_one_solve() {
+        let whole = model(&data(10_000));
+        for rows in [1000, 4096, 9999] {
+            assert_eq!(model(&Blocks(data(10_000), rows)), whole, "{rows}");
+        }
+        let (all, draft) = (data(10_000), draft());
+        let train: Vec<usize> = (0..10_000).filter(|i| i % 25 > 0).collect();
+        let train = all.rows(&train);
+        let e = planes(draft.activation, train.x.as_ref(), draft.hidden.as_ref());
+        let at_once = Orthogonal::new(
+            draft.activation,
+            Form::Real,
+            e.as_ref(),
+            train.y.as_ref(),
+            None,
+        )
+        .unwrap();
+        let b = at_once.coefficients(whole.record.ridge.sqrt());
+        let f = fitted(draft.activation, e.as_ref(), b.as_ref());
+        let g = whole.predict(train.x.as_ref()).unwrap();
+        assert!((f - g).norm_max() < 1e-10);
+        assert_eq!(whole.record.samples, 10_000);
+        assert_eq!(whole.record.validation_samples, 400);
+    }
+
+    #[test]
+    fn rows_with_gaps_do_not_count_but_keep_their_numbers() {
+        let mut gappy = data(10_000);
+        for i in (1..10_000).step_by(100) {
+            gappy.x[(i, 1)] = f64::NAN;
+        }
+        let survey = Survey::of(&gappy, &Solo, 10, 1).unwrap();
+        assert_eq!((survey.rows(), survey.dropped()), (9900, 100));
+        // Those with gaps are left out, and those held out are still the ones with these numbers.
+        let kept: Vec<usize> = (0..10_000)
+            .filter(|i| i % 100 != 1 && i % 25 != 0)
+            .collect();
+        let same = draft().condense(&gappy, &Solo).unwrap();
+        let none_held = Draft {
+            held_out: vec![],
+            ..draft()
+        };
+        let other = none_held
+            .condense(&data(10_000).rows(&kept), &Solo)
+            .unwrap();
+        let solved = |rows| {
+            Orthogonal::condensed(Activation::Fourier, rows)
+                .unwrap()
+                .coefficients(1e-6)
+        };
+        assert!((solved(same) - solved(other)).norm_max() < 1e-7);
+    }
+
+    #[test]
+    fn blocks_condensed_alone_merge_to_the_whole() {
+        let (all, draft) = (data(10_000), draft());
+        let part = |first: usize, count: usize| {
+            let block = Block {
+                first: first as u64,
+                x: all.x.subrows(first, count),
+                y: all.y.subrows(first, count),
+            };
+            let rows = draft.condense_block(block).unwrap();
+            Condensed::unpack(&rows.pack()).unwrap()
+        };
+        let merged = part(0, 3000).merged(part(3000, 7000));
+        let whole = draft.condense(&all, &Solo).unwrap();
+        let solved = |rows| {
+            Orthogonal::condensed(Activation::Fourier, rows)
+                .unwrap()
+                .coefficients(1e-6)
+        };
+        assert!((solved(merged) - solved(whole)).norm_max() < 1e-8);
+        assert!(Condensed::unpack(&[1, 2, 3]).is_err());
+    }
+}
