@@ -132,9 +132,13 @@ pub struct ColumnArgs {
     thinfit fit train.csv --target y --preset paper --device cuda\n  \
     thinfit fit train.csv --target y --config fit.toml --set polish.steps=50")]
 pub struct FitArgs {
-    /// Table with one sample per row: CSV, TSV, XLSX, NPY, NPZ, MAT or Parquet; `-` reads standard input.
+    /// Table with one sample per row: CSV, TSV, XLSX, NPY, NPZ, MAT or Parquet, of any length; a folder stands for all tables in it, and
+    /// `-` reads standard input.
     #[arg(value_name = "DATA")]
     pub data: Option<PathBuf>,
+    /// More files of the same table, as `data/*.csv` gives them.
+    #[arg(value_name = "MORE")]
+    pub more: Vec<PathBuf>,
     /// Which columns are what, and which are left out.
     #[command(flatten)]
     pub columns: ColumnArgs,
@@ -280,6 +284,9 @@ pub struct PredictArgs {
     pub model: PathBuf,
     /// Table whose columns include the model's inputs; `-` reads standard input.
     pub data: PathBuf,
+    /// More files of the same table, as `data/*.csv` gives them.
+    #[arg(value_name = "MORE")]
+    pub more: Vec<PathBuf>,
     /// Where to write the predictions, as CSV [default: standard output].
     #[arg(short, long, alias = "out", value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -358,6 +365,9 @@ pub struct ScoreArgs {
     pub model: PathBuf,
     /// Table with the model's inputs and the true values; `-` reads standard input.
     pub data: PathBuf,
+    /// More files of the same table, as `data/*.csv` gives them.
+    #[arg(value_name = "MORE")]
+    pub more: Vec<PathBuf>,
     /// Columns of true values, in the order of the model's outputs [default: those of the same names].
     #[arg(short, long, value_name = "COL,…")]
     pub target: Vec<String>,

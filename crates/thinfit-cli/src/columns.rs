@@ -2,7 +2,7 @@
 //! model's inputs.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use thinfit::{Code, Coded, Column, Dataset, Encoding, Levels, Mat};
 use thinfit_methods::Predictor;
@@ -21,6 +21,16 @@ pub fn open(
     memory: Memory,
     needed: bool,
 ) -> Result<Reader, Failure> {
+    open_all(&[path], args, memory, needed)
+}
+
+/// Opens several files as one table, as [`open`] does one.
+pub fn open_all(
+    paths: &[&Path],
+    args: &TableArgs,
+    memory: Memory,
+    needed: bool,
+) -> Result<Reader, Failure> {
     let missing = match args.missing {
         None => Missing::Refuse,
         Some(args::Missing::Drop) => Missing::Drop,
@@ -32,12 +42,35 @@ pub fn open(
             ));
         }
     };
-    open_with(path, args, memory, needed, missing)
+    open_with(paths, args, memory, needed, missing)
+}
+
+/// The files of a table: the first, and more.
+pub fn files<'a>(first: &'a Path, more: &'a [PathBuf]) -> Vec<&'a Path> {
+    [first]
+        .into_iter()
+        .chain(more.iter().map(PathBuf::as_path))
+        .collect()
+}
+
+/// Opens a table of any length to fit it block by block: rows with gaps are refused, or kept to be left out later.
+pub fn open_long(paths: &[&Path], args: &TableArgs, memory: Memory) -> Result<Reader, Failure> {
+    let missing = match args.missing {
+        None => Missing::Refuse,
+        Some(args::Missing::Drop) => Missing::Keep,
+        Some(args::Missing::Mean) => {
+            return Err(Failure::new(
+                "--missing mean: expected a table that fits into memory, found a longer one, whose means would take one more pass; \
+                 pass --missing drop",
+            ));
+        }
+    };
+    open_with(paths, args, memory, false, missing)
 }
 
 /// Opens a table to predict its rows: unless gaps are refused, they are kept, so that every row has its line.
 pub fn open_to_predict(
-    path: &Path,
+    paths: &[&Path],
     args: &TableArgs,
     memory: Memory,
     model: &Predictor,
@@ -53,11 +86,11 @@ pub fn open_to_predict(
         }
         Some(_) => Missing::Keep,
     };
-    open_with(path, args, memory, true, missing)
+    open_with(paths, args, memory, true, missing)
 }
 
 fn open_with(
-    path: &Path,
+    paths: &[&Path],
     args: &TableArgs,
     memory: Memory,
     needed: bool,
@@ -80,7 +113,7 @@ fn open_with(
         sheet: args.sheet.clone(),
         memory: Some(memory.of_table()),
     };
-    Ok(Reader::open(path, &options)?)
+    Ok(Reader::open_all(paths, &options)?)
 }
 
 /// The options of [`open`] as typed on the command line, for a command that uses the model: it leaves rows with gaps out.
@@ -203,15 +236,23 @@ pub struct Samples {
     pub filled: usize,
 }
 
-/// The samples to learn from.
-pub fn samples(
+/// The roles of the columns of a table, as indices.
+pub struct Roles {
+    /// Columns to learn from.
+    pub inputs: Vec<usize>,
+    /// Columns to learn.
+    pub targets: Vec<usize>,
+    /// The column of weights, if there is one.
+    pub weights: Vec<usize>,
+}
+
+/// Selects the columns of a table in the order of their roles: inputs, targets, weights.
+pub fn roles(
+    reader: &mut Reader,
     path: &Path,
-    table: &TableArgs,
-    memory: Memory,
     args: &ColumnArgs,
     weights: Option<&String>,
-) -> Result<Samples, Failure> {
-    let mut reader = open(path, table, memory, false)?;
+) -> Result<Roles, Failure> {
     if args.target.is_empty() {
         return Err(Failure::new(format!(
             "which column should be learned? give --target COL; {} has {}",
@@ -220,12 +261,12 @@ pub fn samples(
         )));
     }
     let named = [
-        names(&reader, &args.target),
+        names(reader, &args.target),
         weights.cloned().into_iter().collect(),
-        names(&reader, &args.drop),
-        names(&reader, &args.inputs),
+        names(reader, &args.drop),
+        names(reader, &args.inputs),
     ];
-    let mut found = indices(&reader, &named.concat())?.into_iter();
+    let mut found = indices(reader, &named.concat())?.into_iter();
     let [targets, weights, dropped, inputs] =
         named.map(|names| -> Vec<usize> { found.by_ref().take(names.len()).collect() });
     let (used, left_out): (Vec<usize>, HashSet<usize>) = (
@@ -245,11 +286,34 @@ pub fn samples(
     } else {
         inputs
     };
+    let chosen = [&inputs[..], &targets, &weights].concat();
+    select(reader, &chosen)?;
+    Ok(Roles {
+        inputs,
+        targets,
+        weights,
+    })
+}
+
+/// The samples to learn from.
+pub fn samples(
+    paths: &[&Path],
+    table: &TableArgs,
+    memory: Memory,
+    args: &ColumnArgs,
+    weights: Option<&String>,
+) -> Result<Samples, Failure> {
+    let mut reader = open_all(paths, table, memory, false)?;
+    let path = paths[0];
+    let Roles {
+        inputs,
+        targets,
+        weights,
+    } = roles(&mut reader, path, args, weights)?;
     let names: Vec<String> = reader.names().to_vec();
     let pick =
         |columns: &[usize]| -> Vec<String> { columns.iter().map(|&j| names[j].clone()).collect() };
-    let chosen = [&inputs[..], &targets, &weights].concat();
-    select(&mut reader, &chosen)?;
+    let chosen = reader.selected().to_vec();
     reader.admit_text(&chosen);
     let raw = reader.read_raw()?;
     let columns: Vec<Column<'_>> = (0..inputs.len()).map(|j| column(raw.cells(j))).collect();

@@ -13,6 +13,7 @@ mod failure;
 mod forecast;
 mod interrupt;
 mod limit;
+mod long;
 mod memory;
 mod output;
 mod picture;

@@ -283,6 +283,12 @@ impl Source for Arrays {
         Position::Row(self.before + row as u64 + 1)
     }
 
+    fn skip(&mut self, _: &[usize], rows: u64) -> Result<u64> {
+        let skipped = (self.rows - self.next).min(rows);
+        self.next += skipped;
+        Ok(skipped)
+    }
+
     fn rows(&self) -> Option<u64> {
         Some(self.rows)
     }

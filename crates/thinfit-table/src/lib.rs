@@ -40,6 +40,7 @@
 mod array;
 mod dialect;
 mod error;
+mod files;
 mod flaws;
 #[cfg(feature = "parquet")]
 mod footer;

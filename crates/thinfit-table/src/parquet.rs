@@ -153,6 +153,11 @@ impl Parquet {
         Ok(())
     }
 
+    /// The error of the group that is open or being opened.
+    fn damaged(&self, error: &ParquetError) -> Error {
+        damaged_group(&self.path, self.group + 1, error)
+    }
+
     /// Opens the next group of rows; false if there is none.
     fn advance(&mut self, columns: &[usize]) -> std::result::Result<bool, ParquetError> {
         if self.group == self.file.num_row_groups() {
@@ -206,7 +211,7 @@ impl Source for Parquet {
                 match survive(|| self.advance(columns)) {
                     Ok(true) => continue,
                     Ok(false) => break,
-                    Err(error) => return Err(damaged(&self.path, &error)),
+                    Err(error) => return Err(self.damaged(&error)),
                 }
             }
             // Few enough that a file that lies about its rows takes no memory.
@@ -226,7 +231,8 @@ impl Source for Parquet {
                     }
                     (column, _) => survive(|| values(column, *meaning, count)),
                 };
-                let values = values.map_err(|error| damaged(&self.path, &error))?;
+                let (path, group) = (&self.path, self.group);
+                let values = values.map_err(|error| damaged_group(path, group, &error))?;
                 slots.zip(values).for_each(|(out, value)| *out = value);
             }
             self.left -= count;
@@ -234,6 +240,48 @@ impl Source for Parquet {
         }
         self.next += read as u64;
         Ok(read)
+    }
+
+    fn skip(&mut self, columns: &[usize], rows: u64) -> Result<u64> {
+        let mut skipped = 0;
+        while skipped < rows {
+            let here = rows - skipped;
+            if self.left == 0 {
+                let groups = self.file.metadata().row_groups();
+                let next = groups.get(self.group).map(RowGroupMetaData::num_rows);
+                match next.and_then(|count| u64::try_from(count).ok()) {
+                    None => break,
+                    // A group that is passed over as a whole need not be unpacked.
+                    Some(count) if count <= here => {
+                        self.group += 1;
+                        skipped += count;
+                    }
+                    Some(_) => {
+                        survive(|| self.advance(columns)).map_err(|error| self.damaged(&error))?;
+                    }
+                }
+                continue;
+            }
+            let count = here.min(self.left as u64).min(1 << 16) as usize;
+            for (column, c) in self.open.iter_mut().zip(columns) {
+                let meaning = self.meanings[*c];
+                if matches!(column, ColumnReader::ByteArrayColumnReader(_)) {
+                    let mut words = Words::default();
+                    let of = &mut words;
+                    if let ColumnReader::ByteArrayColumnReader(column) = column {
+                        survive(|| texts(column, meaning.present, count, (0, 1), of))
+                            .map_err(|error| damaged(&self.path, &error))?;
+                    }
+                } else if meaning.kind != Kind::Date {
+                    survive(|| values(column, meaning, count))
+                        .map_err(|error| damaged(&self.path, &error))?;
+                }
+            }
+            self.left -= count;
+            skipped += count as u64;
+        }
+        self.next += skipped;
+        Ok(skipped)
     }
 
     fn position(&self, row: usize) -> Position {
@@ -270,6 +318,26 @@ fn damaged(path: &Path, error: &ParquetError) -> Error {
     let advice =
         "copy or save it again, uncompressed or with Snappy or Zstandard, or convert it to CSV";
     malformed(path, "a Parquet file", found, advice)
+}
+
+/// The error of a group of rows, counted from 1.
+fn damaged_group(path: &Path, group: usize, error: &ParquetError) -> Error {
+    let error = damaged(path, error);
+    match error.problem {
+        Problem::Format {
+            path,
+            expected,
+            found,
+        } => Error {
+            problem: Problem::Format {
+                path,
+                expected,
+                found: format!("in group {group} of its rows {found}"),
+            },
+            ..error
+        },
+        _ => error,
+    }
 }
 
 thread_local! {

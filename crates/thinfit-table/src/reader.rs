@@ -3,6 +3,7 @@
 
 use crate::dialect::SAMPLE;
 use crate::error::{Amount, check_memory, malformed, show, unread, useful};
+use crate::files::{Files, named};
 use crate::flaws::{Flaws, Gaps};
 use crate::kind::{Kind, kind};
 #[cfg(feature = "parquet")]
@@ -79,6 +80,8 @@ pub(crate) trait Source: Send {
     fn read(&mut self, columns: &[usize], rows: usize, out: &mut Block) -> Result<usize>;
     /// Where row `row` of the last block is in the file.
     fn position(&self, row: usize) -> Position;
+    /// Passes over at most `rows` rows; returns their number, fewer only where the file has ended.
+    fn skip(&mut self, columns: &[usize], rows: u64) -> Result<u64>;
     /// The number of rows, where the file says it.
     fn rows(&self) -> Option<u64>;
     /// Bytes that these columns take before they become numbers, where they are unpacked in large pieces.
@@ -177,28 +180,32 @@ impl Reader {
     /// # Errors
     /// The file cannot be read, is not a table, or has ambiguous column names.
     pub fn open(path: &Path, options: &Options) -> Result<Self> {
-        if path == Path::new("-") {
-            let path = Path::new("standard input");
-            let head = head(path, &mut std::io::stdin())?;
-            return Reader::new(
-                path,
-                head,
-                Rest::Stream(Box::new(std::io::stdin())),
-                options,
-            );
+        Reader::open_all(&[path], options)
+    }
+
+    /// Opens several tables as one: their rows one after the other, their columns by the names of the first. A folder stands for the
+    /// tables in it, by name.
+    ///
+    /// # Errors
+    /// As [`Reader::open`], or files with other columns.
+    ///
+    /// # Panics
+    /// There are no paths.
+    pub fn open_all(paths: &[impl AsRef<Path>], options: &Options) -> Result<Self> {
+        let mut files = Vec::new();
+        for path in paths {
+            files.extend(named(path.as_ref())?);
         }
-        let metadata = std::fs::metadata(path).map_err(|error| unread(path, error))?;
-        if metadata.is_dir() {
-            return Err(malformed(path, "a file", "a folder", "give a file in it"));
+        let first = paths[0].as_ref();
+        if files.len() > 1 {
+            let source = Box::new(Files::open(files, options)?);
+            let shown = match paths.len() {
+                1 => first.to_owned(),
+                more => PathBuf::from(format!("{} and {} more", first.display(), more - 1)),
+            };
+            return Ok(Reader::new((source, shown), options));
         }
-        let mut file = File::open(path).map_err(|error| unread(path, error))?;
-        let head = head(path, &mut file)?;
-        let rest = if metadata.is_file() {
-            Rest::File(file, metadata.len())
-        } else {
-            Rest::Stream(Box::new(file))
-        };
-        Reader::new(path, head, rest, options)
+        Ok(Reader::new(open_file(&files[0], options)?, options))
     }
 
     /// Opens a table in memory; errors call it `name`, whose extension counts.
@@ -206,77 +213,14 @@ impl Reader {
     /// # Errors
     /// As [`Reader::open`].
     pub fn from_bytes(name: &Path, bytes: Vec<u8>, options: &Options) -> Result<Self> {
-        Reader::new(name, bytes, Rest::Nothing, options)
+        let opened = source(name, bytes, Rest::Nothing, options)?;
+        Ok(Reader::new(opened, options))
     }
 
-    fn new(path: &Path, head: Vec<u8>, rest: Rest, options: &Options) -> Result<Self> {
-        let (array, memory) = (options.array.as_deref(), options.memory);
-        #[cfg_attr(
-            any(not(feature = "excel"), target_arch = "wasm32"),
-            expect(unused_mut)
-        )]
-        let mut shown = path.to_owned();
-        let source: Box<dyn Source> = match kind(path, &head)? {
-            Kind::Text => {
-                let rest = rest.stream(head.len());
-                Box::new(Text::open(path, head, rest, options)?)
-            }
-            Kind::Npy => Box::new(npy::open(path, rest.seekable(path, head)?)?),
-            #[cfg(not(target_arch = "wasm32"))]
-            Kind::Npz => Box::new(crate::npz::open(path, rest.seekable(path, head)?, array)?),
-            #[cfg(target_arch = "wasm32")]
-            Kind::Npz => {
-                let found = "NPZ, which this build cannot read";
-                return Err(malformed(
-                    path,
-                    "another kind of file",
-                    found,
-                    "save it as CSV or NPY",
-                ));
-            }
-            #[cfg(all(feature = "excel", not(target_arch = "wasm32")))]
-            Kind::Xlsx => {
-                let input = rest.seekable(path, head)?;
-                let sheet = crate::sheet::Sheet::open(path, input, options)?;
-                shown = sheet.path.clone();
-                Box::new(sheet)
-            }
-            #[cfg(any(not(feature = "excel"), target_arch = "wasm32"))]
-            Kind::Xlsx => {
-                let found = "an Excel file, which this build cannot read";
-                return Err(malformed(
-                    path,
-                    "another kind of file",
-                    found,
-                    "save the sheet as CSV",
-                ));
-            }
-            Kind::Mat => Box::new(mat::open(path, rest.seekable(path, head)?, array)?),
-            #[cfg(feature = "parquet")]
-            Kind::Parquet => Box::new(match rest {
-                Rest::Nothing => {
-                    let bytes = Bytes::from(head);
-                    Parquet::open(path, bytes.clone(), bytes)?
-                }
-                Rest::File(file, _) => {
-                    let again = file.try_clone().map_err(|error| unread(path, error))?;
-                    Parquet::open(path, file, again)?
-                }
-                Rest::Stream(_) => return Err(streamed(path)),
-            }),
-            #[cfg(not(feature = "parquet"))]
-            Kind::Parquet => {
-                return Err(malformed(
-                    path,
-                    "another kind of file",
-                    "Parquet, which this build cannot read",
-                    Remedy::Parquet,
-                )
-                .or("convert it to CSV"));
-            }
-        };
-        Ok(Reader {
-            path: shown,
+    /// A reader of a source that is shown as a path.
+    fn new((source, path): (Box<dyn Source>, PathBuf), options: &Options) -> Self {
+        Reader {
+            path,
             columns: (0..source.names().len()).collect(),
             places: source.names().iter().cloned().zip(0..).collect(),
             source,
@@ -287,8 +231,8 @@ impl Reader {
             block: Block::default(),
             rows: 0,
             dropped: 0,
-            memory,
-        })
+            memory: options.memory,
+        }
     }
 
     /// Names of all columns of the file, selected or not.
@@ -440,6 +384,21 @@ impl Reader {
             measured: Vec::new(),
             flaws: std::mem::take(&mut self.block.flaws),
         })
+    }
+
+    /// The number of rows, where the file says it.
+    pub fn rows(&self) -> Option<u64> {
+        self.source.rows()
+    }
+
+    /// Passes over at most `rows` rows, whatever is in them; returns their number, fewer only at the end.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn skip(&mut self, rows: u64) -> Result<u64> {
+        let skipped = self.source.skip(&self.columns, rows)?;
+        self.rows += skipped as usize;
+        Ok(skipped)
     }
 
     /// The next `rows` rows (rows × selected columns), fewer at the end, then none. Memory does not grow with the length of
@@ -602,6 +561,100 @@ impl Reader {
         let remedy = "give a file with rows below the header";
         malformed(&self.path, "rows", "none", remedy)
     }
+}
+
+/// Opens a file: its rows, and how it is shown. `-` is text from standard input.
+pub(crate) fn open_file(path: &Path, options: &Options) -> Result<(Box<dyn Source>, PathBuf)> {
+    if path == Path::new("-") {
+        let path = Path::new("standard input");
+        let head = head(path, &mut std::io::stdin())?;
+        let rest = Rest::Stream(Box::new(std::io::stdin()));
+        return source(path, head, rest, options);
+    }
+    let metadata = std::fs::metadata(path).map_err(|error| unread(path, error))?;
+    let mut file = File::open(path).map_err(|error| unread(path, error))?;
+    let head = head(path, &mut file)?;
+    let rest = if metadata.is_file() {
+        Rest::File(file, metadata.len())
+    } else {
+        Rest::Stream(Box::new(file))
+    };
+    source(path, head, rest, options)
+}
+
+/// The rows of a file that begins with `head`, and how it is shown.
+fn source(
+    path: &Path,
+    head: Vec<u8>,
+    rest: Rest,
+    options: &Options,
+) -> Result<(Box<dyn Source>, PathBuf)> {
+    let array = options.array.as_deref();
+    #[cfg_attr(
+        any(not(feature = "excel"), target_arch = "wasm32"),
+        expect(unused_mut)
+    )]
+    let mut shown = path.to_owned();
+    let source: Box<dyn Source> = match kind(path, &head)? {
+        Kind::Text => {
+            let rest = rest.stream(head.len());
+            Box::new(Text::open(path, head, rest, options)?)
+        }
+        Kind::Npy => Box::new(npy::open(path, rest.seekable(path, head)?)?),
+        #[cfg(not(target_arch = "wasm32"))]
+        Kind::Npz => Box::new(crate::npz::open(path, rest.seekable(path, head)?, array)?),
+        #[cfg(target_arch = "wasm32")]
+        Kind::Npz => {
+            let found = "NPZ, which this build cannot read";
+            return Err(malformed(
+                path,
+                "another kind of file",
+                found,
+                "save it as CSV or NPY",
+            ));
+        }
+        #[cfg(all(feature = "excel", not(target_arch = "wasm32")))]
+        Kind::Xlsx => {
+            let input = rest.seekable(path, head)?;
+            let sheet = crate::sheet::Sheet::open(path, input, options)?;
+            shown = sheet.path.clone();
+            Box::new(sheet)
+        }
+        #[cfg(any(not(feature = "excel"), target_arch = "wasm32"))]
+        Kind::Xlsx => {
+            let found = "an Excel file, which this build cannot read";
+            return Err(malformed(
+                path,
+                "another kind of file",
+                found,
+                "save the sheet as CSV",
+            ));
+        }
+        Kind::Mat => Box::new(mat::open(path, rest.seekable(path, head)?, array)?),
+        #[cfg(feature = "parquet")]
+        Kind::Parquet => Box::new(match rest {
+            Rest::Nothing => {
+                let bytes = Bytes::from(head);
+                Parquet::open(path, bytes.clone(), bytes)?
+            }
+            Rest::File(file, _) => {
+                let again = file.try_clone().map_err(|error| unread(path, error))?;
+                Parquet::open(path, file, again)?
+            }
+            Rest::Stream(_) => return Err(streamed(path)),
+        }),
+        #[cfg(not(feature = "parquet"))]
+        Kind::Parquet => {
+            return Err(malformed(
+                path,
+                "another kind of file",
+                "Parquet, which this build cannot read",
+                Remedy::Parquet,
+            )
+            .or("convert it to CSV"));
+        }
+    };
+    Ok((source, shown))
 }
 
 /// The first bytes of a table.

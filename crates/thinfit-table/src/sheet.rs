@@ -142,6 +142,12 @@ impl Source for Sheet {
         Position::Row(self.rows[self.first + row].number)
     }
 
+    fn skip(&mut self, _: &[usize], rows: u64) -> Result<u64> {
+        let skipped = ((self.rows.len() - self.next) as u64).min(rows);
+        self.next += skipped as usize;
+        Ok(skipped)
+    }
+
     fn rows(&self) -> Option<u64> {
         Some((self.rows.len() - self.next) as u64)
     }

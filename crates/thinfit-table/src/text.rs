@@ -106,6 +106,18 @@ impl Source for Text {
         Position::Line(self.lines[row])
     }
 
+    fn skip(&mut self, _: &[usize], rows: u64) -> Result<u64> {
+        let mut skipped = 0;
+        while skipped < rows {
+            if self.pending.take().is_none() && self.records.next(self.dialect.delimiter)?.is_none()
+            {
+                break;
+            }
+            skipped += 1;
+        }
+        Ok(skipped)
+    }
+
     fn rows(&self) -> Option<u64> {
         None
     }

@@ -18,7 +18,7 @@ use crate::progress::Progress;
 pub fn run(args: &CompareArgs, memory: Memory, out: &mut impl Write) -> Result<bool, Failure> {
     check_distinct(&[&args.data], &[])?;
     let Samples { data, encoding, .. } =
-        columns::samples(&args.data, &args.table, memory, &args.columns, None)?;
+        columns::samples(&[&args.data], &args.table, memory, &args.columns, None)?;
     let progress = Progress::new(args.quiet);
     let notes = encoding.iter().flat_map(Encoding::notes);
     notes.for_each(|note| progress.note(note));

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use serde::Serialize;
-use thinfit::{Dataset, Encoding, Findings, Model, Record};
+use thinfit::pieces::Solo;
+use thinfit::{Dataset, Encoding, Findings, LongTable, Model, Record, on_threads};
 use thinfit_methods::{Auto, Device, Method, Predictor, explained, rmse_error};
 
 use crate::args::FitArgs;
@@ -17,6 +18,7 @@ use crate::device::gpu;
 use crate::digits::{column_width, counted, four_digits, r2_digits, two_digits};
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::long;
 use crate::memory::Memory;
 use crate::output::{Output, check_distinct, check_writable, same_file};
 use crate::progress::Progress;
@@ -105,28 +107,18 @@ pub fn run(
         .clone()
         .unwrap_or_else(|| PathBuf::from("model.json"));
     check_files(&args, &path, &output)?;
-    let Samples {
-        data,
-        encoding,
-        rows,
+    let progress = Progress::new(args.quiet);
+    let start = Instant::now();
+    let files = columns::files(&path, &args.more);
+    let Fitted {
+        model,
         dropped,
         filled,
-    } = columns::samples(
-        &path,
-        &args.table,
-        memory,
-        &args.columns,
-        args.weights.as_ref(),
-    )?;
-    let progress = Progress::new(args.quiet);
-    let notes = encoding.iter().flat_map(Encoding::notes);
-    notes.for_each(|note| progress.note(note));
-    let start = Instant::now();
-    let mut model = fit(&args, memory, &data, &asked, &progress)?;
-    model.set_rows(&rows);
-    if let Some(encoding) = encoding {
-        model.set_encoding(encoding);
-    }
+        constant,
+    } = match fit_long(&args, &files, memory, &asked, &progress)? {
+        Some(fitted) => fitted,
+        None => fit_whole(&args, &files, memory, &asked, &progress)?,
+    };
     let seconds = start.elapsed().as_secs_f64();
     progress.finish();
     model.save(&output)?;
@@ -154,11 +146,89 @@ pub fn run(
         serde_json::to_writer(&mut *out, &result)?;
         writeln!(out)?;
     } else {
-        write_report(out, &model, &result, &constant(&data))?;
+        write_report(out, &model, &result, &constant)?;
         write_next(out, (&args, words), &path, &output, &model)?;
     }
     // A fit that its own clock has cut short is done.
     Ok(result.interrupted)
+}
+
+/// What came of a table.
+struct Fitted {
+    model: Predictor,
+    /// Rows left out because of missing values.
+    dropped: usize,
+    /// Missing values that were filled.
+    filled: usize,
+    /// Outputs that have one value in all samples.
+    constant: Vec<String>,
+}
+
+/// Fits a table that is read whole.
+fn fit_whole(
+    args: &FitArgs,
+    files: &[&Path],
+    memory: Memory,
+    asked: &Asked,
+    progress: &Progress,
+) -> Result<Fitted, Failure> {
+    let weights = args.weights.as_ref();
+    let samples = columns::samples(files, &args.table, memory, &args.columns, weights)?;
+    let Samples { data, encoding, .. } = samples;
+    let notes = encoding.iter().flat_map(Encoding::notes);
+    notes.for_each(|note| progress.note(note));
+    let mut model = fit(args, memory, &data, asked, progress)?;
+    model.set_rows(&samples.rows);
+    if let Some(encoding) = encoding {
+        model.set_encoding(encoding);
+    }
+    Ok(Fitted {
+        model,
+        dropped: samples.dropped,
+        filled: samples.filled,
+        constant: constant(&data),
+    })
+}
+
+/// Fits a table that is longer than one wants in memory, by the method that can; none of another table or method.
+fn fit_long(
+    args: &FitArgs,
+    files: &[&Path],
+    memory: Memory,
+    Asked { request, .. }: &Asked,
+    progress: &Progress,
+) -> Result<Option<Fitted>, Failure> {
+    let Method::Auto(auto) = &request.method else {
+        return Ok(None);
+    };
+    if args.weights.is_some() {
+        return Ok(None);
+    }
+    let ranks = Solo;
+    let Some(table) = long::Files::open(args, files, memory, &ranks, progress)? else {
+        return Ok(None);
+    };
+    let rows = table.rows().map_or("many".into(), |rows| rows.to_string());
+    progress.note(format!(
+        "learning {} from {} inputs, {rows} samples, read in blocks",
+        table.outputs().join(", "),
+        table.inputs().len(),
+    ));
+    interrupt::listen("and saving the best so far")?;
+    let observe = |at: &thinfit::Progress<'_>| {
+        progress.fit(at, Auto::NAME);
+        interrupt::control()
+    };
+    let fitted = on_threads(request.threads, || {
+        auto.fit_long(&table, &ranks, request.seed, &observe)
+    });
+    let model = fitted.map_err(|error| table.explain(error))?;
+    Ok(Some(Fitted {
+        model,
+        dropped: table.dropped(),
+        filled: 0,
+        constant: vec![],
+    }))
 }
 
 /// Refuses files that the fit would overwrite, or cannot write.
@@ -167,8 +237,9 @@ fn check_files(args: &FitArgs, data: &Path, output: &Path) -> Result<(), Failure
     let resumed = args.resume.as_deref();
     let other = |state: &&Path| resumed.is_none_or(|resumed| !same_file(resumed, state));
     let state = args.checkpoint.as_deref().filter(other);
-    let inputs = [Some(data), args.config.as_deref(), resumed];
-    let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
+    let inputs = [args.config.as_deref(), resumed];
+    let inputs = inputs.into_iter().flatten();
+    let inputs: Vec<&Path> = inputs.chain(columns::files(data, &args.more)).collect();
     let outputs = [
         Some((output, "-o FILE")),
         state.map(|state| (state, "--checkpoint FILE")),
@@ -265,7 +336,7 @@ fn write_report(
     out: &mut impl Write,
     model: &Predictor,
     result: &Summary<'_>,
-    constant: &[&str],
+    constant: &[String],
 ) -> Result<(), Failure> {
     let dropped = format!(
         "{} with missing values left out",
@@ -330,7 +401,7 @@ fn write_report(
     let worse = (0..result.outputs.len())
         .filter(|&o| validation.mse[o] >= validation.linear_mse[o])
         .map(|o| result.outputs[o].as_str())
-        .filter(|name| !constant.contains(name))
+        .filter(|name| !constant.iter().any(|other| other == name))
         .collect::<Vec<_>>();
     if !worse.is_empty() {
         let advice = match result.method {
@@ -385,11 +456,11 @@ fn write_errors(
 }
 
 /// Outputs that have one value in all samples.
-fn constant(data: &Dataset) -> Vec<&str> {
+fn constant(data: &Dataset) -> Vec<String> {
     let outputs = data.outputs.iter().enumerate();
     let flat = |o: usize| data.y.col_as_slice(o).windows(2).all(|w| w[0] == w[1]);
     let flat = outputs.filter(|(o, _)| flat(*o));
-    flat.map(|(_, name)| name.as_str()).collect()
+    flat.map(|(_, name)| name.clone()).collect()
 }
 
 /// What was written, and commands to go on with.

@@ -29,7 +29,9 @@ pub fn block(numbers: usize) -> usize {
 pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
     let output = args.output.as_deref().map(|path| (path, "-o FILE"));
     let outputs: Vec<Output<'_>> = output.into_iter().collect();
-    check_distinct(&[&args.model, &args.data], &outputs)?;
+    let files = columns::files(&args.data, &args.more);
+    let inputs = [&[args.model.as_path()], &files[..]].concat();
+    check_distinct(&inputs, &outputs)?;
     if outputs.is_empty() {
         terminal::check_open()?;
     }
@@ -37,7 +39,7 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
     // Refuse what the model cannot do before anything is read or written.
     let border = Mat::from_fn(1, model.inputs().len(), |_, j| model.domain()[j][0]);
     let (_, too_few) = evaluate(args, &model, border.as_ref())?;
-    let mut reader = open_to_predict(&args.data, &args.table, memory, &model)?;
+    let mut reader = open_to_predict(&files, &args.table, memory, &model)?;
     let keep = columns::names(&reader, &args.keep);
     match_inputs(&mut reader, &model, &[])?;
     let kept = select_also(&mut reader, &keep)?;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use thinfit_methods::{Outside, explained};
 
 use crate::args::ScoreArgs;
-use crate::columns::{Block, match_inputs, next_block, open, targets};
+use crate::columns::{Block, files, match_inputs, next_block, open_all, targets};
 use crate::commands::predict::{block, in_table, tell_dropped};
 use crate::digits::{column_width, four_digits, r2_digits};
 use crate::extrapolation::warn;
@@ -61,7 +61,7 @@ impl Sums {
 pub fn run(args: &ScoreArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
     check_distinct(&[&args.model, &args.data], &[])?;
     let model = super::load(&args.model, memory)?;
-    let mut reader = open(&args.data, &args.table, memory, true)?;
+    let mut reader = open_all(&files(&args.data, &args.more), &args.table, memory, true)?;
     let targets = targets(&reader, &args.target, &model)?;
     match_inputs(&mut reader, &model, &targets)?;
     let mut outside = Outside::of(&model);

@@ -34,8 +34,9 @@ const TERMS: f64 = 0.25;
 const HOPELESS: f64 = 100.0;
 /// A part that lowers the squared error by less than this share is the last.
 const GAIN: f64 = 0.03;
-/// The share of the work that is done before the last pass.
-const BEFORE: f64 = 0.8;
+/// The shares of the work that are done after the first pass and before the last.
+const AFTER: f64 = 0.2;
+const BEFORE: f64 = 0.6;
 
 /// What was learned from the sample of a long table.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -104,7 +105,8 @@ impl Auto {
         let names = (table.inputs(), table.outputs());
         let rows = Auto::sample_rows(names.0.len(), names.1.len());
         let survey = Survey::of(table, ranks, rows, seed)?;
-        let early = |at: &Progress<'_>| observe(&Progress::fraction(BEFORE * at.done));
+        let early =
+            |at: &Progress<'_>| observe(&Progress::fraction(AFTER + (BEFORE - AFTER) * at.done));
         let learned = agreed(ranks, || {
             let learned = self.learn(&survey, names, seed, &early)?;
             Ok(serde_json::to_string(&learned).expect("weights are finite numbers"))

@@ -40,6 +40,11 @@ pub trait Ranks: Send + Sync {
         0
     }
 
+    /// How many ranks there are.
+    fn size(&self) -> usize {
+        1
+    }
+
     /// The words of all ranks, in their order, to every one of them. All ranks call it, as often and in the same order.
     ///
     /// # Errors

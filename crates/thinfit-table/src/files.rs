@@ -1,0 +1,163 @@
+//! Several files as one table: their rows one after the other, their columns by the names of the first.
+
+use crate::error::{malformed, show, unread};
+use crate::reader::{Block, Source, open_file};
+use crate::{Options, Position, Result};
+use std::path::{Path, PathBuf};
+use thinfit_text::list;
+
+/// Endings of files that may be tables; others in a folder are passed over.
+const ENDINGS: [&str; 9] = [
+    "csv", "tsv", "txt", "dat", "npy", "npz", "mat", "parquet", "xlsx",
+];
+
+/// The files that a path names: itself, or, of a folder, the tables in it, by name.
+pub(crate) fn named(path: &Path) -> Result<Vec<PathBuf>> {
+    if !path.is_dir() {
+        return Ok(vec![path.into()]);
+    }
+    let entries = std::fs::read_dir(path).map_err(|error| unread(path, error))?;
+    let is_table = |file: &PathBuf| {
+        let ending = file.extension().and_then(|ending| ending.to_str());
+        let ending = ending.map(str::to_ascii_lowercase);
+        file.is_file() && ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        files.push(entry.map_err(|error| unread(path, error))?.path());
+    }
+    files.retain(is_table);
+    files.sort();
+    if files.is_empty() {
+        let expected = format!("tables ({})", ENDINGS.join(", "));
+        return Err(malformed(path, expected, "none", "give a folder with some"));
+    }
+    Ok(files)
+}
+
+/// Rows of several files.
+pub(crate) struct Files {
+    options: Options,
+    /// The files to come, the next one last.
+    waiting: Vec<PathBuf>,
+    names: Vec<String>,
+    /// The open file, and the column there of each name.
+    source: Box<dyn Source>,
+    columns: Vec<usize>,
+    /// Rows so far, and before the last block.
+    next: u64,
+    before: u64,
+    /// The number of rows, where all files say it.
+    rows: Option<u64>,
+}
+
+impl Files {
+    /// Opens the first of at least one file, and looks into the others.
+    pub fn open(mut files: Vec<PathBuf>, options: &Options) -> Result<Self> {
+        let mut rows = Some(0);
+        let mut first: Option<Vec<String>> = None;
+        // A file that does not fit should not be found after hours.
+        for path in &files {
+            let source = open_file(path, options)?.0;
+            rows = rows
+                .zip(source.rows())
+                .map(|(all, rows): (u64, u64)| all.saturating_add(rows));
+            let names = first.get_or_insert_with(|| source.names().to_vec());
+            columns(path, names, &*source)?;
+        }
+        files.reverse();
+        let names = first.unwrap_or_default();
+        let path = files.pop().unwrap_or_default();
+        let source = open_file(&path, options)?.0;
+        Ok(Files {
+            columns: columns(&path, &names, &*source)?,
+            options: options.clone(),
+            waiting: files,
+            names,
+            source,
+            next: 0,
+            before: 0,
+            rows,
+        })
+    }
+
+    /// Opens the next file; false if there is none.
+    fn advance(&mut self) -> Result<bool> {
+        let Some(path) = self.waiting.pop() else {
+            return Ok(false);
+        };
+        self.source = open_file(&path, &self.options)?.0;
+        self.columns = columns(&path, &self.names, &*self.source)?;
+        Ok(true)
+    }
+
+    fn here(&self, columns: &[usize]) -> Vec<usize> {
+        columns.iter().map(|c| self.columns[*c]).collect()
+    }
+}
+
+/// The column of each name in a file.
+fn columns(path: &Path, names: &[String], source: &dyn Source) -> Result<Vec<usize>> {
+    let here = source.names();
+    let place = |name: &String| here.iter().position(|other| other == name);
+    let missing = names.iter().filter(|name| place(name).is_none());
+    let missing: Vec<String> = missing.map(|name| show(name.as_bytes())).collect();
+    if !missing.is_empty() {
+        let expected = format!(
+            "the columns of the first file, {} among them",
+            list(missing.into_iter())
+        );
+        let found = format!(
+            "others: {}",
+            list(here.iter().map(|name| show(name.as_bytes())))
+        );
+        let advice = "give files with the same columns";
+        return Err(malformed(path, expected, found, advice));
+    }
+    Ok(names.iter().filter_map(place).collect())
+}
+
+impl Source for Files {
+    fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn read(&mut self, columns: &[usize], rows: usize, out: &mut Block) -> Result<usize> {
+        let mut read = 0;
+        self.before = self.next;
+        loop {
+            let here = self.here(columns);
+            let count = self.source.read(&here, rows - read, out)?;
+            read += count;
+            self.next += count as u64;
+            if read == rows || !self.advance()? {
+                return Ok(read);
+            }
+        }
+    }
+
+    fn skip(&mut self, columns: &[usize], rows: u64) -> Result<u64> {
+        let mut skipped = 0;
+        loop {
+            let here = self.here(columns);
+            let count = self.source.skip(&here, rows - skipped)?;
+            skipped += count;
+            self.next += count;
+            if skipped == rows || !self.advance()? {
+                return Ok(skipped);
+            }
+        }
+    }
+
+    fn position(&self, row: usize) -> Position {
+        Position::Row(self.before + row as u64 + 1)
+    }
+
+    fn rows(&self) -> Option<u64> {
+        self.rows
+    }
+
+    fn unpacked(&self, columns: &[usize]) -> u64 {
+        self.source.unpacked(&self.here(columns))
+    }
+}
