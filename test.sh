@@ -29,12 +29,20 @@ fi
 need fmt rustfmt
 need clippy clippy
 
+# Ranks of MPI are tested where there is one.
+features=()
+if command -v mpirun >/dev/null; then
+    features=(--features thinfit-mpi/mpi)
+else
+    printf '\n== SKIPPED: tests of MPI ranks, since there is no mpirun (Debian: libopenmpi-dev openmpi-bin libclang-dev)\n'
+fi
+
 run cargo fmt --all --check
 run python3 tools/links.py
-run cargo clippy --workspace --all-targets --locked -- -D warnings
-run env RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked
+run cargo clippy --workspace --all-targets --locked "${features[@]}" -- -D warnings
+run env RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked "${features[@]}"
 # Unit, property, gradient, golden, end-to-end and documentation tests.
-run cargo test --workspace --locked
+run cargo test --workspace --locked "${features[@]}"
 # The Python package and the pages, against the program that the tests have just built.
 program="${CARGO_TARGET_DIR:-$PWD/target}/debug/thinfit"
 run env THINFIT="$program" bash python/test.sh

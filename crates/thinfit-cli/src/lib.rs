@@ -18,6 +18,7 @@ mod memory;
 mod output;
 mod picture;
 mod progress;
+mod ranks;
 mod settings;
 mod shell;
 mod terminal;

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use serde::Serialize;
-use thinfit::pieces::Solo;
 use thinfit::{Dataset, Encoding, Findings, LongTable, Model, Record, on_threads};
 use thinfit_methods::{Auto, Device, Method, Predictor, explained, rmse_error};
 
@@ -22,6 +21,7 @@ use crate::long;
 use crate::memory::Memory;
 use crate::output::{Output, check_distinct, check_writable, same_file};
 use crate::progress::Progress;
+use crate::ranks::Team;
 use crate::settings::{self, Asked};
 use crate::shell::quoted;
 use crate::terminal;
@@ -107,7 +107,8 @@ pub fn run(
         .clone()
         .unwrap_or_else(|| PathBuf::from("model.json"));
     check_files(&args, &path, &output)?;
-    let progress = Progress::new(args.quiet);
+    let team = Team::join()?;
+    let progress = Progress::new(args.quiet || !team.speaks());
     let start = Instant::now();
     let files = columns::files(&path, &args.more);
     let Fitted {
@@ -115,10 +116,11 @@ pub fn run(
         dropped,
         filled,
         constant,
-    } = match fit_long(&args, &files, memory, &asked, &progress)? {
-        Some(fitted) => fitted,
-        None => fit_whole(&args, &files, memory, &asked, &progress)?,
-    };
+    } = fit_files(&args, &files, memory, &asked, (&team, &progress))
+        .map_err(|failure| team.fail(failure))?;
+    if !team.speaks() {
+        return Ok(false);
+    }
     let seconds = start.elapsed().as_secs_f64();
     progress.finish();
     model.save(&output)?;
@@ -164,6 +166,23 @@ struct Fitted {
     constant: Vec<String>,
 }
 
+/// Fits a table in files, block by block if it is long.
+fn fit_files(
+    args: &FitArgs,
+    files: &[&Path],
+    memory: Memory,
+    asked: &Asked,
+    (team, progress): (&Team, &Progress),
+) -> Result<Fitted, Failure> {
+    match fit_long(args, files, memory, asked, (team, progress))? {
+        Some(fitted) => Ok(fitted),
+        None if team.ranks().size() == 1 => fit_whole(args, files, memory, asked, progress),
+        None => Err(Failure::new(
+            "several processes share a fit of files by auto, without --weights and --missing mean; start one process for any other",
+        )),
+    }
+}
+
 /// Fits a table that is read whole.
 fn fit_whole(
     args: &FitArgs,
@@ -196,7 +215,7 @@ fn fit_long(
     files: &[&Path],
     memory: Memory,
     Asked { request, .. }: &Asked,
-    progress: &Progress,
+    (team, progress): (&Team, &Progress),
 ) -> Result<Option<Fitted>, Failure> {
     let Method::Auto(auto) = &request.method else {
         return Ok(None);
@@ -204,8 +223,8 @@ fn fit_long(
     if args.weights.is_some() {
         return Ok(None);
     }
-    let ranks = Solo;
-    let Some(table) = long::Files::open(args, files, memory, &ranks, progress)? else {
+    let ranks = team.ranks();
+    let Some(table) = long::Files::open(args, files, memory, ranks, progress)? else {
         return Ok(None);
     };
     let rows = table.rows().map_or("many".into(), |rows| rows.to_string());
@@ -220,7 +239,7 @@ fn fit_long(
         interrupt::control()
     };
     let fitted = on_threads(request.threads, || {
-        auto.fit_long(&table, &ranks, request.seed, &observe)
+        auto.fit_long(&table, ranks, request.seed, &observe)
     });
     let model = fitted.map_err(|error| table.explain(error))?;
     Ok(Some(Fitted {

@@ -3,7 +3,7 @@
 use super::*;
 
 /// An NPY file of 8-byte numbers, row by row.
-fn npy(rows: usize, columns: usize, value: impl Fn(usize, usize) -> f64) -> Vec<u8> {
+pub fn npy(rows: usize, columns: usize, value: impl Fn(usize, usize) -> f64) -> Vec<u8> {
     let mut header =
         format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
     while (10 + header.len() + 1) % 64 != 0 {

@@ -15,6 +15,7 @@ mod input;
 mod inspect;
 mod interruption;
 mod laboratory;
+mod long;
 mod memory;
 mod plot;
 mod predict;

@@ -1,0 +1,70 @@
+//! The processes that share a fit: those that `mpirun` has started, or this one alone.
+
+use thinfit::pieces::{Ranks, Solo};
+
+use crate::failure::Failure;
+
+/// Variables by which a process that `mpirun` has started can tell how many there are.
+const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"];
+
+/// The ranks of a job.
+pub struct Team {
+    #[cfg(feature = "mpi")]
+    job: Option<thinfit_mpi::Job>,
+}
+
+impl Team {
+    /// Joins the job that this process was started in, if it was.
+    pub fn join() -> Result<Self, Failure> {
+        let started = SIZES.iter().filter_map(|name| std::env::var(name).ok());
+        let several = started
+            .filter_map(|size| size.parse().ok())
+            .any(|size: u64| size > 1);
+        #[cfg(not(feature = "mpi"))]
+        {
+            match several {
+                false => Ok(Team {}),
+                true => Err(Failure::new(
+                    "expected one process, found several that mpirun has started; this build cannot share a table among them: start it \
+                     alone, or build it with --features mpi",
+                )),
+            }
+        }
+        #[cfg(feature = "mpi")]
+        {
+            let job = if several {
+                thinfit_mpi::Job::join()
+            } else {
+                None
+            };
+            Ok(Team { job })
+        }
+    }
+
+    /// The ranks.
+    pub fn ranks(&self) -> &dyn Ranks {
+        #[cfg(feature = "mpi")]
+        if let Some(job) = &self.job {
+            return job.ranks();
+        }
+        &Solo
+    }
+
+    /// Whether this process speaks for all.
+    pub fn speaks(&self) -> bool {
+        self.ranks().rank() == 0
+    }
+
+    /// Ends all processes where one of several has failed, for whom the others would wait.
+    pub fn fail(&self, failure: Failure) -> Failure {
+        #[cfg(feature = "mpi")]
+        if let Some(job) = &self.job {
+            use std::io::Write;
+            let rank = job.ranks().rank();
+            // Where nobody reads it, the exit code has to do.
+            let _ = writeln!(crate::terminal::stderr(), "error: rank {rank}: {failure}");
+            job.ranks().abort(2);
+        }
+        failure
+    }
+}

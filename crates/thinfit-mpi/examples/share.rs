@@ -1,0 +1,84 @@
+//! A fit that all ranks share, of rows that every rank makes for itself: `mpirun -n 3 share [ROWS [THREADS [DIE]]]`. The first rank prints
+//! seconds and the model. The rank DIE, if one is given, ends in the first pass without a word.
+
+use std::time::Instant;
+use thinfit::pieces::Ranks;
+use thinfit::{Block, Control, LEAF, LongTable, Mat, Result, on_threads};
+use thinfit_methods::Auto;
+use thinfit_mpi::Job;
+
+/// The leaves of a made-up table whose turn it is.
+struct Share {
+    rows: u64,
+    rank: u64,
+    ranks: u64,
+    die: bool,
+    names: [Vec<String>; 2],
+}
+
+impl LongTable for Share {
+    fn inputs(&self) -> &[String] {
+        &self.names[0]
+    }
+
+    fn outputs(&self) -> &[String] {
+        &self.names[1]
+    }
+
+    fn pass(&self, visit: &mut dyn FnMut(Block<'_>) -> Result<()>) -> Result<()> {
+        if self.die {
+            std::process::abort();
+        }
+        let leaves = (0..self.rows.div_ceil(LEAF)).filter(|leaf| leaf % self.ranks == self.rank);
+        for first in leaves.map(|leaf| leaf * LEAF) {
+            let count = LEAF.min(self.rows - first) as usize;
+            let at = |i: usize, k: f64| (k * (first + i as u64 + 1) as f64).fract();
+            let x = Mat::from_fn(count, 2, |i, j| {
+                at(i, [0.618_033_988_7, 0.754_877_666_2][j])
+            });
+            let noise = |i: usize| at(i, 0.569_840_290_998_1) - 0.5;
+            let y = Mat::from_fn(count, 1, |i, _| {
+                (5.0 * x[(i, 0)] * x[(i, 1)]).sin() + x[(i, 1)] + noise(i)
+            });
+            visit(Block {
+                first,
+                x: x.as_ref(),
+                y: y.as_ref(),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let word = |k: usize, default: i64| {
+        words
+            .get(k)
+            .map_or(default, |w| w.parse().expect("a number"))
+    };
+    let job = Job::join().expect("a job");
+    let ranks = job.ranks();
+    let share = Share {
+        rows: word(0, 20_000) as u64,
+        rank: ranks.rank() as u64,
+        ranks: ranks.size() as u64,
+        die: word(2, -1) == ranks.rank() as i64,
+        names: [vec!["a".into(), "b".into()], vec!["y".into()]],
+    };
+    let auto = Auto {
+        budget: 0.5,
+        width: 20,
+        ..Auto::default()
+    };
+    let start = Instant::now();
+    let fit = || auto.fit_long(&share, ranks, 3, &|_| Control::Continue);
+    let model = on_threads(word(1, 1) as usize, fit).unwrap_or_else(|error| {
+        eprintln!("error: rank {}: {error}", ranks.rank());
+        ranks.abort(2)
+    });
+    if ranks.rank() == 0 {
+        println!("{}", model.to_json());
+        eprintln!("{:.3} s", start.elapsed().as_secs_f64());
+    }
+}

@@ -1,0 +1,126 @@
+//! The ranks of an MPI job as [`Ranks`] of a fit: MPI moves the words, and nothing else is decided here.
+//!
+//! Built with the feature `mpi` only.
+
+#![cfg(feature = "mpi")]
+
+use mpi::Threading;
+use mpi::datatype::PartitionMut;
+use mpi::environment::Universe;
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::{Communicator, CommunicatorCollectives};
+use thinfit::pieces::{Entries, Ranks};
+use thinfit::{Error, Mat, MatRef, Result};
+
+/// An MPI job, which ends when this is dropped.
+pub struct Job {
+    _universe: Universe,
+    ranks: World,
+}
+
+impl Job {
+    /// Joins the job that this process was started in; alone, it is a job of one rank. None if it was joined before.
+    pub fn join() -> Option<Self> {
+        // One thread at a time calls MPI, but not always the same one.
+        let (universe, _) = mpi::initialize_with_threading(Threading::Serialized)?;
+        let world = SimpleCommunicator::world();
+        Some(Job {
+            _universe: universe,
+            ranks: World {
+                rank: world.rank() as usize,
+                size: world.size() as usize,
+            },
+        })
+    }
+
+    /// The ranks.
+    pub fn ranks(&self) -> &World {
+        &self.ranks
+    }
+}
+
+/// All ranks of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct World {
+    rank: usize,
+    size: usize,
+}
+
+impl World {
+    /// Ends all ranks at once, with this exit code: for one that cannot go on, for which the others would wait.
+    pub fn abort(&self, code: i32) -> ! {
+        SimpleCommunicator::world().abort(code)
+    }
+}
+
+impl Ranks for World {
+    fn add<'a>(
+        &self,
+        parts: &mut dyn Iterator<Item = MatRef<'a, f64>>,
+        entries: Entries,
+        factor: f64,
+        mut total: faer::MatMut<'_, f64>,
+    ) {
+        let (m, k) = (total.nrows(), total.ncols());
+        let mut mine = Vec::new();
+        for part in parts {
+            mine.extend(
+                part.col_iter()
+                    .flat_map(|column| column.iter().map(|v| v.to_bits())),
+            );
+        }
+        let all = gathered(mine).unwrap_or_else(|_| self.abort(2));
+        for part in all.iter().flat_map(|words| words.chunks_exact(m * k)) {
+            let part = Mat::from_fn(m, k, |i, j| f64::from_bits(part[j * m + i]));
+            for j in 0..k {
+                let first = if entries == Entries::Lower { j } else { 0 };
+                (first..m).for_each(|i| total[(i, j)] += factor * part[(i, j)]);
+            }
+        }
+    }
+
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn gather(&self, mine: Vec<u64>) -> Result<Vec<Vec<u64>>> {
+        gathered(mine)
+    }
+}
+
+/// The words of all ranks, in their order.
+fn gathered(mine: Vec<u64>) -> Result<Vec<Vec<u64>>> {
+    let world = SimpleCommunicator::world();
+    let mut counts = vec![0u64; world.size() as usize];
+    world.all_gather_into(&(mine.len() as u64), &mut counts[..]);
+    // MPI counts in 32 bits.
+    let total: u64 = counts.iter().sum();
+    if total > i32::MAX as u64 {
+        return Err(Error::Data {
+            what: "ranks",
+            problem: format!("{total} words are to be gathered, and MPI takes 2³¹ − 1 at most"),
+            advice: "use fewer ranks, or fewer inputs",
+        });
+    }
+    let lengths: Vec<i32> = counts.iter().map(|count| *count as i32).collect();
+    let starts = lengths.iter().scan(0, |next, length| {
+        let start = *next;
+        *next += length;
+        Some(start)
+    });
+    let starts: Vec<i32> = starts.collect();
+    let mut all = vec![0u64; total as usize];
+    let mut parts = PartitionMut::new(&mut all[..], &lengths[..], &starts[..]);
+    world.all_gather_varcount_into(&mine[..], &mut parts);
+    let mut rest = &all[..];
+    let mut take = |count: &u64| {
+        let (words, others) = rest.split_at(*count as usize);
+        rest = others;
+        words.to_vec()
+    };
+    Ok(counts.iter().map(&mut take).collect())
+}

@@ -1,0 +1,118 @@
+//! Several files as one table, folders, and rows that are passed over.
+
+#![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
+
+mod files;
+
+use files::npy;
+use std::path::{Path, PathBuf};
+use thinfit_table::{Missing, Options, Reader, Result, Table};
+
+/// A fresh folder with these files.
+fn folder(name: &str, files: &[(&str, &[u8])]) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    for (file, bytes) in files {
+        std::fs::write(folder.join(file), bytes).unwrap();
+    }
+    folder
+}
+
+fn read(path: &Path) -> Result<Table> {
+    Reader::open(path, &Options::default())?.read()
+}
+
+fn column(table: &Table, j: usize) -> Vec<f64> {
+    table.x.col_as_slice(j).to_vec()
+}
+
+#[test]
+fn a_folder_is_one_table_by_the_names_of_its_first_file() {
+    let folder = folder(
+        "several",
+        &[
+            ("2.csv", b"y,x\n30,3\n40,4\n"),
+            ("1.csv", b"x,y\n1,10\n2,20\n"),
+            ("3.tsv", b"x\ty\n5\t50\n"),
+            ("notes.md", b"no table"),
+        ],
+    );
+    let table = read(&folder).unwrap();
+    assert_eq!(table.names, ["x", "y"]);
+    assert_eq!(column(&table, 0), [1.0, 2.0, 3.0, 4.0, 5.0]);
+    assert_eq!(column(&table, 1), [10.0, 20.0, 30.0, 40.0, 50.0]);
+    let paths = ["2.csv", "1.csv"].map(|file| folder.join(file));
+    let mut reader = Reader::open_all(&paths, &Options::default()).unwrap();
+    assert_eq!(reader.rows(), None);
+    assert_eq!(column(&reader.read().unwrap(), 0), [30.0, 40.0, 10.0, 20.0]);
+}
+
+#[test]
+fn a_file_that_does_not_fit_is_named_before_anything_is_read() {
+    let folder = folder(
+        "unlike",
+        &[("1.csv", b"x,y\n1,10\n"), ("2.csv", b"x,z\n1,10\n")],
+    );
+    let error = read(&folder).unwrap_err().to_string();
+    assert!(
+        error.contains("2.csv: expected the columns of the first file, `y` among them")
+            || error.contains("2.csv: expected the columns of the first file, y among them"),
+        "{error}"
+    );
+    let bad = self::folder(
+        "flawed",
+        &[("1.csv", b"x\n1\n"), ("2.csv", b"x\n1\nword\n")],
+    );
+    let error = read(&bad).unwrap_err().to_string();
+    assert!(error.contains("2.csv") && error.contains("word"), "{error}");
+    let error = read(&self::folder("none", &[("a.md", b"")])).unwrap_err();
+    assert!(error.to_string().contains("expected tables"), "{error}");
+}
+
+#[test]
+fn rows_are_passed_over_in_every_format() {
+    let text: String = (0..50).map(|i| format!("{i},{}\n", 2 * i)).collect();
+    let text = format!("a,b\n{text}");
+    let numbers = (0..100).flat_map(|k| f64::from(k).to_le_bytes());
+    let numbers = numbers.collect::<Vec<u8>>();
+    let array = npy("'<f8'", false, "(50, 2)", &numbers);
+    let folder = folder("skipped", &[("a.csv", text.as_bytes()), ("b.npy", &array)]);
+    for file in ["a.csv", "b.npy"] {
+        let path = folder.join(file);
+        let mut reader = Reader::open(&path, &Options::default()).unwrap();
+        let all = reader.read().unwrap();
+        let mut reader = Reader::open(&path, &Options::default()).unwrap();
+        assert_eq!(reader.skip(7).unwrap(), 7);
+        let block = reader.next_block(3).unwrap().unwrap();
+        assert_eq!(block, all.x.subrows(7, 3).to_owned());
+        assert_eq!(reader.skip(30).unwrap(), 30);
+        assert_eq!(
+            reader.next_block(5).unwrap().unwrap(),
+            all.x.subrows(40, 5).to_owned()
+        );
+        assert_eq!(reader.skip(30).unwrap(), 5);
+        assert_eq!(reader.next_block(5).unwrap(), None);
+    }
+    // Over the end of a file.
+    let two = [folder.join("a.csv"), folder.join("a.csv")];
+    let mut reader = Reader::open_all(&two, &Options::default()).unwrap();
+    assert_eq!(reader.skip(60).unwrap(), 60);
+    let block = reader.next_block(1).unwrap().unwrap();
+    assert_eq!(block[(0, 0)], 10.0);
+}
+
+#[test]
+fn gaps_count_over_all_files() {
+    let folder = folder(
+        "gaps",
+        &[("1.csv", b"x,y\n1,\n2,3\n"), ("2.csv", b"x,y\n,1\n4,5\n")],
+    );
+    let options = Options {
+        missing: Missing::Drop,
+        ..Options::default()
+    };
+    let table = Reader::open(&folder, &options).unwrap().read().unwrap();
+    assert_eq!(table.dropped, 2);
+    assert_eq!(table.rows, [1, 3]);
+}
