@@ -3,6 +3,10 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use thinfit_design::{Input, Range, Scheme, Space, Value, plan};
+use thinfit_methods::Predictor;
+use thinfit_study::Ranges;
+
+use crate::compute::raise;
 
 /// A value of an input.
 #[derive(FromPyObject)]
@@ -26,7 +30,7 @@ fn refuse(error: thinfit_design::Error) -> PyErr {
 ///
 /// # Errors
 /// ValueError: a range that is none.
-pub fn space(ranges: Vec<(String, String)>) -> PyResult<Space> {
+fn space(ranges: Vec<(String, String)>) -> PyResult<Space> {
     let inputs = ranges.into_iter().map(|(name, text)| {
         let range: Result<Range, _> = serde_json::from_str(&text);
         range
@@ -37,6 +41,17 @@ pub fn space(ranges: Vec<(String, String)>) -> PyResult<Space> {
             .map_err(|error| PyValueError::new_err(format!("`ranges[{name:?}]`: {error}")))
     });
     Space::new(inputs.collect::<PyResult<_>>()?).map_err(refuse)
+}
+
+/// Ranges of the columns of a model, by name and as JSON; those of the samples where there is none.
+///
+/// # Errors
+/// ValueError: a range that is none, or none of the column's.
+pub fn ranges(model: &Predictor, given: Vec<(String, String)>) -> PyResult<Ranges> {
+    match given.is_empty() {
+        true => Ok(Ranges::of(model)),
+        false => Ranges::within(model, &space(given)?).map_err(raise),
+    }
 }
 
 /// `rows` new rows by the scheme of this name, as a column for each input. `ranges` are names, and ranges as JSON; `taken` has a

@@ -2,7 +2,7 @@
 
 use crate::array::{array, flat, view};
 use crate::compute::{bug, compute, raise};
-use crate::design::{Column, space};
+use crate::design::{Column, ranges};
 use crate::encoding::Encoding;
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -13,7 +13,7 @@ use thinfit::MatRef;
 use thinfit::file::write_whole;
 use thinfit_methods::{Factor, Outside, Predictor, Setting};
 use thinfit_report::Rows;
-use thinfit_study::{Aim, Ranges, Shapley, suggest};
+use thinfit_study::{Aim, Shapley, suggest};
 
 /// A fitted network, or a fitted sum of kernels.
 #[pyclass(frozen, module = "thinfit._native")]
@@ -249,9 +249,24 @@ impl Model {
         self.0.warning()
     }
 
-    fn sensitivity(&self, py: Python<'_>, output: usize, threads: usize) -> PyResult<Indices> {
-        let s = compute(py, threads, || self.0.sensitivity(output))?;
+    /// Indices over ranges, as names and ranges as JSON, and, where they are asked for, bounds on the first-order and total ones.
+    fn sensitivity(
+        &self,
+        py: Python<'_>,
+        output: usize,
+        given: Vec<(String, String)>,
+        bounds: bool,
+        threads: usize,
+    ) -> PyResult<Indices> {
+        let ranges = ranges(&self.0, given)?;
+        let (s, bounds) = compute(py, threads, || {
+            let factors = ranges.factors();
+            let found = self.0.sensitivity_over(output, factors, &|_| ())?;
+            let bounds = bounds.then(|| self.0.bounds(output, factors, &found));
+            Ok((found, bounds.and_then(Result::ok)))
+        })?;
         Ok(Indices {
+            bounds: bounds.map(|bounds| [bounds.first, bounds.total]),
             second: rows(s.second.as_ref()),
             mean: s.mean,
             variance: s.variance,
@@ -259,20 +274,6 @@ impl Model {
             total: s.total,
             derivative: s.derivative,
             closed_form: s.closed_form,
-        })
-    }
-
-    /// Bounds on first-order and total indices; none where the model has no error on unseen rows.
-    fn bounds(
-        &self,
-        py: Python<'_>,
-        output: usize,
-        threads: usize,
-    ) -> PyResult<Option<[Vec<[f64; 2]>; 2]>> {
-        compute(py, threads, || {
-            let indices = self.0.sensitivity(output)?;
-            let bounds = self.0.bounds(output, &indices);
-            Ok(bounds.ok().map(|bounds| [bounds.first, bounds.total]))
         })
     }
 
@@ -304,7 +305,7 @@ impl Model {
         compute(py, threads, || self.0.effect(output, input, &at))
     }
 
-    /// `rows` new rows for a goal of this name and an output, as a name and values for each column of the user's table. `ranges` are
+    /// `rows` new rows for a goal of this name and an output, as a name and values for each column of the user's table. `given` are
     /// names, and ranges as JSON; `taken` are inputs of rows that count as sampled.
     #[allow(clippy::too_many_arguments, reason = "as Python calls it")]
     fn suggest(
@@ -313,7 +314,7 @@ impl Model {
         rows: usize,
         goal: &str,
         output: usize,
-        ranges: Vec<(String, String)>,
+        given: Vec<(String, String)>,
         taken: PyReadonlyArray2<'_, f64>,
         seed: u64,
         threads: usize,
@@ -328,10 +329,7 @@ impl Model {
                 return Err(PyValueError::new_err(text));
             }
         };
-        let ranges = match ranges.is_empty() {
-            true => Ranges::of(&self.0),
-            false => Ranges::within(&self.0, &space(ranges)?).map_err(raise)?,
-        };
+        let ranges = ranges(&self.0, given)?;
         let taken = view(&taken)?;
         let found = || suggest(&self.0, &ranges, goal, rows, taken, seed);
         let found = compute(py, threads, found)?;
@@ -397,6 +395,8 @@ pub struct Indices {
     second: Vec<Vec<f64>>,
     derivative: Vec<f64>,
     closed_form: bool,
+    /// On first-order and total indices; none where the model has no error on unseen rows, or where they were not asked for.
+    bounds: Option<[Vec<[f64; 2]>; 2]>,
 }
 
 /// [`Shapley`] as a dict.

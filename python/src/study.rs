@@ -28,10 +28,11 @@ fn json(answer: impl Serialize) -> PyResult<String> {
 }
 
 /// The minimum of one goal (output and whether to maximise it) or the front of several, as JSON. `fix` has columns and their values,
-/// `within` constraints.
+/// `within` constraints, `ranges` names and ranges as JSON.
 ///
 /// # Errors
 /// ValueError: a column that there is not, a value outside its range, or a constraint that cannot be read or cannot hold.
+#[allow(clippy::too_many_arguments, reason = "as Python calls it")]
 #[pyfunction]
 pub fn minimise(
     py: Python<'_>,
@@ -39,10 +40,11 @@ pub fn minimise(
     goals: Vec<(usize, bool)>,
     fix: Vec<(String, String)>,
     within: Vec<String>,
+    ranges: Vec<(String, String)>,
     seed: u64,
     threads: usize,
 ) -> PyResult<String> {
-    let mut region = Region::new(&model.0);
+    let mut region = Region::within(&model.0, crate::design::ranges(&model.0, ranges)?);
     for (column, value) in &fix {
         let fixed = region.fix(column, value);
         fixed.map_err(|error| refuse("fix", error))?;

@@ -43,6 +43,28 @@ def test_a_minimum_is_a_row_of_the_frame(model):
     assert model.minimise(True, output="cost").value > best.value
 
 
+def test_minima_and_indices_are_found_in_given_ranges(model):
+    ranges = {"width": {"low": 2, "high": 5, "whole": True}, "v [m/s]": (0.95, 1.5), "kind": ["brass", "lead"]}
+    best = model.minimise(output="cost", ranges=ranges)
+    assert best.point == {"width": 2, "v [m/s]": 0.95, "kind": "brass"}
+    assert best.borders == ["width", "v [m/s]"] and best.beyond == ["v [m/s]"]
+    assert "beyond the samples" in str(best)
+    front = model.minimise(ranges=ranges)
+    assert {point["width"] for point in front.points} <= {2, 3, 4, 5}
+    found = model.sobol_indices(bounds=True, ranges=ranges)
+    parts = np.array([32.25, 0.55**2 / 12, 0.0625])
+    np.testing.assert_allclose(found.first[0], parts / parts.sum(), atol=5e-3)
+    # Width 5 is so far beyond the samples that nothing bounds the errors there.
+    assert np.isnan(found.total_bounds).all() and found.derivative[0, 0] == 0
+    near = model.sobol_indices(bounds=True, ranges={"width": (0, 4.1)})
+    assert (near.first_bounds[..., 0] <= near.first).all() and (near.first <= near.first_bounds[..., 1]).all()
+    assert abs(model.sobol_indices().first[0, 0] - found.first[0, 0]) > 0.01
+    with pytest.raises(ValueError, match="`widht`: expected an input of the model"):
+        model.minimise(ranges={"widht": (1, 2)})
+    with pytest.raises(ValueError, match="levels among steel, brass, lead|levels among brass, lead, steel"):
+        model.sobol_indices(ranges={"kind": ["wood", "lead"]})
+
+
 def test_several_outputs_have_a_front(model):
     front = model.minimise()
     assert isinstance(front, thinfit.Front) and front.outputs == ["cost", "noise"]

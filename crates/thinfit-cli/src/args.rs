@@ -389,6 +389,9 @@ pub struct InspectArgs {
     pub model: PathBuf,
     /// Table with the inputs, for Shapley effects, which count what inputs that depend on each other explain; `-` reads standard input.
     pub data: Option<PathBuf>,
+    /// Ranges of the inputs to integrate over, as for `thinfit design` [default: those of the samples].
+    #[arg(long, value_name = "FILE")]
+    pub ranges: Option<PathBuf>,
     /// Number of features to list.
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub features: usize,
@@ -420,6 +423,9 @@ pub struct PlotArgs {
     /// Columns of true values, in the order of the model's outputs [default: those of the same names].
     #[arg(short, long, value_name = "COL,…")]
     pub target: Vec<String>,
+    /// Ranges of the inputs, for their importance and effects, as for `thinfit design` [default: those of the samples].
+    #[arg(long, value_name = "FILE")]
+    pub ranges: Option<PathBuf>,
     /// Show no progress.
     #[arg(short, long)]
     pub quiet: bool,
@@ -567,10 +573,10 @@ pub struct DesignArgs {
 /// Options of `thinfit minimise`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "The search stays in the ranges of the samples. Columns of text are tried level by level. Of several outputs,\n\
-                  the Pareto front is found: points of which none is better than another in every output.\n\n\
+    after_help = "The search stays in the ranges of the samples, or in those of --ranges. Columns of text are tried level by level.\n\
+                  Of several outputs, the Pareto front is found: points of which none is better than another in every output.\n\n\
                   Examples:\n  thinfit minimise model.json\n  \
-                  thinfit minimise model.json --maximise\n  \
+                  thinfit minimise model.json --maximise --ranges ranges.toml\n  \
                   thinfit minimise pump.json --target noise --fix material=steel --within width+height<=4\n  \
                   thinfit minimise pump.json --maximise flow -o front.csv --plot front.svg"
 )]
@@ -590,6 +596,9 @@ pub struct MinimiseArgs {
     /// quotes.
     #[arg(long, value_name = "CONSTRAINT")]
     pub within: Vec<String>,
+    /// Ranges of the inputs, as for `thinfit design` [default: those of the samples].
+    #[arg(long, value_name = "FILE")]
+    pub ranges: Option<PathBuf>,
     /// Seed of the search; the same seed gives the same result.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,

@@ -15,7 +15,7 @@ const STATIONS: usize = 21;
 /// The effect of a factor on an output.
 #[derive(Clone, Debug)]
 pub struct Effect {
-    /// Places of the factor, from 0 to 1: evenly for a number, the middle of its part for a level.
+    /// Places of the factor, from 0 to 1: evenly for a number, the middle of its part for a whole number or a level.
     pub places: Vec<f64>,
     /// The mean of f at each place.
     pub mean: Vec<f64>,
@@ -25,7 +25,8 @@ pub struct Effect {
 }
 
 impl Predictor {
-    /// The effect of factor `k` of [`Factor::all`] on output `o`, at `count` places of a number, or at its levels.
+    /// The effect of factor `k` of `factors`, as in [`Predictor::sensitivity_over`], on output `o`: at `count` places of a number, or at its
+    /// whole numbers or levels.
     ///
     /// # Errors
     /// As [`Predictor::effect`].
@@ -38,14 +39,19 @@ impl Predictor {
     ) -> Result<Effect> {
         let factor = &factors[k];
         let levels = factor.levels.len();
+        let choices = match factor.choices() {
+            // So many whole numbers are as good as a range.
+            Some(whole) if levels == 0 && whole > count => 0,
+            choices => choices.unwrap_or(0),
+        };
         let even = |count: usize| -> Vec<f64> {
             let last = (count - 1).max(1) as f64;
             (0..count).map(|i| i as f64 / last).collect()
         };
-        let places = match levels {
+        let places = match choices {
             0 => even(count),
-            _ => (0..levels)
-                .map(|l| (l as f64 + 0.5) / levels as f64)
+            _ => (0..choices)
+                .map(|l| (l as f64 + 0.5) / choices as f64)
                 .collect(),
         };
         let at: Vec<f64> = match levels {
@@ -59,8 +65,8 @@ impl Predictor {
             }
             _ => (0..levels).map(|level| level as f64).collect(),
         };
-        let mean = self.effect(o, k, &at)?;
-        let stations = if levels == 0 {
+        let mean = self.effect_over(o, factors, k, &at)?;
+        let stations = if choices == 0 {
             even(STATIONS)
         } else {
             places.clone()
@@ -75,7 +81,7 @@ impl Predictor {
         };
         let deviation = sure.map(|deviation| {
             let known = means(deviation.model.col_as_slice(o), SURE);
-            match levels {
+            match choices {
                 0 => places.iter().map(|&place| between(&known, place)).collect(),
                 _ => known,
             }

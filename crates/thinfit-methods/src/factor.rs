@@ -26,6 +26,9 @@ pub struct Factor {
     /// The warp of its input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warp: Option<Warp>,
+    /// Whether it takes whole numbers alone.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub whole: bool,
 }
 
 /// A level and the inputs that it stands for.
@@ -110,6 +113,7 @@ impl Factor {
             levels: vec![],
             range,
             warp: scaler.warp_of(first),
+            whole: false,
         }
     }
 
@@ -118,34 +122,59 @@ impl Factor {
         self.levels.first().map_or(1, |level| level.inputs.len())
     }
 
-    /// Sets its inputs in `row` (d) for a place from 0 to 1: numbers go evenly over their range, in warped units where they have some,
-    /// and levels have parts of equal size.
-    pub fn set(&self, place: f64, row: &mut [f64]) {
-        if self.levels.is_empty() {
-            let [low, high] = self.range.map(|v| self.warped(v));
-            let u = low + place * (high - low);
-            let v = self.warp.map_or(u, |warp| warp.inverse(u));
-            row[self.first] = v.clamp(self.range[0], self.range[1]);
-            return;
+    /// How many choices it has: its levels or whole numbers; none for numbers of any size.
+    pub fn choices(&self) -> Option<usize> {
+        let [low, high] = self.range;
+        match (self.levels.len(), self.whole) {
+            (0, false) => None,
+            (0, true) => Some((high - low) as usize + 1),
+            (levels, _) => Some(levels),
         }
-        let last = self.levels.len() - 1;
-        let level = &self.levels[last.min((place * self.levels.len() as f64) as usize)];
-        row[self.first..][..level.inputs.len()].copy_from_slice(&level.inputs);
+    }
+
+    /// Sets its inputs in `row` (d) to choice `k`, one of [`Factor::choices`].
+    pub fn choose(&self, k: usize, row: &mut [f64]) {
+        match self.levels.get(k) {
+            Some(level) => row[self.first..][..level.inputs.len()].copy_from_slice(&level.inputs),
+            None => row[self.first] = self.range[0] + k as f64,
+        }
+    }
+
+    /// The choice, by number, that is nearest to its inputs in `row` (d).
+    pub fn choice(&self, row: &[f64]) -> usize {
+        match self.levels.is_empty() {
+            true => {
+                let [low, high] = self.range;
+                (row[self.first].clamp(low, high) - low).round() as usize
+            }
+            false => self.level(row),
+        }
+    }
+
+    /// Sets its inputs in `row` (d) for a place from 0 to 1: numbers go evenly over their range, in warped units where they have some,
+    /// and whole numbers and levels have parts of equal size.
+    pub fn set(&self, place: f64, row: &mut [f64]) {
+        if let Some(count) = self.choices() {
+            return self.choose((count - 1).min((place * count as f64) as usize), row);
+        }
+        let [low, high] = self.range.map(|v| self.warped(v));
+        let u = low + place * (high - low);
+        let v = self.warp.map_or(u, |warp| warp.inverse(u));
+        row[self.first] = v.clamp(self.range[0], self.range[1]);
     }
 
     /// The place of its inputs in `row` (d), from 0 to 1: that of the nearest end for a number beyond the range, and the middle of its part
-    /// for a level.
+    /// for a whole number or a level.
     pub fn place(&self, row: &[f64]) -> f64 {
-        if self.levels.is_empty() {
-            let [low, high] = self.range.map(|v| self.warped(v));
-            let place = (self.warped(row[self.first]) - low) / (high - low);
-            return if high > low {
-                place.clamp(0.0, 1.0)
-            } else {
-                0.5
-            };
+        if let Some(count) = self.choices() {
+            return (self.choice(row) as f64 + 0.5) / count as f64;
         }
-        (self.level(row) as f64 + 0.5) / self.levels.len() as f64
+        let [low, high] = self.range.map(|v| self.warped(v));
+        let place = (self.warped(row[self.first]) - low) / (high - low);
+        match high > low {
+            true => place.clamp(0.0, 1.0),
+            false => 0.5,
+        }
     }
 
     /// The level, by number, that is nearest to its inputs in `row` (d).
@@ -167,6 +196,11 @@ impl Factor {
             true => Setting::Number(row[self.first]),
             false => Setting::Level(&self.levels[self.level(row)].name),
         }
+    }
+
+    /// Whether it is a number that is spread evenly where the model's input is, with the same warp if any.
+    pub(crate) fn is_uniform(&self, scaler: &Scaler) -> bool {
+        self.choices().is_none() && self.warp == scaler.warp_of(self.first)
     }
 
     fn warped(&self, v: f64) -> f64 {
@@ -236,6 +270,28 @@ mod tests {
             assert_eq!(row[1..4].iter().sum::<f64>(), 1.0);
             let wet = if place < 0.5 { "no" } else { "yes" };
             assert_eq!(factors[2].setting(&row), Setting::Level(wet));
+        }
+    }
+
+    #[test]
+    fn whole_numbers_have_parts_of_equal_size_and_logarithms_even_decades() {
+        let mut factor = Factor::all(&model())[0].clone();
+        factor.range = [2.0, 5.0];
+        (factor.warp, factor.whole) = (None, true);
+        assert_eq!(factor.choices(), Some(4));
+        let mut row = vec![0.0; 5];
+        for (place, value) in [(0.0, 2.0), (0.24, 2.0), (0.26, 3.0), (0.9, 5.0), (1.0, 5.0)] {
+            factor.set(place, &mut row);
+            assert_eq!(row[0], value);
+            assert_eq!(factor.place(&row), (value - 1.5) / 4.0);
+        }
+        row[0] = 9.0;
+        assert_eq!((factor.choice(&row), factor.place(&row)), (3, 0.875));
+        (factor.range, factor.whole) = ([1e-3, 1e3], false);
+        factor.warp = Some(Warp::logarithm(1e-3));
+        for k in 0..=6 {
+            factor.set(f64::from(k) / 6.0, &mut row);
+            assert!((row[0] / 10f64.powi(k - 3) - 1.0).abs() < 1e-13, "{row:?}");
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Which factors matter to a model: Sobol' indices of the columns of the user's table, how sure they are, and whether they can be trusted.
 //!
-//! A column of text counts as one factor, however many inputs it becomes: numbers are uniform over their ranges, levels equally likely.
+//! A column of text counts as one factor, however many inputs it becomes: numbers are uniform over their ranges, whole numbers and levels
+//! equally likely.
 
+use crate::outside::Excess;
 use crate::{Error, Factor, KernelModel, Predictor, Result};
 use thinfit::pieces::lattice;
 use thinfit::{Mat, MatRef, Model, Sampled, Scaler, Sensitivity};
@@ -80,22 +82,37 @@ impl Predictor {
     /// # Errors
     /// An output that does not exist, or numbers that leave the finite range.
     pub fn sensitivity(&self, o: usize) -> Result<Sensitivity> {
-        self.sensitivity_watched(o, &|_| ())
+        self.sensitivity_over(o, &Factor::all(self), &|_| ())
     }
 
-    /// [`Predictor::sensitivity`], which tells `watch` how far it is, from 0 to 1.
+    /// Sensitivity indices of output `o` over `factors`: those of [`Factor::all`], which may have other ranges, fewer levels, other
+    /// warps, or whole numbers alone. `watch` is told how far it is, from 0 to 1.
     ///
     /// # Errors
     /// As [`Predictor::sensitivity`].
-    pub fn sensitivity_watched(&self, o: usize, watch: &dyn Fn(f64)) -> Result<Sensitivity> {
+    pub fn sensitivity_over(
+        &self,
+        o: usize,
+        factors: &[Factor],
+        watch: &dyn Fn(f64),
+    ) -> Result<Sensitivity> {
         self.check_output(o)?;
-        let factors = Factor::all(self);
-        let plain = factors.iter().all(|factor| factor.levels.is_empty());
         match self {
-            Predictor::Network(model) if plain => model.sensitivity_watched(o, watch),
-            Predictor::Network(model) => estimated(model, &factors, o, watch),
-            Predictor::Kernel(model) => model.sensitivity_over(&factors, o, watch),
+            Predictor::Network(model) => match self.plain(factors) {
+                Some(domain) => model.sensitivity_watched(o, &domain, watch),
+                None => estimated(model, factors, o, watch),
+            },
+            Predictor::Kernel(model) => model.sensitivity_over(factors, o, watch),
         }
+    }
+
+    /// The ranges of factors that are all inputs as they are.
+    fn plain(&self, factors: &[Factor]) -> Option<Vec<[f64; 2]>> {
+        let ranges = factors.iter().map(|factor| {
+            let plain = factor.is_uniform(self.input_scaler());
+            plain.then_some(factor.range)
+        });
+        ranges.collect()
     }
 
     /// The main effect of factor `j` on output `o`: E\[f | x_j = v\] for every v of `at`, with the other factors as in
@@ -104,14 +121,29 @@ impl Predictor {
     /// # Errors
     /// An output or factor that does not exist, a level that does not, or values that are not finite.
     pub fn effect(&self, o: usize, j: usize, at: &[f64]) -> Result<Vec<f64>> {
-        let factors = Factor::all(self);
-        if factors.iter().all(|factor| factor.levels.is_empty()) {
-            return match self {
-                Predictor::Network(model) => model.effect(o, j, at),
-                Predictor::Kernel(model) => model.effect(o, j, at),
-            };
-        }
+        self.effect_over(o, &Factor::all(self), j, at)
+    }
+
+    /// [`Predictor::effect`] with the factors of [`Predictor::sensitivity_over`].
+    ///
+    /// # Errors
+    /// As [`Predictor::effect`].
+    pub fn effect_over(
+        &self,
+        o: usize,
+        factors: &[Factor],
+        j: usize,
+        at: &[f64],
+    ) -> Result<Vec<f64>> {
         self.check_output(o)?;
+        let mut factors = factors.to_vec();
+        // How the factor itself is spread does not matter.
+        if let Some(factor) = factors.get_mut(j).filter(|f| f.levels.is_empty()) {
+            (factor.whole, factor.warp) = (false, self.input_scaler().warp_of(factor.first));
+        }
+        if let (Predictor::Network(model), Some(domain)) = (self, self.plain(&factors)) {
+            return model.effect_on(o, j, at, &domain);
+        }
         let function: &dyn Function = match self {
             Predictor::Network(model) => model,
             Predictor::Kernel(model) => model,
@@ -155,7 +187,7 @@ impl Predictor {
         }
     }
 
-    /// Bounds on the indices of the function behind output `o`, given `indices` of the model.
+    /// Bounds on the indices of the function behind output `o`, given `indices` of the model over `factors`.
     ///
     /// Of the function f = model + r only the size of r is known, e = E r²/Var of the model. An index is the square of the length of a
     /// projection of f, and no projection is longer than what is projected: √S is off by at most √e. Nothing is assumed of
@@ -163,8 +195,16 @@ impl Predictor {
     ///
     /// # Errors
     /// A model without an error on unseen rows, a constant, or numbers that leave the finite range.
-    pub fn bounds(&self, o: usize, indices: &Sensitivity) -> Result<Bounds> {
-        let share = self.unexplained(o)? / indices.variance;
+    pub fn bounds(&self, o: usize, factors: &[Factor], indices: &Sensitivity) -> Result<Bounds> {
+        let unexplained = self.unexplained(o, factors)?;
+        if unexplained.is_infinite() {
+            return Err(Error::Data {
+                what: "bounds",
+                problem: "the ranges reach far beyond the samples".into(),
+                advice: "take samples there",
+            });
+        }
+        let share = unexplained / indices.variance;
         if !share.is_finite() {
             return Err(Error::Data {
                 what: "bounds",
@@ -186,8 +226,8 @@ impl Predictor {
     }
 
     /// The mean square of what the model gets wrong of output `o`, without the noise where that is known: of errors on unseen rows, and
-    /// for a process no less than it expects itself.
-    fn unexplained(&self, o: usize) -> Result<f64> {
+    /// for a process no less than it expects itself; and what is not known beyond the samples.
+    fn unexplained(&self, o: usize, factors: &[Factor]) -> Result<f64> {
         let record = self.record();
         let Some(mse) = record.validation_mse.get(o) else {
             return Err(Error::Data {
@@ -197,16 +237,16 @@ impl Predictor {
             });
         };
         let found = record.findings.as_ref();
+        let places = lattice(SURE, factors.len(), &[]);
+        let mut row = vec![0.0; self.inputs().len()];
+        let mut x = Mat::zeros(SURE, row.len());
+        for i in 0..SURE {
+            let each = factors.iter().enumerate();
+            each.for_each(|(k, factor)| factor.set(places[(i, k)], &mut row));
+            row.iter().enumerate().for_each(|(j, v)| x[(i, j)] = *v);
+        }
         let (noise, least) = match self {
             Predictor::Kernel(model) if model.signal().is_some() => {
-                let factors = Factor::all(self);
-                let (places, mut row) = (lattice(SURE, factors.len(), &[]), vec![0.0; model.dim()]);
-                let mut x = Mat::zeros(SURE, row.len());
-                for i in 0..SURE {
-                    let each = factors.iter().enumerate();
-                    each.for_each(|(k, factor)| factor.set(places[(i, k)], &mut row));
-                    row.iter().enumerate().for_each(|(j, v)| x[(i, j)] = *v);
-                }
                 let deviation = model.deviation(x.as_ref())?;
                 let mean = |of: &Mat<f64>| of.col(o).squared_norm_l2() / SURE as f64;
                 let own = mean(&deviation.model);
@@ -222,7 +262,9 @@ impl Predictor {
                     .unwrap_or(0.0),
             ),
         };
-        Ok((mse - noise).max(least))
+        let outside = Excess::at(self, x.as_ref())?;
+        let outside = outside.map_or(0.0, |excess| excess.variance(o));
+        Ok((mse - noise).max(least) + outside)
     }
 
     /// The factors that go together among the samples, the strongest first.
@@ -303,7 +345,11 @@ impl OverFactors<'_> {
     /// Output `o` on the box of its factors, for estimates at the points of a lattice.
     fn sampled<T>(&self, o: usize, points: usize, of: impl Fn(Sampled<'_>) -> T) -> T {
         let k = self.factors.len();
-        let domain: Vec<[f64; 2]> = self.factors.iter().map(|factor| factor.range).collect();
+        let range = |factor: &Factor| match factor.choices() {
+            None => factor.range,
+            Some(_) => [0.0, 1.0],
+        };
+        let domain: Vec<[f64; 2]> = self.factors.iter().map(range).collect();
         of(Sampled {
             domain: &domain,
             inputs: &Scaler {
@@ -316,12 +362,12 @@ impl OverFactors<'_> {
             },
             gradient: &|at| {
                 let slopes = self.function.slopes(self.rows(at).as_ref(), o)?;
-                // Levels have no slopes.
+                // Choices have no slopes.
                 Ok(Mat::from_fn(at.nrows(), k, |i, j| {
                     let factor = &self.factors[j];
-                    match factor.levels.is_empty() {
-                        true => slopes[(i, factor.first)],
-                        false => 0.0,
+                    match factor.choices() {
+                        None => slopes[(i, factor.first)],
+                        Some(_) => 0.0,
                     }
                 }))
             },
@@ -329,15 +375,15 @@ impl OverFactors<'_> {
         })
     }
 
-    /// The inputs of settings of the factors (m × factors): numbers as they are, levels by their places.
+    /// The inputs of settings of the factors (m × factors): numbers as they are, choices by their places.
     fn rows(&self, at: MatRef<'_, f64>) -> Mat<f64> {
         let d = self.factors.iter().map(Factor::inputs).sum();
         let (mut x, mut row) = (Mat::zeros(at.nrows(), d), vec![0.0; d]);
         for i in 0..at.nrows() {
             for (j, factor) in self.factors.iter().enumerate() {
-                match factor.levels.is_empty() {
-                    true => row[factor.first] = at[(i, j)],
-                    false => factor.set(at[(i, j)], &mut row),
+                match factor.choices() {
+                    None => row[factor.first] = at[(i, j)],
+                    Some(_) => factor.set(at[(i, j)], &mut row),
                 }
             }
             (0..d).for_each(|j| x[(i, j)] = row[j]);
@@ -417,7 +463,7 @@ mod tests {
             let width = |noise: f64| {
                 let model = fitted(method, noise, false);
                 let indices = model.sensitivity(0).unwrap();
-                let bounds = model.bounds(0, &indices).unwrap();
+                let bounds = model.bounds(0, &Factor::all(&model), &indices).unwrap();
                 for (bounds, index) in bounds.total.iter().zip(&indices.total) {
                     assert!(bounds[0] <= *index && *index <= bounds[1]);
                 }
@@ -427,7 +473,7 @@ mod tests {
             assert!(1.5 * quiet < loud && loud < 1.0, "{method}: {quiet} {loud}");
         }
         let plain = fitted("kernel-ridge", 0.1, false);
-        let error = plain.bounds(0, &plain.sensitivity(0).unwrap());
+        let error = plain.bounds(0, &Factor::all(&plain), &plain.sensitivity(0).unwrap());
         assert!(error.is_err());
     }
 

@@ -143,6 +143,12 @@ impl Excess {
         Ok(Some(Excess { size }))
     }
 
+    /// The mean over the rows of the variance of output `o` that is not known outside.
+    pub fn variance(&self, o: usize) -> f64 {
+        let sizes = self.size.col_as_slice(o);
+        sizes.iter().map(|size| 2.0 * size * size).sum::<f64>() / sizes.len() as f64
+    }
+
     /// The interval with what is not known outside.
     pub fn widen(&self, interval: &mut Interval, level: f64) {
         let quantile = -(1.0 - level).ln();

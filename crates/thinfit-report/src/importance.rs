@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use thinfit::Result;
-use thinfit_methods::{Predictor, explained};
+use thinfit_methods::{Factor, Predictor, explained};
 use thinfit_text::clean;
 
 /// Share of the variance below which nothing is explained.
@@ -25,7 +25,7 @@ pub(crate) struct Importance {
 
 /// The indices of output `o`. `watch` is told how far it is, from 0 to 1.
 pub(crate) fn importance(model: &Predictor, o: usize, watch: &dyn Fn(f64)) -> Result<Importance> {
-    let indices = model.sensitivity_watched(o, watch)?;
+    let indices = model.sensitivity_over(o, &Factor::all(model), watch)?;
     let second = indices.second.as_ref();
     // More digits than the page shows would only make it larger.
     let rounded = |share: &f64| (share * 1e6).round() / 1e6;

@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use std::f64::consts::PI;
 use thinfit::{Control, Dataset, Error, Mat};
-use thinfit_methods::{Method, Predictor};
+use thinfit_methods::{Factor, Method, Predictor};
 
 /// A function on a box, with its variance and its first-order and total indices.
 struct Known {
@@ -90,7 +90,7 @@ fn one(known: &Known, method: &str, rows: usize, noise: f64, seed: u64) -> Resul
         Predictor::Kernel(model) => model.domain = vec![known.range; d],
     }
     let found = model.sensitivity(0)?;
-    let bounds = match model.bounds(0, &found) {
+    let bounds = match model.bounds(0, &Factor::all(&model), &found) {
         Ok(bounds) => bounds,
         Err(why) => {
             eprintln!("{},{method},{rows},{noise},{seed}: {why}", known.name);

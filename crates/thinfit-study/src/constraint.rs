@@ -252,6 +252,7 @@ mod tests {
             levels: vec![],
             range: [0.0, 1.0],
             warp: None,
+            whole: false,
         }
     }
 

@@ -56,12 +56,16 @@ struct Candidate {
 /// The Pareto front of two outputs or more over the region; the same seed gives the same points.
 ///
 /// # Errors
-/// As [`minimise`](crate::minimise).
-///
-/// # Panics
-/// Fewer than two goals.
+/// As [`minimise`](crate::minimise), and fewer than two goals.
 pub fn front(region: &Region<'_>, goals: &[Goal], seed: u64) -> Result<Front, Error> {
-    assert!(goals.len() > 1, "a front is of several outputs");
+    if goals.len() < 2 {
+        return Err(Error::Model(thinfit::Error::Shape {
+            what: "front",
+            expected: "two goals or more".into(),
+            found: goals.len().to_string(),
+        }));
+    }
+    goals.iter().try_for_each(|goal| goal.check(region.model))?;
     let survey = Survey::take(region, seed)?;
     let model = region.model;
     let signed = |f: &[f64]| -> Vec<f64> { goals.iter().map(|g| g.sign() * f[g.output]).collect() };
@@ -135,7 +139,7 @@ pub fn front(region: &Region<'_>, goals: &[Goal], seed: u64) -> Result<Front, Er
         points: points
             .into_iter()
             .map(|candidate| Tradeoff {
-                point: Point::of(&region.factors, &candidate.place.row),
+                point: Point::of(region.factors(), &candidate.place.row),
                 row: candidate.place.row,
                 values: goals
                     .iter()

@@ -1,6 +1,7 @@
 //! What one asks of a fitted model.
 //!
-//! All of it moves [`Factor`](thinfit_methods::Factor)s, the columns of the user's table, inside the ranges of the samples.
+//! All of it moves [`Factor`](thinfit_methods::Factor)s, the columns of the user's table, inside the ranges of the samples or, where
+//! the user gives some, inside other [`Ranges`].
 //!
 //! | question | function |
 //! |---|---|
@@ -10,7 +11,7 @@
 //! | Where do new samples help most? | [`suggest`] |
 //! | Which inputs matter where they depend on each other? | [`Shapley`] |
 //!
-//! A [`Region`] is where the first two may look: some columns fixed, the others within linear constraints.
+//! A [`Region`] is where the first two may look: some columns fixed, the others within their ranges and linear constraints.
 //!
 //! ```
 //! use thinfit::{Control, Dataset, Mat};
@@ -48,7 +49,7 @@ mod survey;
 pub use distribution::{Given, Inputs};
 pub use error::Error;
 pub use front::{Front, Tradeoff, front};
-pub use minimum::{Border, End, Minimum, Optimum, Thin, minimise};
+pub use minimum::{Beyond, Border, End, Minimum, Optimum, Thin, minimise};
 pub use point::{Point, Value};
 pub use propagation::{
     Block, Estimate, Outside, Propagation, Quantile, Spread, Summary, propagate,

@@ -6,7 +6,7 @@ use crate::{Error, Point};
 use rayon::prelude::*;
 use serde::Serialize;
 use thinfit::Mat;
-use thinfit_methods::{Predictor, four_digits, two_digits};
+use thinfit_methods::{Factor, Predictor, four_digits, two_digits};
 
 /// Descents over all combinations of levels, and the fewest of one of them.
 const STARTS: [usize; 2] = [32, 3];
@@ -56,6 +56,17 @@ pub struct Border {
     pub end: End,
     /// The value there.
     pub value: f64,
+    /// Whether the user gave the range, and not the samples.
+    pub given: bool,
+}
+
+/// A column beyond its samples.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Beyond {
+    /// The column.
+    pub column: String,
+    /// By how much, as a share of the range of its samples.
+    pub by: f64,
 }
 
 /// How thin data are at the minimum, as multiples of what is usual in the region.
@@ -81,6 +92,8 @@ pub struct Optimum {
     pub best: Minimum,
     /// Columns at an end of their range: the true minimum may lie beyond.
     pub borders: Vec<Border>,
+    /// Columns beyond their samples, in ranges that were given.
+    pub beyond: Vec<Beyond>,
     /// Constraints that hold the minimum back.
     pub held_by: Vec<String>,
     /// How thin data are there.
@@ -94,11 +107,12 @@ pub struct Optimum {
 /// The least or largest value of an output over the region; the same seed gives the same place.
 ///
 /// A survey of the region finds the places that beat their neighbours, and descents with exact gradients go on from them, for
-/// every combination of levels where there are at most 64; otherwise descents take turns with exchanges of levels.
+/// every combination of levels and whole numbers where there are at most 64; otherwise descents take turns with exchanges of these.
 ///
 /// # Errors
 /// Constraints that cannot hold, an output that does not exist, or a model whose values leave the finite range.
 pub fn minimise(region: &Region<'_>, goal: Goal, seed: u64) -> Result<Optimum, Error> {
+    goal.check(region.model)?;
     let survey = Survey::take(region, seed)?;
     let found = minima(&survey, goal)?;
     let values = survey.values.iter().map(|f| f[goal.output]);
@@ -115,23 +129,11 @@ pub fn minimise(region: &Region<'_>, goal: Goal, seed: u64) -> Result<Optimum, E
     let more = others.len().saturating_sub(OTHERS);
     others.truncate(OTHERS);
     let best_place = &found[0].0;
-    let borders = survey.variables.iter().zip(&best_place.t);
-    let borders = borders.filter_map(|(variable, t)| {
-        let end = match *t {
-            t if t < 1e-9 => End::Lower,
-            t if t > 1.0 - 1e-9 => End::Upper,
-            _ => return None,
-        };
-        Some(Border {
-            column: variable.factor.name.clone(),
-            end,
-            value: best_place.row[variable.factor.first],
-        })
-    });
     Ok(Optimum {
         output: region.model.outputs()[goal.output].clone(),
         maximised: goal.maximise,
-        borders: borders.collect(),
+        borders: region.borders(&best_place.row),
+        beyond: region.beyond(&best_place.row),
         held_by: region.held_by(&best_place.row),
         thin: thin(&survey, goal, &first),
         best: first,
@@ -187,25 +189,62 @@ impl Region<'_> {
         let f = self.model.predict(rows.as_ref())?;
         let bounds = bounds(self.model, &rows, goal.output);
         let minimum = |(i, (place, _)): (usize, &(Place, f64))| Minimum {
-            point: Point::of(&self.factors, &place.row),
+            point: Point::of(self.factors(), &place.row),
             row: place.row.clone(),
             value: f[(i, goal.output)],
-            interval: bounds.as_ref().map(|bounds| bounds[i]),
+            interval: bounds[i],
         };
         Ok(found.iter().enumerate().map(minimum).collect())
     }
+
+    /// The columns of numbers that `row` (d) has at an end of their range.
+    fn borders(&self, row: &[f64]) -> Vec<Border> {
+        let numbers = self
+            .moving()
+            .filter(|j| self.factors()[*j].levels.is_empty());
+        let border = |j: usize| {
+            let factor = &self.factors()[j];
+            let ([low, high], value) = (factor.range, row[factor.first]);
+            let near = 1e-9 * (high - low);
+            let end = match value {
+                value if value <= low + near => End::Lower,
+                value if value >= high - near => End::Upper,
+                _ => return None,
+            };
+            Some(Border {
+                column: factor.name.clone(),
+                end,
+                value,
+                given: self.given()[j],
+            })
+        };
+        numbers.filter_map(border).collect()
+    }
+
+    /// The columns of numbers that `row` (d) has beyond their samples.
+    fn beyond(&self, row: &[f64]) -> Vec<Beyond> {
+        let numbers = self.factors().iter().filter(|f| f.levels.is_empty());
+        let beyond = |factor: &Factor| {
+            let ([low, high], value) = (self.model.domain()[factor.first], row[factor.first]);
+            let by = (low - value).max(value - high) / (high - low);
+            (by > 0.0).then(|| Beyond {
+                column: factor.name.clone(),
+                by,
+            })
+        };
+        numbers.filter_map(beyond).collect()
+    }
 }
 
-/// Intervals of an output at the rows, where the model has some.
-fn bounds(model: &Predictor, rows: &Mat<f64>, output: usize) -> Option<Vec<[f64; 2]>> {
-    let interval = model.interval(rows.as_ref(), LEVEL).ok()?;
-    let at = |i| [interval.low[(i, output)], interval.high[(i, output)]];
-    let bounds: Vec<[f64; 2]> = (0..rows.nrows()).map(at).collect();
-    bounds
-        .iter()
-        .flatten()
-        .all(|v| v.is_finite())
-        .then_some(bounds)
+/// The interval of an output at each of the rows, where there is a finite one.
+fn bounds(model: &Predictor, rows: &Mat<f64>, output: usize) -> Vec<Option<[f64; 2]>> {
+    let interval = model.interval(rows.as_ref(), LEVEL).ok();
+    let at = |i: usize| {
+        let interval = interval.as_ref()?;
+        let bounds = [interval.low[(i, output)], interval.high[(i, output)]];
+        bounds.iter().all(|v| v.is_finite()).then_some(bounds)
+    };
+    (0..rows.nrows()).map(at).collect()
 }
 
 /// How thin data are at the minimum, beside places all over the region.
@@ -214,9 +253,9 @@ fn thin(survey: &Survey<'_>, goal: Goal, best: &Minimum) -> Thin {
     let step = survey.places.len().div_ceil(USUAL);
     let usual = survey.places.iter().step_by(step);
     let usual = table(usual.map(|place| place.row.as_slice()));
-    let width = bounds(model, &usual, goal.output).zip(best.interval);
-    let width = width.and_then(|(usual, [low, high])| {
-        let usual = median(usual.iter().map(|[low, high]| high - low).collect());
+    let width = best.interval.and_then(|[low, high]| {
+        let known = bounds(model, &usual, goal.output).into_iter().flatten();
+        let usual = median(known.map(|[low, high]| high - low).collect());
         (usual > 0.0).then(|| (high - low) / usual)
     });
     let distance = match model {
@@ -260,26 +299,46 @@ impl Optimum {
     pub fn words(&self) -> Vec<String> {
         let extremum = if self.maximised { "maximum" } else { "minimum" };
         let mut words = Vec::new();
-        if !self.borders.is_empty() {
-            let end = |border: &Border| {
-                let end = match border.end {
-                    End::Lower => "lower",
-                    End::Upper => "upper",
-                };
-                format!(
-                    "{} ({end} end, {})",
-                    border.column,
-                    four_digits(border.value)
-                )
+        let end = |border: &Border| {
+            let end = match border.end {
+                End::Lower => "lower",
+                End::Upper => "upper",
             };
-            let ends: Vec<String> = self.borders.iter().map(end).collect();
+            format!(
+                "{} ({end} end, {})",
+                border.column,
+                four_digits(border.value)
+            )
+        };
+        for given in [false, true] {
+            let borders = self.borders.iter().filter(|border| border.given == given);
+            let ends: Vec<String> = borders.map(end).collect();
             let (lie, their) = match ends.len() {
+                0 => continue,
                 1 => ("lies", "its range"),
                 _ => ("lie", "their ranges"),
             };
+            let what = match given {
+                true => ", as given".into(),
+                false => format!(": the true {extremum} may lie beyond; take samples there"),
+            };
             words.push(format!(
-                "{} {lie} on the border of {their}: the true {extremum} may lie beyond; take samples there",
+                "{} {lie} on the border of {their}{what}",
                 ends.join(", ")
+            ));
+        }
+        if !self.beyond.is_empty() {
+            let columns: Vec<&str> = self.beyond.iter().map(|b| b.column.as_str()).collect();
+            let (lie, by) = match &self.beyond[..] {
+                [one] => ("lies", one.by),
+                many => ("lie", many.iter().fold(0.0, |most, b| b.by.max(most))),
+            };
+            words.push(format!(
+                "{} {lie} beyond the samples, by {} % of their range{}: the model extrapolates there, and the interval grows; take a \
+                 sample there",
+                columns.join(", "),
+                two_digits(100.0 * by),
+                if columns.len() > 1 { " at most" } else { "" }
             ));
         }
         if !self.held_by.is_empty() {

@@ -1,22 +1,22 @@
-//! Where new rows may lie: for each factor of a model the range of its samples, or one that the user gives.
+//! Where rows may lie: for each factor of a model the range of its samples, or one that the user gives.
 
-use thinfit::{Error, Mat, Result};
-use thinfit_design::{Range, Space, Value};
-use thinfit_methods::{Factor, Predictor};
+use thinfit::{Error, Mat, Result, Warp};
+use thinfit_design::{Range, Space};
+use thinfit_methods::{Factor, Level, Predictor};
 
 /// The factors of a model, with their ranges.
 #[derive(Clone, Debug)]
 pub struct Ranges {
     factors: Vec<Factor>,
-    /// The ranges that the user gives, for each factor.
-    given: Vec<Option<Range>>,
+    /// Which ranges the user gives.
+    given: Vec<bool>,
 }
 
 impl Ranges {
     /// The ranges of the samples.
     pub fn of(model: &Predictor) -> Self {
         let factors = Factor::all(model);
-        let given = vec![None; factors.len()];
+        let given = vec![false; factors.len()];
         Ranges { factors, given }
     }
 
@@ -27,37 +27,19 @@ impl Ranges {
     pub fn within(model: &Predictor, space: &Space) -> Result<Self> {
         let mut ranges = Ranges::of(model);
         for input in space.inputs() {
-            let refuse = |expected: String, advice| {
-                let name = &input.name;
-                Err(Error::Data {
-                    what: "ranges",
-                    problem: format!("`{name}`: expected {expected}"),
-                    advice,
-                })
+            let name = &input.name;
+            let refuse = |(expected, advice): (String, &'static str)| Error::Data {
+                what: "ranges",
+                problem: format!("`{name}`: expected {expected}"),
+                advice,
             };
-            let Some(k) = ranges.factors.iter().position(|f| f.name == input.name) else {
+            let Some(k) = ranges.factors.iter().position(|f| f.name == *name) else {
                 let names: Vec<&str> = ranges.factors.iter().map(|f| f.name.as_str()).collect();
                 let expected = format!("an input of the model ({})", names.join(", "));
-                return refuse(expected, "leave the others out");
+                return Err(refuse((expected, "leave the others out")));
             };
-            let factor = &ranges.factors[k];
-            let known = |name: &String| factor.levels.iter().any(|level| level.name == *name);
-            match &input.range {
-                Range::Levels(levels) if !levels.iter().all(known) => {
-                    let names: Vec<&str> = factor.levels.iter().map(|l| l.name.as_str()).collect();
-                    let expected = match names.is_empty() {
-                        true => "the ends of a range of numbers".into(),
-                        false => format!("levels among {}", names.join(", ")),
-                    };
-                    return refuse(expected, "give values that the model knows");
-                }
-                Range::Levels(_) => {}
-                _ if !factor.levels.is_empty() => {
-                    return refuse("a list of levels".into(), "give names of levels");
-                }
-                _ => {}
-            }
-            ranges.given[k] = Some(input.range.clone());
+            ranges.factors[k] = limited(&ranges.factors[k], &input.range).map_err(refuse)?;
+            ranges.given[k] = true;
         }
         Ok(ranges)
     }
@@ -67,23 +49,18 @@ impl Ranges {
         &self.factors
     }
 
+    /// For which factors the user gave a range.
+    pub fn given(&self) -> &[bool] {
+        &self.given
+    }
+
     /// The rows of inputs (n × d) at places from 0 to 1 of every factor (n × factors).
     pub(crate) fn rows(&self, places: &[Vec<f64>], d: usize) -> Mat<f64> {
         let mut rows = Mat::zeros(places.len(), d);
+        let mut row = vec![0.0; d];
         for (i, places) in places.iter().enumerate() {
-            let mut row = vec![0.0; d];
-            let each = self.factors.iter().zip(&self.given).zip(places);
-            for ((factor, given), &place) in each {
-                match given.as_ref().map(|range| range.at(place)) {
-                    None => factor.set(place, &mut row),
-                    Some(Value::Number(number)) => row[factor.first] = number,
-                    Some(Value::Level(name)) => {
-                        let level = factor.levels.iter().find(|level| level.name == name);
-                        let inputs = level.map_or(&[][..], |level| &level.inputs);
-                        row[factor.first..][..inputs.len()].copy_from_slice(inputs);
-                    }
-                }
-            }
+            let each = self.factors.iter().zip(places);
+            each.for_each(|(factor, place)| factor.set(*place, &mut row));
             (0..d).for_each(|j| rows[(i, j)] = row[j]);
         }
         rows
@@ -91,16 +68,49 @@ impl Ranges {
 
     /// The place of every factor in a row of inputs (d); that of the nearest end for a number beyond its range.
     pub(crate) fn places(&self, row: &[f64]) -> Vec<f64> {
-        let each = self.factors.iter().zip(&self.given);
-        each.map(|(factor, given)| {
-            let place = given.as_ref().and_then(|range| match range {
-                Range::Levels(_) => {
-                    range.place(Value::Level(&factor.levels[factor.level(row)].name))
-                }
-                _ => range.place(Value::Number(row[factor.first])),
-            });
-            place.unwrap_or_else(|| factor.place(row))
-        })
-        .collect()
+        self.factors
+            .iter()
+            .map(|factor| factor.place(row))
+            .collect()
     }
+}
+
+/// The factor in a range; what was expected, and what to do, where the range is not one of the factor's.
+fn limited(factor: &Factor, range: &Range) -> std::result::Result<Factor, (String, &'static str)> {
+    if !factor.levels.is_empty() && !matches!(range, Range::Levels(_)) {
+        return Err(("a list of levels".into(), "give names of levels"));
+    }
+    let numbers = |range: [f64; 2], warp: Option<Warp>, whole: bool| Factor {
+        range,
+        warp,
+        whole,
+        ..factor.clone()
+    };
+    Ok(match range {
+        Range::Real { low, high } => numbers([*low, *high], None, false),
+        Range::Log { low, high } => {
+            let warp = Warp::logarithm(*low);
+            if !(warp.is_sound() && warp.value(*high).is_finite()) {
+                return Err(("fewer powers of ten".into(), "give a smaller range"));
+            }
+            numbers([*low, *high], Some(warp), false)
+        }
+        Range::Whole { low, high } => numbers([*low as f64, *high as f64], None, true),
+        Range::Levels(names) => {
+            let known = |name: &String| factor.levels.iter().find(|level| level.name == *name);
+            let levels: Option<Vec<Level>> = names.iter().map(|n| known(n).cloned()).collect();
+            let levels = levels.ok_or_else(|| {
+                let known: Vec<&str> = factor.levels.iter().map(|l| l.name.as_str()).collect();
+                let expected = match known.is_empty() {
+                    true => "the ends of a range of numbers".into(),
+                    false => format!("levels among {}", known.join(", ")),
+                };
+                (expected, "give values that the model knows")
+            })?;
+            Factor {
+                levels,
+                ..factor.clone()
+            }
+        }
+    })
 }

@@ -1,14 +1,16 @@
 //! Where to look: the columns that may move, and what holds them.
 
-use crate::Error;
 use crate::constraint::{Constraint, Relation};
 use crate::quadratic::{Face, dot};
 use crate::search::cube;
+use crate::{Error, Ranges};
 use thinfit_methods::{Factor, Predictor, four_digits};
 use thinfit_text::{brief, suggest};
 
 /// By how much of the ranges a constraint may be missed.
 const ROUNDING: f64 = 1e-12;
+/// By how much of its terms a constraint may be missed at a point.
+const MISSED: f64 = 1e-9;
 
 /// An output to minimise, or to maximise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,17 +38,31 @@ impl Goal {
         }
     }
 
+    /// # Errors
+    /// An output that the model does not have.
+    pub(crate) fn check(self, model: &Predictor) -> Result<(), Error> {
+        let count = model.outputs().len();
+        match self.output < count {
+            true => Ok(()),
+            false => Err(Error::Model(thinfit::Error::Shape {
+                what: "output to minimise",
+                expected: format!("an output below {count}"),
+                found: self.output.to_string(),
+            })),
+        }
+    }
+
     /// What turns the goal into one to minimise.
     pub(crate) fn sign(self) -> f64 {
         if self.maximise { -1.0 } else { 1.0 }
     }
 }
 
-/// The ranges of a model's samples, of which some columns may be fixed and others constrained.
+/// Ranges of a model's columns, of which some may be fixed and others constrained.
 #[derive(Clone, Debug)]
 pub struct Region<'a> {
     pub(crate) model: &'a Predictor,
-    pub(crate) factors: Vec<Factor>,
+    ranges: Ranges,
     /// Which factors are fixed.
     fixed: Vec<bool>,
     /// The inputs (d), right for those that are fixed.
@@ -85,23 +101,33 @@ impl Variable {
 }
 
 impl<'a> Region<'a> {
-    /// All of the ranges.
+    /// The ranges of the samples.
     pub fn new(model: &'a Predictor) -> Self {
-        let factors = Factor::all(model);
+        Region::within(model, Ranges::of(model))
+    }
+
+    /// Ranges of the columns of `model`.
+    pub fn within(model: &'a Predictor, ranges: Ranges) -> Self {
         let mut row = vec![0.0; model.inputs().len()];
+        let factors = ranges.factors();
         factors.iter().for_each(|factor| factor.set(0.5, &mut row));
         Region {
             model,
             fixed: vec![false; factors.len()],
             row,
-            factors,
+            ranges,
             constraints: Vec::new(),
         }
     }
 
     /// The columns of the model.
     pub fn factors(&self) -> &[Factor] {
-        &self.factors
+        self.ranges.factors()
+    }
+
+    /// Which columns have a range that the user gave.
+    pub fn given(&self) -> &[bool] {
+        self.ranges.given()
     }
 
     /// Which columns are fixed.
@@ -114,16 +140,20 @@ impl<'a> Region<'a> {
     /// # Errors
     /// A column that the model does not have, a number outside its range, or a level that it does not have.
     pub fn fix(&mut self, column: &str, value: &str) -> Result<(), Error> {
-        let j = position(&self.factors, column)?;
-        let factor = &self.factors[j];
+        let j = position(self.factors(), column)?;
+        let factor = &self.ranges.factors()[j];
         if factor.levels.is_empty() {
             let [low, high] = factor.range;
             let number = number(factor, value).filter(|x| (low..=high).contains(x));
+            let of = match self.given()[j] {
+                true => "given",
+                false => "of the samples",
+            };
             self.row[factor.first] = number.ok_or_else(|| Error::Column {
                 column: column.into(),
-                expected: format!("a number in the range of the samples, {low} to {high}"),
+                expected: format!("a number in the range {of}, {low} to {high}"),
                 found: brief(value),
-                advice: "give one, or fit the model again with such rows".into(),
+                advice: "give one, or a wider range".into(),
             })?;
         } else {
             let inputs = &factor.levels[level(factor, value)?].inputs;
@@ -138,35 +168,45 @@ impl<'a> Region<'a> {
     /// # Errors
     /// A text that is no such constraint, or a column that the model does not have or that has levels.
     pub fn require(&mut self, text: &str) -> Result<(), Error> {
-        let constraint = Constraint::read(text, &self.factors)?;
+        let constraint = Constraint::read(text, self.factors())?;
         self.constraints.push(constraint);
         Ok(())
     }
 
-    /// The columns of numbers that move.
+    /// The columns of numbers of any size that move.
     pub(crate) fn variables(&self) -> Vec<Variable> {
+        let mut variables = self.numbers();
+        variables.retain(|variable| variable.factor.choices().is_none());
+        variables
+    }
+
+    /// The columns of numbers that move, whole ones as well.
+    fn numbers(&self) -> Vec<Variable> {
         let constrained = |j: usize| self.constraints.iter().any(|c| c.coefficients[j] != 0.0);
         let variable = |j: usize| {
-            let mut factor = self.factors[j].clone();
+            let mut factor = self.factors()[j].clone();
             factor.warp = factor.warp.filter(|_| !constrained(j));
             Variable { factor }
         };
         self.moving()
-            .filter(|j| self.factors[*j].levels.is_empty())
+            .filter(|j| self.factors()[*j].levels.is_empty())
             .map(variable)
             .collect()
     }
 
-    /// The columns of text that move.
-    pub(crate) fn texts(&self) -> Vec<Factor> {
-        let texts = self.moving().map(|j| self.factors[j].clone());
-        texts.filter(|factor| !factor.levels.is_empty()).collect()
+    /// The columns of text and of whole numbers that move.
+    pub(crate) fn choices(&self) -> Vec<Factor> {
+        let moving = self.moving().map(|j| self.factors()[j].clone());
+        moving.filter(|factor| factor.choices().is_some()).collect()
     }
 
-    fn moving(&self) -> impl Iterator<Item = usize> {
-        let moves =
-            |j: &usize| !self.fixed[*j] && self.factors[*j].range[0] < self.factors[*j].range[1];
-        (0..self.factors.len()).filter(moves)
+    /// The columns that move.
+    pub(crate) fn moving(&self) -> impl Iterator<Item = usize> {
+        let moves = |j: &usize| {
+            let [low, high] = self.factors()[*j].range;
+            !self.fixed[*j] && low < high
+        };
+        (0..self.factors().len()).filter(moves)
     }
 
     /// A row (d) in which the fixed columns are what they are fixed at.
@@ -174,21 +214,55 @@ impl<'a> Region<'a> {
         self.row.clone()
     }
 
-    /// What holds the coordinates of the variables: the faces of the unit cube, then the constraints.
-    pub(crate) fn faces(&self, variables: &[Variable]) -> Result<Vec<Face>, Error> {
-        let mut faces = cube(variables.len());
+    /// # Errors
+    /// A constraint that cannot hold in the ranges.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let numbers = self.numbers();
         for constraint in &self.constraints {
-            faces.extend(self.face(constraint, variables)?);
+            self.face(constraint, &numbers, &self.row).map_err(|missed| Error::Constraint {
+                text: constraint.text.clone(),
+                problem: format!(
+                    "expected a constraint that can hold in the ranges{}, found one that is missed by at least {}; loosen it",
+                    self.whose(),
+                    four_digits(missed)
+                ),
+            })?;
         }
-        Ok(faces)
+        Ok(())
     }
 
-    /// The constraint in the coordinates of the variables; none where it is about fixed columns alone.
-    fn face(&self, constraint: &Constraint, variables: &[Variable]) -> Result<Option<Face>, Error> {
+    /// Whose the ranges are, where they are all of the samples.
+    fn whose(&self) -> &'static str {
+        match self.given().contains(&true) {
+            true => "",
+            false => " of the samples",
+        }
+    }
+
+    /// What holds the coordinates of the variables where the other inputs are those of `row` (d): the faces of the unit cube, then the
+    /// constraints; none if one of these cannot hold.
+    pub(crate) fn faces(&self, variables: &[Variable], row: &[f64]) -> Option<Vec<Face>> {
+        let mut faces = cube(variables.len());
+        for constraint in &self.constraints {
+            faces.extend(self.face(constraint, variables, row).ok()?);
+        }
+        Some(faces)
+    }
+
+    /// The constraint in the coordinates of the variables, with the other inputs as in `row` (d); none where it is about these alone.
+    ///
+    /// # Errors
+    /// By how much it is missed if it cannot hold.
+    fn face(
+        &self,
+        constraint: &Constraint,
+        variables: &[Variable],
+        row: &[f64],
+    ) -> Result<Option<Face>, f64> {
         let mut normal = vec![0.0; variables.len()];
         let mut bound = constraint.bound;
         let mut size = constraint.bound.abs();
-        for (factor, a) in self.factors.iter().zip(&constraint.coefficients) {
+        for (factor, a) in self.factors().iter().zip(&constraint.coefficients) {
             if *a == 0.0 {
                 continue;
             }
@@ -201,7 +275,7 @@ impl<'a> Region<'a> {
                     normal[k] = a * (high - low);
                     low
                 }
-                None => self.row[factor.first],
+                None => row[factor.first],
             };
             bound -= a * start;
             size = size.max((a * start).abs()).max((a * high).abs());
@@ -214,14 +288,7 @@ impl<'a> Region<'a> {
             Relation::Equal => (least - bound).max(bound - most),
         };
         if missed > ROUNDING * size {
-            return Err(Error::Constraint {
-                text: constraint.text.clone(),
-                problem: format!(
-                    "expected a constraint that can hold in the ranges of the samples, found one that is missed by at least {}; \
-                     loosen it",
-                    four_digits(missed)
-                ),
-            });
+            return Err(missed);
         }
         let length = dot(&normal, &normal).sqrt();
         if length <= ROUNDING * size {
@@ -247,17 +314,32 @@ impl<'a> Region<'a> {
 
     /// The constraints that hold `row` (d) back: those met with equality.
     pub(crate) fn held_by(&self, row: &[f64]) -> Vec<String> {
-        let binds = |constraint: &&Constraint| {
-            let pairs = self.factors.iter().zip(&constraint.coefficients);
-            let terms = pairs.filter(|(_, a)| **a != 0.0);
-            let terms: Vec<f64> = terms.map(|(factor, a)| a * row[factor.first]).collect();
-            let size = terms
-                .iter()
-                .fold(constraint.bound.abs(), |m, v| m.max(v.abs()));
-            (terms.iter().sum::<f64>() - constraint.bound).abs() <= 1e-9 * size
-        };
+        let binds = |constraint: &&Constraint| self.above(constraint, row).abs() <= MISSED;
         let held = self.constraints.iter().filter(binds);
         held.map(|constraint| constraint.text.clone()).collect()
+    }
+
+    /// Whether the constraints hold at `row` (d).
+    pub(crate) fn holds(&self, row: &[f64]) -> bool {
+        self.constraints.iter().all(|constraint| {
+            let above = self.above(constraint, row);
+            match constraint.relation {
+                Relation::AtMost => above <= MISSED,
+                Relation::AtLeast => above >= -MISSED,
+                Relation::Equal => above.abs() <= MISSED,
+            }
+        })
+    }
+
+    /// How far the sum of a constraint is above its bound at `row` (d), as a part of its largest term.
+    fn above(&self, constraint: &Constraint, row: &[f64]) -> f64 {
+        let pairs = self.factors().iter().zip(&constraint.coefficients);
+        let terms = pairs.filter(|(_, a)| **a != 0.0);
+        let terms: Vec<f64> = terms.map(|(factor, a)| a * row[factor.first]).collect();
+        let size = terms
+            .iter()
+            .fold(constraint.bound.abs(), |m, v| m.max(v.abs()));
+        (terms.iter().sum::<f64>() - constraint.bound) / size.max(f64::MIN_POSITIVE)
     }
 
     /// The error of constraints that hold one by one, but not together.
@@ -265,8 +347,10 @@ impl<'a> Region<'a> {
         let texts: Vec<&str> = self.constraints.iter().map(|c| c.text.as_str()).collect();
         Error::Constraint {
             text: texts.join(", "),
-            problem: "expected constraints that can hold together in the ranges of the samples, found none that do; loosen one"
-                .into(),
+            problem: format!(
+                "expected constraints that can hold together in the ranges{}, found none that do; loosen one",
+                self.whose()
+            ),
         }
     }
 }

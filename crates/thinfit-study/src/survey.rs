@@ -16,8 +16,10 @@ const FEWEST: usize = 64;
 pub(crate) const COMBINATIONS: usize = 64;
 /// Neighbours that a place has to beat to be a start.
 const NEIGHBOURS: usize = 6;
-/// Rounds of exchanges of levels.
+/// Rounds of exchanges.
 const ROUNDS: usize = 20;
+/// Whole numbers of a column that an exchange tries one by one.
+const MANY: usize = 64;
 
 /// As near to an end of a range counts as there.
 const END: f64 = 1e-9;
@@ -66,8 +68,7 @@ impl Scalar {
 pub(crate) struct Survey<'a> {
     pub region: &'a Region<'a>,
     pub variables: Vec<Variable>,
-    pub faces: Vec<Face>,
-    /// The columns of text that are exchanged; empty where every combination is tried.
+    /// The columns of text and of whole numbers that are exchanged; empty where every combination is tried.
     exchanged: Vec<Factor>,
     pub combinations: usize,
     pub places: Vec<Place>,
@@ -78,14 +79,17 @@ pub(crate) struct Survey<'a> {
 impl<'a> Survey<'a> {
     /// Looks at the region.
     pub fn take(region: &'a Region<'a>, seed: u64) -> Result<Self, Error> {
+        region.check()?;
         let variables = region.variables();
-        let faces = region.faces(&variables)?;
-        let texts = region.texts();
-        let product = |count: usize, factor: &Factor| count.saturating_mul(factor.levels.len());
-        let count = texts.iter().fold(1, product);
+        let choices = region.choices();
+        let product = |count: usize, factor: &Factor| {
+            let choices = factor.choices().unwrap_or(1);
+            count.saturating_mul(choices)
+        };
+        let count = choices.iter().fold(1, product);
         let (combinations, exchanged) = match count {
             0..=COMBINATIONS => (count, Vec::new()),
-            _ => (1, texts.clone()),
+            _ => (1, choices.clone()),
         };
         let spread = spread(variables.len() + exchanged.len(), combinations, seed);
         let mut places = Vec::new();
@@ -93,18 +97,23 @@ impl<'a> Survey<'a> {
             let mut template = region.row();
             if exchanged.is_empty() {
                 let mut rest = combination;
-                for factor in &texts {
-                    put(factor, rest % factor.levels.len(), &mut template);
-                    rest /= factor.levels.len();
+                for factor in &choices {
+                    let count = factor.choices().unwrap_or(1);
+                    factor.choose(rest % count, &mut template);
+                    rest /= count;
                 }
             }
             for at in &spread {
-                let (at, levels) = at.split_at(variables.len());
-                let t = inside(at, &faces).ok_or_else(|| region.infeasible())?;
+                let (at, chosen) = at.split_at(variables.len());
                 let mut row = template.clone();
-                for (factor, place) in exchanged.iter().zip(levels) {
+                for (factor, place) in exchanged.iter().zip(chosen) {
                     factor.set(*place, &mut row);
                 }
+                // Constraints may forbid some of the whole numbers.
+                let faces = region.faces(&variables, &row);
+                let Some(t) = faces.and_then(|faces| inside(at, &faces)) else {
+                    continue;
+                };
                 set(&variables, &t, &mut row);
                 places.push(Place {
                     combination,
@@ -113,13 +122,15 @@ impl<'a> Survey<'a> {
                 });
             }
         }
+        if places.is_empty() {
+            return Err(region.infeasible());
+        }
         let rows = table(places.iter().map(|place| place.row.as_slice()));
         let f = region.model.predict(rows.as_ref())?;
         let values = (0..f.nrows()).map(|i| f.row(i).iter().copied().collect());
         Ok(Survey {
             region,
             variables,
-            faces,
             exchanged,
             combinations,
             places,
@@ -173,36 +184,62 @@ impl<'a> Survey<'a> {
         pairs.map(|(a, b)| (a - b) * (a - b)).sum()
     }
 
-    /// The local minimum below a place, and its value.
+    /// The local minimum below a place, and its value: no exchange of a level or a whole number lowers it, and no step to the next whole
+    /// number after which the variables move on.
     pub fn descend(&self, start: &Place, scalar: &Scalar, range: f64) -> Option<(Place, f64)> {
-        let mut place = start.clone();
-        let mut value = f64::INFINITY;
+        let (mut place, mut value) = self.fall(start.clone(), scalar, range)?;
         for _ in 0..ROUNDS {
-            let functions = |t: &[f64]| self.functions(&place.row, t, scalar);
-            let found = descend(functions, place.t.clone(), &self.faces, range)?;
-            place.t = found.t;
-            self.snap(&mut place.t);
-            set(&self.variables, &place.t, &mut place.row);
-            value = found.value;
-            let better = self.exchange(&mut place.row, scalar, value)?;
-            if better >= value - 1e-12 * range {
-                break;
+            let enough = value - 1e-12 * range;
+            let mut other = place.clone();
+            let next = match self.exchange(&mut other.row, scalar, value)? < enough {
+                true => self.fall(other, scalar, range),
+                false => self.step(&place, scalar, range, enough),
+            };
+            match next {
+                Some(next) if next.1 < enough => (place, value) = next,
+                _ => break,
             }
         }
         Some((place, value))
     }
 
-    /// Moves coordinates that rounding keeps off an end of their range to it, where no constraint is about them.
-    fn snap(&self, t: &mut [f64]) {
-        let constraints = &self.faces[2 * t.len()..];
-        for (j, t) in t.iter_mut().enumerate() {
-            let free = constraints.iter().all(|face| face.normal[j] == 0.0);
-            *t = match *t {
-                near if free && near < END => 0.0,
-                near if free && near > 1.0 - END => 1.0,
-                other => other,
-            };
-        }
+    /// The end of the way down from a place, and its value, with the levels and whole numbers of the place.
+    fn fall(&self, mut place: Place, scalar: &Scalar, range: f64) -> Option<(Place, f64)> {
+        let faces = self.region.faces(&self.variables, &place.row)?;
+        let functions = |t: &[f64]| self.functions(&place.row, t, scalar);
+        let found = descend(functions, place.t.clone(), &faces, range)?;
+        place.t = found.t;
+        snap(&mut place.t, &faces);
+        set(&self.variables, &place.t, &mut place.row);
+        Some((place, found.value))
+    }
+
+    /// The end of the way down from the next or the last whole number of a column, where it is below `enough`.
+    fn step(
+        &self,
+        place: &Place,
+        scalar: &Scalar,
+        range: f64,
+        enough: f64,
+    ) -> Option<(Place, f64)> {
+        let whole = self.exchanged.iter().filter(|factor| factor.whole);
+        let steps = whole.flat_map(|factor| {
+            let at = factor.choice(&place.row);
+            let last = factor.choices().unwrap_or(1) - 1;
+            let below = (at > 0).then(|| (factor, at - 1));
+            below
+                .into_iter()
+                .chain((at < last).then(|| (factor, at + 1)))
+        });
+        let mut ends = steps.filter_map(|(factor, choice)| {
+            let mut place = place.clone();
+            factor.choose(choice, &mut place.row);
+            let faces = self.region.faces(&self.variables, &place.row)?;
+            place.t = inside(&place.t, &faces)?;
+            set(&self.variables, &place.t, &mut place.row);
+            self.fall(place, scalar, range)
+        });
+        ends.find(|(_, value)| *value < enough)
     }
 
     /// Whether two minima are one: they have the same levels, and `scalar` on the way from one to the other stays below both and
@@ -214,8 +251,11 @@ impl<'a> Survey<'a> {
         scalar: &Scalar,
         barrier: f64,
     ) -> bool {
-        let level = |factor: &Factor| factor.level(&a.0.row) == factor.level(&b.0.row);
-        if !self.region.texts().iter().all(level) {
+        let choices = self.region.choices();
+        let (whole, texts): (Vec<&Factor>, Vec<&Factor>) =
+            choices.iter().partition(|factor| factor.whole);
+        let level = |factor: &&Factor| factor.level(&a.0.row) == factor.level(&b.0.row);
+        if !texts.iter().all(level) {
             return false;
         }
         let at = |part: f64| {
@@ -223,6 +263,10 @@ impl<'a> Survey<'a> {
             let t: Vec<f64> = pairs.map(|(a, b)| a + part * (b - a)).collect();
             let mut row = a.0.row.clone();
             set(&self.variables, &t, &mut row);
+            for factor in &whole {
+                let [from, to] = [a.0, b.0].map(|place| place.row[factor.first]);
+                row[factor.first] = (from + part * (to - from)).round();
+            }
             row
         };
         let rows: Vec<Vec<f64>> = (1..BETWEEN)
@@ -239,16 +283,23 @@ impl<'a> Survey<'a> {
         (0..f.nrows()).all(|i| value(i) <= a.1.max(b.1) + barrier)
     }
 
-    /// Puts each exchanged column to its best level in turn; returns the value.
+    /// Puts each exchanged column to its best choice in turn; returns the value.
     fn exchange(&self, row: &mut [f64], scalar: &Scalar, value: f64) -> Option<f64> {
         let mut best = value;
         for factor in &self.exchanged {
-            let with = |level: usize| {
+            let with = |choice: usize| {
                 let mut other = row.to_vec();
-                put(factor, level, &mut other);
+                factor.choose(choice, &mut other);
                 other
             };
-            let others: Vec<Vec<f64>> = (0..factor.levels.len()).map(with).collect();
+            let others: Vec<Vec<f64>> = tried(factor, row)
+                .into_iter()
+                .map(with)
+                .filter(|other| self.region.holds(other))
+                .collect();
+            if others.is_empty() {
+                continue;
+            }
             let f = self
                 .region
                 .model
@@ -310,9 +361,29 @@ fn set(variables: &[Variable], t: &[f64], row: &mut [f64]) {
     }
 }
 
-fn put(factor: &Factor, level: usize, row: &mut [f64]) {
-    let inputs = &factor.levels[level].inputs;
-    row[factor.first..][..inputs.len()].copy_from_slice(inputs);
+/// Moves coordinates that rounding keeps off an end of their range to it, where no constraint is about them.
+fn snap(t: &mut [f64], faces: &[Face]) {
+    let constraints = &faces[2 * t.len()..];
+    for (j, t) in t.iter_mut().enumerate() {
+        let free = constraints.iter().all(|face| face.normal[j] == 0.0);
+        *t = match *t {
+            near if free && near < END => 0.0,
+            near if free && near > 1.0 - END => 1.0,
+            other => other,
+        };
+    }
+}
+
+/// The choices of a column that an exchange tries: all of them, or of many those at distances of 1, 2, 4, ….
+fn tried(factor: &Factor, row: &[f64]) -> Vec<usize> {
+    let (at, count) = (factor.choice(row), factor.choices().unwrap_or(1));
+    if count <= MANY || !factor.whole {
+        return (0..count).collect();
+    }
+    let steps = (0..usize::BITS).map(|k| 1_usize << k);
+    let steps = steps.take_while(|step| *step < count);
+    let both = steps.flat_map(|step| [at.checked_sub(step), at.checked_add(step)]);
+    both.flatten().filter(|choice| *choice < count).collect()
 }
 
 /// Rows that fill the unit cube of dimension `n`, for each of some combinations.

@@ -6,19 +6,26 @@ use thinfit::{Column, Control, Dataset, Encoding, Levels, Mat};
 use thinfit_design::{Input, Range, Scheme, Space, plan};
 use thinfit_methods::{Method, Predictor};
 use thinfit_study::{
-    End, Error, Given, Goal, Inputs, Propagation, Region, Spread, Value, front, minimise, propagate,
+    End, Error, Given, Goal, Inputs, Propagation, Ranges, Region, Spread, Value, front, minimise,
+    propagate,
 };
+
+/// The space of inputs x1, x2, ….
+fn space(ranges: &[Range]) -> Space {
+    let input = |(j, range): (usize, &Range)| Input {
+        name: format!("x{}", j + 1),
+        range: range.clone(),
+    };
+    Space::new(ranges.iter().enumerate().map(input).collect()).unwrap()
+}
+
+fn real([low, high]: [f64; 2]) -> Range {
+    Range::Real { low, high }
+}
 
 /// Rows that fill ranges, with the two corners where all inputs are least and largest.
 fn rows(ranges: &[[f64; 2]], count: usize) -> Mat<f64> {
-    let input = |(j, [low, high]): (usize, &[f64; 2])| Input {
-        name: format!("x{j}"),
-        range: Range::Real {
-            low: *low,
-            high: *high,
-        },
-    };
-    let space = Space::new(ranges.iter().enumerate().map(input).collect()).unwrap();
+    let space = space(&ranges.iter().copied().map(real).collect::<Vec<Range>>());
     let places = plan(&space, Scheme::Maximin, count - 2, &[], 5).unwrap();
     Mat::from_fn(count, ranges.len(), |i, j| {
         let [low, high] = ranges[j];
@@ -36,11 +43,15 @@ type Known<'a> = &'a dyn Fn(&[f64]) -> f64;
 
 /// A Gaussian process fitted to functions at rows that fill the ranges.
 fn process(ranges: &[[f64; 2]], count: usize, functions: &[Known<'_>]) -> Predictor {
-    let x = rows(ranges, count);
-    let y = Mat::from_fn(count, functions.len(), |i, o| {
+    fitted("gaussian-process", rows(ranges, count), functions)
+}
+
+/// A model of functions at rows.
+fn fitted(method: &str, x: Mat<f64>, functions: &[Known<'_>]) -> Predictor {
+    let y = Mat::from_fn(x.nrows(), functions.len(), |i, o| {
         functions[o](&x.row(i).iter().copied().collect::<Vec<f64>>())
     });
-    let method = Method::named("gaussian-process").unwrap();
+    let method = Method::named(method).unwrap();
     let data = Dataset::new(x, y).unwrap();
     method.fit(&data, 0, &|_| Control::Continue).unwrap()
 }
@@ -112,28 +123,215 @@ fn amplifier(x: &[f64]) -> f64 {
         + 0.74 * rf * gain / ((gain + rf) * rc1)
 }
 
-#[test]
-fn the_least_voltage_of_an_amplifier_lies_in_a_corner() {
-    let ranges = [
-        [50.0, 150.0],
-        [25.0, 70.0],
-        [0.5, 3.0],
-        [1.2, 2.5],
-        [0.25, 1.2],
-        [50.0, 300.0],
-    ];
-    let model = process(&ranges, 250, &[&amplifier]);
-    let found = minimise(&Region::new(&model), Goal::least(0), 0).unwrap();
+const AMPLIFIER: [[f64; 2]; 6] = [
+    [50.0, 150.0],
+    [25.0, 70.0],
+    [0.5, 3.0],
+    [1.2, 2.5],
+    [0.25, 1.2],
+    [50.0, 300.0],
+];
+
+/// How far the voltage at a row is above the least one of the corners, as a part of the spread.
+fn above_the_least_voltage(row: &[f64]) -> f64 {
     let corners = (0..64).map(|k: usize| {
-        let corner: Vec<f64> = (0..6).map(|j| ranges[j][k >> j & 1]).collect();
+        let corner: Vec<f64> = (0..6).map(|j| AMPLIFIER[j][k >> j & 1]).collect();
         amplifier(&corner)
     });
     let low = corners.clone().fold(f64::INFINITY, f64::min);
     let high = corners.fold(f64::NEG_INFINITY, f64::max);
-    let off = (amplifier(&found.best.row) - low) / (high - low);
-    println!("{off:e} {low} {high} {found:?}");
+    (amplifier(row) - low) / (high - low)
+}
+
+#[test]
+fn the_least_voltage_of_an_amplifier_lies_in_a_corner() {
+    let model = process(&AMPLIFIER, 250, &[&amplifier]);
+    let found = minimise(&Region::new(&model), Goal::least(0), 0).unwrap();
+    let off = above_the_least_voltage(&found.best.row);
+    println!("{off:e} {found:?}");
     assert!(off < 1e-6, "{off}: {found:?}");
     assert_eq!(found.borders.len(), 6);
+}
+
+#[test]
+fn a_corner_that_no_sample_reaches_is_found_in_given_ranges() {
+    let space = space(&AMPLIFIER.map(real));
+    let places = plan(&space, Scheme::Maximin, 250, &[], 5).unwrap();
+    let x = Mat::from_fn(250, 6, |i, j| {
+        let [low, high] = AMPLIFIER[j];
+        low + places[i][j] * (high - low)
+    });
+    let model = fitted("gaussian-process", x, &[&amplifier]);
+    let samples = minimise(&Region::new(&model), Goal::least(0), 0).unwrap();
+    assert!(samples.beyond.is_empty());
+    let ranges = Ranges::within(&model, &space).unwrap();
+    let region = Region::within(&model, ranges);
+    let found = minimise(&region, Goal::least(0), 0).unwrap();
+    let [inside, here] = [&samples, &found].map(|found| above_the_least_voltage(&found.best.row));
+    println!("{inside:e} {here:e} {found:?}");
+    assert!(here < 1e-4 && here < 0.1 * inside, "{found:?}");
+    // What is left is the model's: it is nowhere less than where the search ended.
+    let corners = Mat::from_fn(64, 6, |k, j| AMPLIFIER[j][k >> j & 1]);
+    let values = model.predict(corners.as_ref()).unwrap();
+    assert!((0..64).all(|k| values[(k, 0)] >= found.best.value));
+    assert!(found.borders.len() >= 4 && found.beyond.len() >= found.borders.len());
+    assert!(found.borders.iter().all(|border| border.given));
+    let width = |[low, high]: [f64; 2]| high - low;
+    let [inside, beyond] = [&samples, &found].map(|found| width(found.best.interval.unwrap()));
+    assert!(inside < beyond, "{inside} {beyond}");
+    let words = found.words();
+    assert!(
+        words[0].contains("lie on the border of their ranges, as given"),
+        "{words:?}"
+    );
+    assert!(
+        words[1].starts_with("x1, x2, x3, x4,")
+            && words[1].contains("lie beyond the samples, by 0.20 % of their range at most"),
+        "{words:?}"
+    );
+    // As far as nothing is known there is no interval.
+    let far = [Range::Real {
+        low: 0.0,
+        high: 150.0,
+    }];
+    let far = Ranges::within(&model, &self::space(&far)).unwrap();
+    let far = minimise(&Region::within(&model, far), Goal::largest(0), 0).unwrap();
+    assert_eq!(far.best.point.get("x1"), Some(&Value::Number(0.0)));
+    assert!(far.best.interval.is_none() && far.beyond[0].by > 0.5);
+}
+
+#[test]
+fn whole_numbers_are_proposed_where_the_range_has_no_others() {
+    // The best x2 goes with x1, so that no change of x1 alone lowers it much.
+    let valley = |x: &[f64]| {
+        (x[0] - 2.6).powi(2) + 8.0 * (x[1] - 0.5 * x[0]).powi(2) + 0.3 * (x[2] - 4.4).powi(2)
+    };
+    let model = process(&[[0.0, 9.0], [0.0, 5.0], [0.0, 9.0]], 150, &[&valley]);
+    let within = |ranges: &[Range], constraint: &str| {
+        let ranges = Ranges::within(&model, &space(ranges)).unwrap();
+        let mut region = Region::within(&model, ranges);
+        region.require(constraint).unwrap();
+        minimise(&region, Goal::least(0), 0).unwrap()
+    };
+    let whole = |low, high| Range::Whole { low, high };
+    // 10 whole numbers, tried one by one, and 10 · 10, which are exchanged.
+    for (ranges, constraint, best) in [
+        (vec![whole(0, 9)], "x1 >= 0", [3.0, 1.5, 4.4]),
+        (vec![whole(0, 9)], "x1 <= 2.5", [2.0, 1.0, 4.4]),
+        (
+            vec![whole(0, 9), real([0.0, 5.0]), whole(0, 9)],
+            "x1 >= 0",
+            [3.0, 1.5, 4.0],
+        ),
+        (
+            vec![whole(0, 9), real([0.0, 5.0]), whole(0, 9)],
+            "x1 + x3 >= 7.5",
+            [3.0, 1.5, 5.0],
+        ),
+        (
+            vec![whole(0, 9), real([0.0, 5.0]), whole(0, 9)],
+            "x1 = 2*x2 + 1",
+            [3.0, 1.0, 4.0],
+        ),
+    ] {
+        let found = within(&ranges, constraint);
+        for (j, range) in ranges.iter().enumerate() {
+            if let Range::Whole { .. } = range {
+                assert_eq!(found.best.row[j], best[j], "{constraint}: {found:?}");
+            }
+        }
+        let off = valley(&found.best.row) - valley(&best);
+        assert!(off < 1e-3, "{constraint}: {off} {found:?}");
+    }
+    let error = Ranges::within(&model, &space(&[whole(0, 9)])).map(|ranges| {
+        let mut region = Region::within(&model, ranges);
+        region.require("2*x1 = 5").unwrap();
+        minimise(&region, Goal::least(0), 0)
+            .unwrap_err()
+            .to_string()
+    });
+    assert!(
+        error.as_ref().unwrap().contains("none that do"),
+        "{error:?}"
+    );
+    // Neighbours that better ones surround are no minima of their own.
+    let alone = within(&[whole(0, 9)], "x1 >= 0");
+    assert_eq!(alone.others.len() + alone.more, 0, "{alone:?}");
+    let goals = [Goal::least(0), Goal::largest(0)];
+    let ranges = Ranges::within(&model, &space(&[whole(0, 9)])).unwrap();
+    let both = front(&Region::within(&model, ranges), &goals, 0).unwrap();
+    assert!(both.points.iter().all(|point| point.row[0].fract() == 0.0));
+}
+
+#[test]
+fn thousands_of_whole_numbers_are_searched() {
+    let bowl = |x: &[f64]| (x[0] - 3217.4).powi(2) + (100.0 * x[1] - x[0]).powi(2);
+    let model = process(&[[0.0, 9000.0], [0.0, 90.0]], 60, &[&bowl]);
+    let ranges = [
+        Range::Whole { low: 0, high: 9000 },
+        Range::Whole { low: 0, high: 90 },
+    ];
+    let ranges = Ranges::within(&model, &space(&ranges)).unwrap();
+    let found = minimise(&Region::within(&model, ranges), Goal::least(0), 0).unwrap();
+    assert_eq!(found.best.row[1], 32.0, "{found:?}");
+    assert!((3205.0..3213.0).contains(&found.best.row[0]), "{found:?}");
+    assert_eq!(found.best.row[0].fract(), 0.0);
+}
+
+#[test]
+fn indices_over_given_ranges_are_those_of_the_function() {
+    // On the unit square x1 + 2 x2 + 4 (x1 − ½)(x2 − ½) has variance 1/12 + 4/12 + 16/144.
+    let f = |x: &[f64]| x[0] + 2.0 * x[1] + 4.0 * (x[0] - 0.5) * (x[1] - 0.5);
+    let x = rows(&[[-0.1, 1.1], [0.04, 0.96]], 90);
+    for method in ["gaussian-process", "gft-r"] {
+        let model = fitted(method, x.clone(), &[&f]);
+        let over = |ranges: &[Range]| {
+            let ranges = Ranges::within(&model, &space(ranges)).unwrap();
+            let factors = ranges.factors();
+            let found = model.sensitivity_over(0, factors, &|_| ()).unwrap();
+            let bounds = model.bounds(0, factors, &found).unwrap();
+            (found, bounds)
+        };
+        let unit = real([0.0, 1.0]);
+        let (square, bounds) = over(&[unit.clone(), unit.clone()]);
+        let [variance, pair] = [5.0 / 12.0 + 16.0 / 144.0, 16.0 / 144.0];
+        assert!(square.closed_form, "{method}");
+        for (j, alone) in [1.0 / 12.0, 4.0 / 12.0].into_iter().enumerate() {
+            let off = (square.first[j] - alone / variance).abs()
+                + (square.total[j] - (alone + pair) / variance).abs();
+            assert!(off < 5e-3, "{method}: {square:?}");
+            let [low, high] = bounds.total[j];
+            assert!(low <= square.total[j] && square.total[j] <= high);
+        }
+        // Of x1 the ends alone, each half the time: variances 1/4, 4/12 and 16/4/12.
+        let (ends, _) = over(&[Range::Whole { low: 0, high: 1 }, unit.clone()]);
+        let parts = [0.25, 4.0 / 12.0, 4.0 / 12.0];
+        let variance: f64 = parts.iter().sum();
+        let off = (ends.first[0] - parts[0] / variance).abs()
+            + (ends.first[1] - parts[1] / variance).abs()
+            + (ends.second[(0, 1)] - parts[2] / variance).abs();
+        assert!(off < 6e-3, "{method}: {ends:?}");
+        // Even in the logarithm: E g² of g = x1 − ½ and its moments on [0.1, 1].
+        let (low, high): (f64, f64) = (0.1, 1.0);
+        let decades = (high / low).ln();
+        let mean = (high - low) / decades;
+        let square = 0.5 * (high * high - low * low) / decades;
+        // f = x1 (1 + 4v) + 2 x2 − 2v with v = x2 − ½ of variance 1/12: f = x1 + 4 x1 v + 1.
+        let (alone, with) = (square - mean * mean, 16.0 / 12.0 * square);
+        let (log, _) = over(&[Range::Log { low, high }, unit.clone()]);
+        let expected = alone / (alone + with);
+        assert!((log.first[0] - expected).abs() < 6e-3, "{method}: {log:?}");
+        // Beyond what the model knows the indices have no bounds.
+        let ranges = Ranges::within(&model, &space(&[real([0.0, 2.0])])).unwrap();
+        let found = model
+            .sensitivity_over(0, ranges.factors(), &|_| ())
+            .unwrap();
+        let error = model.bounds(0, ranges.factors(), &found).unwrap_err();
+        assert!(
+            error.to_string().contains("far beyond the samples"),
+            "{error}"
+        );
+    }
 }
 
 #[test]
@@ -245,6 +443,11 @@ fn questions_without_an_answer_are_errors() {
     assert!((found.best.value - 0.9).abs() < 1e-3 && found.others.is_empty());
     region.require("x1 + x2 <= 0.5").unwrap();
     assert!(minimise(&region, Goal::least(0), 0).is_err());
+    let free = Region::new(&model);
+    let error = minimise(&free, Goal::least(1), 0).unwrap_err().to_string();
+    assert!(error.contains("an output below 1, found 1"), "{error}");
+    assert!(front(&free, &[Goal::least(0)], 0).is_err());
+    assert!(front(&free, &[Goal::least(0), Goal::largest(3)], 0).is_err());
 }
 
 /// A model of a number and columns of text with these levels: (x − best)² + the sum of penalties of levels.
@@ -313,6 +516,17 @@ fn levels_are_tried_as_levels() {
         Some(&Value::Text("l2".into()))
     );
     assert!(fixed.best.value > found.best.value);
+    let some = ["l0", "l2"].map(str::to_owned).to_vec();
+    let input = Input {
+        name: "text0".into(),
+        range: Range::Levels(some),
+    };
+    let ranges = Ranges::within(&model, &Space::new(vec![input]).unwrap()).unwrap();
+    let limited = minimise(&Region::within(&model, ranges), Goal::least(0), 0).unwrap();
+    assert_eq!(
+        limited.best.point.get("text0"),
+        Some(&Value::Text("l0".into()))
+    );
     let error = region.fix("text0", "l9").unwrap_err().to_string();
     assert!(
         error.contains("expected one of its levels, found `l9`"),

@@ -584,7 +584,7 @@ fn five_thousand_inputs_have_indices_without_pairs_in_little_memory() {
         let memory = allocation_counter::measure(|| {
             let seen = std::cell::Cell::new(0.0);
             let s = model
-                .sensitivity_watched(0, &|done| seen.set(done))
+                .sensitivity_watched(0, &model.domain, &|done| seen.set(done))
                 .unwrap();
             assert_eq!((s.first.len(), s.second.nrows()), (d, 0));
             assert!(s.total.iter().zip(&s.first).all(|(t, f)| t + 1e-9 >= *f));

@@ -111,8 +111,9 @@ class Model:
     def factors(self) -> list[tuple[str, list[str], list[float], int]]: ...
     @property
     def warning(self) -> str | None: ...
-    def sensitivity(self, output: int, threads: int) -> dict[str, Any]: ...
-    def bounds(self, output: int, threads: int) -> list[list[list[float]]] | None: ...
+    def sensitivity(
+        self, output: int, given: Sequence[tuple[str, str]], bounds: bool, threads: int
+    ) -> dict[str, Any]: ...
     def shapley(self, x: NDArray[np.float64], output: int, threads: int) -> dict[str, Any]: ...
     def effect(self, output: int, input: int, at: Sequence[float], threads: int) -> list[float]: ...
     def suggest(
@@ -120,7 +121,7 @@ class Model:
         rows: int,
         goal: str,
         output: int,
-        ranges: list[tuple[str, str]],
+        given: Sequence[tuple[str, str]],
         taken: NDArray[np.float64],
         seed: int,
         threads: int,
@@ -153,6 +154,7 @@ def minimise(
     goals: Sequence[tuple[int, bool]],
     fix: Sequence[tuple[str, str]],
     within: Sequence[str],
+    ranges: Sequence[tuple[str, str]],
     seed: int,
     threads: int,
 ) -> str: ...

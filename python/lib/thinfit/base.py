@@ -133,8 +133,8 @@ class Regressor(Estimator):
         gradient = [self._model.gradient(x, o, jobs) for o in range(self.n_outputs_)]
         return gradient[0] if self._flat else np.stack(gradient, axis=1)
 
-    def sobol_indices(self, *, bounds: bool = False) -> Bunch:
-        """Variance-based sensitivity indices for independent inputs, uniform over the ranges of the samples.
+    def sobol_indices(self, *, bounds: bool = False, ranges: Mapping[str, planning.Range] | None = None) -> Bunch:
+        """Variance-based sensitivity indices for independent inputs, uniform over their ranges.
 
         A column of text counts as one input, whose levels are equally likely. Where inputs depend on each other, a
         warning says so: then see `shapley_effects`.
@@ -142,18 +142,21 @@ class Regressor(Estimator):
         Parameters
         ----------
         bounds : bool, default=False
-            Whether to find bounds on `first` and `total` as well, which takes some seconds.
+            Whether to find bounds on `first` and `total` as well.
+        ranges : mapping of str to range or None, default=None
+            Ranges of the inputs, as for `thinfit.design`; those of the samples where there is none. The
+            inputs of an array are called x1, x2, …
 
         Returns
         -------
         Bunch
             `names` of the inputs, `first` and `total` (n_inputs,), `second` (n_inputs, n_inputs), what two inputs do
             together beyond what each does alone, the mean squared partial derivatives `derivative` (n_inputs,; 0 for
-            text), `mean`, `variance`, and `closed_form`, whether these are exact up to rounding. `second` is empty for
+            text and whole numbers), `mean`, `variance`, and `closed_form`, whether these are exact up to rounding. `second` is empty for
             so many inputs that all pairs would take minutes. With `bounds`, `first_bounds` and `total_bounds`
             (n_inputs, 2): how far the errors of the model, as unseen rows show them, may move an index at most; NaN for
-            methods without such errors. With several outputs, every entry but `names` has one more axis in
-            front.
+            methods without such errors, and for ranges far beyond the samples. With several outputs, every entry but
+            `names` has one more axis in front.
 
         Examples
         --------
@@ -166,20 +169,20 @@ class Regressor(Estimator):
         check_is_fitted(self)
         if self._model.warning is not None:
             warnings.warn(self._model.warning, stacklevel=2)
-        found = self._indices()
-        if bounds:
-            unknown = np.full((2, len(found.names), 2), np.nan)
-            known = [self._model.bounds(o, threads(self.n_jobs)) for o in range(self.n_outputs_)]
-            both = np.array([unknown if one is None else one for one in known])
-            found.first_bounds, found.total_bounds = both[0] if self._flat else both.swapaxes(0, 1)
-        return found
+        return self._indices(bounds, ranges)
 
-    def _indices(self) -> Bunch:
-        """The indices without bounds and without a warning."""
-        indices = [self._model.sensitivity(o, threads(self.n_jobs)) for o in range(self.n_outputs_)]
+    def _indices(self, bounds: bool = False, ranges: Mapping[str, planning.Range] | None = None) -> Bunch:
+        """The indices without a warning."""
+        given, jobs = planning.written(ranges or {}), threads(self.n_jobs)
+        indices = [self._model.sensitivity(o, given, bounds, jobs) for o in range(self.n_outputs_)]
+        known = [one.pop("bounds") for one in indices]
         stacked = {key: np.array([one[key] for one in indices]) for key in indices[0]}
         found = Bunch(**{key: value[0] if self._flat else value for key, value in stacked.items()})
         found.names = np.array([name for name, *_ in self._model.factors], dtype=object)
+        if bounds:
+            unknown = np.full((2, len(found.names), 2), np.nan)
+            both = np.array([unknown if one is None else one for one in known])
+            found.first_bounds, found.total_bounds = both[0] if self._flat else both.swapaxes(0, 1)
         return found
 
     def shapley_effects(self, X: ArrayLike) -> Bunch:
@@ -430,8 +433,9 @@ class Regressor(Estimator):
         within: str | Sequence[str] | None = None,
         output: int | str | Sequence[int | str] | None = None,
         random_state: RandomState = 0,
+        ranges: Mapping[str, planning.Range] | None = None,
     ) -> study.Optimum | study.Front:
-        """Where an output is least or largest in the ranges of the samples, or the Pareto front of several outputs.
+        """Where an output is least or largest, or the Pareto front of several outputs.
 
         Parameters
         ----------
@@ -445,6 +449,9 @@ class Regressor(Estimator):
             One output for its minimum, several for their front; all if None.
         random_state : int, RandomState instance or None, default=0
             Seed of the search.
+        ranges : mapping of str to range or None, default=None
+            Ranges of the inputs, as for `thinfit.design`; those of the samples where there is none. The
+            inputs of an array are called x1, x2, …
 
         Returns
         -------
@@ -462,7 +469,7 @@ class Regressor(Estimator):
         (0.6, ['x1 + x2 >= 0.6'])
         """
         check_is_fitted(self)
-        return study.minimise(self, maximise, fix, within, output, random_state)
+        return study.minimise(self, maximise, fix, within, output, random_state, ranges)
 
     def propagate(
         self, inputs: Mapping[str, study.Distribution], rows: int = 100_000, *, random_state: RandomState = 0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _native
+from . import _native, planning
 from .parameters import RandomState, place, plain, seed, threads
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ class Optimum(Minimum):
     maximised: bool
     #: Columns at an end of their range: the true minimum may lie beyond.
     borders: list[str]
+    #: Columns beyond their samples, in ranges that were given.
+    beyond: list[str]
     #: Constraints that hold the minimum back.
     held_by: list[str]
     #: Whether samples are thin there.
@@ -138,6 +140,7 @@ def minimise(
     within: str | Sequence[str] | None,
     output: int | str | Sequence[int | str] | None,
     random_state: RandomState,
+    ranges: Mapping[str, planning.Range] | None,
 ) -> Optimum | Front:
     """What `Regressor.minimise` does."""
     model = estimator._model
@@ -153,7 +156,8 @@ def minimise(
     goals = [(o, o in largest) for o in dict.fromkeys(places)]
     fixed = [(str(name), _text(name, value)) for name, value in (fix or {}).items()]
     constraints = [] if within is None else [str(one) for one in _listed(within)]
-    text = _native.minimise(model, goals, fixed, constraints, seed(random_state), threads(estimator.n_jobs))
+    given = planning.written(ranges or {})
+    text = _native.minimise(model, goals, fixed, constraints, given, seed(random_state), threads(estimator.n_jobs))
     found = json.loads(text)
     if len(goals) > 1:
         points = [point["point"] for point in found["points"]]
@@ -164,6 +168,7 @@ def minimise(
         output=found["output"],
         maximised=found["maximised"],
         borders=[border["column"] for border in found["borders"]],
+        beyond=[beyond["column"] for beyond in found["beyond"]],
         held_by=found["held_by"],
         thin=found["thin"]["thin"],
         others=[Minimum(**_minimum(one)) for one in found["others"]],

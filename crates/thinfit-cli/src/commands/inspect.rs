@@ -33,7 +33,11 @@ struct Report<'a> {
     kind: Kind<'a>,
     parameters: usize,
     inputs: &'a [String],
-    domain: &'a [[f64; 2]],
+    /// The ranges of the inputs over which is integrated.
+    domain: Vec<[f64; 2]>,
+    /// Whether ranges were given.
+    #[serde(skip)]
+    given: bool,
     outputs: Vec<Output<'a>>,
     /// Which inputs depend on each other, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,7 +100,7 @@ struct Importance {
     first_order_bounds: Option<[f64; 2]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     total_bounds: Option<[f64; 2]>,
-    /// Text has none.
+    /// Text and whole numbers have none.
     mean_squared_derivative: Option<f64>,
     #[serde(skip)]
     range: String,
@@ -129,13 +133,14 @@ struct Feature {
 
 /// Loads the model, integrates over its domain and prints.
 pub fn run(args: &InspectArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
-    let files: Vec<&Path> = [Some(&args.model), args.data.as_ref()]
+    let files: Vec<&Path> = [Some(&args.model), args.ranges.as_ref(), args.data.as_ref()]
         .into_iter()
         .flatten()
         .map(|path| path.as_path())
         .collect();
     check_distinct(&files, &[])?;
     let model = Predictor::load_within(&args.model, memory.of_model(&args.model)?)?;
+    let ranges = super::ranges(args.ranges.as_deref(), &model)?;
     let rows = match &args.data {
         None => None,
         Some(path) => {
@@ -151,7 +156,12 @@ pub fn run(args: &InspectArgs, memory: Memory, out: &mut impl Write) -> Result<(
     for o in 0..model.outputs().len() {
         let done = |part: f64| (o as f64 + part) / model.outputs().len() as f64;
         let watch = |part: f64| progress.step(done(part), || "which inputs matter".into());
-        outputs.push(output(&model, rows.as_ref(), o, args.features, &watch)?);
+        let asked = Asked {
+            factors: ranges.factors(),
+            rows: rows.as_ref(),
+            features: args.features,
+        };
+        outputs.push(output(&model, o, &asked, &watch)?);
     }
     progress.finish();
     let report = Report {
@@ -168,7 +178,8 @@ pub fn run(args: &InspectArgs, memory: Memory, out: &mut impl Write) -> Result<(
         },
         parameters: model.parameters(),
         inputs: model.inputs(),
-        domain: model.domain(),
+        domain: domain(&model, ranges.factors()),
+        given: args.ranges.is_some(),
         outputs,
         warning: model.warning(),
         record: model.record(),
@@ -184,6 +195,14 @@ pub fn run(args: &InspectArgs, memory: Memory, out: &mut impl Write) -> Result<(
     }
     write_warps(out, model.inputs(), model.input_scaler())?;
     write_encoding(out, model.encoding())
+}
+
+/// The ranges of the inputs of factors.
+fn domain(model: &Predictor, factors: &[Factor]) -> Vec<[f64; 2]> {
+    let mut domain = model.domain().to_vec();
+    let numbers = factors.iter().filter(|factor| factor.levels.is_empty());
+    numbers.for_each(|factor| domain[factor.first] = factor.range);
+    domain
 }
 
 /// What became of the columns of the table that are not numbers.
@@ -211,11 +230,11 @@ fn write_warps(out: &mut impl Write, inputs: &[String], scaler: &Scaler) -> Resu
 
 /// The pairs of factors that do most together, at most `count` of them.
 pub fn largest_pairs(
-    model: &Predictor,
+    factors: &[Factor],
     sensitivity: &Sensitivity,
     count: usize,
 ) -> Vec<(String, String, f64)> {
-    let (factors, second) = (Factor::all(model), &sensitivity.second);
+    let second = &sensitivity.second;
     let pairs = (0..second.nrows()).flat_map(|j| (0..j).map(move |i| (i, j)));
     let mut pairs: Vec<(String, String, f64)> = pairs
         .map(|(i, j)| {
@@ -229,16 +248,24 @@ pub fn largest_pairs(
     pairs
 }
 
+/// What is asked of every output.
+struct Asked<'a> {
+    factors: &'a [Factor],
+    /// Rows for Shapley effects.
+    rows: Option<&'a Mat<f64>>,
+    /// Features to list.
+    features: usize,
+}
+
 fn output<'a>(
     model: &'a Predictor,
-    rows: Option<&Mat<f64>>,
     o: usize,
-    count: usize,
+    asked: &Asked<'_>,
     watch: &dyn Fn(f64),
 ) -> Result<Output<'a>, Failure> {
-    let factors = Factor::all(model);
-    let sensitivity = model.sensitivity_watched(o, watch)?;
-    let bounds = model.bounds(o, &sensitivity);
+    let factors = asked.factors;
+    let sensitivity = model.sensitivity_over(o, factors, watch)?;
+    let bounds = model.bounds(o, factors, &sensitivity);
     let importance = factors.iter().enumerate();
     let mut importance: Vec<Importance> = importance
         .map(|(j, factor)| Importance {
@@ -247,8 +274,12 @@ fn output<'a>(
             total: sensitivity.total[j],
             first_order_bounds: bounds.as_ref().ok().map(|bounds| bounds.first[j]),
             total_bounds: bounds.as_ref().ok().map(|bounds| bounds.total[j]),
-            mean_squared_derivative: factor.levels.is_empty().then(|| sensitivity.derivative[j]),
+            mean_squared_derivative: factor
+                .choices()
+                .is_none()
+                .then(|| sensitivity.derivative[j]),
             range: match factor.levels.len() {
+                0 if factor.whole => format!("whole, {} to {}", factor.range[0], factor.range[1]),
                 0 => {
                     let [low, high] = factor.range.map(four_digits);
                     format!("{low} to {high}")
@@ -263,7 +294,7 @@ fn output<'a>(
         let share = |j: usize| (factors[j].name.clone(), sensitivity.second[(i, j)]);
         (factors[i].name.clone(), others.map(share).collect())
     };
-    let shapley = rows.map(|rows| effects(model, &factors, rows, o));
+    let shapley = asked.rows.map(|rows| effects(model, factors, rows, o));
     let record = model.record();
     let mse = record.validation_mse.get(o).copied();
     let spread = record.validation_variance.get(o).copied();
@@ -276,11 +307,11 @@ fn output<'a>(
         closed_form: sensitivity.closed_form,
         importance,
         second_order: (0..sensitivity.second.nrows()).map(named).collect(),
-        pairs: largest_pairs(model, &sensitivity, PAIRS),
+        pairs: largest_pairs(factors, &sensitivity, PAIRS),
         no_bounds: bounds.err().map(|why| why.to_string()),
         shapley: shapley.transpose()?,
         features: match model {
-            Predictor::Network(model) => Some(largest_features(model, o, count)),
+            Predictor::Network(model) => Some(largest_features(model, o, asked.features)),
             Predictor::Kernel(_) => None,
         },
     })
@@ -459,7 +490,12 @@ fn write_importance(
         true => "integrated in closed form",
         false => "estimated by sampling",
     };
-    writeln!(out, "  ({how} over the ranges of the samples)")?;
+    let whose = if report.given {
+        "given"
+    } else {
+        "of the samples"
+    };
+    writeln!(out, "  ({how} over the ranges {whose})")?;
     match &output.no_bounds {
         None => writeln!(
             out,

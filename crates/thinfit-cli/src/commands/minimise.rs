@@ -43,7 +43,9 @@ pub fn run(args: &MinimiseArgs, memory: Memory, out: &mut impl Write) -> Result<
         args.plot.as_deref().map(|path| (path, "--plot")),
     ];
     let outputs: Vec<Output<'_>> = outputs.into_iter().flatten().collect();
-    check_distinct(&[&args.model], &outputs)?;
+    let inputs = [Some(&args.model), args.ranges.as_ref()];
+    let inputs: Vec<&Path> = inputs.into_iter().flatten().map(|p| p.as_path()).collect();
+    check_distinct(&inputs, &outputs)?;
     args.plot.as_deref().map_or(Ok(()), check_format)?;
     let model = super::load(&args.model, memory)?;
     let goals = goals(&model, args)?;
@@ -153,7 +155,7 @@ pub fn output_indices(
 
 /// Where to look.
 fn region<'a>(model: &'a Predictor, args: &MinimiseArgs) -> Result<Region<'a>, Failure> {
-    let mut region = Region::new(model);
+    let mut region = Region::within(model, super::ranges(args.ranges.as_deref(), model)?);
     for given in &args.fix {
         let flaw = |problem: String| Failure::new(format!("--fix {given}: {problem}"));
         let (column, value) = assigned(region.factors(), given)

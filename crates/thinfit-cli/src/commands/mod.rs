@@ -19,9 +19,18 @@ pub mod suggest;
 use std::path::Path;
 
 use thinfit_methods::Predictor;
+use thinfit_study::Ranges;
 
 use crate::failure::Failure;
 use crate::memory::Memory;
+
+/// The ranges of a file for the columns of the model, where one was given; otherwise those of the samples.
+fn ranges(path: Option<&Path>, model: &Predictor) -> Result<Ranges, Failure> {
+    match path {
+        None => Ok(Ranges::of(model)),
+        Some(path) => Ok(Ranges::within(model, &design::space(path)?)?),
+    }
+}
 
 /// The model that a command was given, before its table.
 fn load(path: &Path, memory: Memory) -> Result<Predictor, Failure> {

@@ -54,6 +54,8 @@ pub fn run(args: &PlotArgs, memory: Memory, out: &mut impl Write) -> Result<(), 
             Some(table.x)
         }
     };
+    let ranges = super::ranges(args.ranges.as_deref(), &model)?;
+    let factors = ranges.factors();
     make_folder(&args.out)?;
     let (d, outputs) = (model.inputs().len(), model.outputs());
     let name = |o: usize, picture: &str| picture_name(outputs, o, picture);
@@ -66,16 +68,16 @@ pub fn run(args: &PlotArgs, memory: Memory, out: &mut impl Write) -> Result<(), 
     for (o, output) in outputs.iter().enumerate() {
         let progress = Progress::patient_unless(args.quiet);
         let watch = |done: f64| progress.step(done, || "which inputs matter".into());
-        let sensitivity = model.sensitivity_watched(o, &watch)?;
+        let sensitivity = model.sensitivity_over(o, factors, &watch)?;
         progress.finish();
         if let Predictor::Network(network) = &model {
             let title = format!("What the neurons do for {output}");
-            let picture = feature_picture(network, o, &by_input(&model, &sensitivity), &title);
+            let picture = feature_picture(network, o, &by_input(factors, &sensitivity), &title);
             save(out, &args.out, &name(o, "features"), &picture)?;
         }
-        let picture = importance_bars(&model, o, &sensitivity);
+        let picture = importance_bars(&model, factors, o, &sensitivity);
         save(out, &args.out, &name(o, "importance"), &picture)?;
-        let picture = effect_curves(&model, o, &sensitivity, x.as_ref())?;
+        let picture = effect_curves(&model, factors, o, &sensitivity, x.as_ref())?;
         save(out, &args.out, &name(o, "effects"), &picture)?;
     }
     if let Some(table) = &table {
@@ -123,7 +125,7 @@ fn check_pictures(args: &PlotArgs, outputs: &[String]) -> Result<(), Failure> {
         .flat_map(|name| FORMATS.map(|format| picture_file(&args.out, &name, format)))
         .collect();
     let files: Vec<Output<'_>> = files.iter().map(|file| (&**file, "-o DIR")).collect();
-    let inputs = [Some(&args.model), args.data.as_ref()]
+    let inputs = [Some(&args.model), args.ranges.as_ref(), args.data.as_ref()]
         .into_iter()
         .flatten();
     let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
@@ -202,8 +204,8 @@ pub fn feature_picture(model: &Model, o: usize, importance: &[f64], title: &str)
 }
 
 /// The total index of the factor of every input.
-fn by_input(model: &Predictor, sensitivity: &Sensitivity) -> Vec<f64> {
-    let factors = Factor::all(model).into_iter().zip(&sensitivity.total);
+fn by_input(factors: &[Factor], sensitivity: &Sensitivity) -> Vec<f64> {
+    let factors = factors.iter().zip(&sensitivity.total);
     factors
         .flat_map(|(factor, total)| vec![*total; factor.inputs()])
         .collect()
@@ -216,11 +218,16 @@ fn by_importance(sensitivity: &Sensitivity) -> Vec<usize> {
     order
 }
 
-fn importance_bars(model: &Predictor, o: usize, sensitivity: &Sensitivity) -> Canvas {
-    let (order, factors) = (by_importance(sensitivity), Factor::all(model));
+fn importance_bars(
+    model: &Predictor,
+    factors: &[Factor],
+    o: usize,
+    sensitivity: &Sensitivity,
+) -> Canvas {
+    let order = by_importance(sensitivity);
     let pick = |values: &[f64]| order.iter().map(|&j| values[j]).collect::<Vec<_>>();
     let inputs: Vec<String> = order.iter().map(|&j| factors[j].name.clone()).collect();
-    let mut notes: Vec<String> = largest_pairs(model, sensitivity, PAIRS)
+    let mut notes: Vec<String> = largest_pairs(factors, sensitivity, PAIRS)
         .iter()
         .map(|(a, b, share)| format!("{a} and {b} do {share:.3} together"))
         .collect();
@@ -237,14 +244,14 @@ fn importance_bars(model: &Predictor, o: usize, sensitivity: &Sensitivity) -> Ca
 /// The effect of each column of the table, those that matter most first.
 fn effect_curves(
     model: &Predictor,
+    factors: &[Factor],
     o: usize,
     sensitivity: &Sensitivity,
     x: Option<&Mat<f64>>,
 ) -> Result<Canvas, Failure> {
-    let factors = Factor::all(model);
     let mut curves = Vec::new();
     for k in by_importance(sensitivity).into_iter().take(CURVES) {
-        curves.push(Curve::new(model, o, &factors, k, x)?);
+        curves.push(Curve::new(model, o, factors, k, x)?);
     }
     let panels: Vec<Effect<'_>> = curves.iter().map(Curve::panel).collect();
     let note = match curves.iter().any(|curve| curve.band.is_some()) {

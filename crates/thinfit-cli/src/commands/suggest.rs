@@ -5,12 +5,11 @@ use std::path::Path;
 
 use thinfit::Mat;
 use thinfit_methods::{Predictor, Setting};
-use thinfit_study::{Aim, Ranges, suggest};
+use thinfit_study::{Aim, suggest};
 use thinfit_table::{Cell, Writer};
 
 use crate::args::{self, SuggestArgs};
 use crate::columns::{match_inputs, open, read};
-use crate::commands::design::space;
 use crate::failure::Failure;
 use crate::memory::Memory;
 use crate::output::check_distinct;
@@ -30,10 +29,7 @@ pub fn run(args: &SuggestArgs, memory: Memory, out: &mut impl Write) -> Result<(
     }
     let model = super::load(&args.model, memory)?;
     let goal = goal(args, &model)?;
-    let ranges = match &args.ranges {
-        None => Ranges::of(&model),
-        Some(path) => Ranges::within(&model, &space(path)?)?,
-    };
+    let ranges = super::ranges(args.ranges.as_deref(), &model)?;
     let d = model.inputs().len();
     let taken = match &args.add_to {
         None => Mat::zeros(0, d),

@@ -85,6 +85,70 @@ fn a_minimum_is_told_with_its_border_and_written_as_rows_to_predict() {
 }
 
 #[test]
+fn minima_and_indices_are_found_in_given_ranges() {
+    let folder = fitted("ranges");
+    let ranges = "width = { low = 2, high = 5, whole = true }\n\"v [m/s]\" = [0.95, 1.5]\nkind = [\"brass\", \"lead\"]\n";
+    write(&folder, "ranges.toml", ranges);
+    let minimise = ["minimise", "model.json", "--ranges=ranges.toml"];
+    let told = succeed(&folder, &[&minimise[..], &["--target=cost"]].concat());
+    assert!(
+        told.contains("  width    2\n") && told.contains("  kind     brass\n"),
+        "{told}"
+    );
+    assert!(
+        told.contains("width (lower end, 2.000), v [m/s] (lower end, 0.9500) lie on the border of their ranges, as given"),
+        "{told}"
+    );
+    assert!(
+        told.contains(
+            "v [m/s] lies beyond the samples, by 5.0 % of their range: the model extrapolates there"
+        ),
+        "{told}"
+    );
+    let json: serde_json::Value =
+        serde_json::from_str(&succeed(&folder, &[&minimise[..], &["--json"]].concat())).unwrap();
+    for point in json["points"].as_array().unwrap() {
+        let width = point["point"]["width"].as_f64().unwrap();
+        assert!([2.0, 3.0, 4.0, 5.0].contains(&width) && point["point"]["kind"] != "steel");
+    }
+    let report = succeed(&folder, &["inspect", "model.json", "--ranges=ranges.toml"]);
+    for words in [
+        "whole, 2 to 5",
+        "0.9500 to 1.500",
+        "2 levels",
+        "over the ranges given)",
+    ] {
+        assert!(report.contains(words), "`{words}` is missing in\n{report}");
+    }
+    let json = ["inspect", "model.json", "--ranges=ranges.toml", "--json"];
+    let json: serde_json::Value = serde_json::from_str(&succeed(&folder, &json)).unwrap();
+    assert_eq!(json["domain"][0], serde_json::json!([2.0, 5.0]));
+    // Of the cost: (x − 1)² at 2, 3, 4 and 5, v over 0.55, and half a coin of 0.5.
+    let parts = [32.25, 0.55 * 0.55 / 12.0, 0.0625];
+    let importance = json["outputs"][0]["importance"].as_array().unwrap();
+    let width = importance.iter().find(|line| line["input"] == "width");
+    let share = width.unwrap()["first_order"].as_f64().unwrap();
+    assert!((share - parts[0] / parts.iter().sum::<f64>()).abs() < 5e-3);
+    succeed(
+        &folder,
+        &["plot", "model.json", "--ranges=ranges.toml", "-o=p"],
+    );
+    assert!(!read(&folder, "p/effects-1-cost.svg").contains("steel"));
+    write(&folder, "wrong.toml", "widht = [1, 2]\n");
+    for command in ["minimise", "inspect", "plot"] {
+        let words = ["`widht`", "an input of the model"];
+        fail(
+            &folder,
+            &[command, "model.json", "--ranges=wrong.toml"],
+            &words,
+        );
+    }
+    let over = ["minimise", "model.json", "--ranges=ranges.toml"];
+    let over = [&over[..], &["-t=cost", "-o=ranges.toml"]].concat();
+    fail(&folder, &over, &["ranges.toml"]);
+}
+
+#[test]
 fn a_front_is_printed_written_and_drawn() {
     let folder = fitted("front");
     let told = succeed(

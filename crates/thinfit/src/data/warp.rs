@@ -69,6 +69,15 @@ impl Warp {
         best.1
     }
 
+    /// The logarithm, up to a constant and to rounding, of numbers from `least` on, which is positive.
+    pub fn logarithm(least: f64) -> Self {
+        // asinh(u) is ln(2u) to the last digit where u is so large.
+        Warp {
+            centre: 0.0,
+            width: 1e-9 * least,
+        }
+    }
+
     /// [`Warp::of`] for every column of `x` (m × d): d of them.
     pub fn of_columns(x: MatRef<'_, f64>) -> Vec<Option<Self>> {
         let column = |j| x.col(j).iter().copied().collect::<Vec<f64>>();
@@ -91,7 +100,7 @@ impl Warp {
     }
 
     /// Whether the map is finite and increasing.
-    pub(crate) fn is_sound(self) -> bool {
+    pub fn is_sound(self) -> bool {
         self.centre.is_finite() && self.width.is_normal() && self.width > 0.0
     }
 }

@@ -60,23 +60,24 @@ impl Model {
         self.sensitivity_on(o, &self.domain)
     }
 
-    /// [`Model::sensitivity`], which tells `watch` how far it is, from 0 to 1.
-    ///
-    /// # Errors
-    /// As [`Model::sensitivity_on`].
-    pub fn sensitivity_watched(&self, o: usize, watch: &dyn Fn(f64)) -> Result<Sensitivity> {
-        self.indices(o, &self.domain, watch)
-    }
-
     /// Sensitivity indices of output `o` over the box `domain`, d pairs of low ≤ high in the units of the data.
     ///
     /// # Errors
     /// An output that does not exist, a domain that does not fit the inputs, or numbers that leave the finite range.
     pub fn sensitivity_on(&self, o: usize, domain: &[[f64; 2]]) -> Result<Sensitivity> {
-        self.indices(o, domain, &|_| ())
+        self.sensitivity_watched(o, domain, &|_| ())
     }
 
-    fn indices(&self, o: usize, domain: &[[f64; 2]], watch: &dyn Fn(f64)) -> Result<Sensitivity> {
+    /// [`Model::sensitivity_on`], which tells `watch` how far it is, from 0 to 1.
+    ///
+    /// # Errors
+    /// As [`Model::sensitivity_on`].
+    pub fn sensitivity_watched(
+        &self,
+        o: usize,
+        domain: &[[f64; 2]],
+        watch: &dyn Fn(f64),
+    ) -> Result<Sensitivity> {
         self.check_box(o, domain)?;
         let (n, d) = (self.width(), self.dim());
         let quick = n.saturating_mul(n).saturating_mul(d) <= MOST_SINCS;
@@ -105,9 +106,23 @@ impl Model {
     /// # Errors
     /// An output or input that does not exist, or values that are not finite.
     pub fn effect(&self, o: usize, j: usize, at: &[f64]) -> Result<Vec<f64>> {
-        self.check_box(o, &self.domain)?;
+        self.effect_on(o, j, at, &self.domain)
+    }
+
+    /// [`Model::effect`] with the other inputs on the box `domain`, d pairs of low ≤ high in the units of the data.
+    ///
+    /// # Errors
+    /// As [`Model::effect`], and a domain that does not fit the inputs.
+    pub fn effect_on(
+        &self,
+        o: usize,
+        j: usize,
+        at: &[f64],
+        domain: &[[f64; 2]],
+    ) -> Result<Vec<f64>> {
+        self.check_box(o, domain)?;
         sampled::check_effect(j, self.dim(), at)?;
-        if let Some(waves) = Waves::new(self, o, &self.domain) {
+        if let Some(waves) = Waves::new(self, o, domain) {
             let effect: Vec<f64> = at
                 .iter()
                 .map(|&v| waves.effect(j, self.input_scaler.warped(j, v)))
@@ -116,9 +131,7 @@ impl Model {
                 return Ok(effect);
             }
         }
-        self.sampled(o, &self.domain, EFFECT_POINTS, |sampled| {
-            sampled.effect(j, at)
-        })
+        self.sampled(o, domain, EFFECT_POINTS, |sampled| sampled.effect(j, at))
     }
 
     /// Output `o` on the box `domain`, seen through its values alone.

@@ -5,7 +5,7 @@
 //! f(x) = const + Σ_t a_t Π_j φ_tj(x_j),  t over all parts of the kernel and their points.
 //!
 //! Every moment is made of the means μ = E φ and covariances r = Cov(φ_t, φ_u) of functions of one factor
-//! (`docs/method.md`, section 8), and these are sums over nodes: the levels of a text, or Gauss–Legendre nodes, so many that the error
+//! (`docs/method.md`, section 8), and these are sums over nodes: the levels of a text, whole numbers, or Gauss–Legendre nodes, so many that the error
 //! of a Gaussian is below that of 32 digits. As the terms cancel as those of waves do, all numbers have 32 digits here, too. Kernels that are no such
 //! products, or not smooth, have no such sums.
 
@@ -48,7 +48,7 @@ struct Term {
 struct Function {
     /// φ − μ, q.
     centred: Vec<fx128>,
-    /// dφ/dx in the units of the data, in warped units where there are some; none for levels.
+    /// dφ/dx in the units of the data, in warped units where there are some; none for choices.
     slope: Vec<fx128>,
 }
 
@@ -252,22 +252,31 @@ impl Sums {
 }
 
 impl Nodes {
-    /// The nodes of a factor: its levels, or as many of a range as the shortest length asks for; none if these are too many.
+    /// The nodes of a factor: its levels or whole numbers, or as many of a range as the shortest length asks for; none if these are too many,
+    /// or if the factor is even in other units than the model's.
     fn new(model: &KernelModel, factor: &Factor) -> Option<Self> {
         let scaler = &model.input_scaler;
         let scaled = |j: usize, v: f64| {
             (real(scaler.warped(j, v)) - real(scaler.shift[j])) / real(scaler.scale[j])
         };
-        if !factor.levels.is_empty() {
-            let share = (real(1.0) / real(factor.levels.len() as f64)).sqrt();
-            let inputs = factor.levels.iter().map(|level| {
-                let inputs = level.inputs.iter().enumerate();
-                inputs.map(|(k, &v)| scaled(factor.first + k, v)).collect()
+        if let Some(choices) = factor.choices() {
+            if choices > MOST_NODES && factor.levels.is_empty() {
+                return None;
+            }
+            let share = (real(1.0) / real(choices as f64)).sqrt();
+            let mut row = vec![0.0; model.dim()];
+            let inputs = (0..choices).map(|choice| {
+                factor.choose(choice, &mut row);
+                let inputs = (factor.first..).take(factor.inputs());
+                inputs.map(|j| scaled(j, row[j])).collect()
             });
             return Some(Nodes {
                 inputs: inputs.collect(),
-                root: vec![share; factor.levels.len()],
+                root: vec![share; choices],
             });
+        }
+        if !factor.is_uniform(scaler) {
+            return None;
         }
         let [low, high] = factor.range.map(|v| scaled(factor.first, v));
         let (centre, half) = ((low + high) * real(0.5), (high - low) * real(0.5));
@@ -298,7 +307,7 @@ impl Nodes {
         if own.is_empty() {
             return None;
         }
-        let slopes = factor.levels.is_empty();
+        let slopes = factor.choices().is_none();
         let (mut values, mut slope) = (vec![], vec![]);
         for inputs in &self.inputs {
             let mut value = fx128::ONE;
