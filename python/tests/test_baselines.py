@@ -11,7 +11,7 @@ from sklearn.base import clone
 import thinfit
 from conftest import BASELINES, quick, samples
 from thinfit import _native
-from thinfit.base import CalibratedRegressor
+from thinfit.calibrated import CalibratedRegressor
 from thinfit.network import NetworkRegressor
 
 EVERY = pytest.mark.parametrize("estimator", BASELINES, ids=lambda one: type(one).__name__)

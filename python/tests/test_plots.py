@@ -50,6 +50,22 @@ def test_a_network_says_that_errors_are_too_small(noisy, tmp_path):
     assert model.plot_residuals(*some).get_title() == "30 rows, 20 of the fit: errors are too small"
 
 
+def test_a_row_far_outside_has_no_bar_the_others_have_and_one_warning_is_given(noisy):
+    x, y = noisy
+    model = thinfit.ARDGaussianProcessRegressor(starts=1).fit(x, y)
+    far = np.vstack([x[:9], x[:1] + 100])
+    with pytest.warns(thinfit.ExtrapolationWarning, match="1 of 10 rows") as warned:
+        ax = model.plot_prediction(far, y[:10])
+    assert len(warned) == 1 and warned[0].filename == __file__
+    (bars,) = ax.containers
+    assert len(bars[2][0].get_segments()) == 9
+    with pytest.warns(thinfit.ExtrapolationWarning) as warned:
+        model.plot_residuals(far, y[:10])
+    assert len(warned) == 1 and warned[0].filename == __file__
+    with pytest.warns(thinfit.ExtrapolationWarning):
+        assert not model.plot_prediction(far[-1:], y[:1]).containers
+
+
 def test_wrong_arguments_are_named(noisy):
     x, y = noisy
     model = thinfit.KernelRidgeRegressor().fit(x, y)

@@ -81,6 +81,34 @@ def test_the_program_finds_the_same(model, program, tmp_path):
     assert found["point"] == model.minimise(output="cost").point
 
 
+def test_points_of_a_model_from_a_file_are_columns_by_name(model, frame, tmp_path):
+    model.save(tmp_path / "model.json")
+    read = thinfit.load(tmp_path / "model.json")
+    best, front = read.minimise(output="cost"), read.minimise()
+    assert best.X["kind"].tolist() == ["steel"] and list(front.X) == ["width", "v [m/s]", "kind"]
+    np.testing.assert_allclose(read.predict(best.X)[0, 0], best.value, rtol=1e-12)
+    np.testing.assert_allclose(read.predict(front.X), front.values, atol=1e-9)
+    assert np.isfinite(read.predict(read.suggest(3))).all()
+    with pytest.raises(ValueError, match="expected a frame with the columns width"):
+        read.predict({"width": [1.0]})
+    numbers = frame[["width", "v [m/s]"]]
+    thinfit.KernelRidgeRegressor().fit(numbers, frame["cost"]).save(tmp_path / "model.json")
+    read = thinfit.load(tmp_path / "model.json")
+    best = read.minimise()
+    np.testing.assert_allclose(read.predict(best.X), best.value)
+    with pytest.raises(ValueError, match=r"X: expected the columns width, v \[m/s\], found width"):
+        read.predict({"width": [1.0]})
+
+
+def test_points_are_in_the_frames_of_the_fit(frame):
+    polars = pytest.importorskip("polars")
+    table = polars.DataFrame({name: frame[name].tolist() for name in ["width", "kind"]})
+    model = thinfit.ARDGaussianProcessRegressor(random_state=0).fit(table, frame["cost"].to_numpy())
+    best = model.minimise()
+    assert isinstance(best.X, polars.DataFrame)
+    np.testing.assert_allclose(model.predict(best.X), best.value)
+
+
 def test_arrays_have_columns_x1_x2():
     X = np.random.default_rng(1).random((40, 2))
     model = thinfit.ARDGaussianProcessRegressor(random_state=0).fit(X, X[:, 0] ** 2 + X[:, 1])

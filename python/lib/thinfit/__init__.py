@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ._native import InterruptedFit
+    from .answers import Front, Minimum, Optimum, Propagation
     from .auto import AutoRegressor
-    from .base import ExtrapolationWarning
     from .baselines import (
         AnovaRFFRegressor,
         ARDGaussianProcessRegressor,
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     )
     from .comparison import Comparison, compare
     from .files import load
+    from .fitted import ExtrapolationWarning
     from .gft import GFTRegressor
     from .planning import design
-    from .study import Front, Minimum, Optimum, Propagation
 
     __version__: str
 else:
@@ -43,7 +43,8 @@ else:
         if name == "__version__":
             return metadata.version("thinfit")
         if name in __all__:
-            for home in ("auto", "base", "baselines", "comparison", "files", "gft", "planning", "study", "_native"):
+            homes = ("answers", "auto", "baselines", "comparison", "files", "fitted", "gft", "planning", "_native")
+            for home in homes:
                 module = import_module(f".{home}", __name__)
                 if hasattr(module, name):
                     return getattr(module, name)

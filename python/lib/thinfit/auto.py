@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from . import _native
-from .base import UncertainRegressor
+from .calibrated import UncertainRegressor
 
 if TYPE_CHECKING:
     from typing_extensions import Self

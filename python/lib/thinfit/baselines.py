@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .base import CalibratedRegressor, RandomRegressor, UncertainRegressor
+from .base import RandomRegressor
+from .calibrated import CalibratedRegressor, UncertainRegressor
 from .network import NetworkRegressor
 
 

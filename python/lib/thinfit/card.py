@@ -10,7 +10,8 @@ import numpy as np
 from .plotting import effect_curves
 
 if TYPE_CHECKING:
-    from .base import Floats, Regressor
+    from .arrays import Floats
+    from .importance import Explained
 
 # Inputs that are shown, those that matter most.
 _SHOWN = 6
@@ -20,7 +21,7 @@ _MOST = 30
 _WIDTH, _HEIGHT = 120, 32
 
 
-def card(model: Regressor) -> str:
+def card(model: Explained) -> str:
     """The card as a piece of a page."""
     # Without the candidates, which come after a blank line.
     heading, *lines = model._model.report().strip().split("\n\n")[0].split("\n")
@@ -29,7 +30,7 @@ def card(model: Regressor) -> str:
     return f'<div style="line-height:1.5;padding:0.4em 0;max-width:48em">{parts}</div>'
 
 
-def _inputs(model: Regressor) -> str:
+def _inputs(model: Explained) -> str:
     """A line for every input that matters: its share of the variance and its effect."""
     names, outputs = [name for name, *_ in model._model.factors], model._model.outputs
     if len(names) > _MOST:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_X_y
 
 from . import _native, encoding
-from .base import contiguous
+from .arrays import contiguous
 from .parameters import RandomState, seed, settings_named, threads
 from .progress import progress
 

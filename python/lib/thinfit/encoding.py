@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from . import _native
 
 if TYPE_CHECKING:
-    from .base import Floats
+    from .arrays import Floats
 
 # How the names of the types of dates and durations begin, in numpy, pandas and polars.
 _DATES = ("datetime", "timedelta", "date", "time", "period", "duration")
@@ -37,8 +38,10 @@ def learn(X: Any) -> _native.Encoding | None:
 
 
 def apply(encoding: _native.Encoding, X: Any) -> Floats:
-    """The inputs of the model from a frame, whose columns may be in another order."""
-    columns = {str(name): name for name in getattr(X, "columns", [])}
+    """The inputs of the model from a frame or a mapping of columns, which may be in another order."""
+    if isinstance(X, Mapping):
+        X = {name: np.asarray(column) for name, column in X.items()}
+    columns = {str(name): name for name in (X if isinstance(X, Mapping) else getattr(X, "columns", []))}
     if any(name not in columns for name in encoding.used):
         expected = f"a frame with the columns {', '.join(encoding.used)}, as the model was fitted to"
         found = f"one with {', '.join(columns)}" if columns else "an array"

@@ -1,24 +1,115 @@
-"""A fitted model in other languages."""
+"""A fitted model in other languages, and in its file."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
+from sklearn.utils.validation import check_is_fitted
+
 from . import _native
+from .fitted import Fitted
 
 # Languages by the endings of their files.
 _LANGUAGES = {".onnx": "onnx", ".c": "c", ".py": "python", ".js": "javascript", ".mjs": "javascript", ".tex": "latex"}
 
 
-def export(
-    model: _native.Model, path: str | os.PathLike[str], language: str | None, precision: str, digits: int
-) -> list[Path]:
-    """Write the model to a file, in the language that its ending tells unless one is given."""
-    ending = Path(path).suffix.lower()
-    if language is None and ending not in _LANGUAGES:
-        found = f"found `{ending}`" if ending else "found none"
-        raise ValueError(f"`path`: expected one of the endings {', '.join(_LANGUAGES)}, {found}; or give a `language`")
-    if not 1 <= digits <= 17:
-        raise ValueError(f"`digits`: expected 1 to 17, found {digits}")
-    return _native.export(model, path, language or _LANGUAGES[ending], precision, digits)
+class Exported(Fitted):
+    """Files that are made from a fitted model."""
+
+    def to_onnx(self, path: str | os.PathLike[str] | None = None, *, precision: str = "float64") -> bytes:
+        """The model as an ONNX graph from inputs (n_samples, n_features) to outputs (n_samples, n_outputs).
+
+        Parameters
+        ----------
+        path : path-like or None, default=None
+            A file to write it to as well.
+        precision : {"float64", "float32"}, default="float64"
+            Floating-point type of the graph.
+
+        Returns
+        -------
+        bytes
+            The graph.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from thinfit import GFTRegressor
+        >>> X = np.linspace(0, 1, 20)[:, None]
+        >>> len(GFTRegressor(width=4, random_state=0).fit(X, X[:, 0]).to_onnx()) > 100
+        True
+        """
+        check_is_fitted(self)
+        return self._model.onnx(precision, path)
+
+    def export(
+        self,
+        path: str | os.PathLike[str],
+        language: str | None = None,
+        *,
+        precision: str = "float64",
+        digits: int = 6,
+    ) -> list[Path]:
+        """Write the model in another language, as a function without dependencies, a graph or a formula.
+
+        Parameters
+        ----------
+        path : path-like
+            The file, whose name is that of the function in it. C has a header beside it.
+        language : {"onnx", "c", "python", "javascript", "latex"} or None, default=None
+            None means what the ending of the file says: .onnx, .c, .py, .js or .tex.
+        precision : {"float64", "float32"}, default="float64"
+            Floating-point type of an ONNX graph.
+        digits : int, default=6
+            Significant digits of a LaTeX formula.
+
+        Returns
+        -------
+        list of Path
+            The files that were written.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import tempfile, pathlib
+        >>> from thinfit import GFTRegressor
+        >>> X = np.linspace(0, 1, 20)[:, None]
+        >>> model = GFTRegressor(width=4, random_state=0).fit(X, X[:, 0])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     [file.name for file in model.export(pathlib.Path(folder) / "pump.c")]
+        ['pump.c', 'pump.h']
+        """
+        check_is_fitted(self)
+        ending = Path(path).suffix.lower()
+        if language is None and ending not in _LANGUAGES:
+            found = f"found `{ending}`" if ending else "found none"
+            raise ValueError(
+                f"`path`: expected one of the endings {', '.join(_LANGUAGES)}, {found}; or give a `language`"
+            )
+        if not 1 <= digits <= 17:
+            raise ValueError(f"`digits`: expected 1 to 17, found {digits}")
+        return _native.export(self._model, path, language or _LANGUAGES[ending], precision, digits)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a JSON file, in the format of the Rust library and the command line.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import tempfile, pathlib, thinfit
+        >>> X = np.linspace(0, 1, 20)[:, None]
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder) / "model.json"
+        ...     model = thinfit.GFTRegressor(width=4, random_state=0).fit(X, X[:, 0])
+        ...     model.save(path)
+        ...     bool((thinfit.load(path).predict(X) == model.predict(X)).all())
+        True
+        """
+        check_is_fitted(self)
+        self._model.save(path)

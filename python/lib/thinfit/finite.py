@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from .base import Floats
+    from .arrays import Floats
 
 # Columns that a message names.
 _NAMED = 5

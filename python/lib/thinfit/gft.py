@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _native, cuda, plotting
-from .base import UncertainRegressor, _table
+from .arrays import table
+from .calibrated import UncertainRegressor
 from .network import NetworkRegressor
 from .parameters import place, plain, settings_named, threads
 from .progress import progress
@@ -143,7 +144,7 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
         settings, jobs = json.dumps(self._settings()), threads(self.n_jobs)
         device = (self.device, cuda.load)
         with progress(self.verbose) as report, settings_named(self._typed):
-            model = _native.fit(x, _table(f), weights, names, self.preset, settings, jobs, report, device)
+            model = _native.fit(x, table(f), weights, names, self.preset, settings, jobs, report, device)
         return self._learn(model, f.ndim == 1)
 
     def plot_history(self, ax: Axes | None = None) -> Axes:

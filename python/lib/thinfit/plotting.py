@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-    from .base import Floats, Regressor
+    from .arrays import Floats
+    from .fitted import Fitted
     from .gft import GFTRegressor
+    from .importance import Explained
     from .network import NetworkRegressor
 
 
@@ -44,7 +46,7 @@ def plot_features(model: NetworkRegressor, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def effect_curves(model: Regressor, j: int, points: int) -> tuple[Floats, Floats]:
+def effect_curves(model: Explained, j: int, points: int) -> tuple[Floats, Floats]:
     """Places from 0 (the lowest value or first level of input j) to 1 (the highest, the last), and the centred effect
     on every output there."""
     _, levels, ends, first = model._model.factors[j]
@@ -55,7 +57,7 @@ def effect_curves(model: Regressor, j: int, points: int) -> tuple[Floats, Floats
     return at, effect - effect.mean(axis=0)
 
 
-def plot_effects(model: Regressor, ax: Axes | None = None) -> Axes:
+def plot_effects(model: Explained, ax: Axes | None = None) -> Axes:
     """Centred main effects over the range of each input, rescaled to run from 0 (lowest value) to 1 (highest); evenly
     after the warp where an input has one."""
     ax = _axes(ax)
@@ -76,15 +78,17 @@ def plot_effects(model: Regressor, ax: Axes | None = None) -> Axes:
 _BARS = 300
 
 
-def plot_prediction(model: Regressor, X: ArrayLike, y: ArrayLike, output: int = 0, ax: Axes | None = None) -> Axes:
+def plot_prediction(model: Fitted, X: ArrayLike, y: ArrayLike, output: int = 0, ax: Axes | None = None) -> Axes:
     """Predictions against measured values; rows of the fit are predicted by models that had not seen them, if there are
     any."""
     ax = _axes(ax)
-    measured, predicted, caption = _beside(model, X, y, output)
+    x, measured, predicted, caption = _beside(model, X, y, output)
     # Drawn first, below the points.
-    bars = _bars(model, X, output) if len(measured) <= _BARS else None
-    if bars is not None:
-        ax.errorbar(measured, predicted, bars, fmt="none", ecolor="0.7", linewidth=0.8, label="90 % interval")
+    bars = _bars(model, x, output) if len(measured) <= _BARS else np.full((2, len(measured)), np.inf)
+    known = np.isfinite(bars).all(axis=0)
+    if known.any():
+        at = measured[known], predicted[known]
+        ax.errorbar(*at, bars[:, known], fmt="none", ecolor="0.7", linewidth=0.8, label="90 % interval")
         ax.legend()
     ax.plot(measured, predicted, ".")
     ends = np.array([min(measured.min(), predicted.min()), max(measured.max(), predicted.max())])
@@ -94,10 +98,10 @@ def plot_prediction(model: Regressor, X: ArrayLike, y: ArrayLike, output: int = 
     return ax
 
 
-def plot_residuals(model: Regressor, X: ArrayLike, y: ArrayLike, output: int = 0, ax: Axes | None = None) -> Axes:
+def plot_residuals(model: Fitted, X: ArrayLike, y: ArrayLike, output: int = 0, ax: Axes | None = None) -> Axes:
     """Measured minus predicted against predicted, with rows of the fit as in `plot_prediction`."""
     ax = _axes(ax)
-    measured, predicted, caption = _beside(model, X, y, output)
+    _, measured, predicted, caption = _beside(model, X, y, output)
     ax.plot(predicted, measured - predicted, ".")
     ax.axhline(0, color="0.4", linewidth=1, zorder=0)
     name = model._model.outputs[output]
@@ -105,28 +109,29 @@ def plot_residuals(model: Regressor, X: ArrayLike, y: ArrayLike, output: int = 0
     return ax
 
 
-def _beside(model: Regressor, X: ArrayLike, y: ArrayLike, output: int) -> tuple[Floats, Floats, str]:
-    """Measured and predicted values of an output, and which rows these are."""
+def _beside(model: Fitted, X: ArrayLike, y: ArrayLike, output: int) -> tuple[Floats, Floats, Floats, str]:
+    """Inputs, measured and predicted values of an output, and which rows these are."""
     if not 0 <= output < model.n_outputs_:
         raise ValueError(f"`output`: expected an index from 0 to {model.n_outputs_ - 1}, found {output}")
-    x, measured = model._inputs(X), np.asarray(y, np.float64)
+    # The warning names the line that called the method of the estimator.
+    x, measured = model._places(X, stacklevel=5), np.asarray(y, np.float64)
     measured = np.ascontiguousarray(measured.reshape(len(measured), -1))
     if measured.shape != (len(x), model.n_outputs_):
         expected = f"{len(x)} rows of {model.n_outputs_} outputs, as many rows as X has"
         raise ValueError(f"y: expected {expected}, found {len(measured)} of {measured.shape[1]}")
     check_finite(measured, "y", model._model.outputs)
     predicted, caption, _ = model._model.beside(x, measured, threads(model.n_jobs))
-    return measured[:, output], predicted[:, output], caption
+    return x, measured[:, output], predicted[:, output], caption
 
 
-def _bars(model: Any, X: ArrayLike, output: int) -> Floats | None:
-    """How far 90 % intervals reach down and up (2, n_samples), of models that have some."""
+def _bars(model: Fitted, x: Floats, output: int) -> Floats:
+    """How far 90 % intervals reach down and up at the inputs (2, n_samples); infinite where there is none."""
     if not hasattr(model, "predict_interval"):
-        return None
-    low, high = model.predict_interval(X)
-    low, f, high = (np.reshape(v, (len(v), -1))[:, output] for v in (low, model.predict(X), high))
-    bars = np.stack([f - low, high - f])
-    return bars if np.isfinite(bars).all() else None
+        return np.full((2, len(x)), np.inf)
+    jobs = threads(model.n_jobs)
+    low, high = (bound[:, output] for bound in model._model.interval(x, 0.9, jobs))
+    f = model._model.predict(x, jobs)[:, output]
+    return np.stack([f - low, high - f])
 
 
 def plot_history(model: GFTRegressor, ax: Axes | None = None) -> Axes:
@@ -148,13 +153,13 @@ def plot_history(model: GFTRegressor, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _warped(model: Regressor, j: int, values: ArrayLike) -> Floats:
+def _warped(model: Fitted, j: int, values: ArrayLike) -> Floats:
     centre, width = model._model.warps[j] or (0.0, 0.0)
     values = np.asarray(values)
     return np.arcsinh((values - centre) / width) if width else values
 
 
-def _unwarped(model: Regressor, j: int, values: Floats) -> Floats:
+def _unwarped(model: Fitted, j: int, values: Floats) -> Floats:
     centre, width = model._model.warps[j] or (0.0, 0.0)
     return centre + width * np.sinh(values) if width else values
 
