@@ -40,15 +40,15 @@ impl Goal {
 
     /// # Errors
     /// An output that the model does not have.
-    pub(crate) fn check(self, model: &Predictor) -> Result<(), Error> {
+    pub(crate) fn check(self, model: &Predictor) -> thinfit::Result<()> {
         let count = model.outputs().len();
         match self.output < count {
             true => Ok(()),
-            false => Err(Error::Model(thinfit::Error::Shape {
+            false => Err(thinfit::Error::Shape {
                 what: "output to minimise",
                 expected: format!("an output below {count}"),
                 found: self.output.to_string(),
-            })),
+            }),
         }
     }
 

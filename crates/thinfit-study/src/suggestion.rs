@@ -11,11 +11,13 @@
 //! choose corners, which tell little of the rest. A model knows only one smoothness for all places, and errs more where f is rougher than that:
 //! reference rows count in proportion to the errors at samples nearby, as found by leaving them out.
 //!
-//! To find the least value, the next row has the largest expected improvement below the best mean among the samples. The rows
-//! before it are believed to have the values that the model predicts, which leaves its mean as it is.
+//! To find the least value, the next row has the largest expected improvement below the best mean among the samples; where the mean itself
+//! is least is among the candidates. The rows before it are believed to have the values that the model predicts, which leaves its mean as it is.
 
-use crate::Ranges;
 use crate::improvement::improvement;
+use crate::minimum::minima;
+use crate::survey::Survey;
+use crate::{Goal, Ranges, Region};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use thinfit::{Error, Mat, MatRef, Result};
@@ -50,11 +52,22 @@ pub enum Aim {
     Maximum(usize),
 }
 
+impl Aim {
+    /// The output whose extremum is searched.
+    fn sought(self) -> Option<Goal> {
+        match self {
+            Aim::Uncertainty => None,
+            Aim::Minimum(output) => Some(Goal::least(output)),
+            Aim::Maximum(output) => Some(Goal::largest(output)),
+        }
+    }
+}
+
 /// `rows` new rows of inputs (rows × d), the most useful first. `taken` are rows (any number × d) that will be sampled or have been since the
 /// fit. The same seed gives the same rows.
 ///
 /// # Errors
-/// A model without uncertainty, or numbers that leave the finite range.
+/// A model without uncertainty, an output that does not exist, or numbers that leave the finite range.
 pub fn suggest(
     model: &Predictor,
     ranges: &Ranges,
@@ -69,22 +82,14 @@ pub fn suggest(
         reference,
     } = Places::new(model, ranges.factors().len(), rows, seed);
     let count = found.len();
-    if let Aim::Minimum(_) | Aim::Maximum(_) = goal {
-        let first = ranges.rows(&found, d);
-        let means = signed(model, goal, first.as_ref())?;
-        let mut best = least(&means).map(|i| (means[i], found[i].clone()));
-        if let Some(samples) = model.samples() {
-            let means = signed(model, goal, samples.as_ref())?;
-            if let Some(i) = least(&means)
-                && best.as_ref().is_none_or(|(mean, _)| means[i] < *mean)
-            {
-                let row: Vec<f64> = samples.row(i).iter().copied().collect();
-                best = Some((means[i], ranges.places(&row)));
-            }
-        }
-        if let Some((_, best)) = best {
-            found.truncate(count / 2);
-            found.extend(around(&best, count - found.len(), seed));
+    if let Some(sought) = goal.sought() {
+        sought.check(model)?;
+        let best = lowest(model, ranges, sought, seed);
+        let first = best.first().cloned();
+        found.truncate(count / 2);
+        found.extend(best);
+        if let Some(first) = first {
+            found.extend(around(&first, count.saturating_sub(found.len()), seed));
         }
     }
     let (candidates, reference) = (ranges.rows(&found, d), ranges.rows(&reference, d));
@@ -206,17 +211,21 @@ fn condition(posterior: &mut Covariance, r: usize, p: usize) {
 
 /// The means of the output that is searched, with the sign that makes the best the least.
 fn signed(model: &Predictor, goal: Aim, x: MatRef<'_, f64>) -> Result<Vec<f64>> {
-    let (o, sign) = match goal {
-        Aim::Uncertainty => return Ok(vec![]),
-        Aim::Minimum(o) => (o, 1.0),
-        Aim::Maximum(o) => (o, -1.0),
+    let Some(goal) = goal.sought() else {
+        return Ok(vec![]);
     };
     let f = model.predict(x)?;
-    Ok(f.col(o).iter().map(|v| sign * v).collect())
+    let values = f.col(goal.output).iter();
+    Ok(values.map(|v| goal.sign() * v).collect())
 }
 
-fn least(values: &[f64]) -> Option<usize> {
-    (0..values.len()).min_by(|&a, &b| values[a].total_cmp(&values[b]))
+/// The places of the local minima of the mean, the best first.
+fn lowest(model: &Predictor, ranges: &Ranges, goal: Goal, seed: u64) -> Vec<Vec<f64>> {
+    let region = Region::within(model, ranges.clone());
+    let minima = Survey::take(&region, seed).and_then(|survey| minima(&survey, goal));
+    // A model without finite values has no covariances either, which is an error.
+    let minima = minima.unwrap_or_default().into_iter();
+    minima.map(|(place, _)| ranges.places(&place.row)).collect()
 }
 
 /// Places from 0 to 1 of every factor.
@@ -343,6 +352,26 @@ mod tests {
             let first = |rows: &Mat<f64>| [rows[(0, 0)], rows[(0, 1)]];
             assert_ne!(first(&found), first(&more), "{name}");
         }
+    }
+
+    #[test]
+    fn the_corner_where_the_mean_is_least_is_suggested() {
+        // No candidate of a plan lies in a corner of six inputs.
+        let rows = spread(80, 6, 3);
+        let x = Mat::from_fn(80, 6, |i, j| rows[i][j]);
+        let y = Mat::from_fn(80, 1, |i, _| rows[i].iter().map(|v| v + v * v).sum());
+        let method = Method::named("gaussian-process").unwrap();
+        let data = Dataset::new(x, y).unwrap();
+        let model = method.fit(&data, 0, &|_| Control::Continue).unwrap();
+        let ranges = Ranges::within(&model, &Space::cube(6).unwrap()).unwrap();
+        for (goal, corner) in [(Aim::Minimum(0), 0.0), (Aim::Maximum(0), 1.0)] {
+            let taken = Mat::zeros(0, 6);
+            let found = suggest(&model, &ranges, goal, 3, taken.as_ref(), 5).unwrap();
+            let reached = |i: usize| (0..6).all(|j| found[(i, j)] == corner);
+            assert!((0..3).any(reached), "{found:?}");
+        }
+        let none = Mat::zeros(0, 6);
+        assert!(suggest(&model, &ranges, Aim::Minimum(1), 3, none.as_ref(), 5).is_err());
     }
 
     #[test]
