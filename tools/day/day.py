@@ -3,7 +3,8 @@
     python tools/day/day.py borehole scikit_learn    # prints one line of JSON
     python tools/day/day.py page RECORD.jsonl        # prints tables
 
-All of them fit the same rows, those that thinfit planned, so that only the plan's own line tells the plans apart.
+All of them fit the same rows, those that thinfit planned, so that only the plan's own line tells the plans apart. Indices, minima and next
+points are asked for in the same ranges. A library that proposes rows for a minimum also searches it in three rounds of eight rows.
 """
 
 import importlib
@@ -18,10 +19,12 @@ from problems import PROBLEMS
 from scipy.optimize import minimize
 from scipy.stats import qmc
 
-TASKS = ["plan", "fit", "bars", "indices", "minimum", "suggest"]
+TASKS = ["plan", "fit", "bars", "indices", "minimum", "suggest", "search"]
 LEVEL = 0.9
 FRESH = 5000
 NEXT = 8
+# Rounds of the search for the minimum, of as many rows each.
+ROUNDS = 3
 
 
 def lines(function):
@@ -84,12 +87,13 @@ def run(problem, library):
     added = timed("suggest", model, problem.ranges, x, y, NEXT)
     more = tools.fit(problem.ranges, np.vstack([x, added]), np.append(y, problem.f(added)))
     error = {"before": mean - true, "after": tools.bars(more, fresh)[0] - true}
+    searched = [timed("search", problem.ranges, problem.f, x, y, ROUNDS, NEXT)] if hasattr(tools, "search") else []
     first_reference, total_reference, least_reference, spread = references(problem)
     return {
         "problem": problem.name,
         "library": library,
         "version": importlib.import_module({"scikit_learn": "sklearn"}.get(library, library)).__version__,
-        "lines": {task: lines(getattr(tools, task)) for task in TASKS},
+        "lines": {name: lines(function) for name, function in inspect.getmembers(tools, inspect.isfunction) if function.__module__ == tools.__name__},
         "seconds": seconds,
         "closest_rows": closest(problem, own),
         "relative_rmse": float(np.sqrt(np.mean(error["before"] ** 2)) / true.std()),
@@ -105,6 +109,8 @@ def run(problem, library):
         # What the function is there: a model may be wrong where it says that it is least.
         "minimum_off": float((problem.f(np.array(place, float)[None])[0] - least_reference) / spread),
         "minimum_said_off": float((least - least_reference) / spread),
+        # The least sample of the search.
+        "search_off": [float((value - least_reference) / spread) for value in searched],
     }
 
 
@@ -130,6 +136,7 @@ def page(path):
             "indices": "indices: largest error",
             "minimum": "minimum: above the true one",
             "suggest": "next 8 points: error after",
+            "search": "minimum, 24 more rows: least sample above",
         }
         results = {
             "plan": lambda entry: f"{entry['closest_rows']:.3f}",
@@ -138,12 +145,19 @@ def page(path):
             "indices": lambda entry: f"{entry['indices_off']:.4f}",
             "minimum": lambda entry: f"{entry['minimum_off']:.1e}",
             "suggest": lambda entry: f"{entry['relative_rmse_after_suggest']:.1e}",
+            "search": lambda entry: f"{entry['search_off'][0]:.1e}",
         }
         def cell(task):
-            return lambda entry: f"{results[task](entry)} ({entry['lines'][task]} lines, {entry['seconds'][task]:.2f} s)"
+            return lambda entry: (
+                f"{results[task](entry)} ({entry['lines'][task]} lines, {entry['seconds'][task]:.2f} s)"
+                if task in entry["lines"]
+                else "–"
+            )
 
         rows = [row(tasks[task], cell(task)) for task in TASKS]
-        rows.append(row("all", lambda entry: f"{sum(entry['lines'].values())} lines, {sum(entry['seconds'].values()):.1f} s"))
+        # Without the search, which not every library has; with what the functions share.
+        total = lambda entry, of: sum(value for name, value in entry[of].items() if name != "search")  # noqa: E731
+        rows.append(row("all but the search", lambda entry: f"{total(entry, 'lines')} lines, {total(entry, 'seconds'):.1f} s"))
         table(["", *(f"{entry['library'].replace('_', '-')} {entry['version']}" for entry in entries)], rows)
 
 

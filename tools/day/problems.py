@@ -1,4 +1,4 @@
-"""Two functions that engineers publish surrogates of, and one with three equal minima."""
+"""Three functions that engineers publish surrogates of, and one with three equal minima."""
 
 from dataclasses import dataclass
 from typing import Callable
@@ -41,6 +41,13 @@ def piston(x):
     return 2 * np.pi * np.sqrt(M / (k + S**2 * P0 * V0 * Ta / (T0 * V**2)))
 
 
+def otl(x):
+    Rb1, Rb2, Rf, Rc1, Rc2, beta = x.T
+    gain = beta * (Rc2 + 9)
+    through = (12 * Rb2 / (Rb1 + Rb2) + 0.74) * gain / (gain + Rf)
+    return through + 11.35 * Rf / (gain + Rf) + 0.74 * Rf * gain / ((gain + Rf) * Rc1)
+
+
 def branin(x):
     a, b = x.T
     return (b - 5.1 / (4 * np.pi**2) * a**2 + 5 / np.pi * a - 6) ** 2 + 10 * (1 - 1 / (8 * np.pi)) * np.cos(a) + 10
@@ -77,6 +84,19 @@ PROBLEMS = {
             },
             piston,
             150,
+        ),
+        Problem(
+            "otl",
+            {
+                "Rb1": (50, 150),
+                "Rb2": (25, 70),
+                "Rf": (0.5, 3),
+                "Rc1": (1.2, 2.5),
+                "Rc2": (0.25, 1.2),
+                "beta": (50, 300),
+            },
+            otl,
+            120,
         ),
         Problem("branin", {"x1": (-5, 10), "x2": (0, 15)}, branin, 60),
     ]

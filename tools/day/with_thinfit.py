@@ -17,15 +17,27 @@ def bars(model, x):
     return model.predict(x), low, high
 
 
+def named(ranges):
+    """The ranges by the names of the columns of an array."""
+    return {f"x{j}": range for j, range in enumerate(ranges.values(), 1)}
+
+
 def indices(model, ranges, x):
-    found = model.sobol_indices()
+    found = model.sobol_indices(ranges=named(ranges))
     return found.first, found.total
 
 
 def minimum(model, ranges):
-    found = model.minimise()
+    found = model.minimise(ranges=named(ranges))
     return list(found.point.values()), found.value
 
 
 def suggest(model, ranges, x, y, rows):
-    return model.suggest(rows)
+    return model.suggest(rows, ranges=named(ranges))
+
+
+def search(ranges, f, x, y, rounds, rows):
+    for _ in range(rounds):
+        added = fit(ranges, x, y).suggest(rows, goal="minimum", ranges=named(ranges))
+        x, y = np.vstack([x, added]), np.append(y, f(added))
+    return y.min()
