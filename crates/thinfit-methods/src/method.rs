@@ -9,7 +9,7 @@ use crate::{
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
-use thinfit::{Config, Control, Correlation, Dataset, Observer, Progress, Result, Training};
+use thinfit::{Config, Control, Dataset, Observer, Progress, Result, Training};
 
 /// A method and its settings. In a file, the name stands in the field `method` beside the settings; kernel ridge
 /// regression is always `kernel-ridge` there, whether or not it chooses by leave-one-out.
@@ -239,7 +239,7 @@ impl Method {
             self.check_device()?;
         }
         let mut model = self.fit_alone(device, data, seed, observe)?;
-        model.record_mut().correlations = Correlation::among(data.x.as_ref());
+        model.record_mut().describe(data.x.as_ref());
         Ok(model)
     }
 

@@ -3,7 +3,7 @@
 use crate::{Device, Method, Predictor};
 use serde_json::{Map, Value};
 use thinfit::pieces::require;
-use thinfit::{Config, Correlation, Dataset, Error, Observer, Result, State, on_threads};
+use thinfit::{Config, Dataset, Error, Observer, Result, State, on_threads};
 
 /// A method, a seed and a number of threads.
 #[derive(Clone, Debug, PartialEq)]
@@ -137,7 +137,7 @@ impl Request {
     ) -> Result<Predictor> {
         let model = thinfit::resume_on(device, data, state.on_threads(self.threads), observe)?;
         let mut model = Predictor::from(model).made_on(device);
-        model.record_mut().correlations = Correlation::among(data.x.as_ref());
+        model.record_mut().describe(data.x.as_ref());
         Ok(model)
     }
 }

@@ -94,6 +94,8 @@ pub struct Optimum {
     pub borders: Vec<Border>,
     /// Columns beyond their samples, in ranges that were given.
     pub beyond: Vec<Beyond>,
+    /// Columns between two whole numbers, though their samples are whole numbers.
+    pub split: Vec<String>,
     /// Constraints that hold the minimum back.
     pub held_by: Vec<String>,
     /// How thin data are there.
@@ -134,6 +136,7 @@ pub fn minimise(region: &Region<'_>, goal: Goal, seed: u64) -> Result<Optimum, E
         maximised: goal.maximise,
         borders: region.borders(&best_place.row),
         beyond: region.beyond(&best_place.row),
+        split: region.split(&best_place.row),
         held_by: region.held_by(&best_place.row),
         thin: thin(&survey, goal, &first),
         best: first,
@@ -234,6 +237,17 @@ impl Region<'_> {
         };
         numbers.filter_map(beyond).collect()
     }
+
+    /// The columns that `row` (d) has between two whole numbers, though their samples are whole numbers.
+    fn split(&self, row: &[f64]) -> Vec<String> {
+        let whole = &self.model.record().whole;
+        let numbers = self.moving().map(|j| &self.factors()[j]);
+        let split = numbers.filter(|factor| {
+            let number = factor.levels.is_empty() && whole.contains(&factor.first);
+            number && row[factor.first].fract() != 0.0
+        });
+        split.map(|factor| factor.name.clone()).collect()
+    }
 }
 
 /// The interval of an output at each of the rows, where there is a finite one.
@@ -329,16 +343,32 @@ impl Optimum {
         }
         if !self.beyond.is_empty() {
             let columns: Vec<&str> = self.beyond.iter().map(|b| b.column.as_str()).collect();
-            let (lie, by) = match &self.beyond[..] {
-                [one] => ("lies", one.by),
-                many => ("lie", many.iter().fold(0.0, |most, b| b.by.max(most))),
+            let most = self.beyond.iter().fold(0.0, |most, b| b.by.max(most));
+            let (lie, at_most) = match columns.len() {
+                1 => ("lies", ""),
+                _ => ("lie", " at most"),
+            };
+            // Samples that are all the same have no range.
+            let by = match most.is_finite() {
+                true => format!(
+                    ", by {} % of their range{at_most}",
+                    two_digits(100.0 * most)
+                ),
+                false => String::new(),
             };
             words.push(format!(
-                "{} {lie} beyond the samples, by {} % of their range{}: the model extrapolates there, and the interval grows; take a \
-                 sample there",
-                columns.join(", "),
-                two_digits(100.0 * by),
-                if columns.len() > 1 { " at most" } else { "" }
+                "{} {lie} beyond the samples{by}: the model extrapolates there, and the interval grows; take a sample there",
+                columns.join(", ")
+            ));
+        }
+        if !self.split.is_empty() {
+            let (of, takes) = match self.split.len() {
+                1 => ("its", "it takes"),
+                _ => ("their", "they take"),
+            };
+            words.push(format!(
+                "all samples of {} are whole numbers: if {takes} no others, say so in {of} range (`whole = true`)",
+                self.split.join(", ")
             ));
         }
         if !self.held_by.is_empty() {

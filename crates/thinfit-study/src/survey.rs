@@ -214,7 +214,7 @@ impl<'a> Survey<'a> {
         Some((place, found.value))
     }
 
-    /// The end of the way down from the next or the last whole number of a column, where it is below `enough`.
+    /// The end of the way down from a whole number of a column beside that of the place, where it is below `enough`.
     fn step(
         &self,
         place: &Place,

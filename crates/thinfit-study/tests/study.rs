@@ -264,6 +264,40 @@ fn whole_numbers_are_proposed_where_the_range_has_no_others() {
 }
 
 #[test]
+fn a_count_between_two_whole_numbers_is_told() {
+    let x = Mat::from_fn(60, 2, |i, j| match j {
+        0 => (2 + i % 5) as f64,
+        _ => ((i * 37) % 60) as f64 / 60.0,
+    });
+    let bowl = |x: &[f64]| (x[0] - 3.4).powi(2) + (x[1] - 0.5).powi(2);
+    let model = fitted("gaussian-process", x, &[&bowl]);
+    let found = minimise(&Region::new(&model), Goal::least(0), 0).unwrap();
+    assert_eq!(found.split, ["x1"], "{found:?}");
+    let words = "all samples of x1 are whole numbers: if it takes no others, say so in its range (`whole = true`)";
+    assert!(found.words().contains(&words.to_owned()), "{found:?}");
+    let ranges = [Range::Whole { low: 2, high: 6 }];
+    let ranges = Ranges::within(&model, &space(&ranges)).unwrap();
+    let found = minimise(&Region::within(&model, ranges), Goal::least(0), 0).unwrap();
+    assert!(
+        found.split.is_empty() && found.best.row[0] == 3.0,
+        "{found:?}"
+    );
+    // Files of former versions do not know.
+    let mut json: serde_json::Value = serde_json::from_str(&model.to_json()).unwrap();
+    let path = std::path::Path::new("m.json");
+    json["record"]["whole"] = serde_json::json!([2]);
+    let error = Predictor::from_json(&json.to_string(), path).unwrap_err();
+    assert!(
+        error.to_string().contains("whole numbers of inputs"),
+        "{error}"
+    );
+    json["record"].as_object_mut().unwrap().remove("whole");
+    let former = Predictor::from_json(&json.to_string(), path).unwrap();
+    let found = minimise(&Region::new(&former), Goal::least(0), 0).unwrap();
+    assert!(found.split.is_empty());
+}
+
+#[test]
 fn thousands_of_whole_numbers_are_searched() {
     let bowl = |x: &[f64]| (x[0] - 3217.4).powi(2) + (100.0 * x[1] - x[0]).powi(2);
     let model = process(&[[0.0, 9000.0], [0.0, 90.0]], 60, &[&bowl]);

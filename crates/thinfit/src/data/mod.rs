@@ -11,6 +11,7 @@ pub(crate) mod rows;
 pub(crate) mod scaling;
 pub(crate) mod survey;
 mod warp;
+pub(crate) mod whole;
 
 pub use column::{Code, Column, Levels};
 pub use correlation::Correlation;

@@ -3,6 +3,7 @@
 use crate::config::Config;
 use crate::data::Dataset;
 use crate::data::names::flaw_of_names;
+use crate::data::whole::whole_columns;
 use crate::model::findings::Findings;
 use crate::model::texts::{are_plain, is_word};
 use crate::model::training_rows::TrainingRows;
@@ -81,6 +82,10 @@ pub struct Record {
     /// look.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub correlations: Vec<Correlation>,
+    /// The inputs whose samples are whole numbers, and few distinct ones: probably they take no others. None in files that did not
+    /// look.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub whole: Vec<usize>,
     /// What a fit without settings found out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub findings: Option<Findings>,
@@ -155,6 +160,10 @@ impl Record {
                 "correlations that do not fit the inputs",
             ),
             (
+                self.whole.iter().all(|j| *j < inputs.len()),
+                "whole numbers of inputs that there are not",
+            ),
+            (
                 found.is_none_or(|found| {
                     sound(&found.standard_error)
                         && sound(&found.noise)
@@ -172,6 +181,12 @@ impl Record {
         let flaw = checks.iter().find(|check| !check.0).map(|check| check.1);
         let names = || flaw_of_names(inputs).or_else(|| flaw_of_names(outputs));
         flaw.or_else(|| names().map(|(flaw, _)| flaw))
+    }
+
+    /// Notes what the inputs of the samples (m × d) are like.
+    pub fn describe(&mut self, x: MatRef<'_, f64>) {
+        self.correlations = Correlation::among(x);
+        self.whole = whole_columns(x);
     }
 
     /// The record of another method, with its settings as in a configuration file.
