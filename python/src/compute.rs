@@ -54,7 +54,10 @@ pub fn pool(threads: usize) -> PyResult<Arc<rayon::ThreadPool>> {
 /// The exception for an error of the library, with its message in the words of a Python user.
 pub fn raise(mut error: Error) -> PyErr {
     match &mut error {
-        Error::Shape { what, .. } | Error::NotFinite { what, .. } | Error::Data { what, .. } => {
+        Error::Shape { what, .. }
+        | Error::NotFinite { what, .. }
+        | Error::Overflow { what, .. }
+        | Error::Data { what, .. } => {
             *what = match *what {
                 "x" => "X",
                 "weights" => "sample_weight",

@@ -1,5 +1,6 @@
 //! What the user may type. The doc comments are the help text.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -287,7 +288,7 @@ pub struct PredictArgs {
     /// More files of the same table, as `data/*.csv` gives them.
     #[arg(value_name = "MORE")]
     pub more: Vec<PathBuf>,
-    /// Where to write the predictions, as CSV [default: standard output].
+    /// Where to write the predictions, as CSV, or as TSV if it ends so [default: standard output].
     #[arg(short, long, alias = "out", value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Columns of the table to write before the predictions, such as a row number; a prediction of a name among them is called
@@ -334,6 +335,14 @@ pub fn advice(error: &clap::Error) -> Option<String> {
     about
         .starts_with("--method ")
         .then(|| format!("\nMethods:\n{lines}"))
+}
+
+fn rows(text: &str, range: RangeInclusive<u32>) -> Result<u32, String> {
+    let found = text.parse().ok().filter(|rows| range.contains(rows));
+    found.ok_or_else(|| {
+        let (low, high) = range.into_inner();
+        format!("expected a number of rows from {low} to {high}")
+    })
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -490,9 +499,9 @@ pub struct ExportArgs {
     /// Single precision (ONNX only).
     #[arg(long)]
     pub f32: bool,
-    /// Significant digits (LaTeX only). Terms cancel, so a formula with few digits is for reading, not for computing.
-    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u8).range(1..=17))]
-    pub digits: u8,
+    /// Significant digits (LaTeX only) [default: 6]. Terms cancel, so a formula with few digits is for reading, not for computing.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=17))]
+    pub digits: Option<u8>,
 }
 
 /// Options of `thinfit data`.
@@ -503,7 +512,7 @@ pub struct DataArgs {
     #[arg(value_parser = PossibleValuesParser::new(crate::commands::data::names()))]
     pub problem: String,
     /// Number of samples [default: as in the paper].
-    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    #[arg(long, value_name = "M", value_parser = |text: &str| rows(text, 1..=100_000_000))]
     pub rows: Option<u32>,
     /// Number of inputs [default: as in the paper].
     #[arg(long, value_name = "D", value_parser = clap::value_parser!(u16).range(1..=1000))]
@@ -517,7 +526,7 @@ pub struct DataArgs {
     /// Write the test sample of this seed instead of the training sample.
     #[arg(long)]
     pub test: bool,
-    /// Where to write the table, as CSV [default: standard output].
+    /// Where to write the table, as CSV, or as TSV if it ends so [default: standard output].
     #[arg(short, long, alias = "out", value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -542,7 +551,8 @@ pub enum Scheme {
                   thickness = [0.5, 2.0]\n \
                   reynolds = { low = 1e3, high = 1e6, log = true }\n \
                   holes = { low = 2, high = 8, whole = true }\n \
-                  material = [\"steel\", \"brass\"]\n\n\
+                  material = [\"steel\", \"brass\"]\n \
+                  \"wall thickness\" = [1, 2]                a name with blanks or dots stands in quotes\n\n\
                   Examples:\n  thinfit design ranges.toml --rows 60 -o plan.csv\n  \
                   thinfit design ranges.toml --rows 20 --add-to done.csv -o more.csv"
 )]
@@ -550,7 +560,7 @@ pub struct DesignArgs {
     /// Ranges of the inputs.
     pub ranges: PathBuf,
     /// Number of rows.
-    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=50_000))]
+    #[arg(long, value_name = "M", value_parser = |text: &str| rows(text, 1..=50_000))]
     pub rows: u32,
     /// How they are spread.
     #[arg(long, value_name = "NAME", value_enum, default_value = "maximin")]
@@ -562,7 +572,7 @@ pub struct DesignArgs {
     /// Seed of the plan; the same seed gives the same rows.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Where to write the table, as CSV [default: standard output].
+    /// Where to write the table, as CSV, or as TSV if it ends so [default: standard output].
     #[arg(short, long, alias = "out", value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// How the table of rows that exist is read.
@@ -624,7 +634,8 @@ pub struct MinimiseArgs {
                   angle = { triangular = [0, 2, 10] }                 least, most likely and largest\n \
                   holes = { low = 2, high = 8, whole = true }         whole numbers\n \
                   speed = 30                                          fixed\n \
-                  material = { steel = 0.7, brass = 0.3 }             probabilities of levels\n\n\
+                  material = { steel = 0.7, brass = 0.3 }             probabilities of levels, 1 in all\n \
+                  \"wall thickness\" = [1, 2]                          a name with blanks or dots stands in quotes\n\n\
                   Examples:\n  thinfit propagate model.json inputs.toml\n  \
                   thinfit propagate model.json inputs.toml --above 3 --rows 1000000 --plot y.svg\n  \
                   thinfit propagate pump.json inputs.toml --below flow=2 -o draws.csv"
@@ -635,7 +646,7 @@ pub struct PropagateArgs {
     /// Distributions of the inputs.
     pub inputs: PathBuf,
     /// Number of draws.
-    #[arg(long, value_name = "M", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(2..=10_000_000))]
+    #[arg(long, value_name = "M", default_value_t = 100_000, value_parser = |text: &str| rows(text, 2..=10_000_000))]
     pub rows: u32,
     /// Print the probability that an output is above a limit; may be repeated.
     #[arg(long, value_name = "[COL=]X", allow_hyphen_values = true)]
@@ -679,13 +690,13 @@ pub struct SuggestArgs {
     /// Model written by `thinfit fit`, with uncertainty: a thin network or a sum of kernels.
     pub model: PathBuf,
     /// Number of rows, the most useful first.
-    #[arg(long, value_name = "M", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "M", default_value_t = 8, value_parser = |text: &str| rows(text, 1..=1000))]
     pub rows: u32,
     /// What the rows are for.
     #[arg(long, value_name = "NAME", value_enum, default_value = "uncertainty")]
     pub goal: Goal,
     /// The output whose minimum or maximum is searched [default: the only one].
-    #[arg(long, value_name = "COL")]
+    #[arg(short, long, value_name = "COL")]
     pub target: Option<String>,
     /// Ranges of the inputs, as for `thinfit design` [default: those of the samples].
     #[arg(long, value_name = "FILE")]
@@ -697,7 +708,7 @@ pub struct SuggestArgs {
     /// Seed of the candidates; the same seed gives the same rows.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Where to write the table, as CSV [default: standard output].
+    /// Where to write the table, as CSV, or as TSV if it ends so [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// How the table of planned rows is read.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use thinfit::{Code, Coded, Column, Dataset, Encoding, Levels, Mat};
 use thinfit_methods::Predictor;
-use thinfit_table::{Cells, Missing, Options, Place, Reader};
+use thinfit_table::{Cells, Missing, Options, Place, Problem, Reader, Remedy};
 
 use crate::args::{self, ColumnArgs, TableArgs};
 use crate::failure::Failure;
@@ -404,24 +404,18 @@ impl Block {
     }
 }
 
-/// The next rows of a table, selected by [`match_inputs`].
-pub fn next_block(
-    reader: &mut Reader,
-    model: &Predictor,
-    rows: usize,
-) -> Result<Option<Block>, Failure> {
-    next_rows(reader, model, rows, false)
-}
-
-/// The next rows of a table, selected by [`match_inputs`]. Where inputs are missing, the model fills them in, or the row is not
-/// complete.
+/// The next rows of a table of [`open_to_predict`], selected by [`match_inputs`]. Where inputs are missing, the model fills
+/// them in, or the row is not complete.
 pub fn next_rows(
     reader: &mut Reader,
     model: &Predictor,
     rows: usize,
     fill: bool,
 ) -> Result<Option<Block>, Failure> {
-    let Some(block) = reader.next_block(rows)? else {
+    let read = reader.next_block(rows);
+    let fills = model.encoding().is_some_and(Encoding::fills);
+    let read = read.map_err(|error| if fills { fillable(error) } else { error })?;
+    let Some(block) = read else {
         return Ok(None);
     };
     let (rows, encoding) = (block.nrows(), model.encoding());
@@ -452,6 +446,41 @@ pub fn next_rows(
         filled,
         raw,
     }))
+}
+
+/// The error with the advice to fill gaps, where it is about some.
+fn fillable(mut error: thinfit_table::Error) -> thinfit_table::Error {
+    if error.remedies.contains(&Remedy::DropRows) {
+        error.remedies.push(Remedy::FillMeans);
+    }
+    if let Problem::Several { errors, .. } = &mut error.problem {
+        *errors = std::mem::take(errors).into_iter().map(fillable).collect();
+    }
+    error
+}
+
+/// The failure of a prediction whose row `row` is in place `place(row)` of the last block.
+pub fn in_table(
+    error: thinfit::Error,
+    reader: &Reader,
+    model: &Predictor,
+    place: impl Fn(usize) -> usize,
+) -> Failure {
+    let at = |row: usize| reader.place_of(place(row));
+    match error {
+        thinfit::Error::NotFinite {
+            row, column, value, ..
+        } => Failure::new(format!(
+            "{}: column `{}` is {value:?}, which no model can take; correct it, or leave the row out",
+            at(row),
+            model.inputs()[column]
+        )),
+        thinfit::Error::Overflow { row, .. } => Failure::new(format!(
+            "{}: the model overflows there; leave the row out, or fit again with such rows",
+            at(row)
+        )),
+        error => error.into(),
+    }
 }
 
 /// Rows to compare a model with.

@@ -9,8 +9,7 @@ pub fn counted(count: usize, noun: &str) -> String {
 
 /// `value` to six significant digits, as short as they can be written.
 pub fn six_digits(value: f64) -> String {
-    let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
-    let text = format!("{rounded:?}");
+    let text = format!("{:?}", thinfit::six_digits(value));
     text.strip_suffix(".0").unwrap_or(&text).to_owned()
 }
 

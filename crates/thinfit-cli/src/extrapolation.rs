@@ -6,13 +6,23 @@ use thinfit_methods::{Outside, Predictor};
 
 use crate::terminal;
 
-/// Warns on standard error if rows were outside.
+/// Warns on standard error if rows were outside, where they were predicted.
 pub fn warn(outside: &Outside, model: &Predictor) {
+    tell(
+        outside,
+        model,
+        "where the model extrapolates; `thinfit inspect` shows the ranges",
+    );
+}
+
+/// Warns on standard error if rows were outside and are predicted at the nearest place inside.
+pub fn warn_clipped(outside: &Outside, model: &Predictor) {
+    tell(outside, model, "predicted at the nearest place inside");
+}
+
+fn tell(outside: &Outside, model: &Predictor, what: &str) {
     if let Some(words) = outside.words(model) {
         // A warning that no one reads is no reason to fail.
-        let _ = writeln!(
-            terminal::stderr(),
-            "warning: {words}, where the model extrapolates; `thinfit inspect` shows the ranges"
-        );
+        let _ = writeln!(terminal::stderr(), "warning: {words}, {what}");
     }
 }

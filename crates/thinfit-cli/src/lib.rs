@@ -12,6 +12,7 @@ mod extrapolation;
 mod failure;
 mod forecast;
 mod interrupt;
+mod labels;
 mod limit;
 mod long;
 mod memory;

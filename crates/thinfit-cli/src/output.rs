@@ -1,5 +1,6 @@
-//! Checks of files before they are written: one rule for all commands.
+//! Files that commands write: checks before, and a word after; one rule for all commands.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
@@ -45,6 +46,42 @@ pub fn check_writable((output, option): Output<'_>) -> Result<(), Failure> {
             let found = format!("one that cannot be created ({error})");
             unsuitable(output, option, &found)
         })
+}
+
+/// Refuses a name that promises another kind of file than the text that tables are written as.
+pub fn check_table_name((output, option): Output<'_>) -> Result<(), Failure> {
+    const OTHERS: [&str; 9] = [
+        "xlsx", "xlsm", "xls", "ods", "npy", "npz", "mat", "parquet", "json",
+    ];
+    let extension = output.extension().unwrap_or_default().to_string_lossy();
+    match OTHERS
+        .iter()
+        .find(|other| extension.eq_ignore_ascii_case(other))
+    {
+        None => Ok(()),
+        Some(other) => Err(Failure::new(format!(
+            "{}: expected a name for a table of text, such as table.csv or table.tsv, found one that ends in .{other}; give \
+             another one with {option}",
+            output.display()
+        ))),
+    }
+}
+
+/// Says that a file was written; nothing of a pipe or device, which may be where this goes.
+pub fn tell_written(out: &mut impl Write, path: &Path) -> Result<(), Failure> {
+    if std::fs::metadata(path).is_ok_and(|file| file.is_file()) {
+        writeln!(out, "wrote {}", path.display())?;
+    }
+    Ok(())
+}
+
+/// Says after a blank line which files were written, if there are any.
+pub fn tell_all_written(out: &mut impl Write, outputs: &[Output<'_>]) -> Result<(), Failure> {
+    if !outputs.is_empty() {
+        writeln!(out)?;
+    }
+    let mut files = outputs.iter().map(|(path, _)| path);
+    files.try_for_each(|path| tell_written(out, path))
 }
 
 /// Whether two names are of the same file.

@@ -240,11 +240,28 @@ pub fn read_toml(path: &Path, what: &str, example: &str) -> Result<toml::Table, 
             let line = before.map_or(0, |text| text.matches('\n').count()) + 1;
             found = format!("in line {line}, {}", error.message());
         }
+        let hint = match error
+            .span()
+            .and_then(|span| name_with_blanks(&text, span.start))
+        {
+            Some(name) => format!("\na name with blanks stands in quotes: \"{name}\" = …"),
+            None => String::new(),
+        };
         Failure::new(format!(
-            "{}: expected TOML such as `{example}`, found: {found}",
-            path.display()
+            "{}: expected TOML such as `{example}`, found: {}{hint}",
+            path.display(),
+            found.trim_end()
         ))
     })
+}
+
+/// The name in the line of this place of a TOML text, if it has blanks in it and no quotes around it.
+fn name_with_blanks(text: &str, at: usize) -> Option<&str> {
+    let start = text.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
+    let line = text[start..].lines().next()?;
+    let name = line.split_once('=')?.0.trim();
+    let bare = |c: char| c.is_alphanumeric() || c == ' ' || c == '_' || c == '-';
+    (name.contains(' ') && name.chars().all(bare)).then_some(name)
 }
 
 /// A TOML table as settings; JSON has no number that is not finite, and no setting wants one.

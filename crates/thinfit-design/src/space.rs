@@ -127,24 +127,22 @@ impl Range {
     pub fn rounded(&self, value: f64) -> f64 {
         let (low, high, size) = match self {
             Range::Real { low, high } => (*low, *high, high - low),
-            Range::Log { low, high } => (*low, *high, value),
+            Range::Log { low, high } => (*low, *high, value.abs()),
             Range::Whole { .. } | Range::Levels(_) => return value,
         };
-        let decimals = 5.0 - size.log10().floor();
-        let rounded = match decimals as i32 {
+        let decimals = (5.0 - size.log10().floor()) as i32;
+        let unit = 10f64.powi(-decimals);
+        let round = |value: f64| match decimals {
             // Text is rounded to the nearest number of as many digits, a quotient only nearly.
-            decimals @ 0..=300 => format!("{value:.0$}", decimals as usize)
+            0..=300 => format!("{value:.0$}", decimals as usize)
                 .parse()
                 .unwrap_or(value),
-            decimals => {
-                let unit = 10f64.powi(-decimals);
-                (value / unit).round() * unit
-            }
+            _ => (value / unit).round() * unit,
         };
-        match rounded.is_finite() {
-            true => rounded.clamp(low, high),
-            false => value,
-        }
+        // Next to an end, the nearest of so few digits may be beyond it.
+        let near = [value, value - unit, value + unit].map(round);
+        let inside = near.into_iter().find(|near| (low..=high).contains(near));
+        inside.unwrap_or(value.clamp(low, high))
     }
 
     /// The place of a value, the middle of its part for whole numbers and levels; that of the nearest one for a number beyond
@@ -400,6 +398,10 @@ mod tests {
         };
         assert_eq!(real.rounded(1.234_567_890_123), 1.23457);
         assert_eq!(real.rounded(0.5 + 1e-9), 0.5);
+        let (low, high) = (0.1 + 1e-9, 3.902_439_024_390_244);
+        let measured = Range::Real { low, high };
+        assert_eq!(measured.rounded(high), 3.90243);
+        assert_eq!(measured.rounded(low), 0.10001);
         let log = Range::Log {
             low: 1e3,
             high: 1e12,

@@ -97,6 +97,26 @@ impl Factor {
         factors
     }
 
+    /// The factor, by number, that sets input `j` of a model with these factors.
+    pub fn of_input(factors: &[Factor], j: usize) -> Option<usize> {
+        factors.iter().rposition(|factor| factor.first <= j)
+    }
+
+    /// What each of its inputs stands for: the column, or `column = level` where the input tells one level from all others.
+    pub fn meanings(&self) -> Vec<String> {
+        let meaning = |k: usize| {
+            let mut on = self.levels.iter().filter(|level| level.inputs[k] == 1.0);
+            let partly = |level: &Level| level.inputs[k] != 0.0 && level.inputs[k] != 1.0;
+            match (on.next(), on.next()) {
+                (Some(level), None) if !self.levels.iter().any(partly) => {
+                    format!("{} = {}", self.name, level.name)
+                }
+                _ => self.name.clone(),
+            }
+        };
+        (0..self.inputs()).map(meaning).collect()
+    }
+
     /// Inputs as numbers, each a factor of its own, whatever they stand for.
     pub(crate) fn numbers(names: &[String], ranges: &[[f64; 2]], scaler: &Scaler) -> Vec<Factor> {
         let inputs = names.iter().zip(ranges).enumerate();
@@ -256,6 +276,11 @@ mod tests {
         let firsts: Vec<usize> = factors.iter().map(|factor| factor.first).collect();
         assert_eq!(firsts, [0, 1, 4]);
         assert_eq!(model.inputs().len(), 5);
+        let meanings: Vec<String> = factors.iter().flat_map(Factor::meanings).collect();
+        let expected = ["size", "kind = a", "kind = b", "kind = c", "wet = yes"];
+        assert_eq!(meanings, expected);
+        let of_input = |j| Factor::of_input(&factors, j);
+        assert_eq!([0, 2, 3, 4].map(of_input), [0, 1, 1, 2].map(Some));
         let mut row = vec![0.0; 5];
         for place in [0.0, 0.1, 0.5, 0.7, 1.0] {
             factors

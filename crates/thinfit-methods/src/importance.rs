@@ -22,6 +22,8 @@ pub struct Bounds {
     pub first: Vec<[f64; 2]>,
     /// Lower and upper bound of each total index (d).
     pub total: Vec<[f64; 2]>,
+    /// By how much the root of an index may be off.
+    error: f64,
 }
 
 /// Two factors that go together among the samples.
@@ -212,17 +214,22 @@ impl Predictor {
                 advice: "fit it to more rows",
             });
         }
-        let around = |index: &f64| {
-            let (length, error) = (index.sqrt(), share.sqrt());
-            [
-                (length - error).max(0.0).powi(2),
-                (length + error).powi(2).min(1.0).max(*index),
-            ]
+        let mut bounds = Bounds {
+            first: Vec::new(),
+            total: Vec::new(),
+            error: share.sqrt(),
         };
-        Ok(Bounds {
-            first: indices.first.iter().map(around).collect(),
-            total: indices.total.iter().map(around).collect(),
-        })
+        bounds.first = indices
+            .first
+            .iter()
+            .map(|index| bounds.of(*index))
+            .collect();
+        bounds.total = indices
+            .total
+            .iter()
+            .map(|index| bounds.of(*index))
+            .collect();
+        Ok(bounds)
     }
 
     /// The mean square of what the model gets wrong of output `o`, without the noise where that is known: of errors on unseen rows, and
@@ -270,7 +277,7 @@ impl Predictor {
     /// The factors that go together among the samples, the strongest first.
     pub fn dependences(&self) -> Vec<Dependence> {
         let factors = Factor::all(self);
-        let of = |input: usize| factors.iter().rposition(|factor| factor.first <= input);
+        let of = |input: usize| Factor::of_input(&factors, input);
         let mut found: Vec<Dependence> = Vec::new();
         for correlation in &self.record().correlations {
             let [Some(a), Some(b)] = correlation.inputs.map(of) else {
@@ -310,6 +317,15 @@ impl Predictor {
 }
 
 impl Bounds {
+    /// Lower and upper bound of any index, such as the share of a pair.
+    pub fn of(&self, index: f64) -> [f64; 2] {
+        let length = index.sqrt();
+        [
+            (length - self.error).max(0.0).powi(2),
+            (length + self.error).powi(2).min(1.0).max(index),
+        ]
+    }
+
     /// The larger distance of a bound from the index.
     pub fn around(index: f64, [low, high]: [f64; 2]) -> f64 {
         (index - low).max(high - index)

@@ -31,6 +31,8 @@ pub struct Outside {
     outside: usize,
     /// For each input, the rows in which it is outside.
     inputs: Vec<usize>,
+    /// The fraction of a range by which an input may leave it without being counted.
+    slack: f64,
 }
 
 impl Outside {
@@ -40,6 +42,15 @@ impl Outside {
             rows: 0,
             outside: 0,
             inputs: vec![0; model.inputs().len()],
+            slack: SLACK,
+        }
+    }
+
+    /// Nothing counted yet; counts every row that is not inside, however near.
+    pub fn exactly(model: &Predictor) -> Self {
+        Outside {
+            slack: 0.0,
+            ..Outside::of(model)
         }
     }
 
@@ -47,7 +58,7 @@ impl Outside {
     pub fn count(&mut self, model: &Predictor, x: MatRef<'_, f64>) {
         let mut outside = vec![false; x.nrows()];
         for (j, [low, high]) in model.domain().iter().enumerate() {
-            let slack = SLACK * (high - low);
+            let slack = self.slack * (high - low);
             for (i, &value) in x.col(j).iter().enumerate() {
                 if value < low - slack || value > high + slack {
                     self.inputs[j] += 1;
@@ -287,6 +298,10 @@ mod tests {
             words.starts_with("1 of 3 rows outside") && words.contains("(x1 in 1)"),
             "{words}"
         );
+        let mut moved = Outside::exactly(&model);
+        moved.count(&model, rows.as_ref());
+        let words = moved.words(&model).unwrap();
+        assert!(words.starts_with("2 of 3 rows outside"), "{words}");
         let clipped = model.clipped(rows.as_ref());
         assert_eq!(clipped[(0, 0)], model.domain()[0][1]);
         assert_eq!(clipped[(2, 0)], rows[(2, 0)]);

@@ -1,8 +1,12 @@
 //! What a fit found out, as text for people.
 
-use crate::Predictor;
+use crate::{Factor, Predictor};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use thinfit::{Findings, Record};
+
+/// Inputs without an effect that are named; of more, those with an effect are.
+const MOST_IDLE: usize = 12;
 
 /// `value` to four significant digits, with an exponent only if it is very small or very large.
 pub fn four_digits(value: f64) -> String {
@@ -91,13 +95,13 @@ impl Predictor {
             return Vec::new();
         };
         let mut lines = found.words.clone();
+        lines.extend(self.structure(found));
         for (name, &noise) in self.outputs().iter().zip(&found.noise) {
             if noise > 0.0 {
                 let noise = four_digits(noise);
                 lines.push(format!("noise of {name}: {noise}, as this model sees it"));
             }
         }
-        lines.extend(self.inputs_that_matter(found));
         if !found.outliers.is_empty() {
             let rows: Vec<String> = found.outliers.iter().map(|i| (i + 1).to_string()).collect();
             lines.push(format!("outliers set aside: rows {}", rows.join(", ")));
@@ -105,19 +109,56 @@ impl Predictor {
         lines
     }
 
-    fn inputs_that_matter(&self, found: &Findings) -> Option<String> {
-        let inputs = self.inputs();
-        let known = found.inputs.iter().filter_map(|&j| inputs.get(j));
-        let names: Vec<&str> = known.map(String::as_str).collect();
-        let some = !names.is_empty() && names.len() < inputs.len();
-        some.then(|| {
-            format!(
-                "inputs that matter: {} ({} of {})",
-                names.join(", "),
-                names.len(),
-                inputs.len()
-            )
-        })
+    /// Which columns act together, and which are not seen to matter. The fit knows inputs; a user knows columns, and the
+    /// indicators of a text are one column.
+    fn structure(&self, found: &Findings) -> Vec<String> {
+        let factors = Factor::all(self);
+        let columns = |inputs: &[usize]| -> BTreeSet<usize> {
+            let of_input = |&j: &usize| Factor::of_input(&factors, j);
+            inputs.iter().filter_map(of_input).collect()
+        };
+        let listed = |set: &mut dyn Iterator<Item = usize>| {
+            let names: Vec<&str> = set.map(|k| factors[k].name.as_str()).collect();
+            names.join(", ")
+        };
+        let mut lines = Vec::new();
+        let terms: Vec<BTreeSet<usize>> =
+            found.terms.iter().flatten().map(|t| columns(t)).collect();
+        let is_own = |k: usize| {
+            let others = terms.iter().enumerate().filter(|(l, _)| *l != k);
+            let mut holders = others.filter(|(l, other)| match terms[k] == **other {
+                true => *l < k,
+                false => terms[k].is_subset(other),
+            });
+            holders.next().is_none()
+        };
+        let own = (0..terms.len()).filter(|k| is_own(*k));
+        let own: Vec<String> = own
+            .map(|k| format!("f({})", listed(&mut terms[k].iter().copied())))
+            .collect();
+        if own.len() > 1 {
+            lines.push(format!(
+                "the function is a sum of terms: {}",
+                own.join(" + ")
+            ));
+        }
+        let (d, seen) = (factors.len(), columns(&found.inputs));
+        let mut idle = (0..d).filter(|k| !seen.contains(k));
+        if seen.is_empty() {
+            lines.push("no input has an effect that can be seen".into());
+        } else if d - seen.len() > MOST_IDLE {
+            let names = listed(&mut seen.iter().copied());
+            lines.push(format!(
+                "inputs that matter: {names} ({} of {d})",
+                seen.len()
+            ));
+        } else if seen.len() < d {
+            let names = listed(&mut idle);
+            lines.push(format!(
+                "too small to be told from the error of the model: the effect of {names}"
+            ));
+        }
+        lines
     }
 
     fn push_tried(&self, text: &mut String, found: &Findings) {
@@ -238,7 +279,7 @@ mod tests {
             standard_error: vec![0.004],
             noise: vec![0.125],
             inputs: vec![0, 2],
-            terms: Some(vec![vec![0, 2], vec![0]]),
+            terms: Some(vec![vec![0], vec![2]]),
             outliers: vec![4],
             tried: vec![Tried {
                 name: "the winner".into(),
@@ -251,7 +292,8 @@ mod tests {
             "the winner, a kernel at each sample",
             "y: rmse 0.2000 ± 0.010",
             "noise of y: 0.1250",
-            "x1, x3 (2 of 3)",
+            "the effect of x2",
+            "the function is a sum of terms: f(x1) + f(x3)",
             "outliers set aside: rows 5",
             "more rows would help",
         ] {

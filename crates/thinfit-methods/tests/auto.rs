@@ -86,6 +86,26 @@ fn a_function_of_all_inputs_together_has_no_terms() {
     assert_eq!((findings.inputs, findings.terms), (vec![0, 1, 2, 3], None));
 }
 
+#[test]
+fn only_the_lowest_error_is_called_the_best() {
+    for seed in 0..4 {
+        let model = fit(auto(2.0), &TERMS.draw(30, 0.3, seed));
+        let (words, tried) = (
+            model.words(),
+            &model.record().findings.as_ref().unwrap().tried,
+        );
+        let lowest = tried.iter().all(|other| tried[0].mse[0] <= other.mse[0]);
+        let best = words[0].contains("predicts unseen rows best");
+        assert!(lowest || !best, "{words:?} {tried:?}");
+        let told = words
+            .iter()
+            .any(|line| line.starts_with("another candidate"));
+        // A network that follows the best model is above it by what it loses.
+        let follows = words[0].contains("follows the best model");
+        assert!(lowest || follows || told, "{words:?} {tried:?}");
+    }
+}
+
 /// Twelve noisy fits serve three claims at once.
 #[test]
 fn noisy_rows_are_learned_better_than_by_either_process_and_the_report_is_right() {

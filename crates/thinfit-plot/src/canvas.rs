@@ -6,6 +6,7 @@
 //!
 //! Lengths are in SVG pixels, and `y` points down. Shapes whose coordinates are not finite are skipped.
 
+use crate::text::Label;
 use crate::{png, svg};
 
 /// A colour with opacity.
@@ -142,7 +143,7 @@ pub enum Shape {
     /// A line of text with its baseline through `at`.
     Text {
         at: (f64, f64),
-        text: String,
+        text: Label,
         style: TextStyle,
     },
 }
@@ -213,7 +214,7 @@ impl Canvas {
     }
 
     /// A line of text with its baseline through `at`.
-    pub(crate) fn text(&mut self, at: (f64, f64), text: impl Into<String>, style: TextStyle) {
+    pub(crate) fn text(&mut self, at: (f64, f64), text: impl Into<Label>, style: TextStyle) {
         let text = text.into();
         if drawable(at) && !text.is_empty() {
             self.shapes.push(Shape::Text { at, text, style });

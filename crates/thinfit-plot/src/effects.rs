@@ -1,16 +1,17 @@
 //! The effect of each input alone, in small panels with a common scale.
 
-use crate::canvas::{Anchor, Canvas, Pen};
+use crate::canvas::{Canvas, Pen};
+use crate::level_names::LevelNames;
 use crate::panel::{EDGE, Head, Layout, Panel, TickLabels, left_room};
 use crate::scale::Scale;
-use crate::style::{AXIS, BEHIND, BLUE, INK, NUMBER, UPWARDS};
-use crate::text::elide;
+use crate::style::{BEHIND, BLUE, CENTRED, INK, UPWARDS};
+use crate::text::{Label, elide, wrap};
 
 /// Nobody reads more panels than this.
 const MAX_PANELS: usize = 24;
 
-/// Room for the name of a level.
-const SHORTEST: f64 = 34.0;
+/// Height of a line of the name of an input.
+const LINE: f64 = 13.0;
 
 /// The effect of one input.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +37,7 @@ pub struct Effect<'a> {
 pub struct Effects<'a> {
     /// The title.
     pub title: &'a str,
-    /// A line below the title, such as what the bands are.
+    /// Lines below the title, such as what the bands are.
     pub note: &'a str,
     /// The output, with its unit if it has one.
     pub quantity: &'a str,
@@ -66,7 +67,7 @@ pub fn effects(effects: Effects<'_>) -> Canvas {
     };
     let head = Head {
         title,
-        notes: vec![bands.into(), note],
+        notes: bands.lines().map(str::to_owned).chain([note]).collect(),
     };
     let columns = match shown.len() {
         0..=3 => shown.len().max(1),
@@ -80,26 +81,43 @@ pub fn effects(effects: Effects<'_>) -> Canvas {
         3 => (198.0, 132.0),
         _ => (240.0, 160.0),
     };
+    // Long names of levels read upwards, if they are not too long for a picture of many rows.
+    let longest = if columns > 3 { 70.0 } else { 150.0 };
+    let feet: Vec<Foot> = (shown.iter())
+        .map(|effect| Foot {
+            levels: LevelNames::new(effect.levels, size.0, longest),
+            input: wrap(effect.input, CENTRED, size.0, 2),
+        })
+        .collect();
+    // Each row has the room that it needs below.
+    let rooms: Vec<f64> = (0..rows)
+        .map(|row| {
+            let feet = feet.iter().skip(row * columns).take(columns);
+            feet.map(Foot::height).fold(0.0, f64::max)
+        })
+        .collect();
     let layout = Layout {
         origin: (left_room(&up, size.1), head.height() + 8.0),
         size,
         gap: (18.0, 48.0),
     };
-    let (right, bottom) = layout.end(rows, columns);
-    let mut canvas = Canvas::new(right + EDGE + 8.0, bottom + 42.0);
+    let top = |row: usize| layout.corner(row, 0).1 + rooms[..row].iter().sum::<f64>();
+    let (right, bottom) = (layout.end(1, columns).0, top(rows - 1) + size.1);
+    let width = (right + EDGE + 8.0).max(head.width());
+    let mut canvas = Canvas::new(width, bottom + 42.0 + rooms[rows - 1]);
     head.draw(&mut canvas);
     let zero = Pen::solid(BEHIND.colour, 0.8);
-    for (index, effect) in shown.iter().enumerate() {
+    for (index, (effect, foot)) in shown.iter().zip(&feet).enumerate() {
         let column = index % columns;
         let values = effect.x.iter().zip(effect.y);
         let drawn = values.filter(|(_, y)| y.is_finite()).map(|(x, _)| *x);
         let panel = Panel {
-            corner: layout.corner(index / columns, column),
+            corner: (layout.corner(0, column).0, top(index / columns)),
             size,
             across: match (effect.levels.len(), effect.warp) {
                 (0, None) => Scale::around(drawn),
                 (0, Some(warp)) => Scale::warped(drawn, warp),
-                (count, _) => Scale::around([-0.5, count as f64 - 0.5]),
+                (count, _) => LevelNames::scale(count),
             },
             up,
         };
@@ -109,20 +127,45 @@ pub fn effects(effects: Effects<'_>) -> Canvas {
             overhang: 6.0,
         };
         panel.frame(&mut canvas, labels);
-        name_levels(&mut canvas, &panel, effect.levels);
+        foot.draw(&mut canvas, &panel);
         // If all effects are far from zero, its line would lie on the frame.
         if (0.001..0.999).contains(&up.position(0.0)) {
             panel.level(&mut canvas, 0.0, zero);
         }
         draw_effect(&mut canvas, &panel, effect);
-        panel.titles(&mut canvas, ["", effect.input, ""]);
     }
-    // One label for all rows.
-    let (top, height) = (layout.origin.1, bottom - layout.origin.1);
-    let label = elide(&format!("effect on {quantity}"), UPWARDS, height);
-    let at = (EDGE + 0.8 * UPWARDS.size, top + 0.5 * height);
+    // One label for all rows; the title names the output, too.
+    let height = bottom - layout.origin.1;
+    let label = match elide(&format!("effect on {quantity}"), UPWARDS, height) {
+        cut if cut.whole.is_some() => elide("effect", UPWARDS, height),
+        whole => whole,
+    };
+    let at = (EDGE + 0.8 * UPWARDS.size, layout.origin.1 + 0.5 * height);
     canvas.text(at, label, UPWARDS);
     canvas
+}
+
+/// What stands below a panel: the names of levels, if it has some, and the name of the input.
+struct Foot {
+    levels: LevelNames,
+    input: Vec<Label>,
+}
+
+impl Foot {
+    /// Its height beyond that of two lines.
+    fn height(&self) -> f64 {
+        self.levels.height() + LINE * (self.input.len() - 1) as f64
+    }
+
+    fn draw(&self, canvas: &mut Canvas, panel: &Panel) {
+        self.levels.draw(canvas, panel);
+        let middle = panel.corner.0 + 0.5 * panel.size.0;
+        let start = panel.end().1 + self.levels.height() + 31.0;
+        for (line, number) in self.input.iter().zip(0..) {
+            let y = start + LINE * f64::from(number);
+            canvas.text((middle, y), line.clone(), CENTRED);
+        }
+    }
 }
 
 fn draw_effect(canvas: &mut Canvas, panel: &Panel, effect: &Effect<'_>) {
@@ -167,23 +210,6 @@ fn draw_effect(canvas: &mut Canvas, panel: &Panel, effect: &Effect<'_>) {
 fn draw_levels(canvas: &mut Canvas, panel: &Panel, points: &[(f64, f64)]) {
     for &(x, y) in points.iter().filter(|(_, y)| y.is_finite()) {
         canvas.disc(panel.place(x, y), 3.2, BLUE);
-    }
-}
-
-/// Writes the names of levels below the axis, as many as there is room for.
-fn name_levels(canvas: &mut Canvas, panel: &Panel, levels: &[String]) {
-    let room = panel.place(1.0, 0.0).0 - panel.place(0.0, 0.0).0;
-    // Of many levels every second, third, … has a name of a few letters.
-    let every = (SHORTEST / room).ceil().max(1.0) as usize;
-    let bottom = panel.end().1;
-    let centred = NUMBER.anchored(Anchor::Middle);
-    for (k, name) in levels.iter().enumerate().step_by(every) {
-        let x = panel.place(k as f64, 0.0).0;
-        canvas.line(&[(x, bottom), (x, bottom + 4.0)], AXIS);
-        // Not into the panel beside.
-        let edge = (x - panel.corner.0).min(panel.end().0 - x) + 6.0;
-        let name = elide(name, NUMBER, (every as f64 * room - 6.0).min(2.0 * edge));
-        canvas.text((x, bottom + 14.5), name, centred);
     }
 }
 

@@ -70,7 +70,7 @@ pub fn feature_grid(grid: FeatureGrid<'_>) -> Canvas {
         gap: (10.0, 10.0),
     };
     let (right, bottom) = layout.end(rows.max(1), columns.max(1));
-    let mut canvas = Canvas::new(right + EDGE + 8.0, bottom + 60.0);
+    let mut canvas = Canvas::new((right + EDGE + 8.0).max(head.width()), bottom + 60.0);
     head.draw(&mut canvas);
     for (index, markers) in networks.iter().enumerate() {
         let (row, column) = (index / columns, index % columns);

@@ -6,7 +6,7 @@ use crate::number::{count, short};
 use crate::panel::{BELOW, EDGE, Head, Layout, Panel, TickLabels, left_room};
 use crate::scale::Scale;
 use crate::style::{BLUE, HEADING, NOTE, NUMBER, TEXT};
-use crate::text::{elide, widest, width};
+use crate::text::{Label, elide, widest, width};
 
 /// Pairs are drawn of at most this many inputs, the most important ones.
 const MAX_INPUTS: usize = 5;
@@ -187,7 +187,7 @@ fn draw_importance(
     let shown = largest(&importance, MAX_BARS);
     let most = importance.iter().copied().fold(0.0, f64::max);
     let step = (150.0 / shown.len().max(1) as f64).clamp(13.0, 22.0);
-    let names: Vec<String> = shown
+    let names: Vec<Label> = shown
         .iter()
         .map(|&index| elide(inputs[index].0, TEXT, 0.5 * room))
         .collect();

@@ -59,7 +59,10 @@ pub fn fit(title: &str, quantity: &str, truth: &[f64], series: &[Series<'_>]) ->
     let top = head.height() + note_height(first.len()) + ABOVE + 2.0;
     let left = left_room(&both, SIDE);
     let middle = left + SIDE + left_room(&residual, height).max(left_room(&error, height));
-    let mut canvas = Canvas::new(middle + WIDTH + EDGE + 8.0, top + SIDE + BELOW + 4.0);
+    let mut canvas = Canvas::new(
+        (middle + WIDTH + EDGE + 8.0).max(head.width()),
+        top + SIDE + BELOW + 4.0,
+    );
     let panel = Panel {
         corner: (left, top),
         size: (SIDE, SIDE),

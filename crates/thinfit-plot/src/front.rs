@@ -52,7 +52,7 @@ pub fn tradeoffs(front: Tradeoffs<'_>) -> Canvas {
     };
     let rows = pairs.len().div_ceil(columns).max(1);
     let end = layout.end(rows, columns);
-    let mut canvas = Canvas::new(end.0 + EDGE + 8.0, end.1 + BELOW + 4.0);
+    let mut canvas = Canvas::new((end.0 + EDGE + 8.0).max(head.width()), end.1 + BELOW + 4.0);
     head.draw(&mut canvas);
     for (k, &(i, j)) in pairs.iter().enumerate() {
         let panel = Panel {

@@ -2,10 +2,10 @@
 
 use crate::canvas::{Anchor, Canvas};
 use crate::number::short;
-use crate::panel::{BELOW, EDGE, Head, Panel, TickLabels, draw_legend};
+use crate::panel::{BELOW, EDGE, Head, Panel, TickLabels, WIDEST, draw_legend};
 use crate::scale::Scale;
 use crate::style::{AXIS, BLUE, LIGHT, NOTE, NUMBER, TEXT};
-use crate::text::{elide, widest};
+use crate::text::{Label, elide, widest};
 
 /// Nobody reads more bars than this.
 const MAX_BARS: usize = 20;
@@ -14,7 +14,7 @@ const STEP: f64 = 18.0;
 /// Distance between two lines below the bars.
 const LINE: f64 = 16.0;
 /// Room for the names of the inputs.
-const NAME_ROOM: f64 = 150.0;
+const NAME_ROOM: f64 = 240.0;
 
 /// Sensitivity indices of the inputs, in the order to show them: the largest first.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +48,7 @@ pub fn importance(importance: Importance<'_>) -> Canvas {
         .map(|(name, (&first, &total))| (name.as_str(), [first, total]))
         .collect();
     let (shown, rest) = bars.split_at(bars.len().min(MAX_BARS));
-    let names: Vec<String> = shown
+    let names: Vec<Label> = shown
         .iter()
         .map(|(name, _)| elide(name, TEXT, NAME_ROOM))
         .collect();
@@ -79,7 +79,9 @@ pub fn importance(importance: Importance<'_>) -> Canvas {
     };
     let (right, bottom) = panel.end();
     // The number of the longest bar needs room on the right.
-    let mut canvas = Canvas::new(right + 50.0, bottom + BELOW + foot + 4.0);
+    let below = widest(&lines, NOTE).min(WIDEST) + 2.0 * EDGE;
+    let width = (right + 50.0).max(head.width()).max(below);
+    let mut canvas = Canvas::new(width, bottom + BELOW + foot + 4.0);
     head.draw(&mut canvas);
     let entries = [
         ("alone (first order)", BLUE),
@@ -105,13 +107,17 @@ pub fn importance(importance: Importance<'_>) -> Canvas {
 }
 
 /// Draws the bar of an input from `y` down, with its name before it and its total index behind it.
-fn draw_bar(canvas: &mut Canvas, panel: &Panel, y: f64, name: &str, [first, total]: [f64; 2]) {
+fn draw_bar(canvas: &mut Canvas, panel: &Panel, y: f64, name: &Label, [first, total]: [f64; 2]) {
     let left = panel.corner.0;
     let length = |value: f64| panel.place(value, f64::NAN).0 - left;
     canvas.rectangle((left, y + 3.0), (length(total), STEP - 6.0), LIGHT);
     canvas.rectangle((left, y + 3.0), (length(first), STEP - 6.0), BLUE);
     let baseline = y + 0.5 * STEP + 3.8;
-    canvas.text((left - 7.0, baseline), name, TEXT.anchored(Anchor::End));
+    canvas.text(
+        (left - 7.0, baseline),
+        name.clone(),
+        TEXT.anchored(Anchor::End),
+    );
     let (number, longest) = match total.is_finite() {
         true => (short_index(total), length(total).max(length(first))),
         false => ("undefined".into(), 0.0),

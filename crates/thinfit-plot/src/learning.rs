@@ -5,7 +5,7 @@ use crate::number::short;
 use crate::panel::{BELOW, EDGE, Head, Panel, TickLabels, draw_legend, left_room};
 use crate::scale::Scale;
 use crate::style::{AXIS, BEHIND, BLUE, CENTRED, NOTE, ORANGE};
-use crate::text::{elide, width};
+use crate::text::{Label, elide, width};
 
 /// A line shows no more points than this.
 const MAX_POINTS: usize = 1200;
@@ -64,7 +64,7 @@ pub fn learning(learning: Learning<'_>) -> Canvas {
         up,
     };
     let (right, bottom) = panel.end();
-    let mut canvas = Canvas::new(right + EDGE + 8.0, bottom + BELOW + 4.0);
+    let mut canvas = Canvas::new((right + EDGE + 8.0).max(head.width()), bottom + BELOW + 4.0);
     head.draw(&mut canvas);
     panel.frame(&mut canvas, TickLabels::BOTH);
     draw_phases(&mut canvas, &panel, phases);
@@ -91,7 +91,7 @@ fn draw_phases(canvas: &mut Canvas, panel: &Panel, phases: &[(f64, &str)]) {
         .map(|(start, _)| panel.place(*start, 1.0).0)
         .collect();
     let room = (right - left) / phases.len().max(1) as f64 - 8.0;
-    let names: Vec<String> = phases
+    let names: Vec<Label> = phases
         .iter()
         .map(|(_, name)| elide(name, NOTE, room))
         .collect();
@@ -111,7 +111,7 @@ fn draw_phases(canvas: &mut Canvas, panel: &Panel, phases: &[(f64, &str)]) {
     for ((start, name), centre) in starts.iter().zip(&names).zip(centres) {
         canvas.line(&[(*start, top), (*start, bottom)], BEHIND.dashed());
         canvas.line(&[(*start, top - 4.0), (*start, top)], AXIS);
-        canvas.text((centre, top - 8.0), name, centred);
+        canvas.text((centre, top - 8.0), name.clone(), centred);
     }
 }
 

@@ -42,6 +42,7 @@ mod fit;
 mod front;
 mod importance;
 mod learning;
+mod level_names;
 mod markers;
 mod number;
 mod panel;

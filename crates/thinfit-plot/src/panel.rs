@@ -15,6 +15,8 @@ pub const BELOW: f64 = 38.0;
 pub const ABOVE: f64 = 20.0;
 /// Wanted distance between ticks; one for both axes, so that a square panel has equal ticks.
 const TICK_DISTANCE: f64 = 48.0;
+/// Widest line of text above or below the panels: about that of a page.
+pub const WIDEST: f64 = 740.0;
 /// Height of the title of a picture.
 const TITLE_LINE: f64 = 18.0;
 /// Height of a line of notes.
@@ -248,6 +250,12 @@ impl Head<'_> {
             TITLE_LINE
         };
         EDGE + title + NOTE_LINE * notes as f64
+    }
+
+    /// The width of a picture that shows the lines whole, or as much of them as is sensible.
+    pub fn width(&self) -> f64 {
+        let widest = widest(&self.notes, NOTE).max(width(self.title, TITLE));
+        (widest.min(WIDEST) + 2.0 * EDGE).ceil()
     }
 
     /// Writes the lines.

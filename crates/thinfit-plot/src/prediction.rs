@@ -98,7 +98,10 @@ pub fn prediction(prediction: Prediction<'_>) -> Canvas {
     };
     let left = left_room(&both, SIDE);
     let top = head.height() + 8.0 + note_height(pairs.len());
-    let mut canvas = Canvas::new(left + SIDE + EDGE + 8.0, top + SIDE + BELOW + 4.0);
+    let mut canvas = Canvas::new(
+        (left + SIDE + EDGE + 8.0).max(head.width()),
+        top + SIDE + BELOW + 4.0,
+    );
     let panel = Panel {
         corner: (left, top),
         size: (SIDE, SIDE),

@@ -39,7 +39,10 @@ pub fn residuals(prediction: Prediction<'_>) -> Canvas {
         up,
     };
     let beside = (scattered.end().0 + 28.0, top);
-    let mut canvas = Canvas::new(beside.0 + 200.0 + EDGE + 8.0, top + HEIGHT + BELOW + 4.0);
+    let mut canvas = Canvas::new(
+        (beside.0 + 200.0 + EDGE + 8.0).max(head.width()),
+        top + HEIGHT + BELOW + 4.0,
+    );
     scattered.frame(&mut canvas, TickLabels::BOTH);
     let points: Vec<(f64, f64)> = pairs.iter().map(|&(t, p)| (p, t - p)).collect();
     head.notes.push(scatter(&mut canvas, &scattered, &points));

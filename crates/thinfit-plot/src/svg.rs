@@ -66,7 +66,11 @@ fn write_shape(svg: &mut String, shape: &Shape) -> Result {
             if style.upwards {
                 write!(svg, " transform=\"rotate(-90 {x} {y})\"")?;
             }
-            writeln!(svg, "{}>{}</text>", Fill(style.colour), escape(text))
+            write!(svg, "{}>", Fill(style.colour))?;
+            if let Some(whole) = &text.whole {
+                write!(svg, "<title>{}</title>", escape(whole))?;
+            }
+            writeln!(svg, "{}</text>", escape(text))
         }
     }
 }

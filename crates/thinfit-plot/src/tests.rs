@@ -208,7 +208,7 @@ proptest! {
         let marks: Vec<(String, f64)> = marks.into_iter().map(|mark| (title.clone(), mark)).collect();
         let each: Vec<Histogram<'_>> = outputs
             .iter()
-            .map(|quantity| Histogram { quantity, values: &values, marks: &marks })
+            .map(|quantity| Histogram { quantity, values: &values, marks: &marks, limits: &marks })
             .collect();
         check("distributions", &distributions(&title, &each));
     }

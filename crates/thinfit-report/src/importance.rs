@@ -15,6 +15,8 @@ pub(crate) struct Importance {
     total: Vec<f64>,
     /// None where pairs would take minutes.
     second: Vec<Vec<f64>>,
+    /// The least share of a pair that is worth telling.
+    least: f64,
     closed_form: bool,
     /// Whether the model explains so little that its indices tell nothing of the function.
     idle: bool,
@@ -28,7 +30,7 @@ pub(crate) fn importance(model: &Predictor, o: usize, watch: &dyn Fn(f64)) -> Re
     let indices = model.sensitivity_over(o, &Factor::all(model), watch)?;
     let second = indices.second.as_ref();
     // More digits than the page shows would only make it larger.
-    let rounded = |share: &f64| (share * 1e6).round() / 1e6;
+    let rounded = |share: &f64| (share * 1e5).round() / 1e5;
     let row = |i: usize| second.row(i).iter().map(rounded).collect();
     let record = model.record();
     let errors = (record.validation_mse.get(o)).zip(record.validation_variance.get(o));
@@ -36,6 +38,7 @@ pub(crate) fn importance(model: &Predictor, o: usize, watch: &dyn Fn(f64)) -> Re
         first: indices.first.iter().map(rounded).collect(),
         total: indices.total.iter().map(rounded).collect(),
         second: (0..second.nrows()).map(row).collect(),
+        least: rounded(&indices.least_pair()),
         closed_form: indices.closed_form,
         idle: errors.is_some_and(|(mse, variance)| explained(*mse, *variance) < NOTHING),
         warning: model.warning().map(|words| clean(&words).into_owned()),

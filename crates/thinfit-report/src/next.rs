@@ -3,7 +3,7 @@
 use crate::control::Control;
 use crate::uncertainty::LEVEL;
 use serde::Serialize;
-use thinfit::Mat;
+use thinfit::{Mat, six_digits};
 use thinfit_methods::Predictor;
 use thinfit_study::{Aim, Places, choose};
 
@@ -85,16 +85,12 @@ pub(crate) fn next(model: &Predictor, controls: &[Control]) -> Option<Next> {
             .iter()
             .map(|&i| x.row(i).iter().copied().collect())
             .collect(),
+        // More digits than the page shows would only make it larger.
         widths: (chosen.iter())
-            .map(|&i| (0..c).map(|o| rounded(half[(i, o)])).collect())
+            .map(|&i| (0..c).map(|o| six_digits(half[(i, o)])).collect())
             .collect(),
         level,
     })
-}
-
-/// As many digits as the page may show: more would only make it larger.
-fn rounded(width: f64) -> f64 {
-    format!("{width:.5e}").parse().unwrap_or(width)
 }
 
 /// The rows of inputs (n × d) at places of the controls, at values that a person would set.

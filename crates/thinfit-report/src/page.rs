@@ -69,11 +69,12 @@ pub fn page(model: &Predictor, rows: Option<&Rows>, watch: &dyn Fn(f64)) -> Resu
     Ok(page)
 }
 
-/// A style in one line, without the blanks that only people need.
+/// A style in one line, without the blanks and semicolons that only people need.
 fn packed_style(text: &str) -> String {
     let blanks = ["; ", ": ", ", ", " {", "{ ", " }"];
     let line = packed(text).replace('\n', "");
-    (blanks.iter()).fold(line, |line, blank| line.replace(blank, blank.trim()))
+    let line = (blanks.iter()).fold(line, |line, blank| line.replace(blank, blank.trim()));
+    line.replace(";}", "}")
 }
 
 /// A text without indentation and without the lines that are comments.

@@ -43,8 +43,14 @@ impl Constraint {
         let mut rest = Rest { text, factors };
         let (left, constant) = rest.sum().map_err(flaw)?;
         let relation = rest.relation().ok_or_else(|| {
+            let start = rest.text.trim_start();
+            // `2 blades` is meant to be a product.
+            let advice = match start.starts_with(|c: char| c.is_alphanumeric() || c == '"') {
+                true => "write a product with `*` and a sum with `+`, as in `2*x1 - x2 <= 4`",
+                false => "write it like `2*x1 - x2 <= 4`",
+            };
             flaw(format!(
-                "expected `<=`, `>=` or `=`, found {}; write it like `2*x1 - x2 <= 4`",
+                "expected `<=`, `>=` or `=`, found {}; {advice}",
                 rest.found()
             ))
         })?;

@@ -9,12 +9,15 @@ use std::collections::BTreeMap;
 use thinfit_design::{Input, Range, Space, Value};
 use thinfit_methods::{Factor, Predictor};
 
+/// By how much the sum of probabilities may differ from 1.
+const ROUNDING: f64 = 1e-6;
+
 /// A distribution as people write it.
 ///
 /// A number or the name of a level is fixed. `[low, high]`, levels in brackets and `{ low, high }` with `log` or `whole` are even,
 /// as in a plan of samples. `{ normal = [mean, deviation] }`, `{ uniform = [low, high] }`, `{ triangular = [low, mode, high] }` and
 /// `{ lognormal = [median, factor] }`, of which 68 % lie between median/factor and median·factor, are for numbers;
-/// `{ steel = 0.7, brass = 0.3 }` are probabilities of levels.
+/// `{ steel = 0.7, brass = 0.3 }` are probabilities of levels, which add up to 1.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(
     untagged,
@@ -263,8 +266,18 @@ impl Distribution {
         let total: f64 = shares.iter().map(|(_, share)| share).sum();
         if !(total > 0.0 && total.is_finite()) || shares.iter().any(|(_, share)| *share < 0.0) {
             let found = format!("{:?}", shares.iter().map(|(_, p)| p).collect::<Vec<_>>());
-            let advice = "give each level a number from 0 on; they are divided by their sum";
+            let advice = "give each level a number from 0 to 1";
             return Err(flaw(&factor.name, "probabilities of levels", found, advice));
+        }
+        if let (Given::Shares(_) | Given::Range(Range::Real { .. }), true) =
+            (given, (total - 1.0).abs() > ROUNDING)
+        {
+            return Err(flaw(
+                &factor.name,
+                "probabilities that add up to 1",
+                thinfit::six_digits(total).to_string(),
+                "correct them, or add the levels that are missing",
+            ));
         }
         let mut reached = 0.0;
         let mut sums = Vec::new();

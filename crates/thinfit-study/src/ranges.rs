@@ -54,6 +54,27 @@ impl Ranges {
         &self.given
     }
 
+    /// The rows (n × d) with numbers that a person would set: to a millionth of the range, or to six digits where a range is long
+    /// in the tail; still in the range.
+    pub(crate) fn rounded(&self, mut rows: Mat<f64>) -> Mat<f64> {
+        let numbers = self
+            .factors
+            .iter()
+            .filter(|factor| factor.levels.is_empty());
+        for factor in numbers.filter(|factor| !factor.whole) {
+            let [low, high] = factor.range;
+            let range = match factor.warp {
+                // A long tail needs digits of the number itself, as one even in its logarithm does.
+                Some(_) => Range::Log { low, high },
+                None => Range::Real { low, high },
+            };
+            for value in rows.col_as_slice_mut(factor.first) {
+                *value = range.rounded(*value);
+            }
+        }
+        rows
+    }
+
     /// The rows of inputs (n × d) at places from 0 to 1 of every factor (n × factors).
     pub(crate) fn rows(&self, places: &[Vec<f64>], d: usize) -> Mat<f64> {
         let mut rows = Mat::zeros(places.len(), d);

@@ -144,15 +144,19 @@ impl<'a> Region<'a> {
         let factor = &self.ranges.factors()[j];
         if factor.levels.is_empty() {
             let [low, high] = factor.range;
-            let number = number(factor, value).filter(|x| (low..=high).contains(x));
+            let number = number(factor, value);
+            let inside = number.filter(|x| (low..=high).contains(x));
             let of = match self.given()[j] {
                 true => "given",
                 false => "of the samples",
             };
-            self.row[factor.first] = number.ok_or_else(|| Error::Column {
+            self.row[factor.first] = inside.ok_or_else(|| Error::Column {
                 column: column.into(),
                 expected: format!("a number in the range {of}, {low} to {high}"),
-                found: brief(value),
+                found: match number {
+                    Some(_) => brief(value),
+                    None => format!("`{}`, which is no number", brief(value)),
+                },
                 advice: "give one, or a wider range".into(),
             })?;
         } else {

@@ -18,6 +18,7 @@ use crate::improvement::improvement;
 use crate::minimum::minima;
 use crate::survey::Survey;
 use crate::{Goal, Ranges, Region};
+use faer::RowRef;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use thinfit::{Error, Mat, MatRef, Result};
@@ -63,7 +64,7 @@ impl Aim {
     }
 }
 
-/// `rows` new rows of inputs (rows × d), the most useful first. `taken` are rows (any number × d) that will be sampled or have been since the
+/// `rows` new rows of inputs (rows × d), the most useful first, at values that a person would set. `taken` are rows (any number × d) that will be sampled or have been since the
 /// fit. The same seed gives the same rows.
 ///
 /// # Errors
@@ -93,16 +94,24 @@ pub fn suggest(
         }
     }
     let (candidates, reference) = (ranges.rows(&found, d), ranges.rows(&reference, d));
+    // A candidate that was proposed before is known again by the few digits that it was proposed with.
+    let rounded = ranges.rounded(candidates.clone());
+    let same = |row: RowRef<'_, f64>| (0..rounded.nrows()).find(|&p| rounded.row(p) == row);
+    let known: Vec<Option<usize>> = taken.row_iter().map(same).collect();
+    let taken = Mat::from_fn(taken.nrows(), d, |i, j| match known[i] {
+        Some(p) => candidates[(p, j)],
+        None => taken[(i, j)],
+    });
     let chosen = choose(
         model,
         goal,
         rows,
         candidates.as_ref(),
         reference.as_ref(),
-        taken,
+        taken.as_ref(),
     )?;
     Ok(Mat::from_fn(chosen.len(), d, |i, j| {
-        candidates[(chosen[i], j)]
+        rounded[(chosen[i], j)]
     }))
 }
 

@@ -458,7 +458,7 @@ fn questions_without_an_answer_are_errors() {
         outside.contains("`x1`: expected a number in the range of the samples, 0 to 1, found 7"),
         "{outside}"
     );
-    assert!(message(region.fix("x1", "steel")).contains("found steel"));
+    assert!(message(region.fix("x1", "steel")).contains("found `steel`, which is no number"));
     for (texts, words) in [
         (&["x1 + x2 >= 2.5"][..], "missed by at least 0.5000"),
         (&["x1 + x2 >= 1.5", "x1 - x2 = 0.9"], "hold together"),
@@ -788,7 +788,7 @@ fn every_distribution_has_its_moments() {
 #[test]
 fn levels_have_their_probabilities_and_draws_do_not_depend_on_threads() {
     let model = with_levels(&[3], 90);
-    let texts = [("x", "1.5"), ("text0", r#"{"l0": 1, "l1": 3}"#)];
+    let texts = [("x", "1.5"), ("text0", r#"{"l0": 0.25, "l1": 0.75}"#)];
     let found = spread(&model, &texts, 5_000);
     let cost = |k: f64| 0.25 * (k - 1.0).powi(2) + ((k + 1.0) * 2.0).cos();
     let mean = 0.25 * cost(0.0) + 0.75 * cost(1.0);
@@ -813,7 +813,12 @@ fn levels_have_their_probabilities_and_draws_do_not_depend_on_threads() {
         ("x", r#"[2, 1]"#, "the smaller first"),
         ("x", r#"{"lognormal": [-1, 2]}"#, "a median above 0"),
         ("text0", r#"{"normal": [1, 1]}"#, "`text0`: expected levels"),
-        ("text0", r#"{"l0": 1, "l7": 1}"#, "found `l7`"),
+        ("text0", r#"{"l0": 0.5, "l7": 0.5}"#, "found `l7`"),
+        (
+            "text0",
+            r#"{"l0": 0.7, "l1": 0.2}"#,
+            "`text0`: expected probabilities that add up to 1, found 0.9",
+        ),
         ("text0", r#"{"l0": -1, "l1": 2}"#, "probabilities"),
     ] {
         let error = Inputs::new(&model, &given(&[(name, text)]))

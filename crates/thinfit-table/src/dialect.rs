@@ -3,7 +3,7 @@
 
 use crate::error::malformed;
 use crate::records::{Fields, Records};
-use crate::text::number;
+use crate::text::number_in;
 use crate::{Options, Remedy, Result};
 use memchr::memchr_iter;
 use std::path::Path;
@@ -141,13 +141,9 @@ impl Dialect {
         Ok(dialect)
     }
 
-    /// The number in a field, as [`number`] reads it.
+    /// The number in a field.
     pub fn number(&self, field: &[u8]) -> Option<f64> {
-        if !self.decimal_comma {
-            return number(field);
-        }
-        let pointed = |byte: &u8| if *byte == b',' { b'.' } else { *byte };
-        number(&field.iter().map(pointed).collect::<Vec<_>>())
+        number_in(field, self.decimal_comma)
     }
 }
 

@@ -46,7 +46,7 @@ const FOREIGN: [(&[u8], &str, &str); 8] = [
     (b"\x1f\x8b", "a gzip archive", "unpack it with `gunzip`"),
     (
         b"\xd0\xcf\x11\xe0",
-        "an old Excel file",
+        "an old Excel file (XLS)",
         "save it as XLSX, or the sheet as CSV",
     ),
     (
@@ -92,7 +92,7 @@ pub(crate) fn kind(path: &Path, head: &[u8]) -> Result<Kind> {
             Kind::Npz if holds(OPEN_DOCUMENT) => Err(malformed(
                 path,
                 TABLE,
-                "an OpenDocument file",
+                "an OpenDocument file (ODS)",
                 "save it as XLSX, or the sheet as CSV",
             )),
             Kind::Npz if extension == "xlsx" || extension == "xlsm" || holds(WORKBOOK) => {

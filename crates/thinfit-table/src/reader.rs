@@ -537,8 +537,8 @@ impl Reader {
         &self.names()[self.columns[j]]
     }
 
-    /// Where row `row` of the rows read last is.
-    fn place_of(&self, row: usize) -> Place {
+    /// Where row `row` of the rows read last is; of a block from which no rows were dropped.
+    pub fn place_of(&self, row: usize) -> Place {
         Place {
             path: self.path.clone(),
             position: self.source.position(row),

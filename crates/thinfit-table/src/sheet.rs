@@ -3,7 +3,7 @@
 use crate::error::{malformed, not_a_number, show};
 use crate::names::distinct;
 use crate::reader::{Block, Seekable, Source};
-use crate::text::number;
+use crate::text::number_in;
 use crate::words::cell_value;
 use crate::workbook::{Content, Row, Workbook};
 use crate::{Error, Options, Place, Position, Problem, Remedy, Result};
@@ -17,6 +17,8 @@ pub(crate) struct Sheet {
     /// The column of the sheet that is the first of the table.
     left: u32,
     rows: Vec<Row>,
+    /// Whether numbers that are text have a decimal comma.
+    decimal_comma: bool,
     /// The next row to read, and the first of the last block.
     next: usize,
     first: usize,
@@ -42,7 +44,7 @@ impl Sheet {
         }
         let width = (right - left) as usize + 1;
         let mut names = vec![String::new(); width];
-        if has_names(&shown, &rows, options.header)? {
+        if has_names(&shown, &rows, options)? {
             for (column, content) in rows.remove(0).cells {
                 names[(column - left) as usize] = match content {
                     Content::Number(value) => value.to_string(),
@@ -55,6 +57,7 @@ impl Sheet {
             path: shown,
             left,
             rows,
+            decimal_comma: options.decimal_comma,
             next: 0,
             first: 0,
         })
@@ -62,12 +65,12 @@ impl Sheet {
 }
 
 /// Whether the first row holds names: if it is said so, or if it holds texts alone, or one above a number.
-fn has_names(path: &Path, rows: &[Row], said: Option<bool>) -> Result<bool> {
-    if let Some(said) = said {
+fn has_names(path: &Path, rows: &[Row], options: &Options) -> Result<bool> {
+    if let Some(said) = options.header {
         return Ok(said);
     }
     let is_text = |content: &Content| match content {
-        Content::Text(text) => number(text.as_bytes()).is_none(),
+        Content::Text(text) => number_in(text.as_bytes(), options.decimal_comma).is_none(),
         _ => false,
     };
     let texts = rows[0].cells.iter().filter(|(_, content)| is_text(content));
@@ -112,7 +115,7 @@ impl Source for Sheet {
                     Some(Content::Number(value)) => *value,
                     Some(Content::Text(text)) => {
                         let (content, words) = (text.as_bytes(), &mut out.words[slot]);
-                        let found = self::number(content);
+                        let found = number_in(content, self.decimal_comma);
                         let value = cell_value(words, number, content, found, position);
                         value.unwrap_or_else(|| {
                             let flaw = not_a_number(place(), &self.names[*j], content);

@@ -180,6 +180,15 @@ pub(crate) fn number(field: &[u8]) -> Option<f64> {
     })
 }
 
+/// The number of a field, as [`number`] reads it; with a decimal comma, if so.
+pub(crate) fn number_in(field: &[u8], decimal_comma: bool) -> Option<f64> {
+    if !decimal_comma {
+        return number(field);
+    }
+    let pointed = |byte: &u8| if *byte == b',' { b'.' } else { *byte };
+    number(&field.iter().map(pointed).collect::<Vec<_>>())
+}
+
 /// What is wrong with a record.
 enum Flaw {
     NotANumber { column: usize, text: Vec<u8> },

@@ -11,7 +11,7 @@ use quick_xml::events::{BytesStart, Event};
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
-use thinfit_text::{list, shown};
+use thinfit_text::{list, meant, shown};
 use zip::ZipArchive;
 
 /// Characters of a flaw that are told.
@@ -90,16 +90,20 @@ impl Workbook {
             Some(wanted) => self.sheets.iter().find(|(name, _)| name == wanted),
         };
         let Some((name, part)) = found.cloned() else {
-            let sheets = self.sheets.iter().map(|(name, _)| show(name.as_bytes()));
+            let names: Vec<&str> = self.sheets.iter().map(|(name, _)| name.as_str()).collect();
             let expected = match wanted {
                 None => "a sheet".into(),
                 Some(wanted) => format!("a sheet `{}`", show(wanted.as_bytes())),
             };
-            let found = match self.sheets.len() {
+            let found: String = match names.len() {
                 0 => "none".into(),
-                _ => list(sheets),
+                _ => list(names.iter().map(|name| show(name.as_bytes()))),
             };
-            return Err(malformed(path, expected, found, Remedy::Sheet));
+            let hint = match wanted.and_then(|wanted| meant(&names, wanted)) {
+                Some(name) => format!(" (did you mean `{}`?)", show(name.as_bytes())),
+                None => String::new(),
+            };
+            return Err(malformed(path, expected, found + &hint, Remedy::Sheet));
         };
         let text = self.part(&part).map_err(|why| flawed(path, why))?;
         let rows = self.cells(&text).map_err(|why| match why {

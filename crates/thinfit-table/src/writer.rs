@@ -1,4 +1,4 @@
-//! Writing a table as CSV, each number in the shortest form that reads back to the same bits.
+//! Writing a table as CSV or TSV, each number in the shortest form that reads back to the same bits.
 
 use crate::{Error, Problem, Result};
 use faer::MatRef;
@@ -22,13 +22,15 @@ pub enum Cell<'a> {
     Missing,
 }
 
-/// Writes CSV to a file or anything else that takes bytes. A file keeps a temporary name until [`Writer::finish`]; if that
+/// Writes CSV, or TSV to a file whose name says so, to a file or anything else that takes bytes. A file keeps a temporary name until [`Writer::finish`]; if that
 /// is never called, no file is left.
 pub struct Writer<'a> {
     /// What errors call the output.
     path: PathBuf,
     output: Output<'a>,
     buffer: Vec<u8>,
+    /// What separates cells.
+    delimiter: u8,
 }
 
 /// Where bytes go.
@@ -64,6 +66,10 @@ impl Writer<'static> {
             path: path.into(),
             output: Output::File(file, partial.into()),
             buffer: Vec::with_capacity(2 * CHUNK),
+            delimiter: match path.extension() {
+                Some(extension) if extension.eq_ignore_ascii_case("tsv") => b'\t',
+                _ => b',',
+            },
         })
     }
 }
@@ -75,6 +81,7 @@ impl<'a> Writer<'a> {
             path: name.into(),
             output: Output::Other(Box::new(output)),
             buffer: Vec::with_capacity(2 * CHUNK),
+            delimiter: b',',
         }
     }
 
@@ -94,7 +101,7 @@ impl<'a> Writer<'a> {
         let (mut digits, start) = (zmij::Buffer::new(), self.buffer.len());
         for (j, cell) in cells.into_iter().enumerate() {
             if j > 0 {
-                self.buffer.push(b',');
+                self.buffer.push(self.delimiter);
             }
             match cell {
                 Cell::Number(value) => self.number(value, &mut digits),
@@ -137,7 +144,7 @@ impl<'a> Writer<'a> {
         for row in x.row_iter() {
             for (j, value) in row.iter().enumerate() {
                 if j > 0 {
-                    self.buffer.push(b',');
+                    self.buffer.push(self.delimiter);
                 }
                 self.number(*value, &mut digits);
             }

@@ -55,7 +55,7 @@ fn what_is_wrong_is_named_by_its_cell() {
     }
     let error = open(Some("Pump"), Options::default()).err().unwrap();
     let message = error.to_string();
-    let expected = "pump.xlsx: expected a sheet `Pump`, found Notes, Pump tests, Bad";
+    let expected = "pump.xlsx: expected a sheet `Pump`, found Notes, Pump tests, Bad (did you mean `Pump tests`?)";
     assert!(message.contains(expected), "{message}");
     assert_eq!(error.remedies, [Remedy::Sheet]);
     let mut first = open(None, Options::default()).unwrap();
@@ -124,6 +124,49 @@ fn a_text_that_many_cells_share_counts_for_each() {
             .as_ref()
             .is_some_and(|text| text.contains("above the limit"));
         assert_eq!(refused, !fits, "{length}: {message:?}");
+    }
+}
+
+#[test]
+fn text_with_a_decimal_comma_is_a_number_as_in_csv() {
+    let cell = |text: &str| format!("<c t=\"str\"><v>{text}</v></c>");
+    let row = |a: &str, b: &str| format!("<row>{}{}</row>", cell(a), cell(b));
+    let rows = row("a", "b") + &row("1,5", "2") + &row("-0,25", "1e3");
+    let read = |decimal_comma: bool| {
+        let options = Options {
+            decimal_comma,
+            ..Options::default()
+        };
+        let bytes = workbook(&rows, "x");
+        let mut reader = Reader::from_bytes(Path::new("a.xlsx"), bytes, &options).unwrap();
+        assert_eq!(reader.names(), ["a", "b"]);
+        reader.read()
+    };
+    let table = read(true).unwrap();
+    assert_eq!(table.x.col_as_slice(0), [1.5, -0.25]);
+    assert_eq!(table.x.col_as_slice(1), [2.0, 1000.0]);
+    let message = read(false).err().unwrap().to_string();
+    assert!(message.contains("`1,5`, not a number"), "{message}");
+}
+
+#[test]
+fn older_and_other_spreadsheets_are_named_with_what_to_do() {
+    let ods = b"PK\x03\x04\x14\0\0\0\0\0mimetypeapplication/vnd.oasis.opendocument.spreadsheetPK";
+    for (name, bytes, words) in [
+        (
+            "old.xls",
+            &b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"[..],
+            "an old Excel file (XLS)",
+        ),
+        ("table.ods", &ods[..], "an OpenDocument file (ODS)"),
+    ] {
+        let opened = Reader::from_bytes(Path::new(name), bytes.to_vec(), &Options::default());
+        let message = opened.err().unwrap().to_string();
+        let advice = "save it as XLSX, or the sheet as CSV";
+        assert!(
+            message.contains(words) && message.contains(advice),
+            "{message}"
+        );
     }
 }
 

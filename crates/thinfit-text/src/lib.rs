@@ -6,7 +6,7 @@
 
 mod suggestion;
 
-pub use suggestion::{brief, list, nearest, suggest};
+pub use suggestion::{brief, list, meant, nearest, suggest};
 
 use std::borrow::Cow;
 

@@ -24,16 +24,21 @@ pub fn nearest<'a>(names: &'a [impl AsRef<str>], name: &str) -> Option<&'a str> 
     names.min_by_key(|known| distance(known, name))
 }
 
+/// The name that `name` may have been meant to be: the nearest, or one that contains it, as `Yield (%)` does `Yield`.
+pub fn meant<'a>(names: &'a [impl AsRef<str>], name: &str) -> Option<&'a str> {
+    let part = name.to_lowercase();
+    let longer = |known: &&str| name.chars().count() > 1 && known.to_lowercase().contains(&part);
+    nearest(names, name).or_else(|| names.iter().map(AsRef::as_ref).find(longer))
+}
+
 /// A hint for a `name` that is not among `names`.
 pub fn suggest(names: &[impl AsRef<str>], name: &str) -> String {
-    let length = name.chars().count();
-    let nearest = nearest(names, name);
-    let names = || names.iter().map(AsRef::as_ref);
-    // `Yield` for `Yield (%)`.
-    let longer = |known: &&str| length > 1 && known.to_lowercase().contains(&name.to_lowercase());
-    match nearest.or_else(|| names().find(longer)) {
-        Some(nearest) => format!("did you mean `{}`?", brief(nearest)),
-        None => format!("it has {}", list(names().map(brief))),
+    match meant(names, name) {
+        Some(meant) => format!("did you mean `{}`?", brief(meant)),
+        None => format!(
+            "it has {}",
+            list(names.iter().map(|name| brief(name.as_ref())))
+        ),
     }
 }
 

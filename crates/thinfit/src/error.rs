@@ -20,10 +20,8 @@ pub enum Error {
         /// The shape that was given.
         found: String,
     },
-    /// A value that is NaN or infinite.
-    #[error(
-        "{what} has the value {value} at row {row}, column {column}; expected finite numbers: drop or repair this row"
-    )]
+    /// A value that is NaN or infinite, or whose square would be.
+    #[error("{what} has the value {value:?} at row {row}, column {column}; {}", unusable(*value))]
     NotFinite {
         /// Which table: `x`, `y` or `weights`.
         what: &'static str,
@@ -33,6 +31,16 @@ pub enum Error {
         column: usize,
         /// The value found.
         value: f64,
+    },
+    /// A row at which a model has no finite value: products of large inputs and weights may overflow.
+    #[error(
+        "{what}: the model overflows at row {row}; give rows near those that it was fitted to, or fit it again"
+    )]
+    Overflow {
+        /// Which table.
+        what: &'static str,
+        /// Row, counted from 0.
+        row: usize,
     },
     /// A cell of a table that holds something else than its column did in the samples.
     #[error(
@@ -144,6 +152,14 @@ pub enum Error {
         /// What to do.
         advice: &'static str,
     },
+}
+
+/// What is wrong with a value of [`Error::NotFinite`].
+fn unusable(value: f64) -> &'static str {
+    match value.is_finite() {
+        true => "it is beyond 1e150: use other units",
+        false => "expected finite numbers: drop or repair this row",
+    }
 }
 
 /// What to do with a cell that holds something else than its column did in the samples.

@@ -100,6 +100,7 @@ pub use fit::{
     Draft, Features, Job, fit, fit_features, fit_many_on, fit_on, on_threads, polish_many, resume,
     resume_on,
 };
+pub use math::digits::six_digits;
 pub use math::{elementary, row_list};
 pub use model::findings::{Findings, Tried};
 pub use model::model::{Deviation, Model};

@@ -143,6 +143,7 @@ fn quadrature(
             })
             .collect(),
         first,
+        second_error: 0.0,
         closed_form: true,
     }
 }

@@ -10,6 +10,7 @@ use thinfit_table::Writer;
 use crate::args::DataArgs;
 use crate::failure::Failure;
 use crate::memory::Memory;
+use crate::output::{check_table_name, tell_written};
 use crate::terminal;
 
 /// Names of the built-in problems.
@@ -19,8 +20,9 @@ pub fn names() -> Vec<&'static str> {
 
 /// Draws the samples and writes the table.
 pub fn run(args: &DataArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
-    if args.output.is_none() {
-        terminal::check_open()?;
+    match args.output.as_deref() {
+        Some(path) => check_table_name((path, "-o FILE"))?,
+        None => terminal::check_open()?,
     }
     let problem: Problem = args.problem.parse()?;
     let (dim, rows) = problem.settings()[0];
@@ -43,9 +45,12 @@ pub fn run(args: &DataArgs, memory: Memory, out: &mut impl Write) -> Result<(), 
     names.push("y".into());
     let mut writer = match &args.output {
         Some(path) => Writer::create(path)?,
-        None => Writer::new("standard output", out),
+        None => Writer::new("standard output", &mut *out),
     };
     writer.names(&names)?;
     writer.rows(table.as_ref())?;
-    Ok(writer.finish()?)
+    writer.finish()?;
+    args.output
+        .as_deref()
+        .map_or(Ok(()), |path| tell_written(out, path))
 }

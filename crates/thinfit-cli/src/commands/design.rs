@@ -12,7 +12,7 @@ use crate::args::{self, DesignArgs};
 use crate::columns::open;
 use crate::failure::Failure;
 use crate::memory::Memory;
-use crate::output::check_distinct;
+use crate::output::{check_distinct, check_table_name, tell_written};
 use crate::settings::read_toml;
 use crate::terminal;
 
@@ -24,7 +24,10 @@ pub fn run(args: &DesignArgs, memory: Memory, out: &mut impl Write) -> Result<()
         .flatten()
         .collect();
     match &args.output {
-        Some(output) => check_distinct(&inputs, &[(output.as_path(), "--output")])?,
+        Some(output) => {
+            check_distinct(&inputs, &[(output.as_path(), "--output")])?;
+            check_table_name((output, "--output"))?;
+        }
         None => terminal::check_open()?,
     }
     let space = space(&args.ranges)?;
@@ -42,7 +45,7 @@ pub fn run(args: &DesignArgs, memory: Memory, out: &mut impl Write) -> Result<()
     let rows = rows.map_err(|error| Failure::new(format!("--scheme: {error}")))?;
     let mut writer = match &args.output {
         Some(path) => Writer::create(path)?,
-        None => Writer::new("standard output", out),
+        None => Writer::new("standard output", &mut *out),
     };
     let inputs = space.inputs();
     let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
@@ -57,7 +60,10 @@ pub fn run(args: &DesignArgs, memory: Memory, out: &mut impl Write) -> Result<()
             Value::Level(text) => Cell::Text(text),
         }))?;
     }
-    Ok(writer.finish()?)
+    writer.finish()?;
+    args.output
+        .as_deref()
+        .map_or(Ok(()), |path| tell_written(out, path))
 }
 
 /// The ranges in a file.

@@ -5,15 +5,36 @@ use std::io::Write;
 use thinfit::Precision;
 use thinfit::file::write_whole;
 use thinfit_export::files;
-use thinfit_methods::Predictor;
 
 use crate::args::{ExportArgs, Language};
 use crate::failure::Failure;
 use crate::memory::Memory;
-use crate::output::{Output, check_distinct};
+use crate::output::{Output, check_distinct, tell_written};
+
+/// Significant digits of a formula.
+const DIGITS: u8 = 6;
+
+/// Refuses options that the language has no use for.
+fn check_options(args: &ExportArgs) -> Result<(), Failure> {
+    let (onnx, latex) = (
+        matches!(args.to, Language::Onnx),
+        matches!(args.to, Language::Latex),
+    );
+    let stray = [
+        ("--f32", "onnx", args.f32 && !onnx),
+        ("--digits", "latex", args.digits.is_some() && !latex),
+    ];
+    match stray.iter().find(|(.., stray)| *stray) {
+        None => Ok(()),
+        Some((option, language, _)) => Err(Failure::new(format!(
+            "{option}: expected `--to {language}` beside it, found another language; leave {option} out"
+        ))),
+    }
+}
 
 /// Translates the model and writes the file.
 pub fn run(args: &ExportArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
+    check_options(args)?;
     let precision = match args.f32 {
         true => Precision::F32,
         false => Precision::F64,
@@ -23,7 +44,7 @@ pub fn run(args: &ExportArgs, memory: Memory, out: &mut impl Write) -> Result<()
         Language::C => thinfit_export::Language::C,
         Language::Python => thinfit_export::Language::Python,
         Language::Js => thinfit_export::Language::JavaScript,
-        Language::Latex => thinfit_export::Language::Latex(args.digits.into()),
+        Language::Latex => thinfit_export::Language::Latex(args.digits.unwrap_or(DIGITS).into()),
     };
     let path = args
         .output
@@ -39,10 +60,10 @@ pub fn run(args: &ExportArgs, memory: Memory, out: &mut impl Write) -> Result<()
     let outputs = [Some(&path), header.as_ref()].into_iter().flatten();
     let outputs: Vec<Output<'_>> = outputs.map(|path| (&**path, "-o FILE")).collect();
     check_distinct(&[&args.model], &outputs)?;
-    let model = &Predictor::load_within(&args.model, memory.of_model(&args.model)?)?;
+    let model = &super::load(&args.model, memory)?;
     for (path, content) in files(model, language, &path) {
         write_whole(&path, &content)?;
-        writeln!(out, "wrote {}", path.display())?;
+        tell_written(out, &path)?;
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use crate::args::MinimiseArgs;
 use crate::digits::{counted, six_digits, two_digits};
 use crate::failure::Failure;
 use crate::memory::Memory;
-use crate::output::{Output, check_distinct, check_writable};
+use crate::output::{Output, check_distinct, check_table_name, check_writable, tell_all_written};
 use crate::picture::{check_format, save_as};
 
 /// Points of a front that are printed; a file has all.
@@ -46,6 +46,8 @@ pub fn run(args: &MinimiseArgs, memory: Memory, out: &mut impl Write) -> Result<
     let inputs = [Some(&args.model), args.ranges.as_ref()];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().map(|p| p.as_path()).collect();
     check_distinct(&inputs, &outputs)?;
+    let table = outputs.first().filter(|_| args.output.is_some());
+    table.copied().map_or(Ok(()), check_table_name)?;
     args.plot.as_deref().map_or(Ok(()), check_format)?;
     let model = super::load(&args.model, memory)?;
     let goals = goals(&model, args)?;
@@ -68,7 +70,8 @@ pub fn run(args: &MinimiseArgs, memory: Memory, out: &mut impl Write) -> Result<
             let optimum = &found;
             return write_json(out, &args.model, Told { optimum, words });
         }
-        return write_optimum(out, &region, &found);
+        write_optimum(out, &region, &found)?;
+        return tell_all_written(out, &outputs);
     }
     let found = front(&region, &goals, args.seed)?;
     if let Some(path) = &args.output {
@@ -81,7 +84,10 @@ pub fn run(args: &MinimiseArgs, memory: Memory, out: &mut impl Write) -> Result<
     }
     match args.json {
         true => write_json(out, &args.model, &found),
-        false => tell_front(out, args, &found),
+        false => {
+            tell_front(out, args, &found)?;
+            tell_all_written(out, &outputs)
+        }
     }
 }
 

@@ -32,11 +32,16 @@ fn ranges(path: Option<&Path>, model: &Predictor) -> Result<Ranges, Failure> {
     }
 }
 
-/// The model that a command was given, before its table.
+/// The model that a command was given.
 fn load(path: &Path, memory: Memory) -> Result<Predictor, Failure> {
+    Ok(Predictor::load_within(path, memory.of_model(path)?)?)
+}
+
+/// The model that `command` was given before a table.
+fn load_before_table(path: &Path, memory: Memory, command: &str) -> Result<Predictor, Failure> {
     Predictor::load_within(path, memory.of_model(path)?).map_err(|error| match error {
         error @ thinfit::Error::Format { .. } => Failure::new(format!(
-            "{error}; the model comes before the table, as in `thinfit predict MODEL DATA`"
+            "{error}; the model comes before the table, as in `thinfit {command} MODEL DATA`"
         )),
         error => error.into(),
     })

@@ -17,7 +17,7 @@ use crate::commands::inspect::largest_pairs;
 use crate::commands::predict::tell_dropped;
 use crate::failure::Failure;
 use crate::memory::Memory;
-use crate::output::{Output, check_distinct};
+use crate::output::{Output, check_distinct, tell_written};
 use crate::progress::Progress;
 
 /// The formats of every picture.
@@ -41,7 +41,10 @@ const POLISH: f64 = 50.0;
 
 /// Draws everything there is to draw.
 pub fn run(args: &PlotArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
-    let model = super::load(&args.model, memory)?;
+    let model = match args.data {
+        Some(_) => super::load_before_table(&args.model, memory, "plot")?,
+        None => super::load(&args.model, memory)?,
+    };
     check_pictures(args, model.outputs())?;
     let table = match &args.data {
         None => None,
@@ -165,7 +168,7 @@ pub fn save(
     for (format, content) in FORMATS.into_iter().zip([canvas.to_svg().as_bytes(), &png]) {
         let path = picture_file(folder, name, format);
         write_whole(&path, content)?;
-        writeln!(out, "wrote {}", path.display())?;
+        tell_written(out, &path)?;
     }
     Ok(())
 }
@@ -229,7 +232,13 @@ fn importance_bars(
     let inputs: Vec<String> = order.iter().map(|&j| factors[j].name.clone()).collect();
     let mut notes: Vec<String> = largest_pairs(factors, sensitivity, PAIRS)
         .iter()
-        .map(|(a, b, share)| format!("{a} and {b} do {share:.3} together"))
+        .map(|pair| {
+            format!(
+                "{} do {:.3} together",
+                pair.inputs.join(" and "),
+                pair.share
+            )
+        })
         .collect();
     notes.extend(model.warning());
     importance(Importance {
@@ -254,17 +263,13 @@ fn effect_curves(
         curves.push(Curve::new(model, o, factors, k, x)?);
     }
     let panels: Vec<Effect<'_>> = curves.iter().map(Curve::panel).collect();
-    let note = match curves.iter().any(|curve| curve.band.is_some()) {
-        true => {
-            format!("{}; bands: 90 % or more for the mean", model.kind())
-        }
-        false => model.kind(),
+    let bands = match curves.iter().any(|curve| curve.band.is_some()) {
+        true => "; bands: 90 % or more for the mean",
+        false => "",
     };
+    let note = format!("averaged over the other inputs{bands}\n{}", model.kind());
     Ok(effects(Effects {
-        title: &format!(
-            "Effect of each input on {}, averaged over the others",
-            model.outputs()[o]
-        ),
+        title: &format!("Effect of each input on {}", model.outputs()[o]),
         note: &note,
         quantity: &model.outputs()[o],
         effects: &panels,

@@ -7,12 +7,14 @@ use thinfit_methods::{Outside, Predictor};
 use thinfit_table::{Cell, Cells, Reader, Writer};
 
 use crate::args::{self, Missing, PredictArgs};
-use crate::columns::{self, Block, match_inputs, next_rows, open_to_predict, select_also};
+use crate::columns::{
+    self, Block, in_table, match_inputs, next_rows, open_to_predict, select_also,
+};
 use crate::digits::counted;
-use crate::extrapolation::warn;
+use crate::extrapolation::{warn, warn_clipped};
 use crate::failure::Failure;
 use crate::memory::Memory;
-use crate::output::{Output, check_distinct, check_writable};
+use crate::output::{Output, check_distinct, check_table_name, check_writable, tell_written};
 use crate::progress::Progress;
 use crate::terminal;
 
@@ -32,10 +34,11 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
     let files = columns::files(&args.data, &args.more);
     let inputs = [&[args.model.as_path()], &files[..]].concat();
     check_distinct(&inputs, &outputs)?;
+    outputs.iter().copied().try_for_each(check_table_name)?;
     if outputs.is_empty() {
         terminal::check_open()?;
     }
-    let model = super::load(&args.model, memory)?;
+    let model = super::load_before_table(&args.model, memory, "predict")?;
     // Refuse what the model cannot do before anything is read or written.
     let border = Mat::from_fn(1, model.inputs().len(), |_, j| model.domain()[j][0]);
     let (_, too_few) = evaluate(args, &model, border.as_ref())?;
@@ -47,10 +50,13 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
     outputs.into_iter().try_for_each(check_writable)?;
     let mut writer = match &args.output {
         Some(path) => Writer::create(path)?,
-        None => Writer::new("standard output", out),
+        None => Writer::new("standard output", &mut *out),
     };
     let (progress, mut rows) = (Progress::counting(args.quiet), 0);
-    let mut outside = Outside::of(&model);
+    let mut outside = match args.outside {
+        args::Outside::Clip => Outside::exactly(&model),
+        args::Outside::Warn | args::Outside::Error => Outside::of(&model),
+    };
     let predicted = names(args, &model, &keep);
     let header = [keep, predicted].concat();
     writer.names(&header)?;
@@ -75,7 +81,8 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
             _ => x,
         };
         let predicted = pool.install(|| evaluate(args, &model, x));
-        let (y, _) = predicted.map_err(|error| in_table(error, rows))?;
+        let place = |row: usize| block.places[row];
+        let (y, _) = predicted.map_err(|error| in_table(error, &reader, &model, place))?;
         match kept.is_empty() && y.nrows() == block.rows {
             true => writer.rows(y.as_ref())?,
             false => write_beside(&mut writer, &reader, &block, &kept, &y)?,
@@ -86,39 +93,25 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
     }
     progress.finish();
     gaps.tell(rows, &Progress::new(args.quiet));
-    if !args.quiet {
-        if args.outside == args::Outside::Warn {
-            warn(&outside, &model);
-        }
-        if let (Some(level), Some(rows)) = (args.interval, too_few.filter(|_| rows > 0)) {
-            // A warning that no one reads is no reason to fail.
-            let _ = writeln!(
-                terminal::stderr(),
-                "warning: --interval {level}: the level cannot be had from {}, so the bounds are infinite; \
-                 ask for a lower one or fit more rows",
-                counted(rows, "row"),
-            );
-        }
+    // What changes how the numbers are to be read is said to quiet users, too.
+    match args.outside {
+        args::Outside::Warn => warn(&outside, &model),
+        args::Outside::Clip => warn_clipped(&outside, &model),
+        args::Outside::Error => {}
     }
-    Ok(writer.finish()?)
-}
-
-/// The error with its row counted from the start of the table, `before` rows of which are in earlier blocks.
-pub fn in_table(error: thinfit::Error, before: usize) -> thinfit::Error {
-    match error {
-        thinfit::Error::NotFinite {
-            what,
-            row,
-            column,
-            value,
-        } => thinfit::Error::NotFinite {
-            what,
-            row: before + row,
-            column,
-            value,
-        },
-        error => error,
+    if let (Some(level), Some(rows)) = (args.interval, too_few.filter(|_| rows > 0)) {
+        // A warning that no one reads is no reason to fail.
+        let _ = writeln!(
+            terminal::stderr(),
+            "warning: --interval {level}: the level cannot be had from {}, so the bounds are infinite; \
+             ask for a lower one or fit more rows",
+            counted(rows, "row"),
+        );
     }
+    writer.finish()?;
+    args.output
+        .as_deref()
+        .map_or(Ok(()), |path| tell_written(out, path))
 }
 
 /// Rows without a prediction, and cells that were filled in.
@@ -144,10 +137,7 @@ impl Gaps {
     }
 
     fn tell(&self, of: usize, progress: &Progress) {
-        let filled = counted(self.filled, "missing value");
-        if self.filled > 0 {
-            progress.note(format!("{filled} filled in as in the samples"));
-        }
+        tell_filled(self.filled, progress);
         if self.rows > 0 {
             let more = if self.rows > self.first.len() {
                 ", …"
@@ -269,6 +259,14 @@ fn evaluate(
         Mat::from_fn(x.nrows(), columns.len(), |i, j| columns[j][i]),
         unbounded.map(|bounds| bounds.rows),
     ))
+}
+
+/// Reports how many missing values the model has filled in.
+pub fn tell_filled(values: usize, progress: &Progress) {
+    if values > 0 {
+        let filled = counted(values, "missing value");
+        progress.note(format!("{filled} filled in as in the samples"));
+    }
 }
 
 /// Reports how many rows were left out.

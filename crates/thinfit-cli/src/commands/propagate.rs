@@ -11,10 +11,10 @@ use thinfit_table::{Cell, Writer};
 
 use crate::args::PropagateArgs;
 use crate::commands::minimise::output_indices;
-use crate::digits::{counted, six_digits, two_digits};
+use crate::digits::{column_width, counted, six_digits, two_digits};
 use crate::failure::Failure;
 use crate::memory::Memory;
-use crate::output::{Output, check_distinct, check_writable};
+use crate::output::{Output, check_distinct, check_table_name, check_writable, tell_all_written};
 use crate::picture::{check_format, save_as};
 use crate::progress::Progress;
 use crate::settings::read_toml;
@@ -49,6 +49,8 @@ pub fn run(args: &PropagateArgs, memory: Memory, out: &mut impl Write) -> Result
     ];
     let outputs: Vec<Output<'_>> = outputs.into_iter().flatten().collect();
     check_distinct(&[&args.model, &args.inputs], &outputs)?;
+    let table = outputs.first().filter(|_| args.output.is_some());
+    table.copied().map_or(Ok(()), check_table_name)?;
     args.plot.as_deref().map_or(Ok(()), check_format)?;
     let model = super::load(&args.model, memory)?;
     let given = given(&args.inputs)?;
@@ -91,9 +93,6 @@ pub fn run(args: &PropagateArgs, memory: Memory, out: &mut impl Write) -> Result
     if let Some(writer) = writer {
         writer.finish()?;
     }
-    if let Some(path) = &args.plot {
-        save_as(path, &picture(&found))?;
-    }
     let probability = |(side, o, limit): &(&'static str, usize, f64)| {
         let spread = &found.outputs[*o];
         let estimate = |values: &[f64]| match *side {
@@ -109,6 +108,9 @@ pub fn run(args: &PropagateArgs, memory: Memory, out: &mut impl Write) -> Result
         }
     };
     let beyond: Vec<Beyond> = beyond.iter().map(probability).collect();
+    if let Some(path) = &args.plot {
+        save_as(path, &picture(&found, &beyond))?;
+    }
     if args.json {
         let answer = Answer {
             model: &args.model,
@@ -118,7 +120,8 @@ pub fn run(args: &PropagateArgs, memory: Memory, out: &mut impl Write) -> Result
         serde_json::to_writer(&mut *out, &answer)?;
         return Ok(writeln!(out)?);
     }
-    write_report(out, &found, &beyond)
+    write_report(out, &found, &beyond)?;
+    tell_all_written(out, &outputs)
 }
 
 /// The distributions in a file.
@@ -194,9 +197,10 @@ fn write_report(
         )?;
     }
     for spread in &found.outputs {
+        let first = column_width([spread.output.as_str()], 20);
         writeln!(
             out,
-            "\n{:<20}{:>14}{:>10}{}",
+            "\n{:<first$}{:>14}{:>10}{}",
             spread.output,
             "model",
             "±",
@@ -217,19 +221,15 @@ fn write_report(
         };
         let observed = spread.observation.as_ref().map(lines);
         for (k, (name, estimate)) in lines(&spread.model).iter().enumerate() {
-            write_line(
-                out,
-                name,
-                *estimate,
-                observed.as_ref().map(|lines| lines[k].1),
-            )?;
+            let observed = observed.as_ref().map(|lines| lines[k].1);
+            write_line(out, (name, first), *estimate, observed)?;
         }
         for beyond in beyond
             .iter()
             .filter(|beyond| beyond.output == spread.output)
         {
             let name = format!("{} {}", beyond.side, beyond.limit);
-            write_line(out, &name, beyond.model, beyond.observation)?;
+            write_line(out, (&name, first), beyond.model, beyond.observation)?;
             let never = |estimate: &Estimate| estimate.value == 0.0;
             if never(&beyond.model) {
                 writeln!(
@@ -270,7 +270,7 @@ fn write_report(
 
 fn write_line(
     out: &mut impl Write,
-    name: &str,
+    (name, first): (&str, usize),
     model: Estimate,
     observed: Option<Estimate>,
 ) -> Result<(), Failure> {
@@ -282,11 +282,28 @@ fn write_line(
         )
     });
     let (value, error) = (six_digits(model.value), two_digits(model.error));
-    Ok(writeln!(out, "{name:<20}{value:>14}{error:>10}{observed}")?)
+    Ok(writeln!(
+        out,
+        "{name:<first$}{value:>14}{error:>10}{observed}"
+    )?)
 }
 
-/// Histograms of the model's values.
-fn picture(found: &Propagation) -> thinfit_plot::Canvas {
+/// Histograms of the model's values, with the limits that were asked about.
+fn picture(found: &Propagation, beyond: &[Beyond]) -> thinfit_plot::Canvas {
+    let limits: Vec<Vec<(String, f64)>> = (found.outputs.iter())
+        .map(|spread| {
+            let of_output = beyond
+                .iter()
+                .filter(|beyond| beyond.output == spread.output);
+            let named = |beyond: &Beyond| {
+                let percent = two_digits(100.0 * beyond.model.value);
+                (format!("{percent} % {}", beyond.side), beyond.limit)
+            };
+            let mut limits: Vec<(String, f64)> = of_output.map(named).collect();
+            limits.sort_by(|a, b| a.1.total_cmp(&b.1));
+            limits
+        })
+        .collect();
     let marks: Vec<Vec<(String, f64)>> = found
         .outputs
         .iter()
@@ -301,11 +318,12 @@ fn picture(found: &Propagation) -> thinfit_plot::Canvas {
     let outputs: Vec<Histogram<'_>> = found
         .outputs
         .iter()
-        .zip(&marks)
-        .map(|(spread, marks)| Histogram {
+        .zip(marks.iter().zip(&limits))
+        .map(|(spread, (marks, limits))| Histogram {
             quantity: &spread.output,
             values: &spread.values,
             marks,
+            limits,
         })
         .collect();
     distributions("What follows from the inputs", &outputs)

@@ -12,7 +12,7 @@ use crate::columns::{match_inputs, open, read, targets};
 use crate::commands::predict::tell_dropped;
 use crate::failure::Failure;
 use crate::memory::Memory;
-use crate::output::{check_distinct, check_writable};
+use crate::output::{check_distinct, check_writable, tell_written};
 use crate::progress::Progress;
 
 /// Reads the model and the table, and writes the page.
@@ -25,7 +25,10 @@ pub fn run(args: &ReportArgs, memory: Memory, out: &mut impl Write) -> Result<()
     let inputs = [Some(&args.model), args.data.as_ref()];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
     check_distinct(&inputs, &[output])?;
-    let model = super::load(&args.model, memory)?;
+    let model = match args.data {
+        Some(_) => super::load_before_table(&args.model, memory, "report")?,
+        None => super::load(&args.model, memory)?,
+    };
     check_writable(output)?;
     let rows = match &args.data {
         None => None,
@@ -40,7 +43,7 @@ pub fn run(args: &ReportArgs, memory: Memory, out: &mut impl Write) -> Result<()
         Progress::new(false).note(seen.caption(rows.x.nrows()));
     }
     write_whole(&path, html.as_bytes())?;
-    Ok(writeln!(out, "wrote {}", path.display())?)
+    tell_written(out, &path)
 }
 
 /// The rows of the table.

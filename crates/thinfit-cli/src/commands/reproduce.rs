@@ -19,6 +19,7 @@ use crate::device::gpu;
 use crate::failure::Failure;
 use crate::forecast::Forecast;
 use crate::interrupt;
+use crate::output::tell_written;
 use crate::progress::Progress;
 use crate::settings;
 
@@ -179,7 +180,7 @@ fn write_report(out: &mut impl Write, folder: &Path, report: &Report) -> Result<
     for (name, text) in files {
         let path = folder.join(name);
         write_whole(&path, text.as_bytes())?;
-        writeln!(out, "wrote {}", path.display())?;
+        tell_written(out, &path)?;
     }
     if let Some(figure) = &figure {
         save(out, folder, "figure1", &figure.canvas())?;

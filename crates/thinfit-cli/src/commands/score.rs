@@ -4,11 +4,12 @@ use std::io::Write;
 use std::path::Path;
 
 use serde::Serialize;
+use thinfit::Mat;
 use thinfit_methods::{Outside, explained};
 
-use crate::args::ScoreArgs;
-use crate::columns::{Block, files, match_inputs, next_block, open_all, targets};
-use crate::commands::predict::{block, in_table, tell_dropped};
+use crate::args::{Missing, ScoreArgs};
+use crate::columns::{files, in_table, match_inputs, next_rows, open_to_predict, targets};
+use crate::commands::predict::{block, tell_dropped, tell_filled};
 use crate::digits::{column_width, four_digits, r2_digits};
 use crate::extrapolation::warn;
 use crate::failure::Failure;
@@ -60,8 +61,8 @@ impl Sums {
 /// Measures the errors and prints them.
 pub fn run(args: &ScoreArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
     check_distinct(&[&args.model, &args.data], &[])?;
-    let model = super::load(&args.model, memory)?;
-    let mut reader = open_all(&files(&args.data, &args.more), &args.table, memory, true)?;
+    let model = super::load_before_table(&args.model, memory, "score")?;
+    let mut reader = open_to_predict(&files(&args.data, &args.more), &args.table, memory, &model)?;
     let targets = targets(&reader, &args.target, &model)?;
     match_inputs(&mut reader, &model, &targets)?;
     let mut outside = Outside::of(&model);
@@ -70,20 +71,30 @@ pub fn run(args: &ScoreArgs, memory: Memory, out: &mut impl Write) -> Result<(),
         0,
         vec![Sums::default(); targets.len()],
     );
-    let mut fitted = 0;
+    let (mut fitted, mut dropped, mut filled) = (0, 0, 0);
     let rows_at_a_time = block(d + targets.len());
-    while let Some(Block { x: block, .. }) = next_block(&mut reader, &model, rows_at_a_time)? {
-        let x = block.as_ref().subcols(0, d);
-        outside.count(&model, x);
-        let f = model.predict(x).map_err(|error| in_table(error, rows))?;
-        if targets.len() == model.outputs().len() {
-            let y = block.as_ref().subcols(d, targets.len());
-            fitted += model.fitted_among(x, y, f.as_ref());
-        }
-        for i in 0..block.nrows() {
+    let fill = matches!(args.table.missing, Some(Missing::Mean));
+    while let Some(block) = next_rows(&mut reader, &model, rows_at_a_time, fill)? {
+        // A model may fill in an input; what was not measured cannot be scored.
+        let is_measured = |i: &usize| (d..d + targets.len()).all(|j| !block.x[(*i, j)].is_nan());
+        let measured: Vec<usize> = (0..block.x.nrows()).filter(is_measured).collect();
+        dropped += block.rows - measured.len();
+        filled += block.filled;
+        let part = |from: usize, columns: usize| {
+            Mat::from_fn(measured.len(), columns, |i, j| {
+                block.x[(measured[i], from + j)]
+            })
+        };
+        let (x, y) = (part(0, d), part(d, targets.len()));
+        outside.count(&model, x.as_ref());
+        let place = |row: usize| block.places[measured[row]];
+        let f = model.predict(x.as_ref());
+        let f = f.map_err(|error| in_table(error, &reader, &model, place))?;
+        fitted += model.fitted_among(x.as_ref(), y.as_ref(), f.as_ref());
+        for i in 0..y.nrows() {
             rows += 1;
             for (o, sums) in sums.iter_mut().enumerate() {
-                sums.add(rows, block[(i, d + o)], f[(i, o)]);
+                sums.add(rows, y[(i, o)], f[(i, o)]);
             }
         }
     }
@@ -102,7 +113,9 @@ pub fn run(args: &ScoreArgs, memory: Memory, out: &mut impl Write) -> Result<(),
             targets[o]
         )));
     }
-    tell_dropped(reader.dropped(), &Progress::new(false));
+    let progress = Progress::new(false);
+    tell_dropped(dropped, &progress);
+    tell_filled(filled, &progress);
     warn(&outside, &model);
     if fitted > 0 {
         // A warning that no one reads is no reason to fail.

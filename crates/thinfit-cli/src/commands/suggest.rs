@@ -12,7 +12,7 @@ use crate::args::{self, SuggestArgs};
 use crate::columns::{match_inputs, open, read};
 use crate::failure::Failure;
 use crate::memory::Memory;
-use crate::output::check_distinct;
+use crate::output::{check_distinct, check_table_name, tell_written};
 use crate::terminal;
 
 /// Chooses the rows and writes the table.
@@ -24,7 +24,10 @@ pub fn run(args: &SuggestArgs, memory: Memory, out: &mut impl Write) -> Result<(
     ];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().map(|p| p.as_path()).collect();
     match &args.output {
-        Some(output) => check_distinct(&inputs, &[(output.as_path(), "--output")])?,
+        Some(output) => {
+            check_distinct(&inputs, &[(output.as_path(), "--output")])?;
+            check_table_name((output, "--output"))?;
+        }
         None => terminal::check_open()?,
     }
     let model = super::load(&args.model, memory)?;
@@ -43,7 +46,7 @@ pub fn run(args: &SuggestArgs, memory: Memory, out: &mut impl Write) -> Result<(
     let rows = suggest(&model, &ranges, goal, args.rows as usize, taken, args.seed)?;
     let mut writer = match &args.output {
         Some(path) => Writer::create(path)?,
-        None => Writer::new("standard output", out),
+        None => Writer::new("standard output", &mut *out),
     };
     let factors = ranges.factors();
     let names: Vec<&str> = factors.iter().map(|factor| factor.name.as_str()).collect();
@@ -64,7 +67,10 @@ pub fn run(args: &SuggestArgs, memory: Memory, out: &mut impl Write) -> Result<(
             },
         ))?;
     }
-    Ok(writer.finish()?)
+    writer.finish()?;
+    args.output
+        .as_deref()
+        .map_or(Ok(()), |path| tell_written(out, path))
 }
 
 /// What the rows are for, with the output that is searched.

@@ -33,7 +33,7 @@ fn a_plan_fills_the_ranges_and_can_grow() {
         // What exists is kept away from, or gone on after.
         write(&folder, "done.csv", &plan);
         let more = [&arguments[..], &["--add-to=done.csv", "-o=more.csv"]].concat();
-        succeed(&folder, &more);
+        assert_eq!(succeed(&folder, &more), "wrote more.csv\n");
         let more = read(&folder, "more.csv");
         assert_eq!(more.lines().count(), 17);
         assert!(
@@ -41,6 +41,18 @@ fn a_plan_fills_the_ranges_and_can_grow() {
             "{scheme}"
         );
     }
+}
+
+#[test]
+fn a_table_of_tabs_has_the_same_cells() {
+    let folder = folder("design-tabs");
+    write(&folder, "ranges.toml", RANGES);
+    let arguments = ["design", "ranges.toml", "--rows=9"];
+    let commas = succeed(&folder, &arguments);
+    succeed(&folder, &[&arguments[..], &["-o=plan.tsv"]].concat());
+    let tabs = read(&folder, "plan.tsv");
+    let quoted = tabs.replace("brass, soft", "soft").contains(',');
+    assert!(!quoted && tabs.replace('\t', ",") == commas, "{tabs}");
 }
 
 #[test]
@@ -63,6 +75,10 @@ fn ranges_that_are_none_are_named() {
             &["ranges.toml: expected TOML such as `speed = [1, 9]`"],
         ),
         ("a = ['x']", &["`a`: expected two levels or more, found 1"]),
+        (
+            "b = [1, 2]\nwall thickness = [1, 2]",
+            &["a name with blanks stands in quotes: \"wall thickness\" = …"],
+        ),
     ] {
         write(&folder, "ranges.toml", text);
         fail(&folder, &arguments, words);
@@ -77,6 +93,19 @@ fn ranges_that_are_none_are_named() {
     );
     write(&folder, "done.csv", "a\n0.5\n");
     fail(&folder, &more, &["b"]);
+    fail(
+        &folder,
+        &["design", "ranges.toml", "--rows=0"],
+        &["expected a number of rows from 1 to 50000"],
+    );
+    for name in ["plan.xlsx", "plan.ODS", "plan.parquet"] {
+        let output = format!("-o={name}");
+        fail(
+            &folder,
+            &[&arguments[..], &[&output]].concat(),
+            &[name, "such as table.csv or table.tsv"],
+        );
+    }
     let clash = [&arguments[..], &["-o=ranges.toml"]].concat();
     fail(&folder, &clash, &["ranges.toml"]);
 }

@@ -34,6 +34,13 @@ fn every_language_gives_a_file() {
         &["export", "model.json", "--to", "c", "-o", "pump.h"],
         &["pump.h", ".c"],
     );
+    for (language, option, right) in [("c", "--f32", "onnx"), ("onnx", "--digits=3", "latex")] {
+        fail(
+            &folder,
+            &["export", "model.json", "--to", language, option],
+            &[&format!("expected `--to {right}` beside it")],
+        );
+    }
     fail(
         &folder,
         &["export", "absent.json", "--to", "c"],

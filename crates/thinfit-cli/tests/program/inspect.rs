@@ -56,6 +56,63 @@ fn a_ridge_is_told_where_there_is_one() {
     );
 }
 
+#[test]
+fn text_and_long_names_are_told_as_the_users_columns() {
+    const LONG: &str = "temperature of the cooling water at the inlet of the exchanger";
+    let folder = folder("inspect-text");
+    let mut table = format!("{LONG},site,material,y\n");
+    for i in 0..90 {
+        let wave = |k: usize| ((i * k) % 89) as f64 / 89.0;
+        let (site, material) = (["A", "B", "C"][i * 7 % 11 % 3], ["steel", "brass"][i % 2]);
+        let level = [0.0, 0.5, -0.4][i * 7 % 11 % 3] * (1 + i % 2) as f64;
+        let y = (5.0 * wave(13)).sin() + level + 0.01 * wave(31);
+        table += &format!("{},{site},{material},{y}\n", wave(13));
+    }
+    write(&folder, "train.csv", table);
+    let fit = [
+        "fit",
+        "train.csv",
+        "--target=y",
+        "-q",
+        "--thin",
+        "--budget=5",
+    ];
+    let told = succeed(&folder, &fit);
+    let report = succeed(&folder, &["inspect", "model.json", "train.csv"]);
+    assert!(report.contains("; 3 inputs, 1 output\n"), "{report}");
+    // The numbers of a long name stand below it, in their columns.
+    let lines: Vec<&str> = report.lines().collect();
+    let head = lines
+        .iter()
+        .find(|line| line.contains("Sobol first"))
+        .unwrap();
+    let start = head.find("Sobol first").unwrap();
+    let at = lines.iter().position(|line| line.trim() == LONG).unwrap();
+    let (blanks, numbers) = lines[at + 1].split_at(start);
+    assert!(
+        blanks.trim().is_empty() && numbers.starts_with("0."),
+        "{report}"
+    );
+    let site = lines
+        .iter()
+        .find(|line| line.starts_with("  site "))
+        .unwrap();
+    assert!(site[start..].starts_with("0.") && site.ends_with("3 levels"));
+    for words in ["site = ", "material = steel: "] {
+        assert!(report.contains(words), "`{words}` is missing in\n{report}");
+    }
+    // Terms are of columns, and a candidate that is best has the lowest error.
+    assert!(!told.contains("f(site="), "{told}");
+    let best = told.contains("predicts unseen rows best");
+    let json: serde_json::Value = serde_json::from_str(&read(&folder, "model.json")).unwrap();
+    let tried = json["record"]["findings"]["tried"].as_array().unwrap();
+    let error = |k: usize| tried[k]["mse"][0].as_f64().unwrap();
+    assert!(
+        !best || (1..tried.len()).all(|k| error(0) <= error(k)),
+        "{told}"
+    );
+}
+
 /// A table in which b follows a, and a text says what stone it is.
 fn dependent(rows: usize) -> String {
     let mut table = "a,b,stone,y\n".to_owned();

@@ -23,7 +23,7 @@ fn predictions_are_those_of_the_library_to_the_last_bit() {
             &folder,
             &["predict", "model.json", "train.csv", "-o", "out.csv"]
         ),
-        ""
+        "wrote out.csv\n"
     );
     assert_eq!(read(&folder, "out.csv"), printed);
     let one = succeed(
@@ -257,8 +257,9 @@ fn columns_are_kept_and_extrapolation_is_reported() {
     let plain = succeed(&folder, &["predict", "model.json", "new.csv"]);
     let predicted = |rows: &[Vec<f64>]| rows.iter().map(|r| r[r.len() - 1]).collect::<Vec<_>>();
     assert_eq!(predicted(&numbers(&plain).1), predicted(&rows));
+    // Quiet users are told what changes how the numbers are to be read.
     let quiet = thinfit(&folder, &["predict", "model.json", "new.csv", "--quiet"]);
-    assert_eq!(text(&quiet.stderr), "");
+    assert_eq!(text(&quiet.stderr), warning);
 }
 
 #[test]
@@ -275,8 +276,12 @@ fn rows_outside_are_refused_clipped_or_without_bounds() {
         &[&arguments[..], &["--outside=error"]].concat(),
         &words,
     );
-    let clipped = thinfit(&folder, &[&arguments[..], &["--outside=clip"]].concat());
-    assert_eq!(text(&clipped.stderr), "");
+    let clip = [&arguments[..], &["--outside=clip", "-q"]].concat();
+    let clipped = thinfit(&folder, &clip);
+    assert_eq!(
+        text(&clipped.stderr),
+        "warning: 1 of 2 rows outside the ranges of the training samples (a in 1), predicted at the nearest place inside\n"
+    );
     let (_, clipped) = numbers(&text(&clipped.stdout));
     assert_eq!(clipped[0], warned[0]);
     assert!(clipped[1].iter().all(|value| value.is_finite()));
@@ -343,9 +348,50 @@ fn rows_with_gaps_keep_their_lines_and_means_fill_them_as_in_the_fit() {
     let model = Model::load(folder.join("model.json")).unwrap();
     let expected = model.predict(filled.as_ref()).unwrap()[(0, 0)];
     assert!((rows[3][0] - expected).abs() < 1e-9 * expected.abs().max(1.0));
+    // Whoever does not know of it is told.
     fail(
         &folder,
-        &["score", "model.json", "gaps.csv", "--missing=mean"],
-        &["as they were measured"],
+        &["predict", "model.json", "gaps.csv"],
+        &["6 of 60 rows have gaps", "--missing drop", "--missing mean"],
     );
+    let score = [
+        "score",
+        "model.json",
+        "gaps.csv",
+        "--missing=mean",
+        "--json",
+    ];
+    let output = thinfit(&folder, &score);
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("6 missing values filled in as in the samples"),
+        "{said}"
+    );
+    let score: serde_json::Value = serde_json::from_str(&text(&output.stdout)).unwrap();
+    let squares = (0..60).map(|i| (y[(i, 0)] - rows[i][0]).powi(2));
+    let mse = score["scores"][0]["mse"].as_f64().unwrap();
+    assert!((mse * 60.0 / squares.sum::<f64>() - 1.0).abs() < 1e-9);
+    // What was not measured is not scored.
+    write(&folder, "unmeasured.csv", "a,b,y\n0.2,,0.3\n0.3,0.2,\n");
+    let score = ["score", "model.json", "unmeasured.csv", "--missing=mean"];
+    let output = thinfit(&folder, &score);
+    assert!(text(&output.stdout).ends_with(" 1\n"));
+    assert!(text(&output.stderr).contains("left out 1 row"));
+}
+
+#[test]
+fn the_line_of_a_bad_row_is_right_after_rows_that_were_left_out() {
+    let folder = fitted("predict-place");
+    write(
+        &folder,
+        "new.csv",
+        "a,b,y\n0.1,0.2,1\n,0.2,1\n0.1,0.2,\n0.3,1e200,1\n",
+    );
+    for command in ["predict", "score"] {
+        let arguments = [command, "model.json", "new.csv", "--missing=drop"];
+        let output = thinfit(&folder, &arguments);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("new.csv:5: column `b` is 1e200"), "{said}");
+    }
 }

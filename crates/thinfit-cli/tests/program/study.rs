@@ -204,6 +204,15 @@ fn what_cannot_be_minimised_is_named() {
             &["expected one of its levels, found `wood`"],
         ),
         (
+            &["--fix=width=wide"],
+            &["0 to 4, found `wide`, which is no number"],
+        ),
+        (
+            &["--within=2 width <= 3"],
+            &["found `width <= 3`; write a product with `*`"],
+        ),
+        (&["-o=best.xlsx"], &["such as table.csv"]),
+        (
             &["--within=width >= 9"],
             &["--within `width >= 9`", "missed by at least 5"],
         ),
@@ -251,6 +260,8 @@ fn uncertain_inputs_are_propagated() {
         "--plot=spread.svg",
     ];
     let told = succeed(&folder, &arguments);
+    let written = "\n\nwrote draws.csv\nwrote spread.svg\n";
+    assert!(told.ends_with(written), "{told}");
     assert!(told.starts_with("5000 draws\neven over the ranges of the samples, since nothing was said of them: v [m/s]\n"), "{told}");
     assert!(
         told.contains("standard deviation") && told.contains("\nabove 2.7 "),
@@ -260,7 +271,9 @@ fn uncertain_inputs_are_propagated() {
     let draws = read(&folder, "draws.csv");
     assert_eq!(draws.lines().count(), 5001);
     assert!(draws.starts_with("width,\"v [m/s]\",kind,cost,noise\n") && !draws.contains("lead"));
-    assert!(read(&folder, "spread.svg").contains("5,000 draws"));
+    let picture = read(&folder, "spread.svg");
+    assert!(picture.contains("5,000 draws; up to 0."), "{picture}");
+    assert!(picture.contains("% above: 2.70"), "{picture}");
     let json = [&arguments[..4], &["--json", "--below=noise=2"]].concat();
     let json: serde_json::Value = serde_json::from_str(&succeed(&folder, &json)).unwrap();
     // (x − 1)² + v + dear: 1.01 + 1.5 + 0.25.
@@ -305,6 +318,10 @@ fn distributions_that_are_none_are_named() {
         (
             "kind = { wood = 1 }",
             &["expected one of its levels, found `wood`"],
+        ),
+        (
+            "kind = { steel = 0.7, brass = 0.2 }",
+            &["`kind`: expected probabilities that add up to 1, found 0.9"],
         ),
         ("kind = { normal = [1, 1] }", &["`kind`: expected levels"]),
         (

@@ -41,6 +41,8 @@ fn suggested_rows_are_rows_of_the_users_table() {
     assert_eq!(succeed(&folder, &arguments), rows);
     for line in rows.lines().skip(1) {
         let cells: Vec<&str> = line.split(',').collect();
+        // As many digits as a person would set.
+        assert!(cells[0].len() <= 8 && cells[1].len() <= 12, "{line}");
         assert!(
             (0.0..4.0).contains(&cells[0].parse::<f64>().unwrap()),
             "{line}"
@@ -61,7 +63,13 @@ fn suggested_rows_are_rows_of_the_users_table() {
     let more = succeed(&folder, &[&arguments[..], &["--add-to=next.csv"]].concat());
     assert_ne!(more, rows);
     // The least value, and ranges beyond those of the samples.
-    let least = ["suggest", "model.json", "--rows=2", "--goal=minimum"];
+    let least = [
+        "suggest",
+        "model.json",
+        "--rows=2",
+        "--goal=minimum",
+        "-t=y",
+    ];
     let found = succeed(&folder, &least);
     let line = found.lines().nth(1).unwrap();
     let a: f64 = line.split(',').next().unwrap().parse().unwrap();
@@ -93,6 +101,16 @@ fn what_cannot_be_suggested_is_refused() {
         );
     }
     write(&folder, "ranges.toml", "b = [1, 2]\n");
+    write(&folder, "other.json", "{}");
+    let message = fail(
+        &folder,
+        &["suggest", "other.json"],
+        &[
+            "other.json: expected a model",
+            "give a model that thinfit wrote",
+        ],
+    );
+    assert!(!message.contains("before the table"), "{message}");
     for (arguments, words) in [
         (
             &["plain.json"][..],

@@ -91,13 +91,35 @@ fn words(
     };
     let mut words = Vec::new();
     let loss = 100.0 * (errors.error() / best.error().max(f64::MIN_POSITIVE) - 1.0);
+    // The ranking weighs errors and likelihood, so that the lowest error may be another's, by chance.
+    let judged = match winner {
+        Winner::Direct => errors.error(),
+        Winner::Teacher | Winner::Student => best.error(),
+    };
+    let is_lowest = outcome
+        .teachers
+        .iter()
+        .all(|teacher| judged <= teacher.error());
+    let together = match samples.data.outputs.len() {
+        1 => "",
+        _ => ", all outputs together",
+    };
     words.push(match winner {
-        Winner::Teacher => format!("a {} predicts unseen rows best", best.name),
+        Winner::Teacher if is_lowest => {
+            format!("a {} predicts unseen rows best{together}", best.name)
+        }
+        Winner::Teacher => format!("a {} was chosen", best.name),
+        Winner::Direct if loss < 0.0 && is_lowest => {
+            format!(
+                "a network fitted to the rows predicts unseen rows best{together}: they are clean"
+            )
+        }
         Winner::Direct if loss < 0.0 => {
-            "a network fitted to the rows predicts unseen rows best: they are clean".into()
+            "a network fitted to the rows was chosen: they are clean".into()
         }
         Winner::Student if loss < 3.0 => format!(
-            "a thin network follows the best model ({}) so closely that nothing is lost",
+            "a thin network follows the {} model ({}) so closely that nothing is lost",
+            if is_lowest { "best" } else { "chosen" },
             best.name
         ),
         _ => format!(
@@ -108,40 +130,17 @@ fn words(
     if outcome.stopped {
         words.push("stopped, by hand or because it took far longer than its budget, before everything was tried".into());
     }
-    let lower = |teacher: &Teacher| teacher.error() < 0.99 * best.error();
-    if !matches!(winner, Winner::Direct) && outcome.teachers.iter().any(lower) {
-        words.push("another candidate has a lower error on the rows left out, by no more than chance; this one makes all rows together more probable".into());
-    }
-    let (d, inputs) = (samples.data.dim(), &outcome.structure.inputs);
-    if let Some(terms) = &outcome.structure.terms {
-        let terms: Vec<String> = terms
-            .iter()
-            .map(|set| format!("f({})", listed(set)))
-            .collect();
+    if !is_lowest {
+        let probable = |teacher: &Teacher| best.score() <= teacher.score();
+        let why = match outcome.teachers.iter().all(probable) {
+            true => "; this one makes all rows together more probable",
+            false => "",
+        };
         words.push(format!(
-            "the function is a sum of terms: {}",
-            terms.join(" + ")
+            "another candidate has a lower error on the rows left out, by no more than chance{why}"
         ));
     }
     words.extend(jump::words(best, samples));
-    let idle: Vec<usize> = (0..d).filter(|j| !inputs.contains(j)).collect();
-    if !idle.is_empty() && idle.len() <= 12 && idle.len() < d {
-        // The indicators of a text are one column to the user.
-        let column = |j: &usize| names[*j].split_once('=').map_or(&*names[*j], |pair| pair.0);
-        let mut columns: Vec<&str> = idle.iter().map(column).collect();
-        columns.dedup();
-        words.push(format!(
-            "too small to be told from the error of the model: the effect of {}",
-            columns.join(", ")
-        ));
-    } else if inputs.is_empty() {
-        words.push("no input has an effect that can be seen".into());
-    } else if !idle.is_empty() {
-        words.push(format!(
-            "of {d} inputs, the effect of {} can be seen",
-            inputs.len()
-        ));
-    }
     for (o, noise) in noise(outcome, errors).iter().enumerate() {
         let name = match samples.data.outputs.len() {
             1 => String::new(),
@@ -163,7 +162,7 @@ fn words(
             format!("{name}noise is {:.2} % of the spread and makes {share:.0} % of the squared error: more rows help", 100.0 * noise)
         });
     }
-    let warped: Vec<usize> = (0..d)
+    let warped: Vec<usize> = (0..samples.data.dim())
         .filter(|&j| samples.scalers.0.warp_of(j).is_some())
         .collect();
     if !warped.is_empty() {

@@ -352,7 +352,7 @@ pub(crate) fn entrants(starts: usize) -> Vec<Entrant> {
             "Gaussian process with a Gaussian kernel",
             of(Shape::Gaussian),
         ),
-        entrant("Gaussian process with a Matern kernel", of(Shape::Matern52)),
+        entrant("Gaussian process with a Matérn kernel", of(Shape::Matern52)),
         entrant("Gaussian process with an ANOVA kernel", of(Shape::Anova)),
         entrant(
             "Gaussian process with a free ANOVA kernel",

@@ -58,7 +58,7 @@ const WIDTH = 240, HEIGHT = 92, RUG = 14, POINTS = 48;
 const card = (control, number, row, changed) => {
   const id = `control-${number}`, levels = control.levels;
   const name = control.unit ? `${control.name} [${control.unit}]` : control.name;
-  const label = html("label", { for: id, title: short(name, 300) }, short(name, 60));
+  const label = html("label", { for: id, title: name }, short(name, 120));
   const picture = svg("svg", {
     class: "profile", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img",
     "aria-label": `Profile along ${short(name, 60)}`,
@@ -83,8 +83,8 @@ const card = (control, number, row, changed) => {
     levels[Math.floor((levels.length - 1) / 2)].inputs.forEach((v, k) => { row[control.first + k] = v; });
     element = html("div", { class: "card" }, html("div", { class: "card-head" }, label, choice), frame,
       html("div", { class: "ends" }, low, high));
-    low.textContent = short(levels[0].name, 20);
-    high.textContent = short(levels[levels.length - 1].name, 20);
+    told(low, levels[0].name, 20);
+    told(high, levels[levels.length - 1].name, 20);
   } else {
     const field = html("input", { id, type: "text", inputmode: "decimal", autocomplete: "off", "aria-describedby": `${id}-problem` });
     const problem = html("p", { id: `${id}-problem`, class: "warn" });

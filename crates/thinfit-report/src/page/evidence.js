@@ -9,7 +9,7 @@ const percent = (share) => minus((100 * share).toFixed(1)) + " %";
 
 const showImportance = (bars, second, indices, names) => {
   const order = byImportance(indices);
-  const line = (j) => [short(names[j], 60), bar(indices.first[j], indices.total[j]), percent(indices.first[j]), percent(indices.total[j])];
+  const line = (j) => [short(names[j], 200), bar(indices.first[j], indices.total[j]), percent(indices.first[j]), percent(indices.total[j])];
   const list = (inputs) => table([["input", "name"], ["share", "bar-cell"], ["alone", "number"], ["with others", "number"]], inputs.map(line));
   const caveat = "No effect of the inputs can be told from noise: these are the shares of a model that explains next to nothing.";
   const warnings = [...(indices.idle ? [caveat] : []), ...(indices.warning ? [`${indices.warning}.`] : [])];
@@ -29,13 +29,13 @@ const showImportance = (bars, second, indices, names) => {
   }
   const most = Math.max(...shown.flatMap((i) => shown.map((j) => indices.second[i][j])), 1e-300);
   const cell = (i, j) => {
-    const share = indices.second[i][j], text = share >= 5e-4 ? percent(share) : "\u00b7";
+    const share = indices.second[i][j], text = share >= indices.least ? percent(share) : "\u00b7";
     const element = html("td", {}, text);
     const strength = Math.round(70 * Math.max(0, share) / most);
-    if (share >= 5e-4) element.style.background = `color-mix(in srgb, var(--band) ${strength}%, transparent)`;
+    if (share >= indices.least) element.style.background = `color-mix(in srgb, var(--band) ${strength}%, transparent)`;
     return element;
   };
-  const head = (j, scope) => html("th", { scope, title: short(names[j], 300) }, short(names[j], 14));
+  const head = (j, scope) => html("th", { scope, title: names[j] }, short(names[j], 14));
   const rows = shown.slice(1).map((i, k) =>
     html("tr", {}, head(i, "row"), ...shown.slice(0, k + 1).map((j) => cell(i, j)), ...shown.slice(k + 2).map(() => html("td"))));
   second.append(html("p", { class: "quiet" }, "What two inputs do together, beyond what each does alone"),
@@ -57,8 +57,8 @@ const rowsView = (rows, controls, name, o, go) => {
     return [low - pad, high + pad];
   };
   const plots = [
-    { canvas: byId("truth"), x: y, y: f, names: [`${name}, measured`, `${name}, predicted`], line: (x0, x1) => [x0, x1] },
-    { canvas: byId("residuals"), x: f, y: errors, names: [`${name}, predicted`, "measured − predicted"], line: () => [0, 0] },
+    { canvas: byId("truth"), x: y, y: f, names: [`measured ${name}`, `predicted ${name}`], line: (x0, x1) => [x0, x1] },
+    { canvas: byId("residuals"), x: f, y: errors, names: [`predicted ${name}`, "measured − predicted"], line: () => [0, 0] },
   ];
   plots[0].ranges = [range(y, f), range(y, f)];
   plots[1].ranges = [range(f), range(errors)];
@@ -118,7 +118,7 @@ const rowsView = (rows, controls, name, o, go) => {
       choose(worst[(at + step + m) % m]);
     };
   }
-  const columns = [["row", "number"], ...controls.slice(0, 6).map((control) => [short(control.name, 24), control.levels ? "name" : "number"]),
+  const columns = [["row", "number"], ...controls.slice(0, 6).map((control) => [short(control.name, 80), control.levels ? "name" : "number"]),
     ["measured", "number"], ["predicted", "number"], ["error", "number"], ["", "act"]];
   byId("worst").replaceChildren(table(columns, worst.slice(0, WORST).map((i) => {
     const row = rowAt(i);
@@ -143,8 +143,8 @@ const showNext = ({ thin, next }, controls, outputs, go) => {
   byId("next-words").textContent = next ? next.words : "This kind of model does not estimate where it is uncertain.";
   if (!next || next.rows.length === 0) return;
   const how = next.level ? `\u00b1 (${Math.round(100 * next.level)} %)` : "\u00b1 1 \u03c3";
-  const heading = (name) => (outputs.length > 1 ? `${short(name, 24)} ${how}` : how);
-  const columns = [...controls.map((control) => [short(control.name, 24), control.levels ? "name" : "number"]),
+  const heading = (name) => (outputs.length > 1 ? `${short(name, 80)} ${how}` : how);
+  const columns = [...controls.map((control) => [short(control.name, 80), control.levels ? "name" : "number"]),
     ...outputs.map((name) => [heading(name), "number"]), ["", "act"]];
   byId("next").append(table(columns, next.rows.map((row, k) => [
     ...controls.map((control) => shownOf(control, row)), ...next.widths[k].map((half) => width(half)),

@@ -57,6 +57,12 @@ const short = (text, most) => {
   return letters.length > most ? letters.slice(0, most - 1).join("") + "\u2026" : text;
 };
 
+// Text that may be cut, with a title.
+const told = (element, text, most) => {
+  element.textContent = short(text, most);
+  element.title = text;
+};
+
 // Round numbers from low to high, about so many, as [number, text].
 const ticks = (low, high, count) => {
   if (!(high > low)) return [[low, four(low)]];

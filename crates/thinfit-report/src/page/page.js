@@ -152,7 +152,7 @@ const showOutput = (o) => {
     tab.tabIndex = k === o ? 0 : -1;
   });
   if (outputs.length > 1) byId("panel").setAttribute("aria-labelledby", `tab-${o}`);
-  byId("answer-name").textContent = short(outputs[o], 60);
+  told(byId("answer-name"), outputs[o], 60);
   showQuality(o);
   showCards();
   showPair();
@@ -225,7 +225,7 @@ const afterPrint = () => {
 // Once.
 const start = () => {
   follow();
-  const names = outputs.map((name) => short(name, 60));
+  const names = outputs.map((name) => short(name, 160));
   byId("title").textContent = `A model of ${names.length > 4 ? `${names.length} outputs` : names.join(", ").replace(/, ([^,]*)$/, " and $1")}`;
   byId("kind").textContent = short(content.kind, 300);
   byId("made").textContent = `${short(content.made, 300)} This page is one file: it computes here and asks nothing of any server.`;
@@ -233,7 +233,7 @@ const start = () => {
   tabs.hidden = outputs.length < 2;
   if (outputs.length > 1) {
     tabs.append(...outputs.map((name, o) =>
-      html("button", { type: "button", role: "tab", id: `tab-${o}`, "aria-controls": "panel", onclick: () => showOutput(o) }, short(name, 60))));
+      html("button", { type: "button", role: "tab", id: `tab-${o}`, "aria-controls": "panel", onclick: () => showOutput(o), title: name }, short(name, 60))));
     byId("panel").setAttribute("role", "tabpanel");
     tabs.addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];

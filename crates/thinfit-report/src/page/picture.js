@@ -64,9 +64,10 @@ const axes = ({ pen, width, height }, [x0, x1], [y0, y1], [xName, yName], marks 
   pen.textAlign = "right";
   for (const [v, text] of beside) pen.fillText(text, box.left - 6, up(v) + 4);
   pen.textAlign = "center";
-  pen.fillText(short(xName, 40), (box.left + box.right) / 2, height - 5);
+  const most = Math.floor((box.right - box.left) / 6.5);
+  pen.fillText(short(xName, most), (box.left + box.right) / 2, height - 5);
   pen.textAlign = "left";
-  pen.fillText(short(yName, 40), 4, 13);
+  pen.fillText(short(yName, most), 4, 13);
   return { box, across, up };
 };
 

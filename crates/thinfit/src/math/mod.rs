@@ -3,6 +3,7 @@
 
 pub(crate) mod chunks;
 pub(crate) mod columns;
+pub(crate) mod digits;
 pub(crate) mod dot;
 pub mod elementary;
 pub(crate) mod fused;

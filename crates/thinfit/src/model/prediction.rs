@@ -33,11 +33,7 @@ fn check_result(out: Mat<f64>) -> Result<Mat<f64>> {
     let bad = |column: faer::ColRef<'_, f64>| column.iter().position(|v| !v.is_finite());
     match out.col_iter().filter_map(bad).min() {
         None => Ok(out),
-        Some(row) => Err(Error::Data {
-            what: "x",
-            problem: format!("the network overflows at row {row}"),
-            advice: "give rows near those that it was fitted to, or fit it again",
-        }),
+        Some(row) => Err(Error::Overflow { what: "x", row }),
     }
 }
 

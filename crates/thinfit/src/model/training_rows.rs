@@ -2,6 +2,7 @@
 //! missed there.
 
 use crate::data::Dataset;
+use crate::math::digits::six_digits;
 use crate::math::random::mixed;
 use faer::MatRef;
 use serde::{Deserialize, Serialize};
@@ -63,7 +64,8 @@ impl TrainingRows {
     /// The same with errors (rows × c), measured minus predicted, of models that had not seen the row.
     pub fn with_left_out(mut self, errors: MatRef<'_, f64>) -> Self {
         if errors.nrows() == self.marks.len() && errors.is_all_finite() {
-            let column = |column: faer::ColRef<'_, f64>| column.iter().map(six_digits).collect();
+            let column =
+                |column: faer::ColRef<'_, f64>| column.iter().copied().map(six_digits).collect();
             self.left_out = errors.col_iter().map(column).collect();
         }
         self
@@ -115,11 +117,6 @@ pub(crate) fn mark<'a>(values: impl Iterator<Item = &'a f64>) -> u64 {
     // Adding zero makes −0 equal to 0.
     let mix = |mark: u64, value: &f64| mixed(mark ^ (value + 0.0).to_bits());
     values.fold(0, mix) % MARKS
-}
-
-/// The number to six digits, which is enough for a picture and short in a file.
-fn six_digits(value: &f64) -> f64 {
-    format!("{value:.5e}").parse().unwrap_or(*value)
 }
 
 #[cfg(test)]

@@ -43,12 +43,25 @@ pub struct Sensitivity {
     /// diagonal. Σ_j S_j + Σ_{i<j} S_ij = 1 where no three inputs interact. Empty (0 × 0) for networks and tables so wide
     /// that the pairs would take minutes.
     pub second: Mat<f64>,
+    /// The standard error of a share in `second`, by how much two estimates of each differ; 0 in closed form. What is not well
+    /// above it is not known to be there at all.
+    pub second_error: f64,
     /// E (∂f/∂x_j)², in the units of the data (d). Times (high − low)²/(π² Var f) it is a bound on S_Tj, and it sees
     /// fast, small ripples that the indices do not. For a warped input, derivative and range are in its warped units.
     pub derivative: Vec<f64>,
     /// Whether the integrals are exact up to rounding. If not, they were estimated from a fixed set of points: expect
     /// errors of 1e-3 in the indices, less where f is smooth.
     pub closed_form: bool,
+}
+
+/// The least share of a pair that is worth telling.
+const LEAST_PAIR: f64 = 5e-4;
+
+impl Sensitivity {
+    /// The least share in [`Sensitivity::second`] that is worth telling, and that chance in the points does not explain.
+    pub fn least_pair(&self) -> f64 {
+        LEAST_PAIR.max(2.0 * self.second_error)
+    }
 }
 
 impl Model {

@@ -17,6 +17,8 @@ pub struct Moments {
     pub total: Vec<f64>,
     /// The part of the variance due to x_i and x_j together: row i, column j < i; no rows where pairs were left out.
     pub second: Vec<Vec<f64>>,
+    /// The standard error of what is in `second`; 0 where nothing was sampled.
+    pub second_error: f64,
     /// E (∂f/∂x_j)², d.
     pub derivative: Vec<f64>,
 }
@@ -41,7 +43,8 @@ impl Moments {
         let shares = |v: &[f64]| v.iter().copied().map(share).collect::<Vec<f64>>();
         let all = [&self.first, &self.total, &self.derivative];
         let mut numbers = all.into_iter().chain(&self.second).flatten();
-        if !(numbers.all(|v| v.is_finite()) && self.mean.is_finite() && self.variance.is_finite()) {
+        let rest = [self.mean, self.variance, self.second_error];
+        if !(numbers.all(|v| v.is_finite()) && rest.iter().all(|v| v.is_finite())) {
             return Err(Error::Data {
                 what: "sensitivity",
                 problem: "the moments of the model leave the finite range".into(),
@@ -57,6 +60,7 @@ impl Moments {
                 std::cmp::Ordering::Equal => 0.0,
                 _ => share(self.second[i.max(j)][i.min(j)]),
             }),
+            second_error: share(self.second_error),
             derivative: self.derivative.iter().map(|v| v.max(0.0)).collect(),
             closed_form,
         })

@@ -99,6 +99,17 @@ impl Sampled<'_> {
             }
             watch((j + 1) as f64 / d as f64);
         }
+        let both_ways: Vec<Vec<[f64; 2]>> = (0..kept.len())
+            .map(|i| {
+                let (p, q) = &kept[i];
+                let pair = |(r, s): &(Vec<f64>, Vec<f64>)| [product(p, s), product(r, q)];
+                kept[..i].iter().map(pair).collect()
+            })
+            .collect();
+        // The mean of two estimates is off by about half of what they differ by.
+        let off: Vec<f64> = (both_ways.iter().flatten())
+            .map(|[one, other]| 0.5 * (one - other))
+            .collect();
         let slopes = [self.slopes(&a)?, self.slopes(&b)?];
         let both = [at_a, at_b].concat();
         let middle = mean(&both);
@@ -108,14 +119,11 @@ impl Sampled<'_> {
             variance: 0.5 * product(&centred, &centred),
             first,
             total,
-            second: (0..kept.len())
-                .map(|i| {
-                    let (p, q) = &kept[i];
-                    let pair =
-                        |(r, s): &(Vec<f64>, Vec<f64>)| 0.5 * (product(p, s) + product(r, q));
-                    kept[..i].iter().map(pair).collect()
-                })
+            second: (both_ways.iter())
+                .map(|row| row.iter().map(|[one, other]| 0.5 * (one + other)).collect())
                 .collect(),
+            second_error: (product(&off, &off) * self.points as f64 / off.len().max(1) as f64)
+                .sqrt(),
             derivative: (0..d)
                 .map(|j| {
                     let square = |s: &Mat<f64>| product(s.col_as_slice(j), s.col_as_slice(j));

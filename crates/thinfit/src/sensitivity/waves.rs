@@ -147,6 +147,7 @@ impl Waves {
             first: rounded(&sums.first),
             total: rounded(&sums.total),
             second: sums.second.iter().map(|row| rounded(row)).collect(),
+            second_error: 0.0,
             derivative: rounded(&sums.derivative),
         }
     }

@@ -149,6 +149,7 @@ impl Products {
             second: rows
                 .map(|i| pairs[i * i.saturating_sub(1) / 2..][..i].to_vec())
                 .collect(),
+            second_error: 0.0,
             derivative: rounded(&sums.derivative),
         }
     }

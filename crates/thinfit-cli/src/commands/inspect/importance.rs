@@ -1,0 +1,285 @@
+//! Sobol indices, and what pairs of inputs do together.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use serde::Serialize;
+use thinfit::Sensitivity;
+use thinfit_methods::{Bounds, Factor, Predictor};
+
+use crate::digits::{four_digits, two_digits};
+use crate::failure::Failure;
+use crate::labels::Labels;
+
+/// Pairs of inputs that are listed.
+const PAIRS: usize = 5;
+/// Most decimals of an index, and those of one that was sampled, whose error is unknown.
+const DECIMALS: i32 = 6;
+const SAMPLED: i32 = 3;
+
+/// How much the inputs matter for one output, alone and in pairs.
+#[derive(Serialize)]
+pub struct Importance {
+    /// Mean of f over the domain.
+    pub mean: f64,
+    /// Variance of f over the domain.
+    pub variance: f64,
+    /// Whether the indices are exact integrals of the model rather than estimates by sampling.
+    closed_form: bool,
+    importance: Vec<Line>,
+    /// What two inputs do together beyond what each does alone, by their names; empty where pairs would take minutes.
+    second_order: BTreeMap<String, BTreeMap<String, f64>>,
+    /// The standard error of these shares from sampling; 0 in closed form.
+    second_order_error: f64,
+    #[serde(skip)]
+    pairs: Vec<Pair>,
+    /// Whether a pair is left out since the errors of the model may make up all that it does.
+    #[serde(skip)]
+    doubtful: bool,
+    /// The least share of a pair that is told.
+    #[serde(skip)]
+    least_pair: f64,
+    /// Why indices have no bounds, where they have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_bounds: Option<String>,
+}
+
+/// How much one input matters for one output.
+#[derive(Serialize)]
+struct Line {
+    input: String,
+    first_order: f64,
+    total: f64,
+    /// Bounds: what the model does not know of the function.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_order_bounds: Option<[f64; 2]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_bounds: Option<[f64; 2]>,
+    /// Text and whole numbers have none.
+    mean_squared_derivative: Option<f64>,
+    #[serde(skip)]
+    range: String,
+}
+
+/// What two inputs do together.
+pub struct Pair {
+    /// Their names.
+    pub inputs: [String; 2],
+    /// The share of the variance.
+    pub share: f64,
+    bounds: Option<[f64; 2]>,
+}
+
+/// The pairs of factors that do most together, at most `count` of them, as far as they can be told from chance.
+pub fn largest_pairs(factors: &[Factor], sensitivity: &Sensitivity, count: usize) -> Vec<Pair> {
+    let second = &sensitivity.second;
+    let pairs = (0..second.nrows()).flat_map(|j| (0..j).map(move |i| (i, j)));
+    let mut pairs: Vec<Pair> = pairs
+        .map(|(i, j)| Pair {
+            inputs: [i, j].map(|k| factors[k].name.clone()),
+            share: second[(i, j)],
+            bounds: None,
+        })
+        .filter(|pair| pair.share >= sensitivity.least_pair())
+        .collect();
+    pairs.sort_by(|a, b| b.share.total_cmp(&a.share));
+    pairs.truncate(count);
+    pairs
+}
+
+impl Importance {
+    /// Of output `o`, over the ranges of the factors. `watch` is told how far it is, from 0 to 1.
+    pub fn of(
+        model: &Predictor,
+        factors: &[Factor],
+        o: usize,
+        watch: &dyn Fn(f64),
+    ) -> Result<Self, Failure> {
+        let sensitivity = model.sensitivity_over(o, factors, watch)?;
+        let bounds = model.bounds(o, factors, &sensitivity);
+        let lines = factors.iter().enumerate();
+        let mut lines: Vec<Line> = lines
+            .map(|(j, factor)| Line {
+                input: factor.name.clone(),
+                first_order: sensitivity.first[j],
+                total: sensitivity.total[j],
+                first_order_bounds: bounds.as_ref().ok().map(|bounds| bounds.first[j]),
+                total_bounds: bounds.as_ref().ok().map(|bounds| bounds.total[j]),
+                mean_squared_derivative: factor
+                    .choices()
+                    .is_none()
+                    .then(|| sensitivity.derivative[j]),
+                range: match factor.levels.len() {
+                    0 if factor.whole => {
+                        format!("whole, {} to {}", factor.range[0], factor.range[1])
+                    }
+                    0 => {
+                        let [low, high] = factor.range.map(four_digits);
+                        format!("{low} to {high}")
+                    }
+                    levels => format!("{levels} levels"),
+                },
+            })
+            .collect();
+        lines.sort_by(|a, b| b.total.total_cmp(&a.total));
+        let named = |i: usize| {
+            let others = (0..factors.len()).filter(|j| *j != i);
+            let share = |j: usize| (factors[j].name.clone(), sensitivity.second[(i, j)]);
+            (factors[i].name.clone(), others.map(share).collect())
+        };
+        let mut pairs = largest_pairs(factors, &sensitivity, PAIRS);
+        for pair in &mut pairs {
+            pair.bounds = bounds.as_ref().ok().map(|bounds| bounds.of(pair.share));
+        }
+        let found = pairs.len();
+        pairs.retain(|pair| pair.bounds.is_none_or(|[low, _]| low > 0.0));
+        Ok(Importance {
+            mean: sensitivity.mean,
+            variance: sensitivity.variance,
+            closed_form: sensitivity.closed_form,
+            importance: lines,
+            second_order: (0..sensitivity.second.nrows()).map(named).collect(),
+            second_order_error: sensitivity.second_error,
+            doubtful: pairs.len() < found,
+            pairs,
+            least_pair: sensitivity.least_pair(),
+            no_bounds: bounds.err().map(|why| why.to_string()),
+        })
+    }
+
+    /// The table of inputs, most important first, and what pairs do together; whether ranges were given.
+    pub fn write(&self, out: &mut impl Write, given: bool) -> Result<(), Failure> {
+        let names = self.importance.iter().map(|line| line.input.as_str());
+        let labels = Labels::of(names, "input");
+        writeln!(
+            out,
+            "{}{:<22}{:<22}{:>13}   range",
+            labels.cell("input"),
+            "Sobol first",
+            "Sobol total",
+            "mean (∂f/∂x)²"
+        )?;
+        for line in &self.importance {
+            let slope = line.mean_squared_derivative;
+            writeln!(
+                out,
+                "{}{:<22}{:<22}{:>13}   {}",
+                labels.cell(&line.input),
+                self.index(line.first_order, line.first_order_bounds),
+                self.index(line.total, line.total_bounds),
+                slope.map_or("-".into(), four_digits),
+                line.range,
+            )?;
+        }
+        let how = match self.closed_form {
+            true => "integrated in closed form",
+            false => "estimated by sampling",
+        };
+        let whose = if given { "given" } else { "of the samples" };
+        writeln!(out, "  ({how} over the ranges {whose})")?;
+        match &self.no_bounds {
+            None => writeln!(
+                out,
+                "  (±: by how much the errors of the model, as unseen rows show them, may move an index at most)"
+            )?,
+            Some(why) => writeln!(out, "  (no bounds on the indices: {why})")?,
+        }
+        self.write_pairs(out)
+    }
+
+    fn write_pairs(&self, out: &mut impl Write) -> Result<(), Failure> {
+        for pair in &self.pairs {
+            let share = self.index(pair.share, pair.bounds);
+            let [a, b] = &pair.inputs;
+            writeln!(
+                out,
+                "  {a} and {b} do {share} together, beyond what each does alone"
+            )?;
+        }
+        if self.doubtful {
+            let other = if self.pairs.is_empty() { "" } else { "other " };
+            writeln!(
+                out,
+                "  what {other}pairs of inputs do together may be errors of the model alone"
+            )?;
+        } else if self.pairs.is_empty()
+            && !self.second_order.is_empty()
+            && self.importance.len() > 1
+        {
+            match self.closed_form {
+                true => writeln!(out, "  no two inputs do anything together: each acts alone")?,
+                false => writeln!(
+                    out,
+                    "  no two inputs do more than {} together, which is what sampling can tell",
+                    two_digits(self.least_pair)
+                )?,
+            }
+        }
+        Ok(())
+    }
+
+    /// An index with its bounds, to the digits that they leave it.
+    fn index(&self, index: f64, bounds: Option<[f64; 2]>) -> String {
+        let most = match self.closed_form {
+            true => DECIMALS,
+            false => SAMPLED,
+        };
+        let Some(bounds) = bounds else {
+            return format!("{index:.0$}", most as usize);
+        };
+        let around = Bounds::around(index, bounds).max(self.second_order_error);
+        let decimals = match around > 0.0 {
+            true => (1 - around.log10().floor() as i32).clamp(2, DECIMALS),
+            false => most,
+        };
+        let least = 10f64.powi(-decimals);
+        match around < least {
+            true => format!("{index:.0$} ± {1}", decimals as usize, two_digits(around)),
+            false => format!("{index:.0$} ± {around:.0$}", decimals as usize),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn importance(closed_form: bool, second_order_error: f64) -> Importance {
+        Importance {
+            mean: 0.0,
+            variance: 1.0,
+            closed_form,
+            importance: vec![],
+            second_order: BTreeMap::new(),
+            second_order_error,
+            pairs: vec![],
+            doubtful: false,
+            least_pair: 5e-4,
+            no_bounds: None,
+        }
+    }
+
+    #[test]
+    fn an_index_has_as_many_digits_as_its_bounds() {
+        let exact = importance(true, 0.0);
+        for (index, bounds, text) in [
+            (0.543525, Some([0.528, 0.555]), "0.544 ± 0.016"),
+            (0.3, Some([0.1, 0.5]), "0.30 ± 0.20"),
+            (
+                0.351243,
+                Some([0.35124299, 0.35124301]),
+                "0.351243 ± 1.0e-8",
+            ),
+            (0.0, Some([0.0, 0.0]), "0.000000 ± 0"),
+            (0.351243, None, "0.351243"),
+        ] {
+            assert_eq!(exact.index(index, bounds), text);
+        }
+        let sampled = importance(false, 2e-3);
+        assert_eq!(sampled.index(0.351243, None), "0.351");
+        assert_eq!(
+            sampled.index(0.351243, Some([0.3512, 0.3513])),
+            "0.3512 ± 0.0020"
+        );
+    }
+}
