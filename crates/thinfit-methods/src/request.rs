@@ -2,7 +2,6 @@
 
 use crate::{Device, Method, Predictor};
 use serde_json::{Map, Value};
-use thinfit::pieces::require;
 use thinfit::{Config, Dataset, Error, Observer, Result, State, on_threads};
 
 /// A method, a seed and a number of threads.
@@ -48,10 +47,7 @@ impl Request {
         };
         match &request.method {
             Method::Thin(_) => request.config()?.check()?,
-            Method::Auto(auto) => {
-                let width = (1..=10_000).contains(&auto.width);
-                require(width, "width", "1 to 10000", auto.width)?;
-            }
+            Method::Auto(auto) => auto.check()?,
             _ => {}
         }
         Ok(request)

@@ -97,8 +97,8 @@ pub use data::{
 pub use error::{Error, Result};
 pub use faer::{Mat, MatRef};
 pub use fit::{
-    Draft, Features, Job, fit, fit_features, fit_many_on, fit_on, on_threads, polish_many, resume,
-    resume_on,
+    CondensedBlock, Draft, Features, Job, fit, fit_features, fit_many_on, fit_on, on_threads,
+    polish_many, resume, resume_on,
 };
 pub use math::digits::six_digits;
 pub use math::{elementary, row_list};

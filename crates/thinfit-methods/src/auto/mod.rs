@@ -202,7 +202,7 @@ impl Auto {
     }
 
     /// Refuses settings that are out of range.
-    fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         let budget = self.budget > 0.0 && self.budget.is_finite();
         require(budget, "budget", "a number of seconds above 0", self.budget)?;
         let width = (1..=10_000).contains(&self.width);

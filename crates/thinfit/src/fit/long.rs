@@ -38,22 +38,34 @@ pub struct Draft {
 }
 
 /// Rows of a leaf as they came (rows × d, rows × c).
-struct Leaf {
-    number: u64,
-    x: Vec<f64>,
-    y: Vec<f64>,
+pub(super) struct Leaf {
+    pub number: u64,
+    /// How many came, with those that do not count.
+    pub rows: u64,
+    pub x: Vec<f64>,
+    pub y: Vec<f64>,
+}
+
+impl Leaf {
+    /// These rows, and then others of the same leaf.
+    pub fn followed_by(mut self, next: Leaf) -> Self {
+        self.rows += next.rows;
+        self.x.extend(next.x);
+        self.y.extend(next.y);
+        self
+    }
 }
 
 /// A pass under way.
-struct Pass<'a> {
+pub(super) struct Pass<'a> {
     draft: &'a Draft,
     /// Complete leaves that wait for threads, then the one that is being filled.
-    leaves: Vec<Leaf>,
-    tree: Tree,
+    pub leaves: Vec<Leaf>,
+    pub tree: Tree,
 }
 
 impl Pass<'_> {
-    fn add(&mut self, block: Block<'_>) {
+    pub fn add(&mut self, block: Block<'_>) {
         for i in 0..block.x.nrows() {
             let row = block.first + i as u64;
             let number = row / LEAF;
@@ -62,19 +74,21 @@ impl Pass<'_> {
                     self.condense();
                 }
                 let (x, y) = (Vec::new(), Vec::new());
-                self.leaves.push(Leaf { number, x, y });
+                let rows = 0;
+                self.leaves.push(Leaf { number, rows, x, y });
             }
-            if !block.is_complete(i) || self.draft.held_out.binary_search(&row).is_ok() {
-                continue;
-            }
+            let counts = block.is_complete(i) && self.draft.held_out.binary_search(&row).is_err();
             if let Some(leaf) = self.leaves.last_mut() {
-                leaf.x.extend(block.x.row(i).iter());
-                leaf.y.extend(block.y.row(i).iter());
+                leaf.rows += 1;
+                if counts {
+                    leaf.x.extend(block.x.row(i).iter());
+                    leaf.y.extend(block.y.row(i).iter());
+                }
             }
         }
     }
 
-    fn condense(&mut self) {
+    pub fn condense(&mut self) {
         let leaves = self.leaves.par_iter();
         let condensed: Vec<Condensed> = leaves.map(|leaf| self.draft.leaf(leaf)).collect();
         for (leaf, rows) in self.leaves.drain(..).zip(condensed) {
@@ -84,7 +98,7 @@ impl Pass<'_> {
 }
 
 impl Draft {
-    fn leaf(&self, leaf: &Leaf) -> Condensed {
+    pub(super) fn leaf(&self, leaf: &Leaf) -> Condensed {
         let scaled = |scaler: &Scaler, values: &[f64]| {
             let k = scaler.scale.len();
             let rows = faer::MatRef::from_row_major_slice(values, values.len() / k, k);
@@ -96,7 +110,7 @@ impl Draft {
         Condensed::leaf(self.activation, Form::Real, &(e, y.as_ref(), None))
     }
 
-    fn pass(&self) -> Pass<'_> {
+    pub(super) fn pass(&self) -> Pass<'_> {
         Pass {
             draft: self,
             leaves: Vec::with_capacity(GROUP),
@@ -120,17 +134,6 @@ impl Draft {
             tree.unpack(&words)?;
         }
         tree.finish().ok_or_else(no_rows)
-    }
-
-    /// The rows of a block alone, but for those held out.
-    ///
-    /// # Errors
-    /// A block without rows.
-    pub fn condense_block(&self, block: Block<'_>) -> Result<Condensed> {
-        let mut pass = self.pass();
-        pass.add(block);
-        pass.condense();
-        pass.tree.finish().ok_or_else(no_rows)
     }
 
     /// The network with the output weights of all rows: `held_out` are the rows that the pass has left out, `sample` some of the others, and
@@ -186,7 +189,7 @@ impl Draft {
     }
 }
 
-fn no_rows() -> Error {
+pub(super) fn no_rows() -> Error {
     Error::TooFew {
         what: "rows",
         needed: 1,
@@ -196,11 +199,11 @@ fn no_rows() -> Error {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::train::ranks::Solo;
 
-    fn data(m: usize) -> Dataset {
+    pub fn data(m: usize) -> Dataset {
         let x = Mat::from_fn(m, 2, |i, j| ((31 * i + 17 * j) as f64).sin());
         let y = Mat::from_fn(m, 1, |i, _| {
             x[(i, 0)] * x[(i, 1)] + 1e-3 * ((7 * i) as f64).cos()
@@ -208,7 +211,7 @@ mod tests {
         Dataset::new(x, y).unwrap()
     }
 
-    fn draft() -> Draft {
+    pub fn draft() -> Draft {
         Draft {
             activation: Activation::Fourier,
             hidden: Mat::from_fn(6, 2, |l, j| 0.3 * ((3 * l + 5 * j + 1) as f64).sin()),
@@ -305,28 +308,5 @@ mod tests {
                 .coefficients(1e-6)
         };
         assert!((solved(same) - solved(other)).norm_max() < 1e-7);
-    }
-
-    #[test]
-    fn blocks_condensed_alone_merge_to_the_whole() {
-        let (all, draft) = (data(10_000), draft());
-        let part = |first: usize, count: usize| {
-            let block = Block {
-                first: first as u64,
-                x: all.x.subrows(first, count),
-                y: all.y.subrows(first, count),
-            };
-            let rows = draft.condense_block(block).unwrap();
-            Condensed::unpack(&rows.pack()).unwrap()
-        };
-        let merged = part(0, 3000).merged(part(3000, 7000));
-        let whole = draft.condense(&all, &Solo).unwrap();
-        let solved = |rows| {
-            Orthogonal::condensed(Activation::Fourier, rows)
-                .unwrap()
-                .coefficients(1e-6)
-        };
-        assert!((solved(merged) - solved(whole)).norm_max() < 1e-8);
-        assert!(Condensed::unpack(&[1, 2, 3]).is_err());
     }
 }

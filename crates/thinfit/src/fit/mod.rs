@@ -5,6 +5,7 @@
 //! configuration has such starts. The runs of a fit, or of several, are trained together as one batch. This file
 //! conducts; the work is done in the other modules.
 
+mod condensed_block;
 mod contender;
 mod features;
 mod job;
@@ -20,6 +21,7 @@ use crate::train::processor::Processor;
 use crate::train::progress::Observer;
 use crate::train::step::Backend;
 use crate::{Error, Result};
+pub use condensed_block::CondensedBlock;
 use contender::Contender;
 pub use features::{Features, fit_features, polish_many};
 pub use job::{Job, fit_many_on};

@@ -38,6 +38,11 @@ impl<'a> Opened<'a> {
         Some(first.iter().map(|word| f64::from_bits(*word)).collect())
     }
 
+    /// What was not read yet.
+    pub fn rest(&self) -> &'a [u64] {
+        self.0
+    }
+
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -82,10 +82,7 @@ impl Condensed {
     }
 
     /// The rows of both.
-    ///
-    /// # Panics
-    /// If they have not the same columns.
-    pub fn merged(self, other: Condensed) -> Self {
+    fn merged(self, other: Condensed) -> Self {
         let both = self.noisy.zip(other.noisy);
         Condensed {
             all: triangle(stacked(&self.all, &other.all)),
@@ -116,23 +113,6 @@ impl Condensed {
             noisy: if noisy == 1 { Some(matrix()?) } else { None },
             outputs: outputs as usize,
         })
-    }
-
-    /// The rows as words, for another process.
-    pub fn pack(&self) -> Vec<u64> {
-        let mut parcel = Parcel::default();
-        self.pack_into(&mut parcel);
-        parcel.into_words()
-    }
-
-    /// The rows that another process has packed.
-    ///
-    /// # Errors
-    /// Other words.
-    pub fn unpack(words: &[u64]) -> Result<Self> {
-        let mut parcel = Opened::new(words);
-        let rows = Condensed::unpack_from(&mut parcel).filter(|_| parcel.is_empty());
-        rows.ok_or_else(|| foreign(words))
     }
 
     /// R and z, and the triangle of the rows that carry noise; rows of their own where there are too few.
@@ -194,6 +174,13 @@ impl Tree {
         self.nodes.insert(first, (level, rows));
     }
 
+    /// Adds the leaves of another tree.
+    pub fn take(&mut self, other: Tree) {
+        for (first, (level, rows)) in other.nodes {
+            self.insert(first, level, rows);
+        }
+    }
+
     /// All rows; none without leaves.
     pub fn finish(self) -> Option<Condensed> {
         let nodes = self.nodes.into_values().rev().map(|(_, rows)| rows);
@@ -215,19 +202,14 @@ impl Tree {
         let mut parcel = Opened::new(words);
         while !parcel.is_empty() {
             let node = parcel.words().zip(Condensed::unpack_from(&mut parcel));
-            let ([first, level], rows) = node.ok_or_else(|| foreign(words))?;
+            let ([first, level], rows) = node.ok_or_else(|| Error::Shape {
+                what: "what another process found",
+                expected: "condensed rows".into(),
+                found: format!("{} other words", words.len()),
+            })?;
             self.insert(first, level.min(63) as u32, rows);
         }
         Ok(())
-    }
-}
-
-/// The error of words that are no condensed rows.
-fn foreign(words: &[u64]) -> Error {
-    Error::Shape {
-        what: "what another process found",
-        expected: "condensed rows".into(),
-        found: format!("{} other words", words.len()),
     }
 }
 

@@ -1,0 +1,182 @@
+//! Rows that follow each other in a long table, condensed, for who makes the pass over it otherwise than
+//! [`Draft::condense`](super::Draft::condense).
+//!
+//! Blocks begin and end anywhere, but leaves do not: the rows of one that a block has not whole wait, as they came, until the rest
+//! is there. So it does not change a bit how the table was cut.
+
+use super::long::{Draft, Leaf, no_rows};
+use crate::data::long::{Block, LEAF};
+use crate::math::parcel::{Opened, Parcel};
+use crate::solve::condensed::{Condensed, Tree};
+use crate::{Error, Result};
+use std::collections::BTreeMap;
+
+/// What is left of rows that follow each other: leaves, condensed, and the rows of incomplete ones at both ends.
+#[derive(Default)]
+pub struct CondensedBlock {
+    /// By their number.
+    ends: BTreeMap<u64, Leaf>,
+    tree: Tree,
+}
+
+impl Draft {
+    /// The rows of a block, but for those held out.
+    pub fn condense_block(&self, block: Block<'_>) -> CondensedBlock {
+        let (first, end) = (block.first, block.first + block.x.nrows() as u64);
+        let start = first.next_multiple_of(LEAF).min(end);
+        let stop = (end / LEAF * LEAF).max(start);
+        let rows = |from: u64, to: u64| {
+            let (skipped, count) = ((from - first) as usize, (to - from) as usize);
+            Block {
+                first: from,
+                x: block.x.subrows(skipped, count),
+                y: block.y.subrows(skipped, count),
+            }
+        };
+        let ends = [(first, start), (stop, end)];
+        let ends = ends.iter().filter_map(|(from, to)| {
+            let mut pass = self.pass();
+            pass.add(rows(*from, *to));
+            pass.leaves.pop()
+        });
+        let mut pass = self.pass();
+        pass.add(rows(start, stop));
+        pass.condense();
+        CondensedBlock {
+            ends: ends.map(|leaf| (leaf.number, leaf)).collect(),
+            tree: pass.tree,
+        }
+    }
+}
+
+impl CondensedBlock {
+    /// The rows of both, of which those of `next` follow; `draft` is the one that has condensed them.
+    ///
+    /// # Panics
+    /// If another one has.
+    pub fn followed_by(mut self, next: CondensedBlock, draft: &Draft) -> Self {
+        self.tree.take(next.tree);
+        for (number, leaf) in next.ends {
+            let whole = match self.ends.remove(&number) {
+                Some(before) => before.followed_by(leaf),
+                None => leaf,
+            };
+            match whole.rows == LEAF {
+                true => self.tree.add(number, draft.leaf(&whole)),
+                false => drop(self.ends.insert(number, whole)),
+            }
+        }
+        self
+    }
+
+    /// All rows, now that there are no others.
+    ///
+    /// # Errors
+    /// No rows.
+    pub fn finish(mut self, draft: &Draft) -> Result<Condensed> {
+        for (number, leaf) in self.ends {
+            self.tree.add(number, draft.leaf(&leaf));
+        }
+        self.tree.finish().ok_or_else(no_rows)
+    }
+
+    /// The rows as words, for another process.
+    pub fn pack(&self) -> Vec<u64> {
+        let mut parcel = Parcel::default();
+        parcel.words(&[self.ends.len() as u64]);
+        for leaf in self.ends.values() {
+            let lengths = [leaf.x.len(), leaf.y.len()].map(|n| n as u64);
+            parcel.words(&[leaf.number, leaf.rows]);
+            parcel.words(&lengths);
+            parcel.numbers(&leaf.x);
+            parcel.numbers(&leaf.y);
+        }
+        parcel.words(&self.tree.pack());
+        parcel.into_words()
+    }
+
+    /// The rows that another process has packed.
+    ///
+    /// # Errors
+    /// Other words.
+    pub fn unpack(words: &[u64]) -> Result<Self> {
+        let mut parcel = Opened::new(words);
+        let mut ends = || -> Option<BTreeMap<u64, Leaf>> {
+            let [count] = parcel.words()?;
+            let leaf = |_| {
+                let [number, rows, of_x, of_y] = parcel.words()?;
+                let x = parcel.numbers(of_x as usize)?;
+                let y = parcel.numbers(of_y as usize)?;
+                Some((number, Leaf { number, rows, x, y }))
+            };
+            (0..count).map(leaf).collect()
+        };
+        let ends = ends().ok_or_else(|| Error::Shape {
+            what: "what another process found",
+            expected: "a condensed block".into(),
+            found: format!("{} other words", words.len()),
+        })?;
+        let mut tree = Tree::default();
+        tree.unpack(parcel.rest())?;
+        Ok(CondensedBlock { ends, tree })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::long::tests::{data, draft};
+    use super::*;
+    use crate::Dataset;
+    use crate::train::ranks::Solo;
+
+    fn part(all: &Dataset, from: usize, to: usize) -> CondensedBlock {
+        let block = draft().condense_block(Block {
+            first: from as u64,
+            x: all.x.subrows(from, to - from),
+            y: all.y.subrows(from, to - from),
+        });
+        CondensedBlock::unpack(&block.pack()).unwrap()
+    }
+
+    #[test]
+    fn cuts_change_no_bit() {
+        let m = 20_000;
+        let all = data(m);
+        let whole = draft().condense(&all, &Solo).unwrap();
+        for cuts in [
+            vec![0, m],
+            vec![0, 1, 2, 4096, 4096, 5000, 19_999, m],
+            vec![0, 5000, 10_000, 15_000, m],
+            (0..=m).step_by(1000).collect(),
+            vec![0, 8192, 12_288, m],
+        ] {
+            let mut parts: Vec<CondensedBlock> = cuts
+                .windows(2)
+                .map(|cut| part(&all, cut[0], cut[1]))
+                .collect();
+            // As a tree, whose last branches may be short.
+            while parts.len() > 1 {
+                let mut rest = parts.into_iter();
+                let mut merged = Vec::new();
+                while let Some(one) = rest.next() {
+                    merged.push(match rest.next() {
+                        Some(next) => one.followed_by(next, &draft()),
+                        None => one,
+                    });
+                }
+                parts = merged;
+            }
+            let rows = parts.remove(0).finish(&draft()).unwrap();
+            assert!(rows == whole, "{cuts:?}");
+        }
+    }
+
+    #[test]
+    fn other_words_are_refused() {
+        let words = part(&data(9000), 100, 9000).pack();
+        for some in [&[][..], &[7], &words[..words.len() - 1], &words[1..]] {
+            assert!(CondensedBlock::unpack(some).is_err());
+        }
+        assert!(CondensedBlock::default().finish(&draft()).is_err());
+    }
+}
