@@ -28,7 +28,7 @@ create_exception!(
 const POLL: Duration = Duration::from_millis(100);
 
 /// Names of the inputs and of the outputs, if any.
-type Names = (Option<Vec<String>>, Option<Vec<String>>);
+pub type Names = (Option<Vec<String>>, Option<Vec<String>>);
 
 /// Fits by any method. `settings` is a JSON object with the method's name in the field `method`, the seed in `seed` and any
 /// of its settings, laid over the preset or the defaults; `progress(done, error)` is called about ten times a second with
@@ -133,7 +133,7 @@ pub fn compare<'py>(
 ///
 /// Interrupted work ends when it next checks its [`Watch`]. What it gives is returned if it is `kept`, unless a second Ctrl-C comes
 /// first; otherwise it is dropped. The flag says whether one came.
-fn watched<T: Send + 'static>(
+pub fn watched<T: Send + 'static>(
     py: Python<'_>,
     threads: usize,
     progress: Option<Py<PyAny>>,
@@ -209,14 +209,14 @@ pub fn defaults(name: &str) -> PyResult<Option<String>> {
 
 /// State shared by the thread of a fit and the interpreter's thread.
 #[derive(Default)]
-struct Watch {
+pub struct Watch {
     stop: AtomicBool,
     /// Fraction done of each run, and the smallest validation error of the run that reported last.
     at: Mutex<(Vec<f64>, Option<f64>)>,
 }
 
 impl Watch {
-    fn step(&self, at: &Progress<'_>) -> Control {
+    pub fn step(&self, at: &Progress<'_>) -> Control {
         {
             let mut seen = self.at.lock().unwrap_or_else(PoisonError::into_inner);
             seen.0.resize(at.runs, 0.0);
@@ -241,7 +241,8 @@ impl Watch {
     }
 }
 
-fn dataset(
+/// Samples with these names; columns without are named as in the library.
+pub fn dataset(
     x: MatRef<'_, f64>,
     y: MatRef<'_, f64>,
     weights: Option<&[f64]>,

@@ -9,6 +9,7 @@ mod design;
 mod encoding;
 mod export;
 mod fit;
+mod long;
 mod model;
 mod program;
 mod setting;
@@ -27,6 +28,10 @@ mod _native {
     use super::export::export;
     #[pymodule_export]
     use super::fit::{InterruptedFit, compare, defaults, fit, preset};
+    #[pymodule_export]
+    use super::long::{
+        conclude, condense, learn, long_names, merge_condensed, merge_surveys, survey,
+    };
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]

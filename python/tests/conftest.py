@@ -56,6 +56,25 @@ def program():
     return path
 
 
+# A table that counts as long within so little time: a network's output weights come from all of its rows.
+LONG = {"budget": 0.01, "width": 20, "robust": False, "random_state": 3}
+
+
+def long_samples(rows=10_000):
+    """Noisy samples of a smooth function."""
+    random = np.random.default_rng(0)
+    x = random.random((rows, 2))
+    return x, np.sin(5 * x[:, 0] * x[:, 1]) + x[:, 1] + 0.3 * random.standard_normal(rows)
+
+
+@pytest.fixture(scope="session")
+def alone():
+    """The model of the long samples that a single process makes."""
+    model = thinfit.AutoRegressor(**LONG).fit(*long_samples())
+    assert "output weights from all 10000" in model.findings_["words"][0]
+    return model
+
+
 def pytest_addoption(parser):
     parser.addoption("--slow", action="store_true", help="run the tests that take minutes")
 

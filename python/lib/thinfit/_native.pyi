@@ -14,14 +14,21 @@ __all__ = [
     "Model",
     "SettingError",
     "compare",
+    "conclude",
+    "condense",
     "defaults",
     "design",
     "export",
     "fit",
+    "learn",
+    "long_names",
+    "merge_condensed",
+    "merge_surveys",
     "minimise",
     "preset",
     "program",
     "propagate",
+    "survey",
 ]
 
 def program(words: Sequence[str]) -> int: ...
@@ -149,6 +156,28 @@ def compare(
     threads: int,
     progress: Callable[[float, float | None], None] | None,
 ) -> str: ...
+def long_names(
+    settings: str, names: tuple[Sequence[str] | None, Sequence[str] | None], shape: tuple[int, int]
+) -> tuple[list[str], list[str]]: ...
+def survey(x: NDArray[np.float64], y: NDArray[np.float64], first: int, settings: str, threads: int) -> bytes: ...
+def merge_surveys(one: bytes, other: bytes) -> bytes: ...
+def learn(
+    survey: bytes,
+    names: tuple[Sequence[str], Sequence[str]],
+    settings: str,
+    threads: int,
+    progress: Callable[[float, float | None], None] | None,
+) -> tuple[str, str | None]: ...
+def condense(draft: str, x: NDArray[np.float64], y: NDArray[np.float64], first: int, threads: int) -> bytes: ...
+def merge_condensed(draft: str, one: bytes, next: bytes) -> bytes: ...
+def conclude(
+    survey: bytes,
+    names: tuple[Sequence[str], Sequence[str]],
+    learned: str,
+    condensed: bytes | None,
+    settings: str,
+    threads: int,
+) -> Model: ...
 def minimise(
     model: Model,
     goals: Sequence[tuple[int, bool]],

@@ -25,3 +25,8 @@ def names(y: Any) -> list[str] | None:
     """Names of the outputs, if y is a frame or a series that has some."""
     names: list[Any] = list(y.columns) if hasattr(y, "columns") else [getattr(y, "name", None)]
     return names if all(isinstance(name, str) and name for name in names) else None
+
+
+def frame_of(X: Any) -> Any:
+    """The class of a frame, in which rows are returned; None for anything else."""
+    return type(X) if type(X).__module__.split(".")[0] in ("pandas", "polars") else None

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_X_y, validate_data
 
 from . import _native, encoding
-from .arrays import Floats, contiguous, table
+from .arrays import Floats, contiguous, frame_of, table
 from .arrays import names as names_of
 from .exporting import Exported
 from .finite import check_finite
@@ -70,7 +70,7 @@ class Regressor(Studied, Presented, Exported):
         1
         """
         x, f, names = self._samples(X, y)
-        settings = json.dumps(self._settings() | {"method": self._methods[0], "seed": self._seed()})
+        settings = self._request()
         with progress(self.verbose) as report, settings_named(self._typed):
             model = _native.fit(x, table(f), None, names, None, settings, threads(self.n_jobs), report)
         return self._learn(model, f.ndim == 1)
@@ -123,6 +123,10 @@ class Regressor(Studied, Presented, Exported):
         """The parameters as settings of the method in Rust."""
         return {self._renamed.get(name, name): plain(getattr(self, name), name) for name in self._own()}
 
+    def _request(self) -> str:
+        """The fit as the native module takes it; a RandomState draws the seed here."""
+        return json.dumps(self._settings() | {"method": self._methods[0], "seed": self._seed()})
+
     @classmethod
     def _parameters(cls, record: dict[str, Any]) -> dict[str, Any]:
         """The parameters in the record of a model."""
@@ -151,8 +155,7 @@ class Regressor(Studied, Presented, Exported):
     def _samples(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats, Names]:
         """Inputs, outputs with as many axes as given, and the names of both."""
         outputs = names_of(y)
-        # What rows are returned in.
-        self._frame = type(X) if type(X).__module__.split(".")[0] in ("pandas", "polars") else None
+        self._frame = frame_of(X)
         # Values that are not finite are refused here, with the names of their columns.
         measured = np.asarray(y)
         if measured.dtype.kind == "f" and measured.ndim in (1, 2):

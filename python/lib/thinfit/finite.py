@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 _NAMED = 5
 
 
-def check_finite(table: Floats, what: str, names: Sequence[str] | None) -> None:
-    """Refuse NaN and infinite values, by the names of their columns, or their indices where there are no names."""
+def check_finite(table: Floats, what: str, names: Sequence[str] | None, first: int = 0) -> None:
+    """Refuse NaN and infinite values, by the names of their columns, or their indices where there are no names.
+
+    `first` is the number of the first row, where these are rows of a longer table.
+    """
     bad = ~np.isfinite(table)
     if not bad.any():
         return
@@ -28,7 +31,8 @@ def check_finite(table: Floats, what: str, names: Sequence[str] | None) -> None:
     if len(called) > _NAMED:
         called[_NAMED:] = [f"{len(called) - _NAMED} more"]
     where = f"column{'s' if len(columns) > 1 else ''} {', '.join(called)}"
-    found = f"{' and '.join(kinds)} in {rows.sum()} of {len(table)} rows, in {where}, first in row {rows.argmax()}"
+    these = f"{len(table)} rows" + (f" from row {first} on" if first > 0 else "")
+    found = f"{' and '.join(kinds)} in {rows.sum()} of {these}, in {where}, first in row {first + rows.argmax()}"
     raise ValueError(
         f"{what} has {found}; leave these rows out, or fill the gaps, for instance with sklearn.impute.SimpleImputer"
     )

@@ -123,9 +123,7 @@ class Fitted(Estimator):
     def _places(self, X: ArrayLike, stacklevel: int = 3) -> Floats:
         """Inputs to predict at; warns of rows outside the ranges of the samples."""
         x = self._inputs(X)
-        outside = self._model.outside(x)
-        if outside is not None:
-            warnings.warn(f"{outside}, where the model extrapolates", ExtrapolationWarning, stacklevel=stacklevel)
+        warn_outside(self._model, x, stacklevel + 1)
         return x
 
     def _learn(self, model: _native.Model, flat: bool) -> Self:
@@ -147,3 +145,10 @@ class Fitted(Estimator):
             return np.column_stack(list(columns.values()))
         frame = getattr(self, "_frame", None)
         return columns if frame is None else frame(columns)
+
+
+def warn_outside(model: _native.Model, x: Floats, stacklevel: int = 4) -> None:
+    """Warn of rows outside the ranges of the samples, at the line that asked for a prediction."""
+    outside = model.outside(x)
+    if outside is not None:
+        warnings.warn(f"{outside}, where the model extrapolates", ExtrapolationWarning, stacklevel=stacklevel)

@@ -1,0 +1,139 @@
+"""Fits to rows that the processes of an MPI program share.
+
+Nothing here needs mpi4py: a communicator is whatever has its `rank`, `allgather`, `gather` and `bcast`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import validate_data
+
+from . import auto
+from .arrays import Floats, frame_of
+from .arrays import names as names_of
+from .pieces import Pieces, merged
+from .progress import progress
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["AutoRegressor", "Communicator"]
+
+T = TypeVar("T")
+
+
+class Communicator(Protocol):
+    """The part of ``mpi4py.MPI.Comm`` that is used."""
+
+    @property
+    def rank(self) -> int:
+        """The number of this process."""
+
+    def allgather(self, sendobj: Any) -> list[Any]:
+        """The objects of all processes, in their order, everywhere."""
+
+    def gather(self, sendobj: Any, root: int = 0) -> Any:
+        """The objects of all processes, in their order, at the root."""
+
+    def bcast(self, obj: Any, root: int = 0) -> Any:
+        """The object of the root, everywhere."""
+
+
+class AutoRegressor(auto.AutoRegressor):
+    """`thinfit.AutoRegressor` for rows that several processes share.
+
+    Every process has rows of its own, fits with all of them, and has the same model in the end: that of
+    `thinfit.AutoRegressor` for the rows of the first process, then those of the second, and so on, up to rounding. Rows
+    stay where they are. Parameters and attributes are the same; `random_state` and the other settings of the first
+    process count.
+
+    Examples
+    --------
+    A program for ``mpirun -n 4 python``::
+
+        from mpi4py import MPI
+        from thinfit.mpi import AutoRegressor
+
+        comm = MPI.COMM_WORLD
+        X, y = read_rows_of(comm.rank)
+        model = AutoRegressor().fit(X, y, comm)
+    """
+
+    def fit(self, X: ArrayLike, y: ArrayLike, comm: Communicator | None = None) -> Self:
+        """Fit the model. All processes call it; an error of one is raised by all.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs of this process, all of them numbers. There may be none.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Outputs of this process.
+        comm : mpi4py communicator or None, default=None
+            The processes that share the rows; None is this one alone.
+
+        Returns
+        -------
+        AutoRegressor
+            The estimator itself.
+
+        Examples
+        --------
+        >>> X = np.linspace(0, 1, 40)[:, None]
+        >>> AutoRegressor(budget=0.5).fit(X, X[:, 0]).n_features_in_
+        1
+        """
+        if comm is None:
+            return super().fit(X, y)
+        root = comm.rank == 0
+        x, f, columns = _each(comm, lambda: self._rows(X, y))
+        shares = comm.allgather((len(x), columns))
+        for rank, (_, others) in enumerate(shares):
+            if others != shares[0][1]:
+                raise ValueError(f"rank {rank}: expected the columns of rank 0, {shares[0][1]}, found {others}")
+        first = sum(rows for rows, _ in shares[: comm.rank])
+        shape = (x.shape[1], 1 if f.ndim == 1 else f.shape[1])
+        # A RandomState may draw another seed on every rank.
+        pieces: Pieces = comm.bcast(_each(comm, lambda: Pieces.of(self, columns[:2], shape)))
+        surveys = comm.gather(_each(comm, lambda: pieces.survey(x, f, first)))
+        survey = _each(comm, lambda: merged(surveys, pieces.merge_surveys) if root else b"")
+
+        def learn() -> tuple[str, str | None]:
+            with progress(self.verbose) as report:
+                return pieces.learn(survey, report)
+
+        learned, draft = comm.bcast(_each(comm, lambda: learn() if root else None))
+        condensed = None
+        if draft is not None:
+            parts = comm.gather(_each(comm, lambda: pieces.condense(draft, x, f, first)))
+            merge = partial(pieces.merge_condensed, draft)
+            condensed = _each(comm, lambda: merged(parts, merge) if root else None)
+        model = comm.bcast(_each(comm, lambda: pieces.conclude(survey, learned, condensed) if root else None))
+        return self._learn(model, f.ndim == 1)
+
+    def _rows(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats, tuple[Any, ...]]:
+        """Inputs and outputs of this process, and what is known of their columns: names, if any, and shapes."""
+        x = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=0)
+        f = np.asarray(y, dtype=np.float64)
+        if f.ndim not in (1, 2) or len(f) != len(x):
+            raise ValueError(f"y: expected {len(x)} rows, as in X, with one or two axes, found the shape {f.shape}")
+        self._frame = frame_of(X)
+        inputs = getattr(self, "feature_names_in_", None)
+        return x, f, (None if inputs is None else list(inputs), names_of(y), x.shape[1:], f.shape[1:])
+
+
+def _each(comm: Communicator, make: Callable[[], T]) -> T:
+    """What this process makes. An error of one is raised by all, who would wait for it forever."""
+    made, problem = None, None
+    try:
+        made = make()
+    except Exception as error:
+        problem = str(error) or type(error).__name__
+    problems = [f"rank {rank}: {one}" for rank, one in enumerate(comm.allgather(problem)) if one is not None]
+    if problems:
+        raise ValueError("; ".join(problems))
+    return cast("T", made)
