@@ -11,6 +11,7 @@ import pytest
 
 import thinfit.mpi
 from conftest import LONG, long_samples, samples
+from thinfit.pieces import Pieces
 
 
 class Rank:
@@ -88,6 +89,16 @@ def test_an_error_of_one_rank_is_raised_by_all():
         assert isinstance(end, ValueError) and "rank 1: expected the columns of rank 0" in str(end), end
     for end in on_ranks([(x, y), (x, y[1:])]):
         assert isinstance(end, ValueError) and "rank 1: y: expected 120 rows" in str(end), end
+
+
+def test_bytes_from_elsewhere_are_refused():
+    pieces = Pieces.of(thinfit.AutoRegressor(), (None, None), (3, 1))
+    survey = pieces.survey(*samples(), 0)
+    for other in b"", b"other", survey[:-1], survey + b"0":
+        with pytest.raises(ValueError, match="expected a survey of rows"):
+            pieces.merge_surveys(survey, other)
+    with pytest.raises(ValueError, match="as in X"):
+        pieces.survey(np.zeros((4, 3)), np.zeros(5), 0)
 
 
 SCRIPT = """
