@@ -9,7 +9,7 @@ use thinfit::pieces::Ranks;
 use thinfit::{Block, Error, LEAF, LongTable};
 use thinfit_table::Reader;
 
-use crate::args::FitArgs;
+use crate::args::{FitArgs, Missing};
 use crate::columns::{Roles, open_long, roles};
 use crate::commands::predict::block;
 use crate::failure::Failure;
@@ -22,6 +22,9 @@ const TURN: u64 = 64 * LEAF;
 /// A table of so many rows, or of so many bytes of text, is read block by block even if it would fit into memory.
 const ROWS: u64 = 1 << 20;
 const BYTES: u64 = 200_000_000;
+/// A file of fewer bytes is not long, unless packed so tightly that it would not fit into memory.
+const SMALL: u64 = 20_000_000;
+const PACKED: u64 = 20;
 /// The shares of the work that the passes are, as `auto` counts them.
 const PASSES: [(f64, f64); 2] = [(0.0, 0.2), (0.6, 1.0)];
 
@@ -52,19 +55,18 @@ impl<'a> Files<'a> {
         ranks: &dyn Ranks,
         progress: &'a Progress,
     ) -> Result<Option<Self>, Failure> {
-        if paths == [Path::new("-")] {
+        let alone = ranks.size() == 1;
+        // What cannot be read twice is read once, and of a small file one need not know more.
+        let Some(bytes) = size(paths) else {
+            return Ok(None);
+        };
+        let small = bytes < SMALL && bytes.saturating_mul(PACKED) < memory.of_table();
+        let means = matches!(args.table.missing, Some(Missing::Mean));
+        if means || small && alone {
             return Ok(None);
         }
-        let mut reader = match args.table.missing {
-            Some(crate::args::Missing::Mean) => return Ok(None),
-            _ => open_long(paths, &args.table, memory)?,
-        };
+        let mut reader = open_long(paths, &args.table, memory)?;
         let rows = reader.rows();
-        let bytes: u64 = paths
-            .iter()
-            .filter_map(|path| std::fs::metadata(path).ok())
-            .map(|file| file.len())
-            .sum();
         let Roles {
             inputs, targets, ..
         } = roles(&mut reader, paths[0], &args.columns, None)?;
@@ -73,7 +75,7 @@ impl<'a> Files<'a> {
             Some(rows) => rows >= ROWS || needed(rows) > COPIES * memory.of_table(),
             None => bytes >= BYTES,
         };
-        if !long && ranks.size() == 1 {
+        if !long && alone {
             return Ok(None);
         }
         let names = |columns: &[usize]| -> Vec<String> {
@@ -158,6 +160,25 @@ impl<'a> Files<'a> {
             }
         }
     }
+}
+
+/// Bytes of all files, those in folders too; none if there is a pipe or a device among them.
+fn size(paths: &[&Path]) -> Option<u64> {
+    let mut bytes = 0;
+    for path in paths {
+        let entry = std::fs::metadata(path).ok()?;
+        bytes += match () {
+            () if entry.is_file() => entry.len(),
+            () if entry.is_dir() => {
+                let files = std::fs::read_dir(path).ok()?.flatten();
+                files
+                    .filter_map(|file| Some(file.metadata().ok()?.len()))
+                    .sum()
+            }
+            () => return None,
+        };
+    }
+    Some(bytes)
 }
 
 impl LongTable for Files<'_> {

@@ -236,7 +236,8 @@ impl Auto {
                 mse: model.record.validation_mse.clone(),
             },
         );
-        findings.standard_error = vec![];
+        // Those of the part; the network may know more.
+        (findings.standard_error, findings.terms) = (vec![], None);
         model.record.findings = Some(findings);
         Ok(model.into())
     }
