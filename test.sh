@@ -32,7 +32,7 @@ need clippy clippy
 # Ranks of MPI are tested where there is one.
 features=()
 if command -v mpirun >/dev/null; then
-    features=(--features thinfit-mpi/mpi)
+    features=(--features thinfit-mpi/mpi,thinfit-cli/mpi)
 else
     printf '\n== SKIPPED: tests of MPI ranks, since there is no mpirun (Debian: libopenmpi-dev openmpi-bin libclang-dev)\n'
 fi

@@ -26,7 +26,7 @@ pub fn open(
 
 /// Opens several files as one table, as [`open`] does one.
 pub fn open_all(
-    paths: &[&Path],
+    paths: &[impl AsRef<Path>],
     args: &TableArgs,
     memory: Memory,
     needed: bool,
@@ -45,32 +45,31 @@ pub fn open_all(
     open_with(paths, args, memory, needed, missing)
 }
 
-/// The files of a table: the first, and more.
-pub fn files<'a>(first: &'a Path, more: &'a [PathBuf]) -> Vec<&'a Path> {
-    [first]
-        .into_iter()
-        .chain(more.iter().map(PathBuf::as_path))
-        .collect()
+/// The files of a table: the first, and more; those in a folder by name.
+pub fn files(first: &Path, more: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = thinfit_table::files(first)?;
+    for path in more {
+        files.extend(thinfit_table::files(path)?);
+    }
+    Ok(files)
 }
 
 /// Opens a table of any length to fit it block by block: rows with gaps are refused, or kept to be left out later.
-pub fn open_long(paths: &[&Path], args: &TableArgs, memory: Memory) -> Result<Reader, Failure> {
+pub fn open_long(
+    paths: &[impl AsRef<Path>],
+    args: &TableArgs,
+    memory: Memory,
+) -> Result<Reader, Failure> {
     let missing = match args.missing {
         None => Missing::Refuse,
-        Some(args::Missing::Drop) => Missing::Keep,
-        Some(args::Missing::Mean) => {
-            return Err(Failure::new(
-                "--missing mean: expected a table that fits into memory, found a longer one, whose means would take one more pass; \
-                 pass --missing drop",
-            ));
-        }
+        Some(_) => Missing::Keep,
     };
     open_with(paths, args, memory, false, missing)
 }
 
 /// Opens a table to predict its rows: unless gaps are refused, they are kept, so that every row has its line.
 pub fn open_to_predict(
-    paths: &[&Path],
+    paths: &[impl AsRef<Path>],
     args: &TableArgs,
     memory: Memory,
     model: &Predictor,
@@ -90,7 +89,7 @@ pub fn open_to_predict(
 }
 
 fn open_with(
-    paths: &[&Path],
+    paths: &[impl AsRef<Path>],
     args: &TableArgs,
     memory: Memory,
     needed: bool,
@@ -297,14 +296,14 @@ pub fn roles(
 
 /// The samples to learn from.
 pub fn samples(
-    paths: &[&Path],
+    paths: &[impl AsRef<Path>],
     table: &TableArgs,
     memory: Memory,
     args: &ColumnArgs,
     weights: Option<&String>,
 ) -> Result<Samples, Failure> {
     let mut reader = open_all(paths, table, memory, false)?;
-    let path = paths[0];
+    let path = paths[0].as_ref();
     let Roles {
         inputs,
         targets,

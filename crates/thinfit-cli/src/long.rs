@@ -1,8 +1,8 @@
 //! Tables longer than one wants in memory, as a fit sees them: files that are read again for every pass, block by block, by one process or
 //! by several in turn.
 
-use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use thinfit::pieces::Ranks;
@@ -31,7 +31,7 @@ const PASSES: [(f64, f64); 2] = [(0.0, 0.2), (0.6, 1.0)];
 /// A long table in files.
 pub struct Files<'a> {
     args: &'a FitArgs,
-    paths: &'a [&'a Path],
+    paths: &'a [PathBuf],
     memory: Memory,
     progress: &'a Progress,
     inputs: Vec<String>,
@@ -39,6 +39,8 @@ pub struct Files<'a> {
     rows: Option<u64>,
     /// The number of this process, and how many share the table.
     rank: (u64, u64),
+    /// The number of rows, once it is known.
+    total: AtomicU64,
     passes: AtomicUsize,
     /// Rows of this process with gaps, as the first pass has found them.
     dropped: AtomicUsize,
@@ -50,7 +52,7 @@ impl<'a> Files<'a> {
     /// The table, if it should not be read whole, or if several processes share it.
     pub fn open(
         args: &'a FitArgs,
-        paths: &'a [&'a Path],
+        paths: &'a [PathBuf],
         memory: Memory,
         ranks: &dyn Ranks,
         progress: &'a Progress,
@@ -69,13 +71,14 @@ impl<'a> Files<'a> {
         let rows = reader.rows();
         let Roles {
             inputs, targets, ..
-        } = roles(&mut reader, paths[0], &args.columns, None)?;
+        } = roles(&mut reader, &paths[0], &args.columns, None)?;
         let needed = |rows: u64| rows.saturating_mul(8 * COPIES * reader.selected().len() as u64);
-        let long = match rows {
-            Some(rows) => rows >= ROWS || needed(rows) > COPIES * memory.of_table(),
-            None => bytes >= BYTES,
+        // A number of a text takes some four bytes and more.
+        let (many, fits) = match rows {
+            Some(rows) => (rows >= ROWS, needed(rows) <= COPIES * memory.of_table()),
+            None => (bytes >= BYTES, bytes.saturating_mul(4) <= memory.of_table()),
         };
-        if !long && alone {
+        if alone && fits && !(many && is_of_numbers(&mut reader)) {
             return Ok(None);
         }
         let names = |columns: &[usize]| -> Vec<String> {
@@ -90,6 +93,7 @@ impl<'a> Files<'a> {
             progress,
             rows,
             rank: (ranks.rank() as u64, ranks.size() as u64),
+            total: AtomicU64::new(rows.unwrap_or(0)),
             passes: AtomicUsize::new(0),
             dropped: AtomicUsize::new(0),
             failure: Mutex::new(None),
@@ -116,26 +120,27 @@ impl<'a> Files<'a> {
         let pass = self.passes.fetch_add(1, Ordering::Relaxed);
         let (from, to) = PASSES[pass.min(PASSES.len() - 1)];
         let mut reader: Reader = open_long(self.paths, &self.args.table, self.memory)?;
-        roles(&mut reader, self.paths[0], &self.args.columns, None)?;
+        roles(&mut reader, &self.paths[0], &self.args.columns, None)?;
         let (d, c) = (self.inputs.len(), self.outputs.len());
-        let (rank, ranks) = self.rank;
         let at_a_time = block(d + c);
+        let mut turns = Turns {
+            rank: self.rank,
+            rows: self.total.load(Ordering::Relaxed),
+        };
         let (mut first, mut left) = (0, 0);
         loop {
             if left == 0 {
-                let turn = first / TURN;
-                // The turns of the others.
-                let others = (rank + ranks - turn % ranks) % ranks;
-                let skipped = reader.skip(others * TURN)?;
+                let (skip, take) = turns.next(first);
+                let skipped = reader.skip(skip)?;
                 first += skipped;
-                if skipped < others * TURN {
-                    return Ok(());
+                if skipped < skip || take == 0 {
+                    break;
                 }
-                left = TURN;
+                left = take;
             }
             let rows = left.min(at_a_time as u64) as usize;
             let Some(block) = reader.next_block(rows)? else {
-                return Ok(());
+                break;
             };
             let read = block.nrows() as u64;
             if pass == 0 && self.args.table.missing.is_some() {
@@ -156,29 +161,55 @@ impl<'a> Files<'a> {
             let text = || format!("auto  {first} rows read");
             self.progress.step(from + done * (to - from), text);
             if (read as usize) < rows {
-                return Ok(());
+                break;
             }
         }
+        // Every process has been over all rows, its own or not, unless it knew their number.
+        self.total.fetch_max(first, Ordering::Relaxed);
+        Ok(())
     }
 }
 
-/// Bytes of all files, those in folders too; none if there is a pipe or a device among them.
-fn size(paths: &[&Path]) -> Option<u64> {
-    let mut bytes = 0;
-    for path in paths {
-        let entry = std::fs::metadata(path).ok()?;
-        bytes += match () {
-            () if entry.is_file() => entry.len(),
-            () if entry.is_dir() => {
-                let files = std::fs::read_dir(path).ok()?.flatten();
-                files
-                    .filter_map(|file| Some(file.metadata().ok()?.len()))
-                    .sum()
-            }
-            () => return None,
-        };
+/// Which rows are those of a process.
+struct Turns {
+    /// Its number, and how many share the table.
+    rank: (u64, u64),
+    /// The number of rows; 0 if it is not known.
+    rows: u64,
+}
+
+impl Turns {
+    /// How many rows to pass over after the first `first`, and how many to take then; none when all are taken.
+    ///
+    /// Of a known number of rows, each process has one run, so that it merges all but a few leaves itself; otherwise they take turns.
+    fn next(&mut self, first: u64) -> (u64, u64) {
+        let (rank, ranks) = self.rank;
+        if self.rows > 0 {
+            let leaves = self.rows.div_ceil(LEAF);
+            let start = |rank: u64| (leaves * rank / ranks * LEAF).min(self.rows);
+            let (from, to) = (start(rank), start(rank + 1));
+            return match first < to {
+                true => (from.saturating_sub(first), to - from.max(first)),
+                false => (self.rows - first, 0),
+            };
+        }
+        let others = (rank + ranks - first / TURN % ranks) % ranks;
+        (others * TURN, TURN)
     }
-    Some(bytes)
+}
+
+/// Whether the first rows hold numbers alone; text is encoded in memory only.
+fn is_of_numbers(reader: &mut Reader) -> bool {
+    reader.next_block(1000).is_ok()
+}
+
+/// Bytes of all files; none if there is a pipe or a device among them.
+fn size(paths: &[PathBuf]) -> Option<u64> {
+    let size = |path: &PathBuf| {
+        let entry = std::fs::metadata(path).ok()?;
+        entry.is_file().then(|| entry.len())
+    };
+    paths.iter().map(size).sum()
 }
 
 impl LongTable for Files<'_> {
@@ -200,5 +231,41 @@ impl LongTable for Files<'_> {
                 advice: "see above",
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_taken_once_by_some_process() {
+        for (rows, known) in [(10, true), (5 * TURN + 7, true), (5 * TURN + 7, false)] {
+            for ranks in [1, 2, 3, 8] {
+                let mut taken = vec![];
+                for rank in 0..ranks {
+                    let known = if known { rows } else { 0 };
+                    let mut turns = Turns {
+                        rank: (rank, ranks),
+                        rows: known,
+                    };
+                    let mut first = 0;
+                    loop {
+                        let (skip, take) = turns.next(first);
+                        first += skip;
+                        if first >= rows || take == 0 {
+                            break;
+                        }
+                        assert_eq!(first % LEAF, 0);
+                        taken.push((first, (first + take).min(rows)));
+                        first += take;
+                    }
+                }
+                taken.sort_unstable();
+                let ends = taken.windows(2).all(|pair| pair[0].1 == pair[1].0);
+                assert!(ends && taken[0].0 == 0, "{taken:?}");
+                assert_eq!(taken.last().map(|last| last.1), Some(rows));
+            }
+        }
     }
 }

@@ -5,7 +5,12 @@ use thinfit::pieces::{Ranks, Solo};
 use crate::failure::Failure;
 
 /// Variables by which a process that `mpirun` has started can tell how many there are.
-const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"];
+const SIZES: [&str; 4] = [
+    "OMPI_COMM_WORLD_SIZE",
+    "PMI_SIZE",
+    "MPI_LOCALNRANKS",
+    "SLURM_STEP_NUM_TASKS",
+];
 
 /// The ranks of a job.
 pub struct Team {
@@ -32,12 +37,13 @@ impl Team {
         }
         #[cfg(feature = "mpi")]
         {
-            let job = if several {
-                thinfit_mpi::Job::join()
-            } else {
-                None
-            };
-            Ok(Team { job })
+            if !several {
+                return Ok(Team { job: None });
+            }
+            let failure =
+                || Failure::new("MPI cannot be started in this process; start it without mpirun");
+            let job = thinfit_mpi::Job::join().ok_or_else(failure)?;
+            Ok(Team { job: Some(job) })
         }
     }
 

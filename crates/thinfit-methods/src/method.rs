@@ -239,7 +239,10 @@ impl Method {
             self.check_device()?;
         }
         let mut model = self.fit_alone(device, data, seed, observe)?;
-        model.record_mut().describe(data.x.as_ref());
+        // A long table is described by its sample, so that it is the same when it comes in blocks.
+        if !matches!(self, Method::Auto(auto) if auto.samples(data)) {
+            model.record_mut().describe(data.x.as_ref());
+        }
         Ok(model)
     }
 

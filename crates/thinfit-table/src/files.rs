@@ -12,7 +12,10 @@ const ENDINGS: [&str; 9] = [
 ];
 
 /// The files that a path names: itself, or, of a folder, the tables in it, by name.
-pub(crate) fn named(path: &Path) -> Result<Vec<PathBuf>> {
+///
+/// # Errors
+/// A folder that cannot be read, or without tables.
+pub fn named(path: &Path) -> Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.into()]);
     }
@@ -58,6 +61,15 @@ impl Files {
         let mut first: Option<Vec<String>> = None;
         // A file that does not fit should not be found after hours.
         for path in &files {
+            if !path.is_file() {
+                let found = "a pipe, a device or standard input";
+                return Err(malformed(
+                    path,
+                    "a file, as one of several",
+                    found,
+                    "write it to a file first",
+                ));
+            }
             let source = open_file(path, options)?.0;
             rows = rows
                 .zip(source.rows())

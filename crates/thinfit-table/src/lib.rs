@@ -67,6 +67,7 @@ mod writer;
 
 pub use dialect::Delimiter;
 pub use error::{Amount, Error, Place, Position, Problem, Remedy, Result, amount};
+pub use files::named as files;
 pub use reader::{Missing, Options, Reader};
 pub use table::{Cells, RawTable, Table};
 pub use writer::{Cell, Writer};

@@ -106,11 +106,11 @@ pub fn run(
         .output
         .clone()
         .unwrap_or_else(|| PathBuf::from("model.json"));
-    check_files(&args, &path, &output)?;
+    let files = columns::files(&path, &args.more)?;
+    check_files(&args, &files, &output)?;
     let team = Team::join()?;
     let progress = Progress::new(args.quiet || !team.speaks());
     let start = Instant::now();
-    let files = columns::files(&path, &args.more);
     let Fitted {
         model,
         dropped,
@@ -169,7 +169,7 @@ struct Fitted {
 /// Fits a table in files, block by block if it is long.
 fn fit_files(
     args: &FitArgs,
-    files: &[&Path],
+    files: &[PathBuf],
     memory: Memory,
     asked: &Asked,
     (team, progress): (&Team, &Progress),
@@ -186,7 +186,7 @@ fn fit_files(
 /// Fits a table that is read whole.
 fn fit_whole(
     args: &FitArgs,
-    files: &[&Path],
+    files: &[PathBuf],
     memory: Memory,
     asked: &Asked,
     progress: &Progress,
@@ -212,7 +212,7 @@ fn fit_whole(
 /// Fits a table that is longer than one wants in memory, by the method that can; none of another table or method.
 fn fit_long(
     args: &FitArgs,
-    files: &[&Path],
+    files: &[PathBuf],
     memory: Memory,
     Asked { request, .. }: &Asked,
     (team, progress): (&Team, &Progress),
@@ -251,14 +251,14 @@ fn fit_long(
 }
 
 /// Refuses files that the fit would overwrite, or cannot write.
-fn check_files(args: &FitArgs, data: &Path, output: &Path) -> Result<(), Failure> {
+fn check_files(args: &FitArgs, files: &[PathBuf], output: &Path) -> Result<(), Failure> {
     // A fit saves its state to the file that it is resumed from.
     let resumed = args.resume.as_deref();
     let other = |state: &&Path| resumed.is_none_or(|resumed| !same_file(resumed, state));
     let state = args.checkpoint.as_deref().filter(other);
     let inputs = [args.config.as_deref(), resumed];
     let inputs = inputs.into_iter().flatten();
-    let inputs: Vec<&Path> = inputs.chain(columns::files(data, &args.more)).collect();
+    let inputs: Vec<&Path> = inputs.chain(files.iter().map(PathBuf::as_path)).collect();
     let outputs = [
         Some((output, "-o FILE")),
         state.map(|state| (state, "--checkpoint FILE")),

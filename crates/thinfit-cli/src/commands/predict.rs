@@ -1,6 +1,7 @@
 //! `thinfit predict`: a stream of rows in, a stream of predictions out.
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use thinfit::{Mat, MatRef};
 use thinfit_methods::{Outside, Predictor};
@@ -31,8 +32,9 @@ pub fn block(numbers: usize) -> usize {
 pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
     let output = args.output.as_deref().map(|path| (path, "-o FILE"));
     let outputs: Vec<Output<'_>> = output.into_iter().collect();
-    let files = columns::files(&args.data, &args.more);
-    let inputs = [&[args.model.as_path()], &files[..]].concat();
+    let files = columns::files(&args.data, &args.more)?;
+    let inputs = files.iter().map(PathBuf::as_path);
+    let inputs: Vec<&Path> = inputs.chain([args.model.as_path()]).collect();
     check_distinct(&inputs, &outputs)?;
     outputs.iter().copied().try_for_each(check_table_name)?;
     if outputs.is_empty() {

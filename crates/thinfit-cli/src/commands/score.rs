@@ -62,7 +62,7 @@ impl Sums {
 pub fn run(args: &ScoreArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
     check_distinct(&[&args.model, &args.data], &[])?;
     let model = super::load_before_table(&args.model, memory, "score")?;
-    let mut reader = open_to_predict(&files(&args.data, &args.more), &args.table, memory, &model)?;
+    let mut reader = open_to_predict(&files(&args.data, &args.more)?, &args.table, memory, &model)?;
     let targets = targets(&reader, &args.target, &model)?;
     match_inputs(&mut reader, &model, &targets)?;
     let mut outside = Outside::of(&model);

@@ -8,9 +8,15 @@ fn at(i: usize, k: f64) -> f64 {
     (k * (i + 1) as f64).fract()
 }
 
-/// Two inputs and a noisy output.
+/// Two inputs, one of them of whole numbers, and a noisy output.
 fn value(i: usize, j: usize) -> f64 {
-    let x = [at(i, 0.618_033_988_7), at(i, 0.754_877_666_2)];
+    let x = [
+        at(i, 0.618_033_988_7),
+        (8.0 * at(i, 0.754_877_666_2)).floor() / 8.0,
+    ];
+    if j == 1 {
+        return 8.0 * x[1];
+    }
     match j {
         2 => (5.0 * x[0] * x[1]).sin() + x[1] + at(i, 0.569_840_290_998_1) - 0.5,
         _ => x[j],
@@ -76,6 +82,49 @@ fn a_table_read_in_blocks_gives_the_model_of_a_table_in_memory() {
     }
     let predicted = succeed(&folder, &["predict", "whole.json", "parts"]);
     assert_eq!(predicted.lines().count(), 20_001);
+}
+
+#[cfg(feature = "mpi")]
+#[test]
+fn ranks_write_the_model_of_one_process() {
+    let folder = folder("long-ranks");
+    write(&folder, "1.csv", csv(0..15_000));
+    write(&folder, "2.csv", csv(15_000..20_000));
+    let fit = [
+        "fit",
+        "1.csv",
+        "2.csv",
+        "--target=y",
+        "--budget=0.5",
+        "--width=20",
+        "--quiet",
+    ];
+    succeed(
+        &folder,
+        &[&["--memory=1MB"], &fit[..], &["-o", "one.json"]].concat(),
+    );
+    let mpirun = |ranks: &str| {
+        let mut command = Command::new("mpirun");
+        command.args(["--allow-run-as-root", "--oversubscribe", "-n", ranks]);
+        command.arg(env!("CARGO_BIN_EXE_thinfit")).args(fit);
+        command.args(["-o", "ranks.json"]).current_dir(&folder);
+        command.output().unwrap()
+    };
+    for ranks in ["2", "3"] {
+        let output = mpirun(ranks);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        assert_eq!(text(&output.stdout).matches("wrote ranks.json").count(), 1);
+        assert_eq!(read(&folder, "ranks.json"), read(&folder, "one.json"));
+    }
+    write(&folder, "2.csv", "a,b,y\n1,2,word\n");
+    let start = std::time::Instant::now();
+    let output = mpirun("3");
+    assert!(!output.status.success() && start.elapsed().as_secs() < 10);
+    let message = text(&output.stderr);
+    assert!(
+        message.contains("rank") && message.contains("word"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -6,7 +6,7 @@
 //! second pass over all rows gives the output weights, and the unseen rows their ridge and the intervals.
 
 use super::network::{Bank, KAPPA, scaled_fit};
-use super::plan::{Plan, long_step};
+use super::plan::{Plan, long_step, polish};
 use super::{Auto, CLEAN, model_rows};
 use crate::{Predictor, Result};
 use faer::Mat;
@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use thinfit::pieces::{Ranks, agreed};
 use thinfit::{
-    Activation, Condensed, Control, Correlation, Dataset, Draft, Error, Features, LongTable,
-    Network, Observer, Progress, Record, Survey, Tried, polish_many,
+    Activation, Condensed, Control, Dataset, Draft, Error, Features, LongTable, Network, Observer,
+    Progress, Record, Survey, Tried, polish_many,
 };
 
 /// Rows that judge, at most: enough for one per cent of their error.
@@ -30,6 +30,8 @@ const FEWER: usize = 2;
 const PART: f64 = 1.0 / 3.0;
 /// The share of the time that features of the terms of the part get, where there are such terms.
 const TERMS: f64 = 0.25;
+/// The first sample may take so many times the seconds; of features with more numbers there are none.
+const FIRST: f64 = 3.0;
 /// A network that misses so many times the squared error of the part will not catch up.
 const HOPELESS: f64 = 100.0;
 /// A part that lowers the squared error by less than this share is the last.
@@ -47,6 +49,8 @@ pub struct Learned {
     rows: usize,
     /// Whether these are all rows of the table.
     whole: bool,
+    /// Whether it was stopped before it had tried everything.
+    stopped: bool,
     /// Hidden weights that predict unseen rows better, and the rows they come from.
     grown: Option<(Draft, usize)>,
 }
@@ -118,9 +122,11 @@ impl Auto {
                 found: error.to_string(),
             })?;
         let condensed = learned.draft().map(|draft| draft.condense(table, ranks));
+        let stopped = || observe(&Progress::fraction(BEFORE)) == Control::Stop;
         let condensed = match condensed {
-            Some(Err(_)) if observe(&Progress::fraction(BEFORE)) == Control::Stop => {
-                learned.grown = None;
+            // Other ranks would wait for one that goes on alone.
+            Some(Err(_)) if ranks.size() == 1 && stopped() => {
+                learned.stopped = true;
                 None
             }
             condensed => condensed.transpose()?,
@@ -153,12 +159,15 @@ impl Auto {
             let mut order: Vec<usize> = (0..all).collect();
             order.sort_unstable_by_key(|&i| numbers[i]);
             let rows: Vec<usize> = order.iter().map(|&i| numbers[i] as usize).collect();
-            let mut model = self.fit(&sample.rows(&order), seed, observe)?;
+            let data = sample.rows(&order);
+            let mut model = self.fit(&data, seed, observe)?;
             model.set_rows(&rows);
+            model.record_mut().describe(data.x.as_ref());
             return Ok(Learned {
                 part: model.to_json(),
                 rows: all,
                 whole: true,
+                stopped: model.record().stopped,
                 grown: None,
             });
         }
@@ -182,6 +191,7 @@ impl Auto {
             part: model.to_json(),
             rows,
             whole: false,
+            stopped: observe(&Progress::fraction(1.0)) == Control::Stop,
             grown,
         })
     }
@@ -200,27 +210,33 @@ impl Auto {
         seed: u64,
     ) -> Result<Predictor> {
         let (sample, numbers) = survey.sample(names)?;
-        let (m, correlations) = (survey.rows(), Correlation::among(sample.x.as_ref()));
+        let m = survey.rows();
         let mut part = Predictor::from_json(&learned.part, Path::new("the model of a part"))?;
+        let record = part.record_mut();
+        record.stopped |= learned.stopped;
         let (Some((draft, rows)), Some(condensed)) = (learned.grown, condensed) else {
-            part.record_mut().correlations = correlations;
             if !learned.whole {
+                let why = match record.stopped {
+                    true => "it was stopped before it saw the others",
+                    false => "a network that sees all of them predicts no better",
+                };
                 let word = format!(
-                    "{} of {m} rows, drawn at random, were used: more do not fit into the budget",
+                    "{} of {m} rows, drawn at random, were used: {why}",
                     learned.rows
                 );
-                let findings = part.record_mut().findings.get_or_insert_default();
-                findings.words.push(word);
+                record.findings.get_or_insert_default().words.push(word);
+                record.describe(sample.x.as_ref());
             }
             return Ok(part);
         };
-        let sample = Sample::new(&sample, numbers);
+        let (described, sample) = (sample.x.clone(), Sample::new(&sample, numbers));
         let settings = serde_json::to_value(self).expect("settings are finite numbers");
-        let record = Record {
+        let mut record = Record {
             chosen_by: Some("validation".into()),
-            correlations,
+            stopped: learned.stopped,
             ..Record::of(Self::NAME, settings, seed, 0)
         };
+        record.describe(described.as_ref());
         let mut model = draft.finish(condensed, survey, (&sample.rows, &sample.judges), record)?;
         let mut findings = part.record().findings.clone().unwrap_or_default();
         findings.words = vec![format!(
@@ -236,10 +252,16 @@ impl Auto {
                 mse: model.record.validation_mse.clone(),
             },
         );
-        // Those of the part; the network may know more.
+        // Those of the part; the network may know more, and has seen all rows.
         (findings.standard_error, findings.terms) = (vec![], None);
+        findings.outliers.clear();
         model.record.findings = Some(findings);
         Ok(model.into())
+    }
+
+    /// Whether a sample of the rows is taken.
+    pub(crate) fn samples(&self, data: &Dataset) -> bool {
+        data.weights.is_none() && self.is_long(data.samples(), data.dim())
     }
 
     /// Whether there are many more rows than a Gaussian process can have within the budget.
@@ -310,7 +332,10 @@ impl Growth<'_> {
         let clean = least <= CLEAN;
         let dense = self.bank.dense(self.rows.dim()).filter(|_| !clean);
         let share = if dense.is_some() { TERMS } else { 1.0 };
-        let w = self.start(self.bank, part, STEPS)?;
+        let rows = part * self.rows.y.ncols();
+        let race = polish(rows, self.bank.entries(self.width), 2 * self.width, STEPS) / 2.0;
+        let steps = if race > share * seconds { 0 } else { STEPS };
+        let w = self.start(self.bank, part, steps)?;
         let terms = self.grow((w, 0), part, share * seconds, least)?;
         let Some(dense) = dense else {
             return Ok(terms);
@@ -343,7 +368,12 @@ impl Growth<'_> {
         let (mut best, mut spent) = (None::<Stage>, 0.0);
         loop {
             spent += steps as f64 * long_step(count * outputs, entries, 2 * self.width);
-            let over = best.is_some() && spent > seconds;
+            let most_spent = if best.is_some() {
+                seconds
+            } else {
+                FIRST * seconds
+            };
+            let over = spent > most_spent;
             if over || (self.watch)(&Progress::fraction(0.9)) == Control::Stop {
                 break;
             }

@@ -114,7 +114,7 @@ impl Auto {
         if data.weights.is_some() {
             return self.network(data, seed, observe);
         }
-        if self.is_long(m, d) {
+        if self.samples(data) {
             return self.fit_long(data, &Solo, seed, observe);
         }
         let plan = Plan::new(m, d, self.budget);

@@ -122,6 +122,9 @@ impl Many<'_> {
     /// J and r of the projected problem at a point; none where they are not finite.
     fn jacobian(&self, point: &Point, free: &[(usize, usize)]) -> Option<(Mat<f64>, Vec<f64>)> {
         let (p, c, k) = (point.b.nrows(), point.b.ncols(), free.len());
+        if self.data.samples() <= p + k {
+            return None;
+        }
         let mut jacobian = Mat::zeros(c * k, k);
         let mut residual = Vec::with_capacity(c * k);
         for o in 0..c {
