@@ -207,7 +207,7 @@ fn is_of_numbers(reader: &mut Reader) -> bool {
 fn size(paths: &[PathBuf]) -> Option<u64> {
     let size = |path: &PathBuf| {
         let entry = std::fs::metadata(path).ok()?;
-        entry.is_file().then(|| entry.len())
+        entry.is_file().then_some(entry.len())
     };
     paths.iter().map(size).sum()
 }
