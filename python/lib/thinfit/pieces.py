@@ -20,8 +20,8 @@ from .finite import check_finite
 from .parameters import settings_named, threads
 
 if TYPE_CHECKING:
-    from .auto import AutoRegressor
     from .arrays import Floats
+    from .auto import AutoRegressor
     from .base import Names
 
 T = TypeVar("T")
