@@ -42,8 +42,6 @@ pub struct Files<'a> {
     /// The number of rows, once it is known.
     total: AtomicU64,
     passes: AtomicUsize,
-    /// Rows of this process with gaps, as the first pass has found them.
-    dropped: AtomicUsize,
     /// Why a pass has failed.
     failure: Mutex<Option<Failure>>,
 }
@@ -95,7 +93,6 @@ impl<'a> Files<'a> {
             rank: (ranks.rank() as u64, ranks.size() as u64),
             total: AtomicU64::new(rows.unwrap_or(0)),
             passes: AtomicUsize::new(0),
-            dropped: AtomicUsize::new(0),
             failure: Mutex::new(None),
         }))
     }
@@ -103,11 +100,6 @@ impl<'a> Files<'a> {
     /// The number of rows, where the files say it.
     pub fn rows(&self) -> Option<u64> {
         self.rows
-    }
-
-    /// Rows of this process that were left out because of missing values.
-    pub fn dropped(&self) -> usize {
-        self.dropped.load(Ordering::Relaxed)
     }
 
     /// Why a pass has failed, if one has; otherwise the error as it is.
@@ -143,11 +135,6 @@ impl<'a> Files<'a> {
                 break;
             };
             let read = block.nrows() as u64;
-            if pass == 0 && self.args.table.missing.is_some() {
-                let gappy = |i: &usize| block.row(*i).iter().any(|v| v.is_nan());
-                let gaps = (0..block.nrows()).filter(gappy).count();
-                self.dropped.fetch_add(gaps, Ordering::Relaxed);
-            }
             visit(Block {
                 first,
                 x: block.as_ref().subcols(0, d),

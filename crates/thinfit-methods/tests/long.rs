@@ -98,7 +98,7 @@ fn on_ranks(data: &Dataset, ranks: u64) -> Vec<String> {
                 let share = Share { data, rank, ranks };
                 let rank = Rank(rank as usize, round);
                 let model = auto().fit_long(&share, &rank, 3, &|_| Control::Continue);
-                model.unwrap().to_json()
+                model.unwrap().0.to_json()
             })
         };
         let fits: Vec<_> = (0..ranks).map(fit).collect();
@@ -119,9 +119,9 @@ fn ranks_and_threads_change_no_bit() {
             auto().fit_long(&data, &Solo, 3, &|_| Control::Continue)
         })
     };
-    let alone = fit(1).unwrap().to_json();
+    let alone = fit(1).unwrap().0.to_json();
     assert!(alone.contains("its output weights from all 20000"));
-    assert_eq!(fit(2).unwrap().to_json(), alone);
+    assert_eq!(fit(2).unwrap().0.to_json(), alone);
     for ranks in [2, 3] {
         for model in on_ranks(&data, ranks) {
             assert!(model == alone, "{ranks} ranks");
@@ -161,7 +161,7 @@ fn all_rows_of_a_long_table_count() {
 #[test]
 fn few_rows_are_fitted_as_ever() {
     let (data, _) = data(300);
-    let long = auto()
+    let (long, _) = auto()
         .fit_long(&data, &Solo, 3, &|_| Control::Continue)
         .unwrap();
     let plain = auto().fit(&data, 3, &|_| Control::Continue).unwrap();

@@ -73,7 +73,7 @@ fn main() {
     };
     let start = Instant::now();
     let fit = || auto.fit_long(&share, ranks, 3, &|_| Control::Continue);
-    let model = on_threads(word(1, 1) as usize, fit).unwrap_or_else(|error| {
+    let (model, _) = on_threads(word(1, 1) as usize, fit).unwrap_or_else(|error| {
         eprintln!("error: rank {}: {error}", ranks.rank());
         ranks.abort(2)
     });

@@ -9,7 +9,7 @@ use mpi::datatype::PartitionMut;
 use mpi::environment::Universe;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, CommunicatorCollectives};
-use thinfit::pieces::{Entries, Ranks};
+use thinfit::pieces::{Entries, Ranks, Solo};
 use thinfit::{Error, Mat, MatRef, Result};
 
 /// An MPI job, which ends when this is dropped.
@@ -59,7 +59,7 @@ impl Ranks for World {
         parts: &mut dyn Iterator<Item = MatRef<'a, f64>>,
         entries: Entries,
         factor: f64,
-        mut total: faer::MatMut<'_, f64>,
+        total: faer::MatMut<'_, f64>,
     ) {
         let (m, k) = (total.nrows(), total.ncols());
         let mut mine = Vec::new();
@@ -70,13 +70,10 @@ impl Ranks for World {
             );
         }
         let all = gathered(mine).unwrap_or_else(|_| self.abort(2));
-        for part in all.iter().flat_map(|words| words.chunks_exact(m * k)) {
-            let part = Mat::from_fn(m, k, |i, j| f64::from_bits(part[j * m + i]));
-            for j in 0..k {
-                let first = if entries == Entries::Lower { j } else { 0 };
-                (first..m).for_each(|i| total[(i, j)] += factor * part[(i, j)]);
-            }
-        }
+        let parts = all.iter().flat_map(|words| words.chunks_exact(m * k));
+        let parts = parts.map(|part| Mat::from_fn(m, k, |i, j| f64::from_bits(part[j * m + i])));
+        let parts: Vec<Mat<f64>> = parts.collect();
+        Solo.add(&mut parts.iter().map(Mat::as_ref), entries, factor, total);
     }
 
     fn rank(&self) -> usize {

@@ -241,10 +241,10 @@ fn fit_long(
     let fitted = on_threads(request.threads, || {
         auto.fit_long(&table, ranks, request.seed, &observe)
     });
-    let model = fitted.map_err(|error| table.explain(error))?;
+    let (model, dropped) = fitted.map_err(|error| table.explain(error))?;
     Ok(Some(Fitted {
         model,
-        dropped: table.dropped(),
+        dropped: usize::try_from(dropped).unwrap_or(usize::MAX),
         filled: 0,
         constant: vec![],
     }))

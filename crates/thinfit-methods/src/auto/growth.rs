@@ -95,7 +95,7 @@ impl Sample {
 
 impl Auto {
     /// The best model of the rows of a long table: two passes, and memory that does not grow with them. Ranks that share the
-    /// table get the model that one process gets, to the last bit.
+    /// table get the model that one process gets, to the last bit. Returned with it is the number of rows with gaps, which were left out.
     ///
     /// # Errors
     /// As [`Auto::fit`], rows that cannot be read, or a rank that fails.
@@ -105,7 +105,7 @@ impl Auto {
         ranks: &dyn Ranks,
         seed: u64,
         observe: &Observer<'_>,
-    ) -> Result<Predictor> {
+    ) -> Result<(Predictor, u64)> {
         let names = (table.inputs(), table.outputs());
         let rows = Auto::sample_rows(names.0.len(), names.1.len());
         let survey = Survey::of(table, ranks, rows, seed)?;
@@ -132,7 +132,8 @@ impl Auto {
             condensed => condensed.transpose()?,
         };
         observe(&Progress::fraction(1.0));
-        self.conclude_long(&survey, names, learned, condensed, seed)
+        let model = self.conclude_long(&survey, names, learned, condensed, seed)?;
+        Ok((model, survey.dropped()))
     }
 
     /// Rows of the sample that is taken of a long table of `d` inputs and `c` outputs.

@@ -115,7 +115,8 @@ impl Auto {
             return self.network(data, seed, observe);
         }
         if self.samples(data) {
-            return self.fit_long(data, &Solo, seed, observe);
+            let fitted = self.fit_long(data, &Solo, seed, observe);
+            return fitted.map(|(model, _)| model);
         }
         let plan = Plan::new(m, d, self.budget);
         if plan.model_rows < m {

@@ -23,9 +23,9 @@ use crate::{Activation, Dataset, Network};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
-/// Rows of a leaf: more than for a solve, since the triangles are larger.
-const LEAF: usize = 8192;
-/// Leaves that are condensed at once.
+/// Rows that are condensed together: more than for a solve, since the triangles are larger.
+const PIECE: usize = 8192;
+/// Pieces that are condensed at once.
 const GROUP: usize = 4;
 /// Trials in one step before it gives up.
 const TRIALS: usize = 8;
@@ -95,7 +95,8 @@ impl Many<'_> {
     fn evaluate(&self, w: Mat<f64>, tau: Option<f64>) -> Option<Point> {
         let p = self.activation.columns(w.nrows());
         let all = self.condensed(|rows| {
-            let a = self.features(rows, &w);
+            let e = planes(self.activation, rows.x, w.as_ref());
+            let a = stack(self.activation, Form::Real, e.as_ref(), None, 0);
             beside(&[a.as_ref(), rows.y])
         })?;
         let tau = tau.unwrap_or_else(|| {
@@ -144,11 +145,6 @@ impl Many<'_> {
         Some((jacobian, residual))
     }
 
-    fn features(&self, rows: &Rows<'_>, w: &Mat<f64>) -> Mat<f64> {
-        let e = planes(self.activation, rows.x, w.as_ref());
-        stack(self.activation, Form::Real, e.as_ref(), None, 0)
-    }
-
     /// G of one output at some rows (rows × entries).
     fn slopes(
         &self,
@@ -178,11 +174,11 @@ impl Many<'_> {
     /// The triangle of the rows that `of` makes of the samples; none if they are too few or not finite.
     fn condensed(&self, of: impl Fn(&Rows<'_>) -> Mat<f64> + Sync) -> Option<Mat<f64>> {
         let all = Rows::of(self.data);
-        let starts: Vec<usize> = (0..all.len()).step_by(LEAF).collect();
+        let starts: Vec<usize> = (0..all.len()).step_by(PIECE).collect();
         let mut tree = Tree::default();
         for (k, group) in starts.chunks(GROUP).enumerate() {
             let leaf = |&start: &usize| {
-                let rows = all.slice(start, LEAF.min(all.len() - start));
+                let rows = all.slice(start, PIECE.min(all.len() - start));
                 Condensed::rows(of(&rows))
             };
             let leaves: Vec<Condensed> = group.par_iter().map(leaf).collect();
