@@ -33,18 +33,15 @@ impl Draft {
                 y: block.y.subrows(skipped, count),
             }
         };
-        let ends = [(first, start), (stop, end)];
-        let ends = ends.iter().filter_map(|(from, to)| {
-            let mut pass = self.pass();
-            pass.add(rows(*from, *to));
-            pass.leaves.pop()
-        });
-        let mut pass = self.pass();
-        pass.add(rows(start, stop));
-        pass.condense();
+        let ends = [(first, start), (stop, end)].into_iter();
+        let ends = ends.filter(|(from, to)| from < to);
+        let leaf =
+            |number: u64| self.leaf(&self.gathered(rows(number * LEAF, (number + 1) * LEAF)));
         CondensedBlock {
-            ends: ends.map(|leaf| (leaf.number, leaf)).collect(),
-            tree: pass.tree,
+            ends: ends
+                .map(|(from, to)| (from / LEAF, self.gathered(rows(from, to))))
+                .collect(),
+            tree: Tree::of(start / LEAF..stop / LEAF, &leaf),
         }
     }
 }
@@ -73,11 +70,16 @@ impl CondensedBlock {
     ///
     /// # Errors
     /// No rows.
-    pub fn finish(mut self, draft: &Draft) -> Result<Condensed> {
+    pub fn finish(self, draft: &Draft) -> Result<Condensed> {
+        self.into_tree(draft).finish().ok_or_else(no_rows)
+    }
+
+    /// All leaves, now that there are no other rows.
+    pub(super) fn into_tree(mut self, draft: &Draft) -> Tree {
         for (number, leaf) in self.ends {
             self.tree.add(number, draft.leaf(&leaf));
         }
-        self.tree.finish().ok_or_else(no_rows)
+        self.tree
     }
 
     /// The rows as words, for another process.

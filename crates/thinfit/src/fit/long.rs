@@ -4,6 +4,7 @@
 //! Nothing here depends on how the rows are cut into blocks or shared among processes: a leaf is [`LEAF`] rows by their numbers,
 //! and leaves merge in a tree of these (`solve/condensed.rs`).
 
+use super::condensed_block::CondensedBlock;
 use crate::data::long::{Block, LEAF, LongTable};
 use crate::data::rows::Rows;
 use crate::data::survey::Survey;
@@ -12,13 +13,12 @@ use crate::model::record::Record;
 use crate::model::training_rows::TrainingRows;
 use crate::model::uncertainty::{Uncertainty, spread};
 use crate::network::features::{fitted, planes};
-use crate::solve::condensed::{Condensed, GROUP, Tree};
+use crate::solve::condensed::{Condensed, Tree};
 use crate::solve::orthogonal::Orthogonal;
 use crate::solve::ridge::KAPPAS;
 use crate::train::ranks::Ranks;
 use crate::{Activation, Dataset, Error, Form, Network, Result, Scaler};
-use faer::Mat;
-use rayon::prelude::*;
+use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
 /// A network without output weights.
@@ -56,66 +56,43 @@ impl Leaf {
     }
 }
 
-/// A pass under way.
-pub(super) struct Pass<'a> {
-    draft: &'a Draft,
-    /// Complete leaves that wait for threads, then the one that is being filled.
-    pub leaves: Vec<Leaf>,
-    pub tree: Tree,
-}
-
-impl Pass<'_> {
-    pub fn add(&mut self, block: Block<'_>) {
-        for i in 0..block.x.nrows() {
-            let row = block.first + i as u64;
-            let number = row / LEAF;
-            if self.leaves.last().is_none_or(|leaf| leaf.number != number) {
-                if self.leaves.len() == GROUP {
-                    self.condense();
-                }
-                let (x, y) = (Vec::new(), Vec::new());
-                let rows = 0;
-                self.leaves.push(Leaf { number, rows, x, y });
-            }
-            let counts = block.is_complete(i) && self.draft.held_out.binary_search(&row).is_err();
-            if let Some(leaf) = self.leaves.last_mut() {
-                leaf.rows += 1;
-                if counts {
-                    leaf.x.extend(block.x.row(i).iter());
-                    leaf.y.extend(block.y.row(i).iter());
-                }
-            }
-        }
-    }
-
-    pub fn condense(&mut self) {
-        let leaves = self.leaves.par_iter();
-        let condensed: Vec<Condensed> = leaves.map(|leaf| self.draft.leaf(leaf)).collect();
-        for (leaf, rows) in self.leaves.drain(..).zip(condensed) {
-            self.tree.add(leaf.number, rows);
-        }
-    }
-}
-
 impl Draft {
+    /// The rows of a block that lie in one leaf, but for those that do not count.
+    pub(super) fn gathered(&self, block: Block<'_>) -> Leaf {
+        let (first, count) = (block.first, block.x.nrows());
+        let held = |row: u64| self.held_out.partition_point(|held| *held < row);
+        let held = &self.held_out[held(first)..held(first + count as u64)];
+        let counts =
+            |i: &usize| held.binary_search(&(first + *i as u64)).is_err() && block.is_complete(*i);
+        let kept: Vec<usize> = (0..count).filter(counts).collect();
+        let values = |of: MatRef<'_, f64>| {
+            let row = |&i: &usize| (0..of.ncols()).map(move |j| of[(i, j)]);
+            kept.iter().flat_map(row).collect()
+        };
+        Leaf {
+            number: first / LEAF,
+            rows: count as u64,
+            x: values(block.x),
+            y: values(block.y),
+        }
+    }
+
+    /// What is left of the rows of a leaf.
     pub(super) fn leaf(&self, leaf: &Leaf) -> Condensed {
         let scaled = |scaler: &Scaler, values: &[f64]| {
             let k = scaler.scale.len();
-            let rows = faer::MatRef::from_row_major_slice(values, values.len() / k, k);
+            let rows = MatRef::from_row_major_slice(values, values.len() / k, k);
             scaler.apply(rows)
         };
         let x = scaled(&self.input_scaler, &leaf.x);
         let y = scaled(&self.output_scaler, &leaf.y);
-        let e = planes(self.activation, x.as_ref(), self.hidden.as_ref());
-        Condensed::leaf(self.activation, Form::Real, &(e, y.as_ref(), None))
-    }
-
-    pub(super) fn pass(&self) -> Pass<'_> {
-        Pass {
-            draft: self,
-            leaves: Vec::with_capacity(GROUP),
-            tree: Tree::default(),
-        }
+        let rows = Rows {
+            x: x.as_ref(),
+            y: y.as_ref(),
+            weights: None,
+        };
+        let planes = |some: &Rows<'_>| planes(self.activation, some.x, self.hidden.as_ref());
+        Condensed::leaf(self.activation, Form::Real, &rows, planes)
     }
 
     /// One pass over a table, each rank over its rows, but for those held out.
@@ -123,14 +100,14 @@ impl Draft {
     /// # Errors
     /// Rows that cannot be read, a table without rows, or a rank that fails.
     pub fn condense(&self, table: &dyn LongTable, ranks: &dyn Ranks) -> Result<Condensed> {
-        let mut pass = self.pass();
+        let mut mine = CondensedBlock::default();
         table.pass(&mut |block| {
-            pass.add(block);
+            let rows = std::mem::take(&mut mine);
+            mine = rows.followed_by(self.condense_block(block), self);
             Ok(())
         })?;
-        pass.condense();
         let mut tree = Tree::default();
-        for words in ranks.gather(pass.tree.pack())? {
+        for words in ranks.gather(mine.into_tree(self).pack())? {
             tree.unpack(&words)?;
         }
         tree.finish().ok_or_else(no_rows)
