@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 use thinfit::pieces::Solo;
-use thinfit::{Activation, Dataset, Draft, Mat, Scaler};
+use thinfit::{Activation, Condensing, Dataset, Draft, Mat, Scaler, shared_pass};
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -34,8 +34,9 @@ fn main() {
         let mut best = f64::INFINITY;
         for _ in 0..3 {
             let start = Instant::now();
-            let rows = pool.install(|| draft.condense(&data, &Solo));
-            rows.expect("rows");
+            let none = (Condensing::new(&draft), 0);
+            let rows = pool.install(|| shared_pass(&data, &Solo, none, &mut |_, _| Ok(())));
+            rows.and_then(Condensing::finish).expect("rows");
             best = best.min(start.elapsed().as_secs_f64());
         }
         let speed = flops * m as f64 / best / 1e9;

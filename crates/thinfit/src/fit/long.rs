@@ -4,8 +4,7 @@
 //! Nothing here depends on how the rows are cut into blocks or shared among processes: a leaf is [`LEAF`] rows by their numbers,
 //! and leaves merge in a tree of these (`solve/condensed.rs`).
 
-use super::condensed_block::CondensedBlock;
-use crate::data::long::{Block, LEAF, LongTable};
+use crate::data::long::{Block, LEAF};
 use crate::data::rows::Rows;
 use crate::data::survey::Survey;
 use crate::model::model::Model;
@@ -13,10 +12,9 @@ use crate::model::record::Record;
 use crate::model::training_rows::TrainingRows;
 use crate::model::uncertainty::{Uncertainty, spread};
 use crate::network::features::{fitted, planes};
-use crate::solve::condensed::{Condensed, Tree};
+use crate::solve::condensed::Condensed;
 use crate::solve::orthogonal::Orthogonal;
 use crate::solve::ridge::KAPPAS;
-use crate::train::ranks::Ranks;
 use crate::{Activation, Dataset, Error, Form, Network, Result, Scaler};
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
@@ -95,24 +93,6 @@ impl Draft {
         Condensed::leaf(self.activation, Form::Real, &rows, planes)
     }
 
-    /// One pass over a table, each rank over its rows, but for those held out.
-    ///
-    /// # Errors
-    /// Rows that cannot be read, a table without rows, or a rank that fails.
-    pub fn condense(&self, table: &dyn LongTable, ranks: &dyn Ranks) -> Result<Condensed> {
-        let mut mine = CondensedBlock::default();
-        table.pass(&mut |block| {
-            let rows = std::mem::take(&mut mine);
-            mine = rows.followed_by(self.condense_block(block), self);
-            Ok(())
-        })?;
-        let mut tree = Tree::default();
-        for words in ranks.gather(mine.into_tree(self).pack())? {
-            tree.unpack(&words)?;
-        }
-        tree.finish().ok_or_else(no_rows)
-    }
-
     /// The network with the output weights of all rows: `held_out` are the rows that the pass has left out, `sample` some of the others, and
     /// `record` says how the hidden weights were found.
     ///
@@ -178,7 +158,16 @@ pub(super) fn no_rows() -> Error {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::data::long::{LongTable, Visitor};
+    use crate::fit::condensed_block::Condensing;
+    use crate::shared_pass;
     use crate::train::ranks::Solo;
+
+    pub fn condensed(draft: &Draft, table: &dyn LongTable) -> Condensed {
+        let none = Condensing::new(draft);
+        let rows = shared_pass(table, &Solo, (none, 0), &mut |_, _| Ok(())).unwrap();
+        rows.finish().unwrap()
+    }
 
     pub fn data(m: usize) -> Dataset {
         let x = Mat::from_fn(m, 2, |i, j| ((31 * i + 17 * j) as f64).sin());
@@ -208,11 +197,11 @@ pub(super) mod tests {
         fn outputs(&self) -> &[String] {
             &self.0.outputs
         }
-        fn pass(&self, visit: &mut dyn FnMut(Block<'_>) -> Result<()>) -> Result<()> {
+        fn pass(&self, visitor: &mut dyn Visitor) -> Result<()> {
             let m = self.0.samples();
             (0..m).step_by(self.1).try_for_each(|first| {
                 let count = self.1.min(m - first);
-                visit(Block {
+                visitor.take(Block {
                     first: first as u64,
                     x: self.0.x.subrows(first, count),
                     y: self.0.y.subrows(first, count),
@@ -221,11 +210,16 @@ pub(super) mod tests {
         }
     }
 
+    fn surveyed(table: &dyn LongTable, capacity: usize) -> Survey {
+        let none = Survey::new((2, 1), capacity, 1);
+        shared_pass(table, &Solo, (none, 0), &mut |_, _| Ok(())).unwrap()
+    }
+
     fn model(table: &dyn LongTable) -> Model {
-        let survey = Survey::of(table, &Solo, 1000, 1).unwrap();
+        let survey = surveyed(table, 1000);
         let all = data(10_000);
         let held: Vec<usize> = draft().held_out.iter().map(|n| *n as usize).collect();
-        let rows = draft().condense(table, &Solo).unwrap();
+        let rows = condensed(&draft(), table);
         let sample = all.rows(&[1, 2, 3, 4, 5]);
         let held = all.rows(&held);
         draft()
@@ -265,20 +259,18 @@ pub(super) mod tests {
         for i in (1..10_000).step_by(100) {
             gappy.x[(i, 1)] = f64::NAN;
         }
-        let survey = Survey::of(&gappy, &Solo, 10, 1).unwrap();
+        let survey = surveyed(&gappy, 10);
         assert_eq!((survey.rows(), survey.dropped()), (9900, 100));
         // Those with gaps are left out, and those held out are still the ones with these numbers.
         let kept: Vec<usize> = (0..10_000)
             .filter(|i| i % 100 != 1 && i % 25 != 0)
             .collect();
-        let same = draft().condense(&gappy, &Solo).unwrap();
+        let same = condensed(&draft(), &gappy);
         let none_held = Draft {
             held_out: vec![],
             ..draft()
         };
-        let other = none_held
-            .condense(&data(10_000).rows(&kept), &Solo)
-            .unwrap();
+        let other = condensed(&none_held, &data(10_000).rows(&kept));
         let solved = |rows| {
             Orthogonal::condensed(Activation::Fourier, rows)
                 .unwrap()

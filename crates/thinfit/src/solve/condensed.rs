@@ -10,8 +10,8 @@ use super::triangle::Triangle;
 use crate::data::long::LEAF;
 use crate::data::rows::Rows;
 use crate::math::columns::column;
-use crate::math::parcel::{Opened, Parcel};
-use crate::{Activation, Error, Result};
+use crate::math::parcel::{Opened, Parcel, foreign};
+use crate::{Activation, Result};
 use faer::Mat;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -86,6 +86,18 @@ impl Condensed {
         self.all.into_matrix()
     }
 
+    /// Whether both are rows of one problem.
+    fn is_like(&self, other: &Condensed) -> bool {
+        let shape = |rows: &Condensed| {
+            (
+                rows.all.as_ref().ncols(),
+                rows.outputs,
+                rows.noisy.is_some(),
+            )
+        };
+        shape(self) == shape(other)
+    }
+
     /// The rows of both.
     fn followed_by(self, next: Condensed) -> Self {
         let both = self.noisy.zip(next.noisy);
@@ -115,10 +127,13 @@ impl Condensed {
             let matrix = Mat::from_fn(rows, columns, |i, j| numbers[j * rows + i]);
             (rows <= columns).then(|| Triangle::from_matrix(matrix))
         };
-        Some(Condensed {
-            all: matrix()?,
-            noisy: if noisy == 1 { Some(matrix()?) } else { None },
-            outputs: outputs as usize,
+        let all: Triangle = matrix()?;
+        let noisy = if noisy == 1 { Some(matrix()?) } else { None };
+        let outputs = usize::try_from(outputs).ok()?;
+        (outputs <= all.as_ref().ncols()).then_some(Condensed {
+            all,
+            noisy,
+            outputs,
         })
     }
 
@@ -223,6 +238,12 @@ impl Tree {
         }
     }
 
+    /// Whether all rows have so many columns, of which the last are outputs.
+    pub fn has_columns(&self, columns: usize, outputs: usize) -> bool {
+        let mut nodes = self.nodes.values().map(|(_, rows)| rows);
+        nodes.all(|rows| (rows.all.as_ref().ncols(), rows.outputs) == (columns, outputs))
+    }
+
     /// All rows; none without leaves.
     pub fn finish(self) -> Option<Condensed> {
         let nodes = self.nodes.into_values().rev().map(|(_, rows)| rows);
@@ -244,12 +265,15 @@ impl Tree {
         let mut parcel = Opened::new(words);
         while !parcel.is_empty() {
             let node = parcel.words().zip(Condensed::unpack_from(&mut parcel));
-            let ([first, level], rows) = node.ok_or_else(|| Error::Shape {
-                what: "what another process found",
-                expected: "condensed rows".into(),
-                found: format!("{} other words", words.len()),
-            })?;
-            self.insert(first, level.min(63) as u32, rows);
+            let node = node.filter(|([first, level], rows)| {
+                // A node of 2^level leaves starts at a multiple of it, and all have the same columns.
+                *level < 52
+                    && first % (1 << level) == 0
+                    && !self.nodes.contains_key(first)
+                    && self.nodes.values().all(|(_, other)| other.is_like(rows))
+            });
+            let ([first, level], rows) = node.ok_or_else(|| foreign("condensed rows", words))?;
+            self.insert(first, level as u32, rows);
         }
         Ok(())
     }
