@@ -2,9 +2,10 @@
 
 #![allow(clippy::unwrap_used)] // also in the helpers, which are tests too
 
-use std::sync::{Barrier, Mutex};
-use thinfit::pieces::{Entries, Ranks, Solo};
-use thinfit::{Block, Control, Dataset, LEAF, LongTable, Mat, MatRef, Result, on_threads};
+mod team;
+
+use thinfit::pieces::{Ranks, Solo};
+use thinfit::{Block, Control, Dataset, LEAF, LongTable, Mat, Result, on_threads};
 use thinfit_methods::{Auto, Predictor};
 
 /// Noisy rows of two inputs that interact, and the function without noise.
@@ -22,38 +23,6 @@ fn auto() -> Auto {
         budget: 0.5,
         width: 20,
         ..Auto::default()
-    }
-}
-
-/// What the ranks of a test tell each other.
-struct Round {
-    barrier: Barrier,
-    words: Mutex<Vec<Vec<u64>>>,
-}
-
-struct Rank<'a>(usize, &'a Round);
-
-impl Ranks for Rank<'_> {
-    fn add<'a>(
-        &self,
-        _: &mut dyn Iterator<Item = MatRef<'a, f64>>,
-        _: Entries,
-        _: f64,
-        _: faer::MatMut<'_, f64>,
-    ) {
-        unreachable!("a long table needs no sums");
-    }
-
-    fn rank(&self) -> usize {
-        self.0
-    }
-
-    fn gather(&self, mine: Vec<u64>) -> Result<Vec<Vec<u64>>> {
-        self.1.words.lock().unwrap()[self.0] = mine;
-        self.1.barrier.wait();
-        let all = self.1.words.lock().unwrap().clone();
-        self.1.barrier.wait();
-        Ok(all)
     }
 }
 
@@ -87,22 +56,14 @@ impl LongTable for Share<'_> {
 }
 
 fn on_ranks(data: &Dataset, ranks: u64) -> Vec<String> {
-    let round = Round {
-        barrier: Barrier::new(ranks as usize),
-        words: Mutex::new(vec![vec![]; ranks as usize]),
-    };
-    std::thread::scope(|scope| {
-        let fit = |rank: u64| {
-            let round = &round;
-            scope.spawn(move || {
-                let share = Share { data, rank, ranks };
-                let rank = Rank(rank as usize, round);
-                let model = auto().fit_long(&share, &rank, 3, &|_| Control::Continue);
-                model.unwrap().0.to_json()
-            })
+    team::each(ranks as usize, |rank| {
+        let share = Share {
+            data,
+            rank: rank.rank() as u64,
+            ranks,
         };
-        let fits: Vec<_> = (0..ranks).map(fit).collect();
-        fits.into_iter().map(|fit| fit.join().unwrap()).collect()
+        let model = auto().fit_long(&share, rank, 3, &|_| Control::Continue);
+        model.unwrap().0.to_json()
     })
 }
 

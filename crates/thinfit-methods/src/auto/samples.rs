@@ -3,8 +3,9 @@
 use crate::random::{Purpose, random_subset, stream};
 use faer::Mat;
 use rand::RngExt;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use thinfit::{Dataset, Scaler};
+use thinfit::{Dataset, Scaler, row_list};
 
 /// Largest correlation of two inputs that are taken for independent.
 const INDEPENDENT: f64 = 0.3;
@@ -20,11 +21,13 @@ pub(crate) struct Samples {
 }
 
 /// Predictions of rows by models that did not see them, in scaled units.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct OutOfFold {
     /// y − f, m × c.
+    #[serde(with = "row_list")]
     pub residual: Mat<f64>,
     /// Standard deviations of these that the models expected, m × c.
+    #[serde(with = "row_list")]
     pub deviation: Mat<f64>,
 }
 

@@ -12,6 +12,7 @@ use crate::kernels::lbfgs::Lbfgs;
 use crate::{Error, GaussianProcess, Part, Result, Shape};
 use faer::{Mat, Par};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use thinfit::{Control, Dataset, Progress, Record, Scaler};
 
 /// Bounds of the lengths of terms.
@@ -23,8 +24,10 @@ const FORGOTTEN: f64 = 1e8;
 const FAINT: f64 = 6.0;
 
 /// A Gaussian process found on all rows.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Teacher {
-    /// Its name in words.
+    /// Its name in words; other ranks know it.
+    #[serde(skip)]
     pub name: &'static str,
     /// Its kernel on all rows.
     pub parts: Vec<Part>,
@@ -101,6 +104,14 @@ impl Teacher {
             let parts: Vec<Part> = parts.collect();
             sum_of_parts(&parts, data, found.clone(), fold_steps)
         })
+    }
+
+    /// The same under the name of its entrant, which another rank does not tell.
+    pub fn named(self, entrant: &Entrant) -> Self {
+        Teacher {
+            name: entrant.name,
+            ..self
+        }
     }
 
     /// The same kernel and noise on more rows, and in their folds.
