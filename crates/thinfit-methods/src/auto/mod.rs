@@ -269,6 +269,7 @@ impl Auto {
         if let Some(terms) = terms {
             let fold_steps = plan.sum_steps.min(plan.fold_iterations);
             let steps = (2 * plan.sum_steps, fold_steps);
+            let searched = (searched, ranks);
             if let Ok(sum) = Teacher::sum_of_terms(&terms, &teachers[0], searched, steps) {
                 let name = sum.name;
                 teachers.push(sum);
@@ -278,7 +279,7 @@ impl Auto {
         }
         if part.is_some() {
             // The others were judged by fewer rows and cannot be compared with it.
-            teachers = vec![teachers[0].extended(samples)?];
+            teachers = vec![teachers[0].extended((samples, ranks))?];
         }
         let best = &teachers[0];
         let mut outcome = Outcome {

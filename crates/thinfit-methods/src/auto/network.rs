@@ -175,10 +175,5 @@ pub(crate) fn out_of_fold(
         Ok(mine.into_par_iter().map(fold).collect())
     })?;
     let folds = folds.into_iter().collect::<Option<Vec<OutOfFold>>>();
-    let folds = folds.map(|folds| {
-        folds
-            .into_iter()
-            .map(|fold| (fold.residual, fold.deviation))
-    });
-    Ok(folds.map(|folds| OutOfFold::gather(samples, folds.collect())))
+    Ok(folds.map(|folds| OutOfFold::gather(samples, folds)))
 }

@@ -120,7 +120,7 @@ pub(crate) fn teachers(
     let mut finalists: Vec<Teacher> = finalists.collect();
     let steps = (plan.sum_steps, plan.sum_steps.min(plan.fold_iterations));
     if finalists.len() > 1
-        && let Ok(committee) = Teacher::committee(&finalists, samples, steps)
+        && let Ok(committee) = Teacher::committee(&finalists, (samples, ranks), steps)
     {
         finalists.push(committee);
     }

@@ -85,18 +85,18 @@ impl Samples {
 }
 
 impl OutOfFold {
-    /// Puts the folds' (residuals, deviations) together.
-    pub fn gather(samples: &Samples, parts: Vec<(Mat<f64>, Mat<f64>)>) -> Self {
+    /// Puts the folds together.
+    pub fn gather(samples: &Samples, folds: Vec<OutOfFold>) -> Self {
         let (m, c) = (samples.data.samples(), samples.data.y.ncols());
         let mut whole = OutOfFold {
             residual: Mat::zeros(m, c),
             deviation: Mat::zeros(m, c),
         };
-        for (rows, (residual, deviation)) in samples.folds.iter().zip(parts) {
+        for (rows, fold) in samples.folds.iter().zip(folds) {
             for (i, &row) in rows.iter().enumerate() {
                 for o in 0..c {
-                    whole.residual[(row, o)] = residual[(i, o)];
-                    whole.deviation[(row, o)] = deviation[(i, o)];
+                    whole.residual[(row, o)] = fold.residual[(i, o)];
+                    whole.deviation[(row, o)] = fold.deviation[(i, o)];
                 }
             }
         }
