@@ -131,7 +131,8 @@ pub struct ColumnArgs {
     thinfit fit train.csv --target y --thin\n  \
     thinfit fit train.csv --target y --preset paper --checkpoint fit.state\n  \
     thinfit fit train.csv --target y --preset paper --device cuda\n  \
-    thinfit fit train.csv --target y --config fit.toml --set polish.steps=50")]
+    thinfit fit train.csv --target y --config fit.toml --set polish.steps=50\n  \
+    mpirun -n 6 thinfit fit train.csv --target y --method gft-r --lambda auto")]
 pub struct FitArgs {
     /// Table with one sample per row: CSV, TSV, XLSX, NPY, NPZ, MAT or Parquet, of any length; a folder stands for all tables in it, and
     /// `-` reads standard input.
@@ -746,10 +747,12 @@ pub struct DemoArgs {
     after_help = "Examples:\n  thinfit reproduce table1 --methods kernel-ridge,shrimp --seeds 2\n  \
     thinfit reproduce table1 table2 --columns f3,h3 --methods gft,gft-r\n  \
     thinfit reproduce figure1 --preset fast\n  \
-    thinfit reproduce all --device cuda\n\n\
+    thinfit reproduce all --device cuda\n  \
+    mpirun -n 16 thinfit reproduce all --jobs 1\n\n\
     Each fit is recorded as soon as it is done. Run the same command again to do only what is missing; Ctrl-C loses\n\
     no finished fit. The reports (results.csv, .md, .html) show the tables asked for, with the settings of this call;\n\
-    use another folder for other settings. Several programs may work in one folder at the same time."
+    use another folder for other settings. Several programs may work in one folder at the same time; the ranks of\n\
+    one mpirun share the fits."
 )]
 pub struct ReproduceArgs {
     /// Tables and figures: table1 to table6, figure1, or all.
@@ -797,7 +800,7 @@ pub struct ReproduceArgs {
     /// Batches of fits at a time on the GPU.
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub batches: u16,
-    /// Number of fits at a time on the processor, one thread each; 0 uses all cores.
+    /// Number of fits at a time on the processor, of each rank, one thread each; 0 uses all cores.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     pub jobs: u16,
     /// Retry fits that failed.

@@ -39,7 +39,7 @@ impl Left {
 impl Forecast {
     pub fn new(entries: &[Entry], means: &Means<'_>) -> Self {
         let mut forecast = Forecast {
-            workers: means.workers,
+            workers: means.all_workers(),
             lanes: means.device.map(|_| means.lanes),
             total: 0,
             left: Vec::new(),
@@ -156,6 +156,7 @@ mod tests {
         let device = Device::processor();
         let means = |device| Means {
             workers: 2,
+            crew: None,
             device,
             lanes: 4,
         };

@@ -15,15 +15,26 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 
 /// Listens from now on; the first Ctrl-C prints what `happens` to the work.
 pub fn listen(happens: &'static str) -> Result<(), Failure> {
-    ctrlc::set_handler(move || {
-        if ASKED.swap(true, Ordering::Relaxed) {
-            std::process::exit(i32::from(CODE));
-        }
+    hear(move || {
         // A note that no one reads is no reason to fail.
         let _ = writeln!(
             terminal::stderr(),
             "\nstopping, {happens}; press Ctrl-C again to quit at once"
         );
+    })
+}
+
+/// Leaves the first Ctrl-C from now on to the process that speaks for all.
+pub fn leave() -> Result<(), Failure> {
+    hear(|| {})
+}
+
+fn hear(first: impl Fn() + Send + 'static) -> Result<(), Failure> {
+    ctrlc::set_handler(move || {
+        if ASKED.swap(true, Ordering::Relaxed) {
+            std::process::exit(i32::from(CODE));
+        }
+        first();
     })
     .map_err(|error| Failure::new(format!("cannot listen for Ctrl-C: {error}")))
 }

@@ -1,8 +1,9 @@
-//! The processes that share a fit: those that `mpirun` has started, or this one alone.
+//! The processes that share rows or work: those that `mpirun` has started, or this one alone.
 
 use thinfit::pieces::{Ranks, Solo};
 
 use crate::failure::Failure;
+use crate::interrupt;
 
 /// Variables by which a process that `mpirun` has started can tell how many there are.
 const SIZES: [&str; 4] = [
@@ -11,6 +12,10 @@ const SIZES: [&str; 4] = [
     "MPI_LOCALNRANKS",
     "SLURM_STEP_NUM_TASKS",
 ];
+
+/// How long a rank waits for the first one to say what is wrong.
+#[cfg(feature = "mpi")]
+const PATIENCE: std::time::Duration = std::time::Duration::from_millis(500);
 
 /// The ranks of a job.
 pub struct Team {
@@ -30,7 +35,7 @@ impl Team {
             match several {
                 false => Ok(Team {}),
                 true => Err(Failure::new(
-                    "expected one process, found several that mpirun has started; this build cannot share a table among them: start it \
+                    "expected one process, found several that mpirun has started; this build cannot share work among them: start it \
                      alone, or build it with --features mpi",
                 )),
             }
@@ -61,12 +66,24 @@ impl Team {
         self.ranks().rank() == 0
     }
 
+    /// Listens for Ctrl-C from now on; one process says what `happens` to the work.
+    pub fn listen(&self, happens: &'static str) -> Result<(), Failure> {
+        match self.speaks() {
+            true => interrupt::listen(happens),
+            false => interrupt::leave(),
+        }
+    }
+
     /// Ends all processes where one of several has failed, for whom the others would wait.
     pub fn fail(&self, failure: Failure) -> Failure {
         #[cfg(feature = "mpi")]
         if let Some(job) = &self.job {
             use std::io::Write;
             let rank = job.ranks().rank();
+            if rank > 0 {
+                // What goes wrong everywhere the first one says, and ends the others before they do.
+                std::thread::sleep(PATIENCE);
+            }
             // Where nobody reads it, the exit code has to do.
             let _ = writeln!(crate::terminal::stderr(), "error: rank {rank}: {failure}");
             job.ranks().abort(2);

@@ -240,12 +240,6 @@ impl<'a> Attempt<'a> {
             None => Ok(()),
         }
     }
-
-    /// Removes the saved state once the job is in the ledger.
-    pub fn tidy(&self) {
-        // One that stays only takes space.
-        let _ = std::fs::remove_file(state_path(self.folder, self.job));
-    }
 }
 
 impl Trainer<'_> {

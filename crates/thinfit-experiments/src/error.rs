@@ -26,6 +26,14 @@ pub enum Error {
     /// A bug; the panic message says where.
     #[error("the fit panicked, which is a bug in thinfit; please report the message above")]
     Panic,
+    /// What another rank could not do.
+    #[error("rank {rank}: {problem}")]
+    Elsewhere {
+        /// The rank.
+        rank: usize,
+        /// What it says.
+        problem: String,
+    },
     /// A file or folder beside the ledger could not be read or written.
     #[error("cannot {action} {path}: {source}")]
     Io {

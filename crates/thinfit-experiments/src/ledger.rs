@@ -48,6 +48,8 @@ pub struct Entry {
 /// The entries of a folder.
 pub struct Ledger {
     path: PathBuf,
+    /// Whether entries are kept in memory alone.
+    apart: bool,
     contents: Mutex<Contents>,
 }
 
@@ -63,6 +65,17 @@ struct Contents {
     damaged: usize,
 }
 
+impl Contents {
+    fn insert(&mut self, entry: Entry) {
+        let key = key(&entry.job);
+        self.retry.remove(&key);
+        let known = self.entries.get(&key);
+        if known.is_none_or(|known| known.mse.is_none()) {
+            self.entries.insert(key, entry);
+        }
+    }
+}
+
 impl Ledger {
     /// Opens the ledger of a folder; makes the folder if necessary.
     ///
@@ -71,11 +84,25 @@ impl Ledger {
     pub fn open(folder: &Path) -> Result<Self, Error> {
         std::fs::create_dir_all(folder).map_err(|source| Error::io("write", folder, source))?;
         let ledger = Ledger {
-            path: folder.join("cells.jsonl"),
-            contents: Mutex::default(),
+            apart: false,
+            ..Ledger::apart(folder)
         };
         ledger.refresh(&mut ledger.lock())?;
         Ok(ledger)
+    }
+
+    /// An empty ledger that never touches its file: for who does jobs whose entries another rank writes.
+    pub(crate) fn apart(folder: &Path) -> Self {
+        Ledger {
+            path: folder.join("cells.jsonl"),
+            apart: true,
+            contents: Mutex::default(),
+        }
+    }
+
+    /// Whether what is added stays when the program ends.
+    pub(crate) fn lasts(&self) -> bool {
+        !self.apart
     }
 
     /// From now on, a failed job does not count as done until it has a new entry.
@@ -126,6 +153,10 @@ impl Ledger {
     pub fn add(&self, entry: &Entry) -> Result<(), Error> {
         let failed = |source| Error::io("write", &self.path, source);
         let mut contents = self.lock();
+        if self.apart {
+            contents.insert(entry.clone());
+            return Ok(());
+        }
         let mut line = serde_json::to_string(entry).expect("an entry holds texts and numbers");
         line.push('\n');
         let mut options = OpenOptions::new();
@@ -146,6 +177,9 @@ impl Ledger {
 
     /// Reads the complete lines added since the last time.
     fn refresh(&self, contents: &mut Contents) -> Result<(), Error> {
+        if self.apart {
+            return Ok(());
+        }
         let failed = |source| Error::io("read", &self.path, source);
         let mut file = match File::open(&self.path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
@@ -169,14 +203,7 @@ impl Ledger {
                 continue;
             }
             match serde_json::from_slice::<Entry>(line) {
-                Ok(entry) => {
-                    let key = key(&entry.job);
-                    contents.retry.remove(&key);
-                    let known = contents.entries.get(&key);
-                    if known.is_none_or(|known| known.mse.is_none()) {
-                        contents.entries.insert(key, entry);
-                    }
-                }
+                Ok(entry) => contents.insert(entry),
                 Err(_) => contents.damaged += 1,
             }
         }

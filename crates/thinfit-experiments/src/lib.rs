@@ -13,6 +13,7 @@ mod attempt;
 mod claim;
 mod column;
 mod comparison;
+mod crew;
 pub mod engineering;
 mod error;
 mod exhibit;
@@ -37,6 +38,7 @@ pub mod uci;
 
 pub use column::{Column, UnknownColumn};
 pub use comparison::{Comparison, Count, Ours};
+pub use crew::Crew;
 pub use engineering::Formula;
 pub use error::Error;
 pub use exhibit::{Cell, Exhibit, UnknownExhibit};

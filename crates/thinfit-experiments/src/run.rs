@@ -1,13 +1,14 @@
 //! Does the jobs that a ledger lacks: several at a time on the processor, one thread each, and in batches on a device.
 //!
 //! GFT-r starts where GFT of the same seed and λ ends, and one worker does both. A lock in `states/` beside the ledger
-//! keeps other programs from doing the same job at the same time.
+//! keeps other programs from doing the same job at the same time. Workers of other ranks take jobs as our own do (`crew.rs`).
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crate::attempt::{Attempt, Pause, Trainer, blank, guarded, recorded};
+use crate::attempt::{Attempt, Pause, Trainer, blank, guarded, recorded, state_path};
 use crate::claim::Claim;
+use crate::crew::{Crew, Desk, News};
 use crate::queue::{Chain, Known, Queue, Taker};
 use crate::{Entry, Error, Job, Ledger, Settings};
 use thinfit::Control;
@@ -45,10 +46,19 @@ type Observe<'a> = dyn Fn(Event<'_>) -> Control + Sync + 'a;
 pub struct Means<'a> {
     /// Threads, each of which does one job at a time on the processor.
     pub workers: usize,
+    /// The workers of other ranks, which do jobs of this call as well.
+    pub crew: Option<&'a Crew<'a>>,
     /// Trains F-Opt, GFT, GFT-r and plain networks: fits that differ in seed, λ and rows of one shape alone as one batch.
     pub device: Option<&'a Device>,
     /// Batches side by side on the device: a single one of a dozen runs leaves most of it idle.
     pub lanes: usize,
+}
+
+impl Means<'_> {
+    /// Workers of all ranks.
+    pub fn all_workers(&self) -> usize {
+        self.workers.max(1) + self.crew.map_or(0, Crew::others)
+    }
 }
 
 /// Does all jobs that `known` lists and the ledger lacks, with the settings that they were planned with. `known` is asked again
@@ -57,7 +67,7 @@ pub struct Means<'a> {
 /// A fit that fails is an event, and the others go on.
 ///
 /// # Errors
-/// A ledger that cannot be read or written.
+/// A ledger that cannot be read or written, or a rank that fails.
 pub fn run(
     known: &Known<'_>,
     ledger: &Ledger,
@@ -77,7 +87,9 @@ pub fn run(
     run.admit(&[])?;
     std::thread::scope(|scope| {
         let run = &run;
-        let start = |taker, trainer| scope.spawn(move || run.take_all(taker, trainer));
+        let start = |taker, trainer| {
+            scope.spawn(move || run.take_all(taker, |chains| run.chains(chains, trainer)))
+        };
         let workers = (0..means.workers.max(1)).map(|_| start(Taker::Worker, Trainer::Alone));
         let mut threads: Vec<_> = workers.collect();
         if let Some(device) = means.device {
@@ -85,11 +97,23 @@ pub fn run(
             let trainer = Trainer::Together { device, lanes };
             threads.extend((0..lanes).map(|_| start(Taker::Lane, trainer)));
         }
-        threads.into_iter().try_for_each(|thread| {
+        let led = means.crew.map_or(Ok(()), |crew| {
+            let (post, desks) = crew.desks();
+            threads.extend(desks.into_iter().map(|desk| {
+                scope.spawn(move || run.take_all(Taker::Worker, |chains| run.away(chains, &desk)))
+            }));
+            let done = || threads.iter().all(|thread| thread.is_finished());
+            let led = crew.lead(post, done, || run.stopped());
+            // Nobody hears of it any more.
+            run.stopped.fetch_or(led.is_err(), Ordering::Relaxed);
+            led
+        });
+        let done = threads.into_iter().try_for_each(|thread| {
             thread
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })
+        });
+        led.and(done)
     })?;
     // It stays if it holds a state or another program's lock.
     let _ = std::fs::remove_dir(run.folder.join("states"));
@@ -134,16 +158,54 @@ impl Run<'_> {
         self.queue.admit(finished, planned)
     }
 
-    /// Does what the queue has for a taker, until there is no more.
-    fn take_all(&self, taker: Taker, trainer: Trainer<'_>) -> Result<(), Error> {
+    /// Has `work` done on what the queue has for a taker, until there is no more.
+    fn take_all(
+        &self,
+        taker: Taker,
+        work: impl Fn(&[Chain]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         while let Some(chains) = self.queue.take(taker, &self.stopped) {
-            let done = guarded(|| self.chains(&chains, trainer));
+            let done = guarded(|| work(&chains));
             // Without a ledger there is no point in going on.
             if done.is_err() {
                 self.stopped.store(true, Ordering::Relaxed);
             }
             let admitted = self.admit(&chains);
             done.and(admitted)?;
+        }
+        Ok(())
+    }
+
+    /// Has the worker of another rank do the jobs of some chains.
+    fn away(&self, chains: &[Chain], desk: &Desk<'_>) -> Result<(), Error> {
+        for jobs in chains {
+            let mut missing = Chain::new();
+            for job in jobs {
+                match self.ledger.has(job)? {
+                    true => {
+                        self.tell(Event::Skipped(job));
+                    }
+                    false => missing.push(job.clone()),
+                }
+            }
+            if missing.is_empty() {
+                continue;
+            }
+            desk.send(missing);
+            loop {
+                match desk.next()? {
+                    News::Moved(job, part) => {
+                        self.tell(Event::Moved(&job, part));
+                    }
+                    News::Skipped(job) => {
+                        self.tell(Event::Skipped(&job));
+                    }
+                    News::Finished(entry) => self.settle(&entry.job.clone(), Ok(Some(*entry)))?,
+                    News::Failed(job, problem) => self.settle(&job, Err(desk.failure(problem)))?,
+                    News::Done => break,
+                    News::Lost(problem) => return Err(desk.failure(problem)),
+                }
+            }
         }
         Ok(())
     }
@@ -228,20 +290,21 @@ impl Run<'_> {
                 let _ = pause.save(self.folder, next);
             }
             let name = device.and_then(Device::name);
-            if self.settle(attempt.job, guarded(|| attempt.entry(fitted, name)))? {
-                attempt.tidy();
-            }
+            self.settle(attempt.job, guarded(|| attempt.entry(fitted, name)))?;
         }
         Ok(())
     }
 
-    /// Records how a job ended; returns whether it is in the ledger now.
-    fn settle(&self, job: &Job, ended: Result<Option<Entry>, Error>) -> Result<bool, Error> {
+    /// Records how a job ended.
+    fn settle(&self, job: &Job, ended: Result<Option<Entry>, Error>) -> Result<(), Error> {
         match ended {
             Ok(Some(entry)) => {
                 self.ledger.add(&entry)?;
+                if self.ledger.lasts() {
+                    // A saved state that stays only takes space.
+                    let _ = std::fs::remove_file(state_path(self.folder, job));
+                }
                 self.tell(Event::Finished(&entry));
-                return Ok(true);
             }
             Ok(None) => {}
             Err(error) => {
@@ -249,7 +312,7 @@ impl Run<'_> {
                 self.tell(Event::Failed(job, &error));
             }
         }
-        Ok(false)
+        Ok(())
     }
 }
 
@@ -265,7 +328,6 @@ struct Claimed<'a> {
 mod tests {
     use super::*;
     use crate::Row;
-    use crate::attempt::state_path;
     use crate::job::tests::jobs;
     use std::path::PathBuf;
     use thinfit::pieces::{Backend, Batch, Processor, Task};
@@ -282,6 +344,7 @@ mod tests {
     ) -> Result<Outcome, Error> {
         let means = Means {
             workers,
+            crew: None,
             device,
             lanes: 4,
         };

@@ -9,7 +9,8 @@ use crate::{
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
-use thinfit::{Config, Control, Dataset, Observer, Progress, Result, Training};
+use thinfit::pieces::{Ranks, Solo};
+use thinfit::{Config, Control, Dataset, Lambda, Observer, Progress, Result, Training};
 
 /// A method and its settings. In a file, the name stands in the field `method` beside the settings; kernel ridge
 /// regression is always `kernel-ridge` there, whether or not it chooses by leave-one-out.
@@ -235,10 +236,26 @@ impl Method {
         seed: u64,
         observe: &Observer<'_>,
     ) -> Result<Predictor> {
+        self.fit_over(&Solo, device, data, seed, observe)
+    }
+
+    /// [`Method::fit_on`] by several ranks, each of which has all of `data`. What is independent in a method that [can be
+    /// shared](Method::is_shared) is spread over them, any other each fits for itself; all get the model that one would.
+    ///
+    /// # Errors
+    /// As [`Method::fit_on`], and a rank that is gone.
+    pub fn fit_over(
+        &self,
+        ranks: &dyn Ranks,
+        device: &Device,
+        data: &Dataset,
+        seed: u64,
+        observe: &Observer<'_>,
+    ) -> Result<Predictor> {
         if device.name().is_some() {
             self.check_device()?;
         }
-        let mut model = self.fit_alone(device, data, seed, observe)?;
+        let mut model = self.fit_alone((ranks, device), data, seed, observe)?;
         // A long table is described by its sample, so that it is the same when it comes in blocks.
         if !matches!(self, Method::Auto(auto) if auto.samples(data)) {
             model.record_mut().describe(data.x.as_ref());
@@ -246,10 +263,26 @@ impl Method {
         Ok(model)
     }
 
-    /// [`Method::fit_on`] without what every record has.
+    /// Whether it has fits that do not depend on each other, which [several ranks](Method::fit_over) can share: candidates, several λ,
+    /// or starts of a polish.
+    pub fn is_shared(&self) -> bool {
+        match self {
+            Method::Auto(_) => true,
+            Method::Thin(config) => {
+                let trained = config.training != Training::Random;
+                let polished = matches!(config.training, Training::Random | Training::Refined);
+                let starts =
+                    polished && config.polish.steps > 0 && !config.polish.starts.is_empty();
+                trained && config.lambda == Lambda::Auto || starts
+            }
+            _ => false,
+        }
+    }
+
+    /// [`Method::fit_over`] without what every record has.
     fn fit_alone(
         &self,
-        device: &Device,
+        (ranks, device): (&dyn Ranks, &Device),
         data: &Dataset,
         seed: u64,
         observe: &Observer<'_>,
@@ -265,7 +298,7 @@ impl Method {
                     seed,
                     ..config.clone()
                 };
-                thinfit::fit_on(device, data, &config, observe)
+                thinfit::fit_over(ranks, device, data, &config, observe)
                     .map(|model| Predictor::from(model).made_on(device))
             }
             Method::Shrimp(method) => method.fit(data, seed, watch).map(Predictor::from),
@@ -282,7 +315,7 @@ impl Method {
             Method::KernelRidge(method) => method.fit(data, seed, watch).map(Predictor::from),
             Method::Salsa(method) => method.fit(data, seed, watch).map(Predictor::from),
             Method::GaussianProcess(method) => method.fit(data, seed, watch).map(Predictor::from),
-            Method::Auto(method) => method.fit(data, seed, watch),
+            Method::Auto(method) => method.fit_over(ranks, data, seed, watch),
         };
         fitted.map(|model| model.made_from(data))
     }

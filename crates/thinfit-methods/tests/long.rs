@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used)] // also in the helpers, which are tests too
 
-use std::sync::{Barrier, Mutex};
-use thinfit::pieces::{Entries, Ranks, Solo};
-use thinfit::{Block, Control, Dataset, LEAF, LongTable, Mat, MatRef, Result, Visitor, on_threads};
+mod team;
+
+use std::sync::Mutex;
+use thinfit::pieces::{Ranks, Solo};
+use thinfit::{Block, Control, Dataset, LEAF, LongTable, Mat, Result, Visitor, on_threads};
 use thinfit_methods::{Auto, LongState, Predictor};
 
 /// Noisy rows of two inputs that interact, and the function without noise.
@@ -22,42 +24,6 @@ fn auto() -> Auto {
         budget: 0.5,
         width: 20,
         ..Auto::default()
-    }
-}
-
-/// What the ranks of a test tell each other.
-struct Round {
-    barrier: Barrier,
-    words: Mutex<Vec<Vec<u64>>>,
-}
-
-struct Rank<'a>(usize, &'a Round);
-
-impl Ranks for Rank<'_> {
-    fn add<'a>(
-        &self,
-        _: &mut dyn Iterator<Item = MatRef<'a, f64>>,
-        _: Entries,
-        _: f64,
-        _: faer::MatMut<'_, f64>,
-    ) {
-        unreachable!("a long table needs no sums");
-    }
-
-    fn rank(&self) -> usize {
-        self.0
-    }
-
-    fn size(&self) -> usize {
-        self.1.words.lock().unwrap().len()
-    }
-
-    fn gather(&self, mine: Vec<u64>) -> Result<Vec<Vec<u64>>> {
-        self.1.words.lock().unwrap()[self.0] = mine;
-        self.1.barrier.wait();
-        let all = self.1.words.lock().unwrap().clone();
-        self.1.barrier.wait();
-        Ok(all)
     }
 }
 
@@ -99,24 +65,16 @@ impl LongTable for Share<'_> {
 /// The models of all ranks, from a state, and the states that were kept.
 fn on_ranks(data: &Dataset, ranks: u64, state: &LongState) -> (Vec<String>, Vec<LongState>) {
     let kept = Mutex::new(vec![]);
-    let round = Round {
-        barrier: Barrier::new(ranks as usize),
-        words: Mutex::new(vec![vec![]; ranks as usize]),
-    };
-    let models = std::thread::scope(|scope| {
-        let fit = |rank: u64| {
-            let (round, kept) = (&round, &kept);
-            scope.spawn(move || {
-                let share = Share { data, rank, ranks };
-                let rank = Rank(rank as usize, round);
-                let mut keep = |state: &LongState| kept.lock().unwrap().push(state.clone());
-                let go_on = |_: &thinfit::Progress<'_>| Control::Continue;
-                let model = Auto::resume_long(state.clone(), &share, &rank, &mut keep, &go_on);
-                model.unwrap().0.to_json()
-            })
+    let models = team::each(ranks as usize, |rank| {
+        let share = Share {
+            data,
+            rank: rank.rank() as u64,
+            ranks,
         };
-        let fits: Vec<_> = (0..ranks).map(fit).collect();
-        fits.into_iter().map(|fit| fit.join().unwrap()).collect()
+        let mut keep = |state: &LongState| kept.lock().unwrap().push(state.clone());
+        let go_on = |_: &thinfit::Progress<'_>| Control::Continue;
+        let model = Auto::resume_long(state.clone(), &share, rank, &mut keep, &go_on);
+        model.unwrap().0.to_json()
     });
     (models, kept.into_inner().unwrap())
 }

@@ -85,7 +85,7 @@ pub mod pieces {
     pub use crate::train::layers::Layers;
     pub use crate::train::objective::{Joint, glance};
     pub use crate::train::processor::{Processor, VALIDATION_DRAWS, initial};
-    pub use crate::train::ranks::{Entries, Merge, Ranks, Solo, agreed};
+    pub use crate::train::ranks::{Entries, Merge, Ranks, Solo, agreed, any, shared, texts};
     pub use crate::train::step::{Backend, Batch, Snapshot, Task, Values, foreign_state};
 }
 
@@ -98,7 +98,7 @@ pub use error::{Error, Result};
 pub use faer::{Mat, MatRef};
 pub use fit::{
     CondensedBlock, Condensing, Draft, Features, Job, fit, fit_features, fit_many_on, fit_on,
-    on_threads, polish_many, resume, resume_on,
+    fit_over, on_threads, polish_many, resume, resume_on,
 };
 pub use math::digits::six_digits;
 pub use math::{elementary, row_list};

@@ -175,10 +175,29 @@ fn fit_files(
 ) -> Result<Fitted, Failure> {
     match fit_long(args, files, memory, asked, (team, progress))? {
         Some(fitted) => Ok(fitted),
-        None if team.ranks().size() == 1 => fit_whole(args, files, memory, asked, progress),
-        None => Err(Failure::new(
-            "several processes share a fit of files by auto, without --weights and --missing mean; start one process for any other",
-        )),
+        None => {
+            if team.ranks().size() > 1 {
+                check_shared(args, &asked.request.method)?;
+            }
+            fit_whole(args, files, memory, asked, (team, progress))
+        }
+    }
+}
+
+/// Refuses what several processes cannot share.
+fn check_shared(args: &FitArgs, method: &Method) -> Result<(), Failure> {
+    if args.checkpoint.is_some() || args.resume.is_some() {
+        return Err(Failure::new(
+            "--checkpoint and --resume are for one process, which knows the state of the whole fit; start it without mpirun, or drop them",
+        ));
+    }
+    match method.is_shared() {
+        true => Ok(()),
+        false => Err(Failure::new(format!(
+            "`{}` has nothing that several processes could share, as set; auto has, and so have gft-r and random with starts of the polish, \
+             and f-opt, gft and gft-r with --lambda auto; start one process, or take one of them",
+            method.name()
+        ))),
     }
 }
 
@@ -188,14 +207,14 @@ fn fit_whole(
     files: &[PathBuf],
     memory: Memory,
     asked: &Asked,
-    progress: &Progress,
+    (team, progress): (&Team, &Progress),
 ) -> Result<Fitted, Failure> {
     let weights = args.weights.as_ref();
     let samples = columns::samples(files, &args.table, memory, &args.columns, weights)?;
     let Samples { data, encoding, .. } = samples;
     let notes = encoding.iter().flat_map(Encoding::notes);
     notes.for_each(|note| progress.note(note));
-    let mut model = fit(args, memory, &data, asked, progress)?;
+    let mut model = fit(args, memory, &data, asked, (team, progress))?;
     model.set_rows(&samples.rows);
     if let Some(encoding) = encoding {
         model.set_encoding(encoding);
@@ -232,7 +251,7 @@ fn fit_long(
         table.outputs().join(", "),
         table.inputs().len(),
     ));
-    interrupt::listen("and saving the best so far")?;
+    team.listen("and saving the best so far")?;
     let observe = |at: &thinfit::Progress<'_>| {
         progress.fit(at, Auto::NAME);
         interrupt::control()
@@ -314,7 +333,7 @@ fn fit(
         given,
         placement,
     }: &Asked,
-    progress: &Progress,
+    (team, progress): (&Team, &Progress),
 ) -> Result<Predictor, Failure> {
     let state = match &args.resume {
         None => None,
@@ -336,7 +355,7 @@ fn fit(
     let advice = "fit fewer rows or columns, or by another --method";
     memory.allow(&what, method.memory(m, d, c), advice)?;
     let device = placement.device(&method, data, gpu)?;
-    announce(data, &device, progress)?;
+    announce(data, &device, (team, progress))?;
     let checkpoint = args.checkpoint.clone().or(args.resume.clone());
     let checkpoint = checkpoint.map(Checkpoint::new);
     let method = request.method.name();
@@ -351,7 +370,7 @@ fn fit(
         interrupt::control()
     };
     let model = match state {
-        None => request.fit_on(&device, data, &observe)?,
+        None => request.fit_over(team.ranks(), &device, data, &observe)?,
         Some(state) => request.resume_on(&device, data, state, &observe)?,
     };
     if let Some(why) = device.left() {
@@ -361,7 +380,11 @@ fn fit(
 }
 
 /// Says what is learned, and listens for Ctrl-C from now on.
-fn announce(data: &Dataset, device: &Device, progress: &Progress) -> Result<(), Failure> {
+fn announce(
+    data: &Dataset,
+    device: &Device,
+    (team, progress): (&Team, &Progress),
+) -> Result<(), Failure> {
     progress.note(format!(
         "learning {} from {} inputs, {} samples{}",
         data.outputs.join(", "),
@@ -369,7 +392,7 @@ fn announce(data: &Dataset, device: &Device, progress: &Progress) -> Result<(), 
         data.samples(),
         on(device.name()),
     ));
-    interrupt::listen("and saving the best so far")
+    team.listen("and saving the best so far")
 }
 
 /// Where a network is trained, if not on the processor.

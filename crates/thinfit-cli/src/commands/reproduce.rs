@@ -8,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 use thinfit::file::write_whole;
 use thinfit::{Activation, Lambda};
 use thinfit_experiments::{
-    Cell, Choice, Column, Entry, Error, Event, Exhibit, Figure1, Ledger, Means, Outcome, Plan,
-    Report, Row, Settings, page, time,
+    Cell, Choice, Column, Crew, Entry, Error, Event, Exhibit, Figure1, Ledger, Means, Outcome,
+    Plan, Report, Row, Settings, page, time,
 };
 use thinfit_methods::Device;
 
@@ -21,13 +21,56 @@ use crate::forecast::Forecast;
 use crate::interrupt;
 use crate::output::tell_written;
 use crate::progress::Progress;
+use crate::ranks::Team;
 use crate::settings;
 
-/// Plans, fits what is missing and reports; returns whether it was interrupted.
+/// Plans, fits what is missing and reports; returns whether it was interrupted. Of several processes the first does it, with the
+/// help of the others.
 pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> {
-    let exhibits = exhibits(args)?;
+    let team = Team::join()?;
+    let ended = match team.speaks() {
+        true => lead(args, &team, out),
+        false => follow(args, &team).map(|()| false),
+    };
+    ended.map_err(|failure| {
+        // Where nobody reads it, the failure has to do.
+        let _ = out.flush();
+        team.fail(failure)
+    })
+}
+
+/// Does what the first process says.
+fn follow(args: &ReproduceArgs, team: &Team) -> Result<(), Failure> {
+    if args.list || args.report {
+        return Ok(());
+    }
+    // What is wrong with the options the first one says, which then does not come here.
+    let crew = Crew::muster(team.ranks(), workers(args))?;
+    interrupt::leave()?;
+    match crew {
+        Some(crew) => Ok(crew.serve(&asked(args)?, &args.out)?),
+        None => Ok(()),
+    }
+}
+
+/// The settings of the fits.
+fn asked(args: &ReproduceArgs) -> Result<Settings, Failure> {
     let changes = settings::changes(&args.set)?.into_iter().flatten();
-    let settings = Settings::new(&args.preset, changes)?;
+    Ok(Settings::new(&args.preset, changes)?)
+}
+
+/// Fits at a time on the processor.
+fn workers(args: &ReproduceArgs) -> usize {
+    match args.jobs {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        jobs => jobs.into(),
+    }
+}
+
+/// Plans, fits what is missing and reports, as the first of the processes.
+fn lead(args: &ReproduceArgs, team: &Team, out: &mut impl Write) -> Result<bool, Failure> {
+    let exhibits = exhibits(args)?;
+    let settings = asked(args)?;
     let plan = Plan {
         cells: cells(args, &exhibits)?,
         seeds: (args.seeds.first..=args.seeds.last).collect(),
@@ -64,7 +107,16 @@ pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> 
     }
     let ended = match args.report {
         true => Outcome::default(),
-        false => fit_all(args, &plan, &ledger, &settings, device.as_ref(), &progress)?,
+        false => {
+            let crew = Crew::muster(team.ranks(), workers(args))?;
+            let means = Means {
+                workers: workers(args),
+                crew: crew.as_ref(),
+                device: device.as_ref(),
+                lanes: args.batches.into(),
+            };
+            fit_all(&plan, &ledger, &settings, &means, &progress)?
+        }
     };
     progress.finish();
     let report = Report::new(&exhibits, &plan, &settings, &ledger);
@@ -80,15 +132,14 @@ pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> 
 
 /// Does all jobs of a plan that are not in the ledger: those that choose λ, and those that follow from them.
 fn fit_all(
-    args: &ReproduceArgs,
     plan: &Plan,
     ledger: &Ledger,
     settings: &Settings,
-    device: Option<&Device>,
+    means: &Means<'_>,
     progress: &Progress,
 ) -> Result<Outcome, Failure> {
     interrupt::listen("and saving unfinished fits; the same command resumes them")?;
-    if let Some(name) = device.and_then(Device::name) {
+    if let Some(name) = means.device.and_then(Device::name) {
         progress.note(format!(
             "F-Opt, GFT, GFT-r and plain networks are trained on {name}"
         ));
@@ -115,16 +166,7 @@ fn fit_all(
         cells: with_data(plan, progress),
         ..plan.clone()
     };
-    let workers = match args.jobs {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        jobs => jobs.into(),
-    };
-    let means = Means {
-        workers,
-        device,
-        lanes: args.batches.into(),
-    };
-    let forecast = Mutex::new(Forecast::new(&ledger.entries(), &means));
+    let forecast = Mutex::new(Forecast::new(&ledger.entries(), means));
     let observe = |event: Event<'_>| {
         let mut forecast = forecast.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
@@ -156,7 +198,7 @@ fn fit_all(
     };
     let known = || plan.jobs(settings, ledger);
     Ok(thinfit_experiments::run(
-        &known, ledger, settings, &means, &observe,
+        &known, ledger, settings, means, &observe,
     )?)
 }
 

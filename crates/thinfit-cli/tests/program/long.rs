@@ -140,13 +140,8 @@ fn ranks_write_the_model_of_one_process() {
         &folder,
         &[&["--memory=1MB"], &fit[..], &["-o", "one.json"]].concat(),
     );
-    let mpirun = |ranks: &str| {
-        let mut command = Command::new("mpirun");
-        command.args(["--allow-run-as-root", "--oversubscribe", "-n", ranks]);
-        command.arg(env!("CARGO_BIN_EXE_thinfit")).args(fit);
-        command.args(["-o", "ranks.json"]).current_dir(&folder);
-        command
-    };
+    let shared = [&fit[..], &["-o", "ranks.json"]].concat();
+    let mpirun = |ranks: &str| mpirun(&folder, ranks, &shared);
     for ranks in ["2", "3"] {
         let output = mpirun(ranks).output().unwrap();
         assert!(output.status.success(), "{}", text(&output.stderr));

@@ -12,7 +12,7 @@ use crate::{Predictor, Result};
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-use thinfit::pieces::{Ranks, agreed};
+use thinfit::pieces::{Ranks, Solo, agreed};
 use thinfit::{
     Activation, Condensed, Condensing, Control, Dataset, Draft, Error, Features, Finding,
     LongTable, Network, Observer, Progress, Record, Survey, Tried, polish_many, shared_pass,
@@ -145,8 +145,8 @@ impl Auto {
                 let early = |at: &Progress<'_>| {
                     observe(&Progress::fraction(AFTER + (BEFORE - AFTER) * at.done))
                 };
+                let learned = auto.learn_over(ranks, &state.survey, names, seed, &early)?;
                 let learned = agreed(ranks, || {
-                    let learned = auto.learn(&state.survey, names, seed, &early)?;
                     Ok(serde_json::to_string(&learned).expect("weights are finite numbers"))
                 })?;
                 let learned: Learned =
@@ -205,6 +205,18 @@ impl Auto {
         seed: u64,
         observe: &Observer<'_>,
     ) -> Result<Learned> {
+        self.learn_over(&Solo, survey, names, seed, observe)
+    }
+
+    /// [`Auto::learn`] by ranks that share the candidates; what the first has learned counts.
+    fn learn_over(
+        &self,
+        ranks: &dyn Ranks,
+        survey: &Survey,
+        names: (&[String], &[String]),
+        seed: u64,
+        observe: &Observer<'_>,
+    ) -> Result<Learned> {
         self.check()?;
         let (sample, numbers) = survey.sample(names)?;
         let all = sample.samples();
@@ -213,7 +225,7 @@ impl Auto {
             order.sort_unstable_by_key(|&i| numbers[i]);
             let rows: Vec<usize> = order.iter().map(|&i| numbers[i] as usize).collect();
             let data = sample.rows(&order);
-            let mut model = self.fit(&data, seed, observe)?;
+            let mut model = self.fit_over(ranks, &data, seed, observe)?;
             model.set_rows(&rows);
             model.record_mut().describe(data.x.as_ref());
             return Ok(Learned {
@@ -232,11 +244,12 @@ impl Auto {
         let rows = model_rows(sample.rows.samples(), sample.rows.dim(), searched.budget);
         let part = sample.first(rows);
         let plan = Plan::new(rows, part.dim(), searched.budget);
-        let (mut model, bank) = searched.searched(&part, &plan, seed, observe)?;
+        let (mut model, bank) = searched.searched(&part, &plan, (ranks, seed), observe)?;
         let places = &sample.numbers[sample.judges.samples()..];
         let places: Vec<usize> = places[..rows].iter().map(|n| *n as usize).collect();
         model.set_rows(&places);
-        let grown = match model.record().stopped {
+        let others = ranks.rank() > 0;
+        let grown = match model.record().stopped || others {
             true => None,
             false => self.grown(&sample, &model, &bank, (rows, observe))?,
         };

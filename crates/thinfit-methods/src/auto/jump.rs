@@ -12,6 +12,7 @@ use crate::networks::least_squares::times;
 use crate::random::{Purpose, random_subset, stream};
 use crate::report::two_digits;
 use crate::{Crossing, Edge, GaussianProcess, Kernel, Part, Result, Shape};
+use thinfit::pieces::Solo;
 use thinfit::{Control, Dataset};
 
 /// More rows than this are not searched for planes.
@@ -371,9 +372,12 @@ impl Found {
             false => "Gaussian process with bends",
         };
         let evidence = whole.evidence.clone();
-        Teacher::judged((name, whole.numbers()), samples, evidence, |data, _| {
-            Ok(whole.on(data, plan.fold_iterations, false)?.evidence)
-        })
+        Teacher::judged(
+            (name, whole.numbers()),
+            (samples, &Solo),
+            evidence,
+            |data, _| Ok(whole.on(data, plan.fold_iterations, false)?.evidence),
+        )
     }
 
     /// Edges, lengths and noise found again on other rows.

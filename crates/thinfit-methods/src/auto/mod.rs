@@ -34,10 +34,10 @@ use std::time::Instant;
 use structure::{Structure, structure};
 use student::{School, Student};
 use teacher::{Teacher, entrants, ranked};
-use thinfit::pieces::{Solo, require};
+use thinfit::pieces::{Processor, Ranks, Solo, any, require};
 use thinfit::{
     Config, Control, Dataset, Findings, Model, Network, Observer, Progress, Record, Scaler,
-    Scaling, TrainingRows, Warp,
+    Scaling, TrainingRows, Warp, fit_over,
 };
 
 /// The held-out error of the final network may be this many times the error in the folds.
@@ -110,11 +110,25 @@ impl Auto {
     /// # Errors
     /// Unusable data or settings, or rows that all have the same inputs.
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Predictor> {
+        self.fit_over(&Solo, data, seed, observe)
+    }
+
+    /// [`Auto::fit`] by several ranks, each of which has all of `data`: they share the candidates, and all get the model that one would.
+    ///
+    /// # Errors
+    /// As [`Auto::fit`], and a rank that is gone.
+    pub fn fit_over(
+        &self,
+        ranks: &dyn Ranks,
+        data: &Dataset,
+        seed: u64,
+        observe: &Observer<'_>,
+    ) -> Result<Predictor> {
         self.check()?;
         data.check()?;
         let (m, d) = (data.samples(), data.dim());
         if data.weights.is_some() {
-            return self.network(data, seed, observe);
+            return self.network(ranks, data, seed, observe);
         }
         if self.samples(data) {
             let fitted = self.fit_long(data, &Solo, seed, observe);
@@ -125,7 +139,7 @@ impl Auto {
             let mut rng = stream(seed, Purpose::Starts, 2);
             let mut rows = random_subset(m, plan.model_rows, &mut rng);
             rows.sort_unstable();
-            let mut model = self.fit(&data.rows(&rows), seed, observe)?;
+            let mut model = self.fit_over(ranks, &data.rows(&rows), seed, observe)?;
             let word = format!(
                 "{} of {m} rows, drawn at random, were used: more do not fit into the budget",
                 rows.len()
@@ -135,7 +149,7 @@ impl Auto {
             findings.words.push(word);
             return Ok(model);
         }
-        self.searched(data, &plan, seed, observe)
+        self.searched(data, &plan, (ranks, seed), observe)
             .map(|(model, _)| model)
     }
 
@@ -144,7 +158,7 @@ impl Auto {
         &self,
         data: &Dataset,
         plan: &Plan,
-        seed: u64,
+        (ranks, seed): (&dyn Ranks, u64),
         observe: &Observer<'_>,
     ) -> Result<(Predictor, Bank)> {
         let m = data.samples();
@@ -169,27 +183,30 @@ impl Auto {
                 advice: "a fit needs rows with different inputs",
             });
         }
-        let sharpened =
-            |teachers: Vec<Teacher>, samples: &Samples| match stop.load(Ordering::Relaxed) {
+        let stopped = || any(ranks, stop.load(Ordering::Relaxed));
+        let sharpened = |teachers: Vec<Teacher>, samples: &Samples| -> Result<Vec<Teacher>> {
+            Ok(match stopped()? {
                 true => teachers,
                 false => jump::sharpened(teachers, samples, plan, seed),
-            };
+            })
+        };
         // Everything is searched on some of the rows where all are too many.
         let whole = plan.rows >= m;
         let few = (!whole).then(|| samples.part(plan.rows, plan.folds, seed));
         let searched = few.as_ref().unwrap_or(&samples);
-        let first = teachers(searched, plan, seed, &watch)?;
+        let first = teachers(searched, plan, (ranks, seed), &watch)?;
         let first = if whole {
-            sharpened(first, searched)
+            sharpened(first, searched)?
         } else {
             first
         };
-        let aside = match whole && self.robust && !stop.load(Ordering::Relaxed) {
+        let aside = match whole && self.robust && !stopped()? {
             true => outliers::found(&first, &samples, seed)?,
             false => vec![],
         };
         if aside.is_empty() {
-            let outcome = self.conclude(first, (&samples, few.as_ref()), plan, seed, &watch)?;
+            let both = (&samples, few.as_ref());
+            let outcome = self.conclude(first, both, plan, (ranks, seed), &watch)?;
             let bank = Bank::new(&outcome.teachers[0].parts, data.dim(), seed);
             let model = self.model(data, &samples, outcome, aside, seed, &watch)?;
             return Ok((model, bank));
@@ -197,8 +214,9 @@ impl Auto {
         let keep: Vec<usize> = (0..m).filter(|row| !aside.contains(row)).collect();
         let kept = data.rows(&keep);
         let samples = Samples::new(&kept, scalers, plan.folds, seed);
-        let again = sharpened(teachers(&samples, plan, seed, &watch)?, &samples);
-        let outcome = self.conclude(again, (&samples, None), plan, seed, &watch)?;
+        let again = teachers(&samples, plan, (ranks, seed), &watch)?;
+        let again = sharpened(again, &samples)?;
+        let outcome = self.conclude(again, (&samples, None), plan, (ranks, seed), &watch)?;
         let bank = Bank::new(&outcome.teachers[0].parts, data.dim(), seed);
         let model = self.model(&kept, &samples, outcome, aside, seed, &watch)?;
         Ok((model, bank))
@@ -213,13 +231,19 @@ impl Auto {
     }
 
     /// A network alone, with a word why.
-    fn network(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Predictor> {
+    fn network(
+        &self,
+        ranks: &dyn Ranks,
+        data: &Dataset,
+        seed: u64,
+        observe: &Observer<'_>,
+    ) -> Result<Predictor> {
         let config = Config {
             seed,
             width: self.width,
             ..Config::fast()
         };
-        let mut model = thinfit::fit(data, &config, observe)?;
+        let mut model = fit_over(ranks, &Processor::default(), data, &config, observe)?;
         model.record.findings = Some(Findings {
             words: vec!["rows with weights are fitted by a network".into()],
             inputs: (0..data.dim()).collect(),
@@ -235,17 +259,19 @@ impl Auto {
         mut teachers: Vec<Teacher>,
         (samples, part): (&Samples, Option<&Samples>),
         plan: &Plan,
-        seed: u64,
+        (ranks, seed): (&dyn Ranks, u64),
         watch: &Observer<'_>,
     ) -> Result<Outcome> {
-        let stopped = || watch(&Progress::fraction(0.9)) == Control::Stop;
+        let stopped = |done: f64| any(ranks, watch(&Progress::fraction(done)) == Control::Stop);
         let searched = part.unwrap_or(samples);
         let sharp = teachers[0].is_sharp();
         let mut found = structure(&teachers[0], searched, seed)?;
-        let terms = found.terms.take().filter(|_| !stopped() && !sharp);
+        let halted = stopped(0.9)?;
+        let terms = found.terms.take().filter(|_| !halted && !sharp);
         if let Some(terms) = terms {
             let fold_steps = plan.sum_steps.min(plan.fold_iterations);
             let steps = (2 * plan.sum_steps, fold_steps);
+            let searched = (searched, ranks);
             if let Ok(sum) = Teacher::sum_of_terms(&terms, &teachers[0], searched, steps) {
                 let name = sum.name;
                 teachers.push(sum);
@@ -255,14 +281,14 @@ impl Auto {
         }
         if part.is_some() {
             // The others were judged by fewer rows and cannot be compared with it.
-            teachers = vec![teachers[0].extended(samples)?];
+            teachers = vec![teachers[0].extended((samples, ranks))?];
         }
         let best = &teachers[0];
         let mut outcome = Outcome {
             structure: found,
             direct: None,
             student: None,
-            stopped: stopped(),
+            stopped: stopped(0.9)?,
             teachers: vec![],
         };
         // Networks know nothing of the work before them, so what they report of their own is not passed on.
@@ -270,12 +296,12 @@ impl Auto {
         // A network of waves would ring at an edge.
         let idle = outcome.stopped || best.is_sharp() && !self.thin;
         if let (false, Ok(school)) = (idle, School::new(best, samples, seed)) {
-            outcome.direct = self.direct(best, samples, &school, plan, &late);
+            outcome.direct = self.direct(best, samples, &school, plan, (ranks, &late))?;
             let beaten = |(_, errors): &(Network, OutOfFold)| errors.error() < best.error();
             if !outcome.direct.as_ref().is_some_and(beaten) {
                 outcome.student = self.student(best, &school, plan, &late);
             }
-            outcome.stopped = late(&Progress::fraction(0.95)) == Control::Stop;
+            outcome.stopped = stopped(0.95)?;
         }
         if self.thin && outcome.direct.is_none() && outcome.student.is_none() {
             // Stopped or not, a network was asked for.
@@ -293,12 +319,12 @@ impl Auto {
         samples: &Samples,
         school: &School,
         plan: &Plan,
-        watch: &Observer<'_>,
-    ) -> Option<(Network, OutOfFold)> {
+        (ranks, watch): (&dyn Ranks, &Observer<'_>),
+    ) -> Result<Option<(Network, OutOfFold)>> {
         let clean = best.noise().iter().all(|noise| noise * noise <= CLEAN);
         let enough = samples.data.samples() >= FEWEST;
         if !(clean && enough && (self.thin || school.is_bounded())) {
-            return None;
+            return Ok(None);
         }
         let bank = school.bank();
         let (rows, rounds) = (
@@ -309,14 +335,21 @@ impl Auto {
         let cost =
             |steps: usize| rounds as f64 * polish(rows, entries, 2 * self.width, steps) / 2.0;
         let mut steps = [30, 10].into_iter();
-        let steps = steps.find(|&steps| cost(steps) <= plan.networks)?;
-        let errors = out_of_fold(samples, bank, self.width, steps, watch).ok()?;
-        let (network, held) = scaled_fit(&samples.data, bank, self.width, steps, watch).ok()?;
+        let Some(steps) = steps.find(|&steps| cost(steps) <= plan.networks) else {
+            return Ok(None);
+        };
+        let Some(errors) = out_of_fold(samples, bank, self.width, steps, (ranks, watch))? else {
+            return Ok(None);
+        };
+        let fitted = scaled_fit(&samples.data, bank, self.width, steps, watch);
+        let Ok((network, held)) = fitted else {
+            return Ok(None);
+        };
         // The folds judge the way it is made; this one may have got stuck where they did not.
         let typical = held <= STUCK * errors.error();
         // Far off, just outside the rows say, it may be anything; the process is never far off.
         let sound = school.is_within(&network, SOUND, &best.out_of_fold.mse());
-        (typical && sound).then_some((network, errors))
+        Ok((typical && sound).then_some((network, errors)))
     }
 
     /// The thinnest network that follows the process closely enough, or else the closest.

@@ -12,6 +12,7 @@ use rand::RngExt;
 use rand_distr::StandardNormal;
 use rayon::prelude::*;
 use std::f64::consts::PI;
+use thinfit::pieces::{Ranks, shared};
 use thinfit::{
     Config, Dataset, Features, Form, Network, Observer, Polish, Scaler, Training, fit_features,
 };
@@ -150,25 +151,29 @@ pub(crate) fn scaled_fit(
     Ok((network, error))
 }
 
-/// What networks fitted to the rows without each fold predict there.
+/// What networks fitted to the rows without each fold predict there; none where one of them cannot be fitted. Ranks share the folds.
 pub(crate) fn out_of_fold(
     samples: &Samples,
     bank: &Bank,
     width: usize,
     steps: usize,
-    watch: &Observer<'_>,
-) -> Result<OutOfFold> {
-    let folds: Result<Vec<_>> = (0..samples.folds.len())
-        .into_par_iter()
-        .map(|k| {
-            let train = samples.data.rows(&samples.without(k));
-            let held = samples.data.rows(&samples.folds[k]);
-            let (network, _) = scaled_fit(&train, bank, width, steps, watch)?;
-            let residual = &held.y - network.values(held.x.as_ref());
-            // Networks are calibrated by the spread of their own features.
-            let ones = Mat::from_fn(residual.nrows(), residual.ncols(), |_, _| 1.0);
-            Ok((residual, ones))
+    (ranks, watch): (&dyn Ranks, &Observer<'_>),
+) -> Result<Option<OutOfFold>> {
+    let fold = |k: usize| {
+        let train = samples.data.rows(&samples.without(k));
+        let held = samples.data.rows(&samples.folds[k]);
+        let (network, _) = scaled_fit(&train, bank, width, steps, watch).ok()?;
+        let residual = &held.y - network.values(held.x.as_ref());
+        // Networks are calibrated by the spread of their own features.
+        let deviation = Mat::from_fn(residual.nrows(), residual.ncols(), |_, _| 1.0);
+        residual.is_all_finite().then_some(OutOfFold {
+            residual,
+            deviation,
         })
-        .collect();
-    Ok(OutOfFold::gather(samples, folds?))
+    };
+    let folds = shared(ranks, samples.folds.len(), |mine| {
+        Ok(mine.into_par_iter().map(fold).collect())
+    })?;
+    let folds = folds.into_iter().collect::<Option<Vec<OutOfFold>>>();
+    Ok(folds.map(|folds| OutOfFold::gather(samples, folds)))
 }

@@ -1,13 +1,14 @@
 //! The race of Gaussian processes: all of them on some of the rows, the better ones on more, the best on all.
 //!
 //! A step of a search on all rows costs (m/rows)³ times as much as one on some, so searches start on few rows and go on
-//! from what they found there.
+//! from what they found there. Ranks share the processes of each round, and meet after it.
 
 use super::plan::{MANY, Plan};
 use super::samples::Samples;
 use super::teacher::{Entrant, Teacher, entrants, ranked};
 use crate::{GaussianProcess, Result};
 use rayon::prelude::*;
+use thinfit::pieces::{Ranks, any, shared};
 use thinfit::{Control, Observer, Progress};
 
 /// Most rows of finalists that are searched side by side.
@@ -24,11 +25,14 @@ struct Runner<'a> {
     teacher: Teacher,
 }
 
+/// Parameters and what they make of a process, as ranks tell each other.
+type Found = (Vec<f64>, Teacher);
+
 /// The processes that did best in the race, judged by all rows, and their committee; best first.
 pub(crate) fn teachers(
     samples: &Samples,
     plan: &Plan,
-    seed: u64,
+    (ranks, seed): (&dyn Ranks, u64),
     observe: &Observer<'_>,
 ) -> Result<Vec<Teacher>> {
     let (m, d) = (samples.data.samples(), samples.data.dim());
@@ -44,68 +48,94 @@ pub(crate) fn teachers(
     if d > MANY {
         entrants.retain(|entrant| entrant.process.isotropic);
     }
-    let stopped = |done: f64| observe(&Progress::fraction(done)) == Control::Stop;
-    let mut race = Vec::new();
-    for (i, entrant) in entrants.iter().enumerate() {
-        let part = |at: &Progress<'_>| observe(&at.part(i, 2 * entrants.len()));
-        let (log, _) = entrant.process.find(&track.data, seed, &part)?;
-        let teacher = Teacher::new(entrant, &log, track, 15)?;
-        race.push(Runner {
-            entrant,
-            log,
-            teacher,
-        });
-        if stopped(0.5 * (i + 1) as f64 / entrants.len() as f64) {
-            break;
+    let stops = |done: f64| observe(&Progress::fraction(done)) == Control::Stop;
+    // What one rank hears of, or its clock says, holds for all: they would wait for one that goes another way.
+    let stopped = |done: f64| any(ranks, stops(done));
+    // Once stopped, the rest are none.
+    let first = shared(ranks, entrants.len(), |mine| {
+        let (mut found, mut on) = (Vec::<Option<Found>>::new(), true);
+        for i in mine {
+            if !on {
+                found.push(None);
+                continue;
+            }
+            let part = |at: &Progress<'_>| observe(&at.part(i, 2 * entrants.len()));
+            let (log, _) = entrants[i].process.find(&track.data, seed, &part)?;
+            let teacher = Teacher::new(&entrants[i], &log, track, 15)?;
+            found.push(Some((log, teacher)));
+            on = !stops(0.5 * (i + 1) as f64 / entrants.len() as f64);
         }
-    }
-    if let Some(heat) = plan.heat.as_ref().filter(|_| !stopped(0.5)) {
+        Ok(found)
+    })?;
+    let runners = entrants.iter().zip(first);
+    let runners = runners.filter_map(|(entrant, found)| Some(Runner::new(entrant, found?)));
+    let mut race: Vec<Runner<'_>> = runners.collect();
+    let halted = stopped(0.5)?;
+    if let Some(heat) = plan.heat.as_ref().filter(|_| !halted) {
         race = best(race, (heat.entrants, 2), m);
         let track = samples.part(heat.rows, 5, seed);
         let still = |_: &Progress<'_>| observe(&Progress::fraction(0.55));
         let steps = (heat.iterations, heat.fold_iterations);
         let guide = race[0].lengths();
-        let runners = race.into_par_iter();
-        let gone: Result<_> = runners
-            .map(|runner| runner.onto(&track, steps, Some(&guide), &still))
+        let gone = shared(ranks, race.len(), |mine| {
+            let gone = mine.into_par_iter();
+            gone.map(|i| race[i].onto(&track, steps, Some(&guide), &still))
+                .collect()
+        })?;
+        let runners = race.iter().zip(gone);
+        race = runners
+            .map(|(runner, found)| Runner::new(runner.entrant, found))
             .collect();
-        race = gone?;
     }
     // Stopped early, the best of the race is all there is.
-    let places = if stopped(0.6) {
+    let places = if stopped(0.6)? {
         (1, 0)
     } else {
         (plan.finalists, if plan.finalists > 3 { 2 } else { 1 })
     };
     race = best(race, places, m);
     let still = |_: &Progress<'_>| observe(&Progress::fraction(0.7));
-    let conclude = |mut runner: Runner<'_>| {
-        if !whole {
-            let iterations = plan.iterations(m, d, runner.entrant.process.kernel);
-            let steps = (iterations, plan.fold_iterations);
-            runner = runner.onto(samples, steps, None, &still)?;
-        }
-        match plan.afresh && !stopped(0.7) {
-            true => Teacher::afresh(runner.entrant, &runner.log, samples, seed),
-            false => Ok(runner.teacher),
+    let onto = |i: usize| -> Result<Found> {
+        let iterations = plan.iterations(m, d, race[i].entrant.process.kernel);
+        race[i].onto(samples, (iterations, plan.fold_iterations), None, &still)
+    };
+    let conclude = |i: usize| {
+        let found = (!whole).then(|| onto(i)).transpose()?;
+        let log = found.as_ref().map_or(&race[i].log, |found| &found.0);
+        match plan.afresh && !stops(0.7) {
+            true => Teacher::afresh(race[i].entrant, log, samples, seed).map(Some),
+            false => Ok(found.map(|found| found.1)),
         }
     };
     // Side by side they need several times the memory.
-    let finalists: Result<Vec<Teacher>> = match m <= SIDE_BY_SIDE {
-        true => race.into_par_iter().map(conclude).collect(),
-        false => race.into_iter().map(conclude).collect(),
-    };
-    let mut finalists = finalists?;
+    let concluded = shared(ranks, race.len(), |mine| match m <= SIDE_BY_SIDE {
+        true => mine.into_par_iter().map(conclude).collect(),
+        false => mine.into_iter().map(conclude).collect(),
+    })?;
+    let finalists = race.into_iter().zip(concluded);
+    let finalists = finalists.map(|(runner, teacher)| match teacher {
+        Some(teacher) => teacher.named(runner.entrant),
+        None => runner.teacher,
+    });
+    let mut finalists: Vec<Teacher> = finalists.collect();
     let steps = (plan.sum_steps, plan.sum_steps.min(plan.fold_iterations));
     if finalists.len() > 1
-        && let Ok(committee) = Teacher::committee(&finalists, samples, steps)
+        && let Ok(committee) = Teacher::committee(&finalists, (samples, ranks), steps)
     {
         finalists.push(committee);
     }
     Ok(ranked(finalists))
 }
 
-impl Runner<'_> {
+impl<'a> Runner<'a> {
+    fn new(entrant: &'a Entrant, (log, teacher): Found) -> Self {
+        Runner {
+            entrant,
+            log,
+            teacher: teacher.named(entrant),
+        }
+    }
+
     /// Logarithms of the lengths as a plain kernel would have them: an input with a small share c acts as if its length
     /// were ℓ/√c.
     fn lengths(&self) -> Vec<f64> {
@@ -120,12 +150,12 @@ impl Runner<'_> {
     /// Goes on to more rows, with so many iterations on them and in each fold. A control may also start from the lengths
     /// of another process, as its own search may have taken a fast function for noise on few rows.
     fn onto(
-        self,
+        &self,
         samples: &Samples,
         (iterations, fold_iterations): (usize, usize),
         guide: Option<&[f64]>,
         observe: &Observer<'_>,
-    ) -> Result<Self> {
+    ) -> Result<Found> {
         let process = GaussianProcess {
             iterations,
             ..self.entrant.process.clone()
@@ -141,11 +171,7 @@ impl Runner<'_> {
         (starts.iter_mut()).for_each(|start| process.shorten(start, d));
         let log = process.search_from(&samples.data, starts, observe);
         let teacher = Teacher::new(self.entrant, &log, samples, fold_iterations)?;
-        Ok(Runner {
-            log,
-            teacher,
-            ..self
-        })
+        Ok((log, teacher))
     }
 }
 

@@ -3,8 +3,9 @@
 use crate::random::{Purpose, random_subset, stream};
 use faer::Mat;
 use rand::RngExt;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use thinfit::{Dataset, Scaler};
+use thinfit::{Dataset, Scaler, row_list};
 
 /// Largest correlation of two inputs that are taken for independent.
 const INDEPENDENT: f64 = 0.3;
@@ -20,11 +21,13 @@ pub(crate) struct Samples {
 }
 
 /// Predictions of rows by models that did not see them, in scaled units.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct OutOfFold {
     /// y − f, m × c.
+    #[serde(with = "row_list")]
     pub residual: Mat<f64>,
     /// Standard deviations of these that the models expected, m × c.
+    #[serde(with = "row_list")]
     pub deviation: Mat<f64>,
 }
 
@@ -82,18 +85,18 @@ impl Samples {
 }
 
 impl OutOfFold {
-    /// Puts the folds' (residuals, deviations) together.
-    pub fn gather(samples: &Samples, parts: Vec<(Mat<f64>, Mat<f64>)>) -> Self {
+    /// Puts the folds together.
+    pub fn gather(samples: &Samples, folds: Vec<OutOfFold>) -> Self {
         let (m, c) = (samples.data.samples(), samples.data.y.ncols());
         let mut whole = OutOfFold {
             residual: Mat::zeros(m, c),
             deviation: Mat::zeros(m, c),
         };
-        for (rows, (residual, deviation)) in samples.folds.iter().zip(parts) {
+        for (rows, fold) in samples.folds.iter().zip(folds) {
             for (i, &row) in rows.iter().enumerate() {
                 for o in 0..c {
-                    whole.residual[(row, o)] = residual[(i, o)];
-                    whole.deviation[(row, o)] = deviation[(i, o)];
+                    whole.residual[(row, o)] = fold.residual[(i, o)];
+                    whole.deviation[(row, o)] = fold.deviation[(i, o)];
                 }
             }
         }

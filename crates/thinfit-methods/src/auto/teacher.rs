@@ -12,6 +12,8 @@ use crate::kernels::lbfgs::Lbfgs;
 use crate::{Error, GaussianProcess, Part, Result, Shape};
 use faer::{Mat, Par};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use thinfit::pieces::{Ranks, Solo, shared};
 use thinfit::{Control, Dataset, Progress, Record, Scaler};
 
 /// Bounds of the lengths of terms.
@@ -23,8 +25,10 @@ const FORGOTTEN: f64 = 1e8;
 const FAINT: f64 = 6.0;
 
 /// A Gaussian process found on all rows.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Teacher {
-    /// Its name in words.
+    /// Its name in words; other ranks know it.
+    #[serde(skip)]
     pub name: &'static str,
     /// Its kernel on all rows.
     pub parts: Vec<Part>,
@@ -51,10 +55,15 @@ impl Teacher {
             ..entrant.process.clone()
         };
         let whole = again.evidence(&samples.data, log)?;
-        Self::judged((entrant.name, log.len()), samples, whole, |data, _| {
-            let on = |_: &Progress<'_>| Control::Continue;
-            again.evidence(data, &again.search_from(data, vec![log.to_vec()], &on))
-        })
+        Self::judged(
+            (entrant.name, log.len()),
+            (samples, &Solo),
+            whole,
+            |data, _| {
+                let on = |_: &Progress<'_>| Control::Continue;
+                again.evidence(data, &again.search_from(data, vec![log.to_vec()], &on))
+            },
+        )
     }
 
     /// The same, but found from scratch without each fold: a search that goes on from what all rows gave stays near it,
@@ -65,17 +74,22 @@ impl Teacher {
             ..entrant.process.clone()
         };
         let whole = process.evidence(&samples.data, log)?;
-        Self::judged((entrant.name, log.len()), samples, whole, |data, _| {
-            let (log, _) = process.find(data, seed, &|_| Control::Continue)?;
-            process.evidence(data, &log)
-        })
+        Self::judged(
+            (entrant.name, log.len()),
+            (samples, &Solo),
+            whole,
+            |data, _| {
+                let (log, _) = process.find(data, seed, &|_| Control::Continue)?;
+                process.evidence(data, &log)
+            },
+        )
     }
 
     /// The process whose kernel is a sum of those of other teachers, with weights by evidence: it leans on whichever
     /// the rows support. The search starts from the members' own signals, each as credible as its score says.
     pub fn committee(
         members: &[Teacher],
-        samples: &Samples,
+        (samples, ranks): (&Samples, &dyn Ranks),
         (steps, fold_steps): (usize, usize),
     ) -> Result<Self> {
         let c = samples.data.y.ncols() as f64;
@@ -96,26 +110,35 @@ impl Teacher {
         let numbers = members.iter().map(|member| member.numbers);
         let numbers = numbers.max().unwrap_or(0) + members.len();
         let name = "Gaussian process with a sum of kernels";
-        Self::judged((name, numbers), samples, whole, |data, k| {
+        Self::judged((name, numbers), (samples, ranks), whole, |data, k| {
             let parts = members.iter().flat_map(|m| m.fold_parts[k].clone());
             let parts: Vec<Part> = parts.collect();
             sum_of_parts(&parts, data, found.clone(), fold_steps)
         })
     }
 
+    /// The same under the name of its entrant, which another rank does not tell.
+    pub fn named(self, entrant: &Entrant) -> Self {
+        Teacher {
+            name: entrant.name,
+            ..self
+        }
+    }
+
     /// The same kernel and noise on more rows, and in their folds.
-    pub fn extended(&self, samples: &Samples) -> Result<Self> {
+    pub fn extended(&self, (samples, ranks): (&Samples, &dyn Ranks)) -> Result<Self> {
         let log = weights_of(&self.evidence);
         let find = |data: &Dataset| sum_of_parts(&self.parts, data, log.clone(), 0);
         let named = (self.name, self.numbers);
-        Self::judged(named, samples, find(&samples.data)?, |data, _| find(data))
+        let whole = find(&samples.data)?;
+        Self::judged(named, (samples, ranks), whole, |data, _| find(data))
     }
 
     /// The process that is a sum of one Gaussian part for each set of inputs, with lengths and weights by evidence.
     pub fn sum_of_terms(
         terms: &[Vec<usize>],
         guide: &Teacher,
-        samples: &Samples,
+        (samples, ranks): (&Samples, &dyn Ranks),
         (steps, fold_steps): (usize, usize),
     ) -> Result<Self> {
         let d = samples.data.dim();
@@ -140,33 +163,48 @@ impl Teacher {
         let found = log_of(&whole);
         Self::judged(
             ("Gaussian process that is a sum of terms", found.len()),
-            samples,
+            (samples, ranks),
             whole,
             |data, _| sum_of_parts(&parts, data, found.clone(), fold_steps),
         )
     }
 
-    /// The process `evidence` of all rows, judged by those that `find` gives for the rows without fold `k`.
+    /// The process `evidence` of all rows, judged by those that `find` gives for the rows without fold `k`. Ranks share the folds.
     pub fn judged(
         (name, numbers): (&'static str, usize),
-        samples: &Samples,
+        (samples, ranks): (&Samples, &dyn Ranks),
         evidence: Evidence,
         find: impl Fn(&Dataset, usize) -> Result<Evidence> + Sync,
     ) -> Result<Self> {
-        let folds: Result<Vec<_>> = (0..samples.folds.len())
-            .into_par_iter()
-            .map(|k| {
-                let train = samples.data.rows(&samples.without(k));
-                let held = samples.data.rows(&samples.folds[k]);
-                let found = find(&train, k)?;
-                let parts = found.kernel.parts.clone();
-                let model = in_scaled_units(&train, &found)?;
-                let f = model.predict(held.x.as_ref())?;
-                let s = model.deviation(held.x.as_ref())?;
-                Ok(((&held.y - f, s.observation), parts))
-            })
-            .collect();
-        let (folds, fold_parts): (Vec<_>, Vec<_>) = folds?.into_iter().unzip();
+        let fold = |k: usize| -> Result<(OutOfFold, Vec<Part>)> {
+            let train = samples.data.rows(&samples.without(k));
+            let held = samples.data.rows(&samples.folds[k]);
+            let found = find(&train, k)?;
+            let parts = found.kernel.parts.clone();
+            let model = in_scaled_units(&train, &found)?;
+            let f = model.predict(held.x.as_ref())?;
+            let errors = OutOfFold {
+                residual: &held.y - f,
+                deviation: model.deviation(held.x.as_ref())?.observation,
+            };
+            Ok((errors, parts))
+        };
+        // A candidate that fails is no candidate, and on all ranks; they would wait for one that leaves.
+        let alone = ranks.size() == 1;
+        let told = |k: usize| match fold(k) {
+            Err(error) if alone => Err(error),
+            found => Ok(found.ok()),
+        };
+        let folds = shared(ranks, samples.folds.len(), |mine| {
+            mine.into_par_iter().map(told).collect()
+        })?;
+        let folds = folds.into_iter().collect::<Option<Vec<_>>>();
+        let folds = folds.ok_or_else(|| Error::Data {
+            what: "x",
+            problem: "a process cannot be fitted without one of the folds".into(),
+            advice: "look for columns of extreme size",
+        })?;
+        let (folds, fold_parts): (Vec<OutOfFold>, Vec<_>) = folds.into_iter().unzip();
         Ok(Teacher {
             name,
             parts: evidence.kernel.parts.clone(),

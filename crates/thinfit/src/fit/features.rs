@@ -104,8 +104,9 @@ impl Fit<'_> {
             form: self.config.polish.form,
             train: &self.train,
             validation: &self.validation,
+            ranks: self.ranks,
         };
-        let winner = race.run(candidates.collect(), steps, &watch);
+        let winner = race.run(candidates.collect(), steps, &watch)?;
         let winner = winner.ok_or(Error::Diverged {
             what: "every start",
             step: 0,

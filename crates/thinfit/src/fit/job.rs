@@ -5,6 +5,7 @@ use super::{Fit, lambdas, on_threads};
 use crate::error::require;
 use crate::train::checkpoint::{RunState, State, fingerprint};
 use crate::train::progress::Observer;
+use crate::train::ranks::{Ranks, Solo};
 use crate::train::step::{Backend, foreign_state};
 use crate::{Config, Dataset, Error, Model, Result};
 use rayon::prelude::*;
@@ -15,6 +16,7 @@ pub struct Job<'a> {
     pub(super) data: &'a Dataset,
     pub(super) state: State,
     pub(super) observe: &'a Observer<'a>,
+    pub(super) ranks: &'a dyn Ranks,
 }
 
 impl<'a> Job<'a> {
@@ -25,6 +27,7 @@ impl<'a> Job<'a> {
             data,
             state: State::new(config.clone(), fingerprint(data), runs),
             observe,
+            ranks: &Solo,
         }
     }
 
@@ -34,7 +37,13 @@ impl<'a> Job<'a> {
             data,
             state,
             observe,
+            ranks: &Solo,
         }
+    }
+
+    /// The same fit by several ranks. No other fit may go on beside it: ranks meet in the order of their calls.
+    pub(super) fn over(self, ranks: &'a dyn Ranks) -> Self {
+        Job { ranks, ..self }
     }
 
     pub(super) fn checked(self) -> Result<Self> {

@@ -19,6 +19,7 @@ use crate::model::training_rows::TrainingRows;
 use crate::train::checkpoint::{RunState, State};
 use crate::train::processor::Processor;
 use crate::train::progress::Observer;
+use crate::train::ranks::{Ranks, Solo};
 use crate::train::step::Backend;
 use crate::{Error, Result};
 pub use condensed_block::{CondensedBlock, Condensing};
@@ -62,7 +63,22 @@ pub fn fit_on(
     config: &Config,
     observe: &Observer<'_>,
 ) -> Result<Model> {
-    alone(backend, Job::new(data, config, observe))
+    fit_over(&Solo, backend, data, config, observe)
+}
+
+/// [`fit_on`] by several ranks, each of which has all of the data: runs of different λ and starts of the polish are spread over them, and all
+/// get the model that one would. While several train, there is no state to save, since each knows its own runs only.
+///
+/// # Errors
+/// As [`fit_on`], and a rank that is gone.
+pub fn fit_over(
+    ranks: &dyn Ranks,
+    backend: &dyn Backend,
+    data: &Dataset,
+    config: &Config,
+    observe: &Observer<'_>,
+) -> Result<Model> {
+    alone(backend, Job::new(data, config, observe).over(ranks))
 }
 
 /// Continues a fit from a state, to the same bits as a fit that was never interrupted.
@@ -130,6 +146,8 @@ fn lambdas(config: &Config) -> Vec<f64> {
 /// A fit in progress, with its data in scaled units.
 struct Fit<'a> {
     observe: &'a Observer<'a>,
+    /// Those that share its runs and candidates.
+    ranks: &'a dyn Ranks,
     config: Config,
     fingerprint: u64,
     /// The state of every run before and after the training, for checkpoints.
@@ -158,11 +176,13 @@ impl<'a> Fit<'a> {
             data,
             state,
             observe,
+            ranks,
         } = job;
         let all = data.scaled(&scalers);
         let (train, validation) = all.split(state.config.validation, state.config.seed)?;
         Ok(Fit {
             observe,
+            ranks,
             config: state.config,
             fingerprint: state.fingerprint,
             runs: state.runs,
@@ -178,6 +198,7 @@ impl<'a> Fit<'a> {
 
     /// All that comes after the training.
     fn complete(mut self, runs: Vec<Trained>) -> Result<Model> {
+        let runs = self.gathered(runs)?;
         self.runs = runs.iter().map(|run| run.state.clone()).collect();
         let runs = runs.into_par_iter().map(|run| self.contender(run));
         let trained = best(runs.collect())?;

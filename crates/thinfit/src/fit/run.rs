@@ -4,15 +4,18 @@ use super::contender::Contender;
 use super::{Fit, lambdas};
 use crate::config::{Start, Training};
 use crate::math::random::{Purpose, stream};
+use crate::math::row_list;
 use crate::polish::race::{self, Candidate, Origin, Race};
 use crate::train::checkpoint::RunState;
 use crate::train::phases::{self, Outcome, Watch, phases};
 use crate::train::progress::{Control, Phase, Progress};
+use crate::train::ranks::{any, shared};
 use crate::train::step::{Backend, Batch, Leaf, Task};
-use crate::{Form, Result};
+use crate::{Error, Form, Result};
 use faer::Mat;
 use rand::RngExt;
 use rand_distr::StandardNormal;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -30,7 +33,56 @@ pub(super) struct Trained {
     outcome: Outcome,
 }
 
-/// Trains the runs of all `fits`, which have one shape and configuration, as one batch; returns them fit by fit.
+/// A run on its way to other ranks.
+#[derive(Serialize, Deserialize)]
+struct Told {
+    lambda: f64,
+    state: RunState,
+    /// The hidden weights, row by row; none of a run that diverged.
+    hidden: Option<Hidden>,
+    stopped: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Hidden(#[serde(with = "row_list")] Mat<f64>);
+
+impl Told {
+    fn new(run: Trained) -> Result<Self> {
+        let (hidden, stopped) = match run.outcome {
+            Ok((w, stopped)) => (Some(Hidden(w)), stopped),
+            Err(Error::Diverged { .. }) => (None, false),
+            Err(error) => return Err(error),
+        };
+        let state = RunState {
+            snapshot: None,
+            best: None,
+            ..run.state
+        };
+        Ok(Told {
+            lambda: run.lambda,
+            state,
+            hidden,
+            stopped,
+        })
+    }
+
+    fn trained(self) -> Trained {
+        let diverged = Error::Diverged {
+            what: "a run",
+            step: self.state.step,
+            advice: "lower the learning rate or scale the data",
+        };
+        let hidden = self.hidden.map(|Hidden(w)| (w, self.stopped));
+        Trained {
+            lambda: self.lambda,
+            state: self.state,
+            outcome: hidden.ok_or(diverged),
+        }
+    }
+}
+
+/// Trains the runs of all `fits`, which have one shape and configuration, as one batch; returns them fit by fit. Of a fit that ranks
+/// share, those of this rank.
 pub(super) fn train(backend: &dyn Backend, fits: &[&Fit<'_>]) -> Result<Vec<Vec<Trained>>> {
     let Some(first) = fits.first() else {
         return Ok(vec![]);
@@ -39,11 +91,12 @@ pub(super) fn train(backend: &dyn Backend, fits: &[&Fit<'_>]) -> Result<Vec<Vec<
     let (mut runs, mut owners) = (vec![], vec![]);
     for (fit, domain) in fits.iter().zip(&domains) {
         let start = runs.len();
-        runs.extend(lambdas(&fit.config).into_iter().map(|lambda| {
+        let lambdas = lambdas(&fit.config);
+        runs.extend(fit.places().map(|place| {
             let task = Task {
                 train: &fit.train,
                 validation: &fit.validation,
-                lambda,
+                lambda: lambdas[place],
                 domain,
             };
             (fit.config.seed, task)
@@ -51,7 +104,13 @@ pub(super) fn train(backend: &dyn Backend, fits: &[&Fit<'_>]) -> Result<Vec<Vec<
         let own = start..runs.len();
         owners.extend(own.clone().map(|_| (*fit, own.clone())));
     }
-    let mut states: Vec<RunState> = fits.iter().flat_map(|fit| fit.runs.clone()).collect();
+    if runs.is_empty() {
+        return Ok(fits.iter().map(|_| vec![]).collect());
+    }
+    let states = |fit: &&Fit<'_>| -> Vec<RunState> {
+        fit.places().map(|place| fit.runs[place].clone()).collect()
+    };
+    let mut states: Vec<RunState> = fits.iter().flat_map(states).collect();
     let mut batch = backend.start(&first.config, &runs)?;
     let outcomes = phases::train(batch.as_mut(), &first.config, &mut states, &Owners(owners));
     let trained = runs.iter().zip(states).zip(outcomes);
@@ -60,7 +119,7 @@ pub(super) fn train(backend: &dyn Backend, fits: &[&Fit<'_>]) -> Result<Vec<Vec<
         state,
         outcome,
     });
-    let of_each = |fit: &&Fit<'_>| trained.by_ref().take(fit.runs.len()).collect();
+    let of_each = |fit: &&Fit<'_>| trained.by_ref().take(fit.places().len()).collect();
     Ok(fits.iter().map(of_each).collect())
 }
 
@@ -95,7 +154,9 @@ impl Watch for Owners<'_> {
             done: done as f64 / (training + polish) as f64,
             state: Some(&|| {
                 let runs: Option<Vec<RunState>> = own.clone().map(captured).collect();
-                runs.map(|runs| fit.state(runs))
+                // Other ranks may have more of them.
+                let all = runs.filter(|runs| runs.len() == fit.runs.len());
+                all.map(|runs| fit.state(runs))
             }),
         });
     }
@@ -106,6 +167,21 @@ impl Watch for Owners<'_> {
 }
 
 impl Fit<'_> {
+    /// The places of the runs that this rank trains.
+    fn places(&self) -> impl ExactSizeIterator<Item = usize> + use<> {
+        (self.ranks.rank()..self.runs.len()).step_by(self.ranks.size())
+    }
+
+    /// The runs of all ranks.
+    pub(super) fn gathered(&self, mine: Vec<Trained>) -> Result<Vec<Trained>> {
+        if self.ranks.size() == 1 {
+            return Ok(mine);
+        }
+        let told = |_| mine.into_iter().map(Told::new).collect();
+        let all = shared(self.ranks, self.runs.len(), told)?;
+        Ok(all.into_iter().map(Told::trained).collect())
+    }
+
     /// Tells the observer; false if it asked to stop, now or before.
     pub(super) fn tell(&self, progress: &Progress<'_>) -> bool {
         if (self.observe)(progress) == Control::Stop {
@@ -167,9 +243,10 @@ impl Fit<'_> {
             form: config.polish.form,
             train: &self.train,
             validation: &self.validation,
+            ranks: self.ranks,
         };
-        let winner = race.run(self.candidates(&trained), config.polish.steps, &watch);
-        let stopped = self.stop.load(Ordering::Relaxed);
+        let winner = race.run(self.candidates(&trained), config.polish.steps, &watch)?;
+        let stopped = any(self.ranks, self.stop.load(Ordering::Relaxed))?;
         let Some(winner) = winner else {
             return Ok(Contender { stopped, ..trained });
         };

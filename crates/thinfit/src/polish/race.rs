@@ -2,16 +2,19 @@
 //!
 //! Trained features start near a good basin; random features of very small scale start where the orthogonal
 //! factorisations can still tell nearly parallel columns apart, and often go further. Which is better depends on the
-//! data, so both run. Ties go to the earlier candidate, and threads change nothing.
+//! data, so both run. Ties go to the earlier candidate, and neither threads nor ranks change anything.
 
 use super::{Options, Polished, Projection, polish};
 use crate::data::rows::Rows;
+use crate::math::row_list;
 use crate::network::features::{Padded, PaddedRows};
 use crate::network::support::Support;
 use crate::train::phases::Check;
-use crate::{Activation, Dataset, Form};
+use crate::train::ranks::{Ranks, shared};
+use crate::{Activation, Dataset, Form, Result};
 use faer::Mat;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// Steps of every candidate in the heat.
 pub(crate) const HEAT: usize = 10;
@@ -19,7 +22,7 @@ pub(crate) const HEAT: usize = 10;
 pub(crate) const FINALISTS: usize = 2;
 
 /// Where hidden weights come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Origin {
     /// The training.
     Training,
@@ -28,9 +31,10 @@ pub(crate) enum Origin {
 }
 
 /// Hidden weights on their way through the race.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Candidate {
     /// n × d′.
+    #[serde(with = "row_list")]
     pub w: Mat<f64>,
     pub origin: Origin,
     /// τ = κ · s_max.
@@ -51,6 +55,8 @@ pub(crate) struct Race<'a> {
     pub form: Form,
     pub train: &'a Dataset,
     pub validation: &'a Dataset,
+    /// Those that share the candidates.
+    pub ranks: &'a dyn Ranks,
 }
 
 /// Called with the loss and the validation error after every step, from any thread; false ends the race.
@@ -58,12 +64,15 @@ pub(crate) type Watch<'a> = dyn Fn(f64, f64) -> bool + Sync + 'a;
 
 impl Race<'_> {
     /// Runs all candidates and returns the winner; the finalists get `steps` more steps each.
+    ///
+    /// # Errors
+    /// A rank that is gone.
     pub fn run(
         &self,
         candidates: Vec<Candidate>,
         steps: usize,
         watch: &Watch<'_>,
-    ) -> Option<Candidate> {
+    ) -> Result<Option<Candidate>> {
         let [train, validation] =
             [self.train, self.validation].map(|data| Padded::new(self.activation, data.x.as_ref()));
         let train = Rows::of(self.train).with_inputs(train.as_ref());
@@ -80,18 +89,20 @@ impl Race<'_> {
             stall: 1e-6,
             ..Options::default()
         };
-        let lap = |candidates: Vec<Candidate>, options: Options| -> Vec<Candidate> {
-            let polished = candidates
-                .into_par_iter()
-                .map(|candidate| self.polish(candidate, &train, &validation, options, watch));
-            polished.collect()
+        let lap = |candidates: Vec<Candidate>, options: Options| {
+            shared(self.ranks, candidates.len(), |mine| {
+                let polished = mine.into_par_iter().map(|place| {
+                    let candidate = candidates[place].clone();
+                    self.polish(candidate, &train, &validation, options, watch)
+                });
+                Ok(polished.collect())
+            })
         };
-        let mut runners = lap(candidates, heat);
+        let mut runners = lap(candidates, heat)?;
         runners.sort_by(|a, b| a.validation.total_cmp(&b.validation));
         runners.truncate(FINALISTS);
-        lap(runners, last)
-            .into_iter()
-            .reduce(|a, b| if b.validation < a.validation { b } else { a })
+        let finalists = lap(runners, last)?.into_iter();
+        Ok(finalists.reduce(|a, b| if b.validation < a.validation { b } else { a }))
     }
 
     /// Polishes one candidate with its own κ and damping.
@@ -131,7 +142,8 @@ impl Race<'_> {
         } = polish(&projection, validation, candidate.w, &options, &mut observe);
         Candidate {
             w,
-            validation,
+            // A text has no infinity, which is what a start without a value has.
+            validation: validation.min(f64::MAX),
             steps: candidate.steps + best_step,
             damping,
             history,

@@ -5,11 +5,14 @@
 //! of the groups and adds up those of all ranks; θ, z, w and Adam are the same on every rank.
 //!
 //! A fit to a long table needs two things more, each once: what every rank found in its rows, and what one has worked out for all.
+//! Work that is independent, such as the runs of several λ, is spread over the ranks in whole pieces ([`shared`]).
 
 use crate::math::columns::{column, column_mut};
 use crate::{Error, Result};
 use faer::reborrow::ReborrowMut;
 use faer::{MatMut, MatRef};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 /// Which entries of a matrix are summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,16 +77,77 @@ pub type Merge<'a> = dyn Fn(&[u64], &[u64]) -> Result<Vec<u64>> + 'a;
 /// Those of making it, and a rank that is gone.
 pub fn agreed(ranks: &dyn Ranks, make: impl FnOnce() -> Result<String>) -> Result<String> {
     let mine = match ranks.rank() {
-        0 => make()?.into_bytes().iter().map(|b| u64::from(*b)).collect(),
-        _ => Vec::new(),
+        0 => make()?,
+        _ => String::new(),
     };
-    let first = ranks.gather(mine)?.into_iter().next().unwrap_or_default();
-    let bytes = first.iter().map(|word| *word as u8).collect();
-    String::from_utf8(bytes).map_err(|_| Error::Shape {
+    Ok(texts(ranks, &mine)?.swap_remove(0))
+}
+
+/// The texts of all ranks, in their order, to every one of them.
+///
+/// # Errors
+/// A rank that is gone.
+pub fn texts(ranks: &dyn Ranks, mine: &str) -> Result<Vec<String>> {
+    let bytes = mine.as_bytes().chunks(8);
+    let packed = bytes.map(|bytes| {
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        u64::from_le_bytes(word)
+    });
+    let words = [mine.len() as u64].into_iter().chain(packed);
+    let unpacked = |words: Vec<u64>| {
+        let (length, words) = words.split_first().unwrap_or((&0, &[]));
+        let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        bytes.truncate(usize::try_from(*length).unwrap_or(usize::MAX));
+        String::from_utf8(bytes).map_err(|_| foreign(format!("{} other words", words.len())))
+    };
+    let all = ranks.gather(words.collect())?;
+    all.into_iter().map(unpacked).collect()
+}
+
+/// The results of `count` independent pieces of work, in their order, to every rank: each does those at its own places, which `work`
+/// is given, and gets the others as what they were written as. Alone, it does all of them, and nothing is written.
+///
+/// All ranks call it, as often and in the same order. One that fails does not come to the meeting; who has started the ranks must end
+/// the others.
+///
+/// # Errors
+/// Those of the work, and a rank that is gone.
+pub fn shared<T: Serialize + DeserializeOwned>(
+    ranks: &dyn Ranks,
+    count: usize,
+    work: impl FnOnce(Vec<usize>) -> Result<Vec<T>>,
+) -> Result<Vec<T>> {
+    let size = ranks.size();
+    let mine = work((ranks.rank()..count).step_by(size).collect())?;
+    if size == 1 {
+        return Ok(mine);
+    }
+    let mine = serde_json::to_string(&mine).map_err(|error| foreign(error.to_string()))?;
+    let read = |text: String| serde_json::from_str(&text).map_err(|e| foreign(e.to_string()));
+    let of_each: Result<Vec<Vec<T>>> = texts(ranks, &mine)?.into_iter().map(read).collect();
+    let mut of_each: Vec<_> = of_each?.into_iter().map(Vec::into_iter).collect();
+    let all = (0..count).map(|place| of_each[place % size].next());
+    let missing = || foreign("fewer results than pieces of work".into());
+    all.collect::<Option<Vec<T>>>().ok_or_else(missing)
+}
+
+/// Whether any rank says so, to every one of them.
+///
+/// # Errors
+/// A rank that is gone.
+pub fn any(ranks: &dyn Ranks, mine: bool) -> Result<bool> {
+    let all = ranks.gather(vec![u64::from(mine)])?;
+    Ok(all.iter().flatten().any(|word| *word > 0))
+}
+
+/// The error of a message that another build may have written.
+fn foreign(found: String) -> Error {
+    Error::Shape {
         what: "what another process found",
-        expected: "a text".into(),
-        found: format!("{} other words", first.len()),
-    })
+        expected: "what this build writes".into(),
+        found,
+    }
 }
 
 /// One rank that holds all rows.
