@@ -9,7 +9,7 @@ use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
-use thinfit::{Block, CondensedBlock, Draft, Error, Finding, Mat, MatRef, Survey};
+use thinfit::{Block, Condensing, Draft, Error, Finding, Mat, MatRef, Survey};
 use thinfit_methods::{Auto, Learned, Method, Request};
 
 /// Checks settings and names before any row is read. The names of all columns, which are those of an array where none are given.
@@ -126,9 +126,10 @@ pub fn merge_condensed<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let draft: Draft = serde_json::from_str(draft).map_err(invalid)?;
     let words = compute(py, 1, || {
-        let one = CondensedBlock::unpack(&words(&one))?;
-        let next = CondensedBlock::unpack(&words(&next))?;
-        Ok(one.followed_by(next, &draft).pack())
+        let mut rows = Condensing::new(&draft);
+        rows.merge(&words(&one))?;
+        rows.merge(&words(&next))?;
+        Ok(rows.pack())
     })?;
     Ok(bytes(py, &words))
 }
@@ -150,7 +151,9 @@ pub fn conclude(
         let survey = Survey::unpack(&words(&survey))?;
         let condensed = match (condensed, learned.draft()) {
             (Some(rows), Some(draft)) => {
-                Some(CondensedBlock::unpack(&words(&rows))?.finish(draft)?)
+                let mut all = Condensing::new(draft);
+                all.merge(&words(&rows))?;
+                Some(all.finish()?)
             }
             _ => None,
         };

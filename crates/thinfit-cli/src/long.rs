@@ -44,7 +44,7 @@ pub fn is_long(args: &FitArgs, memory: Memory, ranks: &dyn Ranks) -> bool {
     let progress = Progress::new(true);
     // What is wrong with it is said where it is read.
     let table = Files::open(args, &paths, memory, ranks, &progress);
-    !paths.is_empty() && matches!(table, Ok(Some(_)))
+    args.weights.is_none() && !paths.is_empty() && matches!(table, Ok(Some(_)))
 }
 
 /// A long table in files.

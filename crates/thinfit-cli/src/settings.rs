@@ -116,7 +116,7 @@ pub fn resolve(args: &mut FitArgs, is_long: impl Fn(&FitArgs) -> bool) -> Result
     let given = |layer: &Map<String, Value>| layer.keys().any(|key| key != "threads");
     let own = args.preset.is_some() || args.budget.is_some() || args.thin;
     let given = own || layers.iter().any(given);
-    // Only who asks for a state needs to know.
+    // Needed only if a state is asked for.
     let asked = args.checkpoint.is_some() || args.resume.is_some();
     let is_long = asked && is_long(args);
     let name = method(args, &layers, is_long)?;

@@ -45,12 +45,18 @@ pub fn named(path: &Path) -> Result<Vec<PathBuf>> {
 /// The files that a pattern names, which no shell has seen.
 fn matching(path: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
     let advice = "give the files one by one";
-    let found = glob::glob(pattern)
+    let shell = glob::MatchOptions {
+        require_literal_separator: true,
+        require_literal_leading_dot: true,
+        ..Default::default()
+    };
+    let found = glob::glob_with(pattern, shell)
         .map_err(|error| malformed(path, "a pattern of names", error.msg, advice))?;
     let mut files = Vec::new();
     for file in found {
         files.push(file.map_err(|error| unread(path, error.into()))?);
     }
+    files.retain(|file| file.is_file());
     match files.is_empty() {
         true => Err(malformed(
             path,

@@ -91,12 +91,22 @@ impl Validation {
 
 /// Fits and saves; tells whether the fit was interrupted. `words` are those that were typed.
 pub fn run(
-    mut args: FitArgs,
+    args: FitArgs,
     words: &[OsString],
     memory: Memory,
     out: &mut impl Write,
 ) -> Result<bool, Failure> {
     let team = Team::join()?;
+    fit_with(&team, args, words, memory, out).map_err(|failure| team.fail(failure))
+}
+
+fn fit_with(
+    team: &Team,
+    mut args: FitArgs,
+    words: &[OsString],
+    memory: Memory,
+    out: &mut impl Write,
+) -> Result<bool, Failure> {
     let is_long = |args: &FitArgs| long::is_long(args, memory, team.ranks());
     let asked = settings::resolve(&mut args, is_long)?;
     let path = args.data.clone().ok_or_else(|| {
@@ -115,8 +125,7 @@ pub fn run(
         dropped,
         filled,
         constant,
-    } = fit_files(&args, &files, memory, &asked, (&team, &progress))
-        .map_err(|failure| team.fail(failure))?;
+    } = fit_files(&args, &files, memory, &asked, (team, &progress))?;
     if !team.speaks() {
         return Ok(false);
     }

@@ -124,12 +124,14 @@ impl Auto {
     ) -> Result<(Predictor, u64)> {
         let names = (table.inputs(), table.outputs());
         let (auto, seed) = (state.head.settings.clone(), state.head.seed);
+        state.check(names, ranks)?;
         let mut keep = |state: &LongState| {
             if ranks.rank() == 0 {
                 keep(state);
             }
         };
         if !state.head.surveyed {
+            keep(&state);
             let before = (state.survey.clone(), state.head.seen);
             let survey = shared_pass(table, ranks, before, &mut |survey, seen| {
                 (state.survey, state.head.seen) = (survey.clone(), seen);
@@ -168,8 +170,11 @@ impl Auto {
             before.merge(&state.rows)?;
             let before = (before, state.head.seen);
             let rows = shared_pass(table, ranks, before, &mut |rows, seen| {
-                (state.rows, state.head.seen) = (rows.pack(), seen);
-                keep(&state);
+                // The rows of a network that will be learned again are of no use.
+                if state.head.learned.is_some() {
+                    (state.rows, state.head.seen) = (rows.pack(), seen);
+                    keep(&state);
+                }
                 Ok(())
             });
             rows?.finish()

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::Path;
 use thinfit::file::{read_whole, write_whole};
-use thinfit::{Error, Finding, Survey};
+use thinfit::pieces::{Ranks, texts};
+use thinfit::{Error, Finding, LEAF, Survey};
 
 /// Name and version of the format.
 const FORMAT: &str = "thinfit-long/1";
@@ -92,6 +93,44 @@ impl LongState {
         own.inputs == other.inputs && own.outputs == other.outputs && own.table == other.table
     }
 
+    /// Refuses a state that is not one of a table with these names of inputs and outputs, or not that of the other ranks.
+    pub(super) fn check(&self, names: (&[String], &[String]), ranks: &dyn Ranks) -> Result<()> {
+        let wrong = |expected: &str, found: &str| Error::Shape {
+            what: "the state of a fit",
+            expected: expected.into(),
+            found: found.into(),
+        };
+        let head = &self.head;
+        if (head.inputs.as_slice(), head.outputs.as_slice()) != names {
+            return Err(wrong("one of this table", "other names of columns"));
+        }
+        let learned = head.learned.as_ref();
+        let draft = learned.and_then(Learned::draft);
+        let shape = (names.0.len(), names.1.len());
+        let begun = head.seen > 0 || !self.rows.is_empty();
+        let sound = head.seen.is_multiple_of(LEAF)
+            && head.seen < u64::MAX / 2
+            && draft.is_none_or(|draft| draft.is_sound(shape))
+            && (head.surveyed || learned.is_none() && self.rows.is_empty())
+            && !(head.surveyed && begun && draft.is_none());
+        if !sound {
+            return Err(wrong(
+                "one that a fit has saved",
+                "pieces that do not fit each other",
+            ));
+        }
+        // Files of the same name may differ from machine to machine.
+        let text = serde_json::to_string(head).expect("a state holds only texts and numbers");
+        let all = texts(
+            ranks,
+            &format!("{text} {} {}", self.survey.rows(), self.rows.len()),
+        )?;
+        match all.iter().all(|other| *other == all[0]) {
+            true => Ok(()),
+            false => Err(wrong("the same for all processes", "states that differ")),
+        }
+    }
+
     /// Writes the state to a file, under a temporary name first.
     ///
     /// # Errors
@@ -113,8 +152,10 @@ impl LongState {
     pub fn is_in(path: &Path) -> bool {
         let start = format!("{{\"format\":\"{FORMAT}\"");
         let mut found = vec![0; start.len()];
-        let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut found));
-        read.is_ok() && found == start.as_bytes()
+        // A pipe would wait for a writer.
+        let is_file = std::fs::metadata(path).is_ok_and(|entry| entry.is_file());
+        let read = || std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut found));
+        is_file && { read }().is_ok() && found == start.as_bytes()
     }
 
     /// Reads a state from a file.

@@ -82,7 +82,7 @@ impl Survey {
         for (range, [low, high]) in self.domain.iter_mut().zip(&other.domain) {
             *range = [range[0].min(*low), range[1].max(*high)];
         }
-        self.marks = (self.marks + other.marks % MARKS) % MARKS;
+        self.marks = (self.marks + other.marks) % MARKS;
         self.large = self.large.into_iter().chain(other.large).min();
         let width = other.width();
         for entry in &other.sample {
@@ -246,7 +246,7 @@ impl Survey {
                 let values = parcel.numbers(survey.width())?;
                 survey.offer(number, values.iter());
             }
-            (survey.rows, survey.dropped, survey.marks) = (rows, dropped, marks);
+            (survey.rows, survey.dropped, survey.marks) = (rows, dropped, marks % MARKS);
             survey.large = (is_large == 1).then_some(large);
             survey.domain = domain.as_chunks().0.to_vec();
             parcel.is_empty().then_some(survey)

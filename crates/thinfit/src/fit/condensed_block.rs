@@ -74,7 +74,8 @@ impl CondensedBlock {
         );
         let columns = draft.activation.columns(draft.hidden.nrows()) + c;
         let mut ends = self.ends.values();
-        self.tree.has_columns(columns, c)
+        draft.is_sound((d, c))
+            && self.tree.has_columns(columns, c)
             && ends.all(|leaf| leaf.x.len() % d == 0 && leaf.x.len() / d * c == leaf.y.len())
     }
 
@@ -114,6 +115,7 @@ impl CondensedBlock {
             let [count] = parcel.words()?;
             let leaf = |_| {
                 let [number, rows, of_x, of_y] = parcel.words()?;
+                (rows <= LEAF).then_some(())?;
                 let x = parcel.numbers(of_x as usize)?;
                 let y = parcel.numbers(of_y as usize)?;
                 Some((number, Leaf { number, rows, x, y }))

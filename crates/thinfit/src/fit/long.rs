@@ -55,6 +55,16 @@ impl Leaf {
 }
 
 impl Draft {
+    /// Whether its pieces fit each other and a table of so many inputs and outputs.
+    pub fn is_sound(&self, (d, c): (usize, usize)) -> bool {
+        self.hidden.nrows() > 0
+            && self.hidden.ncols() == self.activation.weights(d)
+            && self.hidden.is_all_finite()
+            && self.input_scaler.is_sound(d)
+            && self.output_scaler.is_sound(c)
+            && self.held_out.is_sorted()
+    }
+
     /// The rows of a block that lie in one leaf, but for those that do not count.
     pub(super) fn gathered(&self, block: Block<'_>) -> Leaf {
         let (first, count) = (block.first, block.x.nrows());
@@ -187,7 +197,7 @@ pub(super) mod tests {
         }
     }
 
-    /// A table in blocks of some rows, of which every third has a gap if asked for.
+    /// A table in blocks of so many rows.
     struct Blocks(Dataset, usize);
 
     impl LongTable for Blocks {

@@ -5,7 +5,7 @@
 //! binary tree that depends on their number alone, so that neither threads nor processes change a bit. Nothing is
 //! squared: R has the singular values of A.
 
-use super::stacked::{Form, roots, stack, stack_both};
+use super::stacked::{Form, roots, stack_both};
 use super::triangle::Triangle;
 use crate::data::long::LEAF;
 use crate::data::rows::Rows;
@@ -19,6 +19,10 @@ use std::ops::Range;
 
 /// Samples whose rows are made and taken in at once: so many stay in the cache.
 const SOME: usize = 512;
+
+/// Columns that rows of another process may have, and levels of its tree: 2⁵⁰ leaves.
+const COLUMNS: usize = 1 << 20;
+const LEVELS: u64 = 50;
 
 /// What is left of some rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,21 +58,22 @@ impl Condensed {
         rows: &Rows<'_>,
         planes: impl Fn(&Rows<'_>) -> Mat<f64>,
     ) -> Self {
+        let (outputs, mut noisy) = (rows.y.ncols(), None::<Triangle>);
         let all = taken_in(rows, |some| {
             let (e, roots) = (planes(some), roots(some.weights));
-            stack_both(activation, form, e.as_ref(), some.y, roots.as_deref())
-        });
-        let all_noisy = form == Form::Real || !activation.is_complex();
-        let noisy = (!all_noisy).then(|| {
-            taken_in(rows, |some| {
-                let (e, roots) = (planes(some), roots(some.weights));
-                stack(activation, Form::Real, e.as_ref(), roots.as_deref(), 0)
-            })
+            let both = stack_both(activation, form, e.as_ref(), some.y, roots.as_deref());
+            let (m, p) = (some.len(), both.ncols() - outputs);
+            // The rows of Re(A b) come first.
+            if activation.is_complex() && form == Form::Complex {
+                let noisy = noisy.get_or_insert_with(|| Triangle::new(p));
+                noisy.take(both.submatrix(0, 0, m, p).to_owned().as_mut());
+            }
+            both
         });
         Condensed {
             all,
             noisy,
-            outputs: rows.y.ncols(),
+            outputs,
         }
     }
 
@@ -123,14 +128,18 @@ impl Condensed {
         let [outputs, noisy] = parcel.words()?;
         let mut matrix = || {
             let [rows, columns] = parcel.words()?.map(|n| n as usize);
+            // Without rows, nothing says how many columns are too many.
             let numbers = parcel.numbers(rows.checked_mul(columns)?)?;
+            (columns <= COLUMNS).then_some(())?;
             let matrix = Mat::from_fn(rows, columns, |i, j| numbers[j * rows + i]);
             (rows <= columns).then(|| Triangle::from_matrix(matrix))
         };
         let all: Triangle = matrix()?;
         let noisy = if noisy == 1 { Some(matrix()?) } else { None };
         let outputs = usize::try_from(outputs).ok()?;
-        (outputs <= all.as_ref().ncols()).then_some(Condensed {
+        let features = all.as_ref().ncols().checked_sub(outputs)?;
+        let alike = |noisy: &Triangle| noisy.as_ref().ncols() == features;
+        noisy.as_ref().is_none_or(alike).then_some(Condensed {
             all,
             noisy,
             outputs,
@@ -153,8 +162,8 @@ impl Condensed {
 }
 
 /// The triangle of the rows that `of` makes of some samples at a time.
-fn taken_in(rows: &Rows<'_>, of: impl Fn(&Rows<'_>) -> Mat<f64>) -> Triangle {
-    let make = |start: usize| of(&rows.slice(start, SOME.min(rows.len() - start)));
+fn taken_in(rows: &Rows<'_>, mut of: impl FnMut(&Rows<'_>) -> Mat<f64>) -> Triangle {
+    let mut make = |start: usize| of(&rows.slice(start, SOME.min(rows.len() - start)));
     let mut first = make(0);
     let mut triangle = Triangle::new(first.ncols());
     triangle.take(first.as_mut());
@@ -267,8 +276,9 @@ impl Tree {
             let node = parcel.words().zip(Condensed::unpack_from(&mut parcel));
             let node = node.filter(|([first, level], rows)| {
                 // A node of 2^level leaves starts at a multiple of it, and all have the same columns.
-                *level < 52
-                    && first % (1 << level) == 0
+                *level < LEVELS
+                    && first.is_multiple_of(1 << level)
+                    && first >> LEVELS == 0
                     && !self.nodes.contains_key(first)
                     && self.nodes.values().all(|(_, other)| other.is_like(rows))
             });

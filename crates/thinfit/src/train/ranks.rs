@@ -4,7 +4,7 @@
 //! \[EᵀDE | EᵀDy\] before the solve, \[loss | db\] before the adjoint solve, and dw at the end. A [`Ranks`] holds some
 //! of the groups and adds up those of all ranks; θ, z, w and Adam are the same on every rank.
 //!
-//! A fit to a long table needs two things more, each once: what every rank found in its rows, and what one has worked out for all.
+//! A fit to a long table needs two things more: what all ranks found in their rows, and what one has worked out for all.
 //! Work that is independent, such as the runs of several λ, is spread over the ranks in whole pieces ([`shared`]).
 
 use crate::math::columns::{column, column_mut};
