@@ -330,6 +330,97 @@ impl LongTable for Files<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+
+    /// The numbers of the rows that a process is given, and its pauses.
+    #[derive(Default)]
+    struct Seen {
+        before: u64,
+        rows: Vec<u64>,
+        pauses: Vec<u64>,
+    }
+
+    impl Visitor for Seen {
+        fn seen(&self) -> u64 {
+            self.before
+        }
+
+        fn take(&mut self, block: Block<'_>) -> thinfit::Result<()> {
+            for i in 0..block.x.nrows() {
+                self.rows.push(block.first + i as u64);
+                // The first column has the numbers of the rows.
+                assert_eq!(block.x[(i, 0)], self.rows[self.rows.len() - 1] as f64);
+            }
+            Ok(())
+        }
+
+        fn pause(&mut self, seen: u64) -> thinfit::Result<()> {
+            assert!(self.rows.iter().all(|row| *row < seen));
+            self.pauses.push(seen);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_pass_goes_on_from_any_pause_for_any_number_of_processes() {
+        let folder = std::env::temp_dir().join(format!("thinfit-pass-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let progress = Progress::new(true);
+        for rows in [4 * LEAF, 4 * LEAF + 5, 3] {
+            let text: String = (0..rows).map(|i| format!("{i},{}\n", 2 * i)).collect();
+            std::fs::write(folder.join("a.csv"), format!("x,y\n{text}")).unwrap();
+            let path = folder.join("a.csv").to_string_lossy().into_owned();
+            let words = ["thinfit", "fit", &path, "--target=y"];
+            let Some(Command::Fit(args)) = Cli::parse_from(words).command else {
+                panic!("`fit` is a command");
+            };
+            let paths: Vec<PathBuf> = args.data.iter().cloned().collect();
+            let memory: Memory = "10kB".parse().unwrap();
+            for (known, ranks, stage, before) in [
+                (true, 1, 2 * LEAF, 0),
+                (true, 2, 2 * LEAF, 0),
+                (true, 3, LEAF, LEAF),
+                (true, 3, u64::MAX, 2 * LEAF),
+                (false, 2, LEAF, 0),
+                (false, 1, LEAF, 2 * LEAF),
+            ] {
+                let before = before.min(rows / LEAF * LEAF);
+                let (mut given, mut pauses) = (vec![], vec![]);
+                for rank in 0..ranks {
+                    let table = Files {
+                        args: &args,
+                        paths: &paths,
+                        memory,
+                        progress: &progress,
+                        inputs: vec!["x".into()],
+                        outputs: vec!["y".into()],
+                        rows: None,
+                        rank: (rank, ranks),
+                        stage,
+                        total: AtomicU64::new(if known { rows } else { 0 }),
+                        passes: AtomicUsize::new(0),
+                        failure: Mutex::new(None),
+                    };
+                    let mut seen = Seen {
+                        before,
+                        ..Seen::default()
+                    };
+                    table.pass(&mut seen).unwrap();
+                    assert_eq!(table.total.load(Ordering::Relaxed), rows);
+                    given.extend(seen.rows);
+                    pauses.push(seen.pauses);
+                }
+                given.sort_unstable();
+                assert_eq!(given, (before..rows).collect::<Vec<u64>>());
+                assert!(pauses.iter().all(|other| *other == pauses[0]), "{pauses:?}");
+                assert!(pauses[0].iter().all(|pause| pause % LEAF == 0));
+                let most = (rows - before).div_ceil(stage) as usize;
+                assert!((most.saturating_sub(1)..=most).contains(&pauses[0].len()));
+            }
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 
     #[test]
     fn every_row_is_taken_once_by_some_process() {

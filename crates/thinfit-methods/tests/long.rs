@@ -132,6 +132,12 @@ fn a_fit_goes_on_from_any_state_on_any_number_of_ranks() {
         std::fs::write(&file, &bytes[..length]).unwrap();
         assert!(LongState::load(&file).is_err(), "{length}");
     }
+    for place in (0..bytes.len()).step_by(bytes.len() / 50) {
+        let mut damaged = bytes.clone();
+        damaged[place] ^= 1;
+        std::fs::write(&file, &damaged).unwrap();
+        assert!(LongState::load(&file).is_err(), "{place}");
+    }
     let other = Auto {
         width: 21,
         ..auto()

@@ -1,13 +1,13 @@
 //! The state of an unfinished fit to a long table, and the file from which it goes on, on any number of ranks.
 //!
-//! The file is a line of JSON, and then the survey and the condensed rows as words of 64 bits, the lowest byte first.
+//! The file is a line of JSON, then the survey and the condensed rows as words of 64 bits, the lowest byte first, and a checksum of it all.
 
 use super::{Auto, Learned};
 use crate::Result;
 use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::Path;
-use thinfit::file::{read_whole, write_whole};
+use thinfit::file::{fnv1a, read_whole, write_whole};
 use thinfit::pieces::{Ranks, texts};
 use thinfit::{Error, Finding, LEAF, Survey};
 
@@ -145,6 +145,7 @@ impl LongState {
         bytes.push(b'\n');
         let words = survey.iter().chain(&self.rows);
         bytes.extend(words.flat_map(|word| word.to_le_bytes()));
+        bytes.extend(fnv1a(bytes.iter().copied()).to_le_bytes());
         write_whole(path, &bytes)
     }
 
@@ -177,11 +178,16 @@ impl LongState {
         if head.format != FORMAT {
             return Err(wrong("another format".into()));
         }
-        let (words, rest) = bytes[line + 1..].as_chunks();
+        let whole = bytes.split_last_chunk().filter(|(content, sum)| {
+            content.len() > line && fnv1a(content.iter().copied()).to_le_bytes() == **sum
+        });
+        let (content, _) =
+            whole.ok_or_else(|| wrong("a file that was cut off or damaged".into()))?;
+        let (words, rest) = content[line + 1..].as_chunks();
         let words: Vec<u64> = words.iter().map(|word| u64::from_le_bytes(*word)).collect();
         let [survey, rows] = head.words;
         if survey.checked_add(rows) != Some(words.len() as u64) || !rest.is_empty() {
-            return Err(wrong("a file that was cut off".into()));
+            return Err(wrong("other lengths than it says".into()));
         }
         let (survey, rows) = words.split_at(survey as usize);
         let names = (head.inputs.as_slice(), head.outputs.as_slice());
