@@ -16,7 +16,7 @@ export CFLAGS="${CFLAGS:-} -ffile-prefix-map=$PWD=/thinfit -ffile-prefix-map=$ca
 export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}"
 
 mkdir -p "$out"
-cargo build --release --locked -p thinfit-cli --features parquet --target "$target"
+cargo build --release --locked -p thinfit-cli --target "$target"
 cp "target/$target/release/thinfit" "$out/thinfit"
 if command -v maturin >/dev/null; then
     maturin build --release --locked --target "$target" -m python/Cargo.toml -o "$out"

@@ -9,7 +9,7 @@ use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
-use thinfit::{Block, CondensedBlock, Draft, Error, Mat, MatRef, Survey};
+use thinfit::{Block, CondensedBlock, Draft, Error, Finding, Mat, MatRef, Survey};
 use thinfit_methods::{Auto, Learned, Method, Request};
 
 /// Checks settings and names before any row is read. The names of all columns, which are those of an array where none are given.
@@ -56,7 +56,7 @@ pub fn merge_surveys(
 ) -> PyResult<Bound<'_, PyBytes>> {
     let words = compute(py, 1, || {
         let mut survey = Survey::unpack(&words(&one))?;
-        survey.merge(&Survey::unpack(&words(&other))?);
+        survey.merge(&words(&other))?;
         Ok(survey.pack())
     })?;
     Ok(bytes(py, &words))

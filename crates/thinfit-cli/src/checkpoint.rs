@@ -1,10 +1,12 @@
 //! The state of a running fit, saved often enough to lose little and seldom enough to cost little.
 
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use thinfit::Progress;
+use crate::terminal;
 
 /// The shortest time between two saves.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -15,6 +17,8 @@ const SHARE: u32 = 20;
 pub struct Checkpoint {
     path: PathBuf,
     last: Mutex<Option<Save>>,
+    /// Whether it was said that states cannot be saved.
+    warned: AtomicBool,
 }
 
 struct Save {
@@ -28,41 +32,51 @@ impl Checkpoint {
         Checkpoint {
             path,
             last: Mutex::new(None),
+            warned: AtomicBool::new(false),
         }
     }
 
-    /// Saves if it is time; the first call always does.
-    pub fn offer(&self, at: &Progress<'_>) -> thinfit::Result<()> {
+    /// Saves if it is time; the first call always does. `write` writes the state to a file; none if there is no state at present.
+    pub fn offer(&self, write: impl FnOnce(&Path) -> Option<thinfit::Result<()>>) {
         let Ok(mut last) = self.last.try_lock() else {
-            return Ok(());
+            return;
         };
         let due = last
             .as_ref()
             .is_none_or(|save| save.ended.elapsed() > PAUSE.max(SHARE * save.took));
         if due {
-            self.write(at, &mut last)
-        } else {
-            Ok(())
+            self.write(write, &mut last);
         }
     }
 
     /// Saves now.
-    pub fn save(&self, at: &Progress<'_>) -> thinfit::Result<()> {
+    pub fn save(&self, write: impl FnOnce(&Path) -> Option<thinfit::Result<()>>) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        self.write(at, &mut last)
+        self.write(write, &mut last);
     }
 
-    fn write(&self, at: &Progress<'_>, last: &mut Option<Save>) -> thinfit::Result<()> {
-        let Some(state) = at.state() else {
-            return Ok(());
-        };
+    fn write(
+        &self,
+        write: impl FnOnce(&Path) -> Option<thinfit::Result<()>>,
+        last: &mut Option<Save>,
+    ) {
         let start = Instant::now();
-        let saved = state.save(&self.path);
+        let Some(saved) = write(&self.path) else {
+            return;
+        };
         // A file that cannot be written now is tried again later, not at every step.
         *last = Some(Save {
             ended: Instant::now(),
             took: start.elapsed(),
         });
-        saved
+        if let Err(error) = saved {
+            // Hours of work should not end because a disk is full for a while.
+            if !self.warned.swap(true, Ordering::Relaxed) {
+                let _ = writeln!(
+                    terminal::stderr(),
+                    "warning: the state is not saved: {error}"
+                );
+            }
+        }
     }
 }

@@ -99,8 +99,7 @@ fn in_options(remedy: &Remedy) -> String {
             "give a table; a model comes before it, as in `thinfit predict MODEL DATA`".into()
         }
         Remedy::Parquet => {
-            "install with `cargo install thinfit-cli --features parquet`, use a released binary"
-                .into()
+            "build the program with its default features, or use a released binary".into()
         }
         Remedy::Delimiter => "say with --delimiter what separates the fields".into(),
         Remedy::Header => {

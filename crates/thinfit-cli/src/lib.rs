@@ -76,7 +76,7 @@ pub fn configuration(file: &Path) -> Result<serde_json::Value, String> {
     let matches = command.try_get_matches_from(words);
     let args = matches.and_then(|matches| FitArgs::from_arg_matches(&matches));
     let mut args = args.map_err(|error| error.to_string())?;
-    let asked = settings::resolve(&mut args).map_err(|failure| failure.to_string())?;
+    let asked = settings::resolve(&mut args, |_| false).map_err(|failure| failure.to_string())?;
     Ok(asked.request.settings())
 }
 

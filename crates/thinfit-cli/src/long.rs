@@ -1,24 +1,33 @@
 //! Tables longer than one wants in memory, as a fit sees them: files that are read again for every pass, block by block, by one process or
 //! by several in turn.
 
+use std::ops::Range;
+use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
 use thinfit::pieces::Ranks;
-use thinfit::{Block, Error, LEAF, LongTable};
+use thinfit::{Block, Error, LEAF, LongTable, Mat, Visitor};
+use thinfit_methods::LongState;
 use thinfit_table::Reader;
 
 use crate::args::{FitArgs, Missing};
-use crate::columns::{Roles, open_long, roles};
+use crate::columns::{Roles, files, open_long, roles};
 use crate::commands::predict::block;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::memory::{COPIES, Memory};
 use crate::progress::Progress;
+use crate::shell::quoted;
 
 /// Rows that one process reads before the next takes its turn.
 const TURN: u64 = 64 * LEAF;
+/// Rows of each process between two states that are saved: about a second of work.
+const STAGE: u64 = 4 * TURN;
+/// Blocks that are read before they are wanted.
+const AHEAD: usize = 2;
 /// A table of so many rows, or of so many bytes of text, is read block by block even if it would fit into memory.
 const ROWS: u64 = 1 << 20;
 const BYTES: u64 = 200_000_000;
@@ -27,6 +36,16 @@ const SMALL: u64 = 20_000_000;
 const PACKED: u64 = 20;
 /// The shares of the work that the passes are, as `auto` counts them.
 const PASSES: [(f64, f64); 2] = [(0.0, 0.2), (0.6, 1.0)];
+
+/// Whether the table that is asked for is a long one.
+pub fn is_long(args: &FitArgs, memory: Memory, ranks: &dyn Ranks) -> bool {
+    let files = args.data.iter().map(|path| files(path, &args.more));
+    let paths: Vec<PathBuf> = files.flatten().flatten().collect();
+    let progress = Progress::new(true);
+    // What is wrong with it is said where it is read.
+    let table = Files::open(args, &paths, memory, ranks, &progress);
+    !paths.is_empty() && matches!(table, Ok(Some(_)))
+}
 
 /// A long table in files.
 pub struct Files<'a> {
@@ -39,6 +58,8 @@ pub struct Files<'a> {
     rows: Option<u64>,
     /// The number of this process, and how many share the table.
     rank: (u64, u64),
+    /// Rows between two pauses.
+    stage: u64,
     /// The number of rows, once it is known.
     total: AtomicU64,
     passes: AtomicUsize,
@@ -55,7 +76,9 @@ impl<'a> Files<'a> {
         ranks: &dyn Ranks,
         progress: &'a Progress,
     ) -> Result<Option<Self>, Failure> {
-        let alone = ranks.size() == 1;
+        // A state of a long table may go on where there is more memory.
+        let resumed = args.resume.as_deref().is_some_and(LongState::is_in);
+        let alone = ranks.size() == 1 && !resumed;
         // What cannot be read twice is read once, and of a small file one need not know more.
         let Some(bytes) = size(paths) else {
             return Ok(None);
@@ -91,10 +114,19 @@ impl<'a> Files<'a> {
             progress,
             rows,
             rank: (ranks.rank() as u64, ranks.size() as u64),
+            stage: match args.checkpoint.is_some() || args.resume.is_some() {
+                true => STAGE * ranks.size() as u64,
+                false => u64::MAX,
+            },
             total: AtomicU64::new(rows.unwrap_or(0)),
             passes: AtomicUsize::new(0),
             failure: Mutex::new(None),
         }))
+    }
+
+    /// A fit that is resumed after its first pass begins with the second.
+    pub fn skip_first_pass(&self) {
+        self.passes.store(1, Ordering::Relaxed);
     }
 
     /// The number of rows, where the files say it.
@@ -108,53 +140,115 @@ impl<'a> Files<'a> {
         failure.take().unwrap_or_else(|| error.into())
     }
 
-    fn read(&self, visit: &mut dyn FnMut(Block<'_>) -> thinfit::Result<()>) -> Result<(), Failure> {
+    /// What tells the table from others: the bytes of its files.
+    pub fn identity(&self) -> String {
+        let bytes = |path: &PathBuf| std::fs::metadata(path).map_or(0, |entry| entry.len());
+        let bytes = self.paths.iter().map(|path| bytes(path).to_string());
+        bytes.collect::<Vec<_>>().join(" ")
+    }
+
+    /// One pass: a thread of its own reads ahead.
+    fn read(&self, visitor: &mut dyn Visitor) -> Result<(), Failure> {
         let pass = self.passes.fetch_add(1, Ordering::Relaxed);
         let (from, to) = PASSES[pass.min(PASSES.len() - 1)];
-        let mut reader: Reader = open_long(self.paths, &self.args.table, self.memory)?;
-        roles(&mut reader, &self.paths[0], &self.args.columns, None)?;
         let (d, c) = (self.inputs.len(), self.outputs.len());
-        let at_a_time = block(d + c);
-        let mut turns = Turns {
+        let turns = Turns {
             rank: self.rank,
             rows: self.total.load(Ordering::Relaxed),
+            stage: self.stage,
         };
-        let (mut first, mut left) = (0, 0);
-        loop {
-            if left == 0 {
-                let (skip, take) = turns.next(first);
-                let skipped = reader.skip(skip)?;
-                first += skipped;
-                if skipped < skip || take == 0 {
-                    break;
+        let (sender, pieces) = sync_channel(AHEAD);
+        let seen = visitor.seen();
+        std::thread::scope(|scope| {
+            let reading = scope.spawn(|| self.read_ahead(seen, &turns, sender));
+            for piece in pieces {
+                let rows = match piece {
+                    Piece::Rows(first, block) => {
+                        visitor.take(Block {
+                            first,
+                            x: block.as_ref().subcols(0, d),
+                            y: block.as_ref().subcols(d, c),
+                        })?;
+                        first + block.nrows() as u64
+                    }
+                    Piece::Pause(seen) => {
+                        visitor.pause(seen)?;
+                        seen
+                    }
+                };
+                if interrupt::asked() {
+                    return Err(Failure::new(self.stopped()));
                 }
-                left = take;
+                let done = self.rows.map_or(0.0, |all| rows as f64 / all as f64);
+                let text = || format!("auto  {rows} rows read");
+                self.progress.step(from + done * (to - from), text);
             }
-            let rows = left.min(at_a_time as u64) as usize;
-            let Some(block) = reader.next_block(rows)? else {
-                break;
-            };
-            let read = block.nrows() as u64;
-            visit(Block {
-                first,
-                x: block.as_ref().subcols(0, d),
-                y: block.as_ref().subcols(d, c),
-            })?;
-            (first, left) = (first + read, left - read);
-            if interrupt::asked() {
-                return Err(Failure::new("it was stopped before it had read the table"));
+            let read = reading
+                .join()
+                .unwrap_or_else(|panic| resume_unwind(panic))?;
+            // Every process has been over all rows, its own or not, unless it knew their number.
+            self.total.fetch_max(read, Ordering::Relaxed);
+            Ok(())
+        })
+    }
+
+    fn stopped(&self) -> String {
+        let advice = match (&self.args.checkpoint, &self.args.resume) {
+            (Some(state), _) | (None, Some(state)) => {
+                format!(
+                    "; it goes on with --resume {}",
+                    quoted(&state.to_string_lossy())
+                )
             }
-            let done = self.rows.map_or(0.0, |rows| first as f64 / rows as f64);
-            let text = || format!("auto  {first} rows read");
-            self.progress.step(from + done * (to - from), text);
-            if (read as usize) < rows {
-                break;
+            (None, None) => String::new(),
+        };
+        format!("it was stopped before it had read the table{advice}")
+    }
+
+    /// Reads the rows of this process after the first `seen`, and returns how many it has been over. Ends early if nobody wants them.
+    fn read_ahead(
+        &self,
+        seen: u64,
+        turns: &Turns,
+        pieces: SyncSender<Piece>,
+    ) -> Result<u64, Failure> {
+        let mut reader: Reader = open_long(self.paths, &self.args.table, self.memory)?;
+        roles(&mut reader, &self.paths[0], &self.args.columns, None)?;
+        let at_a_time = block(self.inputs.len() + self.outputs.len()) as u64;
+        let mut first = reader.skip(seen)?;
+        loop {
+            let stage = first..turns.end(first);
+            for run in turns.runs(stage.clone()) {
+                first += reader.skip(run.start - first)?;
+                while first < run.end {
+                    let rows = at_a_time.min(run.end - first);
+                    let Some(block) = reader.next_block(rows as usize)? else {
+                        return Ok(first);
+                    };
+                    let (at, read) = (first, block.nrows() as u64);
+                    first += read;
+                    if pieces.send(Piece::Rows(at, block)).is_err() || read < rows {
+                        return Ok(first);
+                    }
+                }
+            }
+            let left = stage.end - first;
+            let skipped = reader.skip(left)?;
+            first += skipped;
+            let is_end = skipped < left || first == turns.rows;
+            if is_end || pieces.send(Piece::Pause(first)).is_err() {
+                return Ok(first);
             }
         }
-        // Every process has been over all rows, its own or not, unless it knew their number.
-        self.total.fetch_max(first, Ordering::Relaxed);
-        Ok(())
     }
+}
+
+/// What the thread that reads hands over.
+enum Piece {
+    /// Rows, and the number of the first.
+    Rows(u64, Mat<f64>),
+    /// So many rows were read by someone.
+    Pause(u64),
 }
 
 /// Which rows are those of a process.
@@ -163,25 +257,37 @@ struct Turns {
     rank: (u64, u64),
     /// The number of rows; 0 if it is not known.
     rows: u64,
+    /// Rows between two pauses.
+    stage: u64,
 }
 
 impl Turns {
-    /// How many rows to pass over after the first `first`, and how many to take then; none when all are taken.
-    ///
-    /// Of a known number of rows, each process has one run, so that it merges all but a few leaves itself; otherwise they take turns.
-    fn next(&mut self, first: u64) -> (u64, u64) {
-        let (rank, ranks) = self.rank;
+    /// Where the stage ends that begins after the first `first` rows.
+    fn end(&self, first: u64) -> u64 {
+        let end = first.saturating_add(self.stage);
         if self.rows > 0 {
-            let leaves = self.rows.div_ceil(LEAF);
-            let start = |rank: u64| (leaves * rank / ranks * LEAF).min(self.rows);
-            let (from, to) = (start(rank), start(rank + 1));
-            return match first < to {
-                true => (from.saturating_sub(first), to - from.max(first)),
-                false => (self.rows - first, 0),
-            };
+            end.min(self.rows)
+        } else {
+            end
         }
-        let others = (rank + ranks - first / TURN % ranks) % ranks;
-        (others * TURN, TURN)
+    }
+
+    /// The rows of this process in a stage: one run of a known number of rows, so that it merges all but a few leaves itself; otherwise
+    /// the processes take turns.
+    fn runs(&self, stage: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+        let ((rank, ranks), Range { start, end }) = (self.rank, stage);
+        let (first, length) = if self.rows > 0 {
+            let leaves = (end - start).div_ceil(LEAF);
+            let place = |rank: u64| (start + leaves * rank / ranks * LEAF).min(end);
+            (place(rank), place(rank + 1) - place(rank))
+        } else {
+            (start + rank * TURN, TURN)
+        };
+        let step = if self.rows > 0 { end } else { ranks * TURN };
+        let starts = std::iter::successors(Some(first), move |first| first.checked_add(step));
+        starts
+            .take_while(move |first| *first < end)
+            .map(move |first| first..first.saturating_add(length).min(end))
     }
 }
 
@@ -208,8 +314,8 @@ impl LongTable for Files<'_> {
         &self.outputs
     }
 
-    fn pass(&self, visit: &mut dyn FnMut(Block<'_>) -> thinfit::Result<()>) -> thinfit::Result<()> {
-        self.read(visit).map_err(|failure| {
+    fn pass(&self, visitor: &mut dyn Visitor) -> thinfit::Result<()> {
+        self.read(visitor).map_err(|failure| {
             let mut place = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
             *place = Some(failure);
             Error::Data {
@@ -228,26 +334,31 @@ mod tests {
     #[test]
     fn every_row_is_taken_once_by_some_process() {
         for (rows, known) in [(10, true), (5 * TURN + 7, true), (5 * TURN + 7, false)] {
-            for ranks in [1, 2, 3, 8] {
+            for (ranks, stage) in [
+                (1, u64::MAX),
+                (2, TURN),
+                (3, u64::MAX),
+                (3, 2 * TURN),
+                (8, TURN),
+            ] {
                 let mut taken = vec![];
                 for rank in 0..ranks {
-                    let known = if known { rows } else { 0 };
-                    let mut turns = Turns {
+                    let turns = Turns {
                         rank: (rank, ranks),
-                        rows: known,
+                        rows: if known { rows } else { 0 },
+                        stage,
                     };
                     let mut first = 0;
-                    loop {
-                        let (skip, take) = turns.next(first);
-                        first += skip;
-                        if first >= rows || take == 0 {
-                            break;
+                    while first < rows {
+                        let end = turns.end(first);
+                        for run in turns.runs(first..end).take_while(|run| run.start < rows) {
+                            assert_eq!(run.start % LEAF, 0);
+                            taken.push((run.start, run.end.min(rows)));
                         }
-                        assert_eq!(first % LEAF, 0);
-                        taken.push((first, (first + take).min(rows)));
-                        first += take;
+                        first = end;
                     }
                 }
+                taken.retain(|(first, end)| first < end);
                 taken.sort_unstable();
                 let ends = taken.windows(2).all(|pair| pair[0].1 == pair[1].0);
                 assert!(ends && taken[0].0 == 0, "{taken:?}");

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use thinfit::State;
+use thinfit_methods::LongState;
 use thinfit_table::amount;
 
 use crate::failure::Failure;
@@ -56,17 +57,28 @@ impl Memory {
 
     /// The state in a file.
     pub fn load_state(self, path: &Path) -> Result<State, Failure> {
-        // Of a path that does not exist, whoever opens it says so.
-        if let Ok(file) = std::fs::metadata(path) {
-            if !file.is_file() {
-                return Err(Failure::new(format!(
-                    "{}: expected a file, found a folder, a pipe or a device; give the one that --checkpoint wrote",
-                    path.display()
-                )));
-            }
-            self.allow_file(path, file.len())?;
-        }
+        self.allow_state(path)?;
         Ok(State::load(path)?)
+    }
+
+    /// The state of a fit to a long table.
+    pub fn load_long_state(self, path: &Path) -> Result<LongState, Failure> {
+        self.allow_state(path)?;
+        Ok(LongState::load(path)?)
+    }
+
+    fn allow_state(self, path: &Path) -> Result<(), Failure> {
+        // Of a path that does not exist, whoever opens it says so.
+        let Ok(file) = std::fs::metadata(path) else {
+            return Ok(());
+        };
+        if !file.is_file() {
+            return Err(Failure::new(format!(
+                "{}: expected a file, found a folder, a pipe or a device; give the one that --checkpoint wrote",
+                path.display()
+            )));
+        }
+        self.allow_file(path, file.len())
     }
 
     /// Refuses a file of so many bytes whose content takes too much.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use thinfit_methods::{Auto, Method, Placement, Request};
+use thinfit_methods::{Auto, LongState, Method, Placement, Request};
 
 use crate::args::{FitArgs, Missing};
 use crate::failure::Failure;
@@ -82,7 +82,9 @@ pub struct Asked {
 }
 
 /// Completes `args` from its configuration file and returns what to fit with.
-pub fn resolve(args: &mut FitArgs) -> Result<Asked, Failure> {
+///
+/// `is_long` tells whether the table is a long one, of which `auto` saves its state, too.
+pub fn resolve(args: &mut FitArgs, is_long: impl Fn(&FitArgs) -> bool) -> Result<Asked, Failure> {
     let mut file = match &args.config {
         Some(path) => read(path)?,
         None => Map::new(),
@@ -112,8 +114,12 @@ pub fn resolve(args: &mut FitArgs) -> Result<Asked, Failure> {
     let mut layers = vec![file, typed];
     layers.extend(changes(&args.set)?);
     let given = |layer: &Map<String, Value>| layer.keys().any(|key| key != "threads");
-    let given = args.preset.is_some() || layers.iter().any(given);
-    let name = method(args, &layers)?;
+    let own = args.preset.is_some() || args.budget.is_some() || args.thin;
+    let given = own || layers.iter().any(given);
+    // Only who asks for a state needs to know.
+    let asked = args.checkpoint.is_some() || args.resume.is_some();
+    let is_long = asked && is_long(args);
+    let name = method(args, &layers, is_long)?;
     layers.push(Map::from_iter([("method".into(), name.clone().into())]));
     if name == Auto::NAME {
         let budget = args.budget.map(|budget| ("budget".into(), budget.into()));
@@ -121,7 +127,7 @@ pub fn resolve(args: &mut FitArgs) -> Result<Asked, Failure> {
         layers.push(budget.into_iter().chain(thin).collect());
     }
     if !Method::THIN.contains(&name.as_str()) {
-        refuse_options(args, &name)?;
+        refuse_options(args, &name, is_long)?;
         layers.insert(0, Method::for_raw_columns(&name));
     }
     let placement = args.device.as_deref().map(str::parse).transpose()?;
@@ -143,7 +149,7 @@ pub fn resolve(args: &mut FitArgs) -> Result<Asked, Failure> {
 }
 
 /// The name of the method: the last one given, or what the other options and settings mean.
-fn method(args: &FitArgs, layers: &[Map<String, Value>]) -> Result<String, Failure> {
+fn method(args: &FitArgs, layers: &[Map<String, Value>], is_long: bool) -> Result<String, Failure> {
     let given = layers
         .iter()
         .rev()
@@ -164,8 +170,16 @@ fn method(args: &FitArgs, layers: &[Map<String, Value>]) -> Result<String, Failu
         ("--preset", args.preset.is_some()),
         ("--device cuda", args.device.as_deref() == Some("cuda")),
         ("--weights", args.weights.is_some()),
-        ("--checkpoint", args.checkpoint.is_some()),
-        ("--resume", args.resume.is_some()),
+        (
+            "--checkpoint",
+            args.checkpoint.is_some() && args.resume.is_none() && !is_long,
+        ),
+        (
+            "--resume",
+            args.resume
+                .as_ref()
+                .is_some_and(|file| !LongState::is_in(file)),
+        ),
     ];
     let own = Method::Auto(Auto::default());
     let own = |key: &str| own.has(key) || ["seed", "threads"].contains(&key);
@@ -182,20 +196,26 @@ fn method(args: &FitArgs, layers: &[Map<String, Value>]) -> Result<String, Failu
     }
 }
 
-/// Refuses options that only thinfit's own methods have.
-fn refuse_options(args: &FitArgs, method: &str) -> Result<(), Failure> {
+/// Refuses options that only thinfit's own methods have, and of a long table `auto`.
+fn refuse_options(args: &FitArgs, method: &str, is_long: bool) -> Result<(), Failure> {
+    let auto = method == Auto::NAME;
+    let stateless = !(auto && is_long);
     let absent = [
         ("preset", args.preset.is_some()),
-        ("checkpoint", args.checkpoint.is_some()),
-        ("resume", args.resume.is_some()),
+        ("checkpoint", args.checkpoint.is_some() && stateless),
+        ("resume", args.resume.is_some() && stateless),
     ];
-    match absent.iter().find(|(_, given)| *given) {
-        None => Ok(()),
-        Some((option, _)) => Err(Failure::new(format!(
-            "--{option}: the method `{method}` has none; leave it out, or take one of {}",
-            Method::THIN.join(", ")
-        ))),
-    }
+    let Some((option, _)) = absent.iter().find(|(_, given)| *given) else {
+        return Ok(());
+    };
+    let why = match auto && *option != "preset" {
+        true => " for a table that fits into memory",
+        false => "",
+    };
+    Err(Failure::new(format!(
+        "--{option}: the method `{method}` has none{why}; leave it out, or take one of {}",
+        Method::THIN.join(", ")
+    )))
 }
 
 /// Settings given one by one as KEY=VALUE, a layer each.
@@ -386,7 +406,7 @@ mod tests {
         let Some(Command::Fit(mut args)) = Cli::parse_from(words).command else {
             panic!("`fit` is a command");
         };
-        let asked = resolve(&mut args).map_err(|error| error.to_string())?;
+        let asked = resolve(&mut args, |_| false).map_err(|error| error.to_string())?;
         Ok(asked.request.settings())
     }
 
@@ -473,7 +493,7 @@ mod tests {
         else {
             panic!("`fit` is a command");
         };
-        let asked = resolve(&mut args);
+        let asked = resolve(&mut args, |_| false);
         std::fs::remove_file(&path).unwrap();
         let Ok(Asked { request, given, .. }) = asked else {
             panic!("the file is the configuration of a fit");

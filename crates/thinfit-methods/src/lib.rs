@@ -56,7 +56,7 @@ mod report;
 mod request;
 mod settings;
 
-pub use auto::{Auto, Learned};
+pub use auto::{Auto, Learned, LongState};
 pub use beside::{Beside, Seen};
 pub use comparison::{CONTENDERS, Compared, Comparison, Contender, contenders};
 pub use covariance::Covariance;

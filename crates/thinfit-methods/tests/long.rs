@@ -4,9 +4,10 @@
 
 mod team;
 
+use std::sync::Mutex;
 use thinfit::pieces::{Ranks, Solo};
-use thinfit::{Block, Control, Dataset, LEAF, LongTable, Mat, Result, on_threads};
-use thinfit_methods::{Auto, Predictor};
+use thinfit::{Block, Control, Dataset, LEAF, LongTable, Mat, Result, Visitor, on_threads};
+use thinfit_methods::{Auto, LongState, Predictor};
 
 /// Noisy rows of two inputs that interact, and the function without noise.
 fn data(m: usize) -> (Dataset, Mat<f64>) {
@@ -40,31 +41,47 @@ impl LongTable for Share<'_> {
     fn outputs(&self) -> &[String] {
         &self.data.outputs
     }
-    fn pass(&self, visit: &mut dyn FnMut(Block<'_>) -> Result<()>) -> Result<()> {
+    fn pass(&self, visitor: &mut dyn Visitor) -> Result<()> {
         let m = self.data.samples() as u64;
-        let leaves = (0..m.div_ceil(LEAF)).filter(|leaf| leaf % self.ranks == self.rank);
-        for first in leaves.map(|leaf| leaf * LEAF) {
-            let (start, count) = (first as usize, LEAF.min(m - first) as usize);
-            visit(Block {
-                first,
-                x: self.data.x.subrows(start, count),
-                y: self.data.y.subrows(start, count),
-            })?;
+        for leaf in visitor.seen() / LEAF..m.div_ceil(LEAF) {
+            if leaf % self.ranks == self.rank {
+                let (start, first) = ((leaf * LEAF) as usize, leaf * LEAF);
+                let count = LEAF.min(m - first) as usize;
+                visitor.take(Block {
+                    first,
+                    x: self.data.x.subrows(start, count),
+                    y: self.data.y.subrows(start, count),
+                })?;
+            }
+            // A pause after the last leaf would be none.
+            if leaf % 2 == 1 && (leaf + 1) * LEAF < m {
+                visitor.pause((leaf + 1) * LEAF)?;
+            }
         }
         Ok(())
     }
 }
 
-fn on_ranks(data: &Dataset, ranks: u64) -> Vec<String> {
-    team::each(ranks as usize, |rank| {
+/// The models of all ranks, from a state, and the states that were kept.
+fn on_ranks(data: &Dataset, ranks: u64, state: &LongState) -> (Vec<String>, Vec<LongState>) {
+    let kept = Mutex::new(vec![]);
+    let models = team::each(ranks as usize, |rank| {
         let share = Share {
             data,
             rank: rank.rank() as u64,
             ranks,
         };
-        let model = auto().fit_long(&share, rank, 3, &|_| Control::Continue);
+        let mut keep = |state: &LongState| kept.lock().unwrap().push(state.clone());
+        let go_on = |_: &thinfit::Progress<'_>| Control::Continue;
+        let model = Auto::resume_long(state.clone(), &share, rank, &mut keep, &go_on);
         model.unwrap().0.to_json()
-    })
+    });
+    (models, kept.into_inner().unwrap())
+}
+
+fn new_state(data: &Dataset) -> LongState {
+    let names = (data.inputs.as_slice(), data.outputs.as_slice());
+    LongState::new(auto(), 3, names, "rows of a test".into())
 }
 
 fn error(model: &Predictor, x: &Mat<f64>, f: &Mat<f64>) -> f64 {
@@ -84,10 +101,45 @@ fn ranks_and_threads_change_no_bit() {
     assert!(alone.contains("its output weights from all 20000"));
     assert_eq!(fit(2).unwrap().0.to_json(), alone);
     for ranks in [2, 3] {
-        for model in on_ranks(&data, ranks) {
+        let (models, _) = on_ranks(&data, ranks, &new_state(&data));
+        for model in models {
             assert!(model == alone, "{ranks} ranks");
         }
     }
+}
+
+#[test]
+fn a_fit_goes_on_from_any_state_on_any_number_of_ranks() {
+    let (data, _) = data(20_000);
+    let (models, kept) = on_ranks(&data, 2, &new_state(&data));
+    // Five leaves: two pauses in each pass, and the ends of the first pass and of the search.
+    assert_eq!(kept.len(), 6);
+    let folder = std::env::temp_dir().join(format!("thinfit-long-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("fit.state");
+    for (state, ranks) in kept.iter().zip([1, 3, 1, 2, 1, 3]) {
+        state.save(&file).unwrap();
+        assert!(LongState::is_in(&file));
+        let loaded = LongState::load(&file).unwrap();
+        assert!(loaded.is_of(&new_state(&data)));
+        for model in on_ranks(&data, ranks, &loaded).0 {
+            assert!(model == models[0], "{ranks} ranks");
+        }
+    }
+    // A file that is cut off, or of another fit, is refused or told apart.
+    let bytes = std::fs::read(&file).unwrap();
+    for length in [0, 10, 200, bytes.len() / 2, bytes.len() - 1] {
+        std::fs::write(&file, &bytes[..length]).unwrap();
+        assert!(LongState::load(&file).is_err(), "{length}");
+    }
+    let other = Auto {
+        width: 21,
+        ..auto()
+    };
+    let names = (data.inputs.as_slice(), data.outputs.as_slice());
+    let other = LongState::new(other, 3, names, "rows of a test".into());
+    assert!(!kept[0].is_of(&other) && kept[0].is_of_table(&other));
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 use thinfit::pieces::Ranks;
-use thinfit::{Block, Control, LEAF, LongTable, Mat, Result, on_threads};
+use thinfit::{Block, Control, LEAF, LongTable, Mat, Result, Visitor, on_threads};
 use thinfit_methods::Auto;
 use thinfit_mpi::Job;
 
@@ -25,7 +25,7 @@ impl LongTable for Share {
         &self.names[1]
     }
 
-    fn pass(&self, visit: &mut dyn FnMut(Block<'_>) -> Result<()>) -> Result<()> {
+    fn pass(&self, visitor: &mut dyn Visitor) -> Result<()> {
         if self.die {
             std::process::abort();
         }
@@ -40,7 +40,7 @@ impl LongTable for Share {
             let y = Mat::from_fn(count, 1, |i, _| {
                 (5.0 * x[(i, 0)] * x[(i, 1)]).sin() + x[(i, 1)] + noise(i)
             });
-            visit(Block {
+            visitor.take(Block {
                 first,
                 x: x.as_ref(),
                 y: y.as_ref(),

@@ -8,8 +8,8 @@ use mpi::Threading;
 use mpi::datatype::PartitionMut;
 use mpi::environment::Universe;
 use mpi::topology::SimpleCommunicator;
-use mpi::traits::{Communicator, CommunicatorCollectives};
-use thinfit::pieces::{Entries, Ranks, Solo};
+use mpi::traits::{Communicator, CommunicatorCollectives, Destination, Root, Source};
+use thinfit::pieces::{Entries, Merge, Ranks, Solo};
 use thinfit::{Error, Mat, MatRef, Result};
 
 /// An MPI job, which ends when this is dropped.
@@ -86,6 +86,29 @@ impl Ranks for World {
 
     fn gather(&self, mine: Vec<u64>) -> Result<Vec<Vec<u64>>> {
         gathered(mine)
+    }
+
+    /// In pairs, then pairs of pairs, and back from the first rank to all: no rank holds the words of more than two.
+    fn merged(&self, mine: Vec<u64>, merge: &Merge<'_>) -> Result<Vec<u64>> {
+        let world = SimpleCommunicator::world();
+        let mut words = mine;
+        for step in (0..).map(|k| 1 << k).take_while(|step| *step < self.size) {
+            let process = |rank: usize| world.process_at_rank(rank as i32);
+            if self.rank % (2 * step) == step {
+                process(self.rank - step).send(&words[..]);
+                break;
+            }
+            if self.rank + step < self.size {
+                let (others, _) = process(self.rank + step).receive_vec();
+                words = merge(&words, &others)?;
+            }
+        }
+        let first = world.process_at_rank(0);
+        let mut length = words.len() as u64;
+        first.broadcast_into(&mut length);
+        words.resize(length as usize, 0);
+        first.broadcast_into(&mut words[..]);
+        Ok(words)
     }
 }
 

@@ -11,13 +11,17 @@ const ENDINGS: [&str; 9] = [
     "csv", "tsv", "txt", "dat", "npy", "npz", "mat", "parquet", "xlsx",
 ];
 
-/// The files that a path names: itself, or, of a folder, the tables in it, by name.
+/// The files that a path names: itself, of a folder the tables in it, by name, and of a pattern such as `*.csv` the files that match it.
 ///
 /// # Errors
-/// A folder that cannot be read, or without tables.
+/// A folder that cannot be read or is without tables, or a pattern that nothing matches.
 pub fn named(path: &Path) -> Result<Vec<PathBuf>> {
     if !path.is_dir() {
-        return Ok(vec![path.into()]);
+        return match path.to_str() {
+            // A file may have such a name.
+            Some(text) if text.contains(['*', '?', '[']) && !path.exists() => matching(path, text),
+            _ => Ok(vec![path.into()]),
+        };
     }
     let entries = std::fs::read_dir(path).map_err(|error| unread(path, error))?;
     let is_table = |file: &PathBuf| {
@@ -36,6 +40,26 @@ pub fn named(path: &Path) -> Result<Vec<PathBuf>> {
         return Err(malformed(path, expected, "none", "give a folder with some"));
     }
     Ok(files)
+}
+
+/// The files that a pattern names, which no shell has seen.
+fn matching(path: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
+    let advice = "give the files one by one";
+    let found = glob::glob(pattern)
+        .map_err(|error| malformed(path, "a pattern of names", error.msg, advice))?;
+    let mut files = Vec::new();
+    for file in found {
+        files.push(file.map_err(|error| unread(path, error.into()))?);
+    }
+    match files.is_empty() {
+        true => Err(malformed(
+            path,
+            "files that match",
+            "none",
+            "check the pattern",
+        )),
+        false => Ok(files),
+    }
 }
 
 /// Rows of several files.

@@ -49,6 +49,29 @@ fn a_folder_is_one_table_by_the_names_of_its_first_file() {
 }
 
 #[test]
+fn a_pattern_names_the_files_that_match_it_by_name() {
+    let one: (&str, &[u8]) = ("1.csv", b"x\n1\n");
+    let folder = folder(
+        "pattern",
+        &[("2.csv", b"x\n2\n"), one, ("3.tsv", b"x\n3\n")],
+    );
+    let names = |pattern: &str| -> Result<Vec<String>> {
+        let files = thinfit_table::files(&folder.join(pattern))?;
+        let name = |file: &PathBuf| file.file_name().unwrap().to_string_lossy().into_owned();
+        Ok(files.iter().map(name).collect())
+    };
+    assert_eq!(names("*.csv").unwrap(), ["1.csv", "2.csv"]);
+    assert_eq!(names("[13].?sv").unwrap(), ["1.csv", "3.tsv"]);
+    // What has the name of a pattern is that file.
+    std::fs::write(folder.join("[1].csv"), "x\n4\n").unwrap();
+    assert_eq!(names("[1].csv").unwrap(), ["[1].csv"]);
+    for (pattern, part) in [("*.npy", "match"), ("[.csv", "pattern")] {
+        let message = names(pattern).unwrap_err().to_string();
+        assert!(message.contains(part), "{message}");
+    }
+}
+
+#[test]
 fn a_file_that_does_not_fit_is_named_before_anything_is_read() {
     let folder = folder(
         "unlike",

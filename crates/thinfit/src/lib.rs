@@ -85,20 +85,20 @@ pub mod pieces {
     pub use crate::train::layers::Layers;
     pub use crate::train::objective::{Joint, glance};
     pub use crate::train::processor::{Processor, VALIDATION_DRAWS, initial};
-    pub use crate::train::ranks::{Entries, Ranks, Solo, agreed, any, shared, texts};
+    pub use crate::train::ranks::{Entries, Merge, Ranks, Solo, agreed, any, shared, texts};
     pub use crate::train::step::{Backend, Batch, Snapshot, Task, Values, foreign_state};
 }
 
 pub use config::{Config, GeneratorConfig, Keep, Lambda, Polish, Schedule, Start, Training};
 pub use data::{
-    Block, Code, Coded, Column, Correlation, Dataset, Encoding, Filling, LEAF, Levels, LongTable,
-    Scaler, Scaling, Survey, Warp, check_finite,
+    Block, Code, Coded, Column, Correlation, Dataset, Encoding, Filling, Finding, LEAF, Levels,
+    LongTable, Scaler, Scaling, Survey, Visitor, Warp, check_finite, shared_pass,
 };
 pub use error::{Error, Result};
 pub use faer::{Mat, MatRef};
 pub use fit::{
-    CondensedBlock, Draft, Features, Job, fit, fit_features, fit_many_on, fit_on, fit_over,
-    on_threads, polish_many, resume, resume_on,
+    CondensedBlock, Condensing, Draft, Features, Job, fit, fit_features, fit_many_on, fit_on,
+    fit_over, on_threads, polish_many, resume, resume_on,
 };
 pub use math::digits::six_digits;
 pub use math::{elementary, row_list};

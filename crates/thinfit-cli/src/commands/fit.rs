@@ -3,12 +3,11 @@
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use serde::Serialize;
 use thinfit::{Dataset, Encoding, Findings, LongTable, Model, Record, on_threads};
-use thinfit_methods::{Auto, Device, Method, Predictor, explained, rmse_error};
+use thinfit_methods::{Auto, Device, LongState, Method, Predictor, explained, rmse_error};
 
 use crate::args::FitArgs;
 use crate::checkpoint::Checkpoint;
@@ -24,7 +23,6 @@ use crate::progress::Progress;
 use crate::ranks::Team;
 use crate::settings::{self, Asked};
 use crate::shell::quoted;
-use crate::terminal;
 
 /// Everything that `--json` prints.
 #[derive(Serialize)]
@@ -98,7 +96,9 @@ pub fn run(
     memory: Memory,
     out: &mut impl Write,
 ) -> Result<bool, Failure> {
-    let asked = settings::resolve(&mut args)?;
+    let team = Team::join()?;
+    let is_long = |args: &FitArgs| long::is_long(args, memory, team.ranks());
+    let asked = settings::resolve(&mut args, is_long)?;
     let path = args.data.clone().ok_or_else(|| {
         Failure::new("which table? give a file, as in `thinfit fit train.csv --target y`")
     })?;
@@ -108,7 +108,6 @@ pub fn run(
         .unwrap_or_else(|| PathBuf::from("model.json"));
     let files = columns::files(&path, &args.more)?;
     check_files(&args, &files, &output)?;
-    let team = Team::join()?;
     let progress = Progress::new(args.quiet || !team.speaks());
     let start = Instant::now();
     let Fitted {
@@ -233,7 +232,7 @@ fn fit_long(
     args: &FitArgs,
     files: &[PathBuf],
     memory: Memory,
-    Asked { request, .. }: &Asked,
+    Asked { request, given, .. }: &Asked,
     (team, progress): (&Team, &Progress),
 ) -> Result<Option<Fitted>, Failure> {
     let Method::Auto(auto) = &request.method else {
@@ -257,8 +256,45 @@ fn fit_long(
         progress.fit(at, Auto::NAME);
         interrupt::control()
     };
+    let names = (table.inputs(), table.outputs());
+    let new = LongState::new(auto.clone(), request.seed, names, table.identity());
+    let state = match &args.resume {
+        None => new,
+        Some(file) => {
+            let state = memory.load_long_state(file)?;
+            let flaw = match () {
+                _ if !state.is_of_table(&new) => {
+                    Some("to another table; give the same files and columns")
+                }
+                _ if *given && !state.is_of(&new) => {
+                    Some("with other settings; give the same ones, or none: the state holds them")
+                }
+                _ => None,
+            };
+            if let Some(flaw) = flaw {
+                return Err(Failure::new(format!(
+                    "{}: this state belongs to a fit {flaw}",
+                    file.display()
+                )));
+            }
+            if state.is_surveyed() {
+                table.skip_first_pass();
+            }
+            state
+        }
+    };
+    let checkpoint = args.checkpoint.clone().or(args.resume.clone());
+    let checkpoint = checkpoint.map(Checkpoint::new);
+    let mut keep = |state: &LongState| {
+        let write = |path: &Path| Some(state.save(path));
+        match &checkpoint {
+            None => {}
+            Some(checkpoint) if state.is_between_passes() => checkpoint.save(write),
+            Some(checkpoint) => checkpoint.offer(write),
+        }
+    };
     let fitted = on_threads(request.threads, || {
-        auto.fit_long(&table, ranks, request.seed, &observe)
+        Auto::resume_long(state, &table, ranks, &mut keep, &observe)
     });
     let (model, dropped) = fitted.map_err(|error| table.explain(error))?;
     Ok(Some(Fitted {
@@ -322,23 +358,14 @@ fn fit(
     announce(data, &device, (team, progress))?;
     let checkpoint = args.checkpoint.clone().or(args.resume.clone());
     let checkpoint = checkpoint.map(Checkpoint::new);
-    let (warned, method) = (AtomicBool::new(false), request.method.name());
+    let method = request.method.name();
     let observe = |at: &thinfit::Progress<'_>| {
         progress.fit(at, method);
-        let stop = interrupt::asked();
-        let saved = match &checkpoint {
-            None => Ok(()),
-            Some(checkpoint) if stop => checkpoint.save(at),
-            Some(checkpoint) => checkpoint.offer(at),
-        };
-        if let Err(error) = saved {
-            // Hours of work should not end because a disk is full for a while.
-            if !warned.swap(true, Ordering::Relaxed) {
-                let _ = writeln!(
-                    terminal::stderr(),
-                    "warning: the state is not saved: {error}"
-                );
-            }
+        let write = |path: &Path| at.state().map(|state| state.save(path));
+        match &checkpoint {
+            None => {}
+            Some(checkpoint) if interrupt::asked() => checkpoint.save(write),
+            Some(checkpoint) => checkpoint.offer(write),
         }
         interrupt::control()
     };

@@ -84,6 +84,43 @@ fn a_table_read_in_blocks_gives_the_model_of_a_table_in_memory() {
     assert_eq!(predicted.lines().count(), 20_001);
 }
 
+#[test]
+fn a_long_fit_goes_on_from_its_state() {
+    let folder = folder("long-state");
+    write(&folder, "all.npy", npy(20_000, 3, value));
+    let long = ["--memory=1MB", "fit", "all.npy"];
+    let fit = |words: &[&str]| succeed(&folder, &[&long, words, &FIT[..]].concat());
+    fit(&["-o", "plain.json"]);
+    fit(&["-o", "saved.json", "--checkpoint", "fit.state"]);
+    assert_eq!(read(&folder, "saved.json"), read(&folder, "plain.json"));
+    // The last state is that before the second pass; it holds the settings, and goes on where there is more memory.
+    let resumed = ["-o", "resumed.json", "--resume", "fit.state"];
+    succeed(&folder, &[&long[1..], &resumed, &["-t", "c3"]].concat());
+    assert_eq!(read(&folder, "resumed.json"), read(&folder, "plain.json"));
+    // Other settings, another table, another kind of state, and a table that is not long are told.
+    let refused = |words: &[&str], part: &str| fail(&folder, words, &[part]);
+    let resume = ["fit", "all.npy", "--resume=fit.state", "-t", "c3", "-q"];
+    let other = [&resume[..], &["--budget=2"]].concat();
+    refused(&other, "a fit with other settings");
+    write(&folder, "all.npy", npy(20_001, 3, value));
+    refused(&resume, "a fit to another table");
+    let short = [
+        "fit",
+        "all.npy",
+        "-t",
+        "c3",
+        "--method=auto",
+        "--checkpoint=a",
+    ];
+    refused(&short, "for a table that fits into memory");
+    std::fs::write(
+        folder.join("fit.state"),
+        "{\"format\":\"thinfit-long/1\"}\n",
+    )
+    .unwrap();
+    refused(&resume, "a state of format");
+}
+
 #[cfg(feature = "mpi")]
 #[test]
 fn ranks_write_the_model_of_one_process() {
@@ -104,16 +141,23 @@ fn ranks_write_the_model_of_one_process() {
         &[&["--memory=1MB"], &fit[..], &["-o", "one.json"]].concat(),
     );
     let shared = [&fit[..], &["-o", "ranks.json"]].concat();
-    let mpirun = |ranks: &str| mpirun(&folder, ranks, &shared).output().unwrap();
+    let mpirun = |ranks: &str| mpirun(&folder, ranks, &shared);
     for ranks in ["2", "3"] {
-        let output = mpirun(ranks);
+        let output = mpirun(ranks).output().unwrap();
         assert!(output.status.success(), "{}", text(&output.stderr));
         assert_eq!(text(&output.stdout).matches("wrote ranks.json").count(), 1);
         assert_eq!(read(&folder, "ranks.json"), read(&folder, "one.json"));
     }
+    // A state goes on with another number of ranks.
+    for (ranks, words) in [("3", "--checkpoint=fit.state"), ("2", "--resume=fit.state")] {
+        let mut command = mpirun(ranks);
+        let output = command.arg(words).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        assert_eq!(read(&folder, "ranks.json"), read(&folder, "one.json"));
+    }
     write(&folder, "2.csv", "a,b,y\n1,2,word\n");
     let start = std::time::Instant::now();
-    let output = mpirun("3");
+    let output = mpirun("3").output().unwrap();
     assert!(!output.status.success() && start.elapsed().as_secs() < 10);
     let message = text(&output.stderr);
     assert!(

@@ -7,15 +7,15 @@
 
 use super::network::{Bank, KAPPA, scaled_fit};
 use super::plan::{Plan, long_step, polish};
-use super::{Auto, CLEAN, model_rows};
+use super::{Auto, CLEAN, LongState, model_rows};
 use crate::{Predictor, Result};
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use thinfit::pieces::{Ranks, Solo, agreed};
 use thinfit::{
-    Activation, Condensed, Control, Dataset, Draft, Error, Features, LongTable, Network, Observer,
-    Progress, Record, Survey, Tried, polish_many,
+    Activation, Condensed, Condensing, Control, Dataset, Draft, Error, Features, Finding,
+    LongTable, Network, Observer, Progress, Record, Survey, Tried, polish_many, shared_pass,
 };
 
 /// Rows that judge, at most: enough for one per cent of their error.
@@ -107,21 +107,73 @@ impl Auto {
         observe: &Observer<'_>,
     ) -> Result<(Predictor, u64)> {
         let names = (table.inputs(), table.outputs());
-        let rows = Auto::sample_rows(names.0.len(), names.1.len());
-        let survey = Survey::of(table, ranks, rows, seed)?;
-        let early =
-            |at: &Progress<'_>| observe(&Progress::fraction(AFTER + (BEFORE - AFTER) * at.done));
-        let learned = self.learn_over(ranks, &survey, names, seed, &early)?;
-        let learned = agreed(ranks, || {
-            Ok(serde_json::to_string(&learned).expect("weights are finite numbers"))
-        })?;
-        let mut learned: Learned =
-            serde_json::from_str(&learned).map_err(|error| Error::Shape {
-                what: "what another process found",
-                expected: "what was learned from a sample".into(),
-                found: error.to_string(),
+        let state = LongState::new(self.clone(), seed, names, String::new());
+        Auto::resume_long(state, table, ranks, &mut |_| (), observe)
+    }
+
+    /// [`Auto::fit_long`] from where it was left. Wherever the table pauses, and between the passes, the first rank hands the state to `keep`.
+    ///
+    /// # Errors
+    /// As of [`Auto::fit_long`], or a state that does not fit the table.
+    pub fn resume_long(
+        mut state: LongState,
+        table: &dyn LongTable,
+        ranks: &dyn Ranks,
+        keep: &mut dyn FnMut(&LongState),
+        observe: &Observer<'_>,
+    ) -> Result<(Predictor, u64)> {
+        let names = (table.inputs(), table.outputs());
+        let (auto, seed) = (state.head.settings.clone(), state.head.seed);
+        let mut keep = |state: &LongState| {
+            if ranks.rank() == 0 {
+                keep(state);
+            }
+        };
+        if !state.head.surveyed {
+            let before = (state.survey.clone(), state.head.seen);
+            let survey = shared_pass(table, ranks, before, &mut |survey, seen| {
+                (state.survey, state.head.seen) = (survey.clone(), seen);
+                keep(&state);
+                Ok(())
             })?;
-        let condensed = learned.draft().map(|draft| draft.condense(table, ranks));
+            (state.survey, state.head.seen, state.head.surveyed) = (survey, 0, true);
+            keep(&state);
+        }
+        let mut learned = match state.head.learned.clone() {
+            Some(learned) => learned,
+            None => {
+                let early = |at: &Progress<'_>| {
+                    observe(&Progress::fraction(AFTER + (BEFORE - AFTER) * at.done))
+                };
+                let learned = auto.learn_over(ranks, &state.survey, names, seed, &early)?;
+                let learned = agreed(ranks, || {
+                    Ok(serde_json::to_string(&learned).expect("weights are finite numbers"))
+                })?;
+                let learned: Learned =
+                    serde_json::from_str(&learned).map_err(|error| Error::Shape {
+                        what: "what another process found",
+                        expected: "what was learned from a sample".into(),
+                        found: error.to_string(),
+                    })?;
+                // One that was stopped is learned again.
+                if !learned.stopped {
+                    state.head.learned = Some(learned.clone());
+                    keep(&state);
+                }
+                learned
+            }
+        };
+        let condensed = learned.draft().map(|draft| {
+            let mut before = Condensing::new(draft);
+            before.merge(&state.rows)?;
+            let before = (before, state.head.seen);
+            let rows = shared_pass(table, ranks, before, &mut |rows, seen| {
+                (state.rows, state.head.seen) = (rows.pack(), seen);
+                keep(&state);
+                Ok(())
+            });
+            rows?.finish()
+        });
         let stopped = || observe(&Progress::fraction(BEFORE)) == Control::Stop;
         let condensed = match condensed {
             // Other ranks would wait for one that goes on alone.
@@ -132,8 +184,8 @@ impl Auto {
             condensed => condensed.transpose()?,
         };
         observe(&Progress::fraction(1.0));
-        let model = self.conclude_long(&survey, names, learned, condensed, seed)?;
-        Ok((model, survey.dropped()))
+        let model = auto.conclude_long(&state.survey, names, learned, condensed, seed)?;
+        Ok((model, state.survey.dropped()))
     }
 
     /// Rows of the sample that is taken of a long table of `d` inputs and `c` outputs.

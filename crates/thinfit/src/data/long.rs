@@ -35,14 +35,37 @@ pub trait LongTable {
     /// Names of the outputs (c).
     fn outputs(&self) -> &[String];
 
-    /// Gives the rows to `visit` in blocks of any length, in their order, and stops at its first error.
+    /// Gives the rows to a visitor in blocks of any length, in their order, and stops at its first error.
     ///
     /// Of a table that several processes share, each gives rows of its own, in runs that start at a multiple of [`LEAF`] and end
     /// before one, or with the table. Rows with gaps are left out by whoever visits them, but keep their numbers.
     ///
     /// # Errors
-    /// Rows that cannot be read, and the errors of `visit`.
-    fn pass(&self, visit: &mut dyn FnMut(Block<'_>) -> Result<()>) -> Result<()>;
+    /// Rows that cannot be read, and the errors of the visitor.
+    fn pass(&self, visitor: &mut dyn Visitor) -> Result<()>;
+}
+
+/// Who sees the rows of a table in a pass.
+pub trait Visitor {
+    /// How many rows, the first of the table, were seen before: a multiple of [`LEAF`]. The pass begins after them.
+    fn seen(&self) -> u64 {
+        0
+    }
+
+    /// Takes some rows.
+    ///
+    /// # Errors
+    /// Whatever makes it useless to go on.
+    fn take(&mut self, block: Block<'_>) -> Result<()>;
+
+    /// The first `seen` rows, a multiple of [`LEAF`], have been given to someone: a place to tell the others, and to save what is known.
+    /// If a table pauses, it does so for all processes alike.
+    ///
+    /// # Errors
+    /// As of [`Visitor::take`].
+    fn pause(&mut self, _seen: u64) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Rows that are condensed together, and that no two processes share: 2¹².
@@ -57,11 +80,13 @@ impl LongTable for Dataset {
         &self.outputs
     }
 
-    fn pass(&self, visit: &mut dyn FnMut(Block<'_>) -> Result<()>) -> Result<()> {
-        visit(Block {
-            first: 0,
-            x: self.x.as_ref(),
-            y: self.y.as_ref(),
+    fn pass(&self, visitor: &mut dyn Visitor) -> Result<()> {
+        let first = visitor.seen();
+        let from = usize::try_from(first).map_or(self.samples(), |seen| seen.min(self.samples()));
+        visitor.take(Block {
+            first,
+            x: self.x.as_ref().subrows(from, self.samples() - from),
+            y: self.y.as_ref().subrows(from, self.samples() - from),
         })
     }
 }

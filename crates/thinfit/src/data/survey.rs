@@ -5,12 +5,12 @@
 //! random sample as well.
 
 use super::Dataset;
-use super::long::{Block, LongTable};
-use crate::math::parcel::{Opened, Parcel};
+use super::long::Block;
+use super::pass::Finding;
+use crate::Result;
+use crate::math::parcel::{Opened, Parcel, foreign};
 use crate::math::random::mixed;
 use crate::model::training_rows::{MARKS, mark};
-use crate::train::ranks::Ranks;
-use crate::{Error, Result};
 use faer::Mat;
 use std::collections::BinaryHeap;
 
@@ -40,6 +40,8 @@ pub struct Survey {
     domain: Vec<[f64; 2]>,
     /// Sum of the marks of all rows.
     marks: u64,
+    /// Rows from this key and number on are not in the sample, since others are known that come before.
+    last: Option<(u64, u64)>,
     sample: BinaryHeap<Entry>,
     /// The values of the sample, row by row.
     values: Vec<f64>,
@@ -56,36 +58,49 @@ impl Survey {
             dropped: 0,
             domain: vec![[f64::INFINITY, f64::NEG_INFINITY]; shape.0],
             marks: 0,
+            last: None,
             sample: BinaryHeap::new(),
             values: Vec::new(),
         }
     }
 
-    /// One pass over a table, each rank over its rows.
+    /// Takes what another pass found in other rows of the table.
     ///
     /// # Errors
-    /// Rows that cannot be read, or a rank that fails.
-    pub fn of(
-        table: &dyn LongTable,
-        ranks: &dyn Ranks,
-        capacity: usize,
-        seed: u64,
-    ) -> Result<Self> {
-        let shape = (table.inputs().len(), table.outputs().len());
-        let mut survey = Survey::new(shape, capacity, seed);
-        table.pass(&mut |block| {
-            survey.add(block);
-            Ok(())
-        })?;
-        let mut all = Survey::new(shape, capacity, seed);
-        for words in ranks.gather(survey.pack())? {
-            all.merge(&Survey::unpack(&words)?);
+    /// A survey of another table.
+    pub fn take(&mut self, other: &Survey) -> Result<()> {
+        let kind = |survey: &Survey| (survey.shape, survey.capacity, survey.seed);
+        if kind(self) != kind(other) {
+            return Err(foreign("a survey of the same table", &other.pack()));
         }
-        Ok(all)
+        self.rows = self.rows.saturating_add(other.rows);
+        self.dropped = self.dropped.saturating_add(other.dropped);
+        for (range, [low, high]) in self.domain.iter_mut().zip(&other.domain) {
+            *range = [range[0].min(*low), range[1].max(*high)];
+        }
+        self.marks = (self.marks + other.marks % MARKS) % MARKS;
+        let width = other.width();
+        for entry in &other.sample {
+            self.offer(
+                entry.number,
+                other.values[entry.slot * width..][..width].iter(),
+            );
+        }
+        Ok(())
+    }
+}
+
+impl Finding for Survey {
+    fn empty(&self) -> Self {
+        let full = self.sample.len() == self.capacity;
+        let last = self.sample.peek().filter(|_| full);
+        Survey {
+            last: last.map(|last| (last.key, last.number)).or(self.last),
+            ..Survey::new(self.shape, self.capacity, self.seed)
+        }
     }
 
-    /// Takes more rows.
-    pub fn add(&mut self, block: Block<'_>) {
+    fn add(&mut self, block: Block<'_>) {
         for i in 0..block.x.nrows() {
             if !block.is_complete(i) {
                 self.dropped += 1;
@@ -100,26 +115,33 @@ impl Survey {
         }
     }
 
-    /// Takes what another pass found in other rows of the table.
-    pub fn merge(&mut self, other: &Survey) {
-        self.rows += other.rows;
-        self.dropped += other.dropped;
-        for (range, [low, high]) in self.domain.iter_mut().zip(&other.domain) {
-            *range = [range[0].min(*low), range[1].max(*high)];
+    fn pack(&self) -> Vec<u64> {
+        let mut parcel = Parcel::default();
+        let (d, c) = self.shape;
+        let counts = [d, c, self.capacity, self.sample.len()].map(|n| n as u64);
+        parcel.words(&counts);
+        parcel.words(&[self.seed, self.rows, self.dropped, self.marks]);
+        parcel.numbers(self.domain.as_flattened());
+        let width = self.width();
+        for entry in &self.sample {
+            parcel.words(&[entry.number]);
+            parcel.numbers(&self.values[entry.slot * width..][..width]);
         }
-        self.marks = (self.marks + other.marks) % MARKS;
-        let width = other.width();
-        for entry in &other.sample {
-            self.offer(
-                entry.number,
-                other.values[entry.slot * width..][..width].iter(),
-            );
-        }
+        parcel.into_words()
     }
 
+    fn merge(&mut self, words: &[u64]) -> Result<()> {
+        self.take(&Survey::unpack(words)?)
+    }
+}
+
+impl Survey {
     /// Keeps the row if its key is among the smallest.
     fn offer<'a>(&mut self, number: u64, values: impl Iterator<Item = &'a f64>) {
         let key = mixed(mixed(self.seed) ^ number);
+        if self.last.is_some_and(|last| (key, number) >= last) {
+            return;
+        }
         let (width, count) = (self.width(), self.sample.len());
         let slot = match self.sample.peek() {
             _ if count < self.capacity => {
@@ -176,22 +198,6 @@ impl Survey {
         Ok((data, entries.iter().map(|entry| entry.number).collect()))
     }
 
-    /// The survey as words, for another process.
-    pub fn pack(&self) -> Vec<u64> {
-        let mut parcel = Parcel::default();
-        let (d, c) = self.shape;
-        let counts = [d, c, self.capacity, self.sample.len()].map(|n| n as u64);
-        parcel.words(&counts);
-        parcel.words(&[self.seed, self.rows, self.dropped, self.marks]);
-        parcel.numbers(self.domain.as_flattened());
-        let width = self.width();
-        for entry in &self.sample {
-            parcel.words(&[entry.number]);
-            parcel.numbers(&self.values[entry.slot * width..][..width]);
-        }
-        parcel.into_words()
-    }
-
     /// The survey that another process has packed.
     ///
     /// # Errors
@@ -201,8 +207,9 @@ impl Survey {
             let mut parcel = Opened::new(words);
             let [d, c, capacity, count] = parcel.words()?;
             let [seed, rows, dropped, marks] = parcel.words()?;
-            let shape = (d as usize, c as usize);
-            let domain = parcel.numbers(2 * shape.0)?;
+            let shape = (usize::try_from(d).ok()?, usize::try_from(c).ok()?);
+            shape.0.checked_add(shape.1)?;
+            let domain = parcel.numbers(shape.0.checked_mul(2)?)?;
             let mut survey = Survey::new(shape, capacity as usize, seed);
             for _ in 0..count {
                 let [number] = parcel.words()?;
@@ -213,11 +220,7 @@ impl Survey {
             survey.domain = domain.as_chunks().0.to_vec();
             parcel.is_empty().then_some(survey)
         };
-        read().ok_or_else(|| Error::Shape {
-            what: "what another process found",
-            expected: "a survey of rows".into(),
-            found: format!("{} other words", words.len()),
-        })
+        read().ok_or_else(|| foreign("a survey of rows", words))
     }
 }
 
@@ -249,7 +252,7 @@ mod tests {
         block(&x, &y, 0, 50, &mut parts[1]);
         let mut merged = Survey::new((2, 1), 300, 9);
         for part in &parts {
-            merged.merge(&Survey::unpack(&part.pack()).unwrap());
+            merged.merge(&part.pack()).unwrap();
         }
         let (inputs, outputs) = names();
         let sample = |survey: &Survey| survey.sample((&inputs, &outputs)).unwrap();

@@ -1,14 +1,14 @@
-//! Rows that follow each other in a long table, condensed, for who makes the pass over it otherwise than
-//! [`Draft::condense`](super::Draft::condense).
+//! Rows that follow each other in a long table, condensed.
 //!
 //! Blocks begin and end anywhere, but leaves do not: the rows of one that a block has not whole wait, as they came, until the rest
 //! is there. So it does not change a bit how the table was cut.
 
 use super::long::{Draft, Leaf, no_rows};
+use crate::Result;
 use crate::data::long::{Block, LEAF};
-use crate::math::parcel::{Opened, Parcel};
+use crate::data::pass::Finding;
+use crate::math::parcel::{Opened, Parcel, foreign};
 use crate::solve::condensed::{Condensed, Tree};
-use crate::{Error, Result};
 use std::collections::BTreeMap;
 
 /// What is left of rows that follow each other: leaves, condensed, and the rows of incomplete ones at both ends.
@@ -33,18 +33,15 @@ impl Draft {
                 y: block.y.subrows(skipped, count),
             }
         };
-        let ends = [(first, start), (stop, end)];
-        let ends = ends.iter().filter_map(|(from, to)| {
-            let mut pass = self.pass();
-            pass.add(rows(*from, *to));
-            pass.leaves.pop()
-        });
-        let mut pass = self.pass();
-        pass.add(rows(start, stop));
-        pass.condense();
+        let ends = [(first, start), (stop, end)].into_iter();
+        let ends = ends.filter(|(from, to)| from < to);
+        let leaf =
+            |number: u64| self.leaf(&self.gathered(rows(number * LEAF, (number + 1) * LEAF)));
         CondensedBlock {
-            ends: ends.map(|leaf| (leaf.number, leaf)).collect(),
-            tree: pass.tree,
+            ends: ends
+                .map(|(from, to)| (from / LEAF, self.gathered(rows(from, to))))
+                .collect(),
+            tree: Tree::of(start / LEAF..stop / LEAF, &leaf),
         }
     }
 }
@@ -67,6 +64,18 @@ impl CondensedBlock {
             }
         }
         self
+    }
+
+    /// Whether they can have been condensed for this draft.
+    fn fits(&self, draft: &Draft) -> bool {
+        let (d, c) = (
+            draft.input_scaler.scale.len(),
+            draft.output_scaler.scale.len(),
+        );
+        let columns = draft.activation.columns(draft.hidden.nrows()) + c;
+        let mut ends = self.ends.values();
+        self.tree.has_columns(columns, c)
+            && ends.all(|leaf| leaf.x.len() % d == 0 && leaf.x.len() / d * c == leaf.y.len())
     }
 
     /// All rows, now that there are no others.
@@ -111,23 +120,70 @@ impl CondensedBlock {
             };
             (0..count).map(leaf).collect()
         };
-        let ends = ends().ok_or_else(|| Error::Shape {
-            what: "what another process found",
-            expected: "a condensed block".into(),
-            found: format!("{} other words", words.len()),
-        })?;
+        let ends = ends().ok_or_else(|| foreign("a condensed block", words))?;
         let mut tree = Tree::default();
         tree.unpack(parcel.rest())?;
         Ok(CondensedBlock { ends, tree })
     }
 }
 
+/// The second pass over a long table: all rows, condensed for the draft of a network.
+pub struct Condensing<'a> {
+    draft: &'a Draft,
+    rows: CondensedBlock,
+}
+
+impl<'a> Condensing<'a> {
+    /// No rows yet.
+    pub fn new(draft: &'a Draft) -> Self {
+        Condensing {
+            draft,
+            rows: CondensedBlock::default(),
+        }
+    }
+
+    /// All rows, now that there are no others.
+    ///
+    /// # Errors
+    /// No rows.
+    pub fn finish(self) -> Result<Condensed> {
+        self.rows.finish(self.draft)
+    }
+}
+
+impl Finding for Condensing<'_> {
+    fn empty(&self) -> Self {
+        Condensing::new(self.draft)
+    }
+
+    fn add(&mut self, block: Block<'_>) {
+        let rows = std::mem::take(&mut self.rows);
+        self.rows = rows.followed_by(self.draft.condense_block(block), self.draft);
+    }
+
+    fn pack(&self) -> Vec<u64> {
+        self.rows.pack()
+    }
+
+    fn merge(&mut self, words: &[u64]) -> Result<()> {
+        if words.is_empty() {
+            return Ok(());
+        }
+        let others = CondensedBlock::unpack(words)?;
+        if !others.fits(self.draft) {
+            return Err(foreign("rows that were condensed for this network", words));
+        }
+        let rows = std::mem::take(&mut self.rows);
+        self.rows = rows.followed_by(others, self.draft);
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::long::tests::{data, draft};
+    use super::super::long::tests::{condensed, data, draft};
     use super::*;
     use crate::Dataset;
-    use crate::train::ranks::Solo;
 
     fn part(all: &Dataset, from: usize, to: usize) -> CondensedBlock {
         let block = draft().condense_block(Block {
@@ -142,7 +198,7 @@ mod tests {
     fn cuts_change_no_bit() {
         let m = 20_000;
         let all = data(m);
-        let whole = draft().condense(&all, &Solo).unwrap();
+        let whole = condensed(&draft(), &all);
         for cuts in [
             vec![0, m],
             vec![0, 1, 2, 4096, 4096, 5000, 19_999, m],

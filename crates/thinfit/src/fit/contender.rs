@@ -12,7 +12,7 @@ use crate::solve::condensed::Condensed;
 use crate::solve::orthogonal::Orthogonal;
 use crate::solve::ridge::KAPPAS;
 use crate::train::phases::Check;
-use crate::{Config, Dataset, Error, Form, LEAF, Network, Result, Ridge};
+use crate::{Config, Dataset, Error, Form, Network, Result, Ridge};
 use faer::Mat;
 
 /// Entries of the largest design matrix that is factored at once (64 MiB).
@@ -83,11 +83,7 @@ impl Fit<'_> {
             let e = planes(&rows);
             return Orthogonal::new(activation, form, e.as_ref(), rows.y, rows.weights);
         }
-        let leaves = (0..rows.len()).step_by(LEAF as usize).map(|start| {
-            let leaf = rows.slice(start, (LEAF as usize).min(rows.len() - start));
-            (planes(&leaf), leaf.y, leaf.weights)
-        });
-        let condensed = Condensed::new(activation, form, leaves);
+        let condensed = Condensed::new(activation, form, &rows, planes);
         let condensed = condensed.unwrap_or_else(|| unreachable!("there are rows"));
         Orthogonal::condensed(activation, condensed)
     }

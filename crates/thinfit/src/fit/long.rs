@@ -4,7 +4,7 @@
 //! Nothing here depends on how the rows are cut into blocks or shared among processes: a leaf is [`LEAF`] rows by their numbers,
 //! and leaves merge in a tree of these (`solve/condensed.rs`).
 
-use crate::data::long::{Block, LEAF, LongTable};
+use crate::data::long::{Block, LEAF};
 use crate::data::rows::Rows;
 use crate::data::survey::Survey;
 use crate::model::model::Model;
@@ -12,13 +12,11 @@ use crate::model::record::Record;
 use crate::model::training_rows::TrainingRows;
 use crate::model::uncertainty::{Uncertainty, spread};
 use crate::network::features::{fitted, planes};
-use crate::solve::condensed::{Condensed, GROUP, Tree};
+use crate::solve::condensed::Condensed;
 use crate::solve::orthogonal::Orthogonal;
 use crate::solve::ridge::KAPPAS;
-use crate::train::ranks::Ranks;
 use crate::{Activation, Dataset, Error, Form, Network, Result, Scaler};
-use faer::Mat;
-use rayon::prelude::*;
+use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
 /// A network without output weights.
@@ -56,84 +54,43 @@ impl Leaf {
     }
 }
 
-/// A pass under way.
-pub(super) struct Pass<'a> {
-    draft: &'a Draft,
-    /// Complete leaves that wait for threads, then the one that is being filled.
-    pub leaves: Vec<Leaf>,
-    pub tree: Tree,
-}
-
-impl Pass<'_> {
-    pub fn add(&mut self, block: Block<'_>) {
-        for i in 0..block.x.nrows() {
-            let row = block.first + i as u64;
-            let number = row / LEAF;
-            if self.leaves.last().is_none_or(|leaf| leaf.number != number) {
-                if self.leaves.len() == GROUP {
-                    self.condense();
-                }
-                let (x, y) = (Vec::new(), Vec::new());
-                let rows = 0;
-                self.leaves.push(Leaf { number, rows, x, y });
-            }
-            let counts = block.is_complete(i) && self.draft.held_out.binary_search(&row).is_err();
-            if let Some(leaf) = self.leaves.last_mut() {
-                leaf.rows += 1;
-                if counts {
-                    leaf.x.extend(block.x.row(i).iter());
-                    leaf.y.extend(block.y.row(i).iter());
-                }
-            }
-        }
-    }
-
-    pub fn condense(&mut self) {
-        let leaves = self.leaves.par_iter();
-        let condensed: Vec<Condensed> = leaves.map(|leaf| self.draft.leaf(leaf)).collect();
-        for (leaf, rows) in self.leaves.drain(..).zip(condensed) {
-            self.tree.add(leaf.number, rows);
-        }
-    }
-}
-
 impl Draft {
+    /// The rows of a block that lie in one leaf, but for those that do not count.
+    pub(super) fn gathered(&self, block: Block<'_>) -> Leaf {
+        let (first, count) = (block.first, block.x.nrows());
+        let held = |row: u64| self.held_out.partition_point(|held| *held < row);
+        let held = &self.held_out[held(first)..held(first + count as u64)];
+        let counts =
+            |i: &usize| held.binary_search(&(first + *i as u64)).is_err() && block.is_complete(*i);
+        let kept: Vec<usize> = (0..count).filter(counts).collect();
+        let values = |of: MatRef<'_, f64>| {
+            let row = |&i: &usize| (0..of.ncols()).map(move |j| of[(i, j)]);
+            kept.iter().flat_map(row).collect()
+        };
+        Leaf {
+            number: first / LEAF,
+            rows: count as u64,
+            x: values(block.x),
+            y: values(block.y),
+        }
+    }
+
+    /// What is left of the rows of a leaf.
     pub(super) fn leaf(&self, leaf: &Leaf) -> Condensed {
         let scaled = |scaler: &Scaler, values: &[f64]| {
             let k = scaler.scale.len();
-            let rows = faer::MatRef::from_row_major_slice(values, values.len() / k, k);
+            let rows = MatRef::from_row_major_slice(values, values.len() / k, k);
             scaler.apply(rows)
         };
         let x = scaled(&self.input_scaler, &leaf.x);
         let y = scaled(&self.output_scaler, &leaf.y);
-        let e = planes(self.activation, x.as_ref(), self.hidden.as_ref());
-        Condensed::leaf(self.activation, Form::Real, &(e, y.as_ref(), None))
-    }
-
-    pub(super) fn pass(&self) -> Pass<'_> {
-        Pass {
-            draft: self,
-            leaves: Vec::with_capacity(GROUP),
-            tree: Tree::default(),
-        }
-    }
-
-    /// One pass over a table, each rank over its rows, but for those held out.
-    ///
-    /// # Errors
-    /// Rows that cannot be read, a table without rows, or a rank that fails.
-    pub fn condense(&self, table: &dyn LongTable, ranks: &dyn Ranks) -> Result<Condensed> {
-        let mut pass = self.pass();
-        table.pass(&mut |block| {
-            pass.add(block);
-            Ok(())
-        })?;
-        pass.condense();
-        let mut tree = Tree::default();
-        for words in ranks.gather(pass.tree.pack())? {
-            tree.unpack(&words)?;
-        }
-        tree.finish().ok_or_else(no_rows)
+        let rows = Rows {
+            x: x.as_ref(),
+            y: y.as_ref(),
+            weights: None,
+        };
+        let planes = |some: &Rows<'_>| planes(self.activation, some.x, self.hidden.as_ref());
+        Condensed::leaf(self.activation, Form::Real, &rows, planes)
     }
 
     /// The network with the output weights of all rows: `held_out` are the rows that the pass has left out, `sample` some of the others, and
@@ -201,7 +158,16 @@ pub(super) fn no_rows() -> Error {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::data::long::{LongTable, Visitor};
+    use crate::fit::condensed_block::Condensing;
+    use crate::shared_pass;
     use crate::train::ranks::Solo;
+
+    pub fn condensed(draft: &Draft, table: &dyn LongTable) -> Condensed {
+        let none = Condensing::new(draft);
+        let rows = shared_pass(table, &Solo, (none, 0), &mut |_, _| Ok(())).unwrap();
+        rows.finish().unwrap()
+    }
 
     pub fn data(m: usize) -> Dataset {
         let x = Mat::from_fn(m, 2, |i, j| ((31 * i + 17 * j) as f64).sin());
@@ -231,11 +197,11 @@ pub(super) mod tests {
         fn outputs(&self) -> &[String] {
             &self.0.outputs
         }
-        fn pass(&self, visit: &mut dyn FnMut(Block<'_>) -> Result<()>) -> Result<()> {
+        fn pass(&self, visitor: &mut dyn Visitor) -> Result<()> {
             let m = self.0.samples();
             (0..m).step_by(self.1).try_for_each(|first| {
                 let count = self.1.min(m - first);
-                visit(Block {
+                visitor.take(Block {
                     first: first as u64,
                     x: self.0.x.subrows(first, count),
                     y: self.0.y.subrows(first, count),
@@ -244,11 +210,16 @@ pub(super) mod tests {
         }
     }
 
+    fn surveyed(table: &dyn LongTable, capacity: usize) -> Survey {
+        let none = Survey::new((2, 1), capacity, 1);
+        shared_pass(table, &Solo, (none, 0), &mut |_, _| Ok(())).unwrap()
+    }
+
     fn model(table: &dyn LongTable) -> Model {
-        let survey = Survey::of(table, &Solo, 1000, 1).unwrap();
+        let survey = surveyed(table, 1000);
         let all = data(10_000);
         let held: Vec<usize> = draft().held_out.iter().map(|n| *n as usize).collect();
-        let rows = draft().condense(table, &Solo).unwrap();
+        let rows = condensed(&draft(), table);
         let sample = all.rows(&[1, 2, 3, 4, 5]);
         let held = all.rows(&held);
         draft()
@@ -288,20 +259,18 @@ pub(super) mod tests {
         for i in (1..10_000).step_by(100) {
             gappy.x[(i, 1)] = f64::NAN;
         }
-        let survey = Survey::of(&gappy, &Solo, 10, 1).unwrap();
+        let survey = surveyed(&gappy, 10);
         assert_eq!((survey.rows(), survey.dropped()), (9900, 100));
         // Those with gaps are left out, and those held out are still the ones with these numbers.
         let kept: Vec<usize> = (0..10_000)
             .filter(|i| i % 100 != 1 && i % 25 != 0)
             .collect();
-        let same = draft().condense(&gappy, &Solo).unwrap();
+        let same = condensed(&draft(), &gappy);
         let none_held = Draft {
             held_out: vec![],
             ..draft()
         };
-        let other = none_held
-            .condense(&data(10_000).rows(&kept), &Solo)
-            .unwrap();
+        let other = condensed(&none_held, &data(10_000).rows(&kept));
         let solved = |rows| {
             Orthogonal::condensed(Activation::Fourier, rows)
                 .unwrap()

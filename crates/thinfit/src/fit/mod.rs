@@ -22,7 +22,7 @@ use crate::train::progress::Observer;
 use crate::train::ranks::{Ranks, Solo};
 use crate::train::step::Backend;
 use crate::{Error, Result};
-pub use condensed_block::CondensedBlock;
+pub use condensed_block::{CondensedBlock, Condensing};
 use contender::Contender;
 pub use features::{Features, fit_features, polish_many};
 pub use job::{Job, fit_many_on};

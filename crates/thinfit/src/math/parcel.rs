@@ -1,5 +1,7 @@
 //! Numbers packed for another process, as words of 64 bits, which any means of transport carries without a change.
 
+use crate::Error;
+
 /// Words on their way.
 #[derive(Default)]
 pub(crate) struct Parcel(Vec<u64>);
@@ -45,5 +47,14 @@ impl<'a> Opened<'a> {
 
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+}
+
+/// Words that are not what was expected.
+pub(crate) fn foreign(expected: &str, words: &[u64]) -> Error {
+    Error::Shape {
+        what: "what another process found",
+        expected: expected.into(),
+        found: format!("{} other words", words.len()),
     }
 }

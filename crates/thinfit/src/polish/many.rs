@@ -18,15 +18,12 @@ use crate::network::planes::slope;
 use crate::network::support::Support;
 use crate::solve::condensed::{Condensed, Tree};
 use crate::solve::householder::Qr;
-use crate::solve::stacked::{Form, stack};
+use crate::solve::stacked::{Form, stack, stack_both};
 use crate::{Activation, Dataset, Network};
 use faer::{Mat, MatRef};
-use rayon::prelude::*;
 
 /// Rows that are condensed together: more than for a solve, since the triangles are larger.
 const PIECE: usize = 8192;
-/// Pieces that are condensed at once.
-const GROUP: usize = 4;
 /// Trials in one step before it gives up.
 const TRIALS: usize = 8;
 /// The damping of the first step.
@@ -96,8 +93,7 @@ impl Many<'_> {
         let p = self.activation.columns(w.nrows());
         let all = self.condensed(|rows| {
             let e = planes(self.activation, rows.x, w.as_ref());
-            let a = stack(self.activation, Form::Real, e.as_ref(), None, 0);
-            beside(&[a.as_ref(), rows.y])
+            stack_both(self.activation, Form::Real, e.as_ref(), rows.y, None)
         })?;
         let tau = tau.unwrap_or_else(|| {
             let a = all.as_ref().subcols(0, p).to_owned();
@@ -174,17 +170,11 @@ impl Many<'_> {
     /// The triangle of the rows that `of` makes of the samples; none if they are too few or not finite.
     fn condensed(&self, of: impl Fn(&Rows<'_>) -> Mat<f64> + Sync) -> Option<Mat<f64>> {
         let all = Rows::of(self.data);
-        let starts: Vec<usize> = (0..all.len()).step_by(PIECE).collect();
-        let mut tree = Tree::default();
-        for (k, group) in starts.chunks(GROUP).enumerate() {
-            let leaf = |&start: &usize| {
-                let rows = all.slice(start, PIECE.min(all.len() - start));
-                Condensed::rows(of(&rows))
-            };
-            let leaves: Vec<Condensed> = group.par_iter().map(leaf).collect();
-            let numbers = (k * GROUP) as u64..;
-            numbers.zip(leaves).for_each(|(n, leaf)| tree.add(n, leaf));
-        }
+        let leaf = |k: u64| {
+            let start = k as usize * PIECE;
+            Condensed::rows(&all.slice(start, PIECE.min(all.len() - start)), &of)
+        };
+        let tree = Tree::of(0..all.len().div_ceil(PIECE) as u64, &leaf);
         let all = tree.finish()?.into_matrix();
         (all.is_all_finite() && all.nrows() >= all.ncols()).then_some(all)
     }

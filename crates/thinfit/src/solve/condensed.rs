@@ -5,72 +5,77 @@
 //! binary tree that depends on their number alone, so that neither threads nor processes change a bit. Nothing is
 //! squared: R has the singular values of A.
 
-use super::stacked::{Form, roots, stack, stack_outputs};
-use crate::math::parcel::{Opened, Parcel};
-use crate::solve::householder::Qr;
-use crate::{Activation, Error, Result};
-use faer::{Mat, MatRef};
-use rayon::prelude::*;
+use super::stacked::{Form, roots, stack, stack_both};
+use super::triangle::Triangle;
+use crate::data::long::LEAF;
+use crate::data::rows::Rows;
+use crate::math::columns::column;
+use crate::math::parcel::{Opened, Parcel, foreign};
+use crate::{Activation, Result};
+use faer::Mat;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::ops::Range;
 
-/// Leaves that wait for threads at once.
-pub(crate) const GROUP: usize = 16;
-
-/// Samples of a leaf: planes, outputs, weights.
-pub(crate) type Leaf<'a> = (Mat<f64>, MatRef<'a, f64>, Option<&'a [f64]>);
+/// Samples whose rows are made and taken in at once: so many stay in the cache.
+const SOME: usize = 512;
 
 /// What is left of some rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condensed {
-    /// The triangle of \[A | y\], or its rows as long as they are fewer than its columns.
-    all: Mat<f64>,
+    /// The triangle of \[A | y\].
+    all: Triangle,
     /// The same of those rows of A that carry the noise of y, Re(A b), where they are not all.
-    noisy: Option<Mat<f64>>,
+    noisy: Option<Triangle>,
     /// Columns of y.
     outputs: usize,
 }
 
 impl Condensed {
-    /// Condenses samples that come in leaves, in any number; none if there are no leaves.
-    pub(crate) fn new<'a>(
+    /// Condenses samples leaf by leaf, on all threads; `planes` makes E of some of them. None without samples.
+    pub(crate) fn new(
         activation: Activation,
         form: Form,
-        leaves: impl Iterator<Item = Leaf<'a>>,
+        rows: &Rows<'_>,
+        planes: impl Fn(&Rows<'_>) -> Mat<f64> + Sync,
     ) -> Option<Self> {
-        let (mut tree, mut leaves) = (Tree::default(), leaves.zip(0..).peekable());
-        while leaves.peek().is_some() {
-            let group: Vec<(Leaf<'_>, u64)> = leaves.by_ref().take(GROUP).collect();
-            let leaf = |(leaf, k): &(Leaf<'_>, u64)| (*k, Condensed::leaf(activation, form, leaf));
-            let condensed: Vec<(u64, Condensed)> = group.par_iter().map(leaf).collect();
-            condensed
-                .into_iter()
-                .for_each(|(k, leaf)| tree.add(k, leaf));
-        }
-        tree.finish()
+        let leaf = |k: u64| {
+            let start = (k * LEAF) as usize;
+            let leaf = rows.slice(start, (LEAF as usize).min(rows.len() - start));
+            Condensed::leaf(activation, form, &leaf, &planes)
+        };
+        Tree::of(0..(rows.len() as u64).div_ceil(LEAF), &leaf).finish()
     }
 
     /// Condenses the samples of one leaf.
-    pub(crate) fn leaf(activation: Activation, form: Form, (e, y, weights): &Leaf<'_>) -> Self {
-        let roots = roots(*weights);
-        let a = stack(activation, form, e.as_ref(), roots.as_deref(), 0);
-        let z = stack_outputs(*y, roots.as_deref(), a.nrows());
-        let (p, c) = (a.ncols(), z.ncols());
-        let mut both = Mat::zeros(a.nrows(), p + c);
-        both.as_mut().subcols_mut(0, p).copy_from(&a);
-        both.as_mut().subcols_mut(p, c).copy_from(&z);
-        let noisy = (a.nrows() > y.nrows()).then(|| a.subrows(0, y.nrows()).to_owned());
+    pub(crate) fn leaf(
+        activation: Activation,
+        form: Form,
+        rows: &Rows<'_>,
+        planes: impl Fn(&Rows<'_>) -> Mat<f64>,
+    ) -> Self {
+        let all = taken_in(rows, |some| {
+            let (e, roots) = (planes(some), roots(some.weights));
+            stack_both(activation, form, e.as_ref(), some.y, roots.as_deref())
+        });
+        let all_noisy = form == Form::Real || !activation.is_complex();
+        let noisy = (!all_noisy).then(|| {
+            taken_in(rows, |some| {
+                let (e, roots) = (planes(some), roots(some.weights));
+                stack(activation, Form::Real, e.as_ref(), roots.as_deref(), 0)
+            })
+        });
         Condensed {
-            all: triangle(both),
-            noisy: noisy.map(triangle),
-            outputs: c,
+            all,
+            noisy,
+            outputs: rows.y.ncols(),
         }
     }
 
-    /// Condenses rows as they are, without outputs.
-    pub(crate) fn rows(rows: Mat<f64>) -> Self {
+    /// Condenses what `of` makes of some samples at a time, without outputs.
+    pub(crate) fn rows(rows: &Rows<'_>, of: impl Fn(&Rows<'_>) -> Mat<f64>) -> Self {
         Condensed {
-            all: triangle(rows),
+            all: taken_in(rows, of),
             noisy: None,
             outputs: 0,
         }
@@ -78,23 +83,36 @@ impl Condensed {
 
     /// The triangle, or the rows as long as they are fewer than its columns.
     pub(crate) fn into_matrix(self) -> Mat<f64> {
-        self.all
+        self.all.into_matrix()
+    }
+
+    /// Whether both are rows of one problem.
+    fn is_like(&self, other: &Condensed) -> bool {
+        let shape = |rows: &Condensed| {
+            (
+                rows.all.as_ref().ncols(),
+                rows.outputs,
+                rows.noisy.is_some(),
+            )
+        };
+        shape(self) == shape(other)
     }
 
     /// The rows of both.
-    fn merged(self, other: Condensed) -> Self {
-        let both = self.noisy.zip(other.noisy);
+    fn followed_by(self, next: Condensed) -> Self {
+        let both = self.noisy.zip(next.noisy);
         Condensed {
-            all: triangle(stacked(&self.all, &other.all)),
-            noisy: both.map(|(above, below)| triangle(stacked(&above, &below))),
+            all: self.all.followed_by(next.all),
+            noisy: both.map(|(noisy, next)| noisy.followed_by(next)),
             outputs: self.outputs,
         }
     }
 
     fn pack_into(&self, parcel: &mut Parcel) {
-        let matrix = |parcel: &mut Parcel, a: &Mat<f64>| {
+        let matrix = |parcel: &mut Parcel, triangle: &Triangle| {
+            let a = triangle.as_ref();
             parcel.words(&[a.nrows() as u64, a.ncols() as u64]);
-            (0..a.ncols()).for_each(|j| parcel.numbers(a.col_as_slice(j)));
+            (0..a.ncols()).for_each(|j| parcel.numbers(column(a, j)));
         };
         parcel.words(&[self.outputs as u64, u64::from(self.noisy.is_some())]);
         matrix(parcel, &self.all);
@@ -106,31 +124,44 @@ impl Condensed {
         let mut matrix = || {
             let [rows, columns] = parcel.words()?.map(|n| n as usize);
             let numbers = parcel.numbers(rows.checked_mul(columns)?)?;
-            Some(Mat::from_fn(rows, columns, |i, j| numbers[j * rows + i]))
+            let matrix = Mat::from_fn(rows, columns, |i, j| numbers[j * rows + i]);
+            (rows <= columns).then(|| Triangle::from_matrix(matrix))
         };
-        Some(Condensed {
-            all: matrix()?,
-            noisy: if noisy == 1 { Some(matrix()?) } else { None },
-            outputs: outputs as usize,
+        let all: Triangle = matrix()?;
+        let noisy = if noisy == 1 { Some(matrix()?) } else { None };
+        let outputs = usize::try_from(outputs).ok()?;
+        (outputs <= all.as_ref().ncols()).then_some(Condensed {
+            all,
+            noisy,
+            outputs,
         })
     }
 
     /// R and z, and the triangle of the rows that carry noise; rows of their own where there are too few.
     pub(super) fn parts(self) -> Parts {
-        let p = self.all.ncols() - self.outputs;
-        let is_triangle = self.all.nrows() == self.all.ncols();
-        let rows = if is_triangle { p } else { self.all.nrows() };
-        let r = self.all.as_ref().submatrix(0, 0, rows, p).to_owned();
+        let all = self.all.as_ref();
+        let p = all.ncols() - self.outputs;
+        let is_triangle = all.nrows() == all.ncols();
+        let rows = if is_triangle { p } else { all.nrows() };
+        let a = all.submatrix(0, 0, rows, p).to_owned();
         Parts {
-            y: self
-                .all
-                .as_ref()
-                .submatrix(0, p, rows, self.outputs)
-                .to_owned(),
-            noisy: self.noisy.unwrap_or_else(|| r.clone()),
-            a: r,
+            y: all.submatrix(0, p, rows, self.outputs).to_owned(),
+            noisy: self.noisy.map_or_else(|| a.clone(), Triangle::into_matrix),
+            a,
         }
     }
+}
+
+/// The triangle of the rows that `of` makes of some samples at a time.
+fn taken_in(rows: &Rows<'_>, of: impl Fn(&Rows<'_>) -> Mat<f64>) -> Triangle {
+    let make = |start: usize| of(&rows.slice(start, SOME.min(rows.len() - start)));
+    let mut first = make(0);
+    let mut triangle = Triangle::new(first.ncols());
+    triangle.take(first.as_mut());
+    for start in (SOME..rows.len()).step_by(SOME) {
+        triangle.take(make(start).as_mut());
+    }
+    triangle
 }
 
 /// A problem of few rows with the solution and the covariance of many.
@@ -151,6 +182,32 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
+    /// The tree of these leaves, made on all threads. Merges wait for no other leaf than their own, and few are in memory at a time.
+    pub fn of(leaves: Range<u64>, leaf: &(impl Fn(u64) -> Condensed + Sync)) -> Self {
+        let mut tree = Tree::default();
+        match leaves.end.saturating_sub(leaves.start) {
+            0 => {}
+            1 => tree.add(leaves.start, leaf(leaves.start)),
+            count => {
+                // Where the tree has its highest node.
+                let half = (count - 1).ilog2();
+                let cut = (leaves.start + 1).next_multiple_of(1 << half);
+                let cut = if cut < leaves.end {
+                    cut
+                } else {
+                    leaves.start + count / 2
+                };
+                let (before, after) = rayon::join(
+                    || Tree::of(leaves.start..cut, leaf),
+                    || Tree::of(cut..leaves.end, leaf),
+                );
+                tree.take(before);
+                tree.take(after);
+            }
+        }
+        tree
+    }
+
     /// Adds leaf number `leaf`; they may come in any order.
     pub fn add(&mut self, leaf: u64, rows: Condensed) {
         self.insert(leaf, 0, rows);
@@ -163,8 +220,8 @@ impl Tree {
                 Entry::Occupied(node) if node.get().0 == level => {
                     let (_, node) = node.remove();
                     rows = match other < first {
-                        true => node.merged(rows),
-                        false => rows.merged(node),
+                        true => node.followed_by(rows),
+                        false => rows.followed_by(node),
                     };
                     (first, level) = (first.min(other), level + 1);
                 }
@@ -181,10 +238,16 @@ impl Tree {
         }
     }
 
+    /// Whether all rows have so many columns, of which the last are outputs.
+    pub fn has_columns(&self, columns: usize, outputs: usize) -> bool {
+        let mut nodes = self.nodes.values().map(|(_, rows)| rows);
+        nodes.all(|rows| (rows.all.as_ref().ncols(), rows.outputs) == (columns, outputs))
+    }
+
     /// All rows; none without leaves.
     pub fn finish(self) -> Option<Condensed> {
         let nodes = self.nodes.into_values().rev().map(|(_, rows)| rows);
-        nodes.reduce(|later, before| before.merged(later))
+        nodes.reduce(|later, before| before.followed_by(later))
     }
 
     /// The tree as words, for another process.
@@ -202,32 +265,18 @@ impl Tree {
         let mut parcel = Opened::new(words);
         while !parcel.is_empty() {
             let node = parcel.words().zip(Condensed::unpack_from(&mut parcel));
-            let ([first, level], rows) = node.ok_or_else(|| Error::Shape {
-                what: "what another process found",
-                expected: "condensed rows".into(),
-                found: format!("{} other words", words.len()),
-            })?;
-            self.insert(first, level.min(63) as u32, rows);
+            let node = node.filter(|([first, level], rows)| {
+                // A node of 2^level leaves starts at a multiple of it, and all have the same columns.
+                *level < 52
+                    && first % (1 << level) == 0
+                    && !self.nodes.contains_key(first)
+                    && self.nodes.values().all(|(_, other)| other.is_like(rows))
+            });
+            let ([first, level], rows) = node.ok_or_else(|| foreign("condensed rows", words))?;
+            self.insert(first, level as u32, rows);
         }
         Ok(())
     }
-}
-
-/// The triangle of the QR of `a`, or `a` itself where it has fewer rows than columns.
-fn triangle(a: Mat<f64>) -> Mat<f64> {
-    match a.nrows() < a.ncols() {
-        true => a,
-        false => Qr::new(a).triangle(),
-    }
-}
-
-fn stacked(above: &Mat<f64>, below: &Mat<f64>) -> Mat<f64> {
-    let mut both = Mat::zeros(above.nrows() + below.nrows(), above.ncols());
-    both.as_mut().subrows_mut(0, above.nrows()).copy_from(above);
-    both.as_mut()
-        .subrows_mut(above.nrows(), below.nrows())
-        .copy_from(below);
-    both
 }
 
 #[cfg(test)]
@@ -235,23 +284,23 @@ mod tests {
     use super::*;
 
     /// `count` leaves of `rows` rows of a real activation (3 columns, 2 outputs).
-    fn leaves(y: &[Mat<f64>], rows: usize) -> impl Iterator<Item = Leaf<'_>> {
-        y.iter().enumerate().map(move |(k, y)| {
-            let entry = |i: usize, j: usize| ((31 * (k * rows + i) + 7 * j) as f64).sin();
-            (Mat::from_fn(rows, 3, entry), y.as_ref(), None)
-        })
-    }
-
-    fn outputs(count: usize, rows: usize) -> Vec<Mat<f64>> {
-        let of = |k: usize| Mat::from_fn(rows, 2, |i, o| ((k * rows + i + o) as f64).cos());
-        (0..count).map(of).collect()
-    }
-
     fn condensed(count: usize, rows: usize, threads: usize) -> Parts {
-        let (y, pool) = (outputs(count, rows), rayon::ThreadPoolBuilder::new());
-        let pool = pool.num_threads(threads).build().unwrap();
-        let of = || Condensed::new(Activation::Tanh, Form::Real, leaves(&y, rows));
-        pool.install(of).unwrap().parts()
+        let y = Mat::from_fn(count * rows, 2, |i, o| ((i + o) as f64).cos());
+        let x = Mat::from_fn(count * rows, 3, |i, j| ((31 * i + 7 * j) as f64).sin());
+        let all = Rows {
+            x: x.as_ref(),
+            y: y.as_ref(),
+            weights: None,
+        };
+        let leaf = |k: u64| {
+            let leaf = all.slice(k as usize * rows, rows);
+            Condensed::leaf(Activation::Tanh, Form::Real, &leaf, |some| {
+                some.x.to_owned()
+            })
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        let of = || Tree::of(0..count as u64, &leaf).finish();
+        pool.build().unwrap().install(of).unwrap().parts()
     }
 
     #[test]
@@ -263,12 +312,31 @@ mod tests {
     }
 
     #[test]
+    fn trees_are_alike_however_their_leaves_come() {
+        let leaf = |k: u64| {
+            let rows = Mat::from_fn(3, 2, |i, j| ((7 * k as usize + 3 * i + 2 * j) as f64).sin());
+            let none = Mat::zeros(3, 0);
+            let rows = Rows {
+                x: rows.as_ref(),
+                y: none.as_ref(),
+                weights: None,
+            };
+            Condensed::rows(&rows, |some| some.x.to_owned())
+        };
+        for (from, to) in [(0, 1), (0, 7), (0, 32), (5, 23), (12, 17), (31, 33)] {
+            let mut one_by_one = Tree::default();
+            (from..to).rev().for_each(|k| one_by_one.add(k, leaf(k)));
+            let at_once = Tree::of(from..to, &leaf);
+            assert!(one_by_one.finish() == at_once.finish(), "{from} {to}");
+        }
+    }
+
+    #[test]
     fn few_rows_are_all_kept() {
         // Four rows: more than columns, fewer than columns and outputs.
         let few = condensed(2, 2, 1);
         assert_eq!((few.a.nrows(), few.y.nrows()), (4, 4));
         assert_eq!(condensed(3, 2, 1).a.nrows(), 3);
-        let none = Condensed::new(Activation::Tanh, Form::Real, leaves(&[], 1));
-        assert!(none.is_none());
+        assert!(Tree::of(0..0, &|_| unreachable!()).finish().is_none());
     }
 }

@@ -1,15 +1,14 @@
 //! Ridge solutions of one triangle for many strengths: the steps of Levenberg-Marquardt.
 //!
-//! Dimensions: R is k × k, upper triangular. The QR of \[R; √μ I\] is made by the blocks of `householder`; it forms no
-//! normal matrix and runs on one thread.
+//! Dimensions: R is k × k, upper triangular. The QR of \[R; √μ I\] is that of two triangles; it forms no normal matrix and runs on
+//! one thread.
 
 use crate::math::columns::{column, column_mut};
-use crate::solve::householder::{BLOCK, factor_block, memory, reflect_transpose, triangle_product};
-use faer::dyn_stack::MemBuffer;
+use crate::solve::householder::triangle_product;
+use crate::solve::triangle::eliminate;
 use faer::linalg::triangular_solve::{
     solve_lower_triangular_in_place, solve_upper_triangular_in_place,
 };
-use faer::reborrow::{Reborrow, ReborrowMut};
 use faer::{Mat, MatRef, Par};
 
 /// Solves min |R z + g|² + μ|z|² for one R and as many μ as are asked for.
@@ -21,9 +20,8 @@ pub(crate) struct Damped {
     r: Mat<f64>,
     /// The triangle being made, k × (k + 1).
     out: Mat<f64>,
-    /// A block row of R above the filled rows √μ·I, (BLOCK + k) × (k + 1).
+    /// The filled rows √μ·I, k × (k + 1).
     fill: Mat<f64>,
-    memory: MemBuffer,
 }
 
 impl Damped {
@@ -39,48 +37,17 @@ impl Damped {
         Damped {
             out: kept.clone(),
             r: kept,
-            fill: Mat::zeros(BLOCK + k, k + 1),
-            memory: memory(k + 1),
+            fill: Mat::zeros(k, k + 1),
         }
     }
 
     /// z = −(RᵀR + μI)⁻¹Rᵀg, from the QR of [R; √μ I].
     pub(crate) fn solve(&mut self, mu: f64) -> Mat<f64> {
         let k = self.r.nrows();
-        let root = mu.sqrt();
+        self.out.copy_from(&self.r);
         self.fill.fill(0.0);
-        for i in 0..k {
-            self.fill[(BLOCK + i, i)] = root;
-        }
-        let mut factor = Mat::zeros(BLOCK, BLOCK);
-        for start in (0..k).step_by(BLOCK) {
-            let width = BLOCK.min(k - start);
-            let (end, tall) = (start + width, 2 * width + start);
-            let columns = k + 1 - start;
-            let mut active = self
-                .fill
-                .as_mut()
-                .submatrix_mut(BLOCK - width, start, tall, columns);
-            active
-                .rb_mut()
-                .subrows_mut(0, width)
-                .copy_from(
-                    self.r
-                        .as_ref()
-                        .submatrix(start, start, end - start, columns),
-                );
-            let (mut panel, mut rest) = active.split_at_col_mut(width);
-            let mut t = factor.as_mut().submatrix_mut(0, 0, width, width);
-            factor_block(panel.rb_mut(), t.rb_mut(), &mut self.memory);
-            reflect_transpose(panel.rb(), t.rb(), rest.rb_mut(), &mut self.memory);
-            let (mut done, mut right) = self
-                .out
-                .as_mut()
-                .submatrix_mut(start, start, width, columns)
-                .split_at_col_mut(width);
-            done.copy_from(panel.rb().subrows(0, width));
-            right.copy_from(rest.rb().subrows(0, width));
-        }
+        (0..k).for_each(|i| self.fill[(i, i)] = mu.sqrt());
+        eliminate(self.out.as_mut(), self.fill.as_mut(), |_, end| end);
         let mut z = self.out.as_ref().subcols(k, 1).to_owned();
         solve_upper_triangular_in_place(self.out.as_ref().subcols(0, k), z.as_mut(), Par::Seq);
         column_mut(z.as_mut(), 0).iter_mut().for_each(|z| *z = -*z);

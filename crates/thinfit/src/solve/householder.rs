@@ -19,7 +19,7 @@ use faer::reborrow::{Reborrow, ReborrowMut};
 use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
 
 /// Reflectors per block.
-pub(super) const BLOCK: usize = 32;
+const BLOCK: usize = 32;
 /// Reflectors that are applied one by one inside a block.
 const STRIP: usize = 8;
 
@@ -141,14 +141,14 @@ pub(super) fn triangle_product(
 }
 
 /// Scratch for applying a block of reflectors to `columns` columns.
-pub(super) fn memory(columns: usize) -> MemBuffer {
+fn memory(columns: usize) -> MemBuffer {
     MemBuffer::new(
         block::apply_block_householder_on_the_left_in_place_scratch::<f64>(0, BLOCK, columns),
     )
 }
 
 /// rest ← (I − V T⁻¹ Vᵀ)ᵀ rest.
-pub(super) fn reflect_transpose(
+fn reflect_transpose(
     v: MatRef<'_, f64>,
     t: MatRef<'_, f64>,
     rest: MatMut<'_, f64>,
@@ -167,7 +167,7 @@ pub(super) fn reflect_transpose(
 }
 
 /// QR of one block of columns in place; writes its factor T (width × width, upper triangle).
-pub(super) fn factor_block(mut a: MatMut<'_, f64>, mut t: MatMut<'_, f64>, memory: &mut MemBuffer) {
+fn factor_block(mut a: MatMut<'_, f64>, mut t: MatMut<'_, f64>, memory: &mut MemBuffer) {
     let (rows, width) = (a.nrows(), a.ncols());
     for start in (0..width).step_by(STRIP) {
         let end = width.min(start + STRIP);
@@ -270,7 +270,7 @@ fn factor_strip(mut a: MatMut<'_, f64>, mut t: MatMut<'_, f64>, offset: usize) {
 
 /// The Euclidean norm, safe where squares overflow or vanish.
 #[inline(always)]
-fn norm(v: &[f64]) -> f64 {
+pub(super) fn norm(v: &[f64]) -> f64 {
     let square = dot::<16>(v, v);
     if square > 1e-200 && square < 1e200 {
         return square.sqrt();

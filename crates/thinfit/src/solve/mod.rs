@@ -11,6 +11,7 @@ pub(crate) mod orthogonal;
 pub(crate) mod output_weights;
 pub(crate) mod ridge;
 pub(crate) mod stacked;
+pub(crate) mod triangle;
 
 pub use condensed::Condensed;
 pub use linear::linear_leave_one_out;

@@ -6,7 +6,8 @@
 
 use crate::Activation;
 use crate::math::columns::{column, column_mut};
-use faer::{Mat, MatRef};
+use faer::reborrow::ReborrowMut;
+use faer::{Mat, MatMut, MatRef};
 use serde::{Deserialize, Serialize};
 
 /// Which least squares problem the Fourier features solve; real activations have only one and ignore it.
@@ -50,15 +51,49 @@ pub(crate) fn stack(
     roots: Option<&[f64]>,
     below: usize,
 ) -> Mat<f64> {
-    let m = e.nrows();
-    let q = stacked_rows(activation, form, m);
-    let p = match activation {
+    let q = stacked_rows(activation, form, e.nrows());
+    let mut a = Mat::zeros(q + below, columns(activation, e));
+    write_stack(activation, form, e, roots, a.as_mut());
+    a
+}
+
+/// The same matrix with the right side beside it, \[A | z\] (q × (p + c)).
+pub(crate) fn stack_both(
+    activation: Activation,
+    form: Form,
+    e: MatRef<'_, f64>,
+    y: MatRef<'_, f64>,
+    roots: Option<&[f64]>,
+) -> Mat<f64> {
+    let (q, p) = (
+        stacked_rows(activation, form, e.nrows()),
+        columns(activation, e),
+    );
+    let mut both = Mat::zeros(q, p + y.ncols());
+    let (a, mut z) = both.as_mut().split_at_col_mut(p);
+    write_stack(activation, form, e, roots, a);
+    z.copy_from(stack_outputs(y, roots, q));
+    both
+}
+
+/// Columns of the matrix, p.
+fn columns(activation: Activation, e: MatRef<'_, f64>) -> usize {
+    match activation {
         // The buffer holds the sines after the columns of E.
         Activation::Cosine => e.ncols() / 2 + 1,
         _ => e.ncols(),
-    };
+    }
+}
+
+fn write_stack(
+    activation: Activation,
+    form: Form,
+    e: MatRef<'_, f64>,
+    roots: Option<&[f64]>,
+    mut a: MatMut<'_, f64>,
+) {
+    let (m, p) = (e.nrows(), a.ncols());
     let half = p / 2;
-    let mut a = Mat::zeros(q + below, p);
     let write = |out: &mut [f64], from: &[f64], sign: f64| match roots {
         Some(roots) => {
             for ((out, &from), &root) in out.iter_mut().zip(from).zip(roots) {
@@ -72,7 +107,7 @@ pub(crate) fn stack(
         }
     };
     for j in 0..p {
-        let out = column_mut(a.as_mut(), j);
+        let out = column_mut(a.rb_mut(), j);
         if !activation.is_complex() {
             write(&mut out[..m], column(e, j), 1.0);
             continue;
@@ -87,7 +122,6 @@ pub(crate) fn stack(
             write(&mut out[m..2 * m], column(e, imaginary), 1.0);
         }
     }
-    a
 }
 
 /// The right side [√ω y; 0] with `rows` rows.

@@ -55,7 +55,21 @@ pub trait Ranks: Send + Sync {
     fn gather(&self, mine: Vec<u64>) -> Result<Vec<Vec<u64>>> {
         Ok(vec![mine])
     }
+
+    /// The words of all ranks, merged, to every one of them; in what order must not matter. All ranks call it, as with
+    /// [`Ranks::gather`].
+    ///
+    /// # Errors
+    /// Those of `merge`, and a rank that is gone.
+    fn merged(&self, mine: Vec<u64>, merge: &Merge<'_>) -> Result<Vec<u64>> {
+        let mut all = self.gather(mine)?.into_iter();
+        let first = all.next().unwrap_or_default();
+        all.try_fold(first, |merged, words| merge(&merged, &words))
+    }
 }
+
+/// Makes one of the words of two ranks.
+pub type Merge<'a> = dyn Fn(&[u64], &[u64]) -> Result<Vec<u64>> + 'a;
 
 /// The text that the first rank makes, to all of them.
 ///

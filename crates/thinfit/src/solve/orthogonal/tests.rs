@@ -1,5 +1,7 @@
 use super::*;
+use crate::data::rows::Rows;
 use crate::network::features;
+use crate::solve::condensed::Tree;
 use crate::solve::householder::Qr;
 use crate::solve::stacked::CASES;
 use rand::{RngExt, SeedableRng};
@@ -329,15 +331,18 @@ fn condensed_rows_give_the_same_weights_and_covariance() {
             let weights: Vec<f64> = (0..90).map(|i| 0.5 + (i % 3) as f64).collect();
             let whole =
                 Orthogonal::new(activation, form, e.as_ref(), y.as_ref(), Some(&weights)).unwrap();
-            let leaves = [(0, 7), (7, 50), (57, 3), (60, 12), (72, 18)].map(|(start, len)| {
-                let part = e.as_ref().subrows(start, len).to_owned();
-                (
-                    part,
-                    y.as_ref().subrows(start, len),
-                    Some(&weights[start..start + len]),
-                )
-            });
-            let rows = Condensed::new(activation, form, leaves.into_iter()).unwrap();
+            let all = Rows {
+                x: x.as_ref(),
+                y: y.as_ref(),
+                weights: Some(&weights),
+            };
+            let leaves = [(0, 7), (7, 50), (57, 3), (60, 12), (72, 18)];
+            let leaf = |k: u64| {
+                let (start, len) = leaves[k as usize];
+                let planes = |some: &Rows<'_>| features::planes(activation, some.x, w.as_ref());
+                Condensed::leaf(activation, form, &all.slice(start, len), planes)
+            };
+            let rows = Tree::of(0..5, &leaf).finish().unwrap();
             let condensed = Orthogonal::condensed(activation, rows).unwrap();
             let tau = whole.tau(1e-4);
             assert!((condensed.tau(1e-4) - tau).abs() < 1e-12 * tau);

@@ -1,0 +1,94 @@
+//! A pass over a long table that several processes may share, and that can go on where it was interrupted.
+
+use super::long::{Block, LongTable, Visitor};
+use crate::Result;
+use crate::train::ranks::Ranks;
+
+/// What a pass finds in the rows: that of some rows and that of others make that of both.
+pub trait Finding {
+    /// The same of no rows.
+    fn empty(&self) -> Self
+    where
+        Self: Sized;
+
+    /// Takes more rows.
+    fn add(&mut self, block: Block<'_>);
+
+    /// What was found, as words for another process.
+    fn pack(&self) -> Vec<u64>;
+
+    /// Takes what another process has packed.
+    ///
+    /// # Errors
+    /// Other words.
+    fn merge(&mut self, words: &[u64]) -> Result<()>;
+}
+
+/// What all ranks find in the rows of a table together, each in its own; every rank gets it.
+///
+/// `all` is what was found in the first `seen` rows before. Where the table pauses, the first rank hands what is found so far and the
+/// number of rows seen to `keep`.
+///
+/// # Errors
+/// Rows that cannot be read, a rank that fails, and those of `keep`.
+pub fn shared_pass<F: Finding>(
+    table: &dyn LongTable,
+    ranks: &dyn Ranks,
+    (all, seen): (F, u64),
+    keep: &mut dyn FnMut(&F, u64) -> Result<()>,
+) -> Result<F> {
+    let mut shared = Shared {
+        mine: all.empty(),
+        all,
+        seen,
+        ranks,
+        keep,
+    };
+    table.pass(&mut shared)?;
+    shared.share()?;
+    Ok(shared.all)
+}
+
+/// A pass under way.
+struct Shared<'a, F> {
+    /// What this rank has found since the last pause, and all of them before.
+    mine: F,
+    all: F,
+    seen: u64,
+    ranks: &'a dyn Ranks,
+    keep: &'a mut dyn FnMut(&F, u64) -> Result<()>,
+}
+
+impl<F: Finding> Shared<'_, F> {
+    /// Tells all ranks what each has found.
+    fn share(&mut self) -> Result<()> {
+        let words = self.ranks.merged(self.mine.pack(), &|some, others| {
+            let mut both = self.all.empty();
+            both.merge(some)?;
+            both.merge(others)?;
+            Ok(both.pack())
+        })?;
+        self.all.merge(&words)?;
+        self.mine = self.all.empty();
+        Ok(())
+    }
+}
+
+impl<F: Finding> Visitor for Shared<'_, F> {
+    fn seen(&self) -> u64 {
+        self.seen
+    }
+
+    fn take(&mut self, block: Block<'_>) -> Result<()> {
+        self.mine.add(block);
+        Ok(())
+    }
+
+    fn pause(&mut self, seen: u64) -> Result<()> {
+        self.share()?;
+        match self.ranks.rank() {
+            0 => (self.keep)(&self.all, seen),
+            _ => Ok(()),
+        }
+    }
+}
