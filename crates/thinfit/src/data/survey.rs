@@ -5,12 +5,13 @@
 //! random sample as well.
 
 use super::Dataset;
+use super::dataset::LARGEST;
 use super::long::Block;
 use super::pass::Finding;
-use crate::Result;
 use crate::math::parcel::{Opened, Parcel, foreign};
 use crate::math::random::mixed;
 use crate::model::training_rows::{MARKS, mark};
+use crate::{Error, Result};
 use faer::Mat;
 use std::collections::BinaryHeap;
 
@@ -40,6 +41,8 @@ pub struct Survey {
     domain: Vec<[f64; 2]>,
     /// Sum of the marks of all rows.
     marks: u64,
+    /// The first row with a value too large to square, the column of it, and its bits.
+    large: Option<[u64; 3]>,
     /// Rows from this key and number on are not in the sample, since others are known that come before.
     last: Option<(u64, u64)>,
     sample: BinaryHeap<Entry>,
@@ -58,6 +61,7 @@ impl Survey {
             dropped: 0,
             domain: vec![[f64::INFINITY, f64::NEG_INFINITY]; shape.0],
             marks: 0,
+            large: None,
             last: None,
             sample: BinaryHeap::new(),
             values: Vec::new(),
@@ -79,6 +83,7 @@ impl Survey {
             *range = [range[0].min(*low), range[1].max(*high)];
         }
         self.marks = (self.marks + other.marks % MARKS) % MARKS;
+        self.large = self.large.into_iter().chain(other.large).min();
         let width = other.width();
         for entry in &other.sample {
             self.offer(
@@ -106,12 +111,21 @@ impl Finding for Survey {
                 self.dropped += 1;
                 continue;
             }
+            let number = block.first + i as u64;
+            if let Some(j) = block.values(i).position(|v| v.abs() > LARGEST) {
+                let found = [
+                    number,
+                    j as u64,
+                    block.values(i).nth(j).map_or(0, |v| v.to_bits()),
+                ];
+                self.large = self.large.into_iter().chain([found]).min();
+            }
             self.rows += 1;
             for (range, v) in self.domain.iter_mut().zip(block.x.row(i).iter()) {
                 *range = [range[0].min(*v), range[1].max(*v)];
             }
             self.marks = (self.marks + mark(block.values(i))) % MARKS;
-            self.offer(block.first + i as u64, block.values(i));
+            self.offer(number, block.values(i));
         }
     }
 
@@ -121,6 +135,8 @@ impl Finding for Survey {
         let counts = [d, c, self.capacity, self.sample.len()].map(|n| n as u64);
         parcel.words(&counts);
         parcel.words(&[self.seed, self.rows, self.dropped, self.marks]);
+        parcel.words(&[u64::from(self.large.is_some())]);
+        parcel.words(&self.large.unwrap_or_default());
         parcel.numbers(self.domain.as_flattened());
         let width = self.width();
         for entry in &self.sample {
@@ -188,6 +204,19 @@ impl Survey {
     /// # Errors
     /// Values too large to square, or names that do not fit.
     pub fn sample(&self, (inputs, outputs): (&[String], &[String])) -> Result<(Dataset, Vec<u64>)> {
+        if let Some([row, column, bits]) = self.large {
+            let column = column as usize;
+            let (what, column) = match column.checked_sub(self.shape.0) {
+                None => ("x", column),
+                Some(output) => ("y", output),
+            };
+            return Err(Error::NotFinite {
+                what,
+                row: usize::try_from(row).unwrap_or(usize::MAX),
+                column,
+                value: f64::from_bits(bits),
+            });
+        }
         let mut entries = self.sample.clone().into_vec();
         entries.sort_unstable();
         let ((d, c), width) = (self.shape, self.width());
@@ -207,6 +236,7 @@ impl Survey {
             let mut parcel = Opened::new(words);
             let [d, c, capacity, count] = parcel.words()?;
             let [seed, rows, dropped, marks] = parcel.words()?;
+            let ([is_large], large) = (parcel.words()?, parcel.words()?);
             let shape = (usize::try_from(d).ok()?, usize::try_from(c).ok()?);
             shape.0.checked_add(shape.1)?;
             let domain = parcel.numbers(shape.0.checked_mul(2)?)?;
@@ -217,6 +247,7 @@ impl Survey {
                 survey.offer(number, values.iter());
             }
             (survey.rows, survey.dropped, survey.marks) = (rows, dropped, marks);
+            survey.large = (is_large == 1).then_some(large);
             survey.domain = domain.as_chunks().0.to_vec();
             parcel.is_empty().then_some(survey)
         };
@@ -272,6 +303,26 @@ mod tests {
             assert!((mean - 2500.0).abs() < 4.0 * error, "{mean}");
         }
         assert!(Survey::unpack(&parts[0].pack()[1..]).is_err());
+    }
+
+    #[test]
+    fn a_value_too_large_to_square_is_named_though_it_is_not_in_the_sample() {
+        let x = Mat::from_fn(
+            5000,
+            2,
+            |i, j| if (i, j) == (4321, 1) { 1e200 } else { i as f64 },
+        );
+        let y = Mat::from_fn(5000, 1, |i, _| if i == 4400 { -1e160 } else { 0.0 });
+        let [mut one, mut other] = [(); 2].map(|()| Survey::new((2, 1), 10, 9));
+        block(&x, &y, 4350, 650, &mut one);
+        block(&x, &y, 0, 4350, &mut other);
+        one.merge(&other.pack()).unwrap();
+        let (inputs, outputs) = names();
+        let message = one.sample((&inputs, &outputs)).unwrap_err().to_string();
+        assert!(
+            message.contains("4321") && message.contains("1e200"),
+            "{message}"
+        );
     }
 
     #[test]
