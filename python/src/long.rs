@@ -153,7 +153,7 @@ pub fn conclude(
             (Some(rows), Some(draft)) => {
                 let mut all = Condensing::new(draft);
                 all.merge(&words(&rows))?;
-                Some(all.finish()?)
+                Some(all.finish(&survey)?)
             }
             _ => None,
         };

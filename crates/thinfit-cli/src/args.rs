@@ -209,10 +209,10 @@ pub struct FitArgs {
     #[arg(long, value_name = "FILE", help_heading = "Method")]
     pub config: Option<PathBuf>,
 
-    /// Save the state of the fit to this file from time to time: of a network method, or of a table too long for memory.
+    /// Save the state of the fit to this file from time to time: of a network method, or of a table that is read in blocks.
     #[arg(long, value_name = "FILE", help_heading = "Running")]
     pub checkpoint: Option<PathBuf>,
-    /// Continue from a saved state, to the same model as if never interrupted; on any number of processes.
+    /// Continue from a saved state, to the same model as if never interrupted, and save on to the same file.
     #[arg(long, value_name = "FILE", help_heading = "Running")]
     pub resume: Option<PathBuf>,
     /// Print the result as one JSON object.

@@ -149,6 +149,17 @@ fn a_fit_goes_on_from_any_state_on_any_number_of_ranks() {
 }
 
 #[test]
+fn a_table_that_changes_between_the_passes_is_refused() {
+    let (mut data, _) = data(20_000);
+    let (_, kept) = on_ranks(&data, 1, &new_state(&data));
+    data.y[(19_999, 0)] += 1e-9;
+    let go_on = |_: &thinfit::Progress<'_>| Control::Continue;
+    let last = kept[kept.len() - 1].clone();
+    let error = Auto::resume_long(last, &data, &Solo, &mut |_| (), &go_on).unwrap_err();
+    assert!(error.to_string().contains("other rows"), "{error}");
+}
+
+#[test]
 fn all_rows_of_a_long_table_count() {
     let (data, f) = data(40_000);
     let model = auto().fit(&data, 3, &|_| Control::Continue).unwrap();

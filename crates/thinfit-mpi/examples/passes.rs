@@ -115,14 +115,14 @@ fn main() {
     let timed = on_threads(threads, || -> Result<[f64; 4]> {
         let start = Instant::now();
         let none = Survey::new((INPUTS, 1), Auto::sample_rows(INPUTS, 1), 1);
-        shared_pass(&table, &ranks, (none, 0), &mut |_, _| Ok(()))?;
+        let survey = shared_pass(&table, &ranks, (none, 0), &mut |_, _| Ok(()))?;
         let (first, told) = (
             start.elapsed().as_secs_f64(),
             *ranks.1.lock().expect("no panic"),
         );
         let start = Instant::now();
         let none = Condensing::new(&draft);
-        shared_pass(&table, &ranks, (none, 0), &mut |_, _| Ok(()))?.finish()?;
+        shared_pass(&table, &ranks, (none, 0), &mut |_, _| Ok(()))?.finish(&survey)?;
         let second = start.elapsed().as_secs_f64();
         Ok([first, told, second, *ranks.1.lock().expect("no panic")])
     });

@@ -260,7 +260,10 @@ fn fit_long(
         table.outputs().join(", "),
         table.inputs().len(),
     ));
-    team.listen("and saving the best so far")?;
+    team.listen(match ranks.size() {
+        1 => "and saving the best so far, if there is a model yet",
+        _ => "all processes; a state that was saved can go on with --resume",
+    })?;
     let observe = |at: &thinfit::Progress<'_>| {
         progress.fit(at, Auto::NAME);
         interrupt::control()
@@ -365,6 +368,12 @@ fn fit(
     memory.allow(&what, method.memory(m, d, c), advice)?;
     let device = placement.device(&method, data, gpu)?;
     announce(data, &device, (team, progress))?;
+    if args.checkpoint.is_some() && !given {
+        progress.note(format!(
+            "by {}, which saves its state; auto does so only for tables that are read in blocks",
+            method.name()
+        ));
+    }
     let checkpoint = args.checkpoint.clone().or(args.resume.clone());
     let checkpoint = checkpoint.map(Checkpoint::new);
     let method = request.method.name();

@@ -177,7 +177,7 @@ impl Auto {
                 }
                 Ok(())
             });
-            rows?.finish()
+            rows?.finish(&state.survey)
         });
         let stopped = || observe(&Progress::fraction(BEFORE)) == Control::Stop;
         let condensed = match condensed {
@@ -313,6 +313,9 @@ impl Auto {
         findings.words = vec![format!(
             "a network predicts unseen rows best: its hidden weights come from {rows} rows, its output weights from all {m}"
         )];
+        for tried in &mut findings.tried {
+            tried.name = format!("{}, of a part, on its rows", tried.name);
+        }
         findings.tried.insert(
             0,
             Tried {

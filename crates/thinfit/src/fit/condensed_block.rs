@@ -4,16 +4,21 @@
 //! is there. So it does not change a bit how the table was cut.
 
 use super::long::{Draft, Leaf, no_rows};
-use crate::Result;
 use crate::data::long::{Block, LEAF};
 use crate::data::pass::Finding;
+use crate::data::survey::Survey;
 use crate::math::parcel::{Opened, Parcel, foreign};
+use crate::model::training_rows::{MARKS, mark};
 use crate::solve::condensed::{Condensed, Tree};
+use crate::{Error, Result};
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// What is left of rows that follow each other: leaves, condensed, and the rows of incomplete ones at both ends.
 #[derive(Default)]
 pub struct CondensedBlock {
+    /// Sum of the marks of all rows, also of those held out.
+    marks: u64,
     /// By their number.
     ends: BTreeMap<u64, Leaf>,
     tree: Tree,
@@ -37,7 +42,15 @@ impl Draft {
         let ends = ends.filter(|(from, to)| from < to);
         let leaf =
             |number: u64| self.leaf(&self.gathered(rows(number * LEAF, (number + 1) * LEAF)));
+        let counted = (0..block.x.nrows())
+            .into_par_iter()
+            .with_min_len(LEAF as usize);
+        let marks = counted.map(|i| match block.is_complete(i) {
+            true => mark(block.values(i)),
+            false => 0,
+        });
         CondensedBlock {
+            marks: marks.reduce(|| 0, |sum, mark| (sum + mark) % MARKS),
             ends: ends
                 .map(|(from, to)| (from / LEAF, self.gathered(rows(from, to))))
                 .collect(),
@@ -52,6 +65,7 @@ impl CondensedBlock {
     /// # Panics
     /// If another one has.
     pub fn followed_by(mut self, next: CondensedBlock, draft: &Draft) -> Self {
+        self.marks = (self.marks + next.marks) % MARKS;
         self.tree.take(next.tree);
         for (number, leaf) in next.ends {
             let whole = match self.ends.remove(&number) {
@@ -93,7 +107,7 @@ impl CondensedBlock {
     /// The rows as words, for another process.
     pub fn pack(&self) -> Vec<u64> {
         let mut parcel = Parcel::default();
-        parcel.words(&[self.ends.len() as u64]);
+        parcel.words(&[self.marks, self.ends.len() as u64]);
         for leaf in self.ends.values() {
             let lengths = [leaf.x.len(), leaf.y.len()].map(|n| n as u64);
             parcel.words(&[leaf.number, leaf.rows]);
@@ -111,8 +125,8 @@ impl CondensedBlock {
     /// Other words.
     pub fn unpack(words: &[u64]) -> Result<Self> {
         let mut parcel = Opened::new(words);
-        let mut ends = || -> Option<BTreeMap<u64, Leaf>> {
-            let [count] = parcel.words()?;
+        let mut ends = || -> Option<(u64, BTreeMap<u64, Leaf>)> {
+            let [marks, count] = parcel.words()?;
             let leaf = |_| {
                 let [number, rows, of_x, of_y] = parcel.words()?;
                 (rows <= LEAF).then_some(())?;
@@ -120,12 +134,13 @@ impl CondensedBlock {
                 let y = parcel.numbers(of_y as usize)?;
                 Some((number, Leaf { number, rows, x, y }))
             };
-            (0..count).map(leaf).collect()
+            let ends = (0..count).map(leaf).collect::<Option<_>>()?;
+            Some((marks % MARKS, ends))
         };
-        let ends = ends().ok_or_else(|| foreign("a condensed block", words))?;
+        let (marks, ends) = ends().ok_or_else(|| foreign("a condensed block", words))?;
         let mut tree = Tree::default();
         tree.unpack(parcel.rest())?;
-        Ok(CondensedBlock { ends, tree })
+        Ok(CondensedBlock { marks, ends, tree })
     }
 }
 
@@ -144,11 +159,18 @@ impl<'a> Condensing<'a> {
         }
     }
 
-    /// All rows, now that there are no others.
+    /// All rows, now that there are no others: those that the first pass has seen.
     ///
     /// # Errors
-    /// No rows.
-    pub fn finish(self) -> Result<Condensed> {
+    /// No rows, or others.
+    pub fn finish(self, survey: &Survey) -> Result<Condensed> {
+        if self.rows.marks != survey.marks() {
+            return Err(Error::Data {
+                what: "table",
+                problem: "the second pass has seen other rows than the first".into(),
+                advice: "fit again, while nobody changes the table",
+            });
+        }
         self.rows.finish(self.draft)
     }
 }

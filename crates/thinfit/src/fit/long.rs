@@ -176,7 +176,7 @@ pub(super) mod tests {
     pub fn condensed(draft: &Draft, table: &dyn LongTable) -> Condensed {
         let none = Condensing::new(draft);
         let rows = shared_pass(table, &Solo, (none, 0), &mut |_, _| Ok(())).unwrap();
-        rows.finish().unwrap()
+        rows.finish(&surveyed(table, 10)).unwrap()
     }
 
     pub fn data(m: usize) -> Dataset {
