@@ -1,9 +1,12 @@
 //! Files that commands write: checks before, and a word after; one rule for all commands.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
+
+/// Bytes that tell what is in a file.
+const HEAD: u64 = 200;
 
 /// A file to write, and the option that gives another one.
 pub type Output<'a> = (&'a Path, &'a str);
@@ -46,6 +49,51 @@ pub fn check_writable((output, option): Output<'_>) -> Result<(), Failure> {
             let found = format!("one that cannot be created ({error})");
             unsuitable(output, option, &found)
         })
+}
+
+/// What a fit writes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    Model,
+    State,
+}
+
+impl Written {
+    /// What a file holds, by its first bytes; none if something else.
+    fn of(head: &str) -> Option<Self> {
+        let mut words = head.trim_start().strip_prefix('{')?.split('"').skip(1);
+        let format = words.next().filter(|word| *word == "format");
+        match format.and(words.nth(1))?.split('/').next()? {
+            "thinfit-state" | "thinfit-long" => Some(Written::State),
+            other => other.starts_with("thinfit").then_some(Written::Model),
+        }
+    }
+
+    /// Refuses a file to write to that holds something else, which would be lost.
+    pub fn check_replaced(self, (output, option): Output<'_>) -> Result<(), Failure> {
+        let mut head = Vec::new();
+        let is_file = std::fs::metadata(output).is_ok_and(|file| file.is_file());
+        // What cannot be read may still be replaced.
+        let read = || {
+            std::fs::File::open(output)?
+                .take(HEAD)
+                .read_to_end(&mut head)
+        };
+        if !is_file || { read }().is_err() || head.is_empty() {
+            return Ok(());
+        }
+        match Written::of(&String::from_utf8_lossy(&head)) {
+            Some(found) if found == self => Ok(()),
+            _ => {
+                let own = match self {
+                    Written::Model => "model",
+                    Written::State => "state of a fit",
+                };
+                let found = format!("one with something else than a {own}, which would be lost");
+                Err(unsuitable(output, option, &found))
+            }
+        }
+    }
 }
 
 /// Refuses a name that promises another kind of file than the text that tables are written as.

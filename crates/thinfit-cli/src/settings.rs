@@ -191,7 +191,7 @@ fn method(args: &FitArgs, layers: &[Map<String, Value>], is_long: bool) -> Resul
         (None, _) => Ok(Auto::NAME.into()),
         (Some(_), None) => Ok("gft-r".into()),
         (Some(network), Some(auto)) => Err(Failure::new(format!(
-            "`{auto}` asks for the best model, {network} is that of one network method; leave one of them out"
+            "`{auto}` is an option of auto, {network} here one of the network methods; leave one of them out"
         ))),
     }
 }

@@ -5,8 +5,9 @@
 mod team;
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use thinfit::pieces::{Ranks, Solo};
-use thinfit::{Block, Control, Dataset, LEAF, LongTable, Mat, Result, Visitor, on_threads};
+use thinfit::{Block, Control, Dataset, Error, LEAF, LongTable, Mat, Result, Visitor, on_threads};
 use thinfit_methods::{Auto, LongState, Predictor};
 
 /// Noisy rows of two inputs that interact, and the function without noise.
@@ -157,6 +158,84 @@ fn a_table_that_changes_between_the_passes_is_refused() {
     let last = kept[kept.len() - 1].clone();
     let error = Auto::resume_long(last, &data, &Solo, &mut |_| (), &go_on).unwrap_err();
     assert!(error.to_string().contains("other rows"), "{error}");
+}
+
+#[test]
+fn a_state_that_somebody_has_changed_is_refused_or_goes_on() {
+    let (data, _) = data(20_000);
+    let (_, kept) = on_ranks(&data, 1, &new_state(&data));
+    let folder = std::env::temp_dir().join(format!("thinfit-changed-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("fit.state");
+    let stop = |_: &thinfit::Progress<'_>| Control::Stop;
+    for (number, state) in kept.iter().enumerate().step_by(3) {
+        state.save(&file).unwrap();
+        let bytes = std::fs::read(&file).unwrap();
+        let (content, _) = bytes.split_last_chunk::<8>().unwrap();
+        let line = content.iter().position(|byte| *byte == b'\n').unwrap();
+        // The head, the lengths after it, and some of the numbers.
+        let places = (0..line).step_by(97).chain(line + 1..line + 160).step_by(9);
+        let places = places.chain((line..content.len()).step_by(content.len() / 9));
+        for place in places {
+            let mut changed = content.to_vec();
+            if let Some(byte) = changed.get_mut(place) {
+                *byte = byte.wrapping_add(1 + (37 * place % 255) as u8);
+            }
+            let sum = thinfit::file::fnv1a(changed.iter().copied());
+            changed.extend(sum.to_le_bytes());
+            std::fs::write(&file, &changed).unwrap();
+            if let Ok(state) = LongState::load(&file)
+                && let Ok((model, _)) = Auto::resume_long(state, &data, &Solo, &mut |_| (), &stop)
+            {
+                let f = model.predict(data.x.as_ref()).unwrap();
+                assert!(f.is_all_finite(), "{place} of state {number}");
+            }
+        }
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// A table whose second pass nobody waits for.
+struct Abandoned(Dataset, AtomicUsize);
+
+impl LongTable for Abandoned {
+    fn inputs(&self) -> &[String] {
+        &self.0.inputs
+    }
+    fn outputs(&self) -> &[String] {
+        &self.0.outputs
+    }
+    fn pass(&self, visitor: &mut dyn Visitor) -> Result<()> {
+        match self.1.fetch_add(1, Ordering::Relaxed) {
+            0 => self.0.pass(visitor),
+            _ => Err(Error::Data {
+                what: "table",
+                problem: "it was stopped".into(),
+                advice: "",
+            }),
+        }
+    }
+}
+
+#[test]
+fn a_fit_that_is_stopped_in_its_second_pass_gives_the_network_of_the_sample() {
+    let (data, f) = data(40_000);
+    let x = data.x.clone();
+    let table = Abandoned(data, AtomicUsize::new(0));
+    let observe = |_: &thinfit::Progress<'_>| match table.1.load(Ordering::Relaxed) {
+        2 => Control::Stop,
+        _ => Control::Continue,
+    };
+    let (model, _) = auto().fit_long(&table, &Solo, 3, &observe).unwrap();
+    assert!(model.record().stopped);
+    let words = &model.record().findings.as_ref().unwrap().words[0];
+    let expected = "its output weights from 30000 of 40000, drawn at random: it was stopped";
+    assert!(words.contains(expected), "{words}");
+    assert!(error(&model, &x, &f) < 0.03);
+    // Who does not stop is told what is wrong with the table.
+    let table = Abandoned(table.0, AtomicUsize::new(0));
+    let fitted = auto().fit_long(&table, &Solo, 3, &|_| Control::Continue);
+    assert!(fitted.unwrap_err().to_string().contains("stopped"));
 }
 
 #[test]

@@ -37,7 +37,9 @@ pub fn named(path: &Path) -> Result<Vec<PathBuf>> {
     files.sort();
     if files.is_empty() {
         let expected = format!("tables ({})", ENDINGS.join(", "));
-        return Err(malformed(path, expected, "none", "give a folder with some"));
+        let advice =
+            "give a folder with some, or a pattern such as 'folder/*/*.csv' for the folders in it";
+        return Err(malformed(path, expected, "none", advice));
     }
     Ok(files)
 }
@@ -91,7 +93,8 @@ impl Files {
         let mut first: Option<Vec<String>> = None;
         // A file that does not fit should not be found after hours.
         for path in &files {
-            if !path.is_file() {
+            let entry = std::fs::metadata(path).map_err(|error| unread(path, error))?;
+            if !entry.is_file() {
                 let found = "a pipe, a device or standard input";
                 return Err(malformed(
                     path,

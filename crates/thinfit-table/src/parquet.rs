@@ -11,7 +11,7 @@ use crate::text::number;
 use crate::words::Words;
 use crate::{Delimiter, Error, Place, Position, Problem, Remedy, Result};
 use bytes::Bytes;
-use parquet::basic::{ConvertedType, LogicalType, Type};
+use parquet::basic::{Compression, ConvertedType, LogicalType, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType};
 use parquet::errors::ParquetError;
@@ -169,6 +169,7 @@ impl Parquet {
             .map_err(|_| ParquetError::General(format!("a group of {rows} rows")))?;
         let schema = self.file.metadata().file_metadata().schema_descr();
         let open = columns.iter().map(|c| {
+            check_packing(group.metadata().column(*c))?;
             self.check_sizes(group.metadata().column(*c))?;
             let nullable = self.meanings[*c].present > 0;
             let pages = Pages::new(group.get_column_page_reader(*c)?, nullable);
@@ -307,6 +308,18 @@ impl Source for Parquet {
             sizes.fold(0, u64::saturating_add)
         });
         sizes.max().unwrap_or(0)
+    }
+}
+
+/// Refuses a column that may unpack to more than it says.
+fn check_packing(column: &ColumnChunkMetaData) -> std::result::Result<(), ParquetError> {
+    match column.compression() {
+        Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::ZSTD(_) => Ok(()),
+        other => {
+            let name = format!("{other:?}");
+            let name = name.split('(').next().unwrap_or_default();
+            Err(ParquetError::General(format!("a column packed by {name}")))
+        }
     }
 }
 

@@ -139,3 +139,15 @@ fn gaps_count_over_all_files() {
     assert_eq!(table.dropped, 2);
     assert_eq!(table.rows, [1, 3]);
 }
+
+#[test]
+fn a_file_that_is_gone_is_not_a_pipe() {
+    let folder = folder("gone", &[("1.csv", b"x,y\n1,2\n")]);
+    let two = [folder.join("1.csv"), folder.join("2.csv")];
+    let error = Reader::open_all(&two, &Options::default()).err().unwrap();
+    let error = error.to_string();
+    assert!(
+        error.contains("2.csv") && error.contains("No such file"),
+        "{error}"
+    );
+}

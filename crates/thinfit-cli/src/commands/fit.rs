@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::long;
 use crate::memory::Memory;
-use crate::output::{Output, check_distinct, check_writable, same_file};
+use crate::output::{Output, Written, check_distinct, check_writable, same_file};
 use crate::progress::Progress;
 use crate::ranks::Team;
 use crate::settings::{self, Asked};
@@ -332,6 +332,9 @@ fn check_files(args: &FitArgs, files: &[PathBuf], output: &Path) -> Result<(), F
     ];
     let outputs: Vec<Output<'_>> = outputs.into_iter().flatten().collect();
     check_distinct(&inputs, &outputs)?;
+    for (output, written) in outputs.iter().zip([Written::Model, Written::State]) {
+        written.check_replaced(*output)?;
+    }
     outputs.into_iter().try_for_each(check_writable)
 }
 

@@ -14,6 +14,7 @@ use crate::columns::{
 use crate::digits::counted;
 use crate::extrapolation::{warn, warn_clipped};
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::memory::Memory;
 use crate::output::{Output, check_distinct, check_table_name, check_writable, tell_written};
 use crate::progress::Progress;
@@ -28,8 +29,8 @@ pub fn block(numbers: usize) -> usize {
     ROWS.min(NUMBERS / numbers.max(1)).max(1)
 }
 
-/// Reads, predicts and writes block by block.
-pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
+/// Reads, predicts and writes block by block; tells whether it was interrupted.
+pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<bool, Failure> {
     let output = args.output.as_deref().map(|path| (path, "-o FILE"));
     let outputs: Vec<Output<'_>> = output.into_iter().collect();
     let files = columns::files(&args.data, &args.more)?;
@@ -50,6 +51,10 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
     let kept = select_also(&mut reader, &keep)?;
     let pool = pool(usize::from(args.threads))?;
     outputs.into_iter().try_for_each(check_writable)?;
+    interrupt::listen(match args.output {
+        Some(_) => "and writing no file",
+        None => "after the rows that are written",
+    })?;
     let mut writer = match &args.output {
         Some(path) => Writer::create(path)?,
         None => Writer::new("standard output", &mut *out),
@@ -92,8 +97,16 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
         gaps.count(&block, rows);
         rows += block.rows;
         progress.rows(rows);
+        if interrupt::asked() {
+            break;
+        }
     }
     progress.finish();
+    // A pipe ends as well where its writer is interrupted.
+    let interrupted = interrupt::asked();
+    if interrupted && args.output.is_some() {
+        return Ok(true);
+    }
     gaps.tell(rows, &Progress::new(args.quiet));
     // What changes how the numbers are to be read is said to quiet users, too.
     match args.outside {
@@ -111,9 +124,9 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
         );
     }
     writer.finish()?;
-    args.output
-        .as_deref()
-        .map_or(Ok(()), |path| tell_written(out, path))
+    let written = args.output.as_deref();
+    written.map_or(Ok(()), |path| tell_written(out, path))?;
+    Ok(interrupted)
 }
 
 /// Rows without a prediction, and cells that were filled in.

@@ -13,8 +13,8 @@ use std::time::Instant;
 use super::*;
 use thinfit::file::fnv1a;
 
-/// What is in the place of every output before the command.
-const OLD: &str = "the old file\n";
+/// What is in the place of every output before the command: a fit replaces only what a fit has written.
+const OLD: &str = "{\"format\":\"thinfit/0\"}\n";
 /// Faults of each command in a usual run.
 const SOME: usize = 24;
 

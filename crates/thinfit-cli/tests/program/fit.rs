@@ -385,3 +385,32 @@ fn means_fill_inputs_and_never_what_is_learned() {
         ],
     );
 }
+
+#[test]
+fn only_a_model_replaces_a_model_and_a_state_a_state() {
+    let folder = fitted("replaced");
+    let fit = with_short(&["fit", "train.csv", "--target=y", "--drop=name"]);
+    let other = "t,u\n1,2\n";
+    write(&folder, "other.csv", other);
+    for (more, found) in [
+        (["-o=other.csv", "--json"], "else than a model"),
+        (["-o=n.json", "--checkpoint=other.csv"], "else than a state"),
+        (
+            ["-o=n.json", "--checkpoint=model.json"],
+            "else than a state",
+        ),
+    ] {
+        let words = [&fit[..], &more].concat();
+        fail(&folder, &words, &[found, "would be lost"]);
+    }
+    assert_eq!(read(&folder, "other.csv"), other);
+    write(&folder, "new.json", "");
+    for _ in 0..2 {
+        succeed(
+            &folder,
+            &[&fit[..], &["-o", "new.json", "--checkpoint=fit.state"]].concat(),
+        );
+    }
+    let state = [&fit[..], &["-o", "fit.state"]].concat();
+    fail(&folder, &state, &["fit.state", "would be lost"]);
+}

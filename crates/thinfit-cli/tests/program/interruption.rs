@@ -138,3 +138,41 @@ fn ctrl_c_saves_the_best_model_and_the_state() {
     );
     assert_eq!(read(&folder, "model.json"), read(&folder, "whole.json"));
 }
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_leaves_no_half_written_predictions() {
+    use std::io::Write;
+    let folder = fitted("interrupted-predictions");
+    let row = "0.1,0.2\n".repeat(100_000);
+    for (more, written) in [(&["-o", "out.csv"][..], false), (&[], true)] {
+        let words = [&["predict", "model.json", "-"], more].concat();
+        // A pipe would be full before anyone reads it.
+        let shown = std::fs::File::create(folder.join("shown.csv")).unwrap();
+        let mut child = program(&folder, &words)
+            .stdin(Stdio::piped())
+            .stdout(shown)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        // All but what a pipe holds is read now, and the rest is on its way.
+        write!(input, "a,b\n{row}").unwrap();
+        let signal = Command::new("kill")
+            .args(["-INT", &child.id().to_string()])
+            .status();
+        assert!(signal.unwrap().success());
+        std::thread::sleep(Duration::from_millis(200));
+        drop(input);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("stopping"));
+        assert_eq!(read(&folder, "shown.csv").lines().count() > 1, written);
+    }
+    let left = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|file| file.unwrap());
+    let mut left: Vec<_> = left.map(|file| file.file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["model.json", "shown.csv", "train.csv"]);
+}

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use thinfit::pieces::{Ranks, Solo, agreed};
 use thinfit::{
-    Activation, Condensed, Condensing, Control, Dataset, Draft, Error, Features, Finding,
+    Activation, Block, Condensed, Condensing, Control, Dataset, Draft, Error, Features, Finding,
     LongTable, Network, Observer, Progress, Record, Survey, Tried, polish_many, shared_pass,
 };
 
@@ -83,6 +83,21 @@ impl Sample {
     /// The first `count` rows.
     fn first(&self, count: usize) -> Dataset {
         self.rows.rows(&(0..count).collect::<Vec<_>>())
+    }
+
+    /// The rows to learn from, condensed for a network.
+    fn condensed(&self, draft: &Draft) -> Result<Condensed> {
+        // Here rows have other numbers, and the judges are not among them.
+        let draft = Draft {
+            held_out: vec![],
+            ..draft.clone()
+        };
+        let rows = Block {
+            first: 0,
+            x: self.rows.x.as_ref(),
+            y: self.rows.y.as_ref(),
+        };
+        draft.condense_block(rows).finish(&draft)
     }
 
     /// The numbers of the judges, sorted.
@@ -267,8 +282,8 @@ impl Auto {
         })
     }
 
-    /// The last piece of [`Auto::fit_long`]: the network with output weights from all rows, which [`Learned::draft`] has condensed,
-    /// or the model of a part where there is none.
+    /// The last piece of [`Auto::fit_long`]: the network with output weights from all rows, which [`Learned::draft`] has condensed, or
+    /// from the sample where a pass over all of them was stopped; the model of a part where there is no draft.
     ///
     /// # Errors
     /// Pieces that do not fit each other, or numbers that are no longer finite.
@@ -285,7 +300,7 @@ impl Auto {
         let mut part = Predictor::from_json(&learned.part, Path::new("the model of a part"))?;
         let record = part.record_mut();
         record.stopped |= learned.stopped;
-        let (Some((draft, rows)), Some(condensed)) = (learned.grown, condensed) else {
+        let Some((draft, rows)) = learned.grown else {
             if !learned.whole {
                 let why = match record.stopped {
                     true => "it was stopped before it saw the others",
@@ -308,10 +323,20 @@ impl Auto {
             ..Record::of(Self::NAME, settings, seed, 0)
         };
         record.describe(described.as_ref());
+        let (condensed, seen) = match condensed {
+            Some(condensed) => (condensed, format!("all {m}")),
+            None => {
+                let sampled = sample.rows.samples();
+                let seen = format!(
+                    "{sampled} of {m}, drawn at random: it was stopped before it saw the others"
+                );
+                (sample.condensed(&draft)?, seen)
+            }
+        };
         let mut model = draft.finish(condensed, survey, (&sample.rows, &sample.judges), record)?;
         let mut findings = part.record().findings.clone().unwrap_or_default();
         findings.words = vec![format!(
-            "a network predicts unseen rows best: its hidden weights come from {rows} rows, its output weights from all {m}"
+            "a network predicts unseen rows best: its hidden weights come from {rows} rows, its output weights from {seen}"
         )];
         for tried in &mut findings.tried {
             tried.name = format!("{}, of a part, on its rows", tried.name);
