@@ -255,9 +255,11 @@ fn all_rows_of_a_long_table_count() {
         .fit(&data.rows(&few), 3, &|_| Control::Continue)
         .unwrap();
     assert!(all < 0.5 * error(&few, &data.x, &f), "{all}");
-    // The reported error and the intervals are those of unseen rows.
+    // The reported error, the noise and the intervals are those of unseen rows.
     let reported = model.record().validation_mse[0].sqrt();
     assert!((reported - 0.3).abs() < 0.02, "{reported}");
+    let noise = model.record().findings.as_ref().unwrap().noise[0];
+    assert!(noise > 0.27 && noise <= reported, "{noise}");
     let interval = model.interval(data.x.as_ref(), 0.9).unwrap();
     let inside = (0..40_000).filter(|&i| {
         let y = data.y[(i, 0)];

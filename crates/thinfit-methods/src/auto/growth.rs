@@ -36,6 +36,8 @@ const FIRST: f64 = 3.0;
 const HOPELESS: f64 = 100.0;
 /// A part that lowers the squared error by less than this share is the last.
 const GAIN: f64 = 0.03;
+/// Squared errors below this share of the variance are no noise.
+const ROUNDING: f64 = 1e-16;
 /// The shares of the work that are done after the first pass and before the last.
 const AFTER: f64 = 0.2;
 const BEFORE: f64 = 0.6;
@@ -351,6 +353,15 @@ impl Auto {
                 mse: model.record.validation_mse.clone(),
             },
         );
+        let unseen = model.record.validation_mse.iter();
+        let unseen = unseen.zip(&model.record.validation_variance);
+        for (noise, (mse, variance)) in findings.noise.iter_mut().zip(unseen) {
+            // What the part took for noise the network may predict.
+            *noise = match *mse > ROUNDING * variance {
+                true => noise.min(mse.sqrt()),
+                false => 0.0,
+            };
+        }
         // Those of the part; the network may know more, and has seen all rows.
         (findings.standard_error, findings.terms) = (vec![], None);
         findings.outliers.clear();
