@@ -144,7 +144,7 @@ pub struct FitArgs {
     /// Which columns are what, and which are left out.
     #[command(flatten)]
     pub columns: ColumnArgs,
-    /// Where to write the model [default: model.json].
+    /// Where to write the model; only another model is replaced [default: model.json].
     #[arg(short, long, alias = "out", value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Column of sample weights; a weight of 2 counts the row twice (networks only).

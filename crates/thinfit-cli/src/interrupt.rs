@@ -1,7 +1,10 @@
-//! Ctrl-C: the first asks the work to stop and keep its results so far, the second ends the program.
+//! Ctrl-C: the first asks the work to stop and keep its results so far, the second ends the program. Where there are no results to
+//! keep, the first ends it and removes what is half written.
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use thinfit::Control;
 
@@ -30,13 +33,35 @@ pub fn leave() -> Result<(), Failure> {
 }
 
 fn hear(first: impl Fn() + Send + 'static) -> Result<(), Failure> {
-    ctrlc::set_handler(move || {
+    set_handler(move || {
         if ASKED.swap(true, Ordering::Relaxed) {
             std::process::exit(i32::from(CODE));
         }
         first();
     })
-    .map_err(|error| Failure::new(format!("cannot listen for Ctrl-C: {error}")))
+}
+
+fn set_handler(handler: impl FnMut() + Send + 'static) -> Result<(), Failure> {
+    ctrlc::set_handler(handler)
+        .map_err(|error| Failure::new(format!("cannot listen for Ctrl-C: {error}")))
+}
+
+/// Removes a half-written file where Ctrl-C ends the program from now on.
+pub fn tidy(half_written: &Path) -> Result<(), Failure> {
+    static FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+    let files = || FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_first = files().is_empty();
+    files().push(half_written.into());
+    if !is_first {
+        return Ok(());
+    }
+    set_handler(move || {
+        for file in files().iter() {
+            // One that is written by now has another name.
+            let _ = std::fs::remove_file(file);
+        }
+        std::process::exit(i32::from(CODE));
+    })
 }
 
 /// Whether the user has asked to stop.

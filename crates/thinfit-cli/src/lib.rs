@@ -90,7 +90,7 @@ fn dispatch(cli: Cli, words: &[OsString], out: &mut impl Write) -> Result<bool, 
     match command {
         Command::Fit(args) => return fit::run(*args, words, memory, out),
         Command::Compare(args) => return compare::run(&args, memory, out),
-        Command::Predict(args) => return predict::run(&args, memory, out),
+        Command::Predict(args) => predict::run(&args, memory, out)?,
         Command::Score(args) => score::run(&args, memory, out)?,
         Command::Inspect(args) => inspect::run(&args, memory, out)?,
         Command::Plot(args) => plot::run(&args, memory, out)?,

@@ -77,8 +77,8 @@ impl<'a> Files<'a> {
         progress: &'a Progress,
     ) -> Result<Option<Self>, Failure> {
         // A state of a long table may go on where there is more memory.
-        let resumed = args.resume.as_deref().is_some_and(LongState::is_in);
-        let alone = ranks.size() == 1 && !resumed;
+        let resumed = args.resume.as_deref().map(LongState::is_in).transpose()?;
+        let alone = ranks.size() == 1 && resumed != Some(true);
         // What cannot be read twice is read once, and of a small file one need not know more.
         let Some(bytes) = size(paths) else {
             return Ok(None);

@@ -1,12 +1,14 @@
 //! Files that commands write: checks before, and a word after; one rule for all commands.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::failure::Failure;
+use thinfit::State;
+use thinfit_methods::{LongState, Predictor};
+use thinfit_table::Writer;
 
-/// Bytes that tell what is in a file.
-const HEAD: u64 = 200;
+use crate::failure::Failure;
+use crate::interrupt;
 
 /// A file to write, and the option that gives another one.
 pub type Output<'a> = (&'a Path, &'a str);
@@ -58,42 +60,31 @@ pub enum Written {
     State,
 }
 
-impl Written {
-    /// What a file holds, by its first bytes; none if something else.
-    fn of(head: &str) -> Option<Self> {
-        let mut words = head.trim_start().strip_prefix('{')?.split('"').skip(1);
-        let format = words.next().filter(|word| *word == "format");
-        match format.and(words.nth(1))?.split('/').next()? {
-            "thinfit-state" | "thinfit-long" => Some(Written::State),
-            other => other.starts_with("thinfit").then_some(Written::Model),
-        }
+/// Refuses a file to write to that holds something else than a fit has written, which would be lost.
+pub fn check_replaced((output, option): Output<'_>, written: Written) -> Result<(), Failure> {
+    let is_file = std::fs::metadata(output).is_ok_and(|file| file.is_file() && file.len() > 0);
+    let (sound, own) = match written {
+        Written::Model => (Predictor::is_in(output)?, "a model"),
+        Written::State => (
+            State::is_in(output)? || LongState::is_in(output)?,
+            "the state of a fit",
+        ),
+    };
+    match is_file && !sound {
+        true => Err(Failure::new(format!(
+            "{}: expected {own} to replace, or no file, found something else, which would be lost; remove it first, or give another \
+             one with {option}",
+            output.display()
+        ))),
+        false => Ok(()),
     }
+}
 
-    /// Refuses a file to write to that holds something else, which would be lost.
-    pub fn check_replaced(self, (output, option): Output<'_>) -> Result<(), Failure> {
-        let mut head = Vec::new();
-        let is_file = std::fs::metadata(output).is_ok_and(|file| file.is_file());
-        // What cannot be read may still be replaced.
-        let read = || {
-            std::fs::File::open(output)?
-                .take(HEAD)
-                .read_to_end(&mut head)
-        };
-        if !is_file || { read }().is_err() || head.is_empty() {
-            return Ok(());
-        }
-        match Written::of(&String::from_utf8_lossy(&head)) {
-            Some(found) if found == self => Ok(()),
-            _ => {
-                let own = match self {
-                    Written::Model => "model",
-                    Written::State => "state of a fit",
-                };
-                let found = format!("one with something else than a {own}, which would be lost");
-                Err(unsuitable(output, option, &found))
-            }
-        }
-    }
+/// Opens a table to write; where Ctrl-C ends the program, nothing is left of it.
+pub fn create_table(path: &Path) -> Result<Writer<'static>, Failure> {
+    let writer = Writer::create(path)?;
+    writer.partial().map_or(Ok(()), interrupt::tidy)?;
+    Ok(writer)
 }
 
 /// Refuses a name that promises another kind of file than the text that tables are written as.

@@ -166,6 +166,7 @@ fn method(args: &FitArgs, layers: &[Map<String, Value>], is_long: bool) -> Resul
             _ => Ok(method),
         };
     }
+    let resumed = args.resume.as_deref().map(LongState::is_in).transpose()?;
     let options = [
         ("--preset", args.preset.is_some()),
         ("--device cuda", args.device.as_deref() == Some("cuda")),
@@ -174,12 +175,7 @@ fn method(args: &FitArgs, layers: &[Map<String, Value>], is_long: bool) -> Resul
             "--checkpoint",
             args.checkpoint.is_some() && args.resume.is_none() && !is_long,
         ),
-        (
-            "--resume",
-            args.resume
-                .as_ref()
-                .is_some_and(|file| !LongState::is_in(file)),
-        ),
+        ("--resume", resumed == Some(false)),
     ];
     let own = Method::Auto(Auto::default());
     let own = |key: &str| own.has(key) || ["seed", "threads"].contains(&key);
@@ -191,7 +187,7 @@ fn method(args: &FitArgs, layers: &[Map<String, Value>], is_long: bool) -> Resul
         (None, _) => Ok(Auto::NAME.into()),
         (Some(_), None) => Ok("gft-r".into()),
         (Some(network), Some(auto)) => Err(Failure::new(format!(
-            "`{auto}` is an option of auto, {network} here one of the network methods; leave one of them out"
+            "`{auto}` belongs to the method auto, but {network} selects a network method; leave one of them out"
         ))),
     }
 }

@@ -244,6 +244,14 @@ impl Predictor {
         }
     }
 
+    /// Whether a file begins like one that [`Predictor::save`] has written, in any version.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn is_in(path: &Path) -> Result<bool> {
+        Ok(Model::is_in(path)? || KernelModel::is_in(path)?)
+    }
+
     /// Writes the model to a file; an interrupted write never leaves half a file.
     ///
     /// # Errors

@@ -37,8 +37,7 @@ pub fn named(path: &Path) -> Result<Vec<PathBuf>> {
     files.sort();
     if files.is_empty() {
         let expected = format!("tables ({})", ENDINGS.join(", "));
-        let advice =
-            "give a folder with some, or a pattern such as 'folder/*/*.csv' for the folders in it";
+        let advice = "give a folder with some, or a pattern such as 'folder/*/*.csv' for tables in its subfolders";
         return Err(malformed(path, expected, "none", advice));
     }
     Ok(files)
@@ -93,8 +92,12 @@ impl Files {
         let mut first: Option<Vec<String>> = None;
         // A file that does not fit should not be found after hours.
         for path in &files {
-            let entry = std::fs::metadata(path).map_err(|error| unread(path, error))?;
-            if !entry.is_file() {
+            let is_input = path == Path::new("-");
+            if is_input
+                || !std::fs::metadata(path)
+                    .map_err(|error| unread(path, error))?
+                    .is_file()
+            {
                 let found = "a pipe, a device or standard input";
                 return Err(malformed(
                     path,

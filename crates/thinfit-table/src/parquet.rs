@@ -311,14 +311,16 @@ impl Source for Parquet {
     }
 }
 
-/// Refuses a column that may unpack to more than it says.
+/// Refuses codecs that are not built in: some of them unpack to more than a column says.
 fn check_packing(column: &ColumnChunkMetaData) -> std::result::Result<(), ParquetError> {
     match column.compression() {
         Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::ZSTD(_) => Ok(()),
         other => {
             let name = format!("{other:?}");
             let name = name.split('(').next().unwrap_or_default();
-            Err(ParquetError::General(format!("a column packed by {name}")))
+            Err(ParquetError::General(format!(
+                "a column packed by {name}, which is not read"
+            )))
         }
     }
 }

@@ -154,6 +154,14 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
+    /// The file that is written until it gets its name.
+    pub fn partial(&self) -> Option<&Path> {
+        match &self.output {
+            Output::File(_, partial) => Some(partial),
+            Output::Other(_) => None,
+        }
+    }
+
     /// Writes what is buffered and gives the file its name.
     ///
     /// # Errors

@@ -140,6 +140,36 @@ pub fn format(text: &str) -> Option<String> {
     header.ok().map(|header| header.format)
 }
 
+/// `family` of a format `family/version`.
+fn family(format: &str) -> Option<&str> {
+    format.split('/').next()
+}
+
+/// Whether a file begins with a field `format` like this one, of any version; one that thinfit has written does. Pipes and devices do not.
+///
+/// # Errors
+/// A file that cannot be read.
+pub fn begins_like(path: &Path, format: &str) -> Result<bool> {
+    // A pipe would wait for a writer.
+    if !std::fs::metadata(path).is_ok_and(|entry| entry.is_file()) {
+        return Ok(false);
+    }
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+    read.map_err(|source| Error::Io {
+        action: "read",
+        path: path.into(),
+        source,
+    })?;
+    let head = String::from_utf8_lossy(&head);
+    let found = || {
+        let mut words = head.trim_start().strip_prefix('{')?.split('"').skip(1);
+        let field = words.next().filter(|word| *word == "format");
+        family(field.and(words.nth(1))?)
+    };
+    Ok(found() == family(format))
+}
+
 /// Reads JSON text whose field `format` is `family/version`; `name` is its file name in errors.
 ///
 /// `flaw` names the first inconsistency of the value read.
@@ -171,7 +201,6 @@ pub fn parse<T: DeserializeOwned>(
         }
     })?;
     if header.format != format {
-        let family = |format: &str| format.split('/').next().map(str::to_owned);
         let advice = if family(&header.format) == family(format) {
             "update thinfit, or fit the model again"
         } else {

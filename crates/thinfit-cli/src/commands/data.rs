@@ -10,7 +10,7 @@ use thinfit_table::Writer;
 use crate::args::DataArgs;
 use crate::failure::Failure;
 use crate::memory::Memory;
-use crate::output::{check_table_name, tell_written};
+use crate::output::{check_table_name, create_table, tell_written};
 use crate::terminal;
 
 /// Names of the built-in problems.
@@ -44,7 +44,7 @@ pub fn run(args: &DataArgs, memory: Memory, out: &mut impl Write) -> Result<(), 
     let mut names = input_names(dim);
     names.push("y".into());
     let mut writer = match &args.output {
-        Some(path) => Writer::create(path)?,
+        Some(path) => create_table(path)?,
         None => Writer::new("standard output", &mut *out),
     };
     writer.names(&names)?;

@@ -12,7 +12,7 @@ use crate::args::{self, DesignArgs};
 use crate::columns::open;
 use crate::failure::Failure;
 use crate::memory::Memory;
-use crate::output::{check_distinct, check_table_name, tell_written};
+use crate::output::{check_distinct, check_table_name, create_table, tell_written};
 use crate::settings::read_toml;
 use crate::terminal;
 
@@ -44,7 +44,7 @@ pub fn run(args: &DesignArgs, memory: Memory, out: &mut impl Write) -> Result<()
     let rows = plan(&space, scheme, args.rows as usize, &taken, args.seed);
     let rows = rows.map_err(|error| Failure::new(format!("--scheme: {error}")))?;
     let mut writer = match &args.output {
-        Some(path) => Writer::create(path)?,
+        Some(path) => create_table(path)?,
         None => Writer::new("standard output", &mut *out),
     };
     let inputs = space.inputs();

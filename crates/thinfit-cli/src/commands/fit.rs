@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::long;
 use crate::memory::Memory;
-use crate::output::{Output, Written, check_distinct, check_writable, same_file};
+use crate::output::{Output, Written, check_distinct, check_replaced, check_writable, same_file};
 use crate::progress::Progress;
 use crate::ranks::Team;
 use crate::settings::{self, Asked};
@@ -327,15 +327,17 @@ fn check_files(args: &FitArgs, files: &[PathBuf], output: &Path) -> Result<(), F
     let inputs = inputs.into_iter().flatten();
     let inputs: Vec<&Path> = inputs.chain(files.iter().map(PathBuf::as_path)).collect();
     let outputs = [
-        Some((output, "-o FILE")),
-        state.map(|state| (state, "--checkpoint FILE")),
+        Some(((output, "-o FILE"), Written::Model)),
+        state.map(|state| ((state, "--checkpoint FILE"), Written::State)),
     ];
-    let outputs: Vec<Output<'_>> = outputs.into_iter().flatten().collect();
-    check_distinct(&inputs, &outputs)?;
-    for (output, written) in outputs.iter().zip([Written::Model, Written::State]) {
-        written.check_replaced(*output)?;
+    let outputs: Vec<(Output<'_>, Written)> = outputs.into_iter().flatten().collect();
+    let files: Vec<Output<'_>> = outputs.iter().map(|(output, _)| *output).collect();
+    check_distinct(&inputs, &files)?;
+    for (output, written) in &outputs {
+        check_replaced(*output, *written)?;
+        check_writable(*output)?;
     }
-    outputs.into_iter().try_for_each(check_writable)
+    Ok(())
 }
 
 /// Fits, from a saved state if there is one.

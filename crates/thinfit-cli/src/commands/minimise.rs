@@ -14,7 +14,9 @@ use crate::args::MinimiseArgs;
 use crate::digits::{counted, six_digits, two_digits};
 use crate::failure::Failure;
 use crate::memory::Memory;
-use crate::output::{Output, check_distinct, check_table_name, check_writable, tell_all_written};
+use crate::output::{
+    Output, check_distinct, check_table_name, check_writable, create_table, tell_all_written,
+};
 use crate::picture::{check_format, save_as};
 
 /// Points of a front that are printed; a file has all.
@@ -75,7 +77,7 @@ pub fn run(args: &MinimiseArgs, memory: Memory, out: &mut impl Write) -> Result<
     }
     let found = front(&region, &goals, args.seed)?;
     if let Some(path) = &args.output {
-        let mut writer = Writer::create(path)?;
+        let mut writer = create_table(path)?;
         write_front(&mut writer, &found)?;
         writer.finish()?;
     }
@@ -197,7 +199,7 @@ pub fn cell(value: &Value) -> Cell<'_> {
 
 /// Writes the minimum and those that are about as good, the best first.
 fn write_minima(path: &Path, found: &Optimum) -> Result<(), Failure> {
-    let mut writer = Writer::create(path)?;
+    let mut writer = create_table(path)?;
     let columns = found.best.point.0.iter().map(|(name, _)| name.clone());
     let mut names: Vec<String> = columns.chain([found.output.clone()]).collect();
     if found.best.interval.is_some() {

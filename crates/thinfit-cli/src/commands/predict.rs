@@ -14,9 +14,10 @@ use crate::columns::{
 use crate::digits::counted;
 use crate::extrapolation::{warn, warn_clipped};
 use crate::failure::Failure;
-use crate::interrupt;
 use crate::memory::Memory;
-use crate::output::{Output, check_distinct, check_table_name, check_writable, tell_written};
+use crate::output::{
+    Output, check_distinct, check_table_name, check_writable, create_table, tell_written,
+};
 use crate::progress::Progress;
 use crate::terminal;
 
@@ -29,8 +30,8 @@ pub fn block(numbers: usize) -> usize {
     ROWS.min(NUMBERS / numbers.max(1)).max(1)
 }
 
-/// Reads, predicts and writes block by block; tells whether it was interrupted.
-pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<bool, Failure> {
+/// Reads, predicts and writes block by block.
+pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
     let output = args.output.as_deref().map(|path| (path, "-o FILE"));
     let outputs: Vec<Output<'_>> = output.into_iter().collect();
     let files = columns::files(&args.data, &args.more)?;
@@ -51,12 +52,8 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<b
     let kept = select_also(&mut reader, &keep)?;
     let pool = pool(usize::from(args.threads))?;
     outputs.into_iter().try_for_each(check_writable)?;
-    interrupt::listen(match args.output {
-        Some(_) => "and writing no file",
-        None => "after the rows that are written",
-    })?;
     let mut writer = match &args.output {
-        Some(path) => Writer::create(path)?,
+        Some(path) => create_table(path)?,
         None => Writer::new("standard output", &mut *out),
     };
     let (progress, mut rows) = (Progress::counting(args.quiet), 0);
@@ -97,16 +94,8 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<b
         gaps.count(&block, rows);
         rows += block.rows;
         progress.rows(rows);
-        if interrupt::asked() {
-            break;
-        }
     }
     progress.finish();
-    // A pipe ends as well where its writer is interrupted.
-    let interrupted = interrupt::asked();
-    if interrupted && args.output.is_some() {
-        return Ok(true);
-    }
     gaps.tell(rows, &Progress::new(args.quiet));
     // What changes how the numbers are to be read is said to quiet users, too.
     match args.outside {
@@ -124,9 +113,9 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<b
         );
     }
     writer.finish()?;
-    let written = args.output.as_deref();
-    written.map_or(Ok(()), |path| tell_written(out, path))?;
-    Ok(interrupted)
+    args.output
+        .as_deref()
+        .map_or(Ok(()), |path| tell_written(out, path))
 }
 
 /// Rows without a prediction, and cells that were filled in.

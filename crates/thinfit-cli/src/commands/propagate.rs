@@ -14,7 +14,9 @@ use crate::commands::minimise::output_indices;
 use crate::digits::{column_width, counted, six_digits, two_digits};
 use crate::failure::Failure;
 use crate::memory::Memory;
-use crate::output::{Output, check_distinct, check_table_name, check_writable, tell_all_written};
+use crate::output::{
+    Output, check_distinct, check_table_name, check_writable, create_table, tell_all_written,
+};
 use crate::picture::{check_format, save_as};
 use crate::progress::Progress;
 use crate::settings::read_toml;
@@ -72,7 +74,7 @@ pub fn run(args: &PropagateArgs, memory: Memory, out: &mut impl Write) -> Result
         .iter()
         .try_for_each(|output| check_writable(*output))?;
     let factors = Factor::all(&model);
-    let mut writer = args.output.as_deref().map(Writer::create).transpose()?;
+    let mut writer = args.output.as_deref().map(create_table).transpose()?;
     if let Some(writer) = &mut writer {
         let columns = factors.iter().map(|factor| factor.name.clone());
         let names: Vec<String> = columns.chain(model.outputs().to_vec()).collect();

@@ -12,7 +12,7 @@ use crate::args::{self, SuggestArgs};
 use crate::columns::{match_inputs, open, read};
 use crate::failure::Failure;
 use crate::memory::Memory;
-use crate::output::{check_distinct, check_table_name, tell_written};
+use crate::output::{check_distinct, check_table_name, create_table, tell_written};
 use crate::terminal;
 
 /// Chooses the rows and writes the table.
@@ -45,7 +45,7 @@ pub fn run(args: &SuggestArgs, memory: Memory, out: &mut impl Write) -> Result<(
     let taken = taken.as_ref().subcols(0, d);
     let rows = suggest(&model, &ranges, goal, args.rows as usize, taken, args.seed)?;
     let mut writer = match &args.output {
-        Some(path) => Writer::create(path)?,
+        Some(path) => create_table(path)?,
         None => Writer::new("standard output", &mut *out),
     };
     let factors = ranges.factors();

@@ -393,11 +393,14 @@ fn only_a_model_replaces_a_model_and_a_state_a_state() {
     let other = "t,u\n1,2\n";
     write(&folder, "other.csv", other);
     for (more, found) in [
-        (["-o=other.csv", "--json"], "else than a model"),
-        (["-o=n.json", "--checkpoint=other.csv"], "else than a state"),
+        (["-o=other.csv", "--json"], "expected a model"),
+        (
+            ["-o=n.json", "--checkpoint=other.csv"],
+            "expected the state",
+        ),
         (
             ["-o=n.json", "--checkpoint=model.json"],
-            "else than a state",
+            "expected the state",
         ),
     ] {
         let words = [&fit[..], &more].concat();

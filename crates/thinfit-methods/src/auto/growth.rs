@@ -15,7 +15,8 @@ use std::path::Path;
 use thinfit::pieces::{Ranks, Solo, agreed};
 use thinfit::{
     Activation, Block, Condensed, Condensing, Control, Dataset, Draft, Error, Features, Finding,
-    LongTable, Network, Observer, Progress, Record, Survey, Tried, polish_many, shared_pass,
+    LongTable, Network, Observer, Progress, Record, Survey, TrainingRows, Tried, polish_many,
+    shared_pass,
 };
 
 /// Rows that judge, at most: enough for one per cent of their error.
@@ -317,25 +318,32 @@ impl Auto {
             }
             return Ok(part);
         };
-        let (described, sample) = (sample.x.clone(), Sample::new(&sample, numbers));
+        let (all, sample) = (&sample, Sample::new(&sample, numbers));
         let settings = serde_json::to_value(self).expect("settings are finite numbers");
         let mut record = Record {
             chosen_by: Some("validation".into()),
-            stopped: learned.stopped,
+            stopped: learned.stopped || condensed.is_none(),
             ..Record::of(Self::NAME, settings, seed, 0)
         };
-        record.describe(described.as_ref());
-        let (condensed, seen) = match condensed {
-            Some(condensed) => (condensed, format!("all {m}")),
+        record.describe(all.x.as_ref());
+        let (rest, held_out) = (&sample.rows, &sample.judges);
+        let mut seen = format!("all {m}");
+        let mut model = match condensed {
+            Some(condensed) => draft.finish(condensed, survey, (rest, held_out), record)?,
             None => {
-                let sampled = sample.rows.samples();
-                let seen = format!(
-                    "{sampled} of {m}, drawn at random: it was stopped before it saw the others"
-                );
-                (sample.condensed(&draft)?, seen)
+                let condensed = sample.condensed(&draft)?;
+                let mut model = draft.finish(condensed, survey, (rest, held_out), record)?;
+                model.record.samples = all.samples();
+                model.record.rows = Some(TrainingRows::new(all));
+                if (all.samples() as u64) < m {
+                    seen = format!(
+                        "a random sample of {}: the pass over all {m} was stopped",
+                        all.samples()
+                    );
+                }
+                model
             }
         };
-        let mut model = draft.finish(condensed, survey, (&sample.rows, &sample.judges), record)?;
         let mut findings = part.record().findings.clone().unwrap_or_default();
         findings.words = vec![format!(
             "a network predicts unseen rows best: its hidden weights come from {rows} rows, its output weights from {seen}"
@@ -362,7 +370,7 @@ impl Auto {
                 false => 0.0,
             };
         }
-        // Those of the part; the network may know more, and has seen all rows.
+        // Those of the part; the network may know more, and has seen more rows.
         (findings.standard_error, findings.terms) = (vec![], None);
         findings.outliers.clear();
         model.record.findings = Some(findings);

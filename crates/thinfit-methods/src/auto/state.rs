@@ -5,9 +5,8 @@
 use super::{Auto, Learned};
 use crate::Result;
 use serde::{Deserialize, Serialize};
-use std::io::Read;
 use std::path::Path;
-use thinfit::file::{fnv1a, read_whole, write_whole};
+use thinfit::file::{begins_like, fnv1a, read_whole, write_whole};
 use thinfit::pieces::{Ranks, texts};
 use thinfit::{Error, Finding, LEAF, Survey};
 
@@ -149,14 +148,12 @@ impl LongState {
         write_whole(path, &bytes)
     }
 
-    /// Whether a file begins like one that [`LongState::save`] has written.
-    pub fn is_in(path: &Path) -> bool {
-        let start = format!("{{\"format\":\"{FORMAT}\"");
-        let mut found = vec![0; start.len()];
-        // A pipe would wait for a writer.
-        let is_file = std::fs::metadata(path).is_ok_and(|entry| entry.is_file());
-        let read = || std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut found));
-        is_file && { read }().is_ok() && found == start.as_bytes()
+    /// Whether a file begins like one that [`LongState::save`] has written, in any version.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn is_in(path: &Path) -> Result<bool> {
+        begins_like(path, FORMAT)
     }
 
     /// Reads a state from a file.

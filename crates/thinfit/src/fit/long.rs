@@ -103,7 +103,7 @@ impl Draft {
         Condensed::leaf(self.activation, Form::Real, &rows, planes)
     }
 
-    /// The network with the output weights of all rows: `held_out` are the rows that the pass has left out, `sample` some of the others, and
+    /// The network with the output weights of condensed rows, all of the survey but `held_out`; `sample` are some of them, and
     /// `record` says how the hidden weights were found.
     ///
     /// # Errors

@@ -4,7 +4,7 @@
 //! first field: a thin network is small, and every language reads JSON. `prediction` evaluates it.
 
 use crate::data::Scaler;
-use crate::file::{LARGEST, parse, read_json, write_whole};
+use crate::file::{LARGEST, begins_like, parse, read_json, write_whole};
 use crate::math::row_list;
 use crate::model::record::Record;
 use crate::model::uncertainty::Uncertainty;
@@ -264,6 +264,14 @@ impl Model {
         let flaw = checks.iter().find(|check| !check.0).map(|check| check.1);
         let columns = (&self.inputs[..], &self.outputs[..]);
         flaw.or_else(|| self.record.flaw(columns, self.encoding.as_ref()))
+    }
+
+    /// Whether a file begins like one that [`Model::save`] has written, in any version.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn is_in(path: &Path) -> Result<bool> {
+        begins_like(path, FORMAT)
     }
 
     /// Writes the model to a file, under a temporary name first, so that there is never half a file.

@@ -4,7 +4,7 @@ use super::phases::Check;
 use super::step::{Batch, Snapshot};
 use crate::config::{Config, Training};
 use crate::data::Dataset;
-use crate::file::{Header, fnv1a, quoted, read_whole, write_whole};
+use crate::file::{Header, begins_like, fnv1a, quoted, read_whole, write_whole};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -38,6 +38,14 @@ impl State {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let text = serde_json::to_string(self).expect("a state holds only strings and numbers");
         write_whole(path.as_ref(), text.as_bytes())
+    }
+
+    /// Whether a file begins like one that [`State::save`] has written, in any version.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn is_in(path: &Path) -> Result<bool> {
+        begins_like(path, FORMAT)
     }
 
     /// Reads a state from a file.

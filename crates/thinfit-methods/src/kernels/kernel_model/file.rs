@@ -4,7 +4,7 @@ use super::KernelModel;
 use crate::Result;
 use faer::Mat;
 use std::path::Path;
-use thinfit::file::{LARGEST, parse, read_json, write_whole};
+use thinfit::file::{LARGEST, begins_like, parse, read_json, write_whole};
 
 /// Name of the file format.
 pub(crate) const FAMILY: &str = "thinfit-kernel/";
@@ -63,6 +63,14 @@ impl KernelModel {
         let flaw = checks.iter().find(|check| !check.0).map(|check| check.1);
         let columns = (&self.inputs[..], &self.outputs[..]);
         flaw.or_else(|| self.record.flaw(columns, self.encoding.as_ref()))
+    }
+
+    /// Whether a file begins like one that [`KernelModel::save`] has written, in any version.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn is_in(path: &Path) -> Result<bool> {
+        begins_like(path, FORMAT)
     }
 
     /// Writes the model to a file; an interrupted write never leaves half a file.
