@@ -1,5 +1,5 @@
-# Ten times: a rank of a fit that saves its state is killed (-9) at a random moment; the fit then goes on from the state with another number of
-# ranks, and gives the bytes of a fit that nobody interrupted.
+# Ten times: a rank of a fit that saves its state is killed (-9) at a random moment; the fit then goes on from the state with a number of
+# ranks drawn anew, and gives the bytes of a fit that nobody interrupted.
 import os, random, signal, subprocess, sys, time
 program, table = sys.argv[1:]
 def command(ranks, out, *more):
