@@ -54,7 +54,7 @@ pub fn check_writable((output, option): Output<'_>) -> Result<(), Failure> {
 }
 
 /// What a fit writes.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub enum Written {
     Model,
     State,

@@ -92,12 +92,11 @@ impl Files {
         let mut first: Option<Vec<String>> = None;
         // A file that does not fit should not be found after hours.
         for path in &files {
-            let is_input = path == Path::new("-");
-            if is_input
-                || !std::fs::metadata(path)
-                    .map_err(|error| unread(path, error))?
-                    .is_file()
-            {
+            let is_file = path != Path::new("-") && {
+                let entry = std::fs::metadata(path).map_err(|error| unread(path, error))?;
+                entry.is_file()
+            };
+            if !is_file {
                 let found = "a pipe, a device or standard input";
                 return Err(malformed(
                     path,

@@ -474,7 +474,8 @@ fn files_that_cannot_be_opened_say_why() {
     // A folder stands for the tables in it.
     let empty = folder.join(format!("thinfit-empty-{}", std::process::id()));
     std::fs::create_dir_all(&empty).unwrap();
-    assert!(message(&empty).contains("found none; give a folder with some, or a pattern"));
+    let expected = "found none; give a folder with some, or a pattern such as 'folder/*/*.csv' for tables in its subfolders";
+    assert!(message(&empty).ends_with(expected));
     std::fs::remove_dir(&empty).unwrap();
     let absent = folder.join("there-is-no-such-file.csv");
     assert!(message(&absent).starts_with(&format!("cannot read {}: ", absent.display())));
