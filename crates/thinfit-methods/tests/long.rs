@@ -263,6 +263,12 @@ fn all_rows_of_a_long_table_count() {
     assert!((reported - 0.3).abs() < 0.02, "{reported}");
     let noise = model.record().findings.as_ref().unwrap().noise[0];
     assert!(noise > 0.27 && noise <= reported, "{noise}");
+    // A mean of 10,000 squares of even noise, and what the model may be wrong by where noise hides it.
+    let error = model.record().findings.as_ref().unwrap().standard_error[0];
+    assert!(
+        (error / (0.09 * 0.8f64.sqrt() / 100.0) - 1.0).abs() < 0.1,
+        "{error}"
+    );
     let interval = model.interval(data.x.as_ref(), 0.9).unwrap();
     let inside = (0..40_000).filter(|&i| {
         let y = data.y[(i, 0)];

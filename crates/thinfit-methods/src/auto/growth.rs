@@ -7,6 +7,7 @@
 
 use super::network::{Bank, KAPPA, scaled_fit};
 use super::plan::{Plan, long_step, polish};
+use super::samples::OutOfFold;
 use super::{Auto, CLEAN, LongState, model_rows};
 use crate::{Predictor, Result};
 use faer::Mat;
@@ -370,8 +371,13 @@ impl Auto {
                 false => 0.0,
             };
         }
+        findings.standard_error = OutOfFold {
+            residual: &held_out.y - model.predict(held_out.x.as_ref())?,
+            deviation: Mat::zeros(0, 0),
+        }
+        .standard_error();
         // Those of the part; the network may know more, and has seen more rows.
-        (findings.standard_error, findings.terms) = (vec![], None);
+        findings.terms = None;
         findings.outliers.clear();
         model.record.findings = Some(findings);
         Ok(model.into())
