@@ -16,6 +16,8 @@ use thinfit::Result;
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Noise {
     Normal(f64),
+    /// Normal, and all there is: the level is the deviation itself.
+    Alone(f64),
     /// Normal, but one value in fifty is ten deviations of f away, up or down.
     Outliers(f64),
     /// Student's law with three degrees of freedom, of the variance of the normal one.
@@ -89,6 +91,35 @@ impl Stress {
         all
     }
 
+    /// Tables whose outputs are noise alone: no input tells anything about them.
+    pub fn null() -> Vec<Stress> {
+        let mut tables = Vec::new();
+        for rows in [15, 20, 40, 80, 150, 300] {
+            for inputs in [5, 20, 50, 200, 500] {
+                let name = format!("null-{inputs}");
+                let noise = Noise::Alone(1.0);
+                tables.push(Stress::new(name, rows, noise, cube(inputs), |_| 0.0));
+            }
+        }
+        tables
+    }
+
+    /// Tables in which two inputs act together and all others are idle.
+    pub fn idle() -> Vec<Stress> {
+        let product = |x: &[f64]| 10.0 * (std::f64::consts::PI * x[0] * x[1]).sin();
+        let mut tables = Vec::new();
+        for inputs in [10, 20, 42, 100] {
+            for (rows, level) in [60, 100, 200]
+                .into_iter()
+                .flat_map(|m| [(m, 0.1), (m, 0.5)])
+            {
+                let (name, noise) = (format!("idle-{inputs}"), Noise::Normal(level));
+                tables.push(Stress::new(name, rows, noise, cube(inputs), product));
+            }
+        }
+        tables
+    }
+
     fn new(
         name: impl Into<String>,
         rows: usize,
@@ -110,6 +141,7 @@ impl Stress {
     pub fn level(&self) -> f64 {
         match self.noise {
             Noise::Normal(level)
+            | Noise::Alone(level)
             | Noise::Outliers(level)
             | Noise::Heavy(level)
             | Noise::Growing(level) => level,
@@ -128,7 +160,10 @@ impl Stress {
         };
         let train = self.sample(self.rows, self.repeats, &mut stream(4));
         let test = self.sample(FRESH, 1, &mut stream(5));
-        let scale = deviation(&test.y);
+        let scale = match self.noise {
+            Noise::Alone(_) => 1.0,
+            _ => deviation(&test.y),
+        };
         let mut rng = stream(6);
         let mut observed = |sample: &Sample| {
             Mat::from_fn(sample.y.nrows(), 1, |i, _| {
@@ -161,7 +196,7 @@ impl Noise {
     /// One value, in deviations of f, at a row with this first input.
     fn draw(self, first: f64, rng: &mut Rng) -> f64 {
         match self {
-            Noise::Normal(level) => level * normal(rng),
+            Noise::Normal(level) | Noise::Alone(level) => level * normal(rng),
             Noise::Outliers(level) => {
                 let (value, share) = (level * normal(rng), rng.random::<f64>());
                 match share {

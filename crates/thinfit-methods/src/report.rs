@@ -3,7 +3,7 @@
 use crate::{Factor, Predictor};
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use thinfit::{Findings, Record};
+use thinfit::{Caution, Findings, Record};
 
 /// Inputs without an effect that are named; of more, those with an effect are.
 const MOST_IDLE: usize = 12;
@@ -42,6 +42,9 @@ impl Predictor {
                     .as_ref()
                     .and_then(|found| found.tried.first());
                 let name = best.map_or(&record.method, |best| &best.name);
+                if record.findings.as_ref().is_some_and(|found| found.is_mean) {
+                    return name.clone();
+                }
                 format!("{name}, a kernel at each sample")
             }
         }
@@ -56,11 +59,7 @@ impl Predictor {
             self.parameters(),
             record.samples
         );
-        let rows = record.validation_samples;
-        let held_out = match rows == record.samples {
-            true => format!("on the {rows} rows, each left out in turn"),
-            false => format!("on {rows} rows that the model had not seen"),
-        };
+        let held_out = self.validation();
         for (o, name) in self.outputs().iter().enumerate() {
             let errors = (record.validation_mse.get(o)).zip(record.validation_variance.get(o));
             let _ = match errors {
@@ -70,13 +69,30 @@ impl Predictor {
                 ),
                 Some((mse, variance)) => writeln!(
                     text,
-                    "{name}: rmse {}, r² {} {held_out}",
+                    "{name}: rmse {}, r² {}, {held_out}",
                     with_error(record, o, *mse),
                     r2_digits(explained(*mse, *variance)),
                 ),
             };
         }
         text + &self.findings().unwrap_or_default()
+    }
+
+    /// How the errors in the record were measured.
+    pub fn validation(&self) -> String {
+        let record = self.record();
+        let rows = record.validation_samples;
+        match record.findings.as_ref().filter(|found| found.folds > 0) {
+            Some(found) if found.nested => format!(
+                "{}-fold nested cross-validation on {rows} rows",
+                found.folds
+            ),
+            Some(found) => format!("{}-fold cross-validation on {rows} rows", found.folds),
+            None if rows < record.samples => {
+                format!("{rows} held-out rows (also used to select the model)")
+            }
+            None => format!("cross-validation on {rows} rows (also used to select the settings)"),
+        }
     }
 
     /// What a fit without settings found out about the data: in words, then noise, inputs that matter, outliers and the
@@ -96,12 +112,15 @@ impl Predictor {
         };
         let mut lines = found.words.clone();
         lines.extend(self.structure(found));
-        for (name, &noise) in self.outputs().iter().zip(&found.noise) {
-            if noise > 0.0 {
-                let noise = four_digits(noise);
-                lines.push(format!("noise of {name}: {noise}, as this model sees it"));
+        for (name, ends) in self.outputs().iter().zip(&found.noise_range) {
+            if ends[0] > 0.0 {
+                let [low, high] = ends.map(two_digits);
+                lines.push(format!(
+                    "noise of {name}: standard deviation {low} to {high}"
+                ));
             }
         }
+        lines.extend(found.cautions.iter().map(caution));
         if !found.outliers.is_empty() {
             let rows: Vec<String> = found.outliers.iter().map(|i| (i + 1).to_string()).collect();
             lines.push(format!("outliers set aside: rows {}", rows.join(", ")));
@@ -185,6 +204,29 @@ impl Predictor {
                 let _ = write!(text, "{:>width$}", four_digits(mse.sqrt()));
             }
             text.push('\n');
+        }
+    }
+}
+
+/// A caution in words.
+fn caution(caution: &Caution) -> String {
+    match caution {
+        Caution::ShuffledFit { r2 } => format!(
+            "the same procedure reaches r² {} on shuffled outputs: the reported error was raised by as much",
+            two_digits(*r2)
+        ),
+        Caution::NearRepeats { rows } => {
+            format!("{rows} rows nearly repeat others; such rows share a fold")
+        }
+        Caution::Clusters { count } => format!(
+            "the inputs form {count} clusters: the error in a new cluster may be larger; --groups with a column that names them measures it"
+        ),
+        Caution::OrderedRows { correlation } => format!(
+            "held-out errors of consecutive rows correlate ({}): if the rows are a series, the error is larger beyond it; --groups with a column of periods measures it",
+            two_digits(*correlation)
+        ),
+        Caution::NotNested => {
+            "the search was not repeated without each fold, and rows are few for their inputs: the error is optimistic".into()
         }
     }
 }
@@ -278,6 +320,8 @@ mod tests {
         model.record.findings = Some(Findings {
             standard_error: vec![0.004],
             noise: vec![0.125],
+            noise_range: vec![[0.11, 0.14]],
+            cautions: vec![Caution::Clusters { count: 7 }],
             inputs: vec![0, 2],
             terms: Some(vec![vec![0], vec![2]]),
             outliers: vec![4],
@@ -286,12 +330,14 @@ mod tests {
                 mse: vec![0.04],
             }],
             words: vec!["more rows would help".into()],
+            ..Findings::default()
         });
         let report = Predictor::from(model).report();
         for words in [
             "the winner, a kernel at each sample",
             "y: rmse 0.2000 ± 0.010",
-            "noise of y: 0.1250",
+            "noise of y: standard deviation 0.11 to 0.14",
+            "form 7 clusters",
             "the effect of x2",
             "the function is a sum of terms: f(x1) + f(x3)",
             "outliers set aside: rows 5",

@@ -94,6 +94,10 @@ fn only_the_lowest_error_is_called_the_best() {
             model.words(),
             &model.record().findings.as_ref().unwrap().tried,
         );
+        // What is not clearly better than the mean gives way to it.
+        if model.record().findings.as_ref().unwrap().is_mean {
+            continue;
+        }
         let lowest = tried.iter().all(|other| tried[0].mse[0] <= other.mse[0]);
         let best = words[0].contains("predicts unseen rows best");
         assert!(lowest || !best, "{words:?} {tried:?}");

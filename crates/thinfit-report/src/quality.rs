@@ -1,7 +1,7 @@
 //! How good the model is on rows that it had not seen, in words and numbers.
 
 use serde::Serialize;
-use thinfit_methods::{Auto, Predictor, explained, four_digits, rmse_error, two_digits};
+use thinfit_methods::{Predictor, explained, four_digits, rmse_error, two_digits};
 
 /// The quality of one output.
 #[derive(Serialize)]
@@ -41,13 +41,10 @@ pub(crate) fn quality(model: &Predictor, o: usize) -> Quality {
         rmse_error(record, o).map(two_digits),
     );
     let sure = sure.map_or(String::new(), |error| format!(" ± {error}"));
-    let rows = record.validation_samples;
-    let mut words = vec![match rows == record.samples {
-        true => format!(
-            "In cross-validation, with each of the {rows} rows left out in turn, the RMS error is {rmse}{sure}."
-        ),
-        false => format!("On {rows} rows that it had not seen, the RMS error is {rmse}{sure}."),
-    }];
+    let mut words = vec![format!(
+        "The RMS error is {rmse}{sure}, by {}.",
+        model.validation()
+    )];
     if variance > 0.0 {
         words.push(match mse < variance {
             true => format!(
@@ -56,9 +53,6 @@ pub(crate) fn quality(model: &Predictor, o: usize) -> Quality {
             ),
             false => "That is no better than always predicting the mean.".into(),
         });
-    }
-    if record.method == Auto::NAME {
-        words.push("The same rows chose between the candidates, so the true error is probably slightly larger.".into());
     }
     let mut table = vec![("this model".into(), format!("{rmse}{sure}"))];
     if let Some(linear) = record.validation_linear.get(o) {

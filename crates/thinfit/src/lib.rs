@@ -102,11 +102,11 @@ pub use fit::{
 };
 pub use math::digits::six_digits;
 pub use math::{elementary, row_list};
-pub use model::findings::{Findings, Tried};
+pub use model::findings::{Caution, Findings, Tried};
 pub use model::model::{Deviation, Model};
 pub use model::record::Record;
 pub use model::training_rows::{Recognised, TrainingRows};
-pub use model::uncertainty::Uncertainty;
+pub use model::uncertainty::{Uncertainty, conformal_quantile};
 pub use network::{Activation, Evaluator, Feature, Network, Variation};
 pub use sensitivity::{Moments, Sampled, Sensitivity};
 pub use solve::{Condensed, Form, OutputWeights, Ridge, linear_leave_one_out};

@@ -453,16 +453,7 @@ fn write_report(
         (false, true) => "cut short by the clock; best fit of",
         (false, false) => "fitted",
     };
-    let (kind, held_out) = (
-        model.kind(),
-        match model {
-            _ if result.method == Auto::NAME => {
-                "rows, each predicted by models that had not seen it (they chose between candidates)"
-            }
-            Predictor::Network(_) => "rows that trained no neuron (they chose between candidates)",
-            Predictor::Kernel(_) => "samples held out in turn (they may have chosen the settings)",
-        },
-    );
+    let kind = model.kind();
     writeln!(
         out,
         "{fitted} {} in {:.1} s{} from {} samples{gaps}: {kind}, {} parameters\n",
@@ -479,7 +470,7 @@ fn write_report(
         )?;
         return Ok(());
     };
-    writeln!(out, "on {} {held_out}:\n", validation.rows)?;
+    writeln!(out, "{}:\n", model.validation())?;
     write_errors(out, result.outputs, validation)?;
     if let Some(findings) = model.findings() {
         write!(out, "\n{findings}")?;

@@ -23,10 +23,12 @@ const STRUCTURED: [&str; 9] = [
 ];
 
 /// Names of the groups.
-pub const GROUPS: [&str; 8] = [
+pub const GROUPS: [&str; 10] = [
     "clean",
     "noise",
     "odd",
+    "null",
+    "idle",
     "paper",
     "uci",
     "coverage",
@@ -105,15 +107,19 @@ impl Case {
             noise: 0.0,
             source: Source::Column(column),
         }));
-        if group == "odd" {
-            cases.extend(Stress::all().into_iter().map(|table| Case {
-                group,
-                problem: table.name.clone(),
-                rows: table.rows,
-                noise: table.level(),
-                source: Source::Stress(table),
-            }));
-        }
+        let tables = match group {
+            "odd" => Stress::all(),
+            "null" => Stress::null(),
+            "idle" => Stress::idle(),
+            _ => Vec::new(),
+        };
+        cases.extend(tables.into_iter().map(|table| Case {
+            group,
+            problem: table.name.clone(),
+            rows: table.rows,
+            noise: table.level(),
+            source: Source::Stress(table),
+        }));
         cases.retain(|case| sizes.is_empty() || sizes.contains(&case.rows));
         Ok(cases)
     }

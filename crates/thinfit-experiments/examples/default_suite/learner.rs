@@ -34,6 +34,8 @@ pub struct Judged {
     pub mse: f64,
     /// Mean squared error that the fit reports.
     pub reported: Option<f64>,
+    /// Mean squared error of the mean, by the same report.
+    pub variance: Option<f64>,
     /// What the report estimates: the mean squared error on fresh rows with their noise.
     pub observed_mse: f64,
     /// Share of fresh rows inside the interval, and its mean width, at each probability.
@@ -85,6 +87,7 @@ impl Learner {
             deviation: trial.deviation(),
             mse: f64::NAN,
             reported: None,
+            variance: None,
             observed_mse: f64::NAN,
             intervals: [None; 2],
             parameters: 1,
@@ -127,6 +130,7 @@ impl Learner {
                 let judged = Judged {
                     chosen: chosen(&model),
                     reported: model.record().validation_mse.first().copied(),
+                    variance: model.record().validation_variance.first().copied(),
                     intervals: INTERVALS.map(judge),
                     parameters: model.parameters(),
                     terms: terms(&model),

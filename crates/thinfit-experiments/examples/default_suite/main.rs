@@ -12,6 +12,8 @@
 //! | `clean` | all functions of `engineering` | 100, 300 | none |
 //! | `noise` | the same | 100, 300 | 1, 10, 50 % |
 //! | `odd` | all tables of `stress` | their own | their own |
+//! | `null` | noise alone, 5 to 500 inputs | 15 to 300 | all there is |
+//! | `idle` | two of 10 to 100 inputs act | 60, 100, 200 | 10, 50 % |
 //! | `paper`, `uci` | columns of the paper; measured ones need THINFIT_DATA | its own | none |
 //! | `coverage` | five of the functions | 30 to 1000 | 0, 1, 10, 50 % |
 //! | `reported` | the same | 50, 200 | the same |

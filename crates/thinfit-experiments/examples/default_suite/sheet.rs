@@ -9,8 +9,8 @@ use crate::case::Case;
 use crate::learner::{Judged, Learner};
 
 /// The columns; the first six are the key. Errors and widths are in the units of the data, `nmse` is `mse` over the
-/// variance of f, `true_mse` is what `reported` estimates.
-const HEADER: [&str; 21] = [
+/// variance of f, `true_mse` is what `reported` estimates, `variance` the error of predicting the mean, by the report.
+const HEADER: [&str; 22] = [
     "group",
     "problem",
     "m",
@@ -32,6 +32,7 @@ const HEADER: [&str; 21] = [
     "terms",
     "seconds",
     "failure",
+    "variance",
 ];
 const KEY: usize = 6;
 
@@ -144,11 +145,12 @@ impl Sheet {
                     judged.terms.clone().unwrap_or_default(),
                     format!("{:.3}", judged.seconds),
                     String::new(),
+                    maybe(judged.variance),
                 ]
             }
             Err(reason) => {
                 let mut values = [const { String::new() }; HEADER.len() - KEY - 1];
-                values[HEADER.len() - KEY - 2] = reason.replace([',', '\n'], ";");
+                values[HEADER.len() - KEY - 3] = reason.replace([',', '\n'], ";");
                 values
             }
         };
@@ -174,6 +176,7 @@ mod tests {
             deviation: 2.0,
             mse: 1.0,
             reported: None,
+            variance: None,
             observed_mse: 3.0,
             intervals,
             parameters: 5,

@@ -17,8 +17,9 @@ use thinfit::{Control, Dataset};
 
 /// More rows than this are not searched for planes.
 const MOST: usize = 1000;
-/// Nor are more inputs: the time grows with their square, and few rows cannot tell so many directions apart.
-const WIDEST: usize = 10_000;
+/// Nor are rows of so many inputs that there are fewer than this for each number that a plane has: a plane can part few
+/// rows in any way that the noise asks for.
+const ROWS_PER_DIRECTION: usize = 10;
 /// Rows among which planes are looked for.
 const ROWS: usize = 500;
 /// Out-of-fold error, relative to the variance of the target, below which a smooth process leaves no room for an edge.
@@ -38,9 +39,10 @@ pub(super) fn sharpened(
     if let Ok(Some(sharp)) = with_edges(&teachers[0], samples, plan, seed) {
         // Much of what is merely steep looks like a bend, so bends alone must show in the errors.
         let errors = &teachers[0].out_of_fold;
-        if has_jump(&sharp) || sharp.out_of_fold.is_clearly_below(errors) {
+        let every: Vec<usize> = (0..samples.data.samples()).collect();
+        if has_jump(&sharp) || sharp.out_of_fold.is_clearly_below(errors, &every) {
             teachers.push(sharp);
-            return ranked(teachers);
+            return ranked(teachers, &samples.data);
         }
     }
     teachers
@@ -70,7 +72,8 @@ fn with_edges(
     seed: u64,
 ) -> Result<Option<Teacher>> {
     let m = samples.data.samples();
-    if m > MOST || samples.data.dim() > WIDEST || best.error() < FOLLOWED {
+    let few = m < ROWS_PER_DIRECTION * (samples.data.dim() + 2);
+    if m > MOST || few || best.error() < FOLLOWED {
         return Ok(None);
     }
     let mut rows = random_subset(m, m.min(ROWS), &mut stream(seed, Purpose::Starts, 2));

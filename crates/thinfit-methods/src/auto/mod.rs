@@ -15,11 +15,13 @@ mod plane;
 mod race;
 mod report;
 pub(crate) mod samples;
+mod screening;
 mod state;
 mod structure;
 mod student;
 mod teacher;
 
+use crate::kernels::evidence::Evidence;
 use crate::random::{Purpose, random_subset, stream};
 use crate::{Error, Predictor, Result};
 pub use growth::Learned;
@@ -27,17 +29,18 @@ use network::{Bank, out_of_fold, scaled_fit};
 use plan::{Plan, polish};
 use race::teachers;
 use samples::{OutOfFold, Samples};
+use screening::strongest;
 use serde::{Deserialize, Serialize};
 pub use state::LongState;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-use structure::{Structure, structure};
+use structure::{Structure, structure, terms_of};
 use student::{School, Student};
-use teacher::{Teacher, entrants, ranked};
+use teacher::{Teacher, TermsWithoutFold, entrants, errors_of_choice, in_scaled_units, ranked};
 use thinfit::pieces::{Processor, Ranks, Solo, any, require};
 use thinfit::{
-    Config, Control, Dataset, Findings, Model, Network, Observer, Progress, Record, Scaler,
-    Scaling, TrainingRows, Warp, fit_over,
+    Caution, Config, Control, Dataset, Findings, Model, Network, Observer, Progress, Record,
+    Scaler, Scaling, TrainingRows, Warp, fit_over,
 };
 
 /// The held-out error of the final network may be this many times the error in the folds.
@@ -49,6 +52,10 @@ const OVERRUN: f64 = 10.0;
 const LEAST: f64 = 30.0;
 /// Fewest rows that a network is fitted to; of fewer it knows too little, and folds cannot tell.
 const FEWEST: usize = 30;
+/// Squared error, relative to the variance, below which few rows claim so much that shuffled outputs are fitted as well.
+const DOUBTFUL: f64 = 0.8;
+/// The r² of shuffled outputs above which the claim is lowered by as much.
+const CHANCE: f64 = 0.1;
 /// Rows are clean if the noise is at most this share of the variance.
 const CLEAN: f64 = 1e-4;
 
@@ -200,7 +207,7 @@ impl Auto {
         } else {
             first
         };
-        let aside = match whole && self.robust && !stopped()? {
+        let aside = match whole && self.robust && !plan.few && !stopped()? {
             true => outliers::found(&first, &samples, seed)?,
             false => vec![],
         };
@@ -208,7 +215,7 @@ impl Auto {
             let both = (&samples, few.as_ref());
             let outcome = self.conclude(first, both, plan, (ranks, seed), &watch)?;
             let bank = Bank::new(&outcome.teachers[0].parts, data.dim(), seed);
-            let model = self.model(data, &samples, outcome, aside, seed, &watch)?;
+            let model = self.model(data, &samples, (outcome, plan), aside, seed, &watch)?;
             return Ok((model, bank));
         }
         let keep: Vec<usize> = (0..m).filter(|row| !aside.contains(row)).collect();
@@ -218,7 +225,7 @@ impl Auto {
         let again = sharpened(again, &samples)?;
         let outcome = self.conclude(again, (&samples, None), plan, (ranks, seed), &watch)?;
         let bank = Bank::new(&outcome.teachers[0].parts, data.dim(), seed);
-        let model = self.model(&kept, &samples, outcome, aside, seed, &watch)?;
+        let model = self.model(&kept, &samples, (outcome, plan), aside, seed, &watch)?;
         Ok((model, bank))
     }
 
@@ -271,11 +278,16 @@ impl Auto {
         if let Some(terms) = terms {
             let fold_steps = plan.sum_steps.min(plan.fold_iterations);
             let steps = (2 * plan.sum_steps, fold_steps);
-            let searched = (searched, ranks);
-            if let Ok(sum) = Teacher::sum_of_terms(&terms, &teachers[0], searched, steps) {
+            let best = &teachers[0];
+            let again = |data: &Dataset, guide: &Evidence| {
+                terms_of(&in_scaled_units(data, guide).ok()?, best, seed)
+            };
+            let again: Option<&TermsWithoutFold<'_>> = plan.few.then_some(&again as _);
+            let sum = Teacher::sum_of_terms(&terms, best, (searched, ranks), steps, again);
+            if let Ok(sum) = sum {
                 let name = sum.name;
                 teachers.push(sum);
-                teachers = ranked(teachers);
+                teachers = ranked(teachers, &searched.data);
                 found.terms = (teachers[0].name == name).then_some(terms);
             }
         }
@@ -294,7 +306,7 @@ impl Auto {
         // Networks know nothing of the work before them, so what they report of their own is not passed on.
         let late = |_: &Progress<'_>| watch(&Progress::fraction(0.95));
         // A network of waves would ring at an edge.
-        let idle = outcome.stopped || best.is_sharp() && !self.thin;
+        let idle = outcome.stopped || (best.is_sharp() || best.is_mean()) && !self.thin;
         if let (false, Ok(school)) = (idle, School::new(best, samples, seed)) {
             outcome.direct = self.direct(best, samples, &school, plan, (ranks, &late))?;
             let beaten = |(_, errors): &(Network, OutOfFold)| errors.error() < best.error();
@@ -338,7 +350,14 @@ impl Auto {
         let Some(steps) = steps.find(|&steps| cost(steps) <= plan.networks) else {
             return Ok(None);
         };
-        let Some(errors) = out_of_fold(samples, bank, self.width, steps, (ranks, watch))? else {
+        let d = samples.data.dim();
+        let bank_of = |fold: &Evidence| match plan.few {
+            true => Bank::new(&fold.kernel.parts, d, bank.seed()),
+            false => bank.clone(),
+        };
+        let banks: Vec<Bank> = best.folds.iter().map(bank_of).collect();
+        let judged = out_of_fold(samples, &banks, self.width, steps, (ranks, watch))?;
+        let Some(errors) = judged else {
             return Ok(None);
         };
         let fitted = scaled_fit(&samples.data, bank, self.width, steps, watch);
@@ -390,7 +409,7 @@ impl Auto {
         &self,
         data: &Dataset,
         samples: &Samples,
-        outcome: Outcome,
+        (outcome, plan): (Outcome, &Plan),
         aside: Vec<usize>,
         seed: u64,
         observe: &Observer<'_>,
@@ -415,20 +434,40 @@ impl Auto {
             (None, Some(_)) if self.thin => Winner::Student,
             _ => Winner::Teacher,
         };
-        let errors = match (&winner, &outcome.direct) {
+        let mut errors = match (&winner, &outcome.direct) {
             (Winner::Direct, Some((_, errors))) => errors.clone(),
             (Winner::Student, _) => {
                 let distance = student.map_or(vec![0.0; mse.len()], |s| s.distance.clone());
-                teacher.out_of_fold.with_added(&distance)
+                errors_of_choice(&outcome.teachers, samples).with_added(&distance)
             }
-            _ => teacher.out_of_fold.clone(),
+            _ => errors_of_choice(&outcome.teachers, samples),
         };
+        let mut cautions = Vec::new();
+        let nested = plan.afresh.is_some() && !outcome.stopped;
+        if plan.few && !nested {
+            cautions.push(Caution::NotNested);
+        }
+        // Of few rows for their inputs even honest folds may agree by chance; then shuffled outputs do as well.
+        if plan.few && nested && errors.error() < DOUBTFUL && teacher.error() > CLEAN {
+            let chance = teacher.shuffled(samples, plan, seed)?;
+            if let Some(r2) = chance.filter(|r2| *r2 > CHANCE) {
+                let added = |mse: f64| (mse + r2).min(mse.max(1.0)) - mse;
+                let added: Vec<f64> = errors.mse().into_iter().map(added).collect();
+                errors = errors.with_added(&added);
+                cautions.push(Caution::ShuffledFit { r2 });
+            }
+        }
         let scale = &samples.scalers.1.scale;
         let settings = serde_json::to_value(self).expect("settings are finite numbers");
         let record = Record {
             chosen_by: Some("folds".into()),
             stopped: outcome.stopped,
-            findings: Some(report::findings(&outcome, &winner, &errors, samples, aside)),
+            findings: Some(Findings {
+                folds: samples.folds.len(),
+                nested,
+                cautions,
+                ..report::findings(&outcome, &winner, &errors, samples, aside)
+            }),
             ..Record::of(Self::NAME, settings, seed, data.samples())
         };
         let residual = faer::Mat::from_fn(data.samples(), scale.len(), |i, o| {
@@ -476,10 +515,14 @@ fn scalers(
         plain.1.clone(),
     );
     // Two quick processes on either scale.
-    let entrants = entrants(2);
+    let entrants = entrants(2, plan.price);
     let score = |scalers: &(Scaler, Scaler)| -> Result<f64> {
         let samples = Samples::new(data, scalers.clone(), 5, seed);
         let few = samples.part(plan.race_rows, 5, seed);
+        let few = match strongest(&few.data) {
+            Some(inputs) => few.narrowed(&inputs),
+            None => few,
+        };
         let mut least = f64::INFINITY;
         for entrant in &entrants[1..3] {
             let (log, _) = (entrant.process).find(&few.data, seed, watch)?;

@@ -25,6 +25,7 @@ const LONGEST: f64 = 30.0;
 pub(super) const KAPPA: f64 = 1e-13;
 
 /// Where random features are drawn from: sets of inputs with lengths, one for each part of a kernel.
+#[derive(Clone)]
 pub(crate) struct Bank {
     sets: Vec<(Vec<usize>, Vec<f64>)>,
     seed: u64,
@@ -49,6 +50,11 @@ impl Bank {
             sets: parts.iter().map(short).collect(),
             seed,
         }
+    }
+
+    /// The seed of the draws.
+    pub fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// How many entries of the weights of `width` neurons are free.
@@ -151,10 +157,10 @@ pub(crate) fn scaled_fit(
     Ok((network, error))
 }
 
-/// What networks fitted to the rows without each fold predict there; none where one of them cannot be fitted. Ranks share the folds.
+/// What networks fitted to the rows without each fold, with the features of its bank, predict there; none where one of them cannot be fitted. Ranks share the folds.
 pub(crate) fn out_of_fold(
     samples: &Samples,
-    bank: &Bank,
+    banks: &[Bank],
     width: usize,
     steps: usize,
     (ranks, watch): (&dyn Ranks, &Observer<'_>),
@@ -162,7 +168,7 @@ pub(crate) fn out_of_fold(
     let fold = |k: usize| {
         let train = samples.data.rows(&samples.without(k));
         let held = samples.data.rows(&samples.folds[k]);
-        let (network, _) = scaled_fit(&train, bank, width, steps, watch).ok()?;
+        let (network, _) = scaled_fit(&train, &banks[k], width, steps, watch).ok()?;
         let residual = &held.y - network.values(held.x.as_ref());
         // Networks are calibrated by the spread of their own features.
         let deviation = Mat::from_fn(residual.nrows(), residual.ncols(), |_, _| 1.0);

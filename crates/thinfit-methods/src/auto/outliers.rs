@@ -7,9 +7,10 @@
 
 use super::jump::is_near;
 use super::samples::Samples;
-use super::teacher::{Teacher, entrants};
+use super::teacher::{Teacher, entrants, in_scaled_units};
 use crate::{GaussianProcess, Result};
-use thinfit::Control;
+use faer::RowRef;
+use thinfit::{Control, Dataset};
 
 /// Robust standard deviations beyond which a row is suspected.
 const FAR: f64 = 6.0;
@@ -19,6 +20,8 @@ const MOST: f64 = 0.1;
 const FEWEST: usize = 20;
 /// Probability below which suspects are not scattered by chance.
 const CHANCE: f64 = 0.01;
+/// Neighbours without which a row must still be far off.
+const NEIGHBOURS: usize = 4;
 /// How much smaller the squared error of the rest must become.
 const GAIN: f64 = 2.0;
 
@@ -38,16 +41,17 @@ pub(crate) fn found(teachers: &[Teacher], samples: &Samples, seed: u64) -> Resul
         return Ok(vec![]);
     }
     // One quick process tells whether the others gain.
-    let entrant = &entrants(1)[1];
+    let entrant = &entrants(1, 0.0)[1];
     let process = GaussianProcess {
         iterations: 15,
         ..entrant.process.clone()
     };
-    let judged = |samples: &Samples| -> Result<Teacher> {
+    let judged = |samples: &Samples| -> Result<(Vec<f64>, Teacher)> {
         let (log, _) = process.find(&samples.data, seed, &|_| Control::Continue)?;
-        Teacher::new(entrant, &log, samples, 5)
+        let teacher = Teacher::new(entrant, &log, samples, 5)?;
+        Ok((log, teacher))
     };
-    let (with, without) = (judged(samples)?, judged(&rest)?);
+    let ((_, with), (log, without)) = (judged(samples)?, judged(&rest)?);
     let residual = &with.out_of_fold.residual;
     let count = (keep.len() * residual.ncols()) as f64;
     let squares = keep.iter().map(|&i| residual.row(i).squared_norm_l2());
@@ -55,18 +59,68 @@ pub(crate) fn found(teachers: &[Teacher], samples: &Samples, seed: u64) -> Resul
     if before <= GAIN * without.error() {
         return Ok(vec![]);
     }
-    // Neighbours of outliers were suspected only because of them.
-    let model = without.scaled_model(&rest)?;
-    let asked = samples.data.rows(&suspects);
+    let smooth = without.error() < super::CLEAN;
+    let mut found = Vec::new();
+    for &row in &suspects {
+        // Neighbours of outliers were suspected only because of them; and where a function is steep, its neighbours alone
+        // make a row that is right look wrong, so the verdict must stand without them.
+        let all = far_off(row, (samples, &rest.data), (&process, &log), smooth)?;
+        let fewer = rest.data.rows(&without_neighbours(
+            samples.data.x.row(row),
+            &rest.data,
+            &log,
+        ));
+        if all && far_off(row, (samples, &fewer), (&process, &log), smooth)? {
+            found.push(row);
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a row is far from what a process of other rows predicts: beyond [`FAR`] deviations, and where these rows are
+/// smooth and free of noise, as a simulation's are, by more than they span.
+fn far_off(
+    row: usize,
+    (samples, others): (&Samples, &Dataset),
+    (process, log): (&GaussianProcess, &[f64]),
+    smooth: bool,
+) -> Result<bool> {
+    let model = in_scaled_units(others, &process.evidence(others, log)?)?;
+    let asked = samples.data.rows(&[row]);
     let (f, s) = (
         model.predict(asked.x.as_ref())?,
         model.deviation(asked.x.as_ref())?.observation,
     );
-    let far = |i: usize, o: usize| (asked.y[(i, o)] - f[(i, o)]).abs() > FAR * s[(i, o)];
-    Ok((0..suspects.len())
-        .filter(|&i| (0..f.ncols()).any(|o| far(i, o)))
-        .map(|i| suspects[i])
-        .collect())
+    let span = |o: usize| {
+        let y = others.y.col_as_slice(o);
+        let (low, high) = (
+            y.iter().copied().fold(f64::MAX, f64::min),
+            y.iter().copied().fold(f64::MIN, f64::max),
+        );
+        high - low
+    };
+    let far = |o: usize| {
+        let error = (asked.y[(0, o)] - f[(0, o)]).abs();
+        error > FAR * s[(0, o)] && (!smooth || error > span(o))
+    };
+    Ok((0..f.ncols()).any(far))
+}
+
+/// The rows of `data` but the [`NEIGHBOURS`] nearest to `x`, in units of the process's lengths.
+fn without_neighbours(x: RowRef<'_, f64>, data: &Dataset, log: &[f64]) -> Vec<usize> {
+    let square = |i: usize| -> f64 {
+        (0..data.dim())
+            .map(|j| ((data.x[(i, j)] - x[j]) * (-log[j]).exp()).powi(2))
+            .sum()
+    };
+    let mut rows: Vec<(f64, usize)> = (0..data.samples()).map(|i| (square(i), i)).collect();
+    rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut rows: Vec<usize> = rows[NEIGHBOURS.min(rows.len() / 2)..]
+        .iter()
+        .map(|row| row.1)
+        .collect();
+    rows.sort_unstable();
+    rows
 }
 
 /// Whether an output has values that are rare rather than wrong: the suspects share one, or the rest is constant.
@@ -127,7 +181,7 @@ fn suspects(teacher: &Teacher) -> Vec<usize> {
 mod tests {
     use super::*;
     use faer::Mat;
-    use thinfit::{Dataset, Scaling};
+    use thinfit::Scaling;
 
     #[test]
     fn suspects_in_a_narrow_range_are_a_region_and_scattered_ones_are_not() {

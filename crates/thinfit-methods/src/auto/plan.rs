@@ -8,6 +8,7 @@
 //! one likelihood with its gradient    m³/4.2·10¹⁰ + m² (15 ns + d · (0.4 ns, ANOVA 1.2 ns, rough ANOVA 2.7 ns)) + 20 μs
 //! ```
 
+use super::screening::searched;
 use crate::Shape;
 
 /// Shares of the budget: the race, the heat between it and the final, the final, folds, sums of kernels and terms,
@@ -34,6 +35,35 @@ const AGAIN: usize = 5;
 /// all rows with its folds (a sum of terms has a matrix for each).
 const SEARCH: f64 = 40.0;
 const EXTENSION: f64 = 16.0;
+/// Fewer rows for each input than this are few: a search that saw a row must not judge it.
+const ROWS_PER_INPUT: usize = 20;
+/// Searches without a fold, best first, and what they cost: likelihoods on the rows of the race.
+const FOLD_SEARCHES: [(f64, FoldSearch); 3] = [
+    (
+        360.0,
+        FoldSearch {
+            starts: 3,
+            race: usize::MAX,
+            iterations: 80,
+        },
+    ),
+    (
+        130.0,
+        FoldSearch {
+            starts: 1,
+            race: usize::MAX,
+            iterations: 80,
+        },
+    ),
+    (
+        150.0,
+        FoldSearch {
+            starts: 2,
+            race: 200,
+            iterations: 25,
+        },
+    ),
+];
 /// Above this many inputs all share one length.
 pub(crate) const MANY: usize = 1000;
 /// Rows that any budget takes, and rows that none does: their matrices alone would fill the memory.
@@ -63,10 +93,24 @@ pub(crate) struct Plan {
     pub fold_iterations: usize,
     /// Steps of the search for the weights of sums.
     pub sum_steps: usize,
-    /// Whether the finalists are found from scratch in every fold.
-    pub afresh: bool,
+    /// Whether rows are few for each input: what was searched among them may then fit them by chance.
+    pub few: bool,
+    /// How the finalists are found from scratch in every fold; none where rows are so many that a search which goes on
+    /// from what all rows gave leaks nothing that shows.
+    pub afresh: Option<FoldSearch>,
+    /// What an input that acts costs, in units of log-likelihood.
+    pub price: f64,
     /// Seconds left for networks.
     pub networks: f64,
+}
+
+/// A search from scratch without a fold.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FoldSearch {
+    pub starts: usize,
+    /// Rows on which the starts race.
+    pub race: usize,
+    pub iterations: usize,
 }
 
 /// Searches that go on from those before, on more rows.
@@ -120,6 +164,8 @@ pub(crate) fn long_step(rows: usize, entries: usize, columns: usize) -> f64 {
 impl Plan {
     /// The plan for `m` rows with `d` inputs and a budget in seconds.
     pub fn new(m: usize, d: usize, budget: f64) -> Self {
+        let given = d;
+        let d = searched(m, d);
         // Seconds of one core, for the trials of a search.
         let share = |of: f64| of * budget * CORES / TRIALS;
         let most = |part: f64, count: f64| {
@@ -150,6 +196,22 @@ impl Plan {
         let finalists = ((share(FINAL) / (40.0 * mean(m, d))) as usize).clamp(3, 4);
         let folds = if m <= 300 { 10 } else { 5 };
         let fold = mean(m - m / folds, d) * (folds * finalists) as f64;
+        // Lengths that few rows must tell are told by chance, so the rows of a fold must not have seen them.
+        let few = m < ROWS_PER_INPUT * d;
+        let most = share(FOLDS) * if few { 3.0 } else { 1.0 };
+        let afresh = FOLD_SEARCHES.into_iter().find_map(|(cost, search)| {
+            let raced = mean((m - m / folds).min(search.race), d) * (folds * finalists) as f64;
+            let cost = if search.race < m {
+                cost * raced + 40.0 * fold
+            } else {
+                cost * fold
+            };
+            (cost <= most).then_some(search)
+        });
+        let price = match few {
+            true => (given as f64).ln() + 0.5 * (m as f64).ln(),
+            false => 0.0,
+        };
         let fold_iterations = ((share(FOLDS) / fold) as usize).min(25);
         let fold_iterations = if fold_iterations < 3 {
             0
@@ -177,7 +239,12 @@ impl Plan {
             fold_iterations,
             sum_steps: ((share(SUMS) / (likelihood(m, 1, Shape::Gaussian) + judged)) as usize)
                 .clamp(4, 25),
-            afresh: 360.0 * fold <= share(FOLDS),
+            few,
+            afresh: match few {
+                true => afresh,
+                false => afresh.filter(|search| search.starts > 1),
+            },
+            price,
             networks: NETWORKS * budget,
         }
     }
@@ -210,7 +277,10 @@ mod tests {
                     less.race_rows <= more.race_rows,
                     "{m} {d}: {less:?} {more:?}"
                 );
-                assert!(less.finalists <= more.finalists && less.afresh <= more.afresh);
+                assert!(
+                    less.finalists <= more.finalists
+                        && less.afresh.is_some() <= more.afresh.is_some()
+                );
                 assert!(less.rows <= more.rows && less.model_rows <= more.model_rows);
             }
         }

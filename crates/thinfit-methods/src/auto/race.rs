@@ -5,6 +5,7 @@
 
 use super::plan::{MANY, Plan};
 use super::samples::Samples;
+use super::screening::{renumbered, strongest};
 use super::teacher::{Entrant, Teacher, entrants, ranked};
 use crate::{GaussianProcess, Result};
 use rayon::prelude::*;
@@ -28,13 +29,17 @@ struct Runner<'a> {
 /// Parameters and what they make of a process, as ranks tell each other.
 type Found = (Vec<f64>, Teacher);
 
-/// The processes that did best in the race, judged by all rows, and their committee; best first.
+/// The processes that did best in the race, judged by all rows, with their committee, a linear model and the mean; best
+/// first.
 pub(crate) fn teachers(
-    samples: &Samples,
+    given: &Samples,
     plan: &Plan,
     (ranks, seed): (&dyn Ranks, u64),
     observe: &Observer<'_>,
 ) -> Result<Vec<Teacher>> {
+    let inputs = strongest(&given.data);
+    let narrow = inputs.as_ref().map(|inputs| given.narrowed(inputs));
+    let samples = narrow.as_ref().unwrap_or(given);
     let (m, d) = (samples.data.samples(), samples.data.dim());
     let whole = plan.race_rows >= m;
     let few;
@@ -44,7 +49,7 @@ pub(crate) fn teachers(
         few = samples.part(plan.race_rows, 5, seed);
         &few
     };
-    let mut entrants = entrants(plan.starts);
+    let mut entrants = entrants(plan.starts, plan.price);
     if d > MANY {
         entrants.retain(|entrant| entrant.process.isotropic);
     }
@@ -69,7 +74,9 @@ pub(crate) fn teachers(
     })?;
     let runners = entrants.iter().zip(first);
     let runners = runners.filter_map(|(entrant, found)| Some(Runner::new(entrant, found?)));
-    let mut race: Vec<Runner<'_>> = runners.collect();
+    // What every model is compared with is always a candidate.
+    let (linear, mut race): (Vec<_>, Vec<_>) =
+        runners.partition(|runner: &Runner<'_>| runner.entrant.is_linear());
     let halted = stopped(0.5)?;
     if let Some(heat) = plan.heat.as_ref().filter(|_| !halted) {
         race = best(race, (heat.entrants, 2), m);
@@ -88,24 +95,41 @@ pub(crate) fn teachers(
             .collect();
     }
     // Stopped early, the best of the race is all there is.
-    let places = if stopped(0.6)? {
+    let halted = stopped(0.6)?;
+    let places = if halted {
         (1, 0)
     } else {
         (plan.finalists, if plan.finalists > 3 { 2 } else { 1 })
     };
     race = best(race, places, m);
+    let processes = race.len();
+    if !halted || race.is_empty() {
+        race.extend(linear);
+    }
+    let search = plan.afresh.as_ref().filter(|_| !halted);
+    let fold_iterations = if search.is_some() {
+        0
+    } else {
+        plan.fold_iterations
+    };
     let still = |_: &Progress<'_>| observe(&Progress::fraction(0.7));
     let onto = |i: usize| -> Result<Found> {
         let iterations = plan.iterations(m, d, race[i].entrant.process.kernel);
-        race[i].onto(samples, (iterations, plan.fold_iterations), None, &still)
+        race[i].onto(samples, (iterations, fold_iterations), None, &still)
     };
     let conclude = |i: usize| {
         let found = (!whole).then(|| onto(i)).transpose()?;
         let log = found.as_ref().map_or(&race[i].log, |found| &found.0);
-        match plan.afresh && !stops(0.7) {
-            true => Teacher::afresh(race[i].entrant, log, samples, seed).map(Some),
-            false => Ok(found.map(|found| found.1)),
+        let Some(search) = search.filter(|_| !stops(0.7)) else {
+            return Ok(found.map(|found| found.1));
+        };
+        let process = &race[i].entrant.process;
+        let mut whole = process.evidence(&samples.data, log)?;
+        if let Some(inputs) = &inputs {
+            renumbered(&mut whole.kernel.parts, inputs);
         }
+        let whole = (process.active_parameters(log, d), whole);
+        Teacher::afresh(race[i].entrant, whole, given, search, seed).map(Some)
     };
     // Side by side they need several times the memory.
     let concluded = shared(ranks, race.len(), |mine| match m <= SIDE_BY_SIDE {
@@ -113,18 +137,23 @@ pub(crate) fn teachers(
         false => mine.into_iter().map(conclude).collect(),
     })?;
     let finalists = race.into_iter().zip(concluded);
-    let finalists = finalists.map(|(runner, teacher)| match teacher {
-        Some(teacher) => teacher.named(runner.entrant),
-        None => runner.teacher,
+    let finalists = finalists.map(|(runner, teacher)| {
+        let entrant = runner.entrant;
+        let teacher = teacher.unwrap_or(runner.teacher).named(entrant);
+        match (&inputs, search) {
+            (Some(inputs), None) => teacher.renumbered(inputs),
+            _ => teacher,
+        }
     });
     let mut finalists: Vec<Teacher> = finalists.collect();
     let steps = (plan.sum_steps, plan.sum_steps.min(plan.fold_iterations));
-    if finalists.len() > 1
-        && let Ok(committee) = Teacher::committee(&finalists, (samples, ranks), steps)
+    if processes > 1
+        && let Ok(committee) = Teacher::committee(&finalists[..processes], (given, ranks), steps)
     {
         finalists.push(committee);
     }
-    Ok(ranked(finalists))
+    finalists.push(Teacher::mean(given)?);
+    Ok(ranked(finalists, &given.data))
 }
 
 impl<'a> Runner<'a> {
@@ -185,7 +214,7 @@ fn best<'a>(
     race.sort_by(|a, b| a.teacher.score_on(m).total_cmp(&b.teacher.score_on(m)));
     let present = race.iter().filter(|runner| runner.entrant.is_control());
     let mut controls = controls.min(present.count());
-    let mut others = count - controls;
+    let mut others = count.saturating_sub(controls);
     race.retain(|runner| {
         let is_control = runner.entrant.is_control() && controls > 0;
         let places = if is_control {

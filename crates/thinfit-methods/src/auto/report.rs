@@ -3,6 +3,7 @@
 use super::samples::{OutOfFold, Samples};
 use super::teacher::Teacher;
 use super::{Outcome, Winner, jump};
+use crate::report::two_digits;
 use thinfit::{Findings, Tried};
 
 /// Squared error, relative to the variance, above which a model tells nothing.
@@ -24,6 +25,10 @@ pub(super) fn findings(
             .collect()
     };
     let best = &outcome.teachers[0];
+    let range = match outcome.stopped {
+        true => None,
+        false => best.noise_range(samples),
+    };
     let mut tried: Vec<Tried> = (outcome.teachers.iter())
         .map(|teacher| Tried {
             name: teacher.name.into(),
@@ -60,11 +65,25 @@ pub(super) fn findings(
     Findings {
         standard_error: units(&errors.standard_error(), 2),
         noise: units(&noise(outcome, errors), 1),
+        noise_range: range
+            .iter()
+            .flatten()
+            .zip(scale)
+            .map(|(ends, s)| ends.map(|v| v * s))
+            .collect(),
+        is_mean: best.is_mean() && matches!(winner, Winner::Teacher),
         inputs: outcome.structure.inputs.clone(),
         terms: outcome.structure.terms.clone(),
-        words: words(outcome, winner, errors, samples, &outliers),
+        words: words(
+            outcome,
+            winner,
+            errors,
+            samples,
+            (&outliers, range.as_deref()),
+        ),
         outliers,
         tried,
+        ..Findings::default()
     }
 }
 
@@ -82,7 +101,7 @@ fn words(
     winner: &Winner,
     errors: &OutOfFold,
     samples: &Samples,
-    outliers: &[usize],
+    (outliers, range): (&[usize], Option<&[[f64; 2]]>),
 ) -> Vec<String> {
     let (best, names) = (&outcome.teachers[0], &samples.data.inputs);
     let listed = |set: &[usize]| {
@@ -105,6 +124,7 @@ fn words(
         _ => ", all outputs together",
     };
     words.push(match winner {
+        Winner::Teacher if best.is_mean() => "the model predicts the mean".into(),
         Winner::Teacher if is_lowest => {
             format!("a {} predicts unseen rows best{together}", best.name)
         }
@@ -130,7 +150,7 @@ fn words(
     if outcome.stopped {
         words.push("stopped, by hand or because it took far longer than its budget, before everything was tried".into());
     }
-    if !is_lowest {
+    if !is_lowest && !best.is_mean() {
         let probable = |teacher: &Teacher| best.score() <= teacher.score();
         let why = match outcome.teachers.iter().all(probable) {
             true => "; this one makes all rows together more probable",
@@ -151,16 +171,37 @@ fn words(
         if y.iter().all(|v| *v == y[0]) {
             continue;
         }
-        words.push(if error > NOTHING {
-            format!("{name}no model predicts unseen rows better than the mean does: what the inputs tell, if anything, is lost in noise")
-        } else if *noise == 0.0 {
-            format!("{name}no noise can be seen; more rows make the model better")
-        } else if error < 1.5 * noise * noise {
-            format!("{name}the error is nearly all noise ({:.2} % of the spread): more rows help little", 100.0 * noise)
-        } else {
-            let share = 100.0 * (noise * noise / error);
-            format!("{name}noise is {:.2} % of the spread and makes {share:.0} % of the squared error: more rows help", 100.0 * noise)
-        });
+        if best.is_mean() || error > NOTHING {
+            words.push(format!("{name}no model predicts held-out rows clearly better than the mean does: what the inputs say about it, if anything, is lost in noise"));
+            continue;
+        }
+        let Some([low, high]) = range.map(|range| range[o]) else {
+            words.push(format!(
+                "{name}the rows cannot tell how much of the error is noise"
+            ));
+            continue;
+        };
+        let percent = |deviation: f64| format!("{} %", two_digits(100.0 * deviation));
+        words.push(
+            if *noise == 0.0 || low == 0.0 && error > 4.0 * high * high {
+                format!("{name}no noise detected: more rows improve the model")
+            } else if low == 0.0 {
+                format!("{name}noise is at most {} of the spread", percent(high))
+            } else {
+                let between = format!(
+                    "noise is {} to {} of the spread",
+                    percent(low),
+                    percent(high)
+                );
+                if error < 1.5 * low * low {
+                    format!("{name}{between}, nearly all of the error: more rows help little")
+                } else if error > 2.0 * high * high {
+                    format!("{name}{between}, less than half of the squared error: more rows help")
+                } else {
+                    format!("{name}{between}")
+                }
+            },
+        );
     }
     let warped: Vec<usize> = (0..samples.data.dim())
         .filter(|&j| samples.scalers.0.warp_of(j).is_some())

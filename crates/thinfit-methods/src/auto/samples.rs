@@ -1,5 +1,6 @@
 //! The rows as every candidate sees them: scaled, and divided into folds that keep equal inputs together.
 
+use super::screening::narrowed;
 use crate::random::{Purpose, random_subset, stream};
 use faer::Mat;
 use rand::RngExt;
@@ -9,6 +10,12 @@ use thinfit::{Dataset, Scaler, row_list};
 
 /// Largest correlation of two inputs that are taken for independent.
 const INDEPENDENT: f64 = 0.3;
+
+/// How many times a squared error must be another's to be clearly larger, however few rows make it so.
+const FACTOR: f64 = 4.0;
+
+/// Fisher's z of predictions that tell more than the mean, of one input.
+const CHANCE: f64 = 3.0;
 
 /// Rows in scaled units, with their folds.
 pub(crate) struct Samples {
@@ -66,6 +73,15 @@ impl Samples {
     pub fn only(&self, rows: &[usize], seed: u64) -> Samples {
         let count = self.folds.len();
         Samples::divided(self.data.rows(rows), self.scalers.clone(), count, seed)
+    }
+
+    /// The same rows and folds with some of the inputs.
+    pub fn narrowed(&self, inputs: &[usize]) -> Samples {
+        Samples {
+            scalers: self.scalers.clone(),
+            data: narrowed(&self.data, inputs),
+            folds: self.folds.clone(),
+        }
     }
 
     /// Whether the inputs look independent of each other, as in a planned experiment.
@@ -141,15 +157,70 @@ impl OutOfFold {
         self.residual.col_iter().zip(&mse).map(deviation).collect()
     }
 
-    /// Whether the mean square is below that of `other` by more than the noise of the comparison, row by row: twice the
-    /// standard error of the mean difference.
-    pub fn is_clearly_below(&self, other: &OutOfFold) -> bool {
-        let m = self.residual.nrows();
+    /// Whether the mean square over `rows` is below that of `other` by more than chance: by twice the standard error of
+    /// the mean difference, row by row, or by a factor that no chance explains, whichever few rows make it.
+    pub fn is_clearly_below(&self, other: &OutOfFold, rows: &[usize]) -> bool {
+        let m = rows.len() as f64;
         let square = |of: &OutOfFold, i: usize| of.residual.row(i).squared_norm_l2();
-        let gain: Vec<f64> = (0..m).map(|i| square(other, i) - square(self, i)).collect();
-        let mean = gain.iter().sum::<f64>() / m as f64;
-        let spread = gain.iter().map(|g| (g - mean).powi(2)).sum::<f64>();
-        mean > 2.0 * (spread / (m as f64 * (m as f64 - 1.0).max(1.0))).sqrt()
+        let own: Vec<f64> = rows.iter().map(|&i| square(self, i)).collect();
+        let theirs: Vec<f64> = rows.iter().map(|&i| square(other, i)).collect();
+        let (sum, total): (f64, f64) = (own.iter().sum(), theirs.iter().sum());
+        if total > FACTOR * sum {
+            return true;
+        }
+        let mean = (total - sum) / m;
+        let pairs = own.iter().zip(&theirs);
+        let spread: f64 = pairs
+            .map(|(own, theirs)| (theirs - own - mean).powi(2))
+            .sum();
+        mean > 2.0 * (spread / (m * (m - 1.0).max(1.0))).sqrt()
+    }
+
+    /// Whether predictions of `rows` follow an output: whether Fisher's z of their correlation is above what chance gives
+    /// to the best of all inputs, which would predict rows left out as well as those of the fit.
+    pub fn follows(&self, data: &Dataset, rows: &[usize]) -> bool {
+        let (m, y) = (rows.len() as f64, &data.y);
+        let chance = (CHANCE * CHANCE + 2.0 * (data.dim() as f64).ln()).sqrt();
+        (0..y.ncols()).any(|o| {
+            let predicted = |i: &usize| y[(*i, o)] - self.residual[(*i, o)];
+            let centred = |values: Vec<f64>| {
+                let mean = values.iter().sum::<f64>() / m;
+                values
+                    .into_iter()
+                    .map(move |v| v - mean)
+                    .collect::<Vec<_>>()
+            };
+            let f = centred(rows.iter().map(predicted).collect());
+            let y = centred(rows.iter().map(|i| y[(*i, o)]).collect());
+            let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+            let norms = (product(&f, &f) * product(&y, &y)).sqrt();
+            let r = if norms > 0.0 {
+                product(&f, &y) / norms
+            } else {
+                0.0
+            };
+            let z = r.min(1.0 - 1e-15).atanh() * (m - 3.0).max(1.0).sqrt();
+            z > chance
+        })
+    }
+
+    /// The errors of `rows`, from another candidate.
+    pub fn replace(&mut self, rows: &[usize], other: &OutOfFold) {
+        for &i in rows {
+            for o in 0..self.residual.ncols() {
+                self.residual[(i, o)] = other.residual[(i, o)];
+                self.deviation[(i, o)] = other.deviation[(i, o)];
+            }
+        }
+    }
+
+    /// Mean square of some rows over all outputs.
+    pub fn error_of(&self, rows: &[usize]) -> f64 {
+        let sum: f64 = rows
+            .iter()
+            .map(|&i| self.residual.row(i).squared_norm_l2())
+            .sum();
+        sum / (rows.len() * self.residual.ncols()) as f64
     }
 
     /// |residual|/deviation of every row, sorted, for each output.

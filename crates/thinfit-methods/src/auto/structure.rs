@@ -17,13 +17,12 @@
 
 use super::samples::Samples;
 use super::teacher::Teacher;
-use crate::KernelModel;
-use crate::Result;
 use crate::random::{Purpose, stream};
+use crate::{Kernel, KernelModel, Part, Result};
 use faer::Mat;
 use rand::RngExt;
 use rayon::prelude::*;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Points at which the differences are averaged, the most and the least.
 const POINTS: [usize; 2] = [400, 100];
@@ -79,13 +78,18 @@ fn of_inputs(teacher: &Teacher, samples: &Samples, seed: u64) -> Result<Structur
         inputs: (0..d).collect(),
         terms: None,
     };
-    if d * d * teacher.parts.len() * rows * rows > WORK {
-        return Ok(all);
+    let known = involved(&teacher.evidence.kernel, d);
+    let factors: usize = teacher.parts.iter().map(|part| part.inputs.len()).sum();
+    if known.len() * factors * rows * rows > WORK {
+        return Ok(Structure {
+            inputs: known,
+            ..all
+        });
     }
     let data = samples.part(rows, 2, seed).data;
     let whole = teacher.value_without(&[], &data);
     let loss = |j: usize| (teacher.value_without(&[j], &data) - whole, j);
-    let mut losses: Vec<(f64, usize)> = (0..d).into_par_iter().map(loss).collect();
+    let mut losses: Vec<(f64, usize)> = known.par_iter().copied().map(loss).collect();
     losses.sort_by(|a, b| a.0.total_cmp(&b.0));
     // Of two inputs that are nearly the same either can go, but not both; so one after the other is forgotten.
     let mut forgotten = Vec::new();
@@ -96,21 +100,35 @@ fn of_inputs(teacher: &Teacher, samples: &Samples, seed: u64) -> Result<Structur
         }
     }
     Ok(Structure {
-        inputs: (0..d).filter(|j| !forgotten.contains(j)).collect(),
+        inputs: known
+            .into_iter()
+            .filter(|j| !forgotten.contains(j))
+            .collect(),
         ..all
     })
+}
+
+/// The terms of a process of other rows, such as those without a fold, judged by the errors of `teacher`.
+pub(crate) fn terms_of(
+    model: &KernelModel,
+    teacher: &Teacher,
+    seed: u64,
+) -> Option<Vec<Vec<usize>>> {
+    acting(model, &teacher.out_of_fold.mse(), seed).ok()?.terms
 }
 
 /// The structure of a process (in scaled units) over the box [−½, ½]ᵈ. Its squared errors are at most `errors` (c), which
 /// have the noise in them; of very long lengths its own deviation is mere rounding.
 fn acting(model: &KernelModel, errors: &[f64], seed: u64) -> Result<Structure> {
     let d = model.dim();
-    let parts = model.kernel().parts.len();
-    let each = (d * d * parts).saturating_mul(model.coefficients().nrows());
+    let known = involved(model.kernel(), d);
+    let parts = &model.kernel().parts;
+    let factors: usize = parts.iter().map(|part| part.inputs.len()).sum();
+    let each = (known.len() * factors).saturating_mul(model.coefficients().nrows());
     let points = (WORK / 4 / each.max(1)).clamp(POINTS[1], POINTS[0]);
     if each.saturating_mul(points) > WORK {
         return Ok(Structure {
-            inputs: (0..d).collect(),
+            inputs: known,
             terms: None,
         });
     }
@@ -137,11 +155,11 @@ fn acting(model: &KernelModel, errors: &[f64], seed: u64) -> Result<Structure> {
         let times = |o: usize| mean(share, o) / error[o];
         (0..c).map(times).fold(0.0, f64::max)
     };
-    let singles: Result<Vec<Mat<f64>>> = (0..d).into_par_iter().map(|j| exchanged(&[j])).collect();
+    let single = |&j: &usize| -> Result<(usize, Mat<f64>)> { Ok((j, exchanged(&[j])?)) };
+    let singles: Result<HashMap<usize, Mat<f64>>> = known.par_iter().map(single).collect();
     let singles = singles?;
-    let inputs: Vec<usize> = (0..d)
-        .filter(|&j| times(&|i, o| 0.5 * (base[(i, o)] - singles[j][(i, o)]).powi(2)) > CLEAR)
-        .collect();
+    let acts = |j: &usize| times(&|i, o| 0.5 * (base[(i, o)] - singles[j][(i, o)]).powi(2)) > CLEAR;
+    let inputs: Vec<usize> = known.into_iter().filter(acts).collect();
     if inputs.is_empty() || inputs.len() > MOST {
         return Ok(Structure {
             inputs,
@@ -154,7 +172,7 @@ fn acting(model: &KernelModel, errors: &[f64], seed: u64) -> Result<Structure> {
             let both = exchanged(&[j, k])?;
             let share = times(&|i, o| {
                 let at = (i, o);
-                0.25 * (base[at] - singles[j][at] - singles[k][at] + both[at]).powi(2)
+                0.25 * (base[at] - singles[&j][at] - singles[&k][at] + both[at]).powi(2)
             });
             (shares[j][k], shares[k][j]) = (share, share);
         }
@@ -169,6 +187,15 @@ fn acting(model: &KernelModel, errors: &[f64], seed: u64) -> Result<Structure> {
         terms: found,
         inputs,
     })
+}
+
+/// The inputs that the kernel reads, through its edges as well, ascending.
+fn involved(kernel: &Kernel, d: usize) -> Vec<usize> {
+    let read = |j: usize| {
+        let of_part = |part: &Part| part.inputs.contains(&j);
+        kernel.parts.iter().any(of_part) || kernel.edges.iter().any(|edge| edge.direction[j] != 0.0)
+    };
+    (0..d).filter(|j| read(*j)).collect()
 }
 
 /// The maximal sets whose members all act together, if none is large and there is more than one.

@@ -4,13 +4,18 @@
 //! rows and twenty lengths they are several times too small. So every fold searches its own lengths, from those of all
 //! rows on.
 
+use super::plan::{FoldSearch, Plan};
 use super::samples::{OutOfFold, Samples};
+use super::screening::{narrowed, renumbered, strongest};
+use crate::kernels::cholesky::{cholesky, solve, with_ridge};
 use crate::kernels::evidence::{Evidence, evidence_of_sum};
 use crate::kernels::gaussian_process::threads;
 use crate::kernels::kernel_model::KernelModel;
 use crate::kernels::lbfgs::Lbfgs;
+use crate::random::{Purpose, stream};
 use crate::{Error, GaussianProcess, Part, Result, Shape};
-use faer::{Mat, Par};
+use faer::{Mat, MatRef, Par};
+use rand::RngExt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use thinfit::pieces::{Ranks, Solo, shared};
@@ -19,8 +24,18 @@ use thinfit::{Control, Dataset, Progress, Record, Scaler};
 /// Bounds of the lengths of terms.
 const SHORTEST: f64 = 1e-2;
 const LONGEST: f64 = 1e4;
+/// Squares of standardised held-out errors may be off 1 by this factor where a process's noise is believed.
+const CALIBRATED: f64 = 2.0;
+/// Rows that tell the range of the noise, at most.
+const PROFILED: usize = 1000;
+/// By how much −ln p rises at the ends of a 95 % interval.
+const TWO_DEVIATIONS: f64 = 2.0;
+/// Fewest steps of the search of terms that are new without a fold.
+const FEWEST_STEPS: usize = 10;
 /// Length of an input that a kernel forgets.
 const FORGOTTEN: f64 = 1e8;
+/// The name of the model that predicts the mean.
+const MEAN: &str = "mean of the samples";
 /// Least weight, as a logarithm, that a member of a sum starts with.
 const FAINT: f64 = 6.0;
 
@@ -32,8 +47,8 @@ pub(crate) struct Teacher {
     pub name: &'static str,
     /// Its kernel on all rows.
     pub parts: Vec<Part>,
-    /// Its kernel without each fold.
-    fold_parts: Vec<Vec<Part>>,
+    /// The same without each fold.
+    pub folds: Vec<Evidence>,
     /// How many numbers the search found.
     pub numbers: usize,
     /// Everything else about it, on all rows.
@@ -55,8 +70,9 @@ impl Teacher {
             ..entrant.process.clone()
         };
         let whole = again.evidence(&samples.data, log)?;
+        let numbers = again.active_parameters(log, samples.data.dim());
         Self::judged(
-            (entrant.name, log.len()),
+            (entrant.name, numbers),
             (samples, &Solo),
             whole,
             |data, _| {
@@ -66,23 +82,52 @@ impl Teacher {
         )
     }
 
-    /// The same, but found from scratch without each fold: a search that goes on from what all rows gave stays near it,
-    /// and few rows cannot tell many lengths.
-    pub fn afresh(entrant: &Entrant, log: &[f64], samples: &Samples, seed: u64) -> Result<Self> {
+    /// The process `whole` of all rows, found from scratch without each fold, its inputs included: a search that goes on
+    /// from what all rows gave stays near it, and few rows cannot tell many lengths.
+    pub fn afresh(
+        entrant: &Entrant,
+        whole: (usize, Evidence),
+        samples: &Samples,
+        search: &FoldSearch,
+        seed: u64,
+    ) -> Result<Self> {
         let process = GaussianProcess {
-            starts: entrant.process.starts.min(3),
+            starts: search.starts.min(entrant.process.starts),
+            race: search.race,
+            iterations: search.iterations.min(entrant.process.iterations),
             ..entrant.process.clone()
         };
-        let whole = process.evidence(&samples.data, log)?;
         Self::judged(
-            (entrant.name, log.len()),
+            (entrant.name, whole.0),
             (samples, &Solo),
-            whole,
+            whole.1,
             |data, _| {
-                let (log, _) = process.find(data, seed, &|_| Control::Continue)?;
-                process.evidence(data, &log)
+                let on = |data: &Dataset| {
+                    let (log, _) = process.find(data, seed, &|_| Control::Continue)?;
+                    process.evidence(data, &log)
+                };
+                let Some(inputs) = strongest(data) else {
+                    return on(data);
+                };
+                let mut found = on(&narrowed(data, &inputs))?;
+                renumbered(&mut found.kernel.parts, &inputs);
+                Ok(found)
             },
         )
+    }
+
+    /// The model that predicts the mean, whatever the inputs: what every other must beat.
+    pub fn mean(samples: &Samples) -> Result<Self> {
+        let part = Part::full(Shape::Gaussian, vec![FORGOTTEN; samples.data.dim()]);
+        // With a constant kernel, noise is all there is.
+        let find = |data: &Dataset| sum_of_parts(&[part.clone()], data, vec![0.0, 0.0], 0);
+        let whole = find(&samples.data)?;
+        let deviation =
+            in_scaled_units(&samples.data, &whole)?.deviation(samples.data.x.as_ref())?;
+        let mut mean = Self::judged((MEAN, 1), (samples, &Solo), whole, |data, _| find(data))?;
+        // The deviation without a row that is far off is too small, and its score too large: few rows would cover too much.
+        mean.out_of_fold.deviation = deviation.observation;
+        Ok(mean)
     }
 
     /// The process whose kernel is a sum of those of other teachers, with weights by evidence: it leans on whichever
@@ -95,26 +140,44 @@ impl Teacher {
         let c = samples.data.y.ncols() as f64;
         let scores = members.iter().map(Teacher::score);
         let best = scores.fold(f64::INFINITY, f64::min);
-        let (mut start, mut total, mut noise) = (Vec::new(), 0.0, 0.0);
-        for member in members {
-            let belief = (best - member.score()).max(-FAINT).exp();
-            let weight = belief * member.evidence.signal.iter().sum::<f64>() / c;
-            total += weight;
-            noise += weight * member.evidence.ridge;
-            start.extend((member.parts.iter()).map(|part| (part.weight * weight).ln()));
-        }
-        start.push((noise / total).ln());
-        let parts: Vec<Part> = members.iter().flat_map(|m| m.parts.clone()).collect();
-        let whole = sum_of_parts(&parts, &samples.data, start, steps)?;
-        let found = weights_of(&whole);
+        let sum = |of: &dyn Fn(&Teacher) -> Evidence, data: &Dataset, steps: usize| {
+            let (mut start, mut parts) = (Vec::new(), Vec::new());
+            let (mut total, mut noise) = (0.0, 0.0);
+            for member in members {
+                let found = of(member);
+                let belief = (best - member.score()).max(-FAINT).exp();
+                let weight = belief * found.signal.iter().sum::<f64>() / c;
+                total += weight;
+                noise += weight * found.ridge;
+                start.extend(
+                    found
+                        .kernel
+                        .parts
+                        .iter()
+                        .map(|part| (part.weight * weight).ln()),
+                );
+                parts.extend(found.kernel.parts);
+            }
+            start.push((noise / total).ln());
+            sum_of_parts(&parts, data, start, steps)
+        };
+        let whole = sum(&|member| member.evidence.clone(), &samples.data, steps)?;
         let numbers = members.iter().map(|member| member.numbers);
         let numbers = numbers.max().unwrap_or(0) + members.len();
         let name = "Gaussian process with a sum of kernels";
         Self::judged((name, numbers), (samples, ranks), whole, |data, k| {
-            let parts = members.iter().flat_map(|m| m.fold_parts[k].clone());
-            let parts: Vec<Part> = parts.collect();
-            sum_of_parts(&parts, data, found.clone(), fold_steps)
+            sum(&|member| member.folds[k].clone(), data, fold_steps)
         })
+    }
+
+    /// The same with the numbers that some inputs have among all.
+    pub fn renumbered(mut self, inputs: &[usize]) -> Self {
+        renumbered(&mut self.parts, inputs);
+        let folds = self.folds.iter_mut();
+        folds
+            .chain([&mut self.evidence])
+            .for_each(|of| renumbered(&mut of.kernel.parts, inputs));
+        self
     }
 
     /// The same under the name of its entrant, which another rank does not tell.
@@ -134,38 +197,35 @@ impl Teacher {
         Self::judged(named, (samples, ranks), whole, |data, _| find(data))
     }
 
-    /// The process that is a sum of one Gaussian part for each set of inputs, with lengths and weights by evidence.
+    /// The process that is a sum of one Gaussian part for each set of inputs, with lengths and weights by evidence. Few
+    /// rows may take noise for a term; `again` tells the terms without a fold, given the guide there, and none if it
+    /// finds none.
     pub fn sum_of_terms(
         terms: &[Vec<usize>],
         guide: &Teacher,
         (samples, ranks): (&Samples, &dyn Ranks),
         (steps, fold_steps): (usize, usize),
+        again: Option<&TermsWithoutFold<'_>>,
     ) -> Result<Self> {
         let d = samples.data.dim();
-        // A first guess of the lengths: the shortest that the guide has for each input.
-        let mut lengths = vec![LONGEST; d];
-        for part in &guide.parts {
-            for (&j, length) in part.inputs.iter().zip(&part.lengths) {
-                lengths[j] = lengths[j].min(*length).max(0.1);
-            }
-        }
-        let parts: Vec<Part> = (terms.iter())
-            .map(|set| Part {
-                inputs: set.clone(),
-                ..Part::full(Shape::Gaussian, set.iter().map(|&j| lengths[j]).collect())
-            })
-            .collect();
-        let mut start = vec![0.0; parts.len()];
-        let all = parts.iter().flat_map(|part| &part.lengths);
-        start.extend(all.map(|length| length.ln()));
-        start.push(guide.evidence.ridge.ln());
+        let (parts, start) = parts_of_terms(terms, &guide.evidence, d);
         let whole = sum_of_parts(&parts, &samples.data, start, steps)?;
         let found = log_of(&whole);
         Self::judged(
             ("Gaussian process that is a sum of terms", found.len()),
             (samples, ranks),
             whole,
-            |data, _| sum_of_parts(&parts, data, found.clone(), fold_steps),
+            |data, k| {
+                let Some(again) = again else {
+                    return sum_of_parts(&parts, data, found.clone(), fold_steps);
+                };
+                let guide = &guide.folds[k];
+                let Some(terms) = again(data, guide) else {
+                    return Ok(guide.clone());
+                };
+                let (parts, start) = parts_of_terms(&terms, guide, d);
+                sum_of_parts(&parts, data, start, fold_steps.max(FEWEST_STEPS))
+            },
         )
     }
 
@@ -176,18 +236,17 @@ impl Teacher {
         evidence: Evidence,
         find: impl Fn(&Dataset, usize) -> Result<Evidence> + Sync,
     ) -> Result<Self> {
-        let fold = |k: usize| -> Result<(OutOfFold, Vec<Part>)> {
+        let fold = |k: usize| -> Result<(OutOfFold, Evidence)> {
             let train = samples.data.rows(&samples.without(k));
             let held = samples.data.rows(&samples.folds[k]);
             let found = find(&train, k)?;
-            let parts = found.kernel.parts.clone();
             let model = in_scaled_units(&train, &found)?;
             let f = model.predict(held.x.as_ref())?;
             let errors = OutOfFold {
                 residual: &held.y - f,
                 deviation: model.deviation(held.x.as_ref())?.observation,
             };
-            Ok((errors, parts))
+            Ok((errors, found))
         };
         // A candidate that fails is no candidate, and on all ranks; they would wait for one that leaves.
         let alone = ranks.size() == 1;
@@ -204,14 +263,14 @@ impl Teacher {
             problem: "a process cannot be fitted without one of the folds".into(),
             advice: "look for columns of extreme size",
         })?;
-        let (folds, fold_parts): (Vec<OutOfFold>, Vec<_>) = folds.into_iter().unzip();
+        let (errors, folds): (Vec<OutOfFold>, Vec<_>) = folds.into_iter().unzip();
         Ok(Teacher {
             name,
             parts: evidence.kernel.parts.clone(),
-            fold_parts,
+            folds,
             numbers,
             evidence,
-            out_of_fold: OutOfFold::gather(samples, folds),
+            out_of_fold: OutOfFold::gather(samples, errors),
         })
     }
 
@@ -226,22 +285,28 @@ impl Teacher {
             .with_calibration(self.out_of_fold.scores())
     }
 
-    /// What candidates are ranked by, the less the better: ½ m ln(error) + ½ k ln m − ln p with k numbers found by the
-    /// search. Errors of few or noisy rows cannot tell candidates apart, and the likelihood alone trusts its kernel too
-    /// much; each makes up for the other.
+    /// What candidates are ranked by where their errors cannot tell them apart, the less the better:
+    /// ½ m ln(error) + ½ k ln m − ln p with k numbers found by the search. Errors of few or noisy rows cannot tell
+    /// candidates apart, and the likelihood alone trusts its kernel too much; each makes up for the other.
     pub fn score(&self) -> f64 {
-        self.score_on(self.out_of_fold.residual.nrows())
+        self.score_with(self.error())
+    }
+
+    /// The score with the error of some rows.
+    fn score_with(&self, error: f64) -> f64 {
+        let (m, c) = (
+            self.out_of_fold.residual.nrows() as f64,
+            self.out_of_fold.residual.ncols() as f64,
+        );
+        let told = 0.5 * m * c * error.max(f64::MIN_POSITIVE).ln() + self.evidence.value;
+        told + 0.5 * self.numbers as f64 * m.ln()
     }
 
     /// The score to be expected on `m` rows, of which it saw only some.
     pub fn score_on(&self, m: usize) -> f64 {
-        let (seen, c) = (
-            self.out_of_fold.residual.nrows() as f64,
-            self.out_of_fold.residual.ncols() as f64,
-        );
-        let error = self.error().max(f64::MIN_POSITIVE);
-        let told = 0.5 * seen * c * error.ln() + self.evidence.value;
-        told * m as f64 / seen + 0.5 * self.numbers as f64 * (m as f64).ln()
+        let (seen, m) = (self.out_of_fold.residual.nrows() as f64, m as f64);
+        let price = |rows: f64| 0.5 * self.numbers as f64 * rows.ln();
+        (self.score() - price(seen)) * m / seen + price(m)
     }
 
     /// Mean square over all outputs and rows that were not seen, in scaled units.
@@ -271,6 +336,98 @@ impl Teacher {
         found.map_or(f64::INFINITY, |found| found.value)
     }
 
+    /// Ends of the 95 % interval of the standard deviation of the noise by the likelihood, in scaled outputs (c); none
+    /// where held-out errors say that its deviations are wrong, so that its noise is, too.
+    pub fn noise_range(&self, samples: &Samples) -> Option<Vec<[f64; 2]>> {
+        let scores = self.out_of_fold.scores();
+        let is_calibrated = |scores: &Vec<f64>| {
+            let square = scores.iter().map(|s| s * s).sum::<f64>() / scores.len() as f64;
+            (1.0 / CALIBRATED..=CALIBRATED).contains(&square)
+        };
+        if !scores.iter().all(is_calibrated) {
+            return None;
+        }
+        let m = samples.data.samples().min(PROFILED);
+        let rows: Vec<usize> = (0..m).collect();
+        let kernel = &self.evidence.kernel;
+        let gram = kernel.gram(samples.data.rows(&rows).x.as_ref());
+        let y = samples.data.y.subrows(0, m).to_owned();
+        let at = |log: f64| profile(gram.as_ref(), &y, log.exp(), threads(m));
+        let best = log_noise(&self.evidence);
+        let value = at(best)?.0;
+        let likely = |log: f64| at(log).is_some_and(|(other, _)| other < value + TWO_DEVIATIONS);
+        let end = |far: f64| {
+            if likely(far) {
+                return far;
+            }
+            let (mut inside, mut outside) = (best, far);
+            for _ in 0..8 {
+                let middle = 0.5 * (inside + outside);
+                *(if likely(middle) {
+                    &mut inside
+                } else {
+                    &mut outside
+                }) = middle;
+            }
+            inside
+        };
+        let [low, high] = [f64::EPSILON.ln(), 7.0].map(end);
+        let rounding = 1e2 * m as f64 * f64::EPSILON;
+        let deviations = |log: f64| -> Option<Vec<f64>> {
+            let noise = if log.exp() > rounding { log.exp() } else { 0.0 };
+            Some(
+                at(log)?
+                    .1
+                    .iter()
+                    .map(|signal| (signal * noise).sqrt())
+                    .collect(),
+            )
+        };
+        let ends = deviations(low)?.into_iter().zip(deviations(high)?);
+        Some(ends.map(|(a, b)| [a.min(b), a.max(b)]).collect())
+    }
+
+    /// The r² that the procedure reports of shuffled outputs (least over outputs): what chance makes of these inputs.
+    /// Of a sum of processes the one with a Gaussian kernel stands for all.
+    pub fn shuffled(&self, samples: &Samples, plan: &Plan, seed: u64) -> Result<Option<f64>> {
+        let Some(search) = &plan.afresh else {
+            return Ok(None);
+        };
+        let entrants = entrants(1, plan.price);
+        let own = entrants.iter().find(|entrant| entrant.name == self.name);
+        let entrant = own.unwrap_or(&entrants[0]);
+        let mut order: Vec<usize> = (0..samples.data.samples()).collect();
+        let mut rng = stream(seed, Purpose::Folds, 1);
+        for i in (1..order.len()).rev() {
+            order.swap(i, rng.random_range(0..=i));
+        }
+        let y = &samples.data.y;
+        let shuffled = Samples {
+            scalers: samples.scalers.clone(),
+            data: Dataset {
+                y: Mat::from_fn(y.nrows(), y.ncols(), |i, o| y[(order[i], o)]),
+                ..samples.data.clone()
+            },
+            folds: samples.folds.clone(),
+        };
+        let search = FoldSearch {
+            starts: 1,
+            ..search.clone()
+        };
+        // What the process is on all rows plays no part in the errors.
+        let whole = (self.numbers, self.evidence.clone());
+        let errors = Self::afresh(entrant, whole, &shuffled, &search, seed)?.out_of_fold;
+        let mean = Self::mean(&shuffled)?.out_of_fold;
+        let pairs = errors.mse().into_iter().zip(mean.mse());
+        let explained = pairs.map(|(mse, mean)| if mean > 0.0 { 1.0 - mse / mean } else { 0.0 });
+        Ok(explained.reduce(f64::max))
+    }
+
+    /// Whether it is the model that predicts the mean.
+    pub fn is_mean(&self) -> bool {
+        self.name == MEAN
+    }
+
     /// Whether it jumps or bends along planes.
     pub fn is_sharp(&self) -> bool {
         !self.evidence.kernel.edges.is_empty()
@@ -289,17 +446,101 @@ impl Teacher {
     }
 }
 
-/// Teachers by score, best first; but one whose errors are clearly less than those of the first comes before it.
-pub(crate) fn ranked(mut teachers: Vec<Teacher>) -> Vec<Teacher> {
+/// Teachers of `data`, best first: the one that is chosen, then the others by score.
+pub(crate) fn ranked(mut teachers: Vec<Teacher>, data: &Dataset) -> Vec<Teacher> {
+    let every: Vec<usize> = (0..data.samples()).collect();
+    let best = teachers.remove(chosen(&teachers, &every, data));
     teachers.sort_by(|a, b| a.score().total_cmp(&b.score()));
-    let first = &teachers[0].out_of_fold;
-    let clearly = teachers.iter().enumerate().skip(1);
-    let clearly = clearly.filter(|(_, teacher)| teacher.out_of_fold.is_clearly_below(first));
-    let least = clearly.min_by(|a, b| a.1.error().total_cmp(&b.1.error()));
-    if let Some((at, _)) = least {
-        teachers[..=at].rotate_right(1);
-    }
+    teachers.insert(0, best);
     teachers
+}
+
+/// Which teacher the errors of `rows` choose: of those whose errors are not clearly above the least, the one with the
+/// best score. The likelihood never overrules a clear difference of the errors, and what does not clearly tell more than
+/// the mean gives way to it.
+pub(crate) fn chosen(teachers: &[Teacher], rows: &[usize], data: &Dataset) -> usize {
+    let errors: Vec<f64> = teachers
+        .iter()
+        .map(|t| t.out_of_fold.error_of(rows))
+        .collect();
+    let least = (0..errors.len()).min_by(|&a, &b| errors[a].total_cmp(&errors[b]));
+    let least = &teachers[least.unwrap_or(0)].out_of_fold;
+    let level = |at: &usize| !least.is_clearly_below(&teachers[*at].out_of_fold, rows);
+    let score = |at: usize| teachers[at].score_with(errors[at]);
+    let mean = teachers.iter().position(|teacher| teacher.is_mean());
+    let others = (0..teachers.len()).filter(|at| Some(*at) != mean);
+    let near = others
+        .filter(level)
+        .min_by(|&a, &b| score(a).total_cmp(&score(b)));
+    let tells = |at: &usize| {
+        let below = mean.is_none_or(|mean| errors[*at] < errors[mean]);
+        below && teachers[*at].out_of_fold.follows(data, rows)
+    };
+    near.filter(tells).or(mean).or(near).unwrap_or(0)
+}
+
+/// The errors of the procedure as a whole: each fold is predicted by the teacher that the other folds choose, so that no
+/// row has a say in who predicts it.
+pub(crate) fn errors_of_choice(teachers: &[Teacher], samples: &Samples) -> OutOfFold {
+    let mut errors = teachers[0].out_of_fold.clone();
+    for (k, fold) in samples.folds.iter().enumerate() {
+        let others = samples.without(k);
+        let best = chosen(teachers, &others, &samples.data);
+        errors.replace(fold, &teachers[best].out_of_fold);
+    }
+    errors
+}
+
+/// −ln p of a kernel's matrix (its lower triangle) with noise g, and the signal variances (c).
+fn profile(gram: MatRef<'_, f64>, y: &Mat<f64>, g: f64, par: Par) -> Option<(f64, Vec<f64>)> {
+    let (m, c) = (y.nrows(), y.ncols());
+    let l = cholesky(with_ridge(gram, g + m as f64 * f64::EPSILON), par)?;
+    let ones = Mat::from_fn(m, 1, |_, _| 1.0);
+    let pull = solve(l.as_ref(), ones.as_ref());
+    let total: f64 = pull.col_as_slice(0).iter().sum();
+    let along = solve(l.as_ref(), y.as_ref());
+    let signal: Vec<f64> = (0..c)
+        .map(|o| {
+            let dot = |a: &[f64]| {
+                a.iter()
+                    .zip(y.col_as_slice(o))
+                    .map(|(a, y)| a * y)
+                    .sum::<f64>()
+            };
+            let (own, shift) = (dot(along.col_as_slice(o)), dot(pull.col_as_slice(0)));
+            ((own - shift * shift / total) / m as f64).max(1e-200)
+        })
+        .collect();
+    let logs: f64 = signal.iter().map(|s| s.ln()).sum();
+    let determinant: f64 = (0..m).map(|i| l[(i, i)].ln()).sum();
+    let value = 0.5 * m as f64 * logs + c as f64 * determinant;
+    value.is_finite().then_some((value, signal))
+}
+
+/// The terms that a process of rows without a fold shows.
+pub(crate) type TermsWithoutFold<'a> =
+    dyn Fn(&Dataset, &Evidence) -> Option<Vec<Vec<usize>>> + Sync + 'a;
+
+/// A part for each set of inputs, of the shortest length that the guide has for each input, and where the search of
+/// weights, lengths and noise starts.
+fn parts_of_terms(terms: &[Vec<usize>], guide: &Evidence, d: usize) -> (Vec<Part>, Vec<f64>) {
+    let mut lengths = vec![LONGEST; d];
+    for part in &guide.kernel.parts {
+        for (&j, length) in part.inputs.iter().zip(&part.lengths) {
+            lengths[j] = lengths[j].min(*length).max(0.1);
+        }
+    }
+    let parts: Vec<Part> = (terms.iter())
+        .map(|set| Part {
+            inputs: set.clone(),
+            ..Part::full(Shape::Gaussian, set.iter().map(|&j| lengths[j]).collect())
+        })
+        .collect();
+    let mut start = vec![0.0; parts.len()];
+    let all = parts.iter().flat_map(|part| &part.lengths);
+    start.extend(all.map(|length| length.ln()));
+    start.push(guide.ridge.ln());
+    (parts, start)
 }
 
 /// The best weights, lengths (where `start` has them) and noise of a sum of parts.
@@ -367,15 +608,21 @@ pub(crate) struct Entrant {
 }
 
 impl Entrant {
+    /// Whether it is the linear model.
+    pub fn is_linear(&self) -> bool {
+        self.process.isotropic && self.process.shortest > 1.0
+    }
+
     /// Whether it is one of the two processes that everyone uses, which the model must not be worse than.
     pub fn is_control(&self) -> bool {
         !self.process.kernel.has_shares() && !self.process.isotropic
     }
 }
 
-/// The processes that race.
-pub(crate) fn entrants(starts: usize) -> Vec<Entrant> {
+/// The processes that race; an input that acts costs them `price` (see `gaussian_process`).
+pub(crate) fn entrants(starts: usize, price: f64) -> Vec<Entrant> {
     let of = |kernel| GaussianProcess {
+        price,
         kernel,
         starts,
         spread: 2.5,
@@ -423,7 +670,7 @@ pub(crate) fn entrants(starts: usize) -> Vec<Entrant> {
 }
 
 /// The process of samples in scaled units.
-fn in_scaled_units(data: &Dataset, found: &Evidence) -> Result<KernelModel> {
+pub(crate) fn in_scaled_units(data: &Dataset, found: &Evidence) -> Result<KernelModel> {
     let record = Record {
         ridge: found.ridge,
         ..Record::default()

@@ -20,6 +20,10 @@
 //! overfits on few samples. They get Cauchy priors of scale 2, whose long tails leave clean data free: ln ℓ_j about
 //! ln √d + √2, since lengths grow with the number of inputs, and logit c_j about 0. The other shapes have none.
 //!
+//! Where rows are few against inputs, chance offers some input that fits any noise. A sparsity prior on the inverse
+//! lengths, of density 1/(1 + u/τ) with u_j = √c_j/ℓ_j and τ = e^(−price), makes each input that acts pay about `price`
+//! units of log-likelihood, and costs an idle one nothing.
+//!
 //! One value with its gradient costs a factorisation, an inverse (m³ together) and O(m² d). Inputs are scaled to the unit
 //! box, outputs to variance one.
 //!
@@ -51,6 +55,9 @@ const NOISE: [f64; 2] = [f64::EPSILON, 1e3];
 
 /// Squared scale of the priors of the ANOVA shape.
 const PRIOR: f64 = 4.0;
+
+/// Inverse length below which an input is idle under a sparsity prior.
+const IDLE: f64 = 0.02;
 
 /// Bounds of the logits of the shares.
 const LOGITS: [f64; 2] = [-14.0, 14.0];
@@ -92,6 +99,13 @@ pub struct GaussianProcess {
     /// Whether shares and their lengths have priors, see above. Default: yes.
     #[serde(skip_serializing_if = "is_default_prior")]
     pub prior: bool,
+    /// What an input that acts costs in units of log-likelihood: the sparsity prior above. Default: 0, no such prior.
+    #[serde(skip_serializing_if = "is_default_price")]
+    pub price: f64,
+}
+
+fn is_default_price(price: &f64) -> bool {
+    *price == 0.0
 }
 
 fn is_default_spread(spread: &f64) -> bool {
@@ -127,6 +141,7 @@ impl Default for GaussianProcess {
             isotropic: false,
             shortest: LENGTHS[0],
             prior: true,
+            price: 0.0,
         }
     }
 }
@@ -334,7 +349,39 @@ impl GaussianProcess {
                 gradient[k] += 2.0 * z / (PRIOR + z * z);
             }
         }
+        if self.price > 0.0 && !self.isotropic {
+            for j in 0..d {
+                let u = (self.price + self.log_inverse_length(log, d, j)).exp();
+                // u is relative to τ; at u = 10³⁰⁸ its ratio below is still 1.
+                value += u.ln_1p();
+                let slope = u / (1.0 + u);
+                gradient[j] -= slope;
+                if self.kernel.has_shares() {
+                    gradient[d + j] += 0.5 * slope / (1.0 + log[d + j].exp());
+                }
+            }
+        }
         (value, gradient)
+    }
+
+    /// ln √c_j/ℓ_j of input `j` at `log`.
+    fn log_inverse_length(&self, log: &[f64], d: usize, j: usize) -> f64 {
+        let share = match self.kernel.has_shares() {
+            true => -0.5 * (-log[d + j]).exp().ln_1p(),
+            false => 0.0,
+        };
+        share - log[j]
+    }
+
+    /// How many numbers at `log` say something: all that are searched, less those of the inputs that a sparsity prior
+    /// has made idle.
+    pub(crate) fn active_parameters(&self, log: &[f64], d: usize) -> usize {
+        if self.price == 0.0 || self.isotropic {
+            return log.len();
+        }
+        let acts = |j: &usize| self.log_inverse_length(log, d, *j) > IDLE.ln();
+        let each = if self.kernel.has_shares() { 2 } else { 1 };
+        1 + each * (0..d).filter(acts).count()
     }
 
     /// Starting points: logarithms of lengths and noise, between them logits of the shares.
@@ -382,6 +429,12 @@ impl GaussianProcess {
             "shortest",
             "a number from 0.001 to 1000000",
             self.shortest,
+        )?;
+        require(
+            (0.0..=100.0).contains(&self.price),
+            "price",
+            "a number from 0 to 100",
+            self.price,
         )?;
         require(
             (0.0..=1.0).contains(&noise),

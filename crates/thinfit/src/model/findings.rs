@@ -9,6 +9,21 @@ pub struct Findings {
     pub standard_error: Vec<f64>,
     /// Standard deviation of the noise of each output, in its units (c); 0 where it cannot be told from rounding.
     pub noise: Vec<f64>,
+    /// Ends of the 95 % interval of each noise, by the likelihood (c); empty where the rows cannot tell it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub noise_range: Vec<[f64; 2]>,
+    /// Folds of the cross-validation that the errors come from; 0 where there was another way.
+    #[serde(default)]
+    pub folds: usize,
+    /// Whether everything was searched again without each fold, not only refined.
+    #[serde(default)]
+    pub nested: bool,
+    /// Whether the model predicts the mean, because nothing was clearly better.
+    #[serde(default)]
+    pub is_mean: bool,
+    /// What should make a reader doubt the errors.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cautions: Vec<Caution>,
     /// The inputs that matter, as columns.
     pub inputs: Vec<usize>,
     /// The sets of inputs that act together, if the function is a sum of functions of few inputs.
@@ -19,6 +34,46 @@ pub struct Findings {
     pub tried: Vec<Tried>,
     /// The rest in words: why this model, and what would help.
     pub words: Vec<String>,
+}
+
+/// A reason to doubt the errors of a fit, or what was done about it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Caution {
+    /// Fitted to shuffled outputs the same procedure reports this r²; the reported error was raised accordingly.
+    ShuffledFit {
+        /// r² of the fit to shuffled outputs, by the same cross-validation.
+        r2: f64,
+    },
+    /// Rows whose inputs nearly agree were kept in one fold, as were exact repeats.
+    NearRepeats {
+        /// Rows that nearly repeat another.
+        rows: usize,
+    },
+    /// The inputs form clusters; rows of one may resemble each other more than new rows will.
+    Clusters {
+        /// How many clusters there are.
+        count: usize,
+    },
+    /// Errors of neighbouring rows are alike: the rows have an order that matters.
+    OrderedRows {
+        /// Correlation of the held-out errors of one row and the next.
+        correlation: f64,
+    },
+    /// The fit was stopped before everything was searched again without each fold, so the errors are optimistic.
+    NotNested,
+}
+
+impl Caution {
+    /// Whether its numbers are finite.
+    pub(crate) fn is_finite(&self) -> bool {
+        match self {
+            Caution::ShuffledFit { r2: value } | Caution::OrderedRows { correlation: value } => {
+                value.is_finite()
+            }
+            _ => true,
+        }
+    }
 }
 
 /// A candidate with its errors on rows that it did not see.

@@ -4,7 +4,7 @@ use crate::config::Config;
 use crate::data::Dataset;
 use crate::data::names::flaw_of_names;
 use crate::data::whole::whole_columns;
-use crate::model::findings::Findings;
+use crate::model::findings::{Caution, Findings};
 use crate::model::texts::{are_plain, is_word};
 use crate::model::training_rows::TrainingRows;
 use crate::solve::linear::{linear_fit, linear_leave_one_out};
@@ -167,6 +167,8 @@ impl Record {
                 found.is_none_or(|found| {
                     sound(&found.standard_error)
                         && sound(&found.noise)
+                        && found.noise_range.iter().all(|range| sound(range))
+                        && found.cautions.iter().all(Caution::is_finite)
                         && found.tried.iter().all(|tried| sound(&tried.mse))
                 }),
                 "findings with a negative error",

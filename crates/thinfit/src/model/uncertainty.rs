@@ -97,7 +97,7 @@ impl Uncertainty {
     /// `level`.
     pub fn quantile(&self, o: usize, level: f64) -> f64 {
         let weights = self.score_weights.as_ref().map(|weights| &weights[o][..]);
-        quantile(&self.scores[o], weights, level)
+        conformal_quantile(&self.scores[o], weights, level)
     }
 
     /// Whether no variance is negative and no covariance above what two variances allow, up to rounding: what can be told
@@ -185,21 +185,28 @@ fn calibrate(residual: &[f64], spread: &[f64], weights: Option<&[f64]>) -> (f64,
     (noise, scored)
 }
 
-/// The conformal quantile of sorted scores: the ⌈(s + 1)·level⌉-th smallest of s, where a score of weight 2 counts as
-/// two of them; infinite where there are not enough.
-fn quantile(scores: &[f64], weights: Option<&[f64]>, level: f64) -> f64 {
+/// The conformal quantile of sorted scores: the (s + 1)·level-th smallest of s, interpolated between its neighbours, so
+/// that few rows cover the level and not the next one that they can count; infinite where there are not enough. A score
+/// of weight 2 counts as two of them.
+pub fn conformal_quantile(scores: &[f64], weights: Option<&[f64]>, level: f64) -> f64 {
     let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
     let total: f64 = (0..scores.len()).map(weight).sum();
     // Weights count rows, but weights below one are shares and do not make the rows fewer.
     let count = total.max(scores.len() as f64);
-    let rounding = if weights.is_some() { 1e-12 } else { 0.0 };
-    let rank = (count + 1.0) * level * (total / count) * (1.0 - rounding);
-    let mut reached = 0.0;
+    // 0.9 · 10 may round up.
+    let rank = (count + 1.0) * level * (total / count) * (1.0 - 1e-12);
+    let (mut reached, mut before) = (0.0, None);
     for (i, &score) in scores.iter().enumerate() {
-        reached += weight(i);
-        if reached >= rank {
-            return score;
+        let weight = weight(i);
+        if reached + weight >= rank {
+            let way = (rank - reached) / weight.min(1.0);
+            return match before {
+                // A whole rank is that score to the last digit.
+                Some(before) if way < 1.0 - 1e-9 => before + way * (score - before),
+                _ => score,
+            };
         }
+        (reached, before) = (reached + weight, Some(score));
     }
     f64::INFINITY
 }
@@ -211,9 +218,11 @@ mod tests {
     #[test]
     fn conformal_quantile_takes_the_right_rank() {
         let scores: Vec<f64> = (1..=19).map(f64::from).collect();
-        assert_eq!(quantile(&scores, None, 0.9), 18.0);
-        assert_eq!(quantile(&scores, None, 0.95), 19.0);
-        assert_eq!(quantile(&scores, None, 0.99), f64::INFINITY);
+        let at = |level| conformal_quantile(&scores, None, level);
+        for (level, score) in [(0.9, 18.0), (0.925, 18.5), (0.95, 19.0), (0.01, 1.0)] {
+            assert!((at(level) - score).abs() < 1e-9, "{level}: {}", at(level));
+        }
+        assert_eq!(at(0.99), f64::INFINITY);
     }
 
     #[test]

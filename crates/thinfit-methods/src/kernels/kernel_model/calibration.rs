@@ -15,6 +15,7 @@ use crate::kernels::cholesky::{all_threads, inverse, solve};
 use crate::{Interval, Result};
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
+use thinfit::conformal_quantile;
 use thinfit::pieces::require;
 
 /// Standardised errors at rows that did not take part, per output and sorted.
@@ -30,13 +31,9 @@ impl Calibration {
         Calibration { scores }
     }
 
-    /// Half the width of an interval of output `o` in units of σ: the ⌈(s + 1)·level⌉-th smallest of its s scores,
-    /// infinite if there are not that many.
+    /// Half the width of an interval of output `o` in units of σ; infinite if there are too few scores.
     fn quantile(&self, o: usize, level: f64) -> f64 {
-        let scores = &self.scores[o];
-        // 0.9 · 10 may round up.
-        let rank = ((scores.len() + 1) as f64 * level * (1.0 - 1e-12)).ceil() as usize;
-        *scores.get(rank.max(1) - 1).unwrap_or(&f64::INFINITY)
+        conformal_quantile(&self.scores[o], None, level)
     }
 
     /// How many rows calibrate the output that has the fewest.
