@@ -37,32 +37,12 @@ const SEARCH: f64 = 40.0;
 const EXTENSION: f64 = 16.0;
 /// Fewer rows for each input than this are few: a search that saw a row must not judge it.
 const ROWS_PER_INPUT: usize = 20;
-/// Searches without a fold, best first, and what they cost: likelihoods on the rows of the race.
-const FOLD_SEARCHES: [(f64, FoldSearch); 3] = [
-    (
-        360.0,
-        FoldSearch {
-            starts: 3,
-            race: usize::MAX,
-            iterations: 80,
-        },
-    ),
-    (
-        130.0,
-        FoldSearch {
-            starts: 1,
-            race: usize::MAX,
-            iterations: 80,
-        },
-    ),
-    (
-        150.0,
-        FoldSearch {
-            starts: 2,
-            race: 200,
-            iterations: 25,
-        },
-    ),
+/// Searches without a fold, best first, and what they cost: likelihoods on the rows of the race, and on all after it.
+const FOLD_SEARCHES: [(f64, f64, FoldSearch); 4] = [
+    (360.0, 0.0, of(3, usize::MAX, 80)),
+    (110.0, 0.0, of(1, usize::MAX, 80)),
+    (80.0, 40.0, of(2, 200, 30)),
+    (80.0, 15.0, of(2, 150, 12)),
 ];
 /// Above this many inputs all share one length.
 pub(crate) const MANY: usize = 1000;
@@ -111,6 +91,15 @@ pub(crate) struct FoldSearch {
     /// Rows on which the starts race.
     pub race: usize,
     pub iterations: usize,
+}
+
+/// A search with so many starts on so many rows of a race, then so many iterations.
+const fn of(starts: usize, race: usize, iterations: usize) -> FoldSearch {
+    FoldSearch {
+        starts,
+        race,
+        iterations,
+    }
 }
 
 /// Searches that go on from those before, on more rows.
@@ -193,21 +182,45 @@ impl Plan {
             ENTRANTS as f64 * (STEPS as f64 * mean(*rows, d) + folds) <= share(HEAT)
         };
         let heat = (race_rows..=m).rev().step_by(10).find(heat);
-        let finalists = ((share(FINAL) / (40.0 * mean(m, d))) as usize).clamp(3, 4);
-        let folds = if m <= 300 { 10 } else { 5 };
-        let fold = mean(m - m / folds, d) * (folds * finalists) as f64;
-        // Lengths that few rows must tell are told by chance, so the rows of a fold must not have seen them.
         let few = m < ROWS_PER_INPUT * d;
-        let most = share(FOLDS) * if few { 3.0 } else { 1.0 };
-        let afresh = FOLD_SEARCHES.into_iter().find_map(|(cost, search)| {
-            let raced = mean((m - m / folds).min(search.race), d) * (folds * finalists) as f64;
-            let cost = if search.race < m {
-                cost * raced + 40.0 * fold
+        let finalists = ((share(FINAL) / (40.0 * mean(m, d))) as usize).clamp(3, 4);
+        // Few rows cannot tell more of them apart, and each is searched again without every fold.
+        let finalists = if few { 3 } else { finalists };
+        let many_folds = if m <= 300 { 10 } else { 5 };
+        // Lengths that few rows must tell are told by chance, so the rows of a fold must not have seen them.
+        let likelihoods = |rows: usize, folds: usize| {
+            mean((m - m / folds).min(rows), d) * (folds * finalists) as f64
+        };
+        let cost = |folds: usize, (count, more, search): &(f64, f64, FoldSearch)| {
+            let raced = count * likelihoods(search.race, folds);
+            let all = if search.race < m {
+                more * likelihoods(m, folds)
             } else {
-                cost * fold
+                0.0
             };
-            (cost <= most).then_some(search)
-        });
+            raced + all
+        };
+        let [best, others @ ..] = FOLD_SEARCHES;
+        let ways = [(many_folds, best.clone()), (many_folds, others[0].clone())];
+        let ways = ways
+            .into_iter()
+            .chain(others.into_iter().map(|search| (5, search)));
+        let (folds, afresh) = match few {
+            true => {
+                let most = 2.5 * share(FOLDS);
+                let affordable = ways.clone().find(|(folds, way)| cost(*folds, way) <= most);
+                let last = ways
+                    .last()
+                    .filter(|(folds, way)| cost(*folds, way) <= 3.0 * most);
+                let way = affordable.or(last);
+                way.map_or((many_folds, None), |(folds, way)| (folds, Some(way.2)))
+            }
+            false => {
+                let affordable = cost(many_folds, &best) <= share(FOLDS);
+                (many_folds, affordable.then_some(best.2))
+            }
+        };
+        let fold = likelihoods(m, folds);
         let price = match few {
             true => (given as f64).ln() + 0.5 * (m as f64).ln(),
             false => 0.0,
@@ -240,10 +253,7 @@ impl Plan {
             sum_steps: ((share(SUMS) / (likelihood(m, 1, Shape::Gaussian) + judged)) as usize)
                 .clamp(4, 25),
             few,
-            afresh: match few {
-                true => afresh,
-                false => afresh.filter(|search| search.starts > 1),
-            },
+            afresh,
             price,
             networks: NETWORKS * budget,
         }
