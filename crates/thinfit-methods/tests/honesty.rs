@@ -1,0 +1,175 @@
+//! What the report of the default fit claims, on tables that tempt it to claim too much. Small versions of what `runs/`
+//! records at length; each test is named for what was once seen.
+
+#![allow(clippy::unwrap_used)] // also in the helpers, which are tests too
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::StandardNormal;
+use thinfit::{Control, Dataset, Findings, Mat};
+use thinfit_methods::{Auto, Method, Predictor};
+
+/// m rows of d uniform inputs with f of them and normal noise of this deviation.
+fn draw(m: usize, d: usize, noise: f64, seed: u64, f: impl Fn(&[f64]) -> f64) -> Dataset {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let x = Mat::from_fn(m, d, |_, _| rng.random::<f64>());
+    observed(x, noise, &mut rng, f)
+}
+
+fn observed(x: Mat<f64>, noise: f64, rng: &mut ChaCha8Rng, f: impl Fn(&[f64]) -> f64) -> Dataset {
+    let y = Mat::from_fn(x.nrows(), 1, |i, _| {
+        let row: Vec<f64> = x.row(i).iter().copied().collect();
+        f(&row) + noise * rng.sample::<f64, _>(StandardNormal)
+    });
+    Dataset::new(x, y).unwrap()
+}
+
+fn fit(data: &Dataset, budget: f64) -> Predictor {
+    let auto = Auto {
+        budget,
+        ..Auto::default()
+    };
+    Method::Auto(auto)
+        .fit(data, 1, &|_| Control::Continue)
+        .unwrap()
+}
+
+fn findings(model: &Predictor) -> &Findings {
+    model.record().findings.as_ref().unwrap()
+}
+
+/// The r² of the report.
+fn claim(model: &Predictor) -> f64 {
+    let record = model.record();
+    1.0 - record.validation_mse[0] / record.validation_variance[0]
+}
+
+/// Mean squared error on other rows, and the share of them in 90 % intervals.
+fn truth(model: &Predictor, fresh: &Dataset) -> (f64, f64) {
+    let m = fresh.samples();
+    let error = model.predict(fresh.x.as_ref()).unwrap() - &fresh.y;
+    let interval = model.interval(fresh.x.as_ref(), 0.9).unwrap();
+    let inside =
+        |i: &usize| (interval.low[(*i, 0)]..=interval.high[(*i, 0)]).contains(&fresh.y[(*i, 0)]);
+    let share = (0..m).filter(inside).count() as f64 / m as f64;
+    (error.squared_norm_l2() / m as f64, share)
+}
+
+#[test]
+fn pure_noise_is_not_explained_however_many_inputs_there_are() {
+    let (mut claims, mut covered) = (Vec::new(), Vec::new());
+    for (m, d) in [(15, 20), (20, 50), (40, 200), (80, 5), (60, 100)] {
+        for seed in 0..2 {
+            let model = fit(&draw(m, d, 1.0, 7 * seed + m as u64, |_| 0.0), 5.0);
+            let fresh = draw(500, d, 1.0, 1000 + seed, |_| 0.0);
+            claims.push(claim(&model));
+            covered.push(truth(&model, &fresh).1);
+        }
+    }
+    let mean = |of: &[f64]| of.iter().sum::<f64>() / of.len() as f64;
+    assert!(mean(&claims) < 0.05, "{claims:?}");
+    assert!(claims.iter().all(|claim| *claim < 0.3), "{claims:?}");
+    assert!((0.84..0.97).contains(&mean(&covered)), "{covered:?}");
+}
+
+#[test]
+fn pure_noise_gives_the_mean_and_no_input_has_an_effect() {
+    let model = fit(&draw(80, 10, 1.0, 3, |_| 0.0), 5.0);
+    assert!(findings(&model).is_mean && findings(&model).inputs.is_empty());
+    assert!(claim(&model) <= 0.0 && findings(&model).nested);
+}
+
+#[test]
+fn idle_inputs_do_not_shrink_the_reported_error() {
+    let f = |x: &[f64]| (3.0 * x[0]).sin() + x[0] * x[1];
+    let (mut logs, mut covered) = (0.0, 0.0);
+    for seed in 0..3 {
+        let model = fit(&draw(100, 42, 0.2, seed, f), 5.0);
+        let (mse, inside) = truth(&model, &draw(500, 42, 0.2, 100 + seed, f));
+        logs += 0.5 * (model.record().validation_mse[0] / mse).ln() / 3.0;
+        covered += inside / 3.0;
+    }
+    assert!((0.85..1.2).contains(&logs.exp()), "{}", logs.exp());
+    assert!((0.84..0.96).contains(&covered), "{covered}");
+}
+
+#[test]
+fn a_drop_in_few_rows_does_not_let_the_likelihood_choose_a_model_eleven_times_worse() {
+    let lift = |x: &[f64]| {
+        let stall = if x[0] > 0.95 {
+            25.0 * (x[0] - 0.95)
+        } else {
+            0.0
+        };
+        6.0 * x[0] + 0.5 * x[1] * x[0] + 0.3 * (x[2] - 0.5).powi(2) - stall * (1.0 + x[1])
+    };
+    for seed in 0..2 {
+        let model = fit(&draw(150, 3, 0.0, seed, lift), 5.0);
+        let tried = &findings(&model).tried;
+        let least = tried
+            .iter()
+            .map(|tried| tried.mse[0])
+            .fold(f64::MAX, f64::min);
+        assert!(tried[0].mse[0] <= 4.0 * least, "{tried:?}");
+        assert!(claim(&model) > 0.9, "{}", claim(&model));
+    }
+}
+
+#[test]
+fn repeated_rows_do_not_make_the_default_worse_than_a_linear_fit() {
+    // Rough in one input, with a seventh of the rows twice: a process that takes the repeats for exactness is at a loss.
+    let f = |x: &[f64]| x.iter().sum::<f64>() + 0.3 * (40.0 * x[0]).sin();
+    let mut data = draw(240, 8, 0.4, 5, f);
+    for i in 0..34 {
+        for j in 0..8 {
+            data.x[(200 + i, j)] = data.x[(i, j)];
+        }
+        data.y[(200 + i, 0)] = data.y[(i, 0)];
+    }
+    let model = fit(&data, 5.0);
+    let record = model.record();
+    assert!(record.validation_mse[0] < 1.1 * record.validation_linear[0]);
+}
+
+#[test]
+fn a_correct_row_of_a_simulation_is_no_outlier() {
+    // Drag rises steeply beyond a Mach number that depends on the incidence.
+    let drag = |x: &[f64]| {
+        let (mach, incidence) = (0.6 + 0.25 * x[0], 4.0 * x[1]);
+        let rise = (mach - 0.8 + 0.02 * incidence).max(0.0);
+        0.02 + 0.001 * incidence * incidence + 20.0 * rise.powi(4)
+    };
+    for seed in 0..3 {
+        let model = fit(&draw(60, 2, 0.0, seed, drag), 5.0);
+        assert_eq!(findings(&model).outliers, [0; 0]);
+    }
+}
+
+#[test]
+fn three_random_rows_explain_nothing() {
+    for seed in 0..5 {
+        let model = fit(&draw(3, 1, 1.0, seed, |_| 0.0), 2.0);
+        assert!(findings(&model).is_mean && claim(&model) <= 0.05);
+    }
+}
+
+#[test]
+fn noise_is_given_as_a_range_that_holds_the_truth_or_not_at_all() {
+    let f = |x: &[f64]| (3.0 * x[0]).sin() + x[1] * x[2];
+    for (noise, seed) in [(0.1, 1), (0.1, 2), (0.3, 3)] {
+        let model = fit(&draw(120, 4, noise, seed, f), 5.0);
+        for [low, high] in &findings(&model).noise_range {
+            assert!(
+                0.8 * low < noise && noise < 1.25 * high,
+                "{low} {high}, not {noise}"
+            );
+        }
+    }
+    let clean = fit(&draw(80, 3, 0.0, 4, f), 5.0);
+    assert!(
+        findings(&clean)
+            .noise_range
+            .iter()
+            .all(|[low, _]| *low < 1e-3)
+    );
+}
