@@ -99,7 +99,7 @@ fn only_the_lowest_error_is_called_the_best() {
             continue;
         }
         let lowest = tried.iter().all(|other| tried[0].mse[0] <= other.mse[0]);
-        let best = words[0].contains("predicts unseen rows best");
+        let best = words[0].contains("predicts held-out rows best");
         assert!(lowest || !best, "{words:?} {tried:?}");
         let told = words
             .iter()

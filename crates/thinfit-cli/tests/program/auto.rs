@@ -20,18 +20,22 @@ fn a_fit_without_settings_says_what_it_chose_and_how_good_it_is() {
     let report = succeed(&folder, &fit);
     for words in [
         "parameters",
-        " rows, each predicted by models that had not seen it",
+        "cross-validation on 60 rows",
         "this model",
         "rmse ±",
         "linear fit",
-        "noise of y: 0.0",
+        "noise of y: standard deviation 0.0",
         "tried; the first was chosen",
         "wrote model.json",
     ] {
         assert!(report.contains(words), "`{words}` is missing in\n{report}");
     }
     let inspected = succeed(&folder, &["inspect", "model.json"]);
-    for words in ["auto", "noise of y: 0.0", "tried; the first was chosen"] {
+    for words in [
+        "auto",
+        "noise of y: standard deviation 0.0",
+        "tried; the first was chosen",
+    ] {
         assert!(
             inspected.contains(words),
             "`{words}` is missing in\n{inspected}"

@@ -347,7 +347,7 @@ impl Auto {
         };
         let mut findings = part.record().findings.clone().unwrap_or_default();
         findings.words = vec![format!(
-            "a network predicts unseen rows best: its hidden weights come from {rows} rows, its output weights from {seen}"
+            "a network predicts held-out rows best: its hidden weights come from {rows} rows, its output weights from {seen}"
         )];
         for tried in &mut findings.tried {
             tried.name = format!("{}, of a part, on its rows", tried.name);

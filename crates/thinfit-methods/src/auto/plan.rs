@@ -9,7 +9,7 @@
 //! ```
 
 use super::screening::searched;
-use crate::Shape;
+use crate::{GaussianProcess, Shape};
 
 /// Shares of the budget: the race, the heat between it and the final, the final, folds, sums of kernels and terms,
 /// networks.
@@ -91,6 +91,18 @@ pub(crate) struct FoldSearch {
     /// Rows on which the starts race.
     pub race: usize,
     pub iterations: usize,
+}
+
+impl FoldSearch {
+    /// A process that is searched so.
+    pub fn of(&self, process: &GaussianProcess) -> GaussianProcess {
+        GaussianProcess {
+            starts: self.starts.min(process.starts),
+            race: self.race,
+            iterations: self.iterations.min(process.iterations),
+            ..process.clone()
+        }
+    }
 }
 
 /// A search with so many starts on so many rows of a race, then so many iterations.

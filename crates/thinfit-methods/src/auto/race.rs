@@ -118,12 +118,22 @@ pub(crate) fn teachers(
         race[i].onto(samples, (iterations, fold_iterations), None, &still)
     };
     let conclude = |i: usize| {
-        let found = (!whole).then(|| onto(i)).transpose()?;
+        let found = match whole || search.is_some() && plan.few {
+            true => None,
+            false => Some(onto(i)?),
+        };
         let log = found.as_ref().map_or(&race[i].log, |found| &found.0);
         let Some(search) = search.filter(|_| !stops(0.7)) else {
             return Ok(found.map(|found| found.1));
         };
         let process = &race[i].entrant.process;
+        // Few rows are searched as they are without a fold, or the errors would be those of another procedure: a longer
+        // search may find a likelier fit that predicts worse.
+        let again = match plan.few {
+            true => Some(search.of(process).find(&samples.data, seed, &still)?.0),
+            false => None,
+        };
+        let log = again.as_ref().unwrap_or(log);
         let mut whole = process.evidence(&samples.data, log)?;
         if let Some(inputs) = &inputs {
             renumbered(&mut whole.kernel.parts, inputs);
@@ -147,7 +157,9 @@ pub(crate) fn teachers(
     });
     let mut finalists: Vec<Teacher> = finalists.collect();
     let steps = (plan.sum_steps, plan.sum_steps.min(plan.fold_iterations));
+    // Weights of a sum are more than few rows can tell.
     if processes > 1
+        && !plan.few
         && let Ok(committee) = Teacher::committee(&finalists[..processes], (given, ranks), steps)
     {
         finalists.push(committee);

@@ -124,14 +124,16 @@ fn words(
         _ => ", all outputs together",
     };
     words.push(match winner {
-        Winner::Teacher if best.is_mean() => "the model predicts the mean".into(),
+        Winner::Teacher if best.is_mean() => {
+            "the model predicts the mean: no candidate is clearly better on held-out rows".into()
+        }
         Winner::Teacher if is_lowest => {
-            format!("a {} predicts unseen rows best{together}", best.name)
+            format!("a {} predicts held-out rows best{together}", best.name)
         }
         Winner::Teacher => format!("a {} was chosen", best.name),
         Winner::Direct if loss < 0.0 && is_lowest => {
             format!(
-                "a network fitted to the rows predicts unseen rows best{together}: they are clean"
+                "a network fitted to the rows predicts held-out rows best{together}: they are clean"
             )
         }
         Winner::Direct if loss < 0.0 => {
@@ -157,7 +159,7 @@ fn words(
             false => "",
         };
         words.push(format!(
-            "another candidate has a lower error on the rows left out, by no more than chance{why}"
+            "another candidate has a lower held-out error, by no more than chance{why}"
         ));
     }
     words.extend(jump::words(best, samples));
@@ -171,8 +173,17 @@ fn words(
         if y.iter().all(|v| *v == y[0]) {
             continue;
         }
-        if best.is_mean() || error > NOTHING {
+        if best.is_mean() {
+            continue;
+        }
+        if error > NOTHING {
             words.push(format!("{name}no model predicts held-out rows clearly better than the mean does: what the inputs say about it, if anything, is lost in noise"));
+            continue;
+        }
+        if *noise == 0.0 {
+            words.push(format!(
+                "{name}no noise detected: more rows improve the model"
+            ));
             continue;
         }
         let Some([low, high]) = range.map(|range| range[o]) else {

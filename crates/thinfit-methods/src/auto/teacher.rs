@@ -30,6 +30,8 @@ const CALIBRATED: f64 = 2.0;
 const PROFILED: usize = 1000;
 /// By how much −ln p rises at the ends of a 95 % interval.
 const TWO_DEVIATIONS: f64 = 2.0;
+/// Share of the held-out squared error above which noise makes much of it.
+const NOISY: f64 = 0.25;
 /// Fewest steps of the search of terms that are new without a fold.
 const FEWEST_STEPS: usize = 10;
 /// Length of an input that a kernel forgets.
@@ -91,12 +93,7 @@ impl Teacher {
         search: &FoldSearch,
         seed: u64,
     ) -> Result<Self> {
-        let process = GaussianProcess {
-            starts: search.starts.min(entrant.process.starts),
-            race: search.race,
-            iterations: search.iterations.min(entrant.process.iterations),
-            ..entrant.process.clone()
-        };
+        let process = search.of(&entrant.process);
         Self::judged(
             (entrant.name, whole.0),
             (samples, &Solo),
@@ -274,6 +271,23 @@ impl Teacher {
         })
     }
 
+    /// How much surer than without a fold the process is on all rows, at most 1: the ratio of the deviations of the noise,
+    /// where noise makes much of the held-out error (c). Of few rows a likelier fit may find less noise by chance.
+    fn certainty(&self) -> Vec<f64> {
+        let of = |found: &Evidence, o: usize| (found.signal[o] * found.ridge).sqrt();
+        let each = self.out_of_fold.mse().into_iter().enumerate();
+        each.map(|(o, mse)| {
+            let mut folds: Vec<f64> = self.folds.iter().map(|fold| of(fold, o)).collect();
+            folds.sort_by(f64::total_cmp);
+            let typical = folds[folds.len() / 2];
+            match typical * typical > NOISY * mse {
+                true => (of(&self.evidence, o) / typical).min(1.0),
+                false => 1.0,
+            }
+        })
+        .collect()
+    }
+
     /// The model of all rows of `data`, which `samples` has in scaled units.
     pub fn model(&self, data: &Dataset, samples: &Samples, record: Record) -> Result<KernelModel> {
         let record = Record {
@@ -281,8 +295,13 @@ impl Teacher {
             ..record
         };
         let expansion = self.evidence.expansion(samples.data.x.clone());
-        KernelModel::new(data, samples.scalers.clone(), expansion, record)?
-            .with_calibration(self.out_of_fold.scores())
+        let mut scores = self.out_of_fold.scores();
+        for (scores, certainty) in scores.iter_mut().zip(self.certainty()) {
+            scores
+                .iter_mut()
+                .for_each(|score| *score = (*score / certainty).min(f64::MAX));
+        }
+        KernelModel::new(data, samples.scalers.clone(), expansion, record)?.with_calibration(scores)
     }
 
     /// What candidates are ranked by where their errors cannot tell them apart, the less the better:
@@ -339,6 +358,12 @@ impl Teacher {
     /// Ends of the 95 % interval of the standard deviation of the noise by the likelihood, in scaled outputs (c); none
     /// where held-out errors say that its deviations are wrong, so that its noise is, too.
     pub fn noise_range(&self, samples: &Samples) -> Option<Vec<[f64; 2]>> {
+        if self.is_mean() {
+            // All that varies is noise; its deviation is known as well as that of so many values.
+            let width = 1.96 / (2.0 * samples.data.samples() as f64).sqrt();
+            let ends = |mse: f64| [1.0 - width, 1.0 + width].map(|v| v.max(0.0) * mse.sqrt());
+            return Some(self.out_of_fold.mse().into_iter().map(ends).collect());
+        }
         let scores = self.out_of_fold.scores();
         let is_calibrated = |scores: &Vec<f64>| {
             let square = scores.iter().map(|s| s * s).sum::<f64>() / scores.len() as f64;
@@ -658,7 +683,7 @@ pub(crate) fn entrants(starts: usize, price: f64) -> Vec<Entrant> {
             },
         ),
         entrant(
-            "linear model",
+            "nearly linear model",
             GaussianProcess {
                 isotropic: true,
                 shortest: 1e2,
