@@ -49,16 +49,6 @@ fn program(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// The program as so many ranks of MPI, to be run in a folder.
-#[cfg(feature = "mpi")]
-fn mpirun(folder: &Path, ranks: &str, arguments: &[&str]) -> Command {
-    let mut command = Command::new("mpirun");
-    command.args(["--allow-run-as-root", "--oversubscribe", "-n", ranks]);
-    command.arg(env!("CARGO_BIN_EXE_thinfit")).args(arguments);
-    command.current_dir(folder);
-    command
-}
-
 fn thinfit(folder: &Path, arguments: &[&str]) -> Output {
     program(folder, arguments)
         .output()
