@@ -3,7 +3,7 @@
 use crate::{Factor, Predictor};
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use thinfit::{Findings, Record};
+use thinfit::{Dependence, Findings, Record};
 
 /// Inputs without an effect that are named; of more, those with an effect are.
 const MOST_IDLE: usize = 12;
@@ -51,10 +51,11 @@ impl Predictor {
     pub fn report(&self) -> String {
         let record = self.record();
         let mut text = format!(
-            "{}, {} parameters, fitted to {} samples\n",
+            "{}, {} parameters, fitted to {} samples{}\n",
             self.kind(),
             self.parameters(),
-            record.samples
+            record.samples,
+            in_groups(record)
         );
         let rows = record.validation_samples;
         let held_out = match rows == record.samples {
@@ -95,6 +96,7 @@ impl Predictor {
             return Vec::new();
         };
         let mut lines = found.words.clone();
+        lines.extend(self.record().dependence.iter().map(dependence));
         lines.extend(self.structure(found));
         for (name, &noise) in self.outputs().iter().zip(&found.noise) {
             if noise > 0.0 {
@@ -186,6 +188,34 @@ impl Predictor {
             }
             text.push('\n');
         }
+    }
+}
+
+/// The groups of the samples, to follow their number; nothing where there were none.
+pub fn in_groups(record: &Record) -> String {
+    match &record.groups {
+        None => String::new(),
+        Some(groups) => match &groups.column {
+            None => format!(" in {} groups", groups.count),
+            Some(column) => format!(" in {} groups by {column}", groups.count),
+        },
+    }
+}
+
+/// A sign that rows were not independent, and what to do.
+fn dependence(sign: &Dependence) -> String {
+    match sign {
+        Dependence::NearRepeats { groups } => format!(
+            "rows nearly repeat each other: {groups} settings stayed together in cross-validation"
+        ),
+        Dependence::Clusters { clusters } => format!(
+            "the rows lie in {clusters} clusters: between clusters, errors may be larger than in cross-validation; groups keep rows \
+             together that depend on each other"
+        ),
+        Dependence::Order { autocorrelation } => format!(
+            "held-out residuals follow each other in the order of the rows (autocorrelation {autocorrelation:.2}): errors may be \
+             larger than in cross-validation; give groups of rows that depend on each other"
+        ),
     }
 }
 
