@@ -11,6 +11,7 @@ mod export;
 #[cfg(target_os = "linux")]
 mod faults;
 mod fit;
+mod groups;
 mod input;
 mod inspect;
 mod interruption;
