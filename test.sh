@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # All checks of this repository: format, lints, documentation, tests. Needs cargo and Python; fetches what
-# else it needs.
+# else it needs. `test.sh --mpi` runs the further checks, of MPI ranks, which need an MPI library and libclang.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
@@ -29,23 +29,42 @@ fi
 need fmt rustfmt
 need clippy clippy
 
-# Ranks of MPI are tested where there is one.
-features=()
-if command -v mpirun >/dev/null; then
-    features=(--features thinfit-mpi/mpi,thinfit-cli/mpi)
-else
-    printf '\n== SKIPPED: tests of MPI ranks, since there is no mpirun (Debian: libopenmpi-dev openmpi-bin libclang-dev)\n'
-fi
+# Lints and documentation of all crates, with the given options of cargo.
+lint() {
+    run cargo clippy --workspace --all-targets --locked "$@" -- -D warnings
+    run env RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked "$@"
+}
+
+case "${1:-}" in
+--mpi)
+    if ! command -v mpirun >/dev/null; then
+        echo "error: mpirun is missing; install MPI and libclang (Debian: libopenmpi-dev openmpi-bin libclang-dev)" >&2
+        exit 1
+    fi
+    # With --workspace, cargo takes the dependencies as the other checks have built them.
+    mpi=(--features thinfit-mpi/mpi,thinfit-cli/mpi)
+    lint "${mpi[@]}"
+    run cargo build --workspace --locked "${mpi[@]}" --examples
+    run cargo test --workspace --locked "${mpi[@]}" --test ranks
+    run cargo test --workspace --locked "${mpi[@]}" --test program -- ranks::
+    printf '\n== all checks of MPI ranks passed\n'
+    exit
+    ;;
+'') ;;
+*)
+    echo "error: unknown option $1; give none, or --mpi" >&2
+    exit 2
+    ;;
+esac
 
 run cargo fmt --all --check
 run python3 tools/links.py
-run cargo clippy --workspace --all-targets --locked "${features[@]}" -- -D warnings
-run env RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked "${features[@]}"
+lint
 # Unit, property, gradient, golden, end-to-end and documentation tests.
-run cargo test --workspace --locked "${features[@]}"
+run cargo test --workspace --locked
 # The Python package and the pages, against the program that the tests have just built.
 program="${CARGO_TARGET_DIR:-$PWD/target}/debug/thinfit"
 run env THINFIT="$program" bash python/test.sh
 run env THINFIT="$program" bash web/test.sh
 
-printf '\n== all checks passed\n'
+printf '\n== all checks passed (those of MPI ranks: bash test.sh --mpi)\n'

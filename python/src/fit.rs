@@ -35,13 +35,14 @@ pub type Names = (Option<Vec<String>>, Option<Vec<String>>);
 /// the fraction done and, where the method has one, the validation error. `device` says where it trains, with a function
 /// that loads the libraries of a GPU; none is the processor.
 #[pyfunction]
-#[pyo3(signature = (x, y, weights, names, preset, settings, threads, progress, device=None))]
+#[pyo3(signature = (x, y, weights, groups, names, preset, settings, threads, progress, device=None))]
 #[allow(clippy::too_many_arguments, reason = "called from one place")]
 pub fn fit<'py>(
     py: Python<'py>,
     x: PyReadonlyArray2<'py, f64>,
     y: PyReadonlyArray2<'py, f64>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
+    groups: Option<PyReadonlyArray1<'py, u64>>,
     names: Names,
     preset: Option<&str>,
     settings: &str,
@@ -56,8 +57,9 @@ pub fn fit<'py>(
         Some(weights) => Some(weights.as_slice().map_err(layout)?),
         None => None,
     };
+    let groups = numbers(groups.as_ref())?;
     let (x, y) = (view(&x)?, view(&y)?);
-    let data = compute(py, threads, || dataset(x, y, weights, names))?;
+    let data = compute(py, threads, || dataset(x, y, (weights, groups), names))?;
     let device = match device {
         Some((name, load)) => place(py, &name, &load, &request, &data)?,
         None => Device::processor(),
@@ -108,6 +110,7 @@ pub fn compare<'py>(
     py: Python<'py>,
     x: PyReadonlyArray2<'py, f64>,
     y: PyReadonlyArray2<'py, f64>,
+    groups: Option<PyReadonlyArray1<'py, u64>>,
     methods: Option<Vec<String>>,
     folds: usize,
     budget: f64,
@@ -116,7 +119,8 @@ pub fn compare<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let (x, y) = (view(&x)?, view(&y)?);
-    let data = compute(py, threads, || dataset(x, y, None, (None, None)))?;
+    let groups = numbers(groups.as_ref())?;
+    let data = compute(py, threads, || dataset(x, y, (None, groups), (None, None)))?;
     let comparison = Comparison {
         methods: methods.unwrap_or_else(|| CONTENDERS.map(String::from).to_vec()),
         folds,
@@ -241,16 +245,26 @@ impl Watch {
     }
 }
 
+/// The groups as the library takes them.
+fn numbers<'a>(groups: Option<&'a PyReadonlyArray1<'_, u64>>) -> PyResult<Option<&'a [u64]>> {
+    groups
+        .map(|groups| groups.as_slice().map_err(layout))
+        .transpose()
+}
+
 /// Samples with these names; columns without are named as in the library.
 pub fn dataset(
     x: MatRef<'_, f64>,
     y: MatRef<'_, f64>,
-    weights: Option<&[f64]>,
+    (weights, groups): (Option<&[f64]>, Option<&[u64]>),
     (inputs, outputs): Names,
 ) -> thinfit::Result<Dataset> {
     let mut data = Dataset::new(x.to_owned(), y.to_owned())?;
     if let Some(weights) = weights {
         data = data.with_weights(weights.to_vec())?;
+    }
+    if let Some(groups) = groups {
+        data = data.with_groups(groups.to_vec())?;
     }
     let inputs = inputs.unwrap_or_else(|| data.inputs.clone());
     let outputs = outputs.unwrap_or_else(|| data.outputs.clone());

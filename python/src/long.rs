@@ -22,7 +22,7 @@ pub fn long_names(
     auto(settings)?;
     // A row of zeros is named as any table is.
     let (x, y) = (Mat::zeros(1, shape.0), Mat::zeros(1, shape.1));
-    let row = dataset(x.as_ref(), y.as_ref(), None, names).map_err(refuse)?;
+    let row = dataset(x.as_ref(), y.as_ref(), (None, None), names).map_err(refuse)?;
     Ok((row.inputs, row.outputs))
 }
 

@@ -128,6 +128,7 @@ pub struct ColumnArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  thinfit fit train.csv --target y\n  \
     thinfit fit lab.tsv --target flow,pressure --drop id --budget 120 -o pump.json\n  \
+    thinfit fit runs.csv --target y --groups run\n  \
     thinfit fit train.csv --target y --thin\n  \
     thinfit fit train.csv --target y --preset paper --checkpoint fit.state\n  \
     thinfit fit train.csv --target y --preset paper --device cuda\n  \
@@ -150,6 +151,10 @@ pub struct FitArgs {
     /// Column of sample weights; a weight of 2 counts the row twice (networks only).
     #[arg(long, value_name = "COL")]
     pub weights: Option<String>,
+    /// Column of numbers or text, no input, that says which rows belong together, such as readings of one setting or steps of one
+    /// run. No fold and no validation split divides a group.
+    #[arg(long, value_name = "COL")]
+    pub groups: Option<String>,
     /// How much work the search for the best model may be, in seconds of two cores [default: 30]. The work is planned; the
     /// clock does not stop it, so that the same seed gives the same model on a slower machine, later.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Method")]
@@ -237,6 +242,9 @@ pub struct CompareArgs {
     /// Which columns are what, and which are left out.
     #[command(flatten)]
     pub columns: ColumnArgs,
+    /// Column of numbers or text, no input, that says which rows belong together; no fold divides a group.
+    #[arg(long, value_name = "COL")]
+    pub groups: Option<String>,
     /// Methods [default: some that differ; --help of `fit` lists more].
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(thinfit_methods::contenders()))]
     pub methods: Vec<String>,

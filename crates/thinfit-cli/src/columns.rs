@@ -203,7 +203,7 @@ fn select(reader: &mut Reader, columns: &[usize]) -> Result<(), Failure> {
     let mut known = HashSet::new();
     if let Some(j) = columns.iter().find(|j| !known.insert(**j)) {
         return Err(Failure::new(format!(
-            "column `{}` is named twice; it can be an input, a target or the weights, but only one of them",
+            "column `{}` is named twice; it can be an input, a target, the weights or the groups, but only one of them",
             reader.names()[*j]
         )));
     }
@@ -219,6 +219,15 @@ fn listed(names: &[String]) -> String {
         Some(more) if more > 0 => format!("{shown} and {more} more"),
         _ => shown,
     }
+}
+
+/// The names of columns that are neither inputs nor targets.
+#[derive(Clone, Copy, Default)]
+pub struct Special<'a> {
+    /// The column of weights.
+    pub weights: Option<&'a String>,
+    /// The column of groups.
+    pub groups: Option<&'a String>,
 }
 
 /// What to learn from.
@@ -243,14 +252,16 @@ pub struct Roles {
     pub targets: Vec<usize>,
     /// The column of weights, if there is one.
     pub weights: Vec<usize>,
+    /// The column of groups, if there is one.
+    pub groups: Vec<usize>,
 }
 
-/// Selects the columns of a table in the order of their roles: inputs, targets, weights.
+/// Selects the columns of a table in the order of their roles: inputs, targets, weights, groups.
 pub fn roles(
     reader: &mut Reader,
     path: &Path,
     args: &ColumnArgs,
-    weights: Option<&String>,
+    special: Special<'_>,
 ) -> Result<Roles, Failure> {
     if args.target.is_empty() {
         return Err(Failure::new(format!(
@@ -261,20 +272,21 @@ pub fn roles(
     }
     let named = [
         names(reader, &args.target),
-        weights.cloned().into_iter().collect(),
+        special.weights.cloned().into_iter().collect(),
+        special.groups.cloned().into_iter().collect(),
         names(reader, &args.drop),
         names(reader, &args.inputs),
     ];
     let mut found = indices(reader, &named.concat())?.into_iter();
-    let [targets, weights, dropped, inputs] =
+    let [targets, weights, groups, dropped, inputs] =
         named.map(|names| -> Vec<usize> { found.by_ref().take(names.len()).collect() });
     let (used, left_out): (Vec<usize>, HashSet<usize>) = (
-        [&targets[..], &weights].concat(),
+        [&targets[..], &weights, &groups].concat(),
         dropped.into_iter().collect(),
     );
     if let Some(j) = used.iter().copied().find(|j| left_out.contains(j)) {
         return Err(Failure::new(format!(
-            "`{}` is both left out by --drop and used by --target or --weights; remove it from one of them",
+            "`{}` is both left out by --drop and used by --target, --weights or --groups; remove it from one of them",
             reader.names()[j]
         )));
     }
@@ -285,12 +297,13 @@ pub fn roles(
     } else {
         inputs
     };
-    let chosen = [&inputs[..], &targets, &weights].concat();
+    let chosen = [&inputs[..], &targets, &weights, &groups].concat();
     select(reader, &chosen)?;
     Ok(Roles {
         inputs,
         targets,
         weights,
+        groups,
     })
 }
 
@@ -300,7 +313,7 @@ pub fn samples(
     table: &TableArgs,
     memory: Memory,
     args: &ColumnArgs,
-    weights: Option<&String>,
+    special: Special<'_>,
 ) -> Result<Samples, Failure> {
     let mut reader = open_all(paths, table, memory, false)?;
     let path = paths[0].as_ref();
@@ -308,7 +321,8 @@ pub fn samples(
         inputs,
         targets,
         weights,
-    } = roles(&mut reader, path, args, weights)?;
+        groups,
+    } = roles(&mut reader, path, args, special)?;
     let names: Vec<String> = reader.names().to_vec();
     let pick =
         |columns: &[usize]| -> Vec<String> { columns.iter().map(|&j| names[j].clone()).collect() };
@@ -322,7 +336,9 @@ pub fn samples(
     }
     // What was not measured cannot be learned.
     let measured: Vec<usize> = (inputs.len()..chosen.len()).collect();
-    let (mut used, mut numbers) = (Vec::new(), measured.clone());
+    // Groups may have any names.
+    let mut numbers = measured[..targets.len() + weights.len()].to_vec();
+    let mut used = Vec::new();
     for (j, Coded { name, code, .. }) in encoding.columns().iter().enumerate() {
         match code {
             Code::LeftOut { why } if !args.inputs.is_empty() => {
@@ -360,6 +376,13 @@ pub fn samples(
         [] => data,
         _ => data.with_weights(table.x.col_as_slice(d + c).to_vec())?,
     };
+    let data = match groups.as_slice() {
+        [] => data,
+        [column, ..] => {
+            let cells = table.cells(d + c + weights.len());
+            data.with_groups(numbered(cells, &names[*column])?)?
+        }
+    };
     Ok(Samples {
         data,
         encoding: Some(encoding).filter(|encoding| !encoding.is_plain()),
@@ -367,6 +390,19 @@ pub fn samples(
         dropped: table.dropped,
         filled,
     })
+}
+
+/// A number for each cell of the column `name`, the same for equal cells.
+fn numbered(cells: Cells<'_>, name: &str) -> Result<Vec<u64>, Failure> {
+    match cells {
+        // Adding zero makes −0 equal to 0.
+        Cells::Numbers(values) => Ok(values.iter().map(|v| (v + 0.0).to_bits()).collect()),
+        Cells::Text { codes, .. } => Ok(codes.iter().map(|code| *code as u64).collect()),
+        Cells::Dates => Err(Failure::new(format!(
+            "--groups {}: expected numbers or text, found dates or times; write the column as text",
+            quoted(name)
+        ))),
+    }
 }
 
 /// The cells of a table as the library takes them.

@@ -14,7 +14,7 @@ use thinfit_methods::LongState;
 use thinfit_table::Reader;
 
 use crate::args::{FitArgs, Missing};
-use crate::columns::{Roles, files, open_long, roles};
+use crate::columns::{Roles, Special, files, open_long, roles};
 use crate::commands::predict::block;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -44,7 +44,10 @@ pub fn is_long(args: &FitArgs, memory: Memory, ranks: &dyn Ranks) -> bool {
     let progress = Progress::new(true);
     // What is wrong with it is said where it is read.
     let table = Files::open(args, &paths, memory, ranks, &progress);
-    args.weights.is_none() && !paths.is_empty() && matches!(table, Ok(Some(_)))
+    args.weights.is_none()
+        && args.groups.is_none()
+        && !paths.is_empty()
+        && matches!(table, Ok(Some(_)))
 }
 
 /// A long table in files.
@@ -90,9 +93,13 @@ impl<'a> Files<'a> {
         }
         let mut reader = open_long(paths, &args.table, memory)?;
         let rows = reader.rows();
+        let special = Special {
+            weights: None,
+            groups: args.groups.as_ref(),
+        };
         let Roles {
             inputs, targets, ..
-        } = roles(&mut reader, &paths[0], &args.columns, None)?;
+        } = roles(&mut reader, &paths[0], &args.columns, special)?;
         let needed = |rows: u64| rows.saturating_mul(8 * COPIES * reader.selected().len() as u64);
         // A number of a text takes some four bytes and more.
         let (many, fits) = match rows {
@@ -213,7 +220,12 @@ impl<'a> Files<'a> {
         pieces: SyncSender<Piece>,
     ) -> Result<u64, Failure> {
         let mut reader: Reader = open_long(self.paths, &self.args.table, self.memory)?;
-        roles(&mut reader, &self.paths[0], &self.args.columns, None)?;
+        roles(
+            &mut reader,
+            &self.paths[0],
+            &self.args.columns,
+            Special::default(),
+        )?;
         let at_a_time = block(self.inputs.len() + self.outputs.len()) as u64;
         let mut first = reader.skip(seen)?;
         loop {

@@ -29,6 +29,7 @@ struct Options {
     inputs: Columns,
     drop: Columns,
     weights: Option<String>,
+    groups: Option<String>,
     missing: Option<String>,
     budget: Option<f64>,
     thin: bool,
@@ -333,6 +334,7 @@ fn complete(args: &mut FitArgs, options: Map<String, Value>) -> Result<(), Failu
     fill(&mut args.data, file.data);
     fill(&mut args.output, file.output);
     fill(&mut args.weights, file.weights);
+    fill(&mut args.groups, file.groups);
     fill(&mut args.budget, file.budget);
     fill(&mut args.preset, file.preset);
     fill(&mut args.device, file.device);

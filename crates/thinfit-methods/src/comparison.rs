@@ -1,7 +1,7 @@
 //! Methods beside each other on the same rows: each is fitted without every fold in turn and judged on what it had not
 //! seen.
 //!
-//! Rows with equal inputs are in one fold. All methods see the same folds, so differences are paired: with squared errors
+//! Rows of a group, and rows with equal inputs, are in one fold. All methods see the same folds, so differences are paired: with squared errors
 //! e_i of a method and b_i of the best, the mean of e_i − b_i has a standard error of its own, which is smaller than those
 //! of the two means where both fail on the same rows.
 
@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
+use thinfit::pieces::one_group;
 use thinfit::{Control, Dataset};
 
 /// Probability of the intervals that are judged.
@@ -147,6 +148,9 @@ impl Comparison {
             .map(|name| Ok((name.clone(), self.request(name)?)))
             .collect();
         let (requests, folds) = (requests?, folds(data, self.folds, self.seed));
+        if data.groups.is_some() && folds.len() < 2 {
+            return Err(one_group(data.grouped().len()));
+        }
         if self.folds < 2 || folds.len() < 2 {
             return Err(Error::Data {
                 what: "folds",

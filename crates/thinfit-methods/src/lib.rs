@@ -84,6 +84,6 @@ pub use networks::shrimp::{Shrimp, ShrimpVariant};
 pub use networks::swim::Swim;
 pub use outside::Outside;
 pub use predictor::{Interval, Predictor};
-pub use report::{explained, four_digits, r2_digits, rmse_error, two_digits};
+pub use report::{explained, four_digits, in_groups, r2_digits, rmse_error, two_digits};
 pub use request::Request;
 pub use thinfit::{Error, Result};

@@ -8,7 +8,8 @@ use crate::{Device, KernelModel};
 use std::path::Path;
 use thinfit::file::{LARGEST, format, read_json};
 use thinfit::{
-    Dataset, Deviation, Encoding, Error, Mat, MatRef, Model, Record, Result, Scaler, TrainingRows,
+    Dataset, Deviation, Encoding, Error, Grouping, Mat, MatRef, Model, Record, Result, Scaler,
+    TrainingRows,
 };
 
 /// A fitted model of any method.
@@ -207,8 +208,12 @@ impl Predictor {
 
     /// The same model, whose record knows the rows that it was fitted to.
     pub(crate) fn made_from(mut self, data: &Dataset) -> Self {
-        let rows = &mut self.record_mut().rows;
-        rows.get_or_insert_with(|| TrainingRows::new(data));
+        let record = self.record_mut();
+        record.rows.get_or_insert_with(|| TrainingRows::new(data));
+        record.groups = data.groups.as_ref().map(|_| Grouping {
+            column: None,
+            count: data.grouped().len(),
+        });
         self
     }
 
@@ -241,6 +246,13 @@ impl Predictor {
         let found = self.record_mut().findings.iter_mut();
         for outlier in found.flat_map(|found| &mut found.outliers) {
             *outlier = rows[*outlier];
+        }
+    }
+
+    /// Names the column that the groups of the fit came from, if there were any.
+    pub fn set_groups_column(&mut self, name: &str) {
+        if let Some(groups) = &mut self.record_mut().groups {
+            groups.column = Some(name.into());
         }
     }
 

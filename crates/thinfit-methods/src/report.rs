@@ -3,7 +3,7 @@
 use crate::{Factor, Predictor};
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use thinfit::{Caution, Findings, Record};
+use thinfit::{Caution, Dependence, Findings, Record};
 
 /// Inputs without an effect that are named; of more, those with an effect are.
 const MOST_IDLE: usize = 12;
@@ -54,10 +54,11 @@ impl Predictor {
     pub fn report(&self) -> String {
         let record = self.record();
         let mut text = format!(
-            "{}, {} parameters, fitted to {} samples\n",
+            "{}, {} parameters, fitted to {} samples{}\n",
             self.kind(),
             self.parameters(),
-            record.samples
+            record.samples,
+            in_groups(record)
         );
         let held_out = self.validation();
         for (o, name) in self.outputs().iter().enumerate() {
@@ -111,6 +112,7 @@ impl Predictor {
             return Vec::new();
         };
         let mut lines = found.words.clone();
+        lines.extend(self.record().dependence.iter().map(dependence));
         lines.extend(self.structure(found));
         for (name, ends) in self.outputs().iter().zip(&found.noise_range) {
             if ends[0] > 0.0 {
@@ -215,19 +217,37 @@ fn caution(caution: &Caution) -> String {
             "the same procedure reaches r² {} on shuffled outputs: the reported error was raised by as much",
             two_digits(*r2)
         ),
-        Caution::NearRepeats { rows } => {
-            format!("{rows} rows nearly repeat others; such rows share a fold")
-        }
-        Caution::Clusters { count } => format!(
-            "the inputs form {count} clusters: the error in a new cluster may be larger; --groups with a column that names them measures it"
-        ),
-        Caution::OrderedRows { correlation } => format!(
-            "held-out errors of consecutive rows correlate ({}): if the rows are a series, the error is larger beyond it; --groups with a column of periods measures it",
-            two_digits(*correlation)
-        ),
         Caution::NotNested => {
             "the search was not repeated without each fold, and rows are few for their inputs: the error is optimistic".into()
         }
+    }
+}
+
+/// The groups of the samples, to follow their number; nothing where there were none.
+pub fn in_groups(record: &Record) -> String {
+    match &record.groups {
+        None => String::new(),
+        Some(groups) => match &groups.column {
+            None => format!(" in {} groups", groups.count),
+            Some(column) => format!(" in {} groups by {column}", groups.count),
+        },
+    }
+}
+
+/// A sign that rows were not independent, and what to do.
+fn dependence(sign: &Dependence) -> String {
+    match sign {
+        Dependence::NearRepeats { groups } => format!(
+            "rows nearly repeat each other: {groups} settings stayed together in cross-validation"
+        ),
+        Dependence::Clusters { clusters } => format!(
+            "the rows lie in {clusters} clusters: between clusters, errors may be larger than in cross-validation; groups keep rows \
+             together that depend on each other"
+        ),
+        Dependence::Order { autocorrelation } => format!(
+            "held-out residuals follow each other in the order of the rows (autocorrelation {autocorrelation:.2}): errors may be \
+             larger than in cross-validation; give groups of rows that depend on each other"
+        ),
     }
 }
 
@@ -321,7 +341,7 @@ mod tests {
             standard_error: vec![0.004],
             noise: vec![0.125],
             noise_range: vec![[0.11, 0.14]],
-            cautions: vec![Caution::Clusters { count: 7 }],
+            cautions: vec![Caution::NotNested],
             inputs: vec![0, 2],
             terms: Some(vec![vec![0], vec![2]]),
             outliers: vec![4],
@@ -337,7 +357,7 @@ mod tests {
             "the winner, a kernel at each sample",
             "y: rmse 0.2000 ± 0.010",
             "noise of y: standard deviation 0.11 to 0.14",
-            "form 7 clusters",
+            "the error is optimistic",
             "the effect of x2",
             "the function is a sum of terms: f(x1) + f(x3)",
             "outliers set aside: rows 5",

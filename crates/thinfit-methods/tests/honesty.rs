@@ -6,7 +6,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
-use thinfit::{Control, Dataset, Findings, Mat};
+use thinfit::{Control, Dataset, Dependence, Findings, Mat};
 use thinfit_methods::{Auto, Method, Predictor};
 
 /// m rows of d uniform inputs with f of them and normal noise of this deviation.
@@ -172,4 +172,57 @@ fn noise_is_given_as_a_range_that_holds_the_truth_or_not_at_all() {
             .iter()
             .all(|[low, _]| *low < 1e-3)
     );
+}
+
+/// `copies` rows at each of `places` uniform places, each moved by normal jitter of this deviation.
+fn scattered(
+    places: usize,
+    copies: usize,
+    d: usize,
+    jitter: f64,
+    seed: u64,
+) -> (Mat<f64>, ChaCha8Rng) {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let centres = Mat::from_fn(places, d, |_, _| rng.random::<f64>());
+    let x = Mat::from_fn(places * copies, d, |i, j| {
+        centres[(i % places, j)] + jitter * rng.sample::<f64, _>(StandardNormal)
+    });
+    (x, rng)
+}
+
+#[test]
+fn readings_written_five_times_with_jitter_are_not_five_times_as_many_rows() {
+    let f = |x: &[f64]| (5.0 * x[0]).sin() + x[1];
+    let mut logs = 0.0;
+    for seed in 0..3 {
+        let (x, mut rng) = scattered(20, 5, 4, 1e-6, seed);
+        let single = observed(x.subrows(0, 20).to_owned(), 0.3, &mut rng, f);
+        // The reading of a place is one, noise included.
+        let y = Mat::from_fn(100, 1, |i, _| single.y[(i % 20, 0)]);
+        let model = fit(&Dataset::new(x, y).unwrap(), 3.0);
+        assert!(matches!(
+            model.record().dependence[..],
+            [Dependence::NearRepeats { groups: 20 }]
+        ));
+        let (mse, _) = truth(&model, &draw(500, 4, 0.3, 100 + seed, f));
+        logs += 0.5 * (model.record().validation_mse[0] / mse).ln() / 3.0;
+    }
+    assert!((0.75..1.35).contains(&logs.exp()), "{}", logs.exp());
+}
+
+#[test]
+fn clusters_are_named_and_groups_measure_the_error_between_them() {
+    let f = |x: &[f64]| (6.0 * x[0]).sin() + x[1] * x[2];
+    let (x, mut rng) = scattered(12, 8, 3, 0.004, 4);
+    let data = observed(x, 0.01, &mut rng, f);
+    let model = fit(&data, 3.0);
+    let signs = &model.record().dependence;
+    assert!(
+        signs.contains(&Dependence::Clusters { clusters: 12 }),
+        "{signs:?}"
+    );
+    let grouped = data.with_groups((0..96).map(|i| i % 12).collect()).unwrap();
+    let grouped = fit(&grouped, 3.0);
+    let errors = [&model, &grouped].map(|model| model.record().validation_mse[0]);
+    assert!(errors[1] > 4.0 * errors[0], "{errors:?}");
 }

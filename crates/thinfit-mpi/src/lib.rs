@@ -1,4 +1,4 @@
-//! The ranks of an MPI job as [`Ranks`] of a fit: MPI moves the words, and nothing else is decided here.
+//! The ranks of an MPI job as [`thinfit::pieces::Ranks`] of a fit: MPI moves the words, and nothing else is decided here.
 //!
 //! Built with the feature `mpi` only.
 

@@ -74,6 +74,7 @@ mod train;
 
 /// The pieces that training is made of, for methods that combine them otherwise and for other devices.
 pub mod pieces {
+    pub use crate::data::{divided, one_group};
     pub use crate::error::require;
     pub use crate::math::chunks::row_chunks;
     pub use crate::math::random::{Purpose, Stream, stream};
@@ -91,8 +92,9 @@ pub mod pieces {
 
 pub use config::{Config, GeneratorConfig, Keep, Lambda, Polish, Schedule, Start, Training};
 pub use data::{
-    Block, Code, Coded, Column, Correlation, Dataset, Encoding, Filling, Finding, LEAF, Levels,
-    LongTable, Scaler, Scaling, Survey, Visitor, Warp, check_finite, shared_pass,
+    Block, Code, Coded, Column, Correlation, Dataset, Dependence, Encoding, Filling, Finding, LEAF,
+    Levels, LongTable, Scaler, Scaling, Survey, Visitor, Warp, autocorrelation, check_finite,
+    clustered, near_repeats, shared_pass,
 };
 pub use error::{Error, Result};
 pub use faer::{Mat, MatRef};
@@ -104,7 +106,7 @@ pub use math::digits::six_digits;
 pub use math::{elementary, row_list};
 pub use model::findings::{Caution, Findings, Tried};
 pub use model::model::{Deviation, Model};
-pub use model::record::Record;
+pub use model::record::{Grouping, Record};
 pub use model::training_rows::{Recognised, TrainingRows};
 pub use model::uncertainty::{Uncertainty, conformal_quantile};
 pub use network::{Activation, Evaluator, Feature, Network, Variation};

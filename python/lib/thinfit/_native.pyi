@@ -139,6 +139,7 @@ def fit(
     x: NDArray[np.float64],
     y: NDArray[np.float64],
     weights: NDArray[np.float64] | None,
+    groups: NDArray[np.uint64] | None,
     names: tuple[Sequence[str] | None, Sequence[str] | None],
     preset: str | None,
     settings: str,
@@ -149,6 +150,7 @@ def fit(
 def compare(
     x: NDArray[np.float64],
     y: NDArray[np.float64],
+    groups: NDArray[np.uint64] | None,
     methods: Sequence[str] | None,
     folds: int,
     budget: float,

@@ -21,6 +21,32 @@ def table(y: Floats) -> Floats:
     return contiguous(y.reshape(len(y), -1))
 
 
+def group_numbers(groups: Any, rows: int) -> NDArray[np.uint64] | None:
+    """A number for each label of `groups`, which has one for each of so many rows; equal labels have equal numbers."""
+    if groups is None:
+        return None
+    labels = np.asarray(groups)
+    if labels.shape != (rows,):
+        expected = f"expected {rows} labels, one for each sample"
+        raise ValueError(f"`groups`: {expected}, found an array of shape {labels.shape}")
+    listed = (labels.astype(str) if labels.dtype.kind in "mM" else labels).tolist()
+    # None, NaN, NaT and the NA of pandas, which is not equal to anything.
+    gap = [label is None or (label == label) is not True or label == "NaT" for label in listed]
+    if any(gap):
+        raise ValueError(f"`groups`: the label of sample {gap.index(True)} is missing; give each sample a label")
+    numbers: dict[Any, int] = {}
+    return np.array([numbers.setdefault(label, len(numbers)) for label in listed], dtype=np.uint64)
+
+
+def refuse_groups(groups: Any) -> None:
+    """Refuse groups of rows that lie in several places."""
+    if groups is not None:
+        raise ValueError(
+            "`groups`: rows that lie in several places are split one by one; gather them and fit "
+            "`thinfit.AutoRegressor`, or leave groups out"
+        )
+
+
 def names(y: Any) -> list[str] | None:
     """Names of the outputs, if y is a frame or a series that has some."""
     names: list[Any] = list(y.columns) if hasattr(y, "columns") else [getattr(y, "name", None)]

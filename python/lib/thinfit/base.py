@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_X_y, validate_data
 
 from . import _native, encoding
-from .arrays import Floats, contiguous, frame_of, table
+from .arrays import Floats, contiguous, frame_of, group_numbers, table
 from .arrays import names as names_of
 from .exporting import Exported
 from .finite import check_finite
@@ -47,7 +47,7 @@ class Regressor(Studied, Presented, Exported):
     # Parameters that are not settings of the method.
     _apart: ClassVar[tuple[str, ...]] = ("random_state", "n_jobs", "verbose")
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, *, groups: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -57,6 +57,9 @@ class Regressor(Studied, Presented, Exported):
             dates, row numbers and identifiers left out with a warning.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Outputs.
+        groups : array-like of shape (n_samples,), default=None
+            Labels of samples that belong together, such as readings of one setting or steps of one run: no fold and no
+            validation split divides a group. None means that every sample is independent of the others.
 
         Returns
         -------
@@ -70,9 +73,9 @@ class Regressor(Studied, Presented, Exported):
         1
         """
         x, f, names = self._samples(X, y)
-        settings = self._request()
+        settings, numbers = self._request(), group_numbers(groups, len(x))
         with progress(self.verbose) as report, settings_named(self._typed):
-            model = _native.fit(x, table(f), None, names, None, settings, threads(self.n_jobs), report)
+            model = _native.fit(x, table(f), None, numbers, names, None, settings, threads(self.n_jobs), report)
         return self._learn(model, f.ndim == 1)
 
     @classmethod

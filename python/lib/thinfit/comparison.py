@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_X_y
 
 from . import _native, encoding
-from .arrays import contiguous
+from .arrays import contiguous, group_numbers
 from .parameters import RandomState, seed, settings_named, threads
 from .progress import progress
 
@@ -45,6 +45,7 @@ def compare(
     methods: Sequence[str] | None = None,
     folds: int = 5,
     *,
+    groups: ArrayLike | None = None,
     budget: float = 10.0,
     random_state: RandomState = None,
     n_jobs: int | None = None,
@@ -63,6 +64,8 @@ def compare(
         "linear"; None means some that differ.
     folds : int, default=5
         Number of folds.
+    groups : array-like of shape (n_samples,), default=None
+        Labels of samples that belong together; no fold divides a group.
     budget : float, default=10.0
         Seconds that each fit by "auto" may take, on two cores.
     random_state : int, RandomState instance or None, default=None
@@ -92,9 +95,10 @@ def compare(
     x, f = check_X_y(X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_all_finite=False)
     names = None if methods is None else list(methods)
     outputs = contiguous(np.asarray(f, np.float64).reshape(len(f), -1))
+    numbers = group_numbers(groups, len(outputs))
     with progress(verbose) as report, settings_named(lambda path: str(path[0])):
         text = _native.compare(
-            contiguous(x), outputs, names, folds, budget, seed(random_state), threads(n_jobs), report
+            contiguous(x), outputs, numbers, names, folds, budget, seed(random_state), threads(n_jobs), report
         )
     compared = json.loads(text)
     table = Comparison(compared["methods"])

@@ -12,10 +12,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _native, auto
-from .arrays import Floats, contiguous, frame_of
+from .arrays import Floats, contiguous, frame_of, refuse_groups
 from .arrays import names as names_of
 from .finite import check_finite
 from .fitted import warn_outside
@@ -55,7 +56,7 @@ class AutoRegressor(auto.AutoRegressor):
     (3,)
     """
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, groups: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -64,6 +65,8 @@ class AutoRegressor(auto.AutoRegressor):
             Inputs, all of them numbers. Chunks whose lengths are not known are counted first, in one more pass.
         y : Dask array, series or data frame of shape (n_samples,) or (n_samples, n_outputs), or array-like
             Outputs. Where it is not cut as `X` is, it is cut again.
+        groups : array-like of shape (n_samples,), default=None
+            Labels of samples that belong together; only where neither `X` nor `y` is a Dask collection.
 
         Returns
         -------
@@ -77,7 +80,8 @@ class AutoRegressor(auto.AutoRegressor):
         1
         """
         if not (dask.is_dask_collection(X) or dask.is_dask_collection(y)):
-            return super().fit(X, y)
+            return super().fit(X, y, groups=groups)
+        refuse_groups(groups)
         x, f = _array(X, "X"), _array(y, "y")
         if x.ndim != 2:
             raise ValueError(f"X: expected two axes, rows and columns, found {x.ndim}")

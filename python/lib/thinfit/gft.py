@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _native, cuda, plotting
-from .arrays import table
+from .arrays import group_numbers, table
 from .calibrated import UncertainRegressor
 from .network import NetworkRegressor
 from .parameters import place, plain, settings_named, threads
@@ -114,7 +114,14 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
     }
     _apart = (*UncertainRegressor._apart, "preset", "config", "device")
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Fit the network.
 
         Parameters
@@ -125,6 +132,9 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
             Outputs.
         sample_weight : array-like of shape (n_samples,), default=None
             A weight of 2 counts a sample twice.
+        groups : array-like of shape (n_samples,), default=None
+            Labels of samples that belong together, such as readings of one setting or steps of one run: the validation
+            split divides no group. None means that every sample is independent of the others.
 
         Returns
         -------
@@ -142,9 +152,9 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
         if sample_weight is not None:
             weights = np.ascontiguousarray(_check_sample_weight(sample_weight, x, dtype=np.float64))
         settings, jobs = json.dumps(self._settings()), threads(self.n_jobs)
-        device = (self.device, cuda.load)
+        device, numbers = (self.device, cuda.load), group_numbers(groups, len(x))
         with progress(self.verbose) as report, settings_named(self._typed):
-            model = _native.fit(x, table(f), weights, names, self.preset, settings, jobs, report, device)
+            model = _native.fit(x, table(f), weights, numbers, names, self.preset, settings, jobs, report, device)
         return self._learn(model, f.ndim == 1)
 
     def plot_history(self, ax: Axes | None = None) -> Axes:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from . import auto
-from .arrays import Floats, frame_of
+from .arrays import Floats, frame_of, refuse_groups
 from .arrays import names as names_of
 from .pieces import Pieces, merged
 from .progress import progress
@@ -64,7 +64,9 @@ class AutoRegressor(auto.AutoRegressor):
         model = AutoRegressor().fit(X, y, comm)
     """
 
-    def fit(self, X: ArrayLike, y: ArrayLike, comm: Communicator | None = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, comm: Communicator | None = None, *, groups: ArrayLike | None = None
+    ) -> Self:
         """Fit the model. All processes call it; an error of one is raised by all.
 
         Parameters
@@ -75,6 +77,8 @@ class AutoRegressor(auto.AutoRegressor):
             Outputs of this process.
         comm : mpi4py communicator or None, default=None
             The processes that share the rows; None is this one alone.
+        groups : array-like of shape (n_samples,), default=None
+            Labels of samples that belong together; only where `comm` is None.
 
         Returns
         -------
@@ -88,7 +92,8 @@ class AutoRegressor(auto.AutoRegressor):
         1
         """
         if comm is None:
-            return super().fit(X, y)
+            return super().fit(X, y, groups=groups)
+        refuse_groups(groups)
         root = comm.rank == 0
         x, f, columns = _each(comm, lambda: self._rows(X, y))
         shares = comm.allgather((len(x), columns))

@@ -6,7 +6,7 @@ use thinfit::{Encoding, on_threads};
 use thinfit_methods::{CONTENDERS, Compared, Comparison, Method};
 
 use crate::args::CompareArgs;
-use crate::columns::{self, Samples};
+use crate::columns::{self, Samples, Special};
 use crate::digits::{counted, four_digits, r2_digits, two_digits};
 use crate::failure::Failure;
 use crate::interrupt;
@@ -17,8 +17,12 @@ use crate::progress::Progress;
 /// Fits every method without each fold and prints the table; tells whether it was interrupted.
 pub fn run(args: &CompareArgs, memory: Memory, out: &mut impl Write) -> Result<bool, Failure> {
     check_distinct(&[&args.data], &[])?;
+    let special = Special {
+        weights: None,
+        groups: args.groups.as_ref(),
+    };
     let Samples { data, encoding, .. } =
-        columns::samples(&[&args.data], &args.table, memory, &args.columns, None)?;
+        columns::samples(&[&args.data], &args.table, memory, &args.columns, special)?;
     let progress = Progress::new(args.quiet);
     let notes = encoding.iter().flat_map(Encoding::notes);
     notes.for_each(|note| progress.note(note));
@@ -49,7 +53,8 @@ pub fn run(args: &CompareArgs, memory: Memory, out: &mut impl Write) -> Result<b
         serde_json::to_writer(&mut *out, &compared)?;
         writeln!(out)?;
     } else {
-        write_table(out, &compared, &data.outputs)?;
+        let groups = data.groups.as_ref().map(|_| data.grouped().len());
+        write_table(out, &compared, (&data.outputs, groups))?;
     }
     Ok(compared.stopped)
 }
@@ -58,14 +63,17 @@ pub fn run(args: &CompareArgs, memory: Memory, out: &mut impl Write) -> Result<b
 fn write_table(
     out: &mut impl Write,
     compared: &Compared,
-    outputs: &[String],
+    (outputs, groups): (&[String], Option<usize>),
 ) -> Result<(), Failure> {
     let names = compared.methods.iter().map(|one| one.method.len());
     let widest = names.max().unwrap_or(0).max(8) + 2;
+    let groups = groups.map_or_else(String::new, |count| {
+        format!(" that divide none of {}", counted(count, "group"))
+    });
     for (o, output) in outputs.iter().enumerate() {
         writeln!(
             out,
-            "{output}: {}, each predicted by fits without it, in {} folds\n",
+            "{output}: {}, each predicted by fits without it, in {} folds{groups}\n",
             counted(compared.rows, "row"),
             compared.folds
         )?;

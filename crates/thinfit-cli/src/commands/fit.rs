@@ -6,12 +6,15 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde::Serialize;
-use thinfit::{Dataset, Encoding, Findings, LongTable, Model, Record, on_threads};
-use thinfit_methods::{Auto, Device, LongState, Method, Predictor, explained, rmse_error};
+use thinfit::pieces::Solo;
+use thinfit::{Dataset, Encoding, Findings, Grouping, LongTable, Model, Record, on_threads};
+use thinfit_methods::{
+    Auto, Device, LongState, Method, Predictor, explained, in_groups, rmse_error,
+};
 
 use crate::args::FitArgs;
 use crate::checkpoint::Checkpoint;
-use crate::columns::{self, Samples};
+use crate::columns::{self, Samples, Special};
 use crate::device::gpu;
 use crate::digits::{column_width, counted, four_digits, r2_digits, two_digits};
 use crate::failure::Failure;
@@ -32,6 +35,9 @@ struct Summary<'a> {
     dropped: usize,
     /// Cells that means, or the most frequent text, have filled.
     filled: usize,
+    /// The groups of rows that stayed together, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    groups: Option<&'a Grouping>,
     inputs: &'a [String],
     outputs: &'a [String],
     method: &'a str,
@@ -139,6 +145,7 @@ fn fit_with(
         samples: record.samples,
         dropped,
         filled,
+        groups: record.groups.as_ref(),
         inputs: model.inputs(),
         outputs: model.outputs(),
         method: &record.method,
@@ -218,13 +225,19 @@ fn fit_whole(
     asked: &Asked,
     (team, progress): (&Team, &Progress),
 ) -> Result<Fitted, Failure> {
-    let weights = args.weights.as_ref();
-    let samples = columns::samples(files, &args.table, memory, &args.columns, weights)?;
+    let special = Special {
+        weights: args.weights.as_ref(),
+        groups: args.groups.as_ref(),
+    };
+    let samples = columns::samples(files, &args.table, memory, &args.columns, special)?;
     let Samples { data, encoding, .. } = samples;
     let notes = encoding.iter().flat_map(Encoding::notes);
     notes.for_each(|note| progress.note(note));
     let mut model = fit(args, memory, &data, asked, (team, progress))?;
     model.set_rows(&samples.rows);
+    if let Some(groups) = &args.groups {
+        model.set_groups_column(groups);
+    }
     if let Some(encoding) = encoding {
         model.set_encoding(encoding);
     }
@@ -249,6 +262,16 @@ fn fit_long(
     };
     if args.weights.is_some() {
         return Ok(None);
+    }
+    if args.groups.is_some() {
+        // Several processes read a table whole that one process does.
+        return match long::Files::open(args, files, memory, &Solo, progress)? {
+            None => Ok(None),
+            Some(_) => Err(Failure::new(
+                "--groups: the table is too long to be read at once, and one that is read in blocks is split row by row; fit a \
+                 part of the groups, leave --groups out, or take a method that reads it whole, such as --method gft-r",
+            )),
+        };
     }
     let ranks = team.ranks();
     let Some(table) = long::Files::open(args, files, memory, ranks, progress)? else {
@@ -456,11 +479,12 @@ fn write_report(
     let kind = model.kind();
     writeln!(
         out,
-        "{fitted} {} in {:.1} s{} from {} samples{gaps}: {kind}, {} parameters\n",
+        "{fitted} {} in {:.1} s{} from {} samples{}{gaps}: {kind}, {} parameters\n",
         result.outputs.join(", "),
         result.seconds,
         on(model.record().device.as_deref()),
         result.samples,
+        in_groups(model.record()),
         result.parameters,
     )?;
     let Some(validation) = &result.validation else {

@@ -11,6 +11,7 @@ mod export;
 #[cfg(target_os = "linux")]
 mod faults;
 mod fit;
+mod groups;
 mod input;
 mod inspect;
 mod interruption;
@@ -46,16 +47,6 @@ fn folder(name: &str) -> PathBuf {
 fn program(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thinfit"));
     command.args(arguments).current_dir(folder);
-    command
-}
-
-/// The program as so many ranks of MPI, to be run in a folder.
-#[cfg(feature = "mpi")]
-fn mpirun(folder: &Path, ranks: &str, arguments: &[&str]) -> Command {
-    let mut command = Command::new("mpirun");
-    command.args(["--allow-run-as-root", "--oversubscribe", "-n", ranks]);
-    command.arg(env!("CARGO_BIN_EXE_thinfit")).args(arguments);
-    command.current_dir(folder);
     command
 }
 

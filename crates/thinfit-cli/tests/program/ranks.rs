@@ -1,7 +1,20 @@
-//! Fits of a whole table that several processes share, started by a real `mpirun`.
+//! Work that several processes share, started by a real `mpirun`: all tests of the program that need MPI, and fits of a whole
+//! table. `test.sh --mpi` runs the tests of this module.
+
+mod long;
+mod reproduce;
 
 use super::*;
 use std::time::{Duration, Instant};
+
+/// The program as so many ranks of MPI, to be run in a folder.
+fn mpirun(folder: &Path, ranks: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new("mpirun");
+    command.args(["--allow-run-as-root", "--oversubscribe", "-n", ranks]);
+    command.arg(env!("CARGO_BIN_EXE_thinfit")).args(arguments);
+    command.current_dir(folder);
+    command
+}
 
 #[test]
 fn ranks_share_lambdas_starts_and_candidates_of_a_whole_table() {

@@ -32,6 +32,7 @@ use samples::{OutOfFold, Samples};
 use screening::strongest;
 use serde::{Deserialize, Serialize};
 pub use state::LongState;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use structure::{Structure, structure, terms_of};
@@ -39,8 +40,8 @@ use student::{School, Student};
 use teacher::{Teacher, TermsWithoutFold, entrants, errors_of_choice, in_scaled_units, ranked};
 use thinfit::pieces::{Processor, Ranks, Solo, any, require};
 use thinfit::{
-    Caution, Config, Control, Dataset, Findings, Model, Network, Observer, Progress, Record,
-    Scaler, Scaling, TrainingRows, Warp, fit_over,
+    Caution, Config, Control, Dataset, Dependence, Findings, Model, Network, Observer, Progress,
+    Record, Scaler, Scaling, TrainingRows, Warp, clustered, fit_over, near_repeats,
 };
 
 /// The held-out error of the final network may be this many times the error in the folds.
@@ -169,6 +170,7 @@ impl Auto {
         observe: &Observer<'_>,
     ) -> Result<(Predictor, Bank)> {
         let m = data.samples();
+        let (data, dependence) = &together(data)?;
         // Once asked to stop, every search ends at its next step; likewise if the plan overruns by far.
         let stop = AtomicBool::new(false);
         let begun = Instant::now();
@@ -215,7 +217,14 @@ impl Auto {
             let both = (&samples, few.as_ref());
             let outcome = self.conclude(first, both, plan, (ranks, seed), &watch)?;
             let bank = Bank::new(&outcome.teachers[0].parts, data.dim(), seed);
-            let model = self.model(data, &samples, (outcome, plan), aside, seed, &watch)?;
+            let model = self.model(
+                data,
+                &samples,
+                (outcome, plan),
+                (aside, dependence),
+                seed,
+                &watch,
+            )?;
             return Ok((model, bank));
         }
         let keep: Vec<usize> = (0..m).filter(|row| !aside.contains(row)).collect();
@@ -225,7 +234,14 @@ impl Auto {
         let again = sharpened(again, &samples)?;
         let outcome = self.conclude(again, (&samples, None), plan, (ranks, seed), &watch)?;
         let bank = Bank::new(&outcome.teachers[0].parts, data.dim(), seed);
-        let model = self.model(&kept, &samples, (outcome, plan), aside, seed, &watch)?;
+        let model = self.model(
+            &kept,
+            &samples,
+            (outcome, plan),
+            (aside, dependence),
+            seed,
+            &watch,
+        )?;
         Ok((model, bank))
     }
 
@@ -410,7 +426,7 @@ impl Auto {
         data: &Dataset,
         samples: &Samples,
         (outcome, plan): (Outcome, &Plan),
-        aside: Vec<usize>,
+        (aside, dependence): (Vec<usize>, &[Dependence]),
         seed: u64,
         observe: &Observer<'_>,
     ) -> Result<Predictor> {
@@ -473,7 +489,12 @@ impl Auto {
         let residual = faer::Mat::from_fn(data.samples(), scale.len(), |i, o| {
             errors.residual[(i, o)] * scale[o]
         });
+        let mut dependence = dependence.to_vec();
+        if data.groups.is_none() {
+            dependence.extend(Dependence::of_order(residual.as_ref()));
+        }
         let record = Record {
+            dependence,
             rows: Some(TrainingRows::new(data).with_left_out(residual.as_ref())),
             ..record.left_out(data, &errors.mse(), scale, data.samples())
         };
@@ -495,6 +516,25 @@ impl Auto {
 /// The rows that the model of so many rows and inputs has, under a budget in seconds.
 pub(crate) fn model_rows(m: usize, d: usize, budget: f64) -> usize {
     Plan::new(m, d, budget).model_rows
+}
+
+/// The rows with near-repeats in one group, where no groups were given, and what shows that rows depend on each other.
+fn together(data: &Dataset) -> Result<(Dataset, Vec<Dependence>)> {
+    if data.groups.is_some() {
+        return Ok((data.clone(), vec![]));
+    }
+    let count = |groups: &[u64]| groups.iter().collect::<BTreeSet<_>>().len();
+    if let Some(groups) = near_repeats(data.x.as_ref()) {
+        let sign = Dependence::NearRepeats {
+            groups: count(&groups),
+        };
+        return Ok((data.clone().with_groups(groups)?, vec![sign]));
+    }
+    let clusters = clustered(data.x.as_ref());
+    let clusters = clusters.map(|of| Dependence::Clusters {
+        clusters: count(&of),
+    });
+    Ok((data.clone(), clusters.into_iter().collect()))
 }
 
 /// Inputs to the box, bent first where a column seems to need it and the rows are predicted better for it; outputs to

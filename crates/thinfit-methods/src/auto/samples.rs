@@ -5,7 +5,7 @@ use crate::random::{Purpose, random_subset, stream};
 use faer::Mat;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use thinfit::pieces::divided;
 use thinfit::{Dataset, Scaler, row_list};
 
 /// Largest correlation of two inputs that are taken for independent.
@@ -266,28 +266,14 @@ fn correlated(x: &Mat<f64>, limit: f64) -> bool {
     pairs.any(|(j, k)| correlation(&standard[j], &standard[k]) >= limit)
 }
 
-/// Shuffled folds of about equal size; rows with equal inputs are in one fold.
+/// Shuffled folds of about equal size; rows of a group, and rows with equal inputs, are in one fold.
 pub(crate) fn folds(data: &Dataset, count: usize, seed: u64) -> Vec<Vec<usize>> {
-    let mut groups: BTreeMap<Vec<u64>, Vec<usize>> = BTreeMap::new();
-    for i in 0..data.samples() {
-        // Adding zero makes −0 equal to 0.
-        let key = data.x.row(i).iter().map(|v| (v + 0.0).to_bits()).collect();
-        groups.entry(key).or_default().push(i);
-    }
-    let mut groups: Vec<Vec<usize>> = groups.into_values().collect();
-    groups.sort();
+    let mut groups = data.inseparable(count);
     let mut rng = stream(seed, Purpose::Folds, 0);
     for i in (1..groups.len()).rev() {
         groups.swap(i, rng.random_range(0..=i));
     }
-    let mut folds = vec![Vec::new(); count.min(groups.len()).max(1)];
-    for group in groups {
-        let smallest = folds.iter_mut().min_by_key(|fold| fold.len());
-        smallest.expect("there is at least one fold").extend(group);
-    }
-    folds.retain(|fold: &Vec<usize>| !fold.is_empty());
-    folds.iter_mut().for_each(|fold| fold.sort_unstable());
-    folds
+    divided(groups, count)
 }
 
 #[cfg(test)]
@@ -309,6 +295,21 @@ mod tests {
                 }
             }
             assert!((6..=10).contains(&fold.len()), "{folds:?}");
+        }
+    }
+
+    #[test]
+    fn folds_divide_no_group() {
+        let x = Mat::from_fn(60, 1, |i, _| ((i * 17) % 41) as f64);
+        let data = Dataset::new(x, Mat::zeros(60, 1)).unwrap();
+        let group = |i: usize| (i % 12) as u64;
+        let data = data.with_groups((0..60).map(group).collect()).unwrap();
+        let folds = folds(&data, 5, 3);
+        assert_eq!(folds.len(), 5);
+        for group in data.grouped() {
+            let holders = folds.iter().filter(|fold| fold.contains(&group[0]));
+            let fold = holders.last().unwrap();
+            assert!(group.iter().all(|i| fold.contains(i)), "{folds:?}");
         }
     }
 }

@@ -37,6 +37,7 @@
 use crate::kernels::cholesky::all_threads;
 use crate::kernels::evidence::{Evidence, evidence, parameters};
 use crate::kernels::kernel_model::check_data;
+use crate::kernels::kernel_model::held_out::group_folds;
 use crate::kernels::lbfgs::Lbfgs;
 use crate::kernels::part::of_process;
 use crate::random::{Purpose, random_subset, stream};
@@ -156,6 +157,7 @@ impl GaussianProcess {
     /// Unusable data or settings, or a likelihood that is not finite at any start.
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<KernelModel> {
         check_data(data)?;
+        let folds = group_folds(data, seed)?;
         let scalers = Scaling::Box.scalers(data.x.as_ref(), data.y.as_ref());
         let scaled = data.scaled(&scalers);
         let (log, stopped) = self.find(&scaled, seed, observe)?;
@@ -173,7 +175,8 @@ impl GaussianProcess {
             ..Record::of(Self::NAME, settings, seed, m)
         };
         let record = record.left_out(data, &best.leave_one_out(), scale, m);
-        KernelModel::new(data, scalers, best.expansion(scaled.x), record)
+        let model = KernelModel::new(data, scalers, best.expansion(scaled.x), record)?;
+        model.judged_by_folds(data, folds)
     }
 
     /// The best logarithms of lengths and noise (with logits of shares between them) for samples in scaled units, and

@@ -16,6 +16,7 @@
 pub(crate) mod calibration;
 mod covariance;
 pub(crate) mod file;
+pub(crate) mod held_out;
 mod importance;
 mod integrals;
 

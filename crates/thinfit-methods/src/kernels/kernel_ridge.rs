@@ -5,11 +5,13 @@
 //! median, there is no intercept, and nothing is scaled; the paper does not state λ, and 1e-4 comes closest on its test
 //! functions. [`KernelRidge::validated`] is the version for practical use.
 //!
-//! Given several bandwidths or ridges, the pair with the smallest leave-one-out error wins (`leave_one_out.rs`).
+//! Given several bandwidths or ridges, the pair with the smallest leave-one-out error wins (`leave_one_out.rs`); of rows in groups, that
+//! with the smallest error over folds that divide no group.
 
 use crate::choice::stops;
+use crate::kernels::kernel_model::held_out::group_folds;
 use crate::kernels::kernel_model::{Expansion, check_data};
-use crate::kernels::leave_one_out::leave_one_out;
+use crate::kernels::leave_one_out::{by_folds, leave_one_out};
 use crate::kernels::part::squares;
 use crate::range::positives;
 use crate::{Error, Kernel, KernelModel, Result, Shape};
@@ -68,7 +70,7 @@ impl KernelRidge {
         self.bandwidth.len() * self.lambda.len() > 1
     }
 
-    /// Fits `data`. Nothing is random; the seed is only recorded.
+    /// Fits `data`. Nothing is random but the folds of rows in groups.
     ///
     /// If rounding makes K + λI indefinite, λ is raised; see [`Record::raised`]. If the median distance is zero,
     /// because most pairs of points coincide, it is taken over the other pairs.
@@ -100,8 +102,12 @@ impl KernelRidge {
             let length = (bandwidth * median).max(1e-160);
             Kernel::single(Shape::Gaussian, vec![length; data.dim()])
         };
+        let folds = group_folds(data, seed)?;
         let (choice, stopped) = match self.chooses() {
-            true => self.choose(&|bandwidth| kernel(bandwidth).gram(x.as_ref()), &y, observe),
+            true => {
+                let gram = |bandwidth: f64| kernel(bandwidth).gram(x.as_ref());
+                self.choose(&gram, &y, folds.as_deref(), observe)
+            }
             false => (None, false),
         };
         let (bandwidth, lambda, mse) = match choice {
@@ -110,7 +116,10 @@ impl KernelRidge {
         };
         let settings = serde_json::to_value(self).expect("settings are finite numbers");
         let record = Record {
-            chosen_by: mse.is_some().then(|| "leave-one-out".into()),
+            chosen_by: mse.is_some().then(|| match folds {
+                None => "leave-one-out".into(),
+                Some(_) => "folds".into(),
+            }),
             stopped,
             ..Record::of(self.name(), settings, seed, data.samples())
         };
@@ -121,15 +130,16 @@ impl KernelRidge {
         let (expansion, record) =
             Expansion::ridge(kernel(bandwidth), x, y.as_ref(), lambda, record)?;
         observe(&Progress::fraction(1.0));
-        KernelModel::new(data, scalers, expansion, record)
+        KernelModel::new(data, scalers, expansion, record)?.judged_by_folds(data, folds)
     }
 
-    /// The bandwidth and ridge with the smallest leave-one-out error, and these errors; none if no error is finite. The
-    /// flag says whether the search was stopped.
+    /// The bandwidth and ridge with the smallest leave-one-out error, or error over the folds, and these errors; none if no error is
+    /// finite. The flag says whether the search was stopped.
     fn choose(
         &self,
         gram: &(dyn Fn(f64) -> Mat<f64> + Sync),
         y: &Mat<f64>,
+        folds: Option<&[Vec<usize>]>,
         observe: &Observer<'_>,
     ) -> (Option<(f64, f64, Vec<f64>)>, bool) {
         let (mut best, mut least, mut tried) = (None, f64::INFINITY, 0);
@@ -138,7 +148,11 @@ impl KernelRidge {
         let together = together.min(rayon::current_num_threads());
         for group in self.bandwidth.chunks(together) {
             let errors = group.par_iter().map(|&bandwidth| {
-                leave_one_out(gram(bandwidth).as_ref(), y.as_ref(), &self.lambda)
+                let gram = gram(bandwidth);
+                match folds {
+                    None => leave_one_out(gram.as_ref(), y.as_ref(), &self.lambda),
+                    Some(folds) => by_folds(gram.as_ref(), y.as_ref(), &self.lambda, folds),
+                }
             });
             let errors: Vec<_> = errors.collect();
             for (&bandwidth, errors) in group.iter().zip(errors) {

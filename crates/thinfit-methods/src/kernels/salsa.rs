@@ -10,6 +10,7 @@
 //! thirds around the best: 13 values, where the original spends 30.
 
 use crate::kernels::cholesky::{cholesky, solve};
+use crate::kernels::kernel_model::held_out::group_folds;
 use crate::kernels::kernel_model::{Expansion, check_data};
 use crate::random::{Purpose, stream};
 use crate::range::{at_least_one, positive};
@@ -49,9 +50,21 @@ impl Default for Salsa {
     }
 }
 
-/// The first row of this fold of `m` rows.
-fn edge(m: usize, fold: usize) -> usize {
-    (fold as f64 * m as f64 / FOLDS[0] as f64).round() as usize
+/// The rows fold after fold, and where each fold begins, with the number of rows at the end.
+fn in_folds(data: &Dataset, seed: u64) -> Result<(Vec<usize>, Vec<usize>)> {
+    let m = data.samples();
+    let edge = |fold: usize| (fold as f64 * m as f64 / FOLDS[0] as f64).round() as usize;
+    Ok(match group_folds(data, seed)? {
+        None => (shuffled(m, seed), (0..=FOLDS[0]).map(edge).collect()),
+        Some(folds) => {
+            let mut edges = vec![0];
+            edges.extend(folds.iter().scan(0, |end, fold| {
+                *end += fold.len();
+                Some(*end)
+            }));
+            (folds.concat(), edges)
+        }
+    })
 }
 
 /// A ridge and its mean squared errors on the held-out folds, per output, in scaled outputs.
@@ -87,7 +100,8 @@ impl Salsa {
                 advice: "the rows are divided into five folds",
             });
         }
-        let data = data.rows(&shuffled(m, seed));
+        let (order, edges) = in_folds(data, seed)?;
+        let data = data.rows(&order);
         let mut scalers = (Scaler::identity(d), Scaler::to_standard(data.y.as_ref()));
         scalers.1.shift.fill(0.0);
         let y = scalers.1.apply(data.y.as_ref());
@@ -97,7 +111,7 @@ impl Salsa {
             self.bandwidth * (m as f64).powf(-0.2) * (m as f64 / (m as f64 - 1.0)).sqrt();
         let lengths: Vec<f64> = spread.iter().map(|s| factor_h * s).collect();
 
-        let (best, stopped) = self.choose(&lengths, &data.x, &y, observe);
+        let (best, stopped) = self.choose(&lengths, (&data.x, &y), &edges, observe);
         let (order, score) = best.ok_or_else(|| Error::Data {
             what: "x",
             problem: "no additive kernel matrix can be factorised".into(),
@@ -109,21 +123,25 @@ impl Salsa {
             stopped,
             ..Record::of(Self::NAME, settings, seed, m)
         };
-        let record = record.left_out(&data, &score.mse, &scalers.1.scale, edge(m, FOLDS[1]));
+        let record = record.left_out(&data, &score.mse, &scalers.1.scale, edges[FOLDS[1]]);
         let kernel = Kernel::single(Shape::Additive(order), lengths);
         let points = data.x.clone();
         let (expansion, record) =
             Expansion::ridge(kernel, points, y.as_ref(), score.lambda, record)?;
         observe(&Progress::fraction(1.0));
-        KernelModel::new(&data, scalers, expansion, record)
+        let folds = data.groups.as_ref().map(|_| {
+            let ranges = edges.windows(2).map(|edges| (edges[0]..edges[1]).collect());
+            ranges.collect::<Vec<Vec<usize>>>()
+        });
+        KernelModel::new(&data, scalers, expansion, record)?.judged_by_folds(&data, folds)
     }
 
     /// The best order and ridge, or none if no matrix can be factorised, and whether the search was stopped.
     fn choose(
         &self,
         lengths: &[f64],
-        x: &Mat<f64>,
-        y: &Mat<f64>,
+        (x, y): (&Mat<f64>, &Mat<f64>),
+        edges: &[usize],
         observe: &Observer<'_>,
     ) -> (Option<(usize, Score)>, bool) {
         let (m, d) = (x.nrows(), x.ncols());
@@ -134,7 +152,7 @@ impl Salsa {
             let grams = Part::additive_grams(lengths, x.as_ref(), order + 1, order + pass);
             for gram in grams {
                 order += 1;
-                let score = self.search(&gram, y);
+                let score = self.search(&gram, y, edges);
                 if score.total() < best.as_ref().map_or(f64::INFINITY, |best| best.1.total()) {
                     best = Some((order, score));
                 }
@@ -153,7 +171,7 @@ impl Salsa {
     }
 
     /// The best ridge for one kernel matrix.
-    fn search(&self, gram: &Mat<f64>, y: &Mat<f64>) -> Score {
+    fn search(&self, gram: &Mat<f64>, y: &Mat<f64>, edges: &[usize]) -> Score {
         let m = y.nrows() as f64;
         let [low, high] = self.lambda.map(|v| (v * m).log10());
         let decades = (high - low).ceil().max(1.0);
@@ -161,7 +179,7 @@ impl Salsa {
         let grid: Vec<f64> = (0..=decades as usize)
             .map(|i| low + step * i as f64)
             .collect();
-        let mut best = self.best_of(&grid, gram, y);
+        let mut best = self.best_of(&grid, (gram, y), edges);
         for _ in 0..3 {
             step /= 3.0;
             let middle = best.lambda.log10();
@@ -169,7 +187,7 @@ impl Salsa {
                 .into_iter()
                 .filter(|v| (low..=high).contains(v))
                 .collect();
-            let other = self.best_of(&grid, gram, y);
+            let other = self.best_of(&grid, (gram, y), edges);
             if other.total() < best.total() {
                 best = other;
             }
@@ -178,14 +196,14 @@ impl Salsa {
     }
 
     /// The best of the ridges with these logarithms; of equals the first.
-    fn best_of(&self, grid: &[f64], gram: &Mat<f64>, y: &Mat<f64>) -> Score {
+    fn best_of(&self, grid: &[f64], (gram, y): (&Mat<f64>, &Mat<f64>), edges: &[usize]) -> Score {
         let m = y.nrows();
         let tasks: Vec<(f64, usize)> = grid
             .iter()
             .flat_map(|log| (0..FOLDS[1]).map(|fold| (10f64.powf(*log), fold)))
             .collect();
         let task = |&(lambda, fold): &(f64, usize)| {
-            held_out(gram, y, lambda, edge(m, fold)..edge(m, fold + 1))
+            held_out(gram, y, lambda, edges[fold]..edges[fold + 1])
         };
         // Each copies most of the matrix; run several at a time only if they fit into memory.
         let together = (PASS.0 / (m * m)).max(1);

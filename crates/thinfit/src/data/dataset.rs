@@ -1,18 +1,16 @@
-//! Samples (x_k, y_k) with optional weights, and their split.
+//! Samples (x_k, y_k) with optional weights and groups.
 //!
 //! All data enter a fit through [`Dataset::new`], which rejects what cannot be fitted. Matrices have one row per
 //! sample.
 
 use super::names::check_names;
-use crate::math::random::{Purpose, stream};
 use crate::{Error, Result, Scaler};
 use faer::{ColRef, Mat, MatRef};
-use rand::RngExt;
 
 /// Largest magnitude whose squares and sums stay finite.
 pub(crate) const LARGEST: f64 = 1e150;
 
-/// Samples of a function: inputs x (m × d), outputs y (m × c), optional weights (m) and names.
+/// Samples of a function: inputs x (m × d), outputs y (m × c), optional weights and groups (m), and names.
 #[derive(Clone, Debug)]
 pub struct Dataset {
     /// Inputs, m × d.
@@ -21,6 +19,8 @@ pub struct Dataset {
     pub y: Mat<f64>,
     /// One weight per sample; a weight of 2 counts as the row twice.
     pub weights: Option<Vec<f64>>,
+    /// The group of each sample; no split divides a group. None where every row is independent of the others.
+    pub groups: Option<Vec<u64>>,
     /// Names of the inputs, d of them.
     pub inputs: Vec<String>,
     /// Names of the outputs, c of them.
@@ -44,6 +44,7 @@ impl Dataset {
             x,
             y,
             weights: None,
+            groups: None,
             inputs,
             outputs,
         };
@@ -83,6 +84,9 @@ impl Dataset {
         check_names("output names", &self.outputs)?;
         check_finite("x", self.x.as_ref())?;
         check_finite("y", self.y.as_ref())?;
+        if let Some(groups) = &self.groups {
+            same("groups", m, groups.len(), "values")?;
+        }
         let Some(weights) = &self.weights else {
             return Ok(());
         };
@@ -148,6 +152,7 @@ impl Dataset {
             x: inputs.apply(self.x.as_ref()),
             y: outputs.apply(self.y.as_ref()),
             weights: self.weights.clone(),
+            groups: self.groups.clone(),
             inputs: self.inputs.clone(),
             outputs: self.outputs.clone(),
         }
@@ -155,58 +160,20 @@ impl Dataset {
 
     /// The given rows, in the given order.
     pub fn rows(&self, rows: &[usize]) -> Dataset {
+        fn picked<T: Copy>(values: &Option<Vec<T>>, rows: &[usize]) -> Option<Vec<T>> {
+            let values = values.as_ref()?;
+            Some(rows.iter().map(|&i| values[i]).collect())
+        }
         Dataset {
             x: Mat::from_fn(rows.len(), self.dim(), |i, j| self.x[(rows[i], j)]),
             y: Mat::from_fn(rows.len(), self.y.ncols(), |i, j| self.y[(rows[i], j)]),
-            weights: self
-                .weights
-                .as_ref()
-                .map(|weights| rows.iter().map(|&i| weights[i]).collect()),
+            weights: picked(&self.weights, rows),
+            groups: picked(&self.groups, rows),
             inputs: self.inputs.clone(),
             outputs: self.outputs.clone(),
         }
     }
-
-    /// Shuffles the rows and holds out the last `fraction` of them for validation: (training, validation).
-    ///
-    /// Both parts have at least one row, and rows of weight zero go to training, where they have no effect.
-    ///
-    /// # Errors
-    /// Fewer than four samples of positive weight.
-    pub fn split(&self, fraction: f64, seed: u64) -> Result<(Dataset, Dataset)> {
-        let advice = "a fit needs rows to train on and rows to validate on";
-        let mut order: Vec<usize> = (0..self.samples()).collect();
-        let mut rng = stream(seed, Purpose::Split, 0);
-        for i in (1..order.len()).rev() {
-            order.swap(i, rng.random_range(0..=i));
-        }
-        if let Some(weights) = &self.weights {
-            order.sort_by_key(|&i| weights[i] > 0.0);
-        }
-        let useful = self
-            .weights
-            .as_ref()
-            .map_or(order.len(), |w| w.iter().filter(|&&w| w > 0.0).count());
-        if useful < MIN_SAMPLES {
-            return Err(Error::TooFew {
-                what: "samples of positive weight",
-                needed: MIN_SAMPLES,
-                found: useful,
-                advice,
-            });
-        }
-        let held =
-            ((useful as f64 * fraction).ceil() as usize).clamp(1, (useful - 1).min(MAX_VALIDATION));
-        let (train, validation) = order.split_at(order.len() - held);
-        Ok((self.rows(train), self.rows(validation)))
-    }
 }
-
-/// Maximum number of validation rows: more would cost time and tell nothing new.
-const MAX_VALIDATION: usize = 10_000;
-
-/// Minimum number of samples of positive weight.
-const MIN_SAMPLES: usize = 4;
 
 /// Rejects values that are not finite or too large to square, and reports the first, row by row.
 ///

@@ -1,7 +1,7 @@
 //! Tables of any length: rows that come in blocks, as often as they are asked for, and never all at once.
 
 use super::Dataset;
-use crate::Result;
+use crate::{Error, Result};
 use faer::MatRef;
 
 /// Some rows of a long table.
@@ -81,6 +81,16 @@ impl LongTable for Dataset {
     }
 
     fn pass(&self, visitor: &mut dyn Visitor) -> Result<()> {
+        if self.groups.is_some() {
+            return Err(Error::Data {
+                what: "groups",
+                problem: format!(
+                    "{} rows are too many for a search that divides no group: they are read in blocks, one row at a time",
+                    self.samples()
+                ),
+                advice: "fit some of the groups, allow a larger budget, or fit a network, such as gft-r",
+            });
+        }
         let first = visitor.seen();
         let from = usize::try_from(first).map_or(self.samples(), |seen| seen.min(self.samples()));
         visitor.take(Block {

@@ -1,12 +1,17 @@
 //! Samples: what enters a fit, how its columns are encoded and scaled, and the rows as the solvers see them.
 
+mod clusters;
 mod column;
 mod correlation;
 pub(crate) mod dataset;
+mod dependence;
 pub(crate) mod encoding;
+pub(crate) mod groups;
+mod linkage;
 pub(crate) mod long;
 mod meaning;
 pub(crate) mod names;
+mod near_repeats;
 pub(crate) mod pass;
 pub(crate) mod rows;
 pub(crate) mod scaling;
@@ -14,11 +19,15 @@ pub(crate) mod survey;
 mod warp;
 pub(crate) mod whole;
 
+pub use clusters::clustered;
 pub use column::{Code, Column, Levels};
 pub use correlation::Correlation;
 pub use dataset::{Dataset, check_finite};
+pub use dependence::{Dependence, autocorrelation};
 pub use encoding::{Coded, Encoding, Filling};
+pub use groups::{divided, one_group};
 pub use long::{Block, LEAF, LongTable, Visitor};
+pub use near_repeats::near_repeats;
 pub use pass::{Finding, shared_pass};
 pub use scaling::{Scaler, Scaling};
 pub use survey::Survey;

@@ -45,21 +45,6 @@ pub enum Caution {
         /// r² of the fit to shuffled outputs, by the same cross-validation.
         r2: f64,
     },
-    /// Rows whose inputs nearly agree were kept in one fold, as were exact repeats.
-    NearRepeats {
-        /// Rows that nearly repeat another.
-        rows: usize,
-    },
-    /// The inputs form clusters; rows of one may resemble each other more than new rows will.
-    Clusters {
-        /// How many clusters there are.
-        count: usize,
-    },
-    /// Errors of neighbouring rows are alike: the rows have an order that matters.
-    OrderedRows {
-        /// Correlation of the held-out errors of one row and the next.
-        correlation: f64,
-    },
     /// The fit was stopped before everything was searched again without each fold, so the errors are optimistic.
     NotNested,
 }
@@ -68,10 +53,8 @@ impl Caution {
     /// Whether its numbers are finite.
     pub(crate) fn is_finite(&self) -> bool {
         match self {
-            Caution::ShuffledFit { r2: value } | Caution::OrderedRows { correlation: value } => {
-                value.is_finite()
-            }
-            _ => true,
+            Caution::ShuffledFit { r2 } => r2.is_finite(),
+            Caution::NotNested => true,
         }
     }
 }

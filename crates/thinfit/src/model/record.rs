@@ -1,9 +1,9 @@
 //! The record in a model: which method made it, from what, and how well it did.
 
 use crate::config::Config;
-use crate::data::Dataset;
 use crate::data::names::flaw_of_names;
 use crate::data::whole::whole_columns;
+use crate::data::{Dataset, Dependence};
 use crate::model::findings::{Caution, Findings};
 use crate::model::texts::{are_plain, is_word};
 use crate::model::training_rows::TrainingRows;
@@ -12,6 +12,16 @@ use crate::train::phases::Check;
 use crate::{Correlation, Encoding, Form};
 use faer::MatRef;
 use serde::{Deserialize, Deserializer, Serialize};
+
+/// Groups of rows, which no split of the fit divided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grouping {
+    /// The column of the table that they came from, if it has a name; no input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<String>,
+    /// How many there were.
+    pub count: usize,
+}
 
 /// How a model was made and how well it did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -86,6 +96,12 @@ pub struct Record {
     /// look.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub whole: Vec<usize>,
+    /// The groups of rows; none where every row was independent, or in files that did not know groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<Grouping>,
+    /// Signs that the rows were not independent, where the fit looked for them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dependence: Vec<Dependence>,
     /// What a fit without settings found out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub findings: Option<Findings>,
@@ -242,8 +258,8 @@ impl Record {
         }
     }
 
-    /// The same record with errors of predictions that never saw their own row (leave-one-out, or fold by fold): those
-    /// of the model, of their mean, and of a linear fit. `mse` is per output in scaled outputs, `rows` their number.
+    /// The same record with errors of predictions that never saw their own row (leave-one-out, or fold by fold) nor others of its
+    /// group: those of the model, of their mean, and of a linear fit. `mse` is per output in scaled outputs, `rows` their number.
     pub fn left_out(self, data: &Dataset, mse: &[f64], scale: &[f64], rows: usize) -> Self {
         let m = data.samples() as f64;
         let variance = |y: faer::ColRef<'_, f64>| {

@@ -4,7 +4,7 @@
 //! those in the span of the rows can differ from zero: the rows are turned into k coordinates of that span first, so that
 //! memory and time grow with d and not with d².
 
-use crate::data::{Dataset, Scaler};
+use crate::data::{Dataset, Scaler, divided};
 use crate::solve::householder::Qr;
 use faer::{Mat, MatRef};
 
@@ -12,6 +12,8 @@ use faer::{Mat, MatRef};
 const KAPPA: f64 = 1e-10;
 /// 1 − h below which the closed form of leave-one-out is rounding.
 const CLOSE: f64 = 1e-7;
+/// How many folds judge a fit to rows in groups.
+const FOLDS: usize = 10;
 
 /// Predictions (rows × c) at the rows of `x` by the least squares fit to `data`.
 pub(crate) fn linear_fit(data: &Dataset, x: MatRef<'_, f64>) -> Mat<f64> {
@@ -19,8 +21,11 @@ pub(crate) fn linear_fit(data: &Dataset, x: MatRef<'_, f64>) -> Mat<f64> {
 }
 
 /// Mean squared error per output when every row is predicted by the linear fit to all others, r_i/(1 − h_i) with the
-/// residuals r and h_i = |row i of Q|².
+/// residuals r and h_i = |row i of Q|²; of rows in groups, by the fit to the rows of other folds.
 pub fn linear_leave_one_out(data: &Dataset) -> Vec<f64> {
+    if data.groups.is_some() {
+        return linear_by_folds(data);
+    }
     let (m, c) = (data.samples(), data.y.ncols());
     let fit = Linear::fit(data);
     let mut error = fit.predict(data.x.as_ref()) - &data.y;
@@ -44,6 +49,26 @@ pub fn linear_leave_one_out(data: &Dataset) -> Vec<f64> {
     (0..c)
         .map(|o| error.col(o).squared_norm_l2() / m as f64)
         .collect()
+}
+
+/// The same by folds that divide no group.
+fn linear_by_folds(data: &Dataset) -> Vec<f64> {
+    let mut sums = vec![0.0; data.y.ncols()];
+    let folds = divided(data.inseparable(FOLDS), FOLDS);
+    for fold in &folds {
+        let others = (0..data.samples()).filter(|i| fold.binary_search(i).is_err());
+        let others: Vec<usize> = match folds.len() {
+            // Nothing can be held out.
+            1 => fold.clone(),
+            _ => others.collect(),
+        };
+        let held = data.rows(fold);
+        let error = Linear::fit(&data.rows(&others)).predict(held.x.as_ref()) - &held.y;
+        for (sum, error) in sums.iter_mut().zip(error.col_iter()) {
+            *sum += error.squared_norm_l2();
+        }
+    }
+    sums.iter().map(|sum| sum / data.samples() as f64).collect()
 }
 
 /// A least squares fit to scaled inputs.
@@ -141,6 +166,29 @@ mod tests {
             let terms = (0..d).map(|j| x[(i, j)] * beta[(j, o)]);
             terms.sum::<f64>() + beta[(d, o)]
         })
+    }
+
+    #[test]
+    fn rows_of_a_group_do_not_predict_each_other() {
+        // Ten groups of five rows, each with an offset of its own that one input tells.
+        let x = Mat::from_fn(50, 3, |i, j| match j {
+            0 => ((i * 7) % 11) as f64,
+            _ => f64::from(u8::from((i / 5) % 2 == j - 1)) * (i / 5) as f64,
+        });
+        let y = Mat::from_fn(50, 1, |i, _| x[(i, 0)] + ((i / 5 * 37) % 10) as f64);
+        let data = Dataset::new(x, y).unwrap();
+        let alone = linear_leave_one_out(&data)[0];
+        let grouped = data.clone().with_groups((0..50).map(|i| i / 5).collect());
+        let grouped = grouped.unwrap();
+        let found = linear_leave_one_out(&grouped)[0];
+        let mut expected = 0.0;
+        for group in grouped.grouped() {
+            let others: Vec<usize> = (0..50).filter(|i| !group.contains(i)).collect();
+            let held = data.rows(&group);
+            let error = linear_fit(&data.rows(&others), held.x.as_ref()) - &held.y;
+            expected += error.squared_norm_l2() / 50.0;
+        }
+        assert!((found / expected - 1.0).abs() < 1e-12 && found > 1.1 * alone);
     }
 
     #[test]

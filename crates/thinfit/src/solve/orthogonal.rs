@@ -224,7 +224,7 @@ fn require_finite(a: &Mat<f64>) -> Result<()> {
 }
 
 /// The argument with the least finite score.
-fn least(kappas: &[f64], mut score: impl FnMut(f64) -> f64) -> Option<(f64, f64)> {
+pub(super) fn least(kappas: &[f64], mut score: impl FnMut(f64) -> f64) -> Option<(f64, f64)> {
     let scored = kappas.iter().map(|&kappa| (kappa, score(kappa)));
     scored
         .filter(|(_, score)| score.is_finite())

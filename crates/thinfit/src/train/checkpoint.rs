@@ -169,5 +169,7 @@ pub(crate) fn fingerprint(data: &Dataset) -> u64 {
     let values = columns
         .flat_map(|column| column.iter().copied())
         .chain(data.weights.iter().flatten().copied());
-    fnv1a(shape.chain(values).flat_map(f64::to_le_bytes))
+    let values = shape.chain(values).flat_map(f64::to_le_bytes);
+    let groups = data.groups.iter().flatten().flat_map(|v| v.to_le_bytes());
+    fnv1a(values.chain(groups))
 }

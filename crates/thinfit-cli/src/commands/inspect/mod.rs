@@ -10,7 +10,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use thinfit::{Encoding, Mat, Record, Scaler, Warp};
-use thinfit_methods::{Auto, Factor, Kernel, Predictor, explained};
+use thinfit_methods::{Auto, Factor, Kernel, Predictor, explained, in_groups};
 
 use self::features::Feature;
 use self::importance::Importance;
@@ -236,9 +236,10 @@ fn write_report(out: &mut impl Write, report: &Report<'_>) -> Result<(), Failure
     )?;
     writeln!(
         out,
-        "made by thinfit {} from {} samples: {}{}{}, seed {}{}\n",
+        "made by thinfit {} from {} samples{}: {}{}{}, seed {}{}\n",
         record.version,
         record.samples,
+        in_groups(record),
         record.method,
         match report.kind {
             Kind::Network { .. } => training(record),
