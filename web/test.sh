@@ -16,6 +16,7 @@ if [ ! -x "$THINFIT" ]; then
 fi
 
 command -v node >/dev/null && command -v npm >/dev/null || skip "node or npm is missing"
+node --test settings.test.js
 if [ -z "${CHROMIUM:-}" ]; then
     if ! command -v chromium >/dev/null && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
         { apt-get update && apt-get install -y --no-install-recommends chromium; } >/dev/null 2>&1 || true

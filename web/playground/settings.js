@@ -19,7 +19,7 @@ export const read = () => {
 
 // Puts settings into the fields; what is missing or makes no sense is as at first.
 export const show = (given) => {
-  const learn = given.learn in DEFAULTS ? given.learn : FIRST.learn;
+  const learn = Object.hasOwn(DEFAULTS, given.learn) ? given.learn : FIRST.learn;
   const all = { ...FIRST, ...DEFAULTS[learn], ...given, learn };
   field("learn").value = learn;
   field("activation").value = all.activation;
@@ -39,8 +39,8 @@ export const fragment = (settings) => "#" + new URLSearchParams({ ...settings, p
 export const parsed = (fragment) => {
   const given = Object.fromEntries(new URLSearchParams(fragment.replace(/^#/, "")));
   const settings = {};
-  for (const name of ["learn", "activation", ...NUMBERS]) if (name in given) settings[name] = given[name];
-  if ("polish" in given) settings.polish = given.polish === "yes";
+  for (const name of ["learn", "activation", ...NUMBERS]) if (Object.hasOwn(given, name)) settings[name] = given[name];
+  if (Object.hasOwn(given, "polish")) settings.polish = given.polish === "yes";
   return settings;
 };
 
