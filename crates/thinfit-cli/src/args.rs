@@ -1,9 +1,9 @@
 //! What the user may type. The doc comments are the help text.
 
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ContextKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use thinfit_methods::Method;
@@ -146,7 +146,7 @@ pub struct FitArgs {
     #[command(flatten)]
     pub columns: ColumnArgs,
     /// Where to write the model; only another model is replaced [default: model.json].
-    #[arg(short, long, alias = "out", value_name = "FILE")]
+    #[arg(short, long, alias = "out", value_name = "FILE", value_parser = written_file())]
     pub output: Option<PathBuf>,
     /// Column of sample weights; a weight of 2 counts the row twice (networks only).
     #[arg(long, value_name = "COL")]
@@ -215,7 +215,7 @@ pub struct FitArgs {
     pub config: Option<PathBuf>,
 
     /// Save the state of the fit to this file from time to time: of a network method, or of a table that is read in blocks.
-    #[arg(long, value_name = "FILE", help_heading = "Running")]
+    #[arg(long, value_name = "FILE", help_heading = "Running", value_parser = written_file())]
     pub checkpoint: Option<PathBuf>,
     /// Continue from a saved state, to the same model as if never interrupted, and save on to the same file.
     #[arg(long, value_name = "FILE", help_heading = "Running")]
@@ -298,7 +298,7 @@ pub struct PredictArgs {
     #[arg(value_name = "MORE")]
     pub more: Vec<PathBuf>,
     /// Where to write the predictions, as CSV, or as TSV if it ends so [default: standard output].
-    #[arg(short, long, alias = "out", value_name = "FILE")]
+    #[arg(short, long, alias = "out", value_name = "FILE", value_parser = written_file())]
     pub output: Option<PathBuf>,
     /// Columns of the table to write before the predictions, such as a row number; a prediction of a name among them is called
     /// `y_predicted`.
@@ -344,6 +344,16 @@ pub fn advice(error: &clap::Error) -> Option<String> {
     about
         .starts_with("--method ")
         .then(|| format!("\nMethods:\n{lines}"))
+}
+
+/// The name of a file or folder to write. `-` is refused: what a command says of its work goes to standard output.
+fn written_file() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match path == Path::new("-") {
+        true => Err(
+            "expected the name of a file or folder, found `-`; give ./- if it is called so, or /dev/stdout for standard output",
+        ),
+        false => Ok(path),
+    })
 }
 
 fn rows(text: &str, range: RangeInclusive<u32>) -> Result<u32, String> {
@@ -435,7 +445,8 @@ pub struct PlotArgs {
         long = "output",
         alias = "out",
         value_name = "DIR",
-        default_value = "thinfit-plots"
+        default_value = "thinfit-plots",
+        value_parser = written_file()
     )]
     pub out: PathBuf,
     /// Columns of true values, in the order of the model's outputs [default: those of the same names].
@@ -463,7 +474,7 @@ pub struct ReportArgs {
     /// Table with inputs and true values, to show predictions beside them; `-` reads standard input.
     pub data: Option<PathBuf>,
     /// Where to write the page [default: the model's name with .html].
-    #[arg(short, long, alias = "out", value_name = "FILE")]
+    #[arg(short, long, alias = "out", value_name = "FILE", value_parser = written_file())]
     pub output: Option<PathBuf>,
     /// Columns of true values, in the order of the model's outputs [default: those of the same names].
     #[arg(short, long, value_name = "COL,…")]
@@ -503,9 +514,9 @@ pub struct ExportArgs {
     #[arg(long, value_enum)]
     pub to: Language,
     /// Where to write it [default: the model's name with .onnx, .c (and .h), .py, .js or .tex].
-    #[arg(short, long, alias = "out", value_name = "FILE")]
+    #[arg(short, long, alias = "out", value_name = "FILE", value_parser = written_file())]
     pub output: Option<PathBuf>,
-    /// Single precision (ONNX only).
+    /// Single precision (ONNX only); refused where it would be further from the predictions than 0.001 standard deviations.
     #[arg(long)]
     pub f32: bool,
     /// Significant digits (LaTeX only) [default: 6]. Terms cancel, so a formula with few digits is for reading, not for computing.
@@ -536,7 +547,7 @@ pub struct DataArgs {
     #[arg(long)]
     pub test: bool,
     /// Where to write the table, as CSV, or as TSV if it ends so [default: standard output].
-    #[arg(short, long, alias = "out", value_name = "FILE")]
+    #[arg(short, long, alias = "out", value_name = "FILE", value_parser = written_file())]
     pub output: Option<PathBuf>,
 }
 
@@ -582,7 +593,7 @@ pub struct DesignArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
     /// Where to write the table, as CSV, or as TSV if it ends so [default: standard output].
-    #[arg(short, long, alias = "out", value_name = "FILE")]
+    #[arg(short, long, alias = "out", value_name = "FILE", value_parser = written_file())]
     pub output: Option<PathBuf>,
     /// How the table of rows that exist is read.
     #[command(flatten)]
@@ -625,10 +636,10 @@ pub struct MinimiseArgs {
     #[arg(long)]
     pub json: bool,
     /// Where to write the points as a table, as CSV: the minimum and others that are about as good, or the front.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = written_file())]
     pub output: Option<PathBuf>,
     /// Where to draw the front, as .svg or .png.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = written_file())]
     pub plot: Option<PathBuf>,
 }
 
@@ -670,10 +681,10 @@ pub struct PropagateArgs {
     #[arg(long)]
     pub json: bool,
     /// Where to write the draws as a table, as CSV: inputs and outputs.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = written_file())]
     pub output: Option<PathBuf>,
     /// Where to draw the histograms of the outputs, as .svg or .png.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = written_file())]
     pub plot: Option<PathBuf>,
 }
 
@@ -718,7 +729,7 @@ pub struct SuggestArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
     /// Where to write the table, as CSV, or as TSV if it ends so [default: standard output].
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = written_file())]
     pub output: Option<PathBuf>,
     /// How the table of planned rows is read.
     #[command(flatten)]
@@ -738,7 +749,8 @@ pub struct DemoArgs {
         long = "output",
         alias = "out",
         value_name = "DIR",
-        default_value = "thinfit-demo"
+        default_value = "thinfit-demo",
+        value_parser = written_file()
     )]
     pub out: PathBuf,
     /// Seed of the data and of the fit; the same seed gives the same numbers.
@@ -799,7 +811,8 @@ pub struct ReproduceArgs {
         long = "output",
         alias = "out",
         value_name = "DIR",
-        default_value = "thinfit-runs"
+        default_value = "thinfit-runs",
+        value_parser = written_file()
     )]
     pub out: PathBuf,
     /// Where F-Opt, GFT, GFT-r and plain networks are trained; an NVIDIA GPU trains all fits of one shape at once.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use thinfit::State;
 use thinfit_methods::{LongState, Predictor};
 use thinfit_table::Writer;
+use thinfit_text::place;
 
 use crate::failure::Failure;
 use crate::interrupt;
@@ -43,7 +44,7 @@ pub fn check_writable((output, option): Output<'_>) -> Result<(), Failure> {
     if std::fs::metadata(output).is_ok_and(|file| !file.is_file()) {
         return Ok(());
     }
-    let mut probe = output.as_os_str().to_owned();
+    let mut probe = place(output).into_os_string();
     probe.push(format!(".{}.probe", std::process::id()));
     std::fs::File::create(&probe)
         .and_then(|_| std::fs::remove_file(&probe))
@@ -145,17 +146,18 @@ struct Identity {
 
 impl Identity {
     fn of(path: &Path) -> Self {
+        let path = &*place(path);
         let metadata = std::fs::metadata(path).ok();
         let special = metadata.as_ref().is_some_and(|file| !file.is_file());
         // A file that does not exist yet has no canonical path, but its folder may have one.
         let folder = path.parent().filter(|folder| *folder != Path::new(""));
-        let place = || {
+        let absent = || {
             let folder = std::fs::canonicalize(folder.unwrap_or(Path::new(".")));
             let file = path.file_name().unwrap_or_default();
             let absolute = || std::path::absolute(path).unwrap_or_else(|_| path.into());
             folder.map_or_else(|_| absolute(), |folder| folder.join(file))
         };
-        let whole = std::fs::canonicalize(path).unwrap_or_else(|_| place());
+        let whole = std::fs::canonicalize(path).unwrap_or_else(|_| absent());
         Identity {
             path: (!special).then_some(whole),
             node: metadata.filter(|_| !special).and_then(node),

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use thinfit_text::clean;
+use thinfit_text::{clean, place};
 
 /// Bytes buffered before a write.
 const CHUNK: usize = 1 << 16;
@@ -48,8 +48,7 @@ impl Writer<'static> {
     pub fn create(path: &Path) -> Result<Self> {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         // A link is kept and its target replaced; a pipe or device is written to directly.
-        let place = std::fs::canonicalize(path);
-        let path = place.as_deref().unwrap_or(path);
+        let path = &*place(path);
         if std::fs::metadata(path).is_ok_and(|file| !file.is_file() && !file.is_dir()) {
             let file = File::create(path).map_err(|source| unwritten(path, source))?;
             return Ok(Writer::new(&path.to_string_lossy(), file));

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use thinfit_text::shown;
+use thinfit_text::{place, shown};
 
 /// The most characters of what was found in a message.
 const MOST_SHOWN: usize = 200;
@@ -100,8 +100,7 @@ pub fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
         source,
     };
     // A link is kept and its target replaced; a pipe or a device is written to directly.
-    let place = std::fs::canonicalize(path);
-    let path = place.as_deref().unwrap_or(path);
+    let path = &*place(path);
     if std::fs::metadata(path).is_ok_and(|file| !file.is_file() && !file.is_dir()) {
         return std::fs::write(path, content).map_err(failed);
     }

@@ -18,6 +18,7 @@ mod interruption;
 mod laboratory;
 mod long;
 mod memory;
+mod outputs;
 mod plot;
 mod predict;
 #[cfg(feature = "mpi")]
