@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use thinfit::Precision;
 use thinfit::file::write_whole;
-use thinfit_export::{Language, files};
+use thinfit_export::{Inaccurate, Language, files};
 
 /// The floating-point type of this name.
 pub fn precision(name: &str) -> PyResult<Precision> {
@@ -18,6 +18,17 @@ pub fn precision(name: &str) -> PyResult<Precision> {
             "`precision`: expected `float64` or `float32`, found `{name}`"
         ))),
     }
+}
+
+/// An export that is too far from the model, and what helps.
+pub fn refused(error: &Inaccurate) -> PyErr {
+    let advice = match error.precision {
+        Precision::F32 => "use precision=\"float64\"",
+        Precision::F64 => {
+            "its terms cancel beyond what other programs can repeat: fit a network, or a process with a larger `least_noise`"
+        }
+    };
+    PyValueError::new_err(format!("{error}; {advice}"))
 }
 
 /// Writes the model to `path`, and for C a header beside it; returns the files.
@@ -48,7 +59,8 @@ pub fn export(
             path.display()
         )));
     }
-    let written = compute(py, 1, || Ok(files(&model.0, language, &path)))?;
+    let exported = compute(py, 1, || Ok(files(&model.0, language, &path)))?;
+    let written = exported.map_err(|error| refused(&error))?.files;
     let write = |(path, content): (PathBuf, Vec<u8>)| {
         write_whole(&path, &content).map_err(raise)?;
         Ok(path)

@@ -4,6 +4,7 @@ use crate::array::{array, flat, view};
 use crate::compute::{bug, compute, raise};
 use crate::design::{Column, ranges};
 use crate::encoding::Encoding;
+use crate::export::refused;
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -357,6 +358,13 @@ impl Model {
         Ok(ranges.factors().iter().map(column).collect())
     }
 
+    /// The largest difference of exports of this precision from the predictions, in standard deviations of an output.
+    fn export_difference(&self, py: Python<'_>, precision: &str) -> PyResult<f64> {
+        let precision = crate::export::precision(precision)?;
+        let of = || Ok(thinfit_export::difference(&self.0, precision).largest);
+        compute(py, 1, of)
+    }
+
     /// The ONNX graph, written to `path` if there is one.
     fn onnx<'py>(
         &self,
@@ -366,6 +374,7 @@ impl Model {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let precision = crate::export::precision(precision)?;
         let graph = compute(py, 1, || Ok(thinfit_export::onnx(&self.0, precision)))?;
+        let graph = graph.map_err(|error| refused(&error))?.bytes;
         if let Some(path) = path {
             write_whole(&path, &graph).map_err(raise)?;
         }

@@ -59,11 +59,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             std::fs::write(at(".y"), bytes(&f))?;
             std::fs::write(
                 at(".f64.onnx"),
-                thinfit_export::onnx(&model, Precision::F64),
+                thinfit_export::onnx(&model, Precision::F64)?.bytes,
             )?;
             std::fs::write(
                 at(".f32.onnx"),
-                thinfit_export::onnx(&model, Precision::F32),
+                thinfit_export::onnx(&model, Precision::F32)?.bytes,
             )?;
             std::fs::write(at(".c"), source.source)?;
             std::fs::write(at(".h"), source.header)?;

@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let source = thinfit_export::c(&exported, "network");
     std::fs::write(folder.join("network.c"), source.source)?;
     std::fs::write(folder.join("network.h"), source.header)?;
-    let graph = thinfit_export::onnx(&exported, Precision::F64);
+    let graph = thinfit_export::onnx(&exported, Precision::F64)?.bytes;
     std::fs::write(folder.join("network.onnx"), graph)?;
 
     let mut state = 1_u64;

@@ -7,7 +7,7 @@
 use crate::kernels;
 use crate::name::{identifier, levels, listed, remark};
 use std::fmt::Write;
-use thinfit::{Evaluator, Feature, Model, Record, Scaler};
+use thinfit::{Evaluator, Feature, LARGEST_NUMBER, Model, Record, Scaler};
 use thinfit_methods::Predictor;
 
 /// A source file and its header.
@@ -79,7 +79,8 @@ extern \"C\" {{
 /* Numbers in a row of x and in a row of y. */
 enum {{ {guard}_INPUTS = {d}, {guard}_OUTPUTS = {c} }};
 
-/* y[r][o] = f_o(x[r]) for the given number of rows: x is rows * {d} numbers, y rows * {c}, row by row. */
+/* y[r][o] = f_o(x[r]) for the given number of rows: x is rows * {d} numbers, y rows * {c}, row by row. A row with NaN or an
+   infinity gives NaN, here and in the gradient. */
 void {name}(const double *x, double *y, size_t rows);
 
 /* g[r][o][j] = df_o/dx_j at x[r]: g is rows * {c} * {d} numbers. */
@@ -111,7 +112,7 @@ pub(crate) fn block(d: usize, c: usize) -> usize {
 /// The start of a source file, with the `sizes` that it declares.
 pub(crate) fn head(name: &str, includes: &str, sizes: &str) -> String {
     format!(
-        "#include \"{name}.h\"\n{includes}
+        "#include \"{name}.h\"\n#include <math.h>\n{includes}
 #ifdef __FAST_MATH__
 #error \"this file rounds by adding a large number, which -ffast-math takes out\"
 #endif
@@ -297,8 +298,6 @@ impl ScaledInputs {
         ScaledInputs {
             definitions: format!(
                 "
-#include <math.h>
-
 /* centre and width of every warped input; the others have width 0 */
 static const double warps[INPUTS][2] = {{
 {rows}}};
@@ -399,8 +398,19 @@ pub(crate) fn functions(
     } = derived;
     let (variables, sums) = (&values.variables, &values.statements);
     let (slope_variables, slopes) = (&slopes.variables, &slopes.statements);
+    let largest = LARGEST_NUMBER;
     format!(
         "{definitions}
+/* Zero at a row where thinfit predicts, NaN at one with NaN, an infinity or a number beyond {largest:e}. */
+static double unusable(const double *x)
+{{
+    int j;
+    for (j = 0; j < INPUTS; j++)
+        if (!(x[j] >= -{largest:e} && x[j] <= {largest:e}))
+            return NAN;
+    return 0.0;
+}}
+
 /* The next rows, scaled and transposed; missing rows are zero. */
 static void load(const double *x, size_t rows, double scaled[{columns}][BLOCK])
 {{
@@ -422,9 +432,11 @@ void {name}(const double *x, double *y, size_t rows)
                 sum[o][k] = outputs[o][0];
         for (l = 0; l < {count}; l++) {{{sums}
         }}
-        for (k = 0; k < count; k++)
+        for (k = 0; k < count; k++) {{
+            const double lost = unusable(x + k * INPUTS);
             for (o = 0; o < OUTPUTS; o++)
-                y[k * OUTPUTS + o] = outputs[o][1] + outputs[o][2] * sum[o][k];
+                y[k * OUTPUTS + o] = outputs[o][1] + outputs[o][2] * sum[o][k] + lost;
+        }}
         x += count * INPUTS;
         y += count * OUTPUTS;
         rows -= (size_t)count;
@@ -444,10 +456,12 @@ void {name}_gradient(const double *x, double *g, size_t rows)
                     sum[o][j][k] = 0.0;
         for (l = 0; l < {count}; l++) {{{slopes}
         }}{fold}
-        for (k = 0; k < count; k++)
+        for (k = 0; k < count; k++) {{
+            const double lost = unusable(x + k * INPUTS);
             for (o = 0; o < OUTPUTS; o++)
                 for (j = 0; j < INPUTS; j++)
-                    g[(k * OUTPUTS + o) * INPUTS + j] = outputs[o][2] * {slope} * sum[o][j][k];
+                    g[(k * OUTPUTS + o) * INPUTS + j] = outputs[o][2] * {slope} * sum[o][j][k] + lost;
+        }}
         x += count * INPUTS;
         g += count * OUTPUTS * INPUTS;
         rows -= (size_t)count;

@@ -1,6 +1,8 @@
 //! The files of an export: one for each language, and for C a header beside the source.
 
-use crate::{c, identifier, javascript, latex, onnx, python};
+use crate::{
+    Difference, Inaccurate, Onnx, c, difference, identifier, javascript, latex, onnx, python,
+};
 use std::path::{Path, PathBuf};
 use thinfit::Precision;
 use thinfit_methods::Predictor;
@@ -45,22 +47,50 @@ fn stem(path: &Path) -> String {
     stem.map_or("model".into(), |stem| stem.to_string_lossy().into_owned())
 }
 
-/// The files of the model in a language, the one called `path` first, with what to write to them.
-pub fn files(model: &Predictor, language: Language, path: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+/// The files of an export, and how far they are from the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exported {
+    /// Where each file goes, and what to write to it; that of the given name first.
+    pub files: Vec<(PathBuf, Vec<u8>)>,
+    /// Their largest difference from what the model predicts; none for a formula, which has the digits that were asked for.
+    pub difference: Option<Difference>,
+}
+
+/// The files of the model in a language, the one called `path` first.
+///
+/// # Errors
+/// They are further than [`TOLERANCE`](crate::TOLERANCE) from what the model predicts.
+pub fn files(model: &Predictor, language: Language, path: &Path) -> Result<Exported, Inaccurate> {
     let name = stem(path);
-    let (content, header) = match language {
-        Language::Onnx(precision) => (onnx(model, precision), None),
-        Language::C => {
-            let code = c(model, &name);
-            (code.source.into_bytes(), Some(code.header.into_bytes()))
+    let of_functions = || difference(model, Precision::F64).checked(Precision::F64);
+    let (content, header, difference) = match language {
+        Language::Onnx(precision) => {
+            let Onnx { bytes, difference } = onnx(model, precision)?;
+            (bytes, None, Some(difference))
         }
-        Language::Python => (python(model, &name).into_bytes(), None),
-        Language::JavaScript => (javascript(model, &name).module().into_bytes(), None),
-        Language::Latex(digits) => (latex(model, digits).into_bytes(), None),
+        Language::C => {
+            let difference = of_functions()?;
+            let code = c(model, &name);
+            let header = Some(code.header.into_bytes());
+            (code.source.into_bytes(), header, Some(difference))
+        }
+        Language::Python => {
+            let difference = of_functions()?;
+            (python(model, &name).into_bytes(), None, Some(difference))
+        }
+        Language::JavaScript => {
+            let difference = of_functions()?;
+            let module = javascript(model, &name).module();
+            (module.into_bytes(), None, Some(difference))
+        }
+        Language::Latex(digits) => (latex(model, digits).into_bytes(), None, None),
     };
     let header = language.header(path).zip(header);
-    [(path.to_owned(), content)]
-        .into_iter()
-        .chain(header)
-        .collect()
+    Ok(Exported {
+        files: [(path.to_owned(), content)]
+            .into_iter()
+            .chain(header)
+            .collect(),
+        difference,
+    })
 }

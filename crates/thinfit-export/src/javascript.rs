@@ -4,7 +4,7 @@ use crate::kernels;
 use crate::name::{javascript_identifier, javascript_parameters, levels, listed, remark};
 use crate::python::{numbers, results, scaled};
 use std::fmt::Write;
-use thinfit::{Feature, Model, Record, Scaler};
+use thinfit::{Feature, LARGEST_NUMBER, Model, Record, Scaler};
 use thinfit_methods::Predictor;
 
 /// A script and the name that it declares.
@@ -23,7 +23,8 @@ impl JavaScript {
     }
 }
 
-/// A function `name(x1, …, xd)`, which returns a number, or an array of numbers for several outputs.
+/// A function `name(x1, …, xd)`, which returns a number, or an array of numbers for several outputs; NaN where an
+/// argument is NaN or infinite.
 ///
 /// Parameters are named after the columns; they and `name` are made identifiers. What the function is computed from are
 /// its properties: `scaled`, which scales the inputs, and `neurons`, or `kernel` and `points`.
@@ -69,7 +70,7 @@ fn script(model: &Model, name: &str) -> String {
     }}\n",
     );
     push_function(&mut text, &network.outputs, &statements);
-    push_tail(&mut text, &parameters, "scaled, neurons");
+    push_tail(&mut text, &parameters, c, "scaled, neurons");
     text
 }
 
@@ -152,12 +153,25 @@ pub(crate) fn push_function(text: &mut String, outputs: &[[f64; 3]], statements:
     );
 }
 
-/// Appends the end of the script: the function with these properties.
-pub(crate) fn push_tail(text: &mut String, parameters: &[String], properties: &str) {
+/// Appends the end of the script: the function of so many outputs with these properties.
+pub(crate) fn push_tail(
+    text: &mut String,
+    parameters: &[String],
+    outputs: usize,
+    properties: &str,
+) {
     let parameters = parameters.join(", ");
+    let lost = match outputs {
+        1 => "NaN".to_owned(),
+        several => format!("[{}]", vec!["NaN"; several].join(", ")),
+    };
     let _ = write!(
         text,
-        "  return Object.assign(({parameters}) => values(scaled({parameters})), {{ {properties} }});
+        "  const usable = (...row) => row.every((v) => Math.abs(v) <= {LARGEST_NUMBER:e});
+  return Object.assign(
+    ({parameters}) => (usable({parameters}) ? values(scaled({parameters})) : {lost}),
+    {{ {properties} }},
+  );
 }})();\n",
     );
 }

@@ -2,9 +2,12 @@
 //!
 //! Exports of networks use the numbers of [`thinfit::Evaluator`] and its order of operations, so they agree with
 //! [`thinfit::Model::predict`] up to rounding. Rounding errors scale with Σ|b_l|/n, which for a polished model may be a
-//! thousand times max |f|. Those of sums of kernels scale with Σ|α_i|, which is as large where there is little noise.
+//! thousand times max |f|. Those of sums of kernels scale with Σ|α_i|, which is as large where there is little noise. So every
+//! export is compared with the model before it is written ([`Difference`]), and refused where it is too far from it.
 
 mod c;
+mod difference;
+mod evaluation;
 mod files;
 mod javascript;
 mod kernels;
@@ -12,14 +15,18 @@ mod latex;
 mod message;
 mod name;
 mod onnx;
+mod phases;
 mod python;
+mod real;
+mod steps;
 
 pub use c::{CSource, c};
-pub use files::{Language, files};
+pub use difference::{Difference, Inaccurate, TOLERANCE, difference};
+pub use files::{Exported, Language, files};
 pub use javascript::{JavaScript, javascript};
 pub use latex::latex;
 pub use name::identifier;
-pub use onnx::onnx;
+pub use onnx::{Onnx, onnx};
 pub use python::python;
 
 /// What a network is, in words.

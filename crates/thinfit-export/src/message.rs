@@ -7,6 +7,9 @@ pub(crate) const FLOAT: i32 = 1;
 /// Element type of 64-bit floats.
 pub(crate) const DOUBLE: i32 = 11;
 
+/// Type of an attribute that is a whole number.
+pub(crate) const INT: i32 = 2;
+
 /// A file.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct ModelProto {
@@ -72,6 +75,19 @@ pub(crate) struct NodeProto {
     pub name: String,
     #[prost(string, tag = "4")]
     pub op_type: String,
+    #[prost(message, repeated, tag = "5")]
+    pub attribute: Vec<AttributeProto>,
+}
+
+/// A setting of an operation; we need whole numbers only.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct AttributeProto {
+    #[prost(string, tag = "1")]
+    pub name: String,
+    #[prost(int64, tag = "3")]
+    pub i: i64,
+    #[prost(int32, tag = "20")]
+    pub r#type: i32,
 }
 
 /// A constant, row-major and little-endian.

@@ -33,19 +33,19 @@ const HEADERS: &str = "
 ";
 /// Names that the exported code uses itself, and what it calls in Python.
 const OWN: &str = "
-    add_additive centres cosine descend descend_additive enumerate exponential gaussian gaussian_slope hidden inputs
+    add_additive all centres cosine descend descend_additive enumerate exponential gaussian gaussian_slope hidden inputs
     load matern matern_slope math max min neurons outputs products range root sigmoid squares sum tangent weights
 ";
 /// Those that only C has.
 const OWN_IN_C: &str = "
-    across add_anova bends descend_anova edge edge_slope edges warp_slope warped warps
+    across add_anova bends descend_anova edge edge_slope edges unusable warp_slope warped warps
 ";
 
 /// Words that JavaScript keeps for itself, beyond those of the languages above, what no page lets a script declare, and
 /// the names that the exported script uses.
 const IN_JAVASCRIPT: &str = "
     Infinity Math NaN Object arguments axes debugger document eval extends function globalThis implements instanceof
-    interface kernel let location null package points scaled super top typeof undefined values var widened window
+    interface kernel let location null package points scaled super top typeof undefined usable values var widened window
 ";
 
 /// Whether a list has the word.

@@ -3,10 +3,11 @@
 use crate::kernels;
 use crate::name::{identifier, levels, listed, parameters, remark};
 use std::fmt::Write;
-use thinfit::{Feature, Model, Record, Scaler, Warp};
+use thinfit::{Feature, LARGEST_NUMBER, Model, Record, Scaler, Warp};
 use thinfit_methods::Predictor;
 
-/// A module with the function `name(x1, …, xd)`, which returns a float, or a tuple of floats for several outputs.
+/// A module with the function `name(x1, …, xd)`, which returns a float, or a tuple of floats for several outputs; NaN where an
+/// argument is NaN or infinite.
 ///
 /// Parameters are named after the columns; they and `name` are made [`identifier`]s.
 pub fn python(model: &Predictor, name: &str) -> String {
@@ -100,14 +101,21 @@ def {name}({parameters}):
     (text, parameters)
 }
 
-/// Appends the scaled inputs `x` and the constants `y` of the outputs (constant, shift, scale).
+/// Appends a check of the parameters, the scaled inputs `x` and the constants `y` of the outputs (constant, shift, scale).
 pub(crate) fn push_scaled(
     text: &mut String,
     parameters: &[String],
     inputs: &Scaler,
     outputs: &[[f64; 3]],
 ) {
-    text.push_str("    x = (\n");
+    let lost = vec!["math.nan"; outputs.len()].join(", ");
+    let _ = write!(
+        text,
+        "    if not all(abs(v) <= {LARGEST_NUMBER:e} for v in ({},)):
+        return {lost}
+    x = (\n",
+        parameters.join(", ")
+    );
     for (j, parameter) in parameters.iter().enumerate() {
         let value = scaled(inputs, j, parameter, "math.asinh");
         let _ = writeln!(text, "        {value},");

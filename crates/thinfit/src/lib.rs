@@ -92,9 +92,9 @@ pub mod pieces {
 
 pub use config::{Config, GeneratorConfig, Keep, Lambda, Polish, Schedule, Start, Training};
 pub use data::{
-    Block, Code, Coded, Column, Correlation, Dataset, Dependence, Encoding, Filling, Finding, LEAF,
-    Levels, LongTable, Scaler, Scaling, Survey, Visitor, Warp, autocorrelation, check_finite,
-    clustered, near_repeats, shared_pass,
+    Block, Code, Coded, Column, Correlation, Dataset, Dependence, Encoding, Filling, Finding,
+    LARGEST_NUMBER, LEAF, Levels, LongTable, Scaler, Scaling, Survey, Visitor, Warp,
+    autocorrelation, check_finite, clustered, near_repeats, shared_pass,
 };
 pub use error::{Error, Result};
 pub use faer::{Mat, MatRef};

@@ -4,7 +4,8 @@ use std::io::Write;
 
 use thinfit::Precision;
 use thinfit::file::write_whole;
-use thinfit_export::files;
+use thinfit_export::{Difference, Inaccurate, files};
+use thinfit_methods::two_digits;
 
 use crate::args::{ExportArgs, Language};
 use crate::failure::Failure;
@@ -61,9 +62,41 @@ pub fn run(args: &ExportArgs, memory: Memory, out: &mut impl Write) -> Result<()
     let outputs: Vec<Output<'_>> = outputs.map(|path| (&**path, "-o FILE")).collect();
     check_distinct(&[&args.model], &outputs)?;
     let model = &super::load(&args.model, memory)?;
-    for (path, content) in files(model, language, &path) {
+    let exported = files(model, language, &path).map_err(|error| refused(args, &error))?;
+    for (path, content) in exported.files {
         write_whole(&path, &content)?;
         tell_written(out, &path)?;
     }
+    if let Some(Difference {
+        largest,
+        output,
+        rows,
+        arithmetic,
+        ..
+    }) = exported.difference
+    {
+        let largest = two_digits(largest);
+        writeln!(
+            out,
+            "largest difference from predict: {largest} standard deviations of {output} ({rows} rows)"
+        )?;
+        if args.f32 && arithmetic == Precision::F64 {
+            writeln!(
+                out,
+                "it computes in double precision between its inputs and outputs: in single precision its terms cancel"
+            )?;
+        }
+    }
     Ok(())
+}
+
+/// An export that is too far from the model, and what helps.
+fn refused(args: &ExportArgs, error: &Inaccurate) -> Failure {
+    let advice = match error.precision {
+        Precision::F32 => "leave out --f32",
+        Precision::F64 => {
+            "its terms cancel beyond what other programs can repeat: fit a network (--thin), or a process with more noise"
+        }
+    };
+    Failure::new(format!("{}: {error}; {advice}", args.model.display()))
 }

@@ -25,7 +25,7 @@ static void add_additive(const int *axes, const double *inverse, int count, int 
 static void descend_additive(const int *axes, const double *inverse, int count, int order, double weight,
                              const double *p, double x[COLUMNS][BLOCK], double slope[COLUMNS][BLOCK])
 {
-    double before[AXES + 1][ORDER + 1], adjoint[ORDER + 1], kappa[AXES], t[AXES];
+    double before[AXES + 1][ORDER + 1] = {{0}}, adjoint[ORDER + 1], kappa[AXES] = {0}, t[AXES] = {0};
     int i, j, k;
     for (k = 0; k < BLOCK; k++) {
         for (i = 0; i <= order; i++) {

@@ -21,7 +21,7 @@ static void descend_anova(double (*kappa)(double), double (*kappa_slope)(double)
                           const double *inverse, int count, const double *shares, double weight, const double *p,
                           double x[COLUMNS][BLOCK], double slope[COLUMNS][BLOCK])
 {
-    double before[AXES + 1], factor[AXES], t[AXES], after;
+    double before[AXES + 1] = {0}, factor[AXES] = {0}, t[AXES] = {0}, after;
     int j, k;
     for (k = 0; k < BLOCK; k++) {
         before[0] = 1.0;

@@ -44,7 +44,7 @@ pub(crate) fn script(model: &KernelModel, name: &str) -> String {
     );
     let outputs: Vec<[f64; 3]> = outputs(model).collect();
     push_function(&mut text, &outputs, &statements);
-    push_tail(&mut text, &parameters, "scaled, kernel, points");
+    push_tail(&mut text, &parameters, c, "scaled, kernel, points");
     text
 }
 

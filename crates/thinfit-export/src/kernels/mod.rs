@@ -36,7 +36,7 @@ fn outputs(model: &KernelModel) -> impl ExactSizeIterator<Item = [f64; 3]> + '_ 
 }
 
 /// What the model is, in words.
-fn described(model: &KernelModel) -> String {
+pub(crate) fn described(model: &KernelModel) -> String {
     let mut shapes: Vec<String> = model.kernel().parts.iter().map(named).collect();
     shapes.dedup();
     format!(

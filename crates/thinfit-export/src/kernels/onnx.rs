@@ -1,39 +1,29 @@
 //! A sum of kernels as an ONNX graph: differences to all points input by input, the kernel, one matrix product.
 
-use super::{axes, described, outputs};
-use crate::onnx::{Steps, file};
+use super::{axes, outputs};
+use crate::steps::Steps;
 use thinfit::Precision;
 use thinfit_methods::{Crossing, Edge, KernelModel, Part, Shape};
 
-/// The bytes of the file.
-pub(crate) fn bytes(model: &KernelModel, precision: Precision) -> Vec<u8> {
-    let columns = (&model.inputs[..], &model.outputs[..]);
-    file(
-        columns,
-        &model.record,
-        &described(model),
-        Vec::new(),
-        graph(model, precision),
-    )
-}
-
-fn graph(model: &KernelModel, precision: Precision) -> Steps {
+/// The graph of the model.
+pub(crate) fn steps(model: &KernelModel, precision: Precision) -> Steps {
     let kernel = model.kernel();
     let (points, alpha) = (kernel.widened(model.points()), model.coefficients());
     let (d, m, c) = (model.dim(), points.nrows(), alpha.ncols());
-    let mut steps = Steps::scaling(&model.input_scaler, precision);
+    let mut steps = Steps::new(d, precision);
+    let scaler = &model.input_scaler;
+    let exact = |j: usize| precision == Precision::F32 && j < d && scaler.warp_of(j).is_none();
+    if (0..points.ncols()).any(|j| !exact(j)) {
+        steps.scaling(scaler);
+    }
     // (N × 1) − (1 × m) is the difference of every row to every point.
     for j in 0..points.ncols() {
+        if exact(j) {
+            difference_in_units_of_the_data(&mut steps, model, j);
+            continue;
+        }
         match kernel.edges.get(j.wrapping_sub(d)) {
-            None => {
-                let unit = (0..d).map(|k| f64::from(u8::from(k == j)));
-                steps.constant(&format!("unit_{j}"), &[d, 1], unit);
-                steps.node(
-                    "MatMul",
-                    &["scaled", &format!("unit_{j}")],
-                    &format!("x_{j}"),
-                );
-            }
+            None => column(&mut steps, "scaled", d, j),
             Some(edge) => derived(&mut steps, j, edge),
         }
         steps.constant(
@@ -68,6 +58,35 @@ fn graph(model: &KernelModel, precision: Precision) -> Steps {
         .collect();
     steps.unscaling("sum", &scaling);
     steps
+}
+
+/// The input `x_j`, column `j` of `rows` (N × d).
+fn column(steps: &mut Steps, rows: &str, d: usize, j: usize) {
+    let unit = (0..d).map(|k| f64::from(u8::from(k == j)));
+    steps.constant(&format!("unit_{j}"), &[d, 1], unit);
+    steps.node("MatMul", &[rows, &format!("unit_{j}")], &format!("x_{j}"));
+}
+
+/// `difference_j` of an input as it is given to every point, over the scale of the input. A point is two numbers: near it
+/// the difference to the first is exact, so that only the difference itself is rounded, not row and point.
+fn difference_in_units_of_the_data(steps: &mut Steps, model: &KernelModel, j: usize) {
+    let (d, m) = (model.dim(), model.points().nrows());
+    let (shift, scale) = (model.input_scaler.shift[j], model.input_scaler.scale[j]);
+    let place = |i: usize| model.points()[(i, j)].mul_add(scale, shift);
+    let first = |i: usize| f64::from(place(i) as f32);
+    column(steps, "x", d, j);
+    steps.constant(&format!("points_{j}"), &[1, m], (0..m).map(first));
+    let rest = (0..m).map(|i| place(i) - first(i));
+    steps.constant(&format!("rest_{j}"), &[1, m], rest);
+    let mut name = format!("x_{j}");
+    for (part, next) in [("points", "near"), ("rest", "moved")] {
+        name = steps.apply(
+            "Sub",
+            &[&name, &format!("{part}_{j}")],
+            format!("{next}_{j}"),
+        );
+    }
+    steps.times(&name, 1.0 / scale, &format!("difference_{j}"));
 }
 
 /// The input `x_j` that is derived from an edge.

@@ -193,21 +193,16 @@ fn no_text_of_a_model_file_runs_in_any_export() {
             let opens = |pair: &[u8]| pair[0] == b'<' && !matches!(pair[1], b' ' | b'=');
             let tag = script.as_bytes().windows(2).any(opens);
             assert!(!tag, "{payload:?}");
-            let file = ModelProto::decode(&crate::onnx(&model, Precision::F64)[..]).unwrap();
+            let graph = crate::onnx::plain(&model, Precision::F64);
+            let onnx = crate::onnx::bytes(&model, graph);
+            let file = ModelProto::decode(&onnx[..]).unwrap();
             assert_eq!(
                 file.metadata_props[0].value.split('\n').count(),
                 3,
                 "{payload:?}"
             );
-            let numbers = ROW.to_vec();
-            let found = interpret(
-                &file.graph.unwrap(),
-                Value {
-                    columns: 3,
-                    numbers,
-                },
-            );
-            assert!((found.numbers[0] - expected).abs() < 1e-12, "{pointer}");
+            let found = evaluated(&file.graph.unwrap(), &ROW, 3).unwrap();
+            assert!((found[0] - expected).abs() < 1e-12, "{pointer}");
             exports
                 .entry((header, source, python, script))
                 .or_insert((model, expected));

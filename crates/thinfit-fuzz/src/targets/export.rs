@@ -22,7 +22,11 @@ pub fn survive(input: &[u8], scratch: &Path) -> Outcome {
     let latex = thinfit_export::latex(&model, 4);
     let hidden = |c: char| is_hidden(c) && c != '\n';
     assert!(!latex.contains(hidden), "hidden characters in LaTeX");
-    assert!(!thinfit_export::onnx(&model, Precision::F64).is_empty());
+    for precision in [Precision::F64, Precision::F32] {
+        if let Ok(onnx) = thinfit_export::onnx(&model, precision) {
+            assert!(!onnx.bytes.is_empty() && onnx.difference.largest <= thinfit_export::TOLERANCE);
+        }
+    }
     let x = model::points(&model);
     let expected = model.predict(x.as_ref()).ok();
     let outputs = model.outputs().len();

@@ -8,7 +8,7 @@ use crate::{Error, Result, Scaler};
 use faer::{ColRef, Mat, MatRef};
 
 /// Largest magnitude whose squares and sums stay finite.
-pub(crate) const LARGEST: f64 = 1e150;
+pub const LARGEST: f64 = 1e150;
 
 /// Samples of a function: inputs x (m × d), outputs y (m × c), optional weights and groups (m), and names.
 #[derive(Clone, Debug)]

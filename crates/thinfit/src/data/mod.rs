@@ -22,7 +22,7 @@ pub(crate) mod whole;
 pub use clusters::clustered;
 pub use column::{Code, Column, Levels};
 pub use correlation::Correlation;
-pub use dataset::{Dataset, check_finite};
+pub use dataset::{Dataset, LARGEST as LARGEST_NUMBER, check_finite};
 pub use dependence::{Dependence, autocorrelation};
 pub use encoding::{Coded, Encoding, Filling};
 pub use groups::{divided, one_group};
