@@ -3,7 +3,7 @@
 use crate::config::Config;
 use crate::data::Dataset;
 use crate::data::names::flaw_of_names;
-use crate::data::whole::whole_columns;
+use crate::data::whole::{integer_columns, whole_columns};
 use crate::model::findings::{Caution, Findings};
 use crate::model::texts::{are_plain, is_word};
 use crate::model::training_rows::TrainingRows;
@@ -86,6 +86,9 @@ pub struct Record {
     /// look.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub whole: Vec<usize>,
+    /// The inputs that take no values between integers: counts, and switches that are 0 or 1. None in files that did not look.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub integers: Vec<usize>,
     /// What a fit without settings found out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub findings: Option<Findings>,
@@ -160,7 +163,10 @@ impl Record {
                 "correlations that do not fit the inputs",
             ),
             (
-                self.whole.iter().all(|j| *j < inputs.len()),
+                self.whole
+                    .iter()
+                    .chain(&self.integers)
+                    .all(|j| *j < inputs.len()),
                 "whole numbers of inputs that there are not",
             ),
             (
@@ -189,6 +195,7 @@ impl Record {
     pub fn describe(&mut self, x: MatRef<'_, f64>) {
         self.correlations = Correlation::among(x);
         self.whole = whole_columns(x);
+        self.integers = integer_columns(x);
     }
 
     /// The record of another method, with its settings as in a configuration file.
