@@ -250,24 +250,31 @@ impl Model {
         self.0.warning()
     }
 
-    /// Indices over ranges, as names and ranges as JSON, and, where they are asked for, bounds on the first-order and total ones.
+    /// For each factor, whether the fit found no effect of it.
+    #[getter]
+    fn undetected(&self) -> Vec<bool> {
+        self.0.undetected()
+    }
+
+    /// Indices over ranges, as names and ranges as JSON, and, where they are asked for, standard errors of the first-order and total
+    /// ones.
     fn sensitivity(
         &self,
         py: Python<'_>,
         output: usize,
         given: Vec<(String, String)>,
-        bounds: bool,
+        errors: bool,
         threads: usize,
     ) -> PyResult<Indices> {
         let ranges = ranges(&self.0, given)?;
-        let (s, bounds) = compute(py, threads, || {
+        let (s, errors) = compute(py, threads, || {
             let factors = ranges.factors();
             let found = self.0.sensitivity_over(output, factors, &|_| ())?;
-            let bounds = bounds.then(|| self.0.bounds(output, factors, &found));
-            Ok((found, bounds.and_then(Result::ok)))
+            let errors = errors.then(|| self.0.index_errors(output, factors, &found));
+            Ok((found, errors.and_then(Result::ok)))
         })?;
         Ok(Indices {
-            bounds: bounds.map(|bounds| [bounds.first, bounds.total]),
+            errors: errors.map(|errors| [errors.first, errors.total]),
             second: rows(s.second.as_ref()),
             mean: s.mean,
             variance: s.variance,
@@ -307,7 +314,7 @@ impl Model {
     }
 
     /// `rows` new rows for a goal of this name and an output, as a name and values for each column of the user's table. `given` are
-    /// names, and ranges as JSON; `taken` are inputs of rows that count as sampled.
+    /// names, and ranges as JSON; `kept` columns and the values that they are fixed at, and constraints; `taken` are inputs of rows that count as sampled.
     #[allow(clippy::too_many_arguments, reason = "as Python calls it")]
     fn suggest(
         &self,
@@ -316,6 +323,7 @@ impl Model {
         goal: &str,
         output: usize,
         given: Vec<(String, String)>,
+        kept: (Vec<(String, String)>, Vec<String>),
         taken: PyReadonlyArray2<'_, f64>,
         seed: u64,
         threads: usize,
@@ -330,10 +338,11 @@ impl Model {
                 return Err(PyValueError::new_err(text));
             }
         };
-        let ranges = ranges(&self.0, given)?;
+        let region = crate::study::region(&self.0, given, &kept.0, &kept.1)?;
         let taken = view(&taken)?;
-        let found = || suggest(&self.0, &ranges, goal, rows, taken, seed);
+        let found = || Ok(suggest(&region, goal, rows, taken, seed));
         let found = compute(py, threads, found)?;
+        let found = found.map_err(|error| crate::study::refuse("within", error))?;
         let column = |factor: &Factor| {
             let rows = (0..found.nrows())
                 .map(|i| found.row(i).iter().copied().collect())
@@ -355,7 +364,7 @@ impl Model {
             };
             (factor.name.clone(), column)
         };
-        Ok(ranges.factors().iter().map(column).collect())
+        Ok(region.factors().iter().map(column).collect())
     }
 
     /// The largest difference of exports of this precision from the predictions, in standard deviations of an output.
@@ -404,8 +413,8 @@ pub struct Indices {
     second: Vec<Vec<f64>>,
     derivative: Vec<f64>,
     closed_form: bool,
-    /// On first-order and total indices; none where the model has no error on unseen rows, or where they were not asked for.
-    bounds: Option<[Vec<[f64; 2]>; 2]>,
+    /// Of first-order and total indices; none where the model cannot tell, or where they were not asked for.
+    errors: Option<[Vec<f64>; 2]>,
 }
 
 /// [`Shapley`] as a dict.

@@ -5,6 +5,7 @@ use crate::model::Model;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
+use thinfit_methods::Predictor;
 use thinfit_study::{Block, Error, Given, Goal, Inputs, Optimum, Region};
 
 /// A minimum with what to think of it.
@@ -16,7 +17,7 @@ struct Told {
 }
 
 /// The exception for an error about a parameter.
-fn refuse(parameter: &str, error: Error) -> PyErr {
+pub fn refuse(parameter: &str, error: Error) -> PyErr {
     match error {
         Error::Model(error) => raise(error),
         error => PyValueError::new_err(format!("`{parameter}`: {error}")),
@@ -25,6 +26,28 @@ fn refuse(parameter: &str, error: Error) -> PyErr {
 
 fn json(answer: impl Serialize) -> PyResult<String> {
     serde_json::to_string(&answer).map_err(|error| bug(&error.to_string()))
+}
+
+/// Where to look: `ranges` are names and ranges as JSON, `fix` columns and their values, `within` constraints.
+///
+/// # Errors
+/// ValueError: a column that there is not, a value outside its range, or a constraint that cannot be read.
+pub fn region<'a>(
+    model: &'a Predictor,
+    ranges: Vec<(String, String)>,
+    fix: &[(String, String)],
+    within: &[String],
+) -> PyResult<Region<'a>> {
+    let mut region = Region::within(model, crate::design::ranges(model, ranges)?);
+    for (column, value) in fix {
+        let fixed = region.fix(column, value);
+        fixed.map_err(|error| refuse("fix", error))?;
+    }
+    for text in within {
+        let required = region.require(text);
+        required.map_err(|error| refuse("within", error))?;
+    }
+    Ok(region)
 }
 
 /// The minimum of one goal (output and whether to maximise it) or the front of several, as JSON. `fix` has columns and their values,
@@ -44,15 +67,7 @@ pub fn minimise(
     seed: u64,
     threads: usize,
 ) -> PyResult<String> {
-    let mut region = Region::within(&model.0, crate::design::ranges(&model.0, ranges)?);
-    for (column, value) in &fix {
-        let fixed = region.fix(column, value);
-        fixed.map_err(|error| refuse("fix", error))?;
-    }
-    for text in &within {
-        let required = region.require(text);
-        required.map_err(|error| refuse("within", error))?;
-    }
+    let region = region(&model.0, ranges, &fix, &within)?;
     let goal = |(output, maximise): &(usize, bool)| Goal {
         output: *output,
         maximise: *maximise,

@@ -189,12 +189,12 @@ def test_a_column_of_text_is_one_input_in_indices_and_effects():
     model = thinfit.ARDGaussianProcessRegressor().fit(frame, size + 2.0 * (stone == "slate"))
     assert list(model.encoded_names_) == ["size", "stone=granite", "stone=marble", "stone=slate"]
     assert len(model.feature_importances_) == len(model.feature_names_in_) == 2
-    indices = model.sobol_indices(bounds=True)
+    indices = model.sobol_indices(errors=True)
     assert list(indices.names) == ["size", "stone"] and indices.closed_form
     # Variances 1/12 of the size and 8/9 of the stone, whose levels are equally likely.
     assert indices.first == pytest.approx([3 / 35, 32 / 35], abs=0.01)
-    assert indices.second.shape == (2, 2) and indices.total_bounds.shape == (2, 2)
-    assert (indices.total_bounds[:, 0] <= indices.total).all()
+    assert indices.second.shape == (2, 2) and indices.total_error.shape == (2,)
+    assert (indices.total_error < 0.02).all() and not indices.no_detectable_effect.any()
     low, _, high = model.effect("stone", ["granite", "marble", "slate"])
     assert high - low == pytest.approx(2, abs=0.05)
     effects = model.shapley_effects(frame)

@@ -51,18 +51,37 @@ def test_minima_and_indices_are_found_in_given_ranges(model):
     assert "beyond the samples" in str(best)
     front = model.minimise(ranges=ranges)
     assert {point["width"] for point in front.points} <= {2, 3, 4, 5}
-    found = model.sobol_indices(bounds=True, ranges=ranges)
+    found = model.sobol_indices(errors=True, ranges=ranges)
     parts = np.array([32.25, 0.55**2 / 12, 0.0625])
     np.testing.assert_allclose(found.first[0], parts / parts.sum(), atol=5e-3)
-    # Width 5 is so far beyond the samples that nothing bounds the errors there.
-    assert np.isnan(found.total_bounds).all() and found.derivative[0, 0] == 0
-    near = model.sobol_indices(bounds=True, ranges={"width": (0, 4.1)})
-    assert (near.first_bounds[..., 0] <= near.first).all() and (near.first <= near.first_bounds[..., 1]).all()
+    # Width 5 is so far beyond the samples that nothing is known of the errors there.
+    assert np.isnan(found.total_error).all() and found.derivative[0, 0] == 0
+    near = model.sobol_indices(errors=True, ranges={"width": (0, 4.1)})
+    assert near.first_error.shape == near.first.shape == (2, 3) and (near.first_error < 0.1).all()
     assert abs(model.sobol_indices().first[0, 0] - found.first[0, 0]) > 0.01
     with pytest.raises(ValueError, match="`widht`: expected an input of the model"):
         model.minimise(ranges={"widht": (1, 2)})
     with pytest.raises(ValueError, match="levels among steel, brass, lead|levels among brass, lead, steel"):
         model.sobol_indices(ranges={"kind": ["wood", "lead"]})
+
+
+def test_rows_are_suggested_in_the_region_that_was_asked_for(model):
+    found = model.suggest(4, fix={"kind": "lead"}, within="width + v [m/s] <= 2.5")
+    assert (found["kind"] == "lead").all() and (found["width"] + found["v [m/s]"] <= 2.5 + 1e-9).all()
+    with pytest.raises(ValueError, match="`fix`: .* found `wood`"):
+        model.suggest(4, fix={"kind": "wood"})
+
+
+def test_switches_are_proposed_as_switches():
+    random = np.random.default_rng(3)
+    X = pd.DataFrame({"wet": random.random(60) < 0.5, "holes": random.integers(2, 9, 60), "t": random.random(60)})
+    model = thinfit.ARDGaussianProcessRegressor(random_state=0).fit(X, X["wet"] + (X["holes"] - 4.4) ** 2 + X["t"])
+    found = model.suggest(5)
+    assert set(found["wet"]) <= {0, 1} and (found["holes"] % 1 == 0).all()
+    best = model.minimise()
+    assert best.point["wet"] == 0 and best.point["holes"] == 4 and "wet" not in best.borders
+    plan = thinfit.design({"wet": (False, True), "t": (0, 1)}, 6)
+    assert plan["wet"].dtype == bool and plan["wet"].sum() == 3
 
 
 def test_several_outputs_have_a_front(model):

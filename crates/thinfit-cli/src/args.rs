@@ -624,7 +624,7 @@ pub struct MinimiseArgs {
     pub fix: Vec<String>,
     /// A linear constraint on columns of numbers, such as `2*x2 - x3 <= 4`, with <=, >= or =; may be repeated. Names may stand in
     /// quotes.
-    #[arg(long, value_name = "CONSTRAINT")]
+    #[arg(long, value_name = "CONSTRAINT", allow_hyphen_values = true)]
     pub within: Vec<String>,
     /// Ranges of the inputs, as for `thinfit design` [default: those of the samples].
     #[arg(long, value_name = "FILE")]
@@ -704,7 +704,8 @@ pub enum Goal {
 #[command(
     after_help = "Sample the rows, add them to the table, fit again, and go on.\n\n\
                   Examples:\n  thinfit suggest model.json --rows 8 -o next.csv\n  \
-                  thinfit suggest model.json --rows 4 --goal minimum --ranges ranges.toml -o next.csv"
+                  thinfit suggest model.json --rows 4 --goal minimum --ranges ranges.toml -o next.csv\n  \
+                  thinfit suggest pump.json --fix material=steel --within width+height<=4"
 )]
 pub struct SuggestArgs {
     /// Model written by `thinfit fit`, with uncertainty: a thin network or a sum of kernels.
@@ -718,6 +719,12 @@ pub struct SuggestArgs {
     /// The output whose minimum or maximum is searched [default: the only one].
     #[arg(short, long, value_name = "COL")]
     pub target: Option<String>,
+    /// Keep a column at a number or a level; may be repeated.
+    #[arg(long, value_name = "COL=VALUE")]
+    pub fix: Vec<String>,
+    /// A linear constraint on columns of numbers, as for `thinfit minimise`; may be repeated.
+    #[arg(long, value_name = "CONSTRAINT", allow_hyphen_values = true)]
+    pub within: Vec<String>,
     /// Ranges of the inputs, as for `thinfit design` [default: those of the samples].
     #[arg(long, value_name = "FILE")]
     pub ranges: Option<PathBuf>,

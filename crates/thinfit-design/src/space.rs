@@ -38,11 +38,12 @@ pub enum Range {
 #[derive(Deserialize)]
 #[serde(
     untagged,
-    expecting = "expected `[low, high]`, levels such as `[\"steel\", \"brass\"]`, or `{ low = 1, high = 9 }` with `log = true` or `whole = true`"
+    expecting = "expected `[low, high]`, levels such as `[\"steel\", \"brass\"]`, `[false, true]`, or `{ low = 1, high = 9 }` with `log = true` or `whole = true`"
 )]
 enum Given {
     Ends([f64; 2]),
     Levels(Vec<String>),
+    Switch(Vec<bool>),
     Named(Named),
 }
 
@@ -69,6 +70,10 @@ impl TryFrom<Given> for Range {
         } = match given {
             Given::Ends([low, high]) => return Ok(Range::Real { low, high }),
             Given::Levels(levels) => return Ok(Range::Levels(levels)),
+            Given::Switch(values) => {
+                let names = values.iter().map(bool::to_string);
+                return Ok(Range::Levels(names.collect()));
+            }
             Given::Named(named) => named,
         };
         let end = |x: f64| match x.fract() == 0.0 && x.abs() <= MOST {
@@ -160,6 +165,12 @@ impl Range {
                 (x.clamp(low, high) - low + 0.5) / (high - low + 1.0)
             }
             (Range::Levels(levels), Value::Level(name)) => {
+                // Tables have 0 and 1 for `false` and `true`.
+                let name = match *name {
+                    "0" if levels.iter().all(|level| is_switch(level)) => "false",
+                    "1" if levels.iter().all(|level| is_switch(level)) => "true",
+                    name => name,
+                };
                 let at = levels.iter().position(|level| level == name)?;
                 (at as f64 + 0.5) / levels.len() as f64
             }
@@ -199,11 +210,7 @@ impl Range {
             Range::Levels(levels) => {
                 let distinct: HashSet<&String> = levels.iter().collect();
                 match levels.len() {
-                    0 | 1 => flaw(
-                        "two levels or more",
-                        levels.len().to_string(),
-                        "leave a constant input out",
-                    ),
+                    0 => flaw("a level or more", "none".into(), "name one"),
                     count if distinct.len() < count => flaw(
                         "distinct levels",
                         "one of them twice".into(),
@@ -215,6 +222,11 @@ impl Range {
             _ => Ok(()),
         }
     }
+}
+
+/// Whether a level is one of a switch.
+fn is_switch(level: &str) -> bool {
+    ["false", "true"].contains(&level)
 }
 
 /// An input.
@@ -249,7 +261,7 @@ impl Space {
     /// The space of these inputs.
     ///
     /// # Errors
-    /// No inputs, a range without values or with one alone, or names that are empty, hidden or not distinct.
+    /// No inputs, a range of numbers without values or with one alone, no levels, or names that are empty, hidden or not distinct.
     pub fn new(inputs: Vec<Input>) -> Result<Self, Error> {
         let mut names = HashSet::new();
         for Input { name, range } in &inputs {
@@ -350,6 +362,12 @@ mod tests {
         assert_eq!(range("{ low = 2, high = 8, whole = true }"), Ok(whole));
         let levels = Range::Levels(vec!["a".into(), "b".into()]);
         assert_eq!(range("['a', 'b']"), Ok(levels));
+        let alone = Range::Levels(vec!["a".into()]);
+        assert_eq!(range("['a']"), Ok(alone));
+        let switch = range("[false, true]").unwrap();
+        assert_eq!(switch, Range::Levels(vec!["false".into(), "true".into()]));
+        // Tables are read with numbers for these words.
+        assert_eq!(switch.place(Value::Level("1")), Some(0.75));
         for (text, word) in [
             ("3", "expected `[low, high]`"),
             ("[1, 2, 3]", "expected `[low, high]`"),
@@ -363,7 +381,7 @@ mod tests {
                 "{ low = 1, high = 3, lag = true }",
                 "expected `[low, high]`",
             ),
-            ("['a']", "two levels"),
+            ("[]", "a level or more"),
             ("['a', 'a']", "distinct"),
         ] {
             let error = range(text).unwrap_err();

@@ -101,7 +101,10 @@ impl Predictor {
         for (at, place) in places.iter().enumerate() {
             for i in 0..points {
                 for (j, factor) in factors.iter().enumerate() {
-                    factor.set(if j == k { *place } else { others[(i, j)] }, &mut row);
+                    match j == k {
+                        true => factor.set(*place, &mut row),
+                        false => factor.quantile(others[(i, j)], &mut row),
+                    }
                 }
                 for (j, value) in row.iter().enumerate() {
                     x[(at * points + i, j)] = *value;

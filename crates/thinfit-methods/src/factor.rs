@@ -8,6 +8,9 @@ use crate::Predictor;
 use serde::Serialize;
 use thinfit::{Code, Scaler, Warp};
 
+/// Whole numbers beyond which a column counts as one of any numbers.
+const MOST: f64 = 9_007_199_254_740_992.0;
+
 /// A column of the table as a model knows it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Factor {
@@ -23,9 +26,12 @@ pub struct Factor {
     pub levels: Vec<Level>,
     /// Smallest and largest number among the samples; \[0, 1\] for levels.
     pub range: [f64; 2],
-    /// The warp of its input.
+    /// The warp in whose units it is moved: that of its input, or a logarithm.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warp: Option<Warp>,
+    /// Whether its distribution is uniform in warped units; otherwise it is uniform over its range in the units of the data.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub log: bool,
     /// Whether it takes whole numbers alone.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub whole: bool,
@@ -50,8 +56,21 @@ pub enum Setting<'a> {
 }
 
 impl Factor {
-    /// The factors of a model, in the order of its inputs.
+    /// The factors of a model, in the order of its inputs. Those whose samples say so take whole numbers alone
+    /// ([`Record::integers`](thinfit::Record::integers)).
     pub fn all(model: &Predictor) -> Vec<Factor> {
+        let mut factors = Factor::columns(model);
+        for factor in factors.iter_mut().filter(|factor| factor.levels.is_empty()) {
+            factor.whole = model.record().integers.contains(&factor.first)
+                && factor.range.iter().all(|end| end.fract() == 0.0);
+            // A file may come from a stranger, and whole numbers are counted.
+            factor.whole &= factor.range[1] - factor.range[0] < MOST;
+        }
+        factors
+    }
+
+    /// The factors, of which none is known to take whole numbers alone.
+    fn columns(model: &Predictor) -> Vec<Factor> {
         let (names, ranges, scaler) = (model.inputs(), model.domain(), model.input_scaler());
         let Some(encoding) = model.encoding() else {
             return Factor::numbers(names, ranges, scaler);
@@ -133,6 +152,7 @@ impl Factor {
             levels: vec![],
             range,
             warp: scaler.warp_of(first),
+            log: false,
             whole: false,
         }
     }
@@ -171,22 +191,36 @@ impl Factor {
         }
     }
 
+    /// Sets its inputs in `row` (d) to the quantile of its distribution at `share`, from 0 to 1: whole numbers and levels are equally
+    /// likely.
+    pub fn quantile(&self, share: f64, row: &mut [f64]) {
+        match self.choices() {
+            Some(count) => self.choose((count - 1).min((share * count as f64) as usize), row),
+            None if self.log => self.set(share, row),
+            None => {
+                let [low, high] = self.range;
+                row[self.first] = (low + share * (high - low)).clamp(low, high);
+            }
+        }
+    }
+
     /// Sets its inputs in `row` (d) for a place from 0 to 1: numbers go evenly over their range, in warped units where they have some,
-    /// and whole numbers and levels have parts of equal size.
+    /// and levels and whole numbers without a warp have parts of equal size.
     pub fn set(&self, place: f64, row: &mut [f64]) {
-        if let Some(count) = self.choices() {
-            return self.choose((count - 1).min((place * count as f64) as usize), row);
+        if self.has_parts() {
+            return self.quantile(place, row);
         }
         let [low, high] = self.range.map(|v| self.warped(v));
         let u = low + place * (high - low);
         let v = self.warp.map_or(u, |warp| warp.inverse(u));
+        let v = if self.whole { v.round() } else { v };
         row[self.first] = v.clamp(self.range[0], self.range[1]);
     }
 
     /// The place of its inputs in `row` (d), from 0 to 1: that of the nearest end for a number beyond the range, and the middle of its part
-    /// for a whole number or a level.
+    /// for a level or a whole number.
     pub fn place(&self, row: &[f64]) -> f64 {
-        if let Some(count) = self.choices() {
+        if let Some(count) = self.choices().filter(|_| self.has_parts()) {
             return (self.choice(row) as f64 + 0.5) / count as f64;
         }
         let [low, high] = self.range.map(|v| self.warped(v));
@@ -195,6 +229,11 @@ impl Factor {
             true => place.clamp(0.0, 1.0),
             false => 0.5,
         }
+    }
+
+    /// Whether its choices have parts of equal size among its places.
+    fn has_parts(&self) -> bool {
+        self.choices().is_some() && self.warp.is_none()
     }
 
     /// The level, by number, that is nearest to its inputs in `row` (d).
@@ -218,9 +257,9 @@ impl Factor {
         }
     }
 
-    /// Whether it is a number that is spread evenly where the model's input is, with the same warp if any.
-    pub(crate) fn is_uniform(&self, scaler: &Scaler) -> bool {
-        self.choices().is_none() && self.warp == scaler.warp_of(self.first)
+    /// The warp in whose units it is uniform; none where that is the units of the data.
+    pub(crate) fn log_warp(&self) -> Option<Warp> {
+        self.warp.filter(|_| self.log)
     }
 
     fn warped(&self, v: f64) -> f64 {

@@ -1,30 +1,16 @@
-//! Which factors matter to a model: Sobol' indices of the columns of the user's table, how sure they are, and whether they can be trusted.
+//! Which factors matter to a model: Sobol' indices of the columns of the user's table, and whether they can be trusted.
 //!
-//! A column of text counts as one factor, however many inputs it becomes: numbers are uniform over their ranges, whole numbers and levels
-//! equally likely.
+//! A column of text counts as one factor, however many inputs it becomes: numbers are uniform over their ranges in the units of the data,
+//! or in their logarithm where the user's range says so, whole numbers and levels equally likely. How sure indices are is in
+//! `index_error`.
 
-use crate::outside::Excess;
 use crate::{Error, Factor, KernelModel, Predictor, Result};
-use thinfit::pieces::lattice;
 use thinfit::{Mat, MatRef, Model, Sampled, Scaler, Sensitivity};
 
 /// Work that an estimate may take, in products of a parameter and a value: some seconds on two cores.
 const WORK: u64 = 1 << 33;
-/// Points at which the deviation of a process is averaged.
-const SURE: usize = 256;
 /// Pairs of factors that a warning names.
 const NAMED: usize = 3;
-
-/// Bounds on the indices of the function behind one output, which the model does not know exactly.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Bounds {
-    /// Lower and upper bound of each first-order index (d).
-    pub first: Vec<[f64; 2]>,
-    /// Lower and upper bound of each total index (d).
-    pub total: Vec<[f64; 2]>,
-    /// By how much the root of an index may be off.
-    error: f64,
-}
 
 /// Two factors that go together among the samples.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,7 +97,7 @@ impl Predictor {
     /// The ranges of factors that are all inputs as they are.
     fn plain(&self, factors: &[Factor]) -> Option<Vec<[f64; 2]>> {
         let ranges = factors.iter().map(|factor| {
-            let plain = factor.is_uniform(self.input_scaler());
+            let plain = factor.choices().is_none() && !factor.log;
             plain.then_some(factor.range)
         });
         ranges.collect()
@@ -141,7 +127,7 @@ impl Predictor {
         let mut factors = factors.to_vec();
         // How the factor itself is spread does not matter.
         if let Some(factor) = factors.get_mut(j).filter(|f| f.levels.is_empty()) {
-            (factor.whole, factor.warp) = (false, self.input_scaler().warp_of(factor.first));
+            (factor.whole, factor.log) = (false, false);
         }
         if let (Predictor::Network(model), Some(domain)) = (self, self.plain(&factors)) {
             return model.effect_on(o, j, at, &domain);
@@ -189,91 +175,6 @@ impl Predictor {
         }
     }
 
-    /// Bounds on the indices of the function behind output `o`, given `indices` of the model over `factors`.
-    ///
-    /// Of the function f = model + r only the size of r is known, e = E r²/Var of the model. An index is the square of the length of a
-    /// projection of f, and no projection is longer than what is projected: √S is off by at most √e. Nothing is assumed of
-    /// the shape of r, so the bounds are wide rather than narrow.
-    ///
-    /// # Errors
-    /// A model without an error on unseen rows, a constant, or numbers that leave the finite range.
-    pub fn bounds(&self, o: usize, factors: &[Factor], indices: &Sensitivity) -> Result<Bounds> {
-        let unexplained = self.unexplained(o, factors)?;
-        if unexplained.is_infinite() {
-            return Err(Error::Data {
-                what: "bounds",
-                problem: "the ranges reach far beyond the samples".into(),
-                advice: "take samples there",
-            });
-        }
-        let share = unexplained / indices.variance;
-        if !share.is_finite() {
-            return Err(Error::Data {
-                what: "bounds",
-                problem: "the model is constant".into(),
-                advice: "fit it to more rows",
-            });
-        }
-        let mut bounds = Bounds {
-            first: Vec::new(),
-            total: Vec::new(),
-            error: share.sqrt(),
-        };
-        bounds.first = indices
-            .first
-            .iter()
-            .map(|index| bounds.of(*index))
-            .collect();
-        bounds.total = indices
-            .total
-            .iter()
-            .map(|index| bounds.of(*index))
-            .collect();
-        Ok(bounds)
-    }
-
-    /// The mean square of what the model gets wrong of output `o`, without the noise where that is known: of errors on unseen rows, and
-    /// for a process no less than it expects itself; and what is not known beyond the samples.
-    fn unexplained(&self, o: usize, factors: &[Factor]) -> Result<f64> {
-        let record = self.record();
-        let Some(mse) = record.validation_mse.get(o) else {
-            return Err(Error::Data {
-                what: "bounds",
-                problem: format!("the method `{}` has no error on unseen rows", record.method),
-                advice: "fit a Gaussian process or a thin network",
-            });
-        };
-        let found = record.findings.as_ref();
-        let places = lattice(SURE, factors.len(), &[]);
-        let mut row = vec![0.0; self.inputs().len()];
-        let mut x = Mat::zeros(SURE, row.len());
-        for i in 0..SURE {
-            let each = factors.iter().enumerate();
-            each.for_each(|(k, factor)| factor.set(places[(i, k)], &mut row));
-            row.iter().enumerate().for_each(|(j, v)| x[(i, j)] = *v);
-        }
-        let (noise, least) = match self {
-            Predictor::Kernel(model) if model.signal().is_some() => {
-                let deviation = model.deviation(x.as_ref())?;
-                let mean = |of: &Mat<f64>| of.col(o).squared_norm_l2() / SURE as f64;
-                let own = mean(&deviation.model);
-                (mean(&deviation.observation) - own, own)
-            }
-            _ => (
-                found
-                    .and_then(|found| found.noise.get(o))
-                    .map_or(0.0, |noise| noise * noise),
-                found
-                    .and_then(|found| found.standard_error.get(o))
-                    .copied()
-                    .unwrap_or(0.0),
-            ),
-        };
-        let outside = Excess::at(self, x.as_ref())?;
-        let outside = outside.map_or(0.0, |excess| excess.variance(o));
-        Ok((mse - noise).max(least) + outside)
-    }
-
     /// The factors that go together among the samples, the strongest first.
     pub fn dependences(&self) -> Vec<Dependence> {
         let factors = Factor::all(self);
@@ -316,22 +217,6 @@ impl Predictor {
     }
 }
 
-impl Bounds {
-    /// Lower and upper bound of any index, such as the share of a pair.
-    pub fn of(&self, index: f64) -> [f64; 2] {
-        let length = index.sqrt();
-        [
-            (length - self.error).max(0.0).powi(2),
-            (length + self.error).powi(2).min(1.0).max(index),
-        ]
-    }
-
-    /// The larger distance of a bound from the index.
-    pub fn around(index: f64, [low, high]: [f64; 2]) -> f64 {
-        (index - low).max(high - index)
-    }
-}
-
 /// Indices of output `o` by values at the points of a lattice.
 pub(crate) fn estimated(
     function: &dyn Function,
@@ -369,7 +254,7 @@ impl OverFactors<'_> {
         of(Sampled {
             domain: &domain,
             inputs: &Scaler {
-                warp: self.factors.iter().map(|factor| factor.warp).collect(),
+                warp: self.factors.iter().map(Factor::log_warp).collect(),
                 ..Scaler::identity(k)
             },
             value: &|at| {
@@ -399,7 +284,7 @@ impl OverFactors<'_> {
             for (j, factor) in self.factors.iter().enumerate() {
                 match factor.choices() {
                     None => row[factor.first] = at[(i, j)],
-                    Some(_) => factor.set(at[(i, j)], &mut row),
+                    Some(_) => factor.quantile(at[(i, j)], &mut row),
                 }
             }
             (0..d).for_each(|j| x[(i, j)] = row[j]);
@@ -471,26 +356,6 @@ mod tests {
             assert!(model.effect(0, 2, &[0.5]).is_err() && model.effect(0, 3, &[0.0]).is_err());
             assert!(model.sensitivity(1).is_err() && model.effect(1, 0, &[0.0]).is_err());
         }
-    }
-
-    #[test]
-    fn bounds_hold_the_indices_and_grow_with_the_noise() {
-        for method in ["gaussian-process", "gft-r"] {
-            let width = |noise: f64| {
-                let model = fitted(method, noise, false);
-                let indices = model.sensitivity(0).unwrap();
-                let bounds = model.bounds(0, &Factor::all(&model), &indices).unwrap();
-                for (bounds, index) in bounds.total.iter().zip(&indices.total) {
-                    assert!(bounds[0] <= *index && *index <= bounds[1]);
-                }
-                bounds.first[0][1] - bounds.first[0][0]
-            };
-            let (quiet, loud) = (width(0.1), width(1.0));
-            assert!(1.5 * quiet < loud && loud < 1.0, "{method}: {quiet} {loud}");
-        }
-        let plain = fitted("kernel-ridge", 0.1, false);
-        let error = plain.bounds(0, &Factor::all(&plain), &plain.sensitivity(0).unwrap());
-        assert!(error.is_err());
     }
 
     #[test]

@@ -163,21 +163,21 @@ impl Predictor {
                 own.join(" + ")
             ));
         }
-        let (d, seen) = (factors.len(), columns(&found.inputs));
-        let mut idle = (0..d).filter(|k| !seen.contains(k));
-        if seen.is_empty() {
-            lines.push("no input has an effect that can be seen".into());
-        } else if d - seen.len() > MOST_IDLE {
-            let names = listed(&mut seen.iter().copied());
+        let undetected = self.undetected();
+        let (d, seen) = (
+            factors.len(),
+            undetected.iter().filter(|idle| !**idle).count(),
+        );
+        let with = |idle: bool| listed(&mut (0..d).filter(|k| undetected[*k] == idle));
+        if seen == 0 {
+            lines.push("no input has a detectable effect".into());
+        } else if d - seen > MOST_IDLE {
             lines.push(format!(
-                "inputs that matter: {names} ({} of {d})",
-                seen.len()
+                "inputs that matter: {} ({seen} of {d})",
+                with(false)
             ));
-        } else if seen.len() < d {
-            let names = listed(&mut idle);
-            lines.push(format!(
-                "too small to be told from the error of the model: the effect of {names}"
-            ));
+        } else if seen < d {
+            lines.push(format!("no detectable effect: {}", with(true)));
         }
         lines
     }
@@ -358,7 +358,7 @@ mod tests {
             "y: rmse 0.2000 ± 0.010",
             "noise of y: standard deviation 0.11 to 0.14",
             "the error is optimistic",
-            "the effect of x2",
+            "no detectable effect: x2",
             "the function is a sum of terms: f(x1) + f(x3)",
             "outliers set aside: rows 5",
             "more rows would help",

@@ -20,6 +20,8 @@ pub(crate) struct Importance {
     closed_form: bool,
     /// Whether the model explains so little that its indices tell nothing of the function.
     idle: bool,
+    /// The controls with no detectable effect, whatever their share in the model.
+    undetected: Vec<usize>,
     /// Which inputs depend on each other, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
@@ -41,6 +43,9 @@ pub(crate) fn importance(model: &Predictor, o: usize, watch: &dyn Fn(f64)) -> Re
         least: rounded(&indices.least_pair()),
         closed_form: indices.closed_form,
         idle: errors.is_some_and(|(mse, variance)| explained(*mse, *variance) < NOTHING),
+        undetected: (model.undetected().iter().enumerate())
+            .filter_map(|(k, undetected)| undetected.then_some(k))
+            .collect(),
         warning: model.warning().map(|words| clean(&words).into_owned()),
     })
 }

@@ -25,7 +25,7 @@ pub(crate) fn quality(model: &Predictor, o: usize) -> Quality {
         let known = match model {
             Predictor::Network(_) => "how good the model is on new rows is not known.",
             Predictor::Kernel(_) => {
-                "only the interval below tells, from each row left out in turn."
+                "only the interval below tells, from rows held out by cross-validation."
             }
         };
         return Quality {

@@ -10,7 +10,7 @@ use thinfit::{Control, Dataset, Mat};
 use thinfit_design::{Input, Range, Scheme, Space, Value, plan};
 use thinfit_experiments::Formula;
 use thinfit_methods::{Method, Predictor};
-use thinfit_study::{Aim, Ranges, suggest};
+use thinfit_study::{Aim, Ranges, Region, suggest};
 
 const ROUNDS: usize = 10;
 const TEST: usize = 4000;
@@ -110,8 +110,7 @@ impl Task {
             let ranges = Ranges::within(&model, &self.space()).expect("a ranges");
             let none = Mat::zeros(0, self.ranges.len());
             let new = suggest(
-                &model,
-                &ranges,
+                &Region::within(&model, ranges),
                 goal,
                 self.batch,
                 none.as_ref(),

@@ -258,6 +258,7 @@ mod tests {
             levels: vec![],
             range: [0.0, 1.0],
             warp: None,
+            log: false,
             whole: false,
         }
     }

@@ -117,6 +117,12 @@ impl Distribution {
     /// Even over the range of the samples.
     fn even(factor: &Factor) -> Self {
         match factor.levels.len() {
+            0 if factor.whole && factor.range[0] < factor.range[1] => {
+                Distribution::Range(Range::Whole {
+                    low: factor.range[0] as i64,
+                    high: factor.range[1] as i64,
+                })
+            }
             0 if factor.range[0] < factor.range[1] => Distribution::Range(Range::Real {
                 low: factor.range[0],
                 high: factor.range[1],

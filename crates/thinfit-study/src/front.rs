@@ -45,6 +45,10 @@ pub struct Front {
     pub maximised: Vec<bool>,
     /// The points, by the first output.
     pub points: Vec<Tradeoff>,
+    /// Columns with no detectable effect, left at typical values where no constraint moves them.
+    pub undetected: Vec<String>,
+    /// Columns that take whole numbers alone since their samples do.
+    pub integers: Vec<String>,
 }
 
 /// A place, and the outputs there with signs such that all are to be small.
@@ -128,7 +132,11 @@ pub fn front(region: &Region<'_>, goals: &[Goal], seed: u64) -> Result<Front, Er
             found.push(valued(place)?);
         }
     }
+    found.retain(|candidate| region.admits(&candidate.place.row));
     let mut points = distinct(undominated(found), &widths);
+    if points.is_empty() {
+        return Err(region.infeasible());
+    }
     points.sort_by(|a, b| a.goals[0].total_cmp(&b.goals[0]));
     Ok(Front {
         outputs: goals
@@ -136,6 +144,8 @@ pub fn front(region: &Region<'_>, goals: &[Goal], seed: u64) -> Result<Front, Er
             .map(|g| model.outputs()[g.output].clone())
             .collect(),
         maximised: goals.iter().map(|goal| goal.maximise).collect(),
+        undetected: region.undetected(),
+        integers: region.integers(),
         points: points
             .into_iter()
             .map(|candidate| Tradeoff {

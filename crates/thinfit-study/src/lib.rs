@@ -11,7 +11,8 @@
 //! | Where do new samples help most? | [`suggest`] |
 //! | Which inputs matter where they depend on each other? | [`Shapley`] |
 //!
-//! A [`Region`] is where the first two may look: some columns fixed, the others within their ranges and linear constraints.
+//! A [`Region`] is where the first two and `suggest` may look: some columns fixed, the others within their ranges and linear constraints.
+//! What they answer keeps to it, in the units of the data.
 //!
 //! ```
 //! use thinfit::{Control, Dataset, Mat};
@@ -33,6 +34,7 @@
 mod constraint;
 mod distribution;
 mod error;
+mod feasible;
 mod front;
 mod improvement;
 mod minimum;
@@ -55,6 +57,6 @@ pub use propagation::{
     Block, Estimate, Outside, Propagation, Quantile, Spread, Summary, propagate,
 };
 pub use ranges::Ranges;
-pub use region::{Goal, Region};
+pub use region::{Goal, Region, notes};
 pub use shapley::Shapley;
 pub use suggestion::{Aim, Places, choose, suggest};

@@ -1,6 +1,6 @@
 //! The minimum of an output over a region, and what to think of it.
 
-use crate::region::{Goal, Region};
+use crate::region::{Goal, Region, notes};
 use crate::survey::{Place, Scalar, Survey, table};
 use crate::{Error, Point};
 use rayon::prelude::*;
@@ -20,8 +20,11 @@ const OTHERS: usize = 5;
 const USUAL: usize = 200;
 /// Data are thin where the interval or the way to the nearest sample is this many times the usual one.
 const THIN: f64 = 2.0;
-/// Without intervals, values are about as good within this part of the output's range.
+/// Without any error of the model, values are about as good within this part of the output's range.
 const ALIKE: f64 = 0.01;
+
+/// Rounding errors of values, as a part of the output's range.
+const ROUNDING: f64 = 1e-9;
 
 /// A local minimum, or maximum.
 #[derive(Clone, Debug, Serialize)]
@@ -96,11 +99,15 @@ pub struct Optimum {
     pub beyond: Vec<Beyond>,
     /// Columns between two whole numbers, though their samples are whole numbers.
     pub split: Vec<String>,
+    /// Columns with no detectable effect, left at typical values where no constraint moves them.
+    pub undetected: Vec<String>,
+    /// Columns that take whole numbers alone since their samples do.
+    pub integers: Vec<String>,
     /// Constraints that hold the minimum back.
     pub held_by: Vec<String>,
     /// How thin data are there.
     pub thin: Thin,
-    /// Other local minima that are about as good, the best first: their interval reaches that of the best.
+    /// Other local minima that are about as good, the best first: the 90 % interval of the difference to the best holds zero.
     pub others: Vec<Minimum>,
     /// How many more there are.
     pub more: usize,
@@ -122,12 +129,14 @@ pub fn minimise(region: &Region<'_>, goal: Goal, seed: u64) -> Result<Optimum, E
         values.clone().fold(f64::NEG_INFINITY, f64::max) - values.fold(f64::INFINITY, f64::min);
     let mut minima = region.described(&found, goal)?.into_iter();
     let first = minima.next().ok_or_else(unbounded)?;
-    let good = |minimum: &Minimum| match (first.interval, minimum.interval) {
-        (Some(a), Some(b)) if goal.maximise => b[1] >= a[0],
-        (Some(a), Some(b)) => b[0] <= a[1],
-        _ => (minimum.value - first.value).abs() <= ALIKE * range,
+    let rows = table(found.iter().map(|(place, _)| place.row.as_slice()));
+    let widths = region.model.difference_widths(rows.as_ref(), goal.output)?;
+    let width = |k: usize| widths.as_ref().map_or(ALIKE * range, |widths| widths[k]);
+    let good = |(k, minimum): &(usize, Minimum)| {
+        (minimum.value - first.value).abs() <= width(k + 1).max(ROUNDING * range)
     };
-    let mut others: Vec<Minimum> = minima.filter(good).collect();
+    let others = minima.enumerate().filter(good);
+    let mut others: Vec<Minimum> = others.map(|(_, minimum)| minimum).collect();
     let more = others.len().saturating_sub(OTHERS);
     others.truncate(OTHERS);
     let best_place = &found[0].0;
@@ -137,6 +146,8 @@ pub fn minimise(region: &Region<'_>, goal: Goal, seed: u64) -> Result<Optimum, E
         borders: region.borders(&best_place.row),
         beyond: region.beyond(&best_place.row),
         split: region.split(&best_place.row),
+        undetected: region.undetected(),
+        integers: region.integers(),
         held_by: region.held_by(&best_place.row),
         thin: thin(&survey, goal, &first),
         best: first,
@@ -155,6 +166,11 @@ pub(crate) fn minima(survey: &Survey<'_>, goal: Goal) -> Result<Vec<(Place, f64)
         .par_iter()
         .filter_map(|start| survey.descend(start, &scalar, range))
         .collect();
+    let any = !found.is_empty();
+    found.retain(|(place, _)| survey.region.admits(&place.row));
+    if any && found.is_empty() {
+        return Err(survey.region.infeasible());
+    }
     found.sort_by(|a, b| a.1.total_cmp(&b.1));
     let mut distinct: Vec<(Place, f64)> = Vec::new();
     for (place, value) in found {
@@ -202,9 +218,13 @@ impl Region<'_> {
 
     /// The columns of numbers that `row` (d) has at an end of their range.
     fn borders(&self, row: &[f64]) -> Vec<Border> {
-        let numbers = self
-            .moving()
-            .filter(|j| self.factors()[*j].levels.is_empty());
+        // Nothing lies beyond the ends of a switch, and nobody knows what to gain beyond those of a column with no detectable effect.
+        let ends = |j: &usize| {
+            let factor = &self.factors()[*j];
+            let switch = factor.whole && factor.range == [0.0, 1.0];
+            factor.levels.is_empty() && !switch && !self.is_undetected(*j)
+        };
+        let numbers = self.moving().filter(ends);
         let border = |j: usize| {
             let factor = &self.factors()[j];
             let ([low, high], value) = (factor.range, row[factor.first]);
@@ -226,7 +246,9 @@ impl Region<'_> {
 
     /// The columns of numbers that `row` (d) has beyond their samples.
     fn beyond(&self, row: &[f64]) -> Vec<Beyond> {
-        let numbers = self.factors().iter().filter(|f| f.levels.is_empty());
+        let numbers = (0..self.factors().len()).filter(|j| !self.is_undetected(*j));
+        let numbers = numbers.map(|j| &self.factors()[j]);
+        let numbers = numbers.filter(|factor| factor.levels.is_empty());
         let beyond = |factor: &Factor| {
             let ([low, high], value) = (self.model.domain()[factor.first], row[factor.first]);
             let by = (low - value).max(value - high) / (high - low);
@@ -371,6 +393,7 @@ impl Optimum {
                 self.split.join(", ")
             ));
         }
+        words.extend(notes(&self.undetected, &self.integers));
         if !self.held_by.is_empty() {
             words.push(format!(
                 "the {extremum} is held back by {}",

@@ -75,18 +75,6 @@ impl Ranges {
         rows
     }
 
-    /// The rows of inputs (n × d) at places from 0 to 1 of every factor (n × factors).
-    pub(crate) fn rows(&self, places: &[Vec<f64>], d: usize) -> Mat<f64> {
-        let mut rows = Mat::zeros(places.len(), d);
-        let mut row = vec![0.0; d];
-        for (i, places) in places.iter().enumerate() {
-            let each = self.factors.iter().zip(places);
-            each.for_each(|(factor, place)| factor.set(*place, &mut row));
-            (0..d).for_each(|j| rows[(i, j)] = row[j]);
-        }
-        rows
-    }
-
     /// The place of every factor in a row of inputs (d); that of the nearest end for a number beyond its range.
     pub(crate) fn places(&self, row: &[f64]) -> Vec<f64> {
         self.factors
@@ -98,12 +86,21 @@ impl Ranges {
 
 /// The factor in a range; what was expected, and what to do, where the range is not one of the factor's.
 fn limited(factor: &Factor, range: &Range) -> std::result::Result<Factor, (String, &'static str)> {
+    if let (Some(ends), true) = (switched(range), factor.levels.is_empty() && factor.whole) {
+        if factor.range == [0.0, 1.0] {
+            return Ok(Factor {
+                range: ends,
+                ..factor.clone()
+            });
+        }
+    }
     if !factor.levels.is_empty() && !matches!(range, Range::Levels(_)) {
         return Err(("a list of levels".into(), "give names of levels"));
     }
     let numbers = |range: [f64; 2], warp: Option<Warp>, whole: bool| Factor {
         range,
         warp,
+        log: warp.is_some(),
         whole,
         ..factor.clone()
     };
@@ -134,4 +131,24 @@ fn limited(factor: &Factor, range: &Range) -> std::result::Result<Factor, (Strin
             }
         }
     })
+}
+
+/// The ends of a list of `false` and `true`, as numbers.
+fn switched(range: &Range) -> Option<[f64; 2]> {
+    let Range::Levels(names) = range else {
+        return None;
+    };
+    let value = |name: &String| match name.to_ascii_lowercase().as_str() {
+        "false" => Some(0.0),
+        "true" => Some(1.0),
+        _ => None,
+    };
+    let values: Option<Vec<f64>> = names.iter().map(value).collect();
+    let low = values
+        .as_ref()?
+        .iter()
+        .copied()
+        .fold(f64::INFINITY, f64::min);
+    let high = values?.into_iter().fold(f64::NEG_INFINITY, f64::max);
+    Some([low, high])
 }

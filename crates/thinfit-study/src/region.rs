@@ -1,16 +1,12 @@
 //! Where to look: the columns that may move, and what holds them.
 
 use crate::constraint::{Constraint, Relation};
-use crate::quadratic::{Face, dot};
-use crate::search::cube;
 use crate::{Error, Ranges};
 use thinfit_methods::{Factor, Predictor, four_digits};
 use thinfit_text::{brief, suggest};
 
 /// By how much of the ranges a constraint may be missed.
 const ROUNDING: f64 = 1e-12;
-/// By how much of its terms a constraint may be missed at a point.
-const MISSED: f64 = 1e-9;
 
 /// An output to minimise, or to maximise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,16 +61,22 @@ pub struct Region<'a> {
     ranges: Ranges,
     /// Which factors are fixed.
     fixed: Vec<bool>,
-    /// The inputs (d), right for those that are fixed.
+    /// Which factors have no detectable effect.
+    undetected: Vec<bool>,
+    /// The inputs (d): of fixed factors what they are fixed at, of those with no detectable effect typical values.
     row: Vec<f64>,
-    constraints: Vec<Constraint>,
+    pub(crate) constraints: Vec<Constraint>,
 }
 
 /// A column of numbers that moves.
 #[derive(Clone, Debug)]
 pub(crate) struct Variable {
-    /// Without its warp where a constraint needs it to be linear.
+    /// Its place among the factors.
+    pub place: usize,
+    /// Numbers of any size, even where it is to be whole in the end.
     pub factor: Factor,
+    /// Whether the model is known to change with it.
+    pub matters: bool,
 }
 
 impl Variable {
@@ -98,6 +100,13 @@ impl Variable {
             None => high - low,
         }
     }
+
+    /// The same column with coordinates that are even in the units of the data.
+    pub fn unwarped(&self) -> Self {
+        let mut variable = self.clone();
+        variable.factor.warp = None;
+        variable
+    }
 }
 
 impl<'a> Region<'a> {
@@ -108,13 +117,12 @@ impl<'a> Region<'a> {
 
     /// Ranges of the columns of `model`.
     pub fn within(model: &'a Predictor, ranges: Ranges) -> Self {
-        let mut row = vec![0.0; model.inputs().len()];
         let factors = ranges.factors();
-        factors.iter().for_each(|factor| factor.set(0.5, &mut row));
         Region {
             model,
             fixed: vec![false; factors.len()],
-            row,
+            undetected: model.undetected(),
+            row: typical(model, factors),
             ranges,
             constraints: Vec::new(),
         }
@@ -135,29 +143,60 @@ impl<'a> Region<'a> {
         &self.fixed
     }
 
+    /// The columns with no detectable effect that are not fixed: the model has nothing to say of them.
+    pub fn undetected(&self) -> Vec<String> {
+        let each = self.factors().iter().zip(&self.undetected);
+        let each = each
+            .zip(&self.fixed)
+            .filter(|((_, idle), fixed)| **idle && !**fixed);
+        each.map(|((factor, _), _)| factor.name.clone()).collect()
+    }
+
+    /// The columns that take whole numbers alone since all their samples do, and not by a range that the user gave.
+    pub fn integers(&self) -> Vec<String> {
+        let of_samples = |j: &usize| self.factors()[*j].whole && !self.given()[*j];
+        let found = (0..self.factors().len()).filter(of_samples);
+        found
+            .filter(|j| !self.fixed[*j])
+            .map(|j| self.factors()[j].name.clone())
+            .collect()
+    }
+
     /// Fixes a column at a value: a number, with or without its unit, or a level.
     ///
     /// # Errors
-    /// A column that the model does not have, a number outside its range, or a level that it does not have.
+    /// A column that the model does not have or that is fixed already, a number outside its range or between whole numbers, or a level
+    /// that it does not have.
     pub fn fix(&mut self, column: &str, value: &str) -> Result<(), Error> {
         let j = position(self.factors(), column)?;
+        if self.fixed[j] {
+            return Err(Error::Column {
+                column: column.into(),
+                expected: "one value".into(),
+                found: format!("a second one, `{}`", brief(value)),
+                advice: "fix each column once".into(),
+            });
+        }
         let factor = &self.ranges.factors()[j];
         if factor.levels.is_empty() {
             let [low, high] = factor.range;
             let number = number(factor, value);
             let inside = number.filter(|x| (low..=high).contains(x));
-            let of = match self.given()[j] {
-                true => "given",
-                false => "of the samples",
+            let inside = inside.filter(|x| !factor.whole || x.fract() == 0.0);
+            let (what, of) = match (factor.whole, self.given()[j]) {
+                (false, true) => ("a number", "given"),
+                (false, false) => ("a number", "of the samples"),
+                (true, true) => ("a whole number", "given"),
+                (true, false) => ("a whole number", "of the samples"),
             };
             self.row[factor.first] = inside.ok_or_else(|| Error::Column {
                 column: column.into(),
-                expected: format!("a number in the range {of}, {low} to {high}"),
+                expected: format!("{what} in the range {of}, {low} to {high}"),
                 found: match number {
                     Some(_) => brief(value),
                     None => format!("`{}`, which is no number", brief(value)),
                 },
-                advice: "give one, or a wider range".into(),
+                advice: "give one, or another range".into(),
             })?;
         } else {
             let inputs = &factor.levels[level(factor, value)?].inputs;
@@ -179,18 +218,20 @@ impl<'a> Region<'a> {
 
     /// The columns of numbers of any size that move.
     pub(crate) fn variables(&self) -> Vec<Variable> {
-        let mut variables = self.numbers();
-        variables.retain(|variable| variable.factor.choices().is_none());
+        let mut variables = self.relaxed();
+        variables.retain(|variable| !self.factors()[variable.place].whole);
         variables
     }
 
-    /// The columns of numbers that move, whole ones as well.
-    fn numbers(&self) -> Vec<Variable> {
-        let constrained = |j: usize| self.constraints.iter().any(|c| c.coefficients[j] != 0.0);
-        let variable = |j: usize| {
-            let mut factor = self.factors()[j].clone();
-            factor.warp = factor.warp.filter(|_| !constrained(j));
-            Variable { factor }
+    /// The columns of numbers that move, whole ones as if they took all numbers.
+    pub(crate) fn relaxed(&self) -> Vec<Variable> {
+        let variable = |place: usize| Variable {
+            place,
+            factor: Factor {
+                whole: false,
+                ..self.factors()[place].clone()
+            },
+            matters: !self.undetected[place],
         };
         self.moving()
             .filter(|j| self.factors()[*j].levels.is_empty())
@@ -204,13 +245,31 @@ impl<'a> Region<'a> {
         moving.filter(|factor| factor.choices().is_some()).collect()
     }
 
-    /// The columns that move.
+    /// The columns that move: those that are not fixed and have an effect or a constraint.
     pub(crate) fn moving(&self) -> impl Iterator<Item = usize> {
-        let moves = |j: &usize| {
-            let [low, high] = self.factors()[*j].range;
-            !self.fixed[*j] && low < high
+        let constrained = |j: usize| self.constraints.iter().any(|c| c.coefficients[j] != 0.0);
+        (0..self.factors().len())
+            .filter(move |j| self.is_open(*j) && (!self.undetected[*j] || constrained(*j)))
+    }
+
+    /// Whether a column is not fixed and has more than one value.
+    pub(crate) fn is_open(&self, j: usize) -> bool {
+        let factor = &self.factors()[j];
+        let several = match factor.choices() {
+            Some(count) => count > 1,
+            None => factor.range[0] < factor.range[1],
         };
-        (0..self.factors().len()).filter(moves)
+        !self.fixed[j] && several
+    }
+
+    /// Whether a column has no detectable effect.
+    pub(crate) fn is_undetected(&self, j: usize) -> bool {
+        self.undetected[j]
+    }
+
+    /// The ranges.
+    pub(crate) fn ranges(&self) -> &Ranges {
+        &self.ranges
     }
 
     /// A row (d) in which the fixed columns are what they are fixed at.
@@ -221,9 +280,8 @@ impl<'a> Region<'a> {
     /// # Errors
     /// A constraint that cannot hold in the ranges.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        let numbers = self.numbers();
         for constraint in &self.constraints {
-            self.face(constraint, &numbers, &self.row).map_err(|missed| Error::Constraint {
+            self.can_hold(constraint).map_err(|missed| Error::Constraint {
                 text: constraint.text.clone(),
                 problem: format!(
                     "expected a constraint that can hold in the ranges{}, found one that is missed by at least {}; loosen it",
@@ -235,115 +293,42 @@ impl<'a> Region<'a> {
         Ok(())
     }
 
+    /// # Errors
+    /// By how much a constraint is missed if it cannot hold in the ranges.
+    fn can_hold(&self, constraint: &Constraint) -> Result<(), f64> {
+        let (mut least, mut most, mut size) = (0.0, 0.0, constraint.bound.abs());
+        let pairs = self
+            .factors()
+            .iter()
+            .zip(&constraint.coefficients)
+            .enumerate();
+        for (j, (factor, a)) in pairs.filter(|(_, (_, a))| **a != 0.0) {
+            let ends = match self.is_open(j) {
+                true => factor.range,
+                false => [self.row[factor.first]; 2],
+            };
+            let ends = ends.map(|end| a * end);
+            least += ends[0].min(ends[1]);
+            most += ends[0].max(ends[1]);
+            size = size.max(ends[0].abs()).max(ends[1].abs());
+        }
+        let missed = match constraint.relation {
+            Relation::AtMost => least - constraint.bound,
+            Relation::AtLeast => constraint.bound - most,
+            Relation::Equal => (least - constraint.bound).max(constraint.bound - most),
+        };
+        match missed > ROUNDING * size {
+            true => Err(missed),
+            false => Ok(()),
+        }
+    }
+
     /// Whose the ranges are, where they are all of the samples.
     fn whose(&self) -> &'static str {
         match self.given().contains(&true) {
             true => "",
             false => " of the samples",
         }
-    }
-
-    /// What holds the coordinates of the variables where the other inputs are those of `row` (d): the faces of the unit cube, then the
-    /// constraints; none if one of these cannot hold.
-    pub(crate) fn faces(&self, variables: &[Variable], row: &[f64]) -> Option<Vec<Face>> {
-        let mut faces = cube(variables.len());
-        for constraint in &self.constraints {
-            faces.extend(self.face(constraint, variables, row).ok()?);
-        }
-        Some(faces)
-    }
-
-    /// The constraint in the coordinates of the variables, with the other inputs as in `row` (d); none where it is about these alone.
-    ///
-    /// # Errors
-    /// By how much it is missed if it cannot hold.
-    fn face(
-        &self,
-        constraint: &Constraint,
-        variables: &[Variable],
-        row: &[f64],
-    ) -> Result<Option<Face>, f64> {
-        let mut normal = vec![0.0; variables.len()];
-        let mut bound = constraint.bound;
-        let mut size = constraint.bound.abs();
-        for (factor, a) in self.factors().iter().zip(&constraint.coefficients) {
-            if *a == 0.0 {
-                continue;
-            }
-            let moves = variables
-                .iter()
-                .position(|v| v.factor.first == factor.first);
-            let [low, high] = factor.range;
-            let start = match moves {
-                Some(k) => {
-                    normal[k] = a * (high - low);
-                    low
-                }
-                None => row[factor.first],
-            };
-            bound -= a * start;
-            size = size.max((a * start).abs()).max((a * high).abs());
-        }
-        let least: f64 = normal.iter().map(|v| v.min(0.0)).sum();
-        let most: f64 = normal.iter().map(|v| v.max(0.0)).sum();
-        let missed = match constraint.relation {
-            Relation::AtMost => least - bound,
-            Relation::AtLeast => bound - most,
-            Relation::Equal => (least - bound).max(bound - most),
-        };
-        if missed > ROUNDING * size {
-            return Err(missed);
-        }
-        let length = dot(&normal, &normal).sqrt();
-        if length <= ROUNDING * size {
-            return Ok(None);
-        }
-        let sign = match constraint.relation {
-            Relation::AtMost => -1.0 / length,
-            _ => 1.0 / length,
-        };
-        // What rounding alone misses is let pass.
-        let bound = match constraint.relation {
-            Relation::AtMost => bound.max(least),
-            Relation::AtLeast => bound.min(most),
-            Relation::Equal => bound.clamp(least, most),
-        };
-        normal.iter_mut().for_each(|v| *v *= sign);
-        Ok(Some(Face {
-            normal,
-            bound: sign * bound,
-            equal: constraint.relation == Relation::Equal,
-        }))
-    }
-
-    /// The constraints that hold `row` (d) back: those met with equality.
-    pub(crate) fn held_by(&self, row: &[f64]) -> Vec<String> {
-        let binds = |constraint: &&Constraint| self.above(constraint, row).abs() <= MISSED;
-        let held = self.constraints.iter().filter(binds);
-        held.map(|constraint| constraint.text.clone()).collect()
-    }
-
-    /// Whether the constraints hold at `row` (d).
-    pub(crate) fn holds(&self, row: &[f64]) -> bool {
-        self.constraints.iter().all(|constraint| {
-            let above = self.above(constraint, row);
-            match constraint.relation {
-                Relation::AtMost => above <= MISSED,
-                Relation::AtLeast => above >= -MISSED,
-                Relation::Equal => above.abs() <= MISSED,
-            }
-        })
-    }
-
-    /// How far the sum of a constraint is above its bound at `row` (d), as a part of its largest term.
-    fn above(&self, constraint: &Constraint, row: &[f64]) -> f64 {
-        let pairs = self.factors().iter().zip(&constraint.coefficients);
-        let terms = pairs.filter(|(_, a)| **a != 0.0);
-        let terms: Vec<f64> = terms.map(|(factor, a)| a * row[factor.first]).collect();
-        let size = terms
-            .iter()
-            .fold(constraint.bound.abs(), |m, v| m.max(v.abs()));
-        (terms.iter().sum::<f64>() - constraint.bound) / size.max(f64::MIN_POSITIVE)
     }
 
     /// The error of constraints that hold one by one, but not together.
@@ -366,9 +351,64 @@ pub(crate) fn position(factors: &[Factor], column: &str) -> Result<usize, Error>
     found.ok_or_else(|| Error::unknown(&names().collect::<Vec<_>>(), column))
 }
 
-/// The number in a text, which may have the unit of the factor.
+/// What to know of columns with no detectable effect, and of those that take whole numbers alone since their samples do.
+pub fn notes(undetected: &[String], integers: &[String]) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !undetected.is_empty() {
+        let names = undetected.join(", ");
+        notes.push(format!(
+            "no detectable effect: {names}; left at typical values where no constraint moves them, choose them freely"
+        ));
+    }
+    if !integers.is_empty() {
+        let names = integers.join(", ");
+        notes.push(format!(
+            "whole numbers, as all samples are: {names}; a range such as `x1 = [2, 6]` allows others"
+        ));
+    }
+    notes
+}
+
+/// A row of inputs (d) that is nothing special: of the samples the median of a number and the most frequent level, as far as they are in
+/// the ranges, and the middle of the range where the model does not keep them.
+fn typical(model: &Predictor, factors: &[Factor]) -> Vec<f64> {
+    let mut row = vec![0.0; model.inputs().len()];
+    let samples = model.samples();
+    for factor in factors {
+        factor.set(0.5, &mut row);
+        let Some(x) = samples.as_ref().filter(|x| x.nrows() > 0) else {
+            continue;
+        };
+        if factor.levels.is_empty() {
+            let mut values = x.col_as_slice(factor.first).to_vec();
+            values.sort_by(f64::total_cmp);
+            let [low, high] = factor.range;
+            let median = values[(values.len() - 1) / 2].clamp(low, high);
+            row[factor.first] = if factor.whole { median.round() } else { median };
+        } else {
+            let mut counts = vec![0_usize; factor.levels.len()];
+            for i in 0..x.nrows() {
+                let inputs: Vec<f64> = x.row(i).iter().copied().collect();
+                counts[factor.level(&inputs)] += 1;
+            }
+            // The first of several.
+            let most = counts.iter().max();
+            let at = counts.iter().position(|count| Some(count) == most);
+            factor.choose(at.unwrap_or(0), &mut row);
+        }
+    }
+    row
+}
+
+/// The number in a text, which may have the unit of the factor; `true` and `false` of a column of these.
 fn number(factor: &Factor, text: &str) -> Option<f64> {
     let text = text.trim();
+    if factor.whole && factor.range == [0.0, 1.0] {
+        let is = |word: &str| text.eq_ignore_ascii_case(word);
+        if is("true") || is("false") {
+            return Some(f64::from(u8::from(is("true"))));
+        }
+    }
     let unit = factor.unit.as_deref().unwrap_or_default();
     text.strip_suffix(unit).unwrap_or(text).trim().parse().ok()
 }

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! which for one function is a quasi-Newton step. B follows the curvature of the functions that hold the step, by damped BFGS
-//! updates. The faces are linear, so that every point on the way is inside them, and the end lies on them to rounding.
+//! updates. Faces of curved bounds are their tangents, and every point on the way is brought back to the bounds.
 
 use crate::quadratic::{Face, cholesky, dot, solve};
 use thinfit::Mat;
@@ -36,12 +36,20 @@ fn largest(functions: &[Slope]) -> f64 {
     values.fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// Goes down from `t`, a point inside the faces, of which the first 2n are those of the unit cube. `range` is the size of the
+/// What holds the points of a search.
+pub(crate) trait Bounds {
+    /// The faces at a point inside, of which the first 2n are those of the unit cube: what is curved by its tangents.
+    fn faces(&self, t: &[f64]) -> Option<Vec<Face>>;
+    /// A point inside, near `t`; none where there is none.
+    fn restored(&self, t: Vec<f64>) -> Option<Vec<f64>>;
+}
+
+/// Goes down from `t`, a point inside the bounds. `range` is the size of the
 /// functions' changes over the cube. `functions` returns none where there is no value.
 pub(crate) fn descend(
     functions: impl Fn(&[f64]) -> Option<Vec<Slope>>,
     t: Vec<f64>,
-    faces: &[Face],
+    bounds: &impl Bounds,
     range: f64,
 ) -> Option<Found> {
     let n = t.len();
@@ -56,7 +64,9 @@ pub(crate) fn descend(
             curvature = multiple(n, steepest / FIRST);
         }
         let phi = largest(&now);
-        let Some((p, shares)) = step(&curvature, &now, &t, faces, range) else {
+        let faces = bounds.faces(&t);
+        let step = faces.and_then(|faces| step(&curvature, &now, &t, &faces, range));
+        let Some((p, shares)) = step else {
             break;
         };
         let ahead = now.iter().map(|f| f.0 + dot(&f.1, &p));
@@ -65,7 +75,9 @@ pub(crate) fn descend(
         if fall <= STILL * range || longest < 1e-14 {
             break;
         }
-        let Some((next, functions)) = shorten(&functions, &t, &p, (&now, phi, fall), range) else {
+        let Some((next, functions)) =
+            shorten(&functions, bounds, (&t, &p), (&now, phi, fall), range)
+        else {
             // Once more without memory, then it is as low as it gets.
             if fresh {
                 break;
@@ -145,18 +157,21 @@ fn step(
 /// The step or a part of it that lowers the value enough.
 fn shorten(
     functions: &impl Fn(&[f64]) -> Option<Vec<Slope>>,
-    t: &[f64],
-    p: &[f64],
+    bounds: &impl Bounds,
+    (t, p): (&[f64], &[f64]),
     (now, phi, fall): (&[Slope], f64, f64),
     range: f64,
 ) -> Option<(Vec<f64>, Vec<Slope>)> {
     let mut part = 1.0;
     for _ in 0..30 {
         let place = |(t, p): (&f64, &f64)| (t + part * p).clamp(0.0, 1.0);
-        let next: Vec<f64> = t.iter().zip(p).map(place).collect();
-        let found = functions(&next);
-        let value = found.as_ref().map_or(f64::INFINITY, |found| largest(found));
-        if let Some(found) = found {
+        // A step is long beside its rounding errors where the functions are steep.
+        let next = bounds.restored(t.iter().zip(p).map(place).collect());
+        let found = next.and_then(|next| Some((functions(&next)?, next)));
+        let value = found
+            .as_ref()
+            .map_or(f64::INFINITY, |found| largest(&found.0));
+        if let Some((found, next)) = found {
             let enough = value <= phi - 1e-4 * part * fall;
             // Where values are no more than rounding apart, a slope that shrinks tells that it goes down.
             let level = now.len() == 1
@@ -224,6 +239,18 @@ pub(crate) fn cube(n: usize) -> Vec<Face> {
 mod tests {
     use super::*;
 
+    /// Faces that are flat.
+    struct Flat(Vec<Face>);
+
+    impl Bounds for Flat {
+        fn faces(&self, _: &[f64]) -> Option<Vec<Face>> {
+            Some(self.0.clone())
+        }
+        fn restored(&self, t: Vec<f64>) -> Option<Vec<f64>> {
+            Some(t)
+        }
+    }
+
     /// Rosenbrock's function with the end of its valley at (0.6, 0.36).
     fn valley(t: &[f64]) -> Slope {
         let (a, b) = (t[0] - 0.6, t[1] - t[0] * t[0]);
@@ -233,7 +260,13 @@ mod tests {
 
     #[test]
     fn the_end_of_a_curved_valley_is_found_to_rounding() {
-        let found = descend(|t| Some(vec![valley(t)]), vec![0.1, 0.9], &cube(2), 1.0).unwrap();
+        let found = descend(
+            |t| Some(vec![valley(t)]),
+            vec![0.1, 0.9],
+            &Flat(cube(2)),
+            1.0,
+        )
+        .unwrap();
         assert!(found.value < 1e-15, "{found:?}");
     }
 
@@ -246,7 +279,7 @@ mod tests {
             bound: -0.5,
             equal: false,
         });
-        let found = descend(|t| Some(vec![valley(t)]), vec![0.1, 0.1], &faces, 1.0).unwrap();
+        let found = descend(|t| Some(vec![valley(t)]), vec![0.1, 0.1], &Flat(faces), 1.0).unwrap();
         let slope = |u: f64| {
             let g = valley(&[u, 0.5 - u]).1;
             g[0] - g[1]
@@ -271,7 +304,7 @@ mod tests {
             (dot(&apart, &apart), apart.map(|a| 2.0 * a).to_vec())
         };
         let both = |t: &[f64]| Some(vec![bowl(t, [0.2, 0.2]), bowl(t, [0.8, 0.4])]);
-        let found = descend(both, vec![0.9, 0.9], &cube(2), 1.0).unwrap();
+        let found = descend(both, vec![0.9, 0.9], &Flat(cube(2)), 1.0).unwrap();
         // Half way between the centres.
         assert!((found.value - 0.1).abs() < 1e-12, "{found:?}");
         assert!((found.t[0] - 0.5).abs() < 1e-6 && (found.t[1] - 0.3).abs() < 1e-6);

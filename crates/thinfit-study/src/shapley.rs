@@ -424,6 +424,7 @@ mod tests {
             levels: vec![],
             range: [-9.0, 9.0],
             warp: None,
+            log: false,
             whole: false,
         };
         (0..x.ncols()).map(of).collect()

@@ -13,17 +13,20 @@
 //!
 //! To find the least value, the next row has the largest expected improvement below the best mean among the samples; where the mean itself
 //! is least is among the candidates. The rows before it are believed to have the values that the model predicts, which leaves its mean as it is.
+//! That alone would choose rows side by side, since a model that is sure of a minimum is as sure of it next to a row: rows keep a distance,
+//! and nearby ones count for less (a local penalty).
 
 use crate::improvement::improvement;
 use crate::minimum::minima;
 use crate::survey::Survey;
-use crate::{Goal, Ranges, Region};
+use crate::{Goal, Region};
 use faer::RowRef;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
 use thinfit::{Error, Mat, MatRef, Result};
 use thinfit_design::{Scheme, Space, plan};
-use thinfit_methods::{Covariance, Predictor};
+use thinfit_methods::{Covariance, Factor, Predictor};
 
 /// Candidates, and as many rows for reference.
 const CANDIDATES: usize = 1024;
@@ -41,6 +44,9 @@ const MOST_NUMBERS: usize = 1 << 27;
 const LOCAL: f64 = 0.5;
 /// Candidates around the best mean are as far from it as ten to powers down to this.
 const NEAREST: f64 = -4.0;
+
+/// Rows of a batch that search an extremum are at least so far apart in each coordinate, in the root mean square and in parts of the range.
+const LEAST_APART: f64 = 0.05;
 
 /// What new samples are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,19 +70,21 @@ impl Aim {
     }
 }
 
-/// `rows` new rows of inputs (rows × d), the most useful first, at values that a person would set. `taken` are rows (any number × d) that will be sampled or have been since the
-/// fit. The same seed gives the same rows.
+/// `rows` new rows of inputs (rows × d) in the region, the most useful first, at values that a person would set. `taken` are rows (any
+/// number × d) that will be sampled or have been since the fit. The same seed gives the same rows. To find an extremum, columns with no
+/// detectable effect stay at typical values.
 ///
 /// # Errors
-/// A model without uncertainty, an output that does not exist, or numbers that leave the finite range.
+/// A model without uncertainty, an output that does not exist, constraints that cannot hold, or numbers that leave the finite range.
 pub fn suggest(
-    model: &Predictor,
-    ranges: &Ranges,
+    region: &Region<'_>,
     goal: Aim,
     rows: usize,
     taken: MatRef<'_, f64>,
     seed: u64,
-) -> Result<Mat<f64>> {
+) -> std::result::Result<Mat<f64>, crate::Error> {
+    region.check()?;
+    let (model, ranges) = (region.model, region.ranges());
     let d = model.inputs().len();
     let Places {
         candidates: mut found,
@@ -85,7 +93,7 @@ pub fn suggest(
     let count = found.len();
     if let Some(sought) = goal.sought() {
         sought.check(model)?;
-        let best = lowest(model, ranges, sought, seed);
+        let best = lowest(region, sought, seed)?;
         let first = best.first().cloned();
         found.truncate(count / 2);
         found.extend(best);
@@ -93,9 +101,19 @@ pub fn suggest(
             found.extend(around(&first, count.saturating_sub(found.len()), seed));
         }
     }
-    let (candidates, reference) = (ranges.rows(&found, d), ranges.rows(&reference, d));
+    let [candidates, reference] =
+        [found, reference].map(|places| settled(region, goal, &places, d));
+    if candidates.nrows() == 0 {
+        return Err(region.infeasible());
+    }
     // A candidate that was proposed before is known again by the few digits that it was proposed with.
-    let rounded = ranges.rounded(candidates.clone());
+    let mut rounded = ranges.rounded(candidates.clone());
+    for i in 0..rounded.nrows() {
+        // So few digits may miss a constraint.
+        if !region.admits(&rounded.row(i).iter().copied().collect::<Vec<f64>>()) {
+            (0..d).for_each(|j| rounded[(i, j)] = candidates[(i, j)]);
+        }
+    }
     let same = |row: RowRef<'_, f64>| (0..rounded.nrows()).find(|&p| rounded.row(p) == row);
     let known: Vec<Option<usize>> = taken.row_iter().map(same).collect();
     let taken = Mat::from_fn(taken.nrows(), d, |i, j| match known[i] {
@@ -113,6 +131,22 @@ pub fn suggest(
     Ok(Mat::from_fn(chosen.len(), d, |i, j| {
         rounded[(chosen[i], j)]
     }))
+}
+
+/// The rows (n × d) of the region at places of its factors, as far as there are some near.
+fn settled(region: &Region<'_>, goal: Aim, places: &[Vec<f64>], d: usize) -> Mat<f64> {
+    let moves =
+        |j: &usize| region.is_open(*j) && (goal == Aim::Uncertainty || !region.is_undetected(*j));
+    let open: Vec<usize> = (0..region.factors().len()).filter(moves).collect();
+    let row = |places: &Vec<f64>| {
+        let mut row = region.row();
+        for j in &open {
+            region.factors()[*j].set(places[*j], &mut row);
+        }
+        region.settled(row)
+    };
+    let rows: Vec<Vec<f64>> = places.par_iter().filter_map(row).collect();
+    Mat::from_fn(rows.len(), d, |i, j| rows[i][j])
 }
 
 /// The `rows` candidates (n × d) that are most useful, the most useful first; `reference` (any number × d) are the rows at which the model should
@@ -167,6 +201,8 @@ pub fn choose(
     };
     let is_taken = |p: &usize| taken.row_iter().any(|row| row == candidates.row(*p));
     let mut free: Vec<usize> = (0..n).filter(|p| !is_taken(p)).collect();
+    let spread = Spread::of(model, candidates);
+    let mut nearest = vec![f64::INFINITY; n];
     let mut chosen: Vec<usize> = Vec::new();
     while chosen.len() < rows && !free.is_empty() {
         let gain = |&p: &usize| -> (f64, f64) {
@@ -179,27 +215,80 @@ pub fn choose(
                     sum / (variance + posterior.noise).max(f64::MIN_POSITIVE)
                 }
                 Aim::Minimum(o) | Aim::Maximum(o) => {
-                    improvement(best, means[p], posterior.scale[o] * variance.sqrt())
+                    let gain = improvement(best, means[p], posterior.scale[o] * variance.sqrt());
+                    gain * spread.penalty(nearest[p])
                 }
             };
             (gain, variance)
         };
         let gains: Vec<(f64, f64)> = free.iter().map(gain).collect();
+        let apart = |p: usize| goal == Aim::Uncertainty || nearest[p] >= spread.least;
         let larger = |&a: &usize, &b: &usize| {
+            let far = apart(free[a]).cmp(&apart(free[b]));
+            // Where all are near, the farthest.
+            let far = far.then_with(|| match apart(free[a]) {
+                true => std::cmp::Ordering::Equal,
+                false => nearest[free[a]].total_cmp(&nearest[free[b]]),
+            });
             let (a, b) = (gains[a], gains[b]);
-            a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
+            far.then(a.0.total_cmp(&b.0)).then(a.1.total_cmp(&b.1))
         };
         let at = (0..free.len()).max_by(larger).unwrap_or(0);
         let p = free.remove(at);
         // Levels and whole numbers make equal rows.
         free.retain(|&q| candidates.row(q) != candidates.row(p));
         condition(&mut posterior, r, p);
+        for q in &free {
+            nearest[*q] = nearest[*q].min(spread.apart(p, *q));
+        }
         if let Some(mean) = means.get(p) {
             best = best.min(*mean);
         }
         chosen.push(p);
     }
     Ok(chosen)
+}
+
+/// How far candidates are apart, in parts of the ranges of the samples; columns with no detectable effect do not count.
+struct Spread {
+    /// Coordinates (n × those that count).
+    at: Mat<f64>,
+    /// Rows of a batch are no nearer than this, while others are left.
+    least: f64,
+}
+
+impl Spread {
+    fn of(model: &Predictor, x: MatRef<'_, f64>) -> Self {
+        let (factors, undetected) = (Factor::all(model), model.undetected());
+        let counts = |j: &usize| Factor::of_input(&factors, *j).is_none_or(|k| !undetected[k]);
+        let inputs: Vec<usize> = (0..x.ncols()).filter(counts).collect();
+        let scaler = model.input_scaler();
+        let at = Mat::from_fn(x.nrows(), inputs.len(), |i, k| {
+            let j = inputs[k];
+            let [low, high] = model.domain()[j].map(|v| scaler.warped(j, v));
+            match high > low {
+                true => (scaler.warped(j, x[(i, j)]) - low) / (high - low),
+                false => 0.0,
+            }
+        });
+        // Coordinates that are the same everywhere put nothing apart.
+        let varies = |k: &usize| at.col(*k).iter().any(|v| *v != at[(0, *k)]);
+        let count = (0..at.ncols()).filter(varies).count();
+        Spread {
+            least: LEAST_APART * (count as f64).sqrt(),
+            at,
+        }
+    }
+
+    fn apart(&self, p: usize, q: usize) -> f64 {
+        let each = (0..self.at.ncols()).map(|k| (self.at[(p, k)] - self.at[(q, k)]).powi(2));
+        each.sum::<f64>().sqrt()
+    }
+
+    /// What is left of the gain of a row at this distance from the nearest of the batch.
+    fn penalty(&self, apart: f64) -> f64 {
+        -(-0.5 * (apart / (2.0 * self.least).max(f64::MIN_POSITIVE)).powi(2)).exp_m1()
+    }
 }
 
 /// The covariances once the row of column `p`, which is row `r` + p, is sampled.
@@ -229,12 +318,22 @@ fn signed(model: &Predictor, goal: Aim, x: MatRef<'_, f64>) -> Result<Vec<f64>> 
 }
 
 /// The places of the local minima of the mean, the best first.
-fn lowest(model: &Predictor, ranges: &Ranges, goal: Goal, seed: u64) -> Vec<Vec<f64>> {
-    let region = Region::within(model, ranges.clone());
-    let minima = Survey::take(&region, seed).and_then(|survey| minima(&survey, goal));
-    // A model without finite values has no covariances either, which is an error.
-    let minima = minima.unwrap_or_default().into_iter();
-    minima.map(|(place, _)| ranges.places(&place.row)).collect()
+fn lowest(
+    region: &Region<'_>,
+    goal: Goal,
+    seed: u64,
+) -> std::result::Result<Vec<Vec<f64>>, crate::Error> {
+    let minima = Survey::take(region, seed).and_then(|survey| minima(&survey, goal));
+    let minima = match minima {
+        Ok(minima) => minima,
+        // A model without finite values has no covariances either, which is an error.
+        Err(crate::Error::Model(_)) => vec![],
+        Err(error) => return Err(error),
+    };
+    let places = minima
+        .iter()
+        .map(|(place, _)| region.ranges().places(&place.row));
+    Ok(places.collect())
 }
 
 /// Places from 0 to 1 of every factor.
@@ -306,6 +405,7 @@ fn stacked(tables: &[MatRef<'_, f64>]) -> Mat<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Ranges;
     use thinfit::{Control, Dataset};
     use thinfit_methods::Method;
 
@@ -343,7 +443,14 @@ mod tests {
             let model = model(name);
             let ranges = Ranges::of(&model);
             let rows = |taken: MatRef<'_, f64>, seed| {
-                suggest(&model, &ranges, Aim::Uncertainty, 6, taken, seed).unwrap()
+                suggest(
+                    &Region::within(&model, ranges.clone()),
+                    Aim::Uncertainty,
+                    6,
+                    taken,
+                    seed,
+                )
+                .unwrap()
             };
             let found = rows(none().as_ref(), 5);
             let inside = (0..6).filter(|&i| found[(i, 0)] > 0.45 && found[(i, 1)] > 0.45);
@@ -375,12 +482,28 @@ mod tests {
         let ranges = Ranges::within(&model, &Space::cube(6).unwrap()).unwrap();
         for (goal, corner) in [(Aim::Minimum(0), 0.0), (Aim::Maximum(0), 1.0)] {
             let taken = Mat::zeros(0, 6);
-            let found = suggest(&model, &ranges, goal, 3, taken.as_ref(), 5).unwrap();
+            let found = suggest(
+                &Region::within(&model, ranges.clone()),
+                goal,
+                3,
+                taken.as_ref(),
+                5,
+            )
+            .unwrap();
             let reached = |i: usize| (0..6).all(|j| found[(i, j)] == corner);
             assert!((0..3).any(reached), "{found:?}");
         }
         let none = Mat::zeros(0, 6);
-        assert!(suggest(&model, &ranges, Aim::Minimum(1), 3, none.as_ref(), 5).is_err());
+        assert!(
+            suggest(
+                &Region::within(&model, ranges.clone()),
+                Aim::Minimum(1),
+                3,
+                none.as_ref(),
+                5
+            )
+            .is_err()
+        );
     }
 
     #[test]
@@ -447,7 +570,14 @@ mod tests {
             let model = model(name);
             let ranges = Ranges::of(&model);
             for (goal, expected) in [(Aim::Minimum(1), true), (Aim::Maximum(0), false)] {
-                let found = suggest(&model, &ranges, goal, 4, none().as_ref(), 2).unwrap();
+                let found = suggest(
+                    &Region::within(&model, ranges.clone()),
+                    goal,
+                    4,
+                    none().as_ref(),
+                    2,
+                )
+                .unwrap();
                 let f = model.predict(found.as_ref()).unwrap();
                 let all = filled(500, 7);
                 let known = model.predict(all.as_ref()).unwrap();
@@ -471,8 +601,7 @@ mod tests {
     fn a_model_without_uncertainty_is_refused() {
         let model = model("rff");
         let rows = suggest(
-            &model,
-            &Ranges::of(&model),
+            &Region::new(&model),
             Aim::Uncertainty,
             2,
             none().as_ref(),

@@ -1,9 +1,10 @@
 //! A first look at a region: places spread over it, the model there, and the descents that start from the best of them.
 
 use crate::Error;
-use crate::quadratic::{Face, dot, solve};
+use crate::feasible::set;
+use crate::quadratic::{Face, dot};
 use crate::region::{Goal, Region, Variable};
-use crate::search::{Slope, descend};
+use crate::search::{Bounds, Slope, descend};
 use thinfit::Mat;
 use thinfit_design::{Scheme, Space, plan};
 use thinfit_methods::Factor;
@@ -35,6 +36,35 @@ pub(crate) struct Place {
     pub row: Vec<f64>,
     /// The coordinates of the variables (n).
     pub t: Vec<f64>,
+}
+
+impl Place {
+    /// The place of a row.
+    fn at(combination: usize, row: Vec<f64>, variables: &[Variable]) -> Self {
+        let t = variables.iter().map(|v| v.factor.place(&row)).collect();
+        Place {
+            combination,
+            row,
+            t,
+        }
+    }
+}
+
+/// The bounds of the variables where the other inputs are those of a row (d).
+struct Held<'a> {
+    region: &'a Region<'a>,
+    variables: &'a [Variable],
+    row: &'a [f64],
+}
+
+impl Bounds for Held<'_> {
+    fn faces(&self, t: &[f64]) -> Option<Vec<Face>> {
+        self.region.faces(self.variables, t, self.row)
+    }
+
+    fn restored(&self, t: Vec<f64>) -> Option<Vec<f64>> {
+        self.region.restored(self.variables, t, self.row)
+    }
 }
 
 /// What is to be small: the largest of Σ_o w_io f_o − c_i.
@@ -110,16 +140,25 @@ impl<'a> Survey<'a> {
                     factor.set(*place, &mut row);
                 }
                 // Constraints may forbid some of the whole numbers.
-                let faces = region.faces(&variables, &row);
-                let Some(t) = faces.and_then(|faces| inside(at, &faces)) else {
-                    continue;
+                let place = match region.restored(&variables, at.to_vec(), &row) {
+                    Some(t) => {
+                        set(&variables, &t, &mut row);
+                        Place {
+                            combination,
+                            row,
+                            t,
+                        }
+                    }
+                    None => {
+                        set(&variables, at, &mut row);
+                        let whole = exchanged.iter().any(|factor| factor.whole);
+                        match whole.then(|| region.settled(row)).flatten() {
+                            Some(row) => Place::at(combination, row, &variables),
+                            None => continue,
+                        }
+                    }
                 };
-                set(&variables, &t, &mut row);
-                places.push(Place {
-                    combination,
-                    row,
-                    t,
-                });
+                places.push(place);
             }
         }
         if places.is_empty() {
@@ -187,7 +226,11 @@ impl<'a> Survey<'a> {
     /// The local minimum below a place, and its value: no exchange of a level or a whole number lowers it, and no step to the next whole
     /// number after which the variables move on.
     pub fn descend(&self, start: &Place, scalar: &Scalar, range: f64) -> Option<(Place, f64)> {
-        let (mut place, mut value) = self.fall(start.clone(), scalar, range)?;
+        let fallen = self.fall(start.clone(), scalar, range);
+        let relaxed = self.relax(start, scalar, range);
+        let relaxed = relaxed.and_then(|place| self.fall(place, scalar, range));
+        let both = fallen.into_iter().chain(relaxed);
+        let (mut place, mut value) = both.min_by(|a, b| a.1.total_cmp(&b.1))?;
         for _ in 0..ROUNDS {
             let enough = value - 1e-12 * range;
             let mut other = place.clone();
@@ -205,13 +248,39 @@ impl<'a> Survey<'a> {
 
     /// The end of the way down from a place, and its value, with the levels and whole numbers of the place.
     fn fall(&self, mut place: Place, scalar: &Scalar, range: f64) -> Option<(Place, f64)> {
-        let faces = self.region.faces(&self.variables, &place.row)?;
-        let functions = |t: &[f64]| self.functions(&place.row, t, scalar);
-        let found = descend(functions, place.t.clone(), &faces, range)?;
+        let held = Held {
+            region: self.region,
+            variables: &self.variables,
+            row: &place.row,
+        };
+        let functions = |t: &[f64]| self.functions(&self.variables, &place.row, t, scalar);
+        let found = descend(functions, place.t.clone(), &held, range)?;
+        let faces = held.faces(&found.t)?;
         place.t = found.t;
         snap(&mut place.t, &faces);
         set(&self.variables, &place.t, &mut place.row);
         Some((place, found.value))
+    }
+
+    /// The end of the way down from a place with whole numbers that are exchanged, as if all numbers were allowed, moved to whole ones.
+    fn relax(&self, start: &Place, scalar: &Scalar, range: f64) -> Option<Place> {
+        if !self.exchanged.iter().any(|factor| factor.whole) {
+            return None;
+        }
+        let variables = self.region.relaxed();
+        let held = Held {
+            region: self.region,
+            variables: &variables,
+            row: &start.row,
+        };
+        let t = variables.iter().map(|v| v.factor.place(&start.row));
+        let t = held.restored(t.collect())?;
+        let functions = |t: &[f64]| self.functions(&variables, &start.row, t, scalar);
+        let found = descend(functions, t, &held, range)?;
+        let mut row = start.row.clone();
+        set(&variables, &found.t, &mut row);
+        let row = self.region.settled(row)?;
+        Some(Place::at(start.combination, row, &self.variables))
     }
 
     /// The end of the way down from a whole number of a column beside that of the place, where it is below `enough`.
@@ -234,8 +303,7 @@ impl<'a> Survey<'a> {
         let mut ends = steps.filter_map(|(factor, choice)| {
             let mut place = place.clone();
             factor.choose(choice, &mut place.row);
-            let faces = self.region.faces(&self.variables, &place.row)?;
-            place.t = inside(&place.t, &faces)?;
+            place.t = self.region.restored(&self.variables, place.t, &place.row)?;
             set(&self.variables, &place.t, &mut place.row);
             self.fall(place, scalar, range)
         });
@@ -318,9 +386,15 @@ impl<'a> Survey<'a> {
 
     /// The functions of `scalar` and their gradients at coordinates `t`, with the levels of `row`; none where the model has no
     /// finite value.
-    fn functions(&self, row: &[f64], t: &[f64], scalar: &Scalar) -> Option<Vec<Slope>> {
+    fn functions(
+        &self,
+        variables: &[Variable],
+        row: &[f64],
+        t: &[f64],
+        scalar: &Scalar,
+    ) -> Option<Vec<Slope>> {
         let mut row = row.to_vec();
-        set(&self.variables, t, &mut row);
+        set(variables, t, &mut row);
         let x = table(std::iter::once(row.as_slice()));
         let model = self.region.model;
         let f = model.predict(x.as_ref()).ok()?;
@@ -336,11 +410,14 @@ impl<'a> Survey<'a> {
         let terms = scalar.weights.iter().zip(&scalar.offsets);
         let term = |(weights, offset): (&Vec<f64>, &f64)| {
             let along = |variable: &Variable| {
+                if !variable.matters {
+                    return 0.0;
+                }
                 let j = variable.factor.first;
                 let slopes = gradients.iter().zip(weights).map(|(g, w)| w * g[(0, j)]);
                 slopes.sum::<f64>() * variable.slope(&row)
             };
-            let slope = self.variables.iter().map(along).collect();
+            let slope = variables.iter().map(along).collect();
             (dot(weights, &f) - offset, slope)
         };
         Some(terms.map(term).collect())
@@ -353,12 +430,6 @@ pub(crate) fn table<'b>(rows: impl Iterator<Item = &'b [f64]>) -> Mat<f64> {
     Mat::from_fn(rows.len(), rows.first().map_or(0, |r| r.len()), |i, j| {
         rows[i][j]
     })
-}
-
-fn set(variables: &[Variable], t: &[f64], row: &mut [f64]) {
-    for (variable, t) in variables.iter().zip(t) {
-        variable.set(*t, row);
-    }
 }
 
 /// Moves coordinates that rounding keeps off an end of their range to it, where no constraint is about them.
@@ -395,15 +466,4 @@ fn spread(n: usize, combinations: usize, seed: u64) -> Vec<Vec<f64>> {
     let rows = (PLACES / combinations).max(FEWEST);
     // Halton's sequence takes any number of rows and inputs.
     plan(&space, Scheme::Halton, rows, &[], seed).unwrap_or_default()
-}
-
-/// The place inside the faces that is nearest to `t`; none where there is none.
-fn inside(t: &[f64], faces: &[Face]) -> Option<Vec<f64>> {
-    let n = t.len();
-    if faces.len() == 2 * n {
-        return Some(t.to_vec());
-    }
-    let towards: Vec<f64> = t.iter().map(|t| -t).collect();
-    let found = solve(&Mat::identity(n, n), &towards, faces)?;
-    Some(found.x.iter().map(|t| t.clamp(0.0, 1.0)).collect())
 }

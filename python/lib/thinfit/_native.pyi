@@ -118,8 +118,10 @@ class Model:
     def factors(self) -> list[tuple[str, list[str], list[float], int]]: ...
     @property
     def warning(self) -> str | None: ...
+    @property
+    def undetected(self) -> list[bool]: ...
     def sensitivity(
-        self, output: int, given: Sequence[tuple[str, str]], bounds: bool, threads: int
+        self, output: int, given: Sequence[tuple[str, str]], errors: bool, threads: int
     ) -> dict[str, Any]: ...
     def shapley(self, x: NDArray[np.float64], output: int, threads: int) -> dict[str, Any]: ...
     def effect(self, output: int, input: int, at: Sequence[float], threads: int) -> list[float]: ...
@@ -129,6 +131,7 @@ class Model:
         goal: str,
         output: int,
         given: Sequence[tuple[str, str]],
+        kept: tuple[Sequence[tuple[str, str]], Sequence[str]],
         taken: NDArray[np.float64],
         seed: int,
         threads: int,

@@ -36,6 +36,8 @@ class Optimum(Minimum):
     beyond: list[str]
     #: Constraints that hold the minimum back.
     held_by: list[str]
+    #: Columns with no detectable effect: left at typical values, free to choose.
+    no_detectable_effect: list[str]
     #: Whether samples are thin there.
     thin: bool
     #: Other local minima that are about as good.
@@ -66,6 +68,8 @@ class Front:
     points: list[Point]
     #: The outputs at the points, of shape (n_points, n_outputs).
     values: Floats
+    #: Columns with no detectable effect: left at typical values, free to choose.
+    no_detectable_effect: list[str]
     #: The points as rows to predict at: a frame if the model was fitted to one, columns by name if
     #: it was read from a file and its inputs have names, otherwise an array.
     X: Any = field(repr=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -55,6 +55,8 @@ class CalibratedRegressor(Regressor):
         goal: Literal["uncertainty", "minimum", "maximum"] = "uncertainty",
         output: int = 0,
         ranges: Mapping[str, planning.Range] | None = None,
+        fix: Mapping[str, float | str] | None = None,
+        within: str | Sequence[str] | None = None,
         add_to: ArrayLike | None = None,
         random_state: RandomState = 0,
     ) -> Any:
@@ -71,6 +73,10 @@ class CalibratedRegressor(Regressor):
         ranges : mapping of str to range or None, default=None
             Ranges of the inputs, as for `thinfit.design`; those of the samples where there is none. The
             inputs of an array are called x1, x2, …
+        fix : mapping of str to float or str, default=None
+            Columns to keep at a number or a level.
+        within : str or sequence of str, default=None
+            Linear constraints on columns of numbers, as for `minimise`.
         add_to : array-like of shape (n_rows, n_features) or None, default=None
             Rows that the model was not fitted to but that are planned or taken: new ones keep away from them.
         random_state : int, RandomState instance or None, default=0
@@ -99,6 +105,7 @@ class CalibratedRegressor(Regressor):
             goal,
             output,
             planning.written(ranges or {}),
+            planning.region(fix, within),
             taken,
             seed(random_state),
             threads(self.n_jobs),

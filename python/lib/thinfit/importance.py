@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 class Explained(Fitted):
     """Shares of the variance, effects, and a plot of them."""
 
-    def sobol_indices(self, *, bounds: bool = False, ranges: Mapping[str, planning.Range] | None = None) -> Bunch:
-        """Variance-based sensitivity indices for independent inputs, uniform over their ranges.
+    def sobol_indices(self, *, errors: bool = False, ranges: Mapping[str, planning.Range] | None = None) -> Bunch:
+        """Variance-based sensitivity indices for independent inputs, uniform over their ranges in the units of the data.
 
         A column of text counts as one input, whose levels are equally likely. Where inputs depend on each other, a
         warning says so: then see `shapley_effects`.
 
         Parameters
         ----------
-        bounds : bool, default=False
-            Whether to find bounds on `first` and `total` as well.
+        errors : bool, default=False
+            Whether to find standard errors of `first` and `total` as well.
         ranges : mapping of str to range or None, default=None
             Ranges of the inputs, as for `thinfit.design`; those of the samples where there is none. The
             inputs of an array are called x1, x2, …
@@ -43,10 +43,11 @@ class Explained(Fitted):
             `names` of the inputs, `first` and `total` (n_inputs,), `second` (n_inputs, n_inputs), what two inputs do
             together beyond what each does alone, the mean squared partial derivatives `derivative` (n_inputs,; 0 for
             text and whole numbers), `mean`, `variance`, and `closed_form`, whether these are exact up to rounding.
-            `second` is empty for so many inputs that all pairs would take minutes. With `bounds`, `first_bounds` and
-            `total_bounds` (n_inputs, 2): how far the errors of the model, as unseen rows show them, may move an index
-            at most; NaN for methods without such errors, and for ranges far beyond the samples. With several outputs,
-            every entry but `names` has one more axis in front.
+            `second` is empty for so many inputs that all pairs would take minutes. `no_detectable_effect` (n_inputs,)
+            says for which inputs the fit found no effect, whatever their share in the model. With `errors`,
+            `first_error` and `total_error` (n_inputs,): standard errors from the posterior covariance of the model and
+            its error on held-out rows; NaN for methods without these, and for ranges far beyond the samples. With
+            several outputs, every entry but `names` and `no_detectable_effect` has one more axis in front.
 
         Examples
         --------
@@ -59,20 +60,21 @@ class Explained(Fitted):
         check_is_fitted(self)
         if self._model.warning is not None:
             warnings.warn(self._model.warning, stacklevel=2)
-        return self._indices(bounds, ranges)
+        return self._indices(errors, ranges)
 
-    def _indices(self, bounds: bool = False, ranges: Mapping[str, planning.Range] | None = None) -> Bunch:
+    def _indices(self, errors: bool = False, ranges: Mapping[str, planning.Range] | None = None) -> Bunch:
         """The indices without a warning."""
         given, jobs = planning.written(ranges or {}), threads(self.n_jobs)
-        indices = [self._model.sensitivity(o, given, bounds, jobs) for o in range(self.n_outputs_)]
-        known = [one.pop("bounds") for one in indices]
+        indices = [self._model.sensitivity(o, given, errors, jobs) for o in range(self.n_outputs_)]
+        known = [one.pop("errors") for one in indices]
         stacked = {key: np.array([one[key] for one in indices]) for key in indices[0]}
         found = Bunch(**{key: value[0] if self._flat else value for key, value in stacked.items()})
         found.names = np.array([name for name, *_ in self._model.factors], dtype=object)
-        if bounds:
-            unknown = np.full((2, len(found.names), 2), np.nan)
+        found.no_detectable_effect = np.array(self._model.undetected, dtype=bool)
+        if errors:
+            unknown = np.full((2, len(found.names)), np.nan)
             both = np.array([unknown if one is None else one for one in known])
-            found.first_bounds, found.total_bounds = both[0] if self._flat else both.swapaxes(0, 1)
+            found.first_error, found.total_error = both[0] if self._flat else both.swapaxes(0, 1)
         return found
 
     def shapley_effects(self, X: ArrayLike) -> Bunch:
@@ -132,7 +134,7 @@ class Explained(Fitted):
         return total / (total.sum() or 1.0)
 
     def effect(self, feature: int | str, at: ArrayLike) -> Floats:
-        """Mean prediction with one input fixed and the others uniform over their ranges (after their warps, if any).
+        """Mean prediction with one input fixed and the others uniform over their ranges.
 
         Parameters
         ----------

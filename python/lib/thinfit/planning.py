@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from . import _native
 from .parameters import RandomState, place, plain, seed
 
-# The ends of a range, its levels, or a mapping with `low`, `high` and `log` or `whole`.
-Range = Sequence[float] | Sequence[str] | Mapping[str, Any]
+# The ends of a range, its levels, `(False, True)`, or a mapping with `low`, `high` and `log` or `whole`.
+Range = Sequence[float] | Sequence[str] | Sequence[bool] | Mapping[str, Any]
 
 
 def design(
@@ -30,7 +30,7 @@ def design(
     Parameters
     ----------
     ranges : mapping of str to range
-        For each input ``(low, high)``, a list of levels, or a mapping with ``low``, ``high`` and either ``log=True``,
+        For each input ``(low, high)``, a list of levels, ``(False, True)``, or a mapping with ``low``, ``high`` and either ``log=True``,
         for numbers that are even in their logarithm, or ``whole=True``, for whole numbers.
     rows : int
         Number of rows.
@@ -62,7 +62,7 @@ def design(
         raise ValueError("`add_to`: expected columns of one length, found others")
     columns = _native.design(texts, rows, scheme, taken, seed(random_state))
     named = zip(ranges.items(), columns, strict=True)
-    return {str(name): np.array(column, np.int64 if _is_whole(range) else None) for (name, range), column in named}
+    return {str(name): _array(range, column) for (name, range), column in named}
 
 
 def count(rows: int) -> int:
@@ -77,8 +77,30 @@ def written(ranges: Mapping[str, Range]) -> list[tuple[str, str]]:
     return [(str(name), json.dumps(plain(range, place("ranges", [name])))) for name, range in ranges.items()]
 
 
-def _is_whole(range: Range) -> bool:
-    return isinstance(range, Mapping) and bool(range.get("whole"))
+def region(
+    fix: Mapping[str, float | str] | None, within: str | Sequence[str] | None
+) -> tuple[list[tuple[str, str]], list[str]]:
+    """Columns and the values that they are fixed at, and constraints, as text."""
+    fixed = [(str(name), _text(name, value)) for name, value in (fix or {}).items()]
+    return fixed, [] if within is None else [within] if isinstance(within, str) else [str(one) for one in within]
+
+
+def _text(name: Any, value: Any) -> str:
+    """A value to fix a column at, as text that reads back to the same number."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int | float | np.number | np.bool_) and np.isfinite(float(value)):
+        return repr(float(value))
+    raise ValueError(f"`fix[{name!r}]`: expected a finite number or a level, found {value!r}")
+
+
+def _array(range: Range, column: list[Any]) -> NDArray[Any]:
+    """The values of an input in a plan."""
+    if isinstance(range, Mapping):
+        return np.array(column, np.int64 if range.get("whole") else None)
+    if all(isinstance(value, bool | np.bool_) for value in range):
+        return np.array([value == "true" for value in column])
+    return np.array(column)
 
 
 def _column(table: Any, name: str) -> list[Any]:

@@ -78,15 +78,17 @@ class Studied(Fitted):
         if not set(largest) <= set(places):
             raise ValueError("`maximise`: expected outputs that are among those of `output`, found others")
         goals = [(o, o in largest) for o in dict.fromkeys(places)]
-        fixed = [(str(name), _text(name, value)) for name, value in (fix or {}).items()]
-        constraints = [] if within is None else [str(one) for one in _listed(within)]
         given = planning.written(ranges or {})
-        text = _native.minimise(model, goals, fixed, constraints, given, seed(random_state), threads(self.n_jobs))
+        text = _native.minimise(
+            model, goals, *planning.region(fix, within), given, seed(random_state), threads(self.n_jobs)
+        )
         found = json.loads(text)
         if len(goals) > 1:
             points = [point["point"] for point in found["points"]]
             values = np.array([point["values"] for point in found["points"]])
-            return Front(found["outputs"], found["maximised"], points, values, self._points(points))
+            return Front(
+                found["outputs"], found["maximised"], points, values, found["undetected"], self._points(points)
+            )
         return Optimum(
             **_minimum(found),
             output=found["output"],
@@ -94,6 +96,7 @@ class Studied(Fitted):
             borders=[border["column"] for border in found["borders"]],
             beyond=[beyond["column"] for beyond in found["beyond"]],
             held_by=found["held_by"],
+            no_detectable_effect=found["undetected"],
             thin=found["thin"]["thin"],
             others=[Minimum(**_minimum(one)) for one in found["others"]],
             notes=found["words"],
@@ -171,15 +174,6 @@ def _output(model: _native.Model, given: Any, parameter: str) -> int:
     if isinstance(given, int | np.integer) and not isinstance(given, bool) and 0 <= given < len(names):
         return int(given)
     raise ValueError(f"`{parameter}`: expected an output of the model ({', '.join(names)}), found {given!r}")
-
-
-def _text(name: Any, value: Any) -> str:
-    """A value to fix a column at, as text that reads back to the same number."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, int | float | np.number) and np.isfinite(float(value)):
-        return repr(float(value))
-    raise ValueError(f"`fix[{name!r}]`: expected a finite number or a level, found {value!r}")
 
 
 def _minimum(found: dict[str, Any]) -> dict[str, Any]:

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::path::Path;
 
 use serde::Serialize;
-use thinfit_methods::{Factor, Predictor};
+use thinfit_methods::Predictor;
 use thinfit_plot::{Tradeoffs, tradeoffs};
-use thinfit_study::{Front, Goal, Minimum, Optimum, Region, Value, front, minimise};
+use thinfit_study::{Front, Goal, Minimum, Optimum, Region, Value, front, minimise, notes};
 use thinfit_table::{Cell, Writer};
 use thinfit_text::suggest;
 
@@ -53,7 +53,7 @@ pub fn run(args: &MinimiseArgs, memory: Memory, out: &mut impl Write) -> Result<
     args.plot.as_deref().map_or(Ok(()), check_format)?;
     let model = super::load(&args.model, memory)?;
     let goals = goals(&model, args)?;
-    let region = region(&model, args)?;
+    let region = super::region(&model, args.ranges.as_deref(), &args.fix, &args.within)?;
     if args.plot.is_some() && goals.len() == 1 {
         return Err(Failure::new(
             "--plot: expected several outputs, whose front is drawn, found one; leave it out",
@@ -161,34 +161,6 @@ pub fn output_indices(
     Ok(places)
 }
 
-/// Where to look.
-fn region<'a>(model: &'a Predictor, args: &MinimiseArgs) -> Result<Region<'a>, Failure> {
-    let mut region = Region::within(model, super::ranges(args.ranges.as_deref(), model)?);
-    for given in &args.fix {
-        let flaw = |problem: String| Failure::new(format!("--fix {given}: {problem}"));
-        let (column, value) = assigned(region.factors(), given)
-            .ok_or_else(|| flaw("expected a column and its value, such as x1=3".into()))?;
-        region
-            .fix(column, value)
-            .map_err(|error| flaw(error.to_string()))?;
-    }
-    for text in &args.within {
-        region.require(text)?;
-    }
-    Ok(region)
-}
-
-/// The column and the value in `x1=3`; names may have the sign in them.
-fn assigned<'a>(factors: &[Factor], text: &'a str) -> Option<(&'a str, &'a str)> {
-    let split = |(at, _)| (text[..at].trim(), text[at + 1..].trim());
-    let mut pairs = text.match_indices('=').map(split);
-    let known = pairs.find(|(name, _)| factors.iter().any(|factor| factor.name == *name));
-    known.or_else(|| {
-        text.split_once('=')
-            .map(|(name, value)| (name.trim(), value.trim()))
-    })
-}
-
 /// A cell of a table.
 pub fn cell(value: &Value) -> Cell<'_> {
     match value {
@@ -246,7 +218,11 @@ fn write_optimum(
     let columns = point.0.iter().zip(region.factors()).zip(region.fixed());
     for (((name, value), factor), fixed) in columns {
         let unit = factor.unit.as_deref().unwrap_or_default();
-        let note = if *fixed { "(fixed)" } else { "" };
+        let note = match (*fixed, found.undetected.contains(name)) {
+            (true, _) => "(fixed)",
+            (false, true) => "(no detectable effect)",
+            (false, false) => "",
+        };
         let line = format!("  {name:<widest$}  {} {unit} {note}", told(value));
         writeln!(out, "{}", line.trim_end().replace("  (", " ("))?;
     }
@@ -342,6 +318,10 @@ fn tell_front(out: &mut impl Write, args: &MinimiseArgs, found: &Front) -> Resul
     // Evenly over the front, with both ends.
     let places = (0..shown).map(|k| k * last / (shown - 1).max(1));
     write_table(out, &names, &places.map(row).collect::<Vec<_>>())?;
+    let notes = notes(&found.undetected, &found.integers);
+    notes
+        .iter()
+        .try_for_each(|note| writeln!(out, "\n{note}"))?;
     if shown < found.points.len() {
         let all = match &args.output {
             Some(path) => format!("all of them are in {}", path.display()),

@@ -18,8 +18,8 @@ pub mod suggest;
 
 use std::path::Path;
 
-use thinfit_methods::Predictor;
-use thinfit_study::Ranges;
+use thinfit_methods::{Factor, Predictor};
+use thinfit_study::{Ranges, Region};
 
 use crate::failure::Failure;
 use crate::memory::Memory;
@@ -30,6 +30,39 @@ fn ranges(path: Option<&Path>, model: &Predictor) -> Result<Ranges, Failure> {
         None => Ok(Ranges::of(model)),
         Some(path) => Ok(Ranges::within(model, &design::space(path)?)?),
     }
+}
+
+/// Where to look: in ranges, with some columns fixed, within constraints.
+fn region<'a>(
+    model: &'a Predictor,
+    path: Option<&Path>,
+    fix: &[String],
+    within: &[String],
+) -> Result<Region<'a>, Failure> {
+    let mut region = Region::within(model, ranges(path, model)?);
+    for given in fix {
+        let flaw = |problem: String| Failure::new(format!("--fix {given}: {problem}"));
+        let (column, value) = assigned(region.factors(), given)
+            .ok_or_else(|| flaw("expected a column and its value, such as x1=3".into()))?;
+        region
+            .fix(column, value)
+            .map_err(|error| flaw(error.to_string()))?;
+    }
+    for text in within {
+        region.require(text)?;
+    }
+    Ok(region)
+}
+
+/// The column and the value in `x1=3`; names may have the sign in them.
+fn assigned<'a>(factors: &[Factor], text: &'a str) -> Option<(&'a str, &'a str)> {
+    let split = |(at, _)| (text[..at].trim(), text[at + 1..].trim());
+    let mut pairs = text.match_indices('=').map(split);
+    let known = pairs.find(|(name, _)| factors.iter().any(|factor| factor.name == *name));
+    known.or_else(|| {
+        text.split_once('=')
+            .map(|(name, value)| (name.trim(), value.trim()))
+    })
 }
 
 /// The model that a command was given.

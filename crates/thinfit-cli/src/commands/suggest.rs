@@ -5,7 +5,7 @@ use std::path::Path;
 
 use thinfit::Mat;
 use thinfit_methods::{Predictor, Setting};
-use thinfit_study::{Aim, suggest};
+use thinfit_study::{Aim, notes, suggest};
 use thinfit_table::{Cell, Writer};
 
 use crate::args::{self, SuggestArgs};
@@ -32,7 +32,7 @@ pub fn run(args: &SuggestArgs, memory: Memory, out: &mut impl Write) -> Result<(
     }
     let model = super::load(&args.model, memory)?;
     let goal = goal(args, &model)?;
-    let ranges = super::ranges(args.ranges.as_deref(), &model)?;
+    let region = super::region(&model, args.ranges.as_deref(), &args.fix, &args.within)?;
     let d = model.inputs().len();
     let taken = match &args.add_to {
         None => Mat::zeros(0, d),
@@ -43,12 +43,12 @@ pub fn run(args: &SuggestArgs, memory: Memory, out: &mut impl Write) -> Result<(
         }
     };
     let taken = taken.as_ref().subcols(0, d);
-    let rows = suggest(&model, &ranges, goal, args.rows as usize, taken, args.seed)?;
+    let rows = suggest(&region, goal, args.rows as usize, taken, args.seed)?;
     let mut writer = match &args.output {
         Some(path) => create_table(path)?,
         None => Writer::new("standard output", &mut *out),
     };
-    let factors = ranges.factors();
+    let factors = region.factors();
     let names: Vec<&str> = factors.iter().map(|factor| factor.name.as_str()).collect();
     writer.names(&names)?;
     for i in 0..rows.nrows() {
@@ -68,6 +68,14 @@ pub fn run(args: &SuggestArgs, memory: Memory, out: &mut impl Write) -> Result<(
         ))?;
     }
     writer.finish()?;
+    // To find an extremum, columns with no detectable effect stay where they are.
+    let undetected = match goal {
+        Aim::Uncertainty => vec![],
+        Aim::Minimum(_) | Aim::Maximum(_) => region.undetected(),
+    };
+    for note in notes(&undetected, &region.integers()) {
+        eprintln!("{note}");
+    }
     args.output
         .as_deref()
         .map_or(Ok(()), |path| tell_written(out, path))

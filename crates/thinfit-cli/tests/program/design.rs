@@ -74,7 +74,7 @@ fn ranges_that_are_none_are_named() {
             "a = [0, 1",
             &["ranges.toml: expected TOML such as `speed = [1, 9]`"],
         ),
-        ("a = ['x']", &["`a`: expected two levels or more, found 1"]),
+        ("a = []", &["`a`: expected a level or more, found none"]),
         (
             "b = [1, 2]\nwall thickness = [1, 2]",
             &["a name with blanks stands in quotes: \"wall thickness\" = …"],

@@ -116,7 +116,7 @@ fn minima_and_indices_are_found_in_given_ranges() {
         "whole, 2 to 5",
         "0.9500 to 1.500",
         "2 levels",
-        "over the ranges given)",
+        "uniform over the ranges given)",
     ] {
         assert!(report.contains(words), "`{words}` is missing in\n{report}");
     }
@@ -146,6 +146,77 @@ fn minima_and_indices_are_found_in_given_ranges() {
     let over = ["minimise", "model.json", "--ranges=ranges.toml"];
     let over = [&over[..], &["-t=cost", "-o=ranges.toml"]].concat();
     fail(&folder, &over, &["ranges.toml"]);
+}
+
+#[test]
+fn a_leading_minus_is_read_and_a_column_fixed_twice_is_refused() {
+    let folder = fitted("minus");
+    let minimise = ["minimise", "model.json", "-t=cost", "--json", "--within"];
+    let json = succeed(&folder, &[&minimise[..], &["-width>=-0.5"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert!(
+        json["point"]["width"].as_f64().unwrap() <= 0.5 + 1e-9,
+        "{json}"
+    );
+    for command in ["minimise", "suggest"] {
+        let twice = [command, "model.json", "--fix=width=1", "--fix=width=2"];
+        fail(&folder, &twice, &["--fix width=2", "`width`"]);
+    }
+    let suggest = [
+        "suggest",
+        "model.json",
+        "--fix=kind=lead",
+        "--within",
+        "-width>=-0.5",
+    ];
+    let rows = succeed(&folder, &suggest);
+    for line in rows.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        assert!(
+            cells[0].parse::<f64>().unwrap() <= 0.5 && cells[2] == "lead",
+            "{line}"
+        );
+    }
+    // A single level is a range.
+    write(&folder, "ranges.toml", "kind = [\"lead\"]\n");
+    let rows = succeed(&folder, &["suggest", "model.json", "--ranges=ranges.toml"]);
+    assert!(
+        rows.lines().skip(1).all(|line| line.ends_with(",lead")),
+        "{rows}"
+    );
+}
+
+#[test]
+fn all_commands_mean_the_same_by_no_detectable_effect() {
+    let folder = fitted("undetected");
+    let mut json: serde_json::Value = serde_json::from_str(&read(&folder, "model.json")).unwrap();
+    json["record"]["findings"] = serde_json::json!({
+        "standard_error": [], "noise": [], "inputs": [0, 2, 3, 4], "terms": null, "outliers": [],
+        "tried": [{ "name": "this", "mse": [0.01, 0.01] }], "words": []
+    });
+    write(&folder, "model.json", json.to_string());
+    let report = succeed(&folder, &["inspect", "model.json"]);
+    assert!(
+        report.contains("1.000 to 2.000; no detectable effect"),
+        "{report}"
+    );
+    let json = |arguments: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&succeed(&folder, arguments)).unwrap()
+    };
+    let found = json(&["inspect", "model.json", "--json"]);
+    for line in found["outputs"][0]["importance"].as_array().unwrap() {
+        assert_eq!(line["no_detectable_effect"], line["input"] == "v [m/s]");
+    }
+    let found = json(&["minimise", "model.json", "-t=cost", "--json"]);
+    assert_eq!(found["undetected"], serde_json::json!(["v [m/s]"]));
+    assert!(found["borders"].as_array().unwrap().is_empty(), "{found}");
+    let told = succeed(&folder, &["minimise", "model.json", "-t=cost"]);
+    assert!(
+        told.contains("no detectable effect: v [m/s]") && !told.contains("beyond"),
+        "{told}"
+    );
+    succeed(&folder, &["report", "model.json", "-o=page.html"]);
+    assert!(read(&folder, "page.html").contains("\"undetected\":[1]"));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::config::Config;
 use crate::data::names::flaw_of_names;
-use crate::data::whole::whole_columns;
+use crate::data::whole::{integer_columns, whole_columns};
 use crate::data::{Dataset, Dependence};
 use crate::model::findings::{Caution, Findings};
 use crate::model::texts::{are_plain, is_word};
@@ -102,6 +102,9 @@ pub struct Record {
     /// Signs that the rows were not independent, where the fit looked for them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependence: Vec<Dependence>,
+    /// The inputs that take no values between integers: counts, and switches that are 0 or 1. None in files that did not look.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub integers: Vec<usize>,
     /// What a fit without settings found out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub findings: Option<Findings>,
@@ -176,7 +179,10 @@ impl Record {
                 "correlations that do not fit the inputs",
             ),
             (
-                self.whole.iter().all(|j| *j < inputs.len()),
+                self.whole
+                    .iter()
+                    .chain(&self.integers)
+                    .all(|j| *j < inputs.len()),
                 "whole numbers of inputs that there are not",
             ),
             (
@@ -205,6 +211,7 @@ impl Record {
     pub fn describe(&mut self, x: MatRef<'_, f64>) {
         self.correlations = Correlation::among(x);
         self.whole = whole_columns(x);
+        self.integers = integer_columns(x);
     }
 
     /// The record of another method, with its settings as in a configuration file.

@@ -1,9 +1,9 @@
 //! Which inputs matter: variance-based sensitivity indices of a model over a box.
 //!
-//! Dimensions: `d` inputs. The inputs are independent and uniform on the box, warped inputs in their
-//! warped units (where they are spread like the samples, and not nearly all in the tail). Sums of waves are integrated in closed
-//! form (`waves`); for other activations, and where rounding would spoil the closed form, the moments are estimated at
-//! the points of a lattice (`sampled`), as they can be for any function. Correlations between inputs in the samples are ignored.
+//! Dimensions: `d` inputs. The inputs are independent and uniform on the box in the units of the data, warped inputs as well. Sums of
+//! waves are integrated in closed form (`waves`); for other activations, for warped inputs, and where rounding would spoil the closed
+//! form, the moments are estimated at the points of a lattice (`sampled`), as they can be for any function. Correlations between
+//! inputs in the samples are ignored.
 
 mod lattice;
 mod moments;
@@ -11,7 +11,7 @@ mod sampled;
 mod waves;
 
 use crate::data::check_finite;
-use crate::{Error, Model, Result};
+use crate::{Error, Model, Result, Scaler};
 use faer::{Mat, MatRef};
 pub use lattice::lattice;
 pub use moments::Moments;
@@ -27,8 +27,7 @@ const EFFECT_POINTS: usize = 1 << 12;
 /// Largest rounding error of the closed form, relative to the variance.
 const ROUNDING: f64 = 1e-7;
 
-/// Variance-based indices of one output f over a box with independent inputs, uniform in the units of the data or, where
-/// an input is warped, in its warped units.
+/// Variance-based indices of one output f over a box with independent inputs, uniform in the units of the data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sensitivity {
     /// E f.
@@ -47,7 +46,7 @@ pub struct Sensitivity {
     /// above it is not known to be there at all.
     pub second_error: f64,
     /// E (∂f/∂x_j)², in the units of the data (d). Times (high − low)²/(π² Var f) it is a bound on S_Tj, and it sees
-    /// fast, small ripples that the indices do not. For a warped input, derivative and range are in its warped units.
+    /// fast, small ripples that the indices do not.
     pub derivative: Vec<f64>,
     /// Whether the integrals are exact up to rounding. If not, they were estimated from a fixed set of points: expect
     /// errors of 1e-3 in the indices, less where f is smooth.
@@ -101,7 +100,11 @@ impl Model {
         let sound = |moments: &Moments| {
             moments.variance <= noise || self.dim() as f64 * noise <= ROUNDING * moments.variance
         };
-        let waves = quick.then(|| Waves::new(self, o, domain)).flatten();
+        // In the units of the data a warped input makes no waves.
+        let warped = (0..self.dim()).any(|j| self.input_scaler.warp_of(j).is_some());
+        let waves = (quick && !warped)
+            .then(|| Waves::new(self, o, domain))
+            .flatten();
         let exact = waves.map(|waves| waves.moments(watch)).filter(sound);
         let each = n.saturating_mul(d).saturating_mul(2 * d + 4);
         let points = Sampled::points_within(WORK, each);
@@ -135,7 +138,10 @@ impl Model {
     ) -> Result<Vec<f64>> {
         self.check_box(o, domain)?;
         sampled::check_effect(j, self.dim(), at)?;
-        if let Some(waves) = Waves::new(self, o, domain) {
+        let mut others = (0..self.dim()).filter(|i| *i != j);
+        let warped = others.any(|i| self.input_scaler.warp_of(i).is_some());
+        let waves = (!warped).then(|| Waves::new(self, o, domain)).flatten();
+        if let Some(waves) = waves {
             let effect: Vec<f64> = at
                 .iter()
                 .map(|&v| waves.effect(j, self.input_scaler.warped(j, v)))
@@ -157,7 +163,7 @@ impl Model {
     ) -> T {
         of(Sampled {
             domain,
-            inputs: &self.input_scaler,
+            inputs: &Scaler::identity(self.dim()),
             value: &|x: MatRef<'_, f64>| Ok(self.predict(x)?.col_as_slice(o).to_vec()),
             gradient: &|x: MatRef<'_, f64>| self.gradient(x, o),
             points,

@@ -21,7 +21,7 @@ type Gradient<'a> = dyn Fn(MatRef<'_, f64>) -> Result<Mat<f64>> + 'a;
 pub struct Sampled<'a> {
     /// The box: d pairs of low ≤ high.
     pub domain: &'a [[f64; 2]],
-    /// The scaling of the inputs: they are uniform in warped units.
+    /// The inputs are uniform in the warped units of this scaling.
     pub inputs: &'a Scaler,
     /// f at the rows of x (m × d): m values.
     pub value: &'a Value<'a>,

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use serde::Serialize;
 use thinfit::Sensitivity;
-use thinfit_methods::{Bounds, Factor, Predictor};
+use thinfit_methods::{Factor, Predictor};
 
 use crate::digits::{four_digits, two_digits};
 use crate::failure::Failure;
@@ -39,9 +39,9 @@ pub struct Importance {
     /// The least share of a pair that is told.
     #[serde(skip)]
     least_pair: f64,
-    /// Why indices have no bounds, where they have none.
+    /// Why indices have no standard errors, where they have none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    no_bounds: Option<String>,
+    no_errors: Option<String>,
 }
 
 /// How much one input matters for one output.
@@ -50,11 +50,13 @@ struct Line {
     input: String,
     first_order: f64,
     total: f64,
-    /// Bounds: what the model does not know of the function.
+    /// Standard errors: what the model does not know of the function.
     #[serde(skip_serializing_if = "Option::is_none")]
-    first_order_bounds: Option<[f64; 2]>,
+    first_order_error: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    total_bounds: Option<[f64; 2]>,
+    total_error: Option<f64>,
+    /// Whether the fit found no effect of it, whatever its share in the model.
+    no_detectable_effect: bool,
     /// Text and whole numbers have none.
     mean_squared_derivative: Option<f64>,
     #[serde(skip)]
@@ -67,7 +69,9 @@ pub struct Pair {
     pub inputs: [String; 2],
     /// The share of the variance.
     pub share: f64,
-    bounds: Option<[f64; 2]>,
+    /// Their places among the factors.
+    factors: [usize; 2],
+    error: Option<f64>,
 }
 
 /// The pairs of factors that do most together, at most `count` of them, as far as they can be told from chance.
@@ -78,7 +82,8 @@ pub fn largest_pairs(factors: &[Factor], sensitivity: &Sensitivity, count: usize
         .map(|(i, j)| Pair {
             inputs: [i, j].map(|k| factors[k].name.clone()),
             share: second[(i, j)],
-            bounds: None,
+            factors: [i, j],
+            error: None,
         })
         .filter(|pair| pair.share >= sensitivity.least_pair())
         .collect();
@@ -96,15 +101,17 @@ impl Importance {
         watch: &dyn Fn(f64),
     ) -> Result<Self, Failure> {
         let sensitivity = model.sensitivity_over(o, factors, watch)?;
-        let bounds = model.bounds(o, factors, &sensitivity);
+        let errors = model.index_errors(o, factors, &sensitivity);
+        let undetected = model.undetected();
         let lines = factors.iter().enumerate();
         let mut lines: Vec<Line> = lines
             .map(|(j, factor)| Line {
                 input: factor.name.clone(),
                 first_order: sensitivity.first[j],
                 total: sensitivity.total[j],
-                first_order_bounds: bounds.as_ref().ok().map(|bounds| bounds.first[j]),
-                total_bounds: bounds.as_ref().ok().map(|bounds| bounds.total[j]),
+                first_order_error: errors.as_ref().ok().map(|errors| errors.first[j]),
+                total_error: errors.as_ref().ok().map(|errors| errors.total[j]),
+                no_detectable_effect: undetected[j],
                 mean_squared_derivative: factor
                     .choices()
                     .is_none()
@@ -129,10 +136,13 @@ impl Importance {
         };
         let mut pairs = largest_pairs(factors, &sensitivity, PAIRS);
         for pair in &mut pairs {
-            pair.bounds = bounds.as_ref().ok().map(|bounds| bounds.of(pair.share));
+            if let Ok(errors) = &errors {
+                pair.error =
+                    Some(model.pair_error(o, factors, pair.factors, pair.share, errors)?);
+            }
         }
         let found = pairs.len();
-        pairs.retain(|pair| pair.bounds.is_none_or(|[low, _]| low > 0.0));
+        pairs.retain(|pair| pair.error.is_none_or(|error| pair.share > 2.0 * error));
         Ok(Importance {
             mean: sensitivity.mean,
             variance: sensitivity.variance,
@@ -143,7 +153,7 @@ impl Importance {
             doubtful: pairs.len() < found,
             pairs,
             least_pair: sensitivity.least_pair(),
-            no_bounds: bounds.err().map(|why| why.to_string()),
+            no_errors: errors.err().map(|why| why.to_string()),
         })
     }
 
@@ -165,10 +175,13 @@ impl Importance {
                 out,
                 "{}{:<22}{:<22}{:>13}   {}",
                 labels.cell(&line.input),
-                self.index(line.first_order, line.first_order_bounds),
-                self.index(line.total, line.total_bounds),
+                self.index(line.first_order, line.first_order_error),
+                self.index(line.total, line.total_error),
                 slope.map_or("-".into(), four_digits),
-                line.range,
+                match line.no_detectable_effect {
+                    true => format!("{}; no detectable effect", line.range),
+                    false => line.range.clone(),
+                },
             )?;
         }
         let how = match self.closed_form {
@@ -176,20 +189,26 @@ impl Importance {
             false => "estimated by sampling",
         };
         let whose = if given { "given" } else { "of the samples" };
-        writeln!(out, "  ({how} over the ranges {whose})")?;
-        match &self.no_bounds {
+        writeln!(out, "  ({how}, numbers uniform over the ranges {whose})")?;
+        match &self.no_errors {
             None => writeln!(
                 out,
-                "  (±: by how much the errors of the model, as unseen rows show them, may move an index at most)"
+                "  (±: standard error, from the posterior covariance of the model and its error on held-out rows)"
             )?,
-            Some(why) => writeln!(out, "  (no bounds on the indices: {why})")?,
+            Some(why) => writeln!(out, "  (no standard errors: {why})")?,
+        }
+        if self.importance.iter().any(|line| line.no_detectable_effect) {
+            writeln!(
+                out,
+                "  (no detectable effect: the rows are as likely without it; the model may still use it in place of an input that goes with it)"
+            )?;
         }
         self.write_pairs(out)
     }
 
     fn write_pairs(&self, out: &mut impl Write) -> Result<(), Failure> {
         for pair in &self.pairs {
-            let share = self.index(pair.share, pair.bounds);
+            let share = self.index(pair.share, pair.error);
             let [a, b] = &pair.inputs;
             writeln!(
                 out,
@@ -218,16 +237,15 @@ impl Importance {
         Ok(())
     }
 
-    /// An index with its bounds, to the digits that they leave it.
-    fn index(&self, index: f64, bounds: Option<[f64; 2]>) -> String {
+    /// An index with its standard error, to the digits that it leaves.
+    fn index(&self, index: f64, error: Option<f64>) -> String {
         let most = match self.closed_form {
             true => DECIMALS,
             false => SAMPLED,
         };
-        let Some(bounds) = bounds else {
+        let Some(around) = error else {
             return format!("{index:.0$}", most as usize);
         };
-        let around = Bounds::around(index, bounds).max(self.second_order_error);
         let decimals = match around > 0.0 {
             true => (1 - around.log10().floor() as i32).clamp(2, DECIMALS),
             false => most,
@@ -255,31 +273,24 @@ mod tests {
             pairs: vec![],
             doubtful: false,
             least_pair: 5e-4,
-            no_bounds: None,
+            no_errors: None,
         }
     }
 
     #[test]
-    fn an_index_has_as_many_digits_as_its_bounds() {
+    fn an_index_has_as_many_digits_as_its_error_leaves() {
         let exact = importance(true, 0.0);
-        for (index, bounds, text) in [
-            (0.543525, Some([0.528, 0.555]), "0.544 ± 0.016"),
-            (0.3, Some([0.1, 0.5]), "0.30 ± 0.20"),
-            (
-                0.351243,
-                Some([0.35124299, 0.35124301]),
-                "0.351243 ± 1.0e-8",
-            ),
-            (0.0, Some([0.0, 0.0]), "0.000000 ± 0"),
+        for (index, error, text) in [
+            (0.543525, Some(0.016), "0.544 ± 0.016"),
+            (0.3, Some(0.2), "0.30 ± 0.20"),
+            (0.351243, Some(1e-8), "0.351243 ± 1.0e-8"),
+            (0.0, Some(0.0), "0.000000 ± 0"),
             (0.351243, None, "0.351243"),
         ] {
-            assert_eq!(exact.index(index, bounds), text);
+            assert_eq!(exact.index(index, error), text);
         }
         let sampled = importance(false, 2e-3);
         assert_eq!(sampled.index(0.351243, None), "0.351");
-        assert_eq!(
-            sampled.index(0.351243, Some([0.3512, 0.3513])),
-            "0.3512 ± 0.0020"
-        );
+        assert_eq!(sampled.index(0.351243, Some(0.002)), "0.3512 ± 0.0020");
     }
 }

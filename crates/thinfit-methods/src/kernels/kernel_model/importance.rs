@@ -6,7 +6,7 @@ use super::integrals::Products;
 use crate::importance::estimated;
 use crate::{Factor, Result};
 use faer::MatRef;
-use thinfit::{Moments, Sampled, Sensitivity};
+use thinfit::{Moments, Sampled, Scaler, Sensitivity};
 
 /// Work that one effect may take, in differences of an input: some seconds on two cores.
 const WORK: u64 = 1 << 33;
@@ -65,7 +65,7 @@ impl KernelModel {
         let times = at.len().saturating_mul(self.dim());
         let cost = (self.points.nrows() * self.kernel.parameters()).saturating_mul(times);
         let sampled = Sampled {
-            inputs: &self.input_scaler,
+            inputs: &Scaler::identity(self.dim()),
             domain: &self.domain,
             value: &|x: MatRef<'_, f64>| Ok(self.predict(x)?.col_as_slice(o).to_vec()),
             gradient: &|x: MatRef<'_, f64>| self.gradient(x, o),

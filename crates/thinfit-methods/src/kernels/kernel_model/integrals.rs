@@ -48,7 +48,7 @@ struct Term {
 struct Function {
     /// φ − μ, q.
     centred: Vec<fx128>,
-    /// dφ/dx in the units of the data, in warped units where there are some; none for choices.
+    /// dφ/dx in the units of the data; none for choices.
     slope: Vec<fx128>,
 }
 
@@ -254,7 +254,7 @@ impl Sums {
 
 impl Nodes {
     /// The nodes of a factor: its levels or whole numbers, or as many of a range as the shortest length asks for; none if these are too many,
-    /// or if the factor is even in other units than the model's.
+    /// or if the factor is uniform in its logarithm.
     fn new(model: &KernelModel, factor: &Factor) -> Option<Self> {
         let scaler = &model.input_scaler;
         let scaled = |j: usize, v: f64| {
@@ -276,19 +276,40 @@ impl Nodes {
                 root: vec![share; choices],
             });
         }
-        if !factor.is_uniform(scaler) {
+        if factor.log {
             return None;
         }
         let [low, high] = factor.range.map(|v| scaled(factor.first, v));
         let (centre, half) = ((low + high) * real(0.5), (high - low) * real(0.5));
+        // Of a warped input the units of the data have the density dv/du, which is cosh u.
+        let (unit, shift) = (
+            real(scaler.scale[factor.first]),
+            real(scaler.shift[factor.first]),
+        );
+        let warped = |node: fx128| node * unit + shift;
+        let warp = scaler.warp_of(factor.first);
+        let growth = warp.map_or(0.0, |_| (half * unit).0.abs());
+        let last = warped(low).0.abs().max(warped(high).0.abs());
+        let density = |node: fx128| match warp {
+            // Divided by its largest value.
+            Some(_) => {
+                let u = warped(node);
+                (u - real(last)).exp() + (real(-last) - u).exp()
+            }
+            None => fx128::ONE,
+        };
         let parts = model.kernel().parts.iter();
         let lengths = parts.flat_map(|part| part.inputs.iter().zip(&part.lengths));
         let own = lengths.filter(|(input, _)| **input == factor.first);
         let shortest = own.map(|(_, length)| *length).fold(f64::INFINITY, f64::min);
-        let (places, weights) = gauss_legendre(node_count(half.0.abs() / shortest)?);
+        let (places, weights) = gauss_legendre(node_count(half.0.abs() / shortest, growth)?);
+        let nodes: Vec<fx128> = places.iter().map(|&t| centre + half * t).collect();
+        let weights = weights.iter().zip(&nodes);
+        let weights: Vec<fx128> = weights.map(|(w, node)| *w * density(*node)).collect();
+        let total = weights.iter().fold(fx128::ZERO, |sum, w| sum + *w);
         Some(Nodes {
-            inputs: places.iter().map(|&t| vec![centre + half * t]).collect(),
-            root: weights.iter().map(|w| (*w * real(0.5)).sqrt()).collect(),
+            inputs: nodes.into_iter().map(|node| vec![node]).collect(),
+            root: weights.iter().map(|w| (*w / total).sqrt()).collect(),
         })
     }
 
@@ -320,7 +341,13 @@ impl Nodes {
                 value *= fx128::ONE - share + share * kappa;
                 if slopes {
                     let unit = real(model.input_scaler.scale[factor.first]);
-                    slope.push(-(share * kappa * t) / (length * unit));
+                    let warped = unit * inputs[at] + real(model.input_scaler.shift[factor.first]);
+                    let warp = model.input_scaler.warp_of(factor.first);
+                    let bent = warp.map_or(fx128::ONE, |warp| {
+                        let cosh = (warped.exp() + (-warped).exp()) * real(0.5);
+                        real(warp.width) * cosh
+                    });
+                    slope.push(-(share * kappa * t) / (length * unit * bent));
                 }
             }
             values.push(value);
@@ -342,13 +369,15 @@ impl Nodes {
     }
 }
 
-/// How many nodes integrate the product of two Gaussians whose length is 1/`ratio` of half the range to 32 digits.
+/// How many nodes integrate the product of two Gaussians whose length is 1/`ratio` of half the range, and of a density that grows like
+/// e^u over half a range of `growth`, to 32 digits.
 ///
-/// On the ellipse around [−1, 1] whose half axes sum to e^s such a product is at most exp(ratio² sinh² s), and n nodes err by e^(−2ns)
-/// times that, up to a factor of some units.
-fn node_count(ratio: f64) -> Option<usize> {
+/// On the ellipse around [−1, 1] whose half axes sum to e^s such a product is at most exp(ratio² sinh² s + growth (cosh s − 1)), beside
+/// its largest value on [−1, 1], and n nodes err by e^(−2ns) times that, up to a factor of some units.
+fn node_count(ratio: f64, growth: f64) -> Option<usize> {
     let logarithm = |n: usize| {
-        let at = |s: f64| (ratio * s.sinh()).powi(2) - 2.0 * n as f64 * s;
+        let at =
+            |s: f64| (ratio * s.sinh()).powi(2) + growth * (s.cosh() - 1.0) - 2.0 * n as f64 * s;
         (1..=60)
             .map(|k| at(0.05 * f64::from(k)))
             .fold(0.0, f64::min)
@@ -397,7 +426,7 @@ mod tests {
     #[test]
     fn nodes_integrate_gaussians_to_thirty_digits() {
         for ratio in [0.01, 0.5, 3.0, 10.0] {
-            let n = node_count(ratio).unwrap();
+            let n = node_count(ratio, 0.0).unwrap();
             // Centres inside and outside; four times the nodes on both halves are the reference.
             for centre in [0.0, 0.3, -1.4] {
                 let f = |x: fx128| {
@@ -415,6 +444,6 @@ mod tests {
                 assert!(error.0.abs() < 1e-29, "{ratio} {centre}: {error:?}");
             }
         }
-        assert_eq!(node_count(1e3), None);
+        assert_eq!(node_count(1e3, 0.0), None);
     }
 }

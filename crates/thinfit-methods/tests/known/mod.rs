@@ -1,28 +1,24 @@
-//! How often the bounds on indices hold the truth, for functions whose indices are known. Prints CSV, a line for every index of every fit:
-//!
-//! ```sh
-//! cargo run --release -p thinfit-study --example bounds -- gaussian-process 20
-//! ```
+//! Functions whose indices are known, and models of them.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use std::f64::consts::PI;
 use thinfit::{Control, Dataset, Error, Mat};
-use thinfit_methods::{Factor, Method, Predictor};
+use thinfit_methods::{Method, Predictor};
 
 /// A function on a box, with its variance and its first-order and total indices.
-struct Known {
-    name: &'static str,
-    range: [f64; 2],
-    f: fn(&[f64]) -> f64,
-    variance: f64,
-    first: Vec<f64>,
-    total: Vec<f64>,
+pub struct Known {
+    pub name: &'static str,
+    pub range: [f64; 2],
+    pub f: fn(&[f64]) -> f64,
+    pub variance: f64,
+    pub first: Vec<f64>,
+    pub total: Vec<f64>,
 }
 
 /// sin x1 + 7 sin² x2 + 0.1 x3⁴ sin x1.
-fn ishigami() -> Known {
+pub fn ishigami() -> Known {
     let (a, b) = (7.0, 0.1);
     let one = 0.5 * (1.0 + b * PI.powi(4) / 5.0).powi(2);
     let two = a * a / 8.0;
@@ -41,7 +37,7 @@ fn ishigami() -> Known {
 }
 
 /// Π (|4x_j − 2| + a_j)/(1 + a_j), a = 0, 1, 4.5, 9.
-fn g_function() -> Known {
+pub fn g_function() -> Known {
     let parts = [0.0, 1.0, 4.5, 9.0].map(|a: f64| 1.0 / (3.0 * (1.0 + a).powi(2)));
     let all: f64 = parts.iter().map(|v| 1.0 + v).product();
     let variance = all - 1.0;
@@ -58,22 +54,46 @@ fn g_function() -> Known {
     }
 }
 
-fn main() -> Result<(), Error> {
-    let method = std::env::args().nth(1).expect("the name of a method");
-    let seeds = std::env::args().nth(2).and_then(|n| n.parse().ok());
-    println!("function,method,rows,noise,seed,kind,input,truth,found,low,high,inside");
-    for known in [ishigami(), g_function()] {
-        for (rows, noise) in [(60, 0.0), (100, 0.0), (200, 0.0), (100, 0.2), (300, 0.2)] {
-            for seed in 0..seeds.unwrap_or(20) {
-                one(&known, &method, rows, noise, seed)?;
-            }
-        }
+/// 10 sin(π x1 x2) + 20 (x3 − ½)² + 10 x4 + 5 x5, and an input without an effect.
+pub fn friedman() -> Known {
+    // Of the wave by a fine grid, of the others by hand.
+    let n = 2000;
+    let at = |k: usize| (k as f64 + 0.5) / n as f64;
+    let wave = |i: usize, j: usize| 10.0 * (PI * at(i) * at(j)).sin();
+    let effect: Vec<f64> = (0..n)
+        .map(|i| (0..n).map(|j| wave(i, j)).sum::<f64>() / n as f64)
+        .collect();
+    let mean = effect.iter().sum::<f64>() / n as f64;
+    let alone = effect.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n as f64;
+    let square = |i: usize| (0..n).map(|j| wave(i, j).powi(2)).sum::<f64>();
+    let both = (0..n).map(square).sum::<f64>() / (n * n) as f64 - mean * mean;
+    let parts = [alone, alone, 400.0 / 180.0, 100.0 / 12.0, 25.0 / 12.0, 0.0];
+    let variance = both + parts[2..].iter().sum::<f64>();
+    let mut total = parts;
+    total[..2].fill(both - alone);
+    Known {
+        name: "friedman",
+        range: [0.0, 1.0],
+        f: |x| {
+            10.0 * (PI * x[0] * x[1]).sin() + 20.0 * (x[2] - 0.5).powi(2) + 10.0 * x[3] + 5.0 * x[4]
+        },
+        variance,
+        first: parts.map(|v| v / variance).to_vec(),
+        total: total.map(|v| v / variance).to_vec(),
     }
-    Ok(())
 }
 
-/// Fits one model; the noise is in deviations of the function.
-fn one(known: &Known, method: &str, rows: usize, noise: f64, seed: u64) -> Result<(), Error> {
+/// A model of noisy rows, over the whole box; the noise is in deviations of the function.
+///
+/// # Errors
+/// Those of the fit.
+pub fn fitted(
+    known: &Known,
+    method: &str,
+    rows: usize,
+    noise: f64,
+    seed: u64,
+) -> Result<Predictor, Error> {
     let (d, [low, high]) = (known.first.len(), known.range);
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let x = Mat::from_fn(rows, d, |_, _| low + (high - low) * rng.random::<f64>());
@@ -84,34 +104,10 @@ fn one(known: &Known, method: &str, rows: usize, noise: f64, seed: u64) -> Resul
     });
     let fitted = Method::named(method).expect("a method of ours");
     let mut model = fitted.fit(&Dataset::new(x, y)?, seed, &|_| Control::Continue)?;
-    // The truth is that of the whole box.
+    // The indices that are known are those of the whole box.
     match &mut model {
         Predictor::Network(model) => model.domain = vec![known.range; d],
         Predictor::Kernel(model) => model.domain = vec![known.range; d],
     }
-    let found = model.sensitivity(0)?;
-    let bounds = match model.bounds(0, &Factor::all(&model), &found) {
-        Ok(bounds) => bounds,
-        Err(why) => {
-            eprintln!("{},{method},{rows},{noise},{seed}: {why}", known.name);
-            return Ok(());
-        }
-    };
-    for (kind, truth, found, bounds) in [
-        ("first", &known.first, &found.first, &bounds.first),
-        ("total", &known.total, &found.total, &bounds.total),
-    ] {
-        for j in 0..d {
-            let [low, high] = bounds[j];
-            let inside = u8::from(low <= truth[j] && truth[j] <= high);
-            println!(
-                "{},{method},{rows},{noise},{seed},{kind},{},{:.5},{:.5},{low:.5},{high:.5},{inside}",
-                known.name,
-                j + 1,
-                truth[j],
-                found[j],
-            );
-        }
-    }
-    Ok(())
+    Ok(model)
 }
