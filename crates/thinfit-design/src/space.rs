@@ -166,7 +166,7 @@ impl Range {
             }
             (Range::Levels(levels), Value::Level(name)) => {
                 // Tables have 0 and 1 for `false` and `true`.
-                let name = match *name {
+                let name = match name {
                     "0" if levels.iter().all(|level| is_switch(level)) => "false",
                     "1" if levels.iter().all(|level| is_switch(level)) => "true",
                     name => name,

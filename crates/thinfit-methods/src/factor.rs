@@ -172,6 +172,11 @@ impl Factor {
         }
     }
 
+    /// Whether it is either 0 or 1.
+    pub fn is_switch(&self) -> bool {
+        self.levels.is_empty() && self.whole && self.range == [0.0, 1.0]
+    }
+
     /// Sets its inputs in `row` (d) to choice `k`, one of [`Factor::choices`].
     pub fn choose(&self, k: usize, row: &mut [f64]) {
         match self.levels.get(k) {

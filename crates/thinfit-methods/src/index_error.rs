@@ -106,16 +106,18 @@ impl Predictor {
             noise,
             scale,
         } = self.covariance(points.x.as_ref(), points.x.as_ref())?;
-        let own = scale[o].powi(2) * mean((0..n).map(|i| between[(i, i)].max(0.0)), n);
+        let size = mean((0..n).map(|i| between[(i, i)].max(0.0)), n);
+        let own = scale[o].powi(2) * size;
         let held_out = self.unexplained(o, own, scale[o].powi(2) * noise, &points.x)?;
         let unexplained = OPTIMISM * held_out;
         if indices.variance <= 0.0 {
             return Err(refused("the model is constant", "fit it to more rows"));
         }
         // Where a posterior knows all to rounding, r is one number for each point.
-        let (c, unit) = match own > 0.0 {
-            true => (between, scale[o].powi(2) * unexplained / own),
-            false => (Mat::identity(n, n), unexplained),
+        let is_sure = size == 0.0;
+        let (c, unit) = match is_sure {
+            true => (Mat::identity(n, n), unexplained),
+            false => (between, unexplained / size),
         };
         let total: f64 = (0..n).map(|i| c[(i, i)].max(0.0)).sum();
         let of_r = unit * scatter(&c);
@@ -155,7 +157,11 @@ impl Predictor {
                 linear[(i, 2 * d)] = apart;
             }
             let (part, variance) = grouped(&c, &bins, count);
-            let (of_total, of_part) = (unit * self.exchanged(factors, j)?, unit * part);
+            let of_total = match is_sure {
+                true => of_r,
+                false => unit * self.exchanged(factors, j)?,
+            };
+            let of_part = unit * part;
             // Of a factor that it ignores the model is sure; an even share of what it misses may be that factor's all the same.
             let even = (held_out / d as f64).powi(2);
             // How V_u[r] and Var r go together is not known: their variances add up.

@@ -221,8 +221,7 @@ impl Region<'_> {
         // Nothing lies beyond the ends of a switch, and nobody knows what to gain beyond those of a column with no detectable effect.
         let ends = |j: &usize| {
             let factor = &self.factors()[*j];
-            let switch = factor.whole && factor.range == [0.0, 1.0];
-            factor.levels.is_empty() && !switch && !self.is_undetected(*j)
+            factor.levels.is_empty() && !factor.is_switch() && !self.is_undetected(*j)
         };
         let numbers = self.moving().filter(ends);
         let border = |j: usize| {

@@ -86,13 +86,11 @@ impl Ranges {
 
 /// The factor in a range; what was expected, and what to do, where the range is not one of the factor's.
 fn limited(factor: &Factor, range: &Range) -> std::result::Result<Factor, (String, &'static str)> {
-    if let (Some(ends), true) = (switched(range), factor.levels.is_empty() && factor.whole) {
-        if factor.range == [0.0, 1.0] {
-            return Ok(Factor {
-                range: ends,
-                ..factor.clone()
-            });
-        }
+    if let Some(range) = switched(range).filter(|_| factor.is_switch()) {
+        return Ok(Factor {
+            range,
+            ..factor.clone()
+        });
     }
     if !factor.levels.is_empty() && !matches!(range, Range::Levels(_)) {
         return Err(("a list of levels".into(), "give names of levels"));

@@ -169,41 +169,53 @@ impl<'a> Region<'a> {
     /// that it does not have.
     pub fn fix(&mut self, column: &str, value: &str) -> Result<(), Error> {
         let j = position(self.factors(), column)?;
+        let factor = &self.ranges.factors()[j];
+        let inputs = match factor.levels.is_empty() {
+            true => vec![self.number_in(j, value)?],
+            false => factor.levels[level(factor, value)?].inputs.clone(),
+        };
         if self.fixed[j] {
             return Err(Error::Column {
                 column: column.into(),
                 expected: "one value".into(),
-                found: format!("a second one, `{}`", brief(value)),
+                found: format!("a second one, {}", brief(value)),
                 advice: "fix each column once".into(),
             });
         }
-        let factor = &self.ranges.factors()[j];
-        if factor.levels.is_empty() {
-            let [low, high] = factor.range;
-            let number = number(factor, value);
-            let inside = number.filter(|x| (low..=high).contains(x));
-            let inside = inside.filter(|x| !factor.whole || x.fract() == 0.0);
-            let (what, of) = match (factor.whole, self.given()[j]) {
-                (false, true) => ("a number", "given"),
-                (false, false) => ("a number", "of the samples"),
-                (true, true) => ("a whole number", "given"),
-                (true, false) => ("a whole number", "of the samples"),
-            };
-            self.row[factor.first] = inside.ok_or_else(|| Error::Column {
-                column: column.into(),
-                expected: format!("{what} in the range {of}, {low} to {high}"),
-                found: match number {
-                    Some(_) => brief(value),
-                    None => format!("`{}`, which is no number", brief(value)),
-                },
-                advice: "give one, or another range".into(),
-            })?;
-        } else {
-            let inputs = &factor.levels[level(factor, value)?].inputs;
-            self.row[factor.first..][..inputs.len()].copy_from_slice(inputs);
-        }
+        self.row[factor.first..][..inputs.len()].copy_from_slice(&inputs);
         self.fixed[j] = true;
         Ok(())
+    }
+
+    /// The number in a text.
+    ///
+    /// # Errors
+    /// One that column `j` cannot have.
+    fn number_in(&self, j: usize, value: &str) -> Result<f64, Error> {
+        let factor = &self.ranges.factors()[j];
+        let [low, high] = factor.range;
+        let number = number(factor, value);
+        let inside = number.filter(|x| (low..=high).contains(x));
+        let inside = inside.filter(|x| !factor.whole || x.fract() == 0.0);
+        let what = if factor.whole {
+            "a whole number"
+        } else {
+            "a number"
+        };
+        let of = if self.given()[j] {
+            "given"
+        } else {
+            "of the samples"
+        };
+        inside.ok_or_else(|| Error::Column {
+            column: factor.name.clone(),
+            expected: format!("{what} in the range {of}, {low} to {high}"),
+            found: match number {
+                Some(_) => brief(value),
+                None => format!("`{}`, which is no number", brief(value)),
+            },
+            advice: "give one, or another range".into(),
+        })
     }
 
     /// Adds a linear constraint on columns of numbers, such as `2*x1 - x2 <= 4`; `>=` and `=` are known, too.
@@ -403,7 +415,7 @@ fn typical(model: &Predictor, factors: &[Factor]) -> Vec<f64> {
 /// The number in a text, which may have the unit of the factor; `true` and `false` of a column of these.
 fn number(factor: &Factor, text: &str) -> Option<f64> {
     let text = text.trim();
-    if factor.whole && factor.range == [0.0, 1.0] {
+    if factor.is_switch() {
         let is = |word: &str| text.eq_ignore_ascii_case(word);
         if is("true") || is("false") {
             return Some(f64::from(u8::from(is("true"))));

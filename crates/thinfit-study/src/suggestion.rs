@@ -108,6 +108,13 @@ pub fn suggest(
     }
     // A candidate that was proposed before is known again by the few digits that it was proposed with.
     let mut rounded = ranges.rounded(candidates.clone());
+    // What is fixed has the digits that it was given.
+    let fixed = region.factors().iter().zip(region.fixed());
+    for (factor, _) in fixed.filter(|(_, fixed)| **fixed) {
+        for k in factor.first..factor.first + factor.inputs() {
+            rounded.col_mut(k).copy_from(candidates.col(k));
+        }
+    }
     for i in 0..rounded.nrows() {
         // So few digits may miss a constraint.
         if !region.admits(&rounded.row(i).iter().copied().collect::<Vec<f64>>()) {

@@ -2,7 +2,6 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rand_distr::{Distribution, StandardNormal};
 use thinfit::{Column, Control, Dataset, Encoding, Levels, Mat};
 use thinfit_methods::{Factor, Method, Predictor};
 use thinfit_study::{Aim, Goal, Region, front, minimise, suggest};
@@ -10,13 +9,27 @@ use thinfit_study::{Aim, Goal, Region, front, minimise, suggest};
 /// By how much of its largest term a constraint may be missed.
 const ROUNDING: f64 = 1e-9;
 
+/// The model with its first inputs taken for asinh((v − centre)/width) of columns with long tails, a centre and a width for each.
+pub fn bent(model: &Predictor, warps: &[[f64; 2]]) -> Predictor {
+    let mut json: serde_json::Value = serde_json::from_str(&model.to_json()).unwrap();
+    let mut all = vec![serde_json::Value::Null; model.inputs().len()];
+    for (j, [centre, width]) in warps.iter().enumerate() {
+        let ends = model.domain()[j].map(|u| centre + width * u.sinh());
+        json["domain"][j] = serde_json::json!(ends);
+        all[j] = serde_json::json!({ "centre": centre, "width": width });
+    }
+    json["input_scaler"]["warp"] = all.into();
+    Predictor::from_json(&json.to_string(), std::path::Path::new("bent.json")).unwrap()
+}
+
 /// A model of two outputs of two columns with long tails, one without, a count, a switch and a text.
 pub fn model(method: &str, seed: u64) -> Predictor {
     let m = 60;
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut normal = || -> f64 { StandardNormal.sample(&mut random) };
-    let long: Vec<f64> = (0..m).map(|_| (2.5 * normal()).exp()).collect();
-    let both: Vec<f64> = (0..m).map(|_| (3.0 * normal()).sinh()).collect();
+    let long: Vec<f64> = (0..m).map(|_| 14.0 * random.random::<f64>()).collect();
+    let both: Vec<f64> = (0..m)
+        .map(|_| 16.0 * random.random::<f64>() - 8.0)
+        .collect();
     let short: Vec<f64> = (0..m).map(|i| ((i * 23) % 61) as f64 / 60.0).collect();
     let count: Vec<f64> = (0..m).map(|i| (1 + (i * 7) % 9) as f64).collect();
     let switch: Vec<f64> = (0..m).map(|i| (i / 3 % 2) as f64).collect();
@@ -39,8 +52,8 @@ pub fn model(method: &str, seed: u64) -> Predictor {
     let encoding = Encoding::learn(&names, &columns, false);
     let x = encoding.apply(&columns).unwrap();
     let y = Mat::from_fn(m, 2, |i, o| {
-        let bent = (long[i] / 3.0).asinh() - 1.0;
-        let place = both[i].asinh() * 0.3 + short[i];
+        let bent = 0.3 * long[i] - 2.0;
+        let place = 0.2 * both[i] + short[i];
         match o {
             0 => bent * bent + (2.0 * place).sin() + 0.1 * (count[i] - 4.0).powi(2) + switch[i],
             _ => place * place - bent + 0.5 * codes[i] - 0.2 * count[i] * switch[i],
@@ -51,7 +64,7 @@ pub fn model(method: &str, seed: u64) -> Predictor {
     let fitted = Method::named(method).unwrap();
     let mut model = fitted.fit(&data, 1, &|_| Control::Continue).unwrap();
     model.set_encoding(encoding);
-    model
+    bent(&model, &[[0.0, 1e-3], [0.5, 2.0]])
 }
 
 /// A sum of columns and its bound.
