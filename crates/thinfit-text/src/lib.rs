@@ -4,8 +4,10 @@
 //! terminal or end a comment, bidirectional controls reorder what is read, and those without width make two names look the
 //! same. Letters, signs and blanks of any language are not hidden.
 
+mod notation;
 mod suggestion;
 
+pub use notation::{Notation, resembles_number, unusual_number};
 pub use suggestion::{brief, list, meant, nearest, suggest};
 
 use std::borrow::Cow;
