@@ -2,26 +2,27 @@
 
 use std::io::Write;
 
-use thinfit::{Encoding, on_threads};
+use thinfit::on_threads;
 use thinfit_methods::{CONTENDERS, Compared, Comparison, Method};
 
 use crate::args::CompareArgs;
-use crate::columns::{self, Samples};
+use crate::columns;
 use crate::digits::{counted, four_digits, r2_digits, two_digits};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::memory::Memory;
+use crate::notes::tell_dropped;
 use crate::output::check_distinct;
 use crate::progress::Progress;
 
 /// Fits every method without each fold and prints the table; tells whether it was interrupted.
 pub fn run(args: &CompareArgs, memory: Memory, out: &mut impl Write) -> Result<bool, Failure> {
     check_distinct(&[&args.data], &[])?;
-    let Samples { data, encoding, .. } =
-        columns::samples(&[&args.data], &args.table, memory, &args.columns, None)?;
+    let samples = columns::samples(&[&args.data], &args.table, memory, &args.columns, None)?;
     let progress = Progress::new(args.quiet);
-    let notes = encoding.iter().flat_map(Encoding::notes);
-    notes.for_each(|note| progress.note(note));
+    samples.tell(&progress);
+    tell_dropped(samples.dropped, &progress);
+    let data = samples.data;
     let methods = match args.methods.is_empty() {
         true => CONTENDERS.map(String::from).to_vec(),
         false => args.methods.clone(),

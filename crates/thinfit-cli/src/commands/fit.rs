@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde::Serialize;
-use thinfit::{Dataset, Encoding, Findings, LongTable, Model, Record, on_threads};
+use thinfit::{Dataset, Findings, LongTable, Model, Record, on_threads};
 use thinfit_methods::{Auto, Device, LongState, Method, Predictor, explained, rmse_error};
 
 use crate::args::FitArgs;
@@ -220,9 +220,10 @@ fn fit_whole(
 ) -> Result<Fitted, Failure> {
     let weights = args.weights.as_ref();
     let samples = columns::samples(files, &args.table, memory, &args.columns, weights)?;
+    if team.speaks() {
+        samples.tell(progress);
+    }
     let Samples { data, encoding, .. } = samples;
-    let notes = encoding.iter().flat_map(Encoding::notes);
-    notes.for_each(|note| progress.note(note));
     let mut model = fit(args, memory, &data, asked, (team, progress))?;
     model.set_rows(&samples.rows);
     if let Some(encoding) = encoding {
