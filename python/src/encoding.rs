@@ -71,6 +71,14 @@ impl Encoding {
         self.0.inputs()
     }
 
+    /// Names of the columns that are left out since they number the rows.
+    #[getter]
+    fn row_numbers(&self) -> Vec<String> {
+        let columns = self.0.columns().iter();
+        let numbering = columns.filter(|coded| coded.code.numbers_rows());
+        numbering.map(|coded| coded.name.clone()).collect()
+    }
+
     /// What is left out, and why.
     #[getter]
     fn left_out(&self) -> Vec<String> {

@@ -89,9 +89,12 @@ pub struct TableArgs {
     /// Arrays of an .npz file or variables of a .mat file, separated by commas [default: all, side by side].
     #[arg(long, value_name = "NAME", help_heading = "Table")]
     pub array: Option<String>,
-    /// Sheet of an Excel file [default: the first].
+    /// Sheet of an Excel file [default: the first that is not hidden].
     #[arg(long, value_name = "NAME", help_heading = "Table")]
     pub sheet: Option<String>,
+    /// Lines of a text, or rows of a sheet, to skip before the table begins; a title above the names is skipped anyway.
+    #[arg(long, value_name = "N", help_heading = "Table")]
+    pub skip_rows: Option<u64>,
     /// Numbers have a decimal comma, as in 1,5.
     #[arg(long, help_heading = "Table")]
     pub decimal_comma: bool,

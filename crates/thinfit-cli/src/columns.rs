@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 
 use thinfit::{Code, Coded, Column, Dataset, Encoding, Levels, Mat};
 use thinfit_methods::Predictor;
-use thinfit_table::{Cells, Missing, Options, Place, Problem, Reader, Remedy};
+use thinfit_table::{Cells, Missing, Note, Options, Place, Problem, Reader, Remedy};
 
 use crate::args::{self, ColumnArgs, TableArgs};
 use crate::failure::Failure;
 use crate::memory::Memory;
+use crate::notes;
+use crate::progress::Progress;
 use crate::shell::quoted;
 
 /// Opens a table. If every column read is `needed`, errors do not advise leaving one out. Gaps to be filled are kept, those of
@@ -110,6 +112,7 @@ fn open_with(
         needed,
         array: args.array.clone(),
         sheet: args.sheet.clone(),
+        skip_rows: args.skip_rows.unwrap_or(0),
         memory: Some(memory.of_table()),
     };
     Ok(Reader::open_all(paths, &options)?)
@@ -118,7 +121,9 @@ fn open_with(
 /// The options of [`open`] as typed on the command line, for a command that uses the model: it leaves rows with gaps out.
 pub fn typed(args: &TableArgs) -> String {
     let mut typed = String::new();
+    let skip_rows = args.skip_rows.map(|rows| rows.to_string());
     let given = [
+        ("skip-rows", skip_rows.as_deref()),
         ("delimiter", args.delimiter.as_deref()),
         ("array", args.array.as_deref()),
         ("sheet", args.sheet.as_deref()),
@@ -242,6 +247,20 @@ pub struct Samples {
     pub dropped: usize,
     /// Missing values that means, or the most frequent text, have taken the place of.
     pub filled: usize,
+    /// What was done to the files of the table.
+    pub notes: Vec<Note>,
+    /// All columns that could be inputs, and what became of them.
+    pub columns: Encoding,
+    /// The input that could number the rows, if it is the only one of numbers.
+    pub kept: Option<String>,
+}
+
+impl Samples {
+    /// Tells what was skipped, interpreted and left out.
+    pub fn tell(&self, progress: &Progress) {
+        notes::tell(&self.notes, progress);
+        notes::tell_columns(&self.columns, self.kept.as_deref(), progress);
+    }
 }
 
 /// The roles of the columns of a table, as indices.
@@ -330,7 +349,10 @@ pub fn samples(
     reader.admit_text(&chosen);
     let raw = reader.read_raw()?;
     let columns: Vec<Column<'_>> = (0..inputs.len()).map(|j| column(raw.cells(j))).collect();
-    let mut encoding = Encoding::learn(&pick(&inputs), &columns, !args.inputs.is_empty());
+    let chosen_by_name = !args.inputs.is_empty();
+    let mut encoding = Encoding::learn(&pick(&inputs), &columns, chosen_by_name);
+    let kept = encoding.kept_row_number(&columns, chosen_by_name);
+    let kept = kept.map(str::to_owned);
     if let Some(args::Missing::Mean) = table.missing {
         encoding = encoding.filled_from(&columns);
     }
@@ -341,7 +363,7 @@ pub fn samples(
     let mut used = Vec::new();
     for (j, Coded { name, code, .. }) in encoding.columns().iter().enumerate() {
         match code {
-            Code::LeftOut { why } if !args.inputs.is_empty() => {
+            Code::LeftOut { why } if chosen_by_name => {
                 return Err(Failure::new(format!(
                     "`{name}` cannot be an input: {why}; remove it from --inputs, or write it as a number (a date, for \
                      instance, as hours since the first)"
@@ -385,10 +407,13 @@ pub fn samples(
     };
     Ok(Samples {
         data,
-        encoding: Some(encoding).filter(|encoding| !encoding.is_plain()),
+        encoding: Some(encoding.clone()).filter(|encoding| !encoding.is_plain()),
         rows: table.rows,
         dropped: table.dropped,
         filled,
+        notes: reader.notes(),
+        columns: encoding,
+        kept,
     })
 }
 
@@ -526,6 +551,16 @@ pub struct Rows {
     pub places: Vec<usize>,
     /// How many rows were left out.
     pub dropped: usize,
+    /// What was done to the files of the table.
+    notes: Vec<Note>,
+}
+
+impl Rows {
+    /// Tells what was skipped, interpreted and left out.
+    pub fn tell(&self, progress: &Progress) {
+        notes::tell(&self.notes, progress);
+        notes::tell_dropped(self.dropped, progress);
+    }
 }
 
 /// All rows of a table, selected by [`match_inputs`].
@@ -545,6 +580,7 @@ pub fn read(reader: &mut Reader, model: &Predictor) -> Result<Rows, Failure> {
         x,
         places: table.rows,
         dropped: table.dropped,
+        notes: reader.notes(),
     })
 }
 

@@ -107,6 +107,7 @@ fn in_options(remedy: &Remedy) -> String {
         }
         Remedy::DecimalComma => "pass --decimal-comma if the comma is a decimal comma".into(),
         Remedy::DecimalPoint => "leave out --decimal-comma".into(),
+        Remedy::SkipRows => "leave out --skip-rows".into(),
         Remedy::Array => "name the arrays that make up the table, for instance --array X,y".into(),
         Remedy::Numbers => {
             "thinfit learns numbers, it does not classify: choose a column of numbers".into()

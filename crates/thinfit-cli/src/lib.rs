@@ -16,6 +16,7 @@ mod labels;
 mod limit;
 mod long;
 mod memory;
+mod notes;
 mod output;
 mod picture;
 mod progress;

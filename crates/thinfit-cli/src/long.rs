@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
@@ -19,6 +19,7 @@ use crate::commands::predict::block;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::memory::{COPIES, Memory};
+use crate::notes;
 use crate::progress::Progress;
 use crate::shell::quoted;
 
@@ -66,6 +67,8 @@ pub struct Files<'a> {
     /// The number of rows, once it is known.
     total: AtomicU64,
     passes: AtomicUsize,
+    /// Whether it was said what was done to the files.
+    told: AtomicBool,
     /// Why a pass has failed.
     failure: Mutex<Option<Failure>>,
 }
@@ -127,6 +130,7 @@ impl<'a> Files<'a> {
             },
             total: AtomicU64::new(rows.unwrap_or(0)),
             passes: AtomicUsize::new(0),
+            told: AtomicBool::new(false),
             failure: Mutex::new(None),
         }))
     }
@@ -226,6 +230,22 @@ impl<'a> Files<'a> {
             &self.args.columns,
             Special::default(),
         )?;
+        let read = self.read_rows(&mut reader, seen, turns, pieces)?;
+        // Once, by one of the processes.
+        if self.rank.0 == 0 && !self.told.swap(true, Ordering::Relaxed) {
+            notes::tell(&reader.notes(), self.progress);
+        }
+        Ok(read)
+    }
+
+    /// Reads the rows of this process from an open table.
+    fn read_rows(
+        &self,
+        reader: &mut Reader,
+        seen: u64,
+        turns: &Turns,
+        pieces: SyncSender<Piece>,
+    ) -> Result<u64, Failure> {
         let at_a_time = block(self.inputs.len() + self.outputs.len()) as u64;
         let mut first = reader.skip(seen)?;
         loop {
@@ -412,6 +432,7 @@ mod tests {
                         stage,
                         total: AtomicU64::new(if known { rows } else { 0 }),
                         passes: AtomicUsize::new(0),
+                        told: AtomicBool::new(true),
                         failure: Mutex::new(None),
                     };
                     let mut seen = Seen {

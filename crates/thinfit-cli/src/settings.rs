@@ -44,6 +44,7 @@ struct Options {
     decimal_comma: bool,
     array: Option<String>,
     sheet: Option<String>,
+    skip_rows: Option<u64>,
 }
 
 /// One column or several.
@@ -343,6 +344,7 @@ fn complete(args: &mut FitArgs, options: Map<String, Value>) -> Result<(), Failu
     fill(&mut args.table.delimiter, file.delimiter);
     fill(&mut args.table.array, file.array);
     fill(&mut args.table.sheet, file.sheet);
+    fill(&mut args.table.skip_rows, file.skip_rows);
     args.thin |= file.thin;
     args.json |= file.json;
     args.quiet |= file.quiet;

@@ -1,8 +1,10 @@
-//! The dialect of a text: what separates its fields and whether its first record is a header; detected from the first
-//! records unless the options say.
+//! The dialect of a text: what separates its fields, and how its numbers are written; detected from the first records
+//! unless the options say.
 
 use crate::error::malformed;
-use crate::records::{Fields, Records};
+use crate::latin::decoded;
+use crate::layout::{Field, Layout, titles};
+use crate::records::{Fields, Records, unquote};
 use crate::text::number_in;
 use crate::{Options, Remedy, Result};
 use memchr::memchr_iter;
@@ -69,13 +71,12 @@ impl FromStr for Delimiter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Dialect {
     pub delimiter: Delimiter,
-    pub header: bool,
     pub decimal_comma: bool,
 }
 
 impl Dialect {
-    /// The dialect of a text that starts with `sample`, which is all of it if it is shorter than [`SAMPLE`].
-    pub fn detect(path: &Path, sample: &[u8], options: &Options) -> Result<Self> {
+    /// The dialect and the layout of a text that starts with `sample`, which is all of it if it is shorter than [`SAMPLE`].
+    pub fn detect(path: &Path, sample: &[u8], options: &Options) -> Result<(Self, Layout)> {
         let returns = sample.contains(&b'\r') && !sample.contains(&b'\n');
         if returns && sample.iter().filter(|b| **b == b'\r').count() > 1 {
             let advice = "convert them, for instance with `tr '\\r' '\\n'`";
@@ -99,7 +100,6 @@ impl Dialect {
         }
         let mut dialect = Dialect {
             delimiter: comma,
-            header: false,
             decimal_comma: options.decimal_comma,
         };
         dialect.delimiter = options.delimiter.unwrap_or_else(|| {
@@ -126,33 +126,19 @@ impl Dialect {
                 .filter(|d| agreeing(d) > 0)
                 .unwrap_or(otherwise)
         });
-        dialect.header = match options.header {
-            Some(header) => header,
-            None => {
-                let records = kinds(path, sample, dialect);
-                let cut = sample.len() >= SAMPLE;
-                if cut && records.first().is_none_or(Vec::is_empty) {
-                    let found = format!("no whole field in its first {SAMPLE} bytes");
-                    return Err(malformed(path, "names or numbers", found, Remedy::Header));
-                }
-                is_header(path, &records)?
-            }
-        };
-        Ok(dialect)
+        let records = kinds(path, sample, dialect);
+        let cut = sample.len() >= SAMPLE;
+        if options.header.is_none() && cut && records.first().is_none_or(Vec::is_empty) {
+            let found = format!("no whole field in its first {SAMPLE} bytes");
+            return Err(malformed(path, "names or numbers", found, Remedy::Header));
+        }
+        Ok((dialect, Layout::of(path, &records, options.header)?))
     }
 
     /// The number in a field.
     pub fn number(&self, field: &[u8]) -> Option<f64> {
         number_in(field, self.decimal_comma)
     }
-}
-
-/// The kind of a field, as far as the header is concerned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Field {
-    Number,
-    Missing,
-    Text,
 }
 
 /// The kinds of the fields in the first records.
@@ -164,21 +150,14 @@ fn kinds(path: &Path, sample: &[u8], dialect: Dialect) -> Vec<Vec<Field>> {
     if !whole && memchr_iter(b'"', &sample).count() % 2 == 1 {
         sample.push(b'"');
     }
-    let mut records = Records::new(path, sample, Box::new(std::io::empty()));
+    let mut records = Records::new(path, sample, Box::new(std::io::empty()), 0);
     let mut kinds: Vec<Vec<Field>> = Vec::new();
     while kinds.len() < RECORDS
         && let Ok(Some((_, record))) = records.next(delimiter)
     {
         let fields = Fields::new(record, delimiter);
-        kinds.push(
-            fields
-                .map(|field| match dialect.number(field) {
-                    None => Field::Text,
-                    Some(value) if value.is_nan() => Field::Missing,
-                    Some(_) => Field::Number,
-                })
-                .collect(),
-        );
+        let kind = |field| Field::of(&decoded(&unquote(field)), dialect.number(field));
+        kinds.push(fields.map(kind).collect());
     }
     // The sample may end inside a record, and inside one of its fields.
     if !whole && kinds.len() < RECORDS {
@@ -191,41 +170,18 @@ fn kinds(path: &Path, sample: &[u8], dialect: Dialect) -> Vec<Vec<Field>> {
     kinds
 }
 
-/// The number of records with as many fields as the first, if it has several. A name with blanks in it looks like several
-/// fields, so most records must agree if the first has no number.
+/// The number of records with as many fields as the first below a title, and of those of the title, if it has several. A name with blanks in it looks like
+/// several fields, so most records must agree if the first has no number.
 fn agreeing(records: &[Vec<Field>]) -> usize {
+    let titles = titles(records);
+    let records = &records[titles..];
     let Some(first) = records.first().filter(|first| first.len() > 1) else {
         return 0;
     };
     let count = records.iter().filter(|r| r.len() == first.len()).count();
     if first.contains(&Field::Number) || 2 * count > records.len() {
-        count
+        titles + count
     } else {
         0
     }
-}
-
-/// Whether the first record is a header: some field is text, or none is a number.
-fn is_header(path: &Path, records: &[Vec<Field>]) -> Result<bool> {
-    let Some(head) = records.first() else {
-        return Ok(false);
-    };
-    let (numbers, texts) = (head.contains(&Field::Number), head.contains(&Field::Text));
-    if !numbers || !texts {
-        return Ok(texts);
-    }
-    // Numbers and text: a header if some text stands above a number; otherwise it could just as well be the first row.
-    let above = |row: &Vec<Field>| {
-        let mut pairs = head.iter().zip(row);
-        pairs.any(|(head, below)| *head == Field::Text && *below == Field::Number)
-    };
-    if records.iter().any(above) {
-        return Ok(true);
-    }
-    Err(malformed(
-        path,
-        "either names or numbers in the first line",
-        "both",
-        Remedy::Header,
-    ))
 }

@@ -1,11 +1,11 @@
 //! Errors as values: what was expected, what was found, where, and what mends it. Remedies are variants, so that a program
 //! can put them in the words of its own options.
 
+use crate::latin::decoded;
 use crate::text::number;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use thinfit_text::brief;
-use thinfit_text::list;
+use thinfit_text::{brief, list, resembles_number};
 
 /// Result with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
@@ -158,8 +158,10 @@ pub enum Problem {
         limit: u64,
     },
     /// Several values are missing.
-    #[error("{}", gaps(place, *gappy, *rows, columns))]
+    #[error("{}", gaps(table, place, *gappy, *rows, columns))]
     Gaps {
+        /// The table, which may be of several files.
+        table: PathBuf,
         /// Where the first is.
         place: Place,
         /// Rows with a gap.
@@ -201,14 +203,23 @@ fn several(lines: impl ExactSizeIterator<Item = String>, more: usize) -> String 
 }
 
 /// How many rows have gaps, and where.
-fn gaps(place: &Place, gappy: usize, rows: usize, columns: &[(String, usize)]) -> String {
+fn gaps(
+    table: &Path,
+    place: &Place,
+    gappy: usize,
+    rows: usize,
+    columns: &[(String, usize)],
+) -> String {
     let columns = columns.iter().map(|(name, gaps)| format!("{name}: {gaps}"));
     let have = if gappy == 1 { "has" } else { "have" };
+    let first = match place.path == table {
+        true => place.position.to_string(),
+        false => place.to_string(),
+    };
     format!(
-        "{}: {gappy} of {rows} rows {have} gaps ({}), the first in {}",
-        place.path.display(),
+        "{}: {gappy} of {rows} rows {have} gaps ({}), the first in {first}",
+        table.display(),
         list(columns),
-        place.position
     )
 }
 
@@ -266,6 +277,8 @@ pub enum Remedy {
     DecimalComma,
     /// Clear [`Options::decimal_comma`](crate::Options::decimal_comma).
     DecimalPoint,
+    /// Clear [`Options::skip_rows`](crate::Options::skip_rows).
+    SkipRows,
     /// Set [`Options::array`](crate::Options::array).
     Array,
     /// Set [`Options::sheet`](crate::Options::sheet).
@@ -294,6 +307,7 @@ impl fmt::Display for Remedy {
             Remedy::Header => "say whether the first line is a header",
             Remedy::DecimalComma => "say that the comma is a decimal comma",
             Remedy::DecimalPoint => "do not ask for decimal commas",
+            Remedy::SkipRows => "skip no rows",
             Remedy::Array => "name the arrays that make up the table",
             Remedy::DropRows => "drop rows with missing values",
             Remedy::FillMeans => "replace missing values by column means",
@@ -338,6 +352,36 @@ impl fmt::Display for Position {
             Position::Line(line) => write!(f, "line {line}"),
             Position::Row(row) => write!(f, "row {row} (counted from 1)"),
             Position::Cell(row, column) => write!(f, "{}{row}", letters(*column)),
+        }
+    }
+}
+
+/// A row as a user counts, in one of the files of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Spot {
+    /// The place of the file among those of the table.
+    pub file: usize,
+    pub position: Position,
+}
+
+/// A table as messages call it, and its files if there are several.
+#[derive(Debug, Clone)]
+pub(crate) struct Paths {
+    pub table: PathBuf,
+    pub files: Vec<PathBuf>,
+}
+
+impl Paths {
+    /// The file at this place.
+    pub fn file(&self, file: usize) -> &Path {
+        self.files.get(file).unwrap_or(&self.table)
+    }
+
+    /// The place that a message names.
+    pub fn place(&self, spot: Spot) -> Place {
+        Place {
+            path: self.file(spot.file).to_owned(),
+            position: spot.position,
         }
     }
 }
@@ -420,6 +464,10 @@ pub(crate) fn not_a_number(place: Place, column: &str, text: &[u8]) -> Error {
         error
             .or(Remedy::DecimalComma)
             .or("write numbers without thousands separators")
+    } else if resembles_number(&decoded(text)) {
+        error
+            .or("write plain decimal numbers")
+            .or(Remedy::LeaveOut(name))
     } else {
         error.or("correct it").or(Remedy::LeaveOut(name))
     }
@@ -464,5 +512,12 @@ pub(crate) fn without(mut error: Error, useless: &dyn Fn(&Remedy) -> bool) -> Er
 /// Bytes of a file for a message: at most forty characters, hidden ones escaped.
 pub(crate) fn show(bytes: &[u8]) -> String {
     // A character has at most four bytes, so these hold at least forty-one characters if there are as many.
-    brief(&String::from_utf8_lossy(&bytes[..bytes.len().min(164)]))
+    let head = &bytes[..bytes.len().min(168)];
+    let whole = match str::from_utf8(head) {
+        Err(error) if error.error_len().is_none() && head.len() < bytes.len() => {
+            error.valid_up_to()
+        }
+        _ => head.len(),
+    };
+    brief(&decoded(&head[..whole]))
 }

@@ -1,6 +1,7 @@
 //! Several files as one table: their rows one after the other, their columns by the names of the first.
 
-use crate::error::{malformed, show, unread};
+use crate::error::{Spot, malformed, show, unread};
+use crate::note::Note;
 use crate::reader::{Block, Source, open_file};
 use crate::{Options, Position, Result};
 use std::path::{Path, PathBuf};
@@ -11,7 +12,8 @@ const ENDINGS: [&str; 9] = [
     "csv", "tsv", "txt", "dat", "npy", "npz", "mat", "parquet", "xlsx",
 ];
 
-/// The files that a path names: itself, of a folder the tables in it, by name, and of a pattern such as `*.csv` the files that match it.
+/// The files that a path names: itself, of a folder the tables in it that are not hidden, by name, and of a pattern such as
+/// `*.csv` the files that match it.
 ///
 /// # Errors
 /// A folder that cannot be read or is without tables, or a pattern that nothing matches.
@@ -27,7 +29,10 @@ pub fn named(path: &Path) -> Result<Vec<PathBuf>> {
     let is_table = |file: &PathBuf| {
         let ending = file.extension().and_then(|ending| ending.to_str());
         let ending = ending.map(str::to_ascii_lowercase);
-        file.is_file() && ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
+        // As a shell does: other programs keep such files beside tables.
+        let name = file.file_name().unwrap_or_default();
+        let hidden = name.to_string_lossy().starts_with('.');
+        !hidden && file.is_file() && ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
     };
     let mut files = Vec::new();
     for entry in entries {
@@ -74,13 +79,17 @@ pub(crate) struct Files {
     options: Options,
     /// The files to come, the next one last.
     waiting: Vec<PathBuf>,
+    /// How each file is shown, and the place of the open one.
+    shown: Vec<PathBuf>,
+    file: usize,
     names: Vec<String>,
     /// The open file, and the column there of each name.
     source: Box<dyn Source>,
     columns: Vec<usize>,
-    /// Rows so far, and before the last block.
-    next: u64,
-    before: u64,
+    /// Where the rows of the last block are.
+    spots: Vec<Spot>,
+    /// What was done to the files before the open one.
+    notes: Vec<Note>,
     /// The number of rows, where all files say it.
     rows: Option<u64>,
 }
@@ -88,7 +97,7 @@ pub(crate) struct Files {
 impl Files {
     /// Opens the first of at least one file, and looks into the others.
     pub fn open(mut files: Vec<PathBuf>, options: &Options) -> Result<Self> {
-        let mut rows = Some(0);
+        let (mut rows, mut shown) = (Some(0), Vec::new());
         let mut first: Option<Vec<String>> = None;
         // A file that does not fit should not be found after hours.
         for path in &files {
@@ -105,7 +114,8 @@ impl Files {
                     "write it to a file first",
                 ));
             }
-            let source = open_file(path, options)?.0;
+            let (source, name) = open_file(path, options)?;
+            shown.push(name);
             rows = rows
                 .zip(source.rows())
                 .map(|(all, rows): (u64, u64)| all.saturating_add(rows));
@@ -120,12 +130,19 @@ impl Files {
             columns: columns(&path, &names, &*source)?,
             options: options.clone(),
             waiting: files,
+            shown,
+            file: 0,
             names,
             source,
-            next: 0,
-            before: 0,
+            spots: Vec::new(),
+            notes: Vec::new(),
             rows,
         })
+    }
+
+    /// How the files are shown, in their order.
+    pub fn shown(&self) -> &[PathBuf] {
+        &self.shown
     }
 
     /// Opens the next file; false if there is none.
@@ -133,7 +150,9 @@ impl Files {
         let Some(path) = self.waiting.pop() else {
             return Ok(false);
         };
+        self.notes.extend(self.source.notes());
         self.source = open_file(&path, &self.options)?.0;
+        self.file += 1;
         self.columns = columns(&path, &self.names, &*self.source)?;
         Ok(true)
     }
@@ -171,12 +190,17 @@ impl Source for Files {
 
     fn read(&mut self, columns: &[usize], rows: usize, out: &mut Block) -> Result<usize> {
         let mut read = 0;
-        self.before = self.next;
+        self.spots.clear();
         loop {
-            let here = self.here(columns);
+            let (here, file) = (self.here(columns), self.file);
+            out.file = file;
             let count = self.source.read(&here, rows - read, out)?;
             read += count;
-            self.next += count as u64;
+            let spot = |row| Spot {
+                file,
+                position: self.source.position(row),
+            };
+            self.spots.extend((0..count).map(spot));
             if read == rows || !self.advance()? {
                 return Ok(read);
             }
@@ -189,7 +213,6 @@ impl Source for Files {
             let here = self.here(columns);
             let count = self.source.skip(&here, rows - skipped)?;
             skipped += count;
-            self.next += count;
             if skipped == rows || !self.advance()? {
                 return Ok(skipped);
             }
@@ -197,7 +220,15 @@ impl Source for Files {
     }
 
     fn position(&self, row: usize) -> Position {
-        Position::Row(self.before + row as u64 + 1)
+        self.spots[row].position
+    }
+
+    fn spot(&self, row: usize) -> Spot {
+        self.spots[row]
+    }
+
+    fn notes(&self) -> Vec<Note> {
+        [&self.notes[..], &self.source.notes()].concat()
     }
 
     fn rows(&self) -> Option<u64> {

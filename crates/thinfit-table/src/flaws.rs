@@ -1,8 +1,7 @@
 //! What is wrong with the cells of a table, gathered to the end of the file, so that one message tells all of it.
 
-use crate::error::{missing, show};
-use crate::{Error, Place, Position, Problem, Remedy};
-use std::path::Path;
+use crate::error::{Paths, Spot, missing, show};
+use crate::{Error, Problem, Remedy};
 
 /// The most flaws that are told one by one.
 const MOST: usize = 8;
@@ -42,7 +41,7 @@ pub(crate) struct Gaps {
     /// Gaps in each of the columns looked at.
     counts: Vec<usize>,
     /// Where the first is, and in which of these columns.
-    first: Option<(Position, usize)>,
+    first: Option<(Spot, usize)>,
 }
 
 impl Gaps {
@@ -55,7 +54,7 @@ impl Gaps {
     }
 
     /// Counts a row whose gaps are in these columns.
-    pub fn count(&mut self, columns: impl Iterator<Item = usize>, at: impl FnOnce() -> Position) {
+    pub fn count(&mut self, columns: impl Iterator<Item = usize>, at: impl FnOnce() -> Spot) {
         let mut least = None;
         for j in columns {
             self.counts[j] += 1;
@@ -70,15 +69,12 @@ impl Gaps {
     /// The error of a table of `rows` rows with these gaps; `name` gives that of a column. None if there are no gaps.
     pub fn into_error<'a>(
         self,
-        path: &Path,
+        paths: &Paths,
         rows: usize,
         name: impl Fn(usize) -> &'a str,
     ) -> Option<Error> {
-        let (position, j) = self.first?;
-        let place = Place {
-            path: path.into(),
-            position,
-        };
+        let (spot, j) = self.first?;
+        let place = paths.place(spot);
         if self.counts.iter().sum::<usize>() == 1 {
             return Some(missing(place, name(j)));
         }
@@ -93,6 +89,7 @@ impl Gaps {
         columns.sort_by_key(|(_, gaps)| std::cmp::Reverse(*gaps));
         let only = (columns.len() == 1).then(|| columns[0].0.clone());
         let error = Error::from(Problem::Gaps {
+            table: paths.table.clone(),
             place,
             gappy: self.rows,
             rows,

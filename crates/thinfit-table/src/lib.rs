@@ -5,19 +5,25 @@
 //! neither NPZ nor XLSX. The content decides which, then the extension. [`Writer`] writes
 //! CSV. Numbers survive to the last bit.
 //!
-//! - **Text**: UTF-8, with or without a header, fields quoted or not. Lines that are blank or start with `#` are skipped.
-//!   The first line is a header unless all its fields are numbers or missing. Without a header the columns are `c1`, `c2`, …
+//! - **Text**: UTF-8 or Windows-1252, with or without a header, fields quoted or not. Lines that start with `#` are comments
+//!   above the header or the first row, and rows below. Blank lines are skipped, except in a table of one column, where they
+//!   are missing values. The first line is a header unless all its fields are numbers or missing. Without a header the columns
+//!   are `c1`, `c2`, … A title above the header and a row of units below it are recognised and are not rows.
 //! - **NPY**: one or two dimensions, real numbers (except half precision) or bool, either memory order, either byte order.
 //!   The columns are `c1`, `c2`, …
 //! - **NPZ and MAT**: all arrays of one or two dimensions, side by side, if they have the same number of rows; otherwise
 //!   name the arrays in [`Options::array`]. The columns of `X` are `X1`, `X2`, …; an array of one column keeps its name.
-//! - **XLSX**: the first sheet, or that of [`Options::sheet`]; blank rows and columns around the table are skipped. Formulas
-//!   have the values that were saved with them, dates are text, and an error such as `#DIV/0!` is one here, too; `#N/A` is missing.
-//! - **Parquet**: columns of numbers and bool, and text where it is admitted; null is missing.
+//! - **XLSX**: the first sheet that is not hidden, or that of [`Options::sheet`]; blank rows and columns around the table are
+//!   skipped. Formulas have the values that were saved with them, and one without is an error. Dates are text, and an error such
+//!   as `#DIV/0!` is one here, too; `#N/A` is missing.
+//! - **Parquet**: columns of numbers and bool, and text where it is admitted; null is missing. Durations of Arrow are seconds.
 //!
 //! Checksums are compared where a format has some (NPZ, compressed MAT, pages of Parquet), and a shape that contradicts the
 //! number of bytes is an error. Hidden characters in names, such as controls of a terminal, are taken out; a line end in a
 //! name becomes a blank.
+//!
+//! Numbers may have a Fortran exponent (`1D-3`), a typographic minus sign, apostrophes between thousands (`1'234`) or a currency
+//! sign before them (`$1.2`). Whatever was skipped or interpreted, [`Reader::notes`] lists.
 //!
 //! A missing value is an empty field, `NA`, `N/A`, `#N/A`, `nan`, `null`, `none` or `?` in upper or lower case, a null, or
 //! NaN in an array. `true` and `false` are 1 and 0. Any other text is an error, unless [`Reader::admit_text`] says that a
@@ -39,14 +45,19 @@
 
 mod array;
 mod dialect;
+#[cfg(feature = "parquet")]
+mod durations;
 mod error;
 mod files;
 mod flaws;
 #[cfg(feature = "parquet")]
 mod footer;
 mod kind;
+mod latin;
+mod layout;
 mod mat;
 mod names;
+mod note;
 mod npy;
 #[cfg(not(target_arch = "wasm32"))]
 mod npz;
@@ -60,6 +71,7 @@ mod records;
 mod sheet;
 mod table;
 mod text;
+mod units;
 mod words;
 #[cfg(all(feature = "excel", not(target_arch = "wasm32")))]
 mod workbook;
@@ -68,6 +80,8 @@ mod writer;
 pub use dialect::Delimiter;
 pub use error::{Amount, Error, Place, Position, Problem, Remedy, Result, amount};
 pub use files::named as files;
+pub use note::{Done, Note, Why};
 pub use reader::{Missing, Options, Reader};
 pub use table::{Cells, RawTable, Table};
+pub use thinfit_text::Notation;
 pub use writer::{Cell, Writer};

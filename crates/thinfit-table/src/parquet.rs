@@ -1,9 +1,12 @@
 //! Parquet: columns of numbers, text and dates in groups of rows. Uses only the column readers of the `parquet` crate, so that Arrow need
 //! not be built.
 
-use crate::error::{malformed, show};
+use crate::durations::durations;
+use crate::error::{Spot, malformed, show};
 use crate::footer;
+use crate::latin::decoded;
 use crate::names::{check_columns, distinct};
+use crate::note::{Done, Note};
 use crate::pages::Pages;
 use crate::reader::{Block, Source};
 use crate::records::trim;
@@ -75,6 +78,8 @@ pub(crate) struct Parquet {
     names: Vec<String>,
     /// How to interpret each column.
     meanings: Vec<Meaning>,
+    /// Which columns are durations, read as seconds.
+    durations: Vec<bool>,
     /// The next group of rows to open.
     group: usize,
     /// The selected columns of the open group, and the rows left in it.
@@ -107,10 +112,27 @@ impl Parquet {
                 "give a file with columns",
             ));
         }
+        let units = durations(file.metadata().file_metadata());
+        let unit = |column: &ColumnDescriptor| {
+            let plain = column.physical_type() == Type::INT64;
+            let unit = units.get(&column.path().string()).copied();
+            unit.filter(|_| plain && column.max_rep_level() == 0)
+        };
+        let durations: Vec<Option<f64>> = columns.clone().map(|c| unit(c)).collect();
+        let meanings = columns.clone().zip(&durations);
+        let meanings = meanings.map(|(column, duration)| match duration {
+            None => meaning(column),
+            Some(per_second) => Meaning {
+                kind: Kind::Number,
+                divisor: *per_second,
+                ..meaning(column)
+            },
+        });
         Ok(Parquet {
             path: path.into(),
             names: distinct(path, columns.clone().map(|c| c.path().string()).collect())?,
-            meanings: columns.map(|column| meaning(column)).collect(),
+            meanings: meanings.collect(),
+            durations: durations.iter().map(Option::is_some).collect(),
             file: Box::new(file),
             bytes: Box::new(move |start, length| again.get_bytes(start, length).ok()),
             end,
@@ -223,7 +245,11 @@ impl Source for Parquet {
                 let slots = out.values[start..].iter_mut().skip(j).step_by(k);
                 let values = match (column, &mut out.words[j]) {
                     (ColumnReader::ByteArrayColumnReader(column), Some(words)) => {
-                        let first = (out.first + start / k, self.next + read as u64 + 1);
+                        let place = Spot {
+                            file: out.file,
+                            position: Position::Row(self.next + read as u64 + 1),
+                        };
+                        let first = (out.first + start / k, place);
                         survive(|| texts(column, meaning.present, count, first, words))
                     }
                     (_, Some(words)) if meaning.kind == Kind::Date => {
@@ -269,8 +295,12 @@ impl Source for Parquet {
                 if matches!(column, ColumnReader::ByteArrayColumnReader(_)) {
                     let mut words = Words::default();
                     let of = &mut words;
+                    let start = Spot {
+                        file: 0,
+                        position: Position::Row(1),
+                    };
                     if let ColumnReader::ByteArrayColumnReader(column) = column {
-                        survive(|| texts(column, meaning.present, count, (0, 1), of))
+                        survive(|| texts(column, meaning.present, count, (0, start), of))
                             .map_err(|error| damaged(&self.path, &error))?;
                     }
                 } else if meaning.kind != Kind::Date {
@@ -283,6 +313,20 @@ impl Source for Parquet {
         }
         self.next += skipped;
         Ok(skipped)
+    }
+
+    fn notes(&self) -> Vec<Note> {
+        let columns = self.names.iter().zip(&self.durations);
+        let note = |name: &String| Note {
+            path: self.path.clone(),
+            done: Done::Durations {
+                column: name.clone(),
+            },
+        };
+        columns
+            .filter(|(_, is)| **is)
+            .map(|(name, _)| note(name))
+            .collect()
     }
 
     fn position(&self, row: usize) -> Position {
@@ -455,7 +499,7 @@ fn texts(
     column: &mut ColumnReaderImpl<ByteArrayType>,
     present: i16,
     count: usize,
-    first: (usize, u64),
+    first: (usize, Spot),
     words: &mut Words,
 ) -> std::result::Result<Vec<f64>, ParquetError> {
     let cells = cells(column, present, count)?.into_iter().enumerate();
@@ -463,8 +507,15 @@ fn texts(
         None => f64::NAN,
         Some(text) => {
             let content = trim(text.data(), Delimiter::Blanks);
-            let position = Position::Row(first.1 + row as u64);
-            words.value(first.0 + row, content, number(content), position)
+            let at = match first.1.position {
+                Position::Row(start) => Position::Row(start + row as u64),
+                other => other,
+            };
+            let spot = Spot {
+                position: at,
+                ..first.1
+            };
+            words.value(first.0 + row, &decoded(content), number(content), spot)
         }
     };
     Ok(cells.map(value).collect())

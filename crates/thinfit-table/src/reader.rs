@@ -2,10 +2,11 @@
 //! business of a [`Source`].
 
 use crate::dialect::SAMPLE;
-use crate::error::{Amount, check_memory, malformed, show, unread, useful};
+use crate::error::{Amount, Paths, Spot, check_memory, malformed, show, unread, useful};
 use crate::files::{Files, named};
 use crate::flaws::{Flaws, Gaps};
 use crate::kind::{Kind, kind};
+use crate::note::{Done, Note, Unusual};
 #[cfg(feature = "parquet")]
 use crate::parquet::Parquet;
 use crate::table::{Cells, RawTable, Table};
@@ -56,6 +57,8 @@ pub struct Options {
     pub array: Option<String>,
     /// The most bytes that the numbers of a table may take when it is read whole or unpacked; if none, any number.
     pub memory: Option<u64>,
+    /// Lines of a text, or rows of a sheet, to skip before anything is read.
+    pub skip_rows: u64,
 }
 
 /// Rows read from a file.
@@ -65,6 +68,10 @@ pub(crate) struct Block {
     pub values: Vec<f64>,
     /// The text of the columns that may hold some, by the place of the column in a row.
     pub words: Vec<Option<Words>>,
+    /// Cells in an unusual notation, by the place of the column in a row; they add up over blocks.
+    pub unusual: Vec<Unusual>,
+    /// The place of the file that is read among those of the table.
+    pub file: usize,
     /// The number of the first row, as the words count.
     pub first: usize,
     /// What is wrong with cells, whose values then mean nothing.
@@ -78,8 +85,19 @@ pub(crate) trait Source: Send {
     /// Appends at most `rows` rows of these columns, row by row, with NaN for a missing value. Returns the number of rows;
     /// fewer than asked for means that the file has ended. A flaw of a single cell or row goes to the block.
     fn read(&mut self, columns: &[usize], rows: usize, out: &mut Block) -> Result<usize>;
-    /// Where row `row` of the last block is in the file.
+    /// Where row `row` of the last block is in its file.
     fn position(&self, row: usize) -> Position;
+    /// The same, with the place of the file among those of the table.
+    fn spot(&self, row: usize) -> Spot {
+        Spot {
+            file: 0,
+            position: self.position(row),
+        }
+    }
+    /// What was done so far beyond reading cells.
+    fn notes(&self) -> Vec<Note> {
+        Vec::new()
+    }
     /// Passes over at most `rows` rows; returns their number, fewer only where the file has ended.
     fn skip(&mut self, columns: &[usize], rows: u64) -> Result<u64>;
     /// The number of rows, where the file says it.
@@ -154,7 +172,7 @@ fn streamed(path: &Path) -> Error {
 
 /// An open table: its column names are known, its rows not yet read.
 pub struct Reader {
-    path: PathBuf,
+    paths: Paths,
     source: Box<dyn Source>,
     missing: Missing,
     needed: bool,
@@ -198,14 +216,19 @@ impl Reader {
         }
         let first = paths[0].as_ref();
         if files.len() > 1 {
-            let source = Box::new(Files::open(files, options)?);
-            let shown = match paths.len() {
+            let source = Files::open(files, options)?;
+            let table = match paths.len() {
                 1 => first.to_owned(),
                 more => PathBuf::from(format!("{} and {} more", first.display(), more - 1)),
             };
-            return Ok(Reader::new((source, shown), options));
+            let files = source.shown().to_vec();
+            return Ok(Reader::new(
+                Box::new(source),
+                Paths { table, files },
+                options,
+            ));
         }
-        Ok(Reader::new(open_file(&files[0], options)?, options))
+        Ok(Reader::of_file(open_file(&files[0], options)?, options))
     }
 
     /// Opens a table in memory; errors call it `name`, whose extension counts.
@@ -214,13 +237,19 @@ impl Reader {
     /// As [`Reader::open`].
     pub fn from_bytes(name: &Path, bytes: Vec<u8>, options: &Options) -> Result<Self> {
         let opened = source(name, bytes, Rest::Nothing, options)?;
-        Ok(Reader::new(opened, options))
+        Ok(Reader::of_file(opened, options))
     }
 
-    /// A reader of a source that is shown as a path.
-    fn new((source, path): (Box<dyn Source>, PathBuf), options: &Options) -> Self {
+    /// A reader of a single file.
+    fn of_file((source, table): (Box<dyn Source>, PathBuf), options: &Options) -> Self {
+        let files = Vec::new();
+        Reader::new(source, Paths { table, files }, options)
+    }
+
+    /// A reader of a source.
+    fn new(source: Box<dyn Source>, paths: Paths, options: &Options) -> Self {
         Reader {
-            path,
+            paths,
             columns: (0..source.names().len()).collect(),
             places: source.names().iter().cloned().zip(0..).collect(),
             source,
@@ -247,7 +276,7 @@ impl Reader {
     pub fn column(&self, name: &str) -> Result<usize> {
         self.places.get(name).copied().ok_or_else(|| {
             Error::from(Problem::Column {
-                path: self.path.clone(),
+                path: self.paths.table.clone(),
                 name: show(name.as_bytes()),
                 hint: suggest(self.names(), name),
             })
@@ -263,6 +292,7 @@ impl Reader {
         assert!(!columns.is_empty() && distinct.len() == columns.len());
         assert!(columns.iter().all(|c| *c < self.names().len()));
         self.columns = columns.to_vec();
+        self.block.unusual.clear();
     }
 
     /// The selected columns, in this order, as indices into [`Reader::names`]; at first all of them.
@@ -293,11 +323,22 @@ impl Reader {
 
     /// Where the selected column `j` first holds `text` in the last block.
     pub fn place(&self, j: usize, text: &str) -> Option<Place> {
-        let position = self.block.words[j].as_ref()?.place(text)?;
-        Some(Place {
-            path: self.path.clone(),
-            position,
-        })
+        let spot = self.block.words[j].as_ref()?.place(text)?;
+        Some(self.paths.place(spot))
+    }
+
+    /// What was passed over or interpreted in the rows read so far, and above them.
+    pub fn notes(&self) -> Vec<Note> {
+        let mut notes = self.source.notes();
+        let used = |name: &String| self.columns.iter().any(|c| self.names()[*c] == *name);
+        notes.retain(|note| !matches!(&note.done, Done::Durations { column } if !used(column)));
+        let columns = self.block.unusual.iter().enumerate();
+        notes.extend(columns.filter_map(|(j, unusual)| {
+            let (spot, done) = unusual.done(self.name(j))?;
+            let path = self.paths.file(spot.file).to_owned();
+            Some(Note { path, done })
+        }));
+        notes
     }
 
     /// Rows left out so far because of missing values.
@@ -338,7 +379,7 @@ impl Reader {
             let values = self.block.values.iter().enumerate();
             for (at, _) in values.filter(|(_, value)| value.is_nan()) {
                 let (row, j) = (at / k, at % k);
-                gaps[j] = gaps[j].or_else(|| Some((m + row, self.source.position(row))));
+                gaps[j] = gaps[j].or_else(|| Some((m + row, self.source.spot(row))));
             }
             m += rows;
             let words = self.block.words.iter().flatten().map(Words::bytes);
@@ -365,7 +406,7 @@ impl Reader {
         for (j, words) in words.iter_mut().enumerate() {
             let column = x.col_as_slice_mut(j);
             if let Some(words) = words {
-                let none = words.forget_none(column);
+                let none = words.into_numbers(column, &mut self.block.unusual[j]);
                 gaps[j] = gaps[j].into_iter().chain(none).min_by_key(|(row, _)| *row);
                 if !words.levels.is_empty() {
                     words.encode(0, column.iter_mut(), |_| None);
@@ -374,7 +415,7 @@ impl Reader {
         }
         let names = self.columns.iter().map(|c| self.names()[*c].clone());
         Ok(RawTable {
-            path: self.path.clone(),
+            paths: self.paths.clone(),
             names: names.collect(),
             x,
             words,
@@ -420,7 +461,7 @@ impl Reader {
     /// Refuses a table of so many rows that takes too much memory.
     fn check_memory(&self, rows: u64, needed: Amount) -> Result<()> {
         let what = || format!("{rows} rows of {} columns take", self.columns.len());
-        check_memory(&self.path, what, needed, self.memory)
+        check_memory(&self.paths.table, what, needed, self.memory)
             .map_err(|error| useful(error, self.needed))
     }
 
@@ -428,7 +469,7 @@ impl Reader {
     fn check_unpacked(&self) -> Result<()> {
         let needed = Amount::About(self.source.unpacked(&self.columns));
         let what = || "unpacking its columns takes".to_owned();
-        check_memory(&self.path, what, needed, self.memory)
+        check_memory(&self.paths.table, what, needed, self.memory)
             .map_err(|error| useful(error, self.needed))
     }
 
@@ -436,6 +477,8 @@ impl Reader {
     fn start_block(&mut self) {
         let words = |c: &usize| self.admitted.contains(c).then(Words::default);
         self.block.words = self.columns.iter().map(words).collect();
+        let columns = self.columns.len();
+        self.block.unusual.resize_with(columns, Unusual::default);
         self.block.values.clear();
         self.block.first = 0;
     }
@@ -477,7 +520,7 @@ impl Reader {
         loop {
             for (row, values) in values.chunks(k).enumerate() {
                 let columns = (0..k).filter(|j| gap(*j, values[*j]));
-                gaps.count(columns, || self.source.position(row));
+                gaps.count(columns, || self.source.spot(row));
             }
             // Texts are of no use any more.
             self.start_block();
@@ -488,7 +531,7 @@ impl Reader {
         }
         let mut flaws = std::mem::take(&mut self.block.flaws);
         let name = |j: usize| self.name(j);
-        let error = gaps.into_error(&self.path, self.rows, name);
+        let error = gaps.into_error(&self.paths, self.rows, name);
         error.into_iter().for_each(|error| flaws.add(error));
         let error = flaws.into_error();
         Ok(error.map(|error| useful(error, self.needed)))
@@ -506,7 +549,7 @@ impl Reader {
             for (j, words) in words.iter_mut().enumerate() {
                 if let Some(words) = words {
                     let column = values[kept * k..].iter_mut().skip(j).step_by(k);
-                    words.encode(kept, column, |row| Some(self.source.position(row)));
+                    words.encode(kept, column, |row| Some(self.source.spot(row)));
                 }
             }
             if let Some(error) = self.survey(kept * k)? {
@@ -539,10 +582,7 @@ impl Reader {
 
     /// Where row `row` of the rows read last is; of a block from which no rows were dropped.
     pub fn place_of(&self, row: usize) -> Place {
-        Place {
-            path: self.path.clone(),
-            position: self.source.position(row),
-        }
+        self.paths.place(self.source.spot(row))
     }
 
     /// The error of an infinite value in the rows read last.
@@ -559,7 +599,7 @@ impl Reader {
     /// The error of a table without rows.
     fn no_rows(&self) -> Error {
         let remedy = "give a file with rows below the header";
-        malformed(&self.path, "rows", "none", remedy)
+        malformed(&self.paths.table, "rows", "none", remedy)
     }
 }
 
@@ -590,12 +630,21 @@ fn source(
     options: &Options,
 ) -> Result<(Box<dyn Source>, PathBuf)> {
     let array = options.array.as_deref();
+    let kind = kind(path, &head)?;
+    if options.skip_rows > 0 && !matches!(kind, Kind::Text | Kind::Xlsx) {
+        return Err(malformed(
+            path,
+            "a text or a sheet, of which rows can be skipped",
+            "another kind of file",
+            Remedy::SkipRows,
+        ));
+    }
     #[cfg_attr(
         any(not(feature = "excel"), target_arch = "wasm32"),
         expect(unused_mut)
     )]
     let mut shown = path.to_owned();
-    let source: Box<dyn Source> = match kind(path, &head)? {
+    let source: Box<dyn Source> = match kind {
         Kind::Text => {
             let rest = rest.stream(head.len());
             Box::new(Text::open(path, head, rest, options)?)

@@ -1,11 +1,13 @@
 //! Records: the lines of a text that hold fields, and the fields in them. A record spans several lines where a quoted
-//! field does. Nothing here knows about numbers.
+//! field does. Lines that start with `#` are comments above the names or the first row, and records below.
 
-use crate::error::{malformed, unread};
+use crate::error::unread;
+use crate::note::{Skipped, Why};
 use crate::{Delimiter, Error, Place, Position, Problem, Result};
 use memchr::{memchr, memchr_iter, memchr3};
 use std::borrow::Cow;
 use std::io::Read;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Bytes to read at a time.
@@ -26,11 +28,20 @@ pub(crate) struct Records {
     lines: u64,
     /// Bytes of blank lines and comments since the last record: a stream of them may have no end.
     skipped: usize,
+    /// Whether no record with several fields has come yet, so that lines that start with `#` are comments.
+    above: bool,
+    /// Whether the table has one column, so that a blank line is a missing value.
+    single: bool,
+    comments: Skipped,
+    blanks: Skipped,
+    /// Blank lines of a table of one column: those since the last record, and those that are rows since one more has come.
+    pending: Range<u64>,
+    owed: Range<u64>,
 }
 
 impl Records {
-    /// Records of `head`, followed by what is left in `input`.
-    pub fn new(path: &Path, head: Vec<u8>, input: Box<dyn Read + Send>) -> Self {
+    /// Records of `head`, followed by what is left in `input`; `lines` lines come before it.
+    pub fn new(path: &Path, head: Vec<u8>, input: Box<dyn Read + Send>, lines: u64) -> Self {
         let start = if head.starts_with(b"\xef\xbb\xbf") {
             3
         } else {
@@ -43,16 +54,43 @@ impl Records {
             end: head.len(),
             buffer: head,
             ended: false,
-            lines: 0,
+            lines,
             skipped: 0,
+            above: true,
+            single: false,
+            comments: Skipped::default(),
+            blanks: Skipped::default(),
+            pending: 0..0,
+            owed: 0..0,
         }
+    }
+
+    /// Says that the table has begun, and whether it has one column.
+    pub fn begin(&mut self, single: bool) {
+        (self.above, self.single) = (false, single);
+    }
+
+    /// Lines that held no record so far, and why.
+    pub fn passed_over(&self) -> [(Why, Skipped); 3] {
+        let mut end = Skipped::default();
+        if !self.pending.is_empty() {
+            end.count(self.pending.start, self.pending.end - self.pending.start);
+        }
+        [
+            (Why::Comment, self.comments),
+            (Why::Blank, self.blanks),
+            (Why::End, end),
+        ]
     }
 
     /// The next record without its line end, and the number of its first line.
     pub fn next(&mut self, delimiter: Delimiter) -> Result<Option<(u64, &[u8])>> {
         loop {
+            if let Some(line) = self.owed.next() {
+                return Ok(Some((line, &[])));
+            }
             let pending = &self.buffer[self.start..self.end];
-            let Some(length) = record_length(pending, delimiter) else {
+            let Some(length) = record_length(pending, delimiter, self.above) else {
                 if self.ended && pending.is_empty() {
                     return Ok(None);
                 }
@@ -60,10 +98,37 @@ impl Records {
                 continue;
             };
             let (record, line) = (self.start..self.start + length, self.lines + 1);
+            let content = trim(&self.buffer[record.clone()], delimiter);
+            let (blank, comment) = (content.is_empty(), self.above && is_comment(content));
+            if !blank && !comment {
+                let blanks = std::mem::take(&mut self.pending);
+                if self.single && !blanks.is_empty() {
+                    // The record is found again behind them.
+                    self.owed = blanks;
+                    continue;
+                }
+                if !blanks.is_empty() {
+                    self.blanks.count(blanks.start, blanks.end - blanks.start);
+                }
+            }
             self.start += length + 1;
             self.lines += 1 + memchr_iter(b'\n', &self.buffer[record.clone()]).count() as u64;
-            if holds_fields(&self.buffer[record.clone()], delimiter) {
+            if comment {
+                self.comments.count(line, 1);
+            } else if blank && self.above {
+                self.blanks.count(line, 1);
+            } else if blank {
+                let first = match self.pending.is_empty() {
+                    true => line,
+                    false => self.pending.start,
+                };
+                self.pending = first..line + 1;
+            } else {
                 self.skipped = 0;
+                if self.above {
+                    let fields = Fields::new(&self.buffer[record.clone()], delimiter);
+                    self.above = fields.filter(|field| !field.is_empty()).nth(1).is_none();
+                }
                 return Ok(Some((line, &self.buffer[record])));
             }
             self.skipped += length + 1;
@@ -128,10 +193,12 @@ impl Records {
     }
 }
 
-/// The length of the first record of `bytes`, without its line end; none if it does not end in them.
-fn record_length(bytes: &[u8], delimiter: Delimiter) -> Option<usize> {
+/// The length of the first record of `bytes`, without its line end; none if it does not end in them. A quote in a comment
+/// `above` the table opens no field.
+fn record_length(bytes: &[u8], delimiter: Delimiter, above: bool) -> Option<usize> {
     let line = memchr(b'\n', bytes)?;
-    if memchr(b'"', &bytes[..line]).is_none() || !holds_fields(&bytes[..line], delimiter) {
+    let comment = || above && is_comment(trim(&bytes[..line], delimiter));
+    if memchr(b'"', &bytes[..line]).is_none() || comment() {
         return Some(line);
     }
     let mut at = 0;
@@ -162,10 +229,9 @@ fn field_length(bytes: &[u8], delimiter: Delimiter) -> Option<usize> {
     Some(at + memchr3(one, other, b'\n', &bytes[at..])?)
 }
 
-/// Whether a line is neither blank nor a comment. A leading `#N/A` is a missing value.
-fn holds_fields(line: &[u8], delimiter: Delimiter) -> bool {
-    let line = trim(line, delimiter);
-    !line.is_empty() && (line[0] != b'#' || line.starts_with(b"#N/A"))
+/// Whether a trimmed line is a comment, as far as comments go. A leading `#N/A` is a missing value.
+fn is_comment(line: &[u8]) -> bool {
+    line.starts_with(b"#") && !line.starts_with(b"#N/A")
 }
 
 /// `bytes` without the blanks around them.
@@ -246,14 +312,31 @@ pub(crate) fn unquote(field: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// The content of a field as text.
-pub(crate) fn utf8(path: &Path, field: &[u8]) -> Result<String> {
-    String::from_utf8(unquote(field).into_owned()).map_err(|_| {
-        malformed(
-            path,
-            "text in UTF-8",
-            format!("the name `{}`", crate::error::show(field)),
-            "save it as UTF-8, for instance with `iconv -f latin1 -t utf-8`",
-        )
-    })
+/// The line, counted from 0, on which a stray quote of a record opens, as far as one can tell: the field goes over several
+/// lines, each of which would be a row of `width` fields without its quotes. `is_number` tells fields that are numbers.
+pub(crate) fn stray_quote(
+    record: &[u8],
+    delimiter: Delimiter,
+    width: usize,
+    is_number: impl Fn(&[u8]) -> bool,
+) -> Option<u64> {
+    memchr(b'\n', record)?;
+    let lines: Vec<&[u8]> = record.split(|b| *b == b'\n').collect();
+    // Whether a line would be a row, and whether it has numbers.
+    let row = |line: &[u8]| {
+        let line: Vec<u8> = line.iter().copied().filter(|b| *b != b'"').collect();
+        let fields: Vec<&[u8]> = Fields::new(&line, delimiter).collect();
+        let mut present = fields.iter().filter(|field| !field.is_empty());
+        (fields.len() >= width, present.any(|field| is_number(field)))
+    };
+    let mut line = 0;
+    for field in Fields::new(record, delimiter) {
+        let breaks = memchr_iter(b'\n', field).count();
+        let swallowed = &lines[line + 1..=line + breaks];
+        if breaks > 0 && row(lines[line]).0 && swallowed.iter().all(|l| row(l) == (true, true)) {
+            return Some(line as u64);
+        }
+        line += breaks;
+    }
+    None
 }

@@ -1,13 +1,19 @@
 //! A sheet of a workbook as a source of rows: where its table begins, its names, and its cells as numbers and words.
 
-use crate::error::{malformed, not_a_number, show};
+use crate::error::{Spot, malformed, not_a_number, show};
+use crate::layout::{Field, Layout};
 use crate::names::distinct;
+use crate::note::{Done, Note, Skipped, Why};
 use crate::reader::{Block, Seekable, Source};
 use crate::text::number_in;
+use crate::units::unit;
 use crate::words::cell_value;
 use crate::workbook::{Content, Row, Workbook};
 use crate::{Error, Options, Place, Position, Problem, Remedy, Result};
 use std::path::{Path, PathBuf};
+
+/// Rows from which to detect the layout.
+const ROWS: usize = 100;
 
 /// A sheet in memory.
 pub(crate) struct Sheet {
@@ -19,6 +25,8 @@ pub(crate) struct Sheet {
     rows: Vec<Row>,
     /// Whether numbers that are text have a decimal comma.
     decimal_comma: bool,
+    /// What was done beyond reading cells.
+    done: Vec<Done>,
     /// The next row to read, and the first of the last block.
     next: usize,
     first: usize,
@@ -28,12 +36,31 @@ impl Sheet {
     /// Reads the sheet that the options name.
     pub fn open(path: &Path, input: Box<dyn Seekable>, options: &Options) -> Result<Self> {
         let book = Workbook::open(path, input, options.memory)?;
-        let (name, mut rows) = book.rows(path, options.sheet.as_deref())?;
-        let shown = PathBuf::from(format!("{}, {}", path.display(), show(name.as_bytes())));
-        let columns = rows.iter().flat_map(|row| &row.cells);
-        let (left, right) = columns.fold((u32::MAX, 0), |(left, right), (column, _)| {
-            (left.min(*column), right.max(*column))
-        });
+        let sheet = book.rows(path, options.sheet.as_deref())?;
+        let (mut rows, mut done) = (sheet.rows, Vec::new());
+        let shown = PathBuf::from(format!(
+            "{}, {}",
+            path.display(),
+            show(sheet.name.as_bytes())
+        ));
+        if !sheet.hidden.is_empty() {
+            done.push(Done::Sheet {
+                taken: sheet.name,
+                hidden: sheet.hidden,
+            });
+        }
+        let mut skip = |rows: &mut Vec<Row>, why: Why, count: usize| {
+            let mut skipped = Skipped::default();
+            for row in rows.drain(..count) {
+                skipped.count(row.number, 1);
+            }
+            done.extend(skipped.done(why, Position::Row));
+        };
+        let asked = rows.partition_point(|row| row.number <= options.skip_rows);
+        skip(&mut rows, Why::Asked, asked);
+        let fields = fields(&rows, bounds(&rows), options.decimal_comma);
+        let layout = Layout::of(&shown, &fields, options.header)?;
+        skip(&mut rows, Why::Title, layout.titles);
         if rows.is_empty() {
             return Err(malformed(
                 &shown,
@@ -42,54 +69,97 @@ impl Sheet {
                 Remedy::Sheet,
             ));
         }
+        let (left, right) = bounds(&rows);
         let width = (right - left) as usize + 1;
-        let mut names = vec![String::new(); width];
-        if has_names(&shown, &rows, options)? {
-            for (column, content) in rows.remove(0).cells {
-                names[(column - left) as usize] = match content {
+        let texts = |row: Row| -> Result<Vec<String>> {
+            let mut texts = vec![String::new(); width];
+            for (column, content) in row.cells {
+                texts[(column - left) as usize] = match content {
                     Content::Number(value) => value.to_string(),
                     Content::Text(text) | Content::Error(text) => text,
+                    Content::Unsaved => {
+                        let position = Position::Cell(row.number, column);
+                        return Err(unsaved(&shown, position, None));
+                    }
                 };
             }
+            Ok(texts)
+        };
+        let mut names = vec![String::new(); width];
+        if layout.header {
+            names = texts(rows.remove(0))?;
+        }
+        let names = distinct(&shown, names)?;
+        if layout.units {
+            let row = rows.remove(0);
+            let position = Position::Row(row.number);
+            let units = names.iter().cloned().zip(texts(row)?);
+            let units = units.filter(|(_, text)| !text.is_empty());
+            done.push(Done::Units {
+                position,
+                units: units
+                    .map(|(name, text)| (name, unit(&text).to_owned()))
+                    .collect(),
+            });
         }
         Ok(Sheet {
-            names: distinct(&shown, names)?,
+            names,
             path: shown,
             left,
             rows,
             decimal_comma: options.decimal_comma,
+            done,
             next: 0,
             first: 0,
         })
     }
 }
 
-/// Whether the first row holds names: if it is said so, or if it holds texts alone, or one above a number.
-fn has_names(path: &Path, rows: &[Row], options: &Options) -> Result<bool> {
-    if let Some(said) = options.header {
-        return Ok(said);
-    }
-    let is_text = |content: &Content| match content {
-        Content::Text(text) => number_in(text.as_bytes(), options.decimal_comma).is_none(),
-        _ => false,
+/// The first and the last column with a cell; the first is larger if there are none.
+fn bounds(rows: &[Row]) -> (u32, u32) {
+    let cells = rows.iter().flat_map(|row| &row.cells);
+    cells.fold((u32::MAX, 0), |(left, right), (column, _)| {
+        (left.min(*column), right.max(*column))
+    })
+}
+
+/// The kinds of the cells of the first rows, between these columns.
+fn fields(rows: &[Row], (left, right): (u32, u32), decimal_comma: bool) -> Vec<Vec<Field>> {
+    let kind = |content: &Content| match content {
+        Content::Text(text) => Field::of(text, number_in(text.as_bytes(), decimal_comma)),
+        Content::Number(_) | Content::Error(_) | Content::Unsaved => Field::Number,
     };
-    let texts = rows[0].cells.iter().filter(|(_, content)| is_text(content));
-    let texts: Vec<u32> = texts.map(|(column, _)| *column).collect();
-    let above_number = |column: &u32| {
-        let next = rows.get(1).map(|row| &row.cells);
-        let below = next.into_iter().flatten().find(|(at, _)| at == column);
-        below.is_some_and(|(_, content)| !is_text(content))
+    let record = |row: &Row| {
+        let mut fields = vec![Field::Missing; (right - left) as usize + 1];
+        for (column, content) in &row.cells {
+            fields[(column - left) as usize] = kind(content);
+        }
+        fields
     };
-    match texts.len() {
-        0 => Ok(false),
-        count if count == rows[0].cells.len() || texts.iter().any(above_number) => Ok(true),
-        _ => Err(malformed(
-            path,
-            "names or numbers in the first row",
-            "both",
-            Remedy::Header,
-        )),
-    }
+    rows.iter().take(ROWS).map(record).collect()
+}
+
+/// The error of a formula whose value was not saved, in a column of this name.
+fn unsaved(path: &Path, position: Position, name: Option<&str>) -> Error {
+    let place = Place {
+        path: path.to_owned(),
+        position,
+    };
+    let found = "a formula without a saved value";
+    let problem = match name {
+        None => Problem::Row {
+            place,
+            expected: "a name".into(),
+            found: found.into(),
+        },
+        Some(name) => Problem::Value {
+            place,
+            column: show(name.as_bytes()),
+            flaw: format!("is {found}"),
+        },
+    };
+    Error::from(problem)
+        .or("open the file in a spreadsheet program and save it, or write the value into the cell")
 }
 
 impl Source for Sheet {
@@ -114,14 +184,23 @@ impl Source for Sheet {
                     None => f64::NAN,
                     Some(Content::Number(value)) => *value,
                     Some(Content::Text(text)) => {
-                        let (content, words) = (text.as_bytes(), &mut out.words[slot]);
-                        let found = number_in(content, self.decimal_comma);
-                        let value = cell_value(words, number, content, found, position);
+                        let kinds = (&mut out.words[slot], &mut out.unusual[slot]);
+                        let found = number_in(text.as_bytes(), self.decimal_comma);
+                        let spot = Spot {
+                            file: out.file,
+                            position,
+                        };
+                        let value = cell_value(kinds, number, text, found, spot);
                         value.unwrap_or_else(|| {
-                            let flaw = not_a_number(place(), &self.names[*j], content);
+                            let flaw = not_a_number(place(), &self.names[*j], text.as_bytes());
                             out.flaws.add(flaw);
                             0.0
                         })
+                    }
+                    Some(Content::Unsaved) => {
+                        let flaw = unsaved(&self.path, position, Some(&self.names[*j]));
+                        out.flaws.add(flaw);
+                        0.0
                     }
                     Some(Content::Error(error)) => {
                         let flaw = Error::from(Problem::Value {
@@ -139,6 +218,14 @@ impl Source for Sheet {
             self.next += 1;
         }
         Ok(self.next - self.first)
+    }
+
+    fn notes(&self) -> Vec<Note> {
+        let note = |done: &Done| Note {
+            path: self.path.clone(),
+            done: done.clone(),
+        };
+        self.done.iter().map(note).collect()
     }
 
     fn position(&self, row: usize) -> Position {

@@ -1,12 +1,11 @@
 //! A table in memory: first as it is in the file, with gaps and text, then complete.
 
-use crate::error::{malformed, not_a_number, show, useful, without};
+use crate::error::{Paths, Spot, malformed, not_a_number, show, useful, without};
 use crate::flaws::{Flaws, Gaps};
 use crate::words::Words;
 use crate::{Error, Missing, Place, Position, Problem, Remedy, Result};
 use faer::Mat;
-use std::path::PathBuf;
-use thinfit_text::list;
+use thinfit_text::{list, unusual_number};
 
 /// The cells of a column (m).
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +48,7 @@ pub struct Table {
     pub rows: Vec<usize>,
     /// Rows left out because of missing values.
     pub dropped: usize,
-    path: PathBuf,
+    paths: Paths,
     words: Vec<Option<Words>>,
 }
 
@@ -61,22 +60,21 @@ impl Table {
 
     /// Where column `j` first holds `text`, if it was found as text.
     pub fn place(&self, j: usize, text: &str) -> Option<Place> {
-        let position = self.words[j].as_ref()?.place(text)?;
-        let path = self.path.clone();
-        Some(Place { path, position })
+        let spot = self.words[j].as_ref()?.place(text)?;
+        Some(self.paths.place(spot))
     }
 }
 
 /// A table as it is in its file: a missing value is NaN.
 #[derive(Debug)]
 pub struct RawTable {
-    pub(crate) path: PathBuf,
+    pub(crate) paths: Paths,
     pub(crate) names: Vec<String>,
     pub(crate) x: Mat<f64>,
     /// The text of each column that may hold some.
     pub(crate) words: Vec<Option<Words>>,
     /// The first row of each column in which it is missing.
-    pub(crate) gaps: Vec<Option<(usize, Position)>>,
+    pub(crate) gaps: Vec<Option<(usize, Spot)>>,
     pub(crate) missing: Missing,
     pub(crate) needed: bool,
     /// Columns that may have no gaps, whatever becomes of those of others.
@@ -100,10 +98,14 @@ impl RawTable {
                 continue;
             };
             let name = &self.names[*j];
-            let texts: Vec<(&str, Position)> = words.texts().collect();
+            let texts: Vec<(&str, Spot)> = words.texts().collect();
+            // A number in an unusual notation is no flaw beside one.
+            let unusual = |text: &str| unusual_number(text).is_some();
+            let readable = texts.iter().all(|(text, _)| unusual(text));
             let mut flaws = texts
                 .iter()
-                .map(|(text, position)| not_a_number(self.at(*position), name, text.as_bytes()));
+                .filter(|(text, _)| readable || !unusual(text))
+                .map(|(text, spot)| not_a_number(self.paths.place(*spot), name, text.as_bytes()));
             let first = flaws.next();
             let comma = |error: &Error| error.remedies.contains(&Remedy::DecimalComma);
             let classes = self.measured.contains(j)
@@ -117,9 +119,13 @@ impl RawTable {
                     true => "dates or times".into(),
                     false => format!("{}{more}", list(shown)),
                 };
-                let position = texts.first().map_or(Position::Row(1), |text| text.1);
+                let start = Spot {
+                    file: 0,
+                    position: Position::Row(1),
+                };
+                let spot = texts.first().map_or(start, |text| text.1);
                 let error = Error::from(Problem::Text {
-                    place: self.at(position),
+                    place: self.paths.place(spot),
                     column: show(name.as_bytes()),
                     examples,
                 });
@@ -163,7 +169,7 @@ impl RawTable {
             x,
             rows,
             dropped,
-            path: self.path,
+            paths: self.paths,
             words,
         })
     }
@@ -178,10 +184,11 @@ impl RawTable {
             let first = first.min_by_key(|(row, _)| *row).map(|(_, at)| at);
             for row in 0..self.x.nrows() {
                 let gappy = (0..columns.len()).filter(|j| self.x[(row, columns[*j])].is_nan());
-                gaps.count(gappy, || first.unwrap_or(Position::Row(row as u64 + 1)));
+                let position = Position::Row(row as u64 + 1);
+                gaps.count(gappy, || first.unwrap_or(Spot { file: 0, position }));
             }
             let name = |j: usize| self.names[columns[j]].as_str();
-            let error = gaps.into_error(&self.path, self.x.nrows(), name);
+            let error = gaps.into_error(&self.paths, self.x.nrows(), name);
             error.into_iter().for_each(|error| flaws.add(error));
         }
         let measured = self.measured.iter();
@@ -211,18 +218,11 @@ impl RawTable {
     /// The error of a table of which no rows are left.
     fn no_rows(&self, dropped: usize) -> Error {
         let found = format!("a missing value in each of {dropped}");
-        let error = malformed(&self.path, "rows", found, "give complete rows");
+        let error = malformed(&self.paths.table, "rows", found, "give complete rows");
         useful(
             error.or(Remedy::FewerColumns).or(Remedy::FillMeans),
             self.needed,
         )
-    }
-
-    fn at(&self, position: Position) -> Place {
-        Place {
-            path: self.path.clone(),
-            position,
-        }
     }
 }
 

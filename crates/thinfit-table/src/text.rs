@@ -1,12 +1,17 @@
 //! Text as a source of rows: turns fields into numbers, and what is not a number into an error with its line.
 
 use crate::dialect::{Dialect, SAMPLE};
-use crate::error::{malformed, not_a_number};
+use crate::error::{Spot, malformed, not_a_number, unread};
+use crate::latin::decoded;
 use crate::names::distinct;
+use crate::note::{Done, Note, Skipped, Why};
 use crate::reader::{Block, Source};
-use crate::records::{Fields, Records, trim, unquote, utf8};
-use crate::words::{Words, cell_value};
+use crate::records::{Fields, Records, stray_quote, trim, unquote};
+use crate::units::unit;
+use crate::words::cell_value;
 use crate::{Delimiter, Error, Options, Place, Position, Problem, Remedy, Result};
+use memchr::memchr;
+use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
 
@@ -24,6 +29,13 @@ pub(crate) struct Text {
     pending: Option<(u64, Vec<u8>)>,
     /// Lines of the rows of the last block.
     lines: Vec<u64>,
+    /// Lines skipped since the options say so, and those of a title.
+    asked: Skipped,
+    titles: Skipped,
+    /// The line of the units, and the unit of each column.
+    units: Option<(u64, Vec<String>)>,
+    /// The first line with text that is not UTF-8.
+    latin: Option<u64>,
 }
 
 impl Text {
@@ -31,12 +43,28 @@ impl Text {
     pub fn open(
         path: &Path,
         head: Vec<u8>,
-        input: Box<dyn Read + Send>,
+        mut input: Box<dyn Read + Send>,
         options: &Options,
     ) -> Result<Self> {
-        let dialect = Dialect::detect(path, &head[..head.len().min(SAMPLE)], options)?;
-        let mut records = Records::new(path, head, input);
-        let Some((first, record)) = records.next(dialect.delimiter)? else {
+        let mut asked = Skipped::default();
+        let head = match options.skip_rows {
+            0 => head,
+            lines => {
+                asked.count(1, lines);
+                below(path, head, &mut input, lines)?
+            }
+        };
+        let sample = &head[..head.len().min(SAMPLE)];
+        let (dialect, layout) = Dialect::detect(path, sample, options)?;
+        let delimiter = dialect.delimiter;
+        let mut records = Records::new(path, head, input, options.skip_rows);
+        let (mut titles, mut latin) = (Skipped::default(), None);
+        for _ in 0..layout.titles {
+            if let Some((line, _)) = records.next(delimiter)? {
+                titles.count(line, 1);
+            }
+        }
+        let Some((first, record)) = records.next(delimiter)? else {
             return Err(malformed(
                 path,
                 "a table",
@@ -44,14 +72,36 @@ impl Text {
                 "give a file with rows",
             ));
         };
-        let fields = Fields::new(record, dialect.delimiter);
-        let (names, pending) = if dialect.header {
-            let names: Result<Vec<_>> = fields.map(|field| utf8(path, field)).collect();
-            (distinct(path, names?)?, None)
+        let fields: Vec<&[u8]> = Fields::new(record, delimiter).collect();
+        let width = fields.len();
+        let (names, pending) = if layout.header {
+            if let Some(opened) = stray_quote(record, delimiter, width, |f| is_value(&dialect, f)) {
+                let place = Place {
+                    path: path.to_owned(),
+                    position: Position::Line(first + opened),
+                };
+                return Err(stray(place));
+            }
+            let names = texts(&fields);
+            latin = (!is_utf8(record)).then_some(first);
+            let names = names.into_iter().map(Cow::into_owned).collect();
+            (distinct(path, names)?, None)
         } else {
-            let names = fields.map(|_| String::new()).collect();
+            let names = vec![String::new(); width];
             (distinct(path, names)?, Some((first, record.to_vec())))
         };
+        records.begin(width == 1);
+        let mut units = None;
+        if layout.units
+            && let Some((line, record)) = records.next(delimiter)?
+        {
+            let fields: Vec<&[u8]> = Fields::new(record, delimiter).collect();
+            let of_columns = texts(&fields)
+                .into_iter()
+                .map(|text| unit(&text).to_owned());
+            units = Some((line, of_columns.collect()));
+            latin = latin.or((!is_utf8(record)).then_some(line));
+        }
         Ok(Text {
             records,
             dialect,
@@ -59,8 +109,59 @@ impl Text {
             first_line: first,
             pending,
             lines: Vec::new(),
+            asked,
+            titles,
+            units,
+            latin,
         })
     }
+}
+
+/// What follows the first `lines` lines of `head` and `input`: enough to detect the dialect from, the rest of which is left in `input`.
+fn below(
+    path: &Path,
+    mut head: Vec<u8>,
+    input: &mut Box<dyn Read + Send>,
+    lines: u64,
+) -> Result<Vec<u8>> {
+    let mut more = |head: &mut Vec<u8>, count: usize| {
+        let read = input.take(count as u64).read_to_end(head);
+        read.map_err(|error| unread(path, error))
+    };
+    for skipped in 0..lines {
+        while memchr(b'\n', &head).is_none() {
+            // Of a long line nothing need be kept.
+            head.clear();
+            if more(&mut head, SAMPLE)? == 0 {
+                let expected = format!("more than the {lines} lines to skip");
+                let advice = "skip fewer lines";
+                return Err(malformed(path, expected, skipped.to_string(), advice));
+            }
+        }
+        let line = memchr(b'\n', &head).map_or(head.len(), |end| end + 1);
+        head.drain(..line);
+    }
+    let missing = SAMPLE.saturating_sub(head.len());
+    more(&mut head, missing)?;
+    Ok(head)
+}
+
+/// The texts of fields without their quotes.
+fn texts<'a>(fields: &[&'a [u8]]) -> Vec<Cow<'a, str>> {
+    let text = |field: &&'a [u8]| match unquote(field) {
+        Cow::Borrowed(content) => decoded(content),
+        Cow::Owned(content) => Cow::Owned(decoded(&content).into_owned()),
+    };
+    fields.iter().map(text).collect()
+}
+
+fn is_utf8(record: &[u8]) -> bool {
+    str::from_utf8(record).is_ok()
+}
+
+/// Whether a field is a number that is not missing.
+fn is_value(dialect: &Dialect, field: &[u8]) -> bool {
+    dialect.number(field).is_some_and(|value| !value.is_nan())
 }
 
 impl Source for Text {
@@ -83,23 +184,52 @@ impl Source for Text {
                     None => break,
                 },
             };
-            let (start, position) = (out.values.len(), Position::Line(line));
+            let start = out.values.len();
             out.values.resize(start + columns.len(), 0.0);
             let row = Row {
                 number: out.first + start / columns.len(),
-                position,
-                values: &mut out.values[start..],
-                words: &mut out.words,
+                line,
+                start,
             };
-            for flaw in parse(record, &self.dialect, &slots, row) {
-                let path = self.records.path.clone();
-                let place = Place { path, position };
+            let (flaws, latin) = parse(record, &self.dialect, &slots, row, out);
+            if latin {
+                self.latin = self.latin.or(Some(line));
+            }
+            for flaw in flaws {
                 out.flaws
-                    .add(flaw.explain(place, &self.names, self.first_line));
+                    .add(flaw.explain(&self.records.path, line, &self.names, self.first_line));
             }
             self.lines.push(line);
         }
         Ok(self.lines.len())
+    }
+
+    fn notes(&self) -> Vec<Note> {
+        let mut done = Vec::new();
+        let mut skipped = vec![(Why::Asked, self.asked), (Why::Title, self.titles)];
+        skipped.extend(self.records.passed_over());
+        for (why, lines) in skipped {
+            done.extend(lines.done(why, Position::Line));
+        }
+        if let Some((line, units)) = &self.units {
+            let units = self.names.iter().zip(units);
+            let units = units.filter(|(_, unit)| !unit.is_empty());
+            done.push(Done::Units {
+                position: Position::Line(*line),
+                units: units
+                    .map(|(name, unit)| (name.clone(), unit.clone()))
+                    .collect(),
+            });
+        }
+        done.extend(self.latin.map(|line| Done::Windows1252 {
+            first: Position::Line(line),
+        }));
+        let path = &self.records.path;
+        let note = |done| Note {
+            path: path.clone(),
+            done,
+        };
+        done.into_iter().map(note).collect()
     }
 
     fn position(&self, row: usize) -> Position {
@@ -127,38 +257,82 @@ impl Source for Text {
     }
 }
 
-/// Where the fields of a record go.
-struct Row<'a> {
+/// A record among the rows of a block.
+struct Row {
+    /// The number of the row, as words count.
     number: usize,
-    position: Position,
-    values: &'a mut [f64],
-    words: &'a mut [Option<Words>],
+    /// Its first line.
+    line: u64,
+    /// Where its values begin.
+    start: usize,
 }
 
-/// Writes the fields of a record to their slots; fields without one are ignored. Returns what is wrong with them.
-fn parse(record: &[u8], dialect: &Dialect, slots: &[Option<usize>], row: Row<'_>) -> Vec<Flaw> {
-    let (mut count, mut flaws) = (0, Vec::new());
+/// Writes the fields of a record to their slots; fields without one are ignored. Returns what is wrong with them, and whether there is
+/// text that is not UTF-8.
+fn parse(
+    record: &[u8],
+    dialect: &Dialect,
+    slots: &[Option<usize>],
+    row: Row,
+    out: &mut Block,
+) -> (Vec<Flaw>, bool) {
+    let (mut count, mut flaws, mut latin) = (0, Vec::new(), false);
+    let spot = Spot {
+        file: out.file,
+        position: Position::Line(row.line),
+    };
     for field in Fields::new(record, dialect.delimiter) {
         if let Some(Some(slot)) = slots.get(count) {
             let number = dialect.number(field);
-            let content = unquote(field);
-            let content = trim(&content, Delimiter::Blanks);
-            let words = &mut row.words[*slot];
-            let value = cell_value(words, row.number, content, number, row.position);
-            row.values[*slot] = value.unwrap_or_else(|| {
-                flaws.push(Flaw::NotANumber {
-                    column: count,
-                    text: unquote(field).into(),
-                });
-                0.0
+            let plain = number.filter(|value| !value.is_nan());
+            out.values[row.start + slot] = plain.unwrap_or_else(|| {
+                let content = unquote(field);
+                let text = decoded(trim(&content, Delimiter::Blanks));
+                latin |= !is_utf8(&content);
+                let text = match dialect.decimal_comma && number.is_none() {
+                    true => pointed(&text),
+                    false => text,
+                };
+                let kinds = (&mut out.words[*slot], &mut out.unusual[*slot]);
+                let value = cell_value(kinds, row.number, &text, number, spot);
+                value.unwrap_or_else(|| {
+                    flaws.push(Flaw::NotANumber {
+                        column: count,
+                        text: unquote(field).into(),
+                    });
+                    0.0
+                })
             });
         }
         count += 1;
     }
+    if let Some(line) = stray_quote(record, dialect.delimiter, slots.len(), |field| {
+        is_value(dialect, field)
+    }) {
+        return (vec![Flaw::StrayQuote { line }], latin);
+    }
     // Fields of another number may be in the wrong columns.
     match count == slots.len() {
-        true => flaws,
-        false => vec![Flaw::Ragged { fields: count }],
+        true => (flaws, latin),
+        false => {
+            let comment = record.starts_with(b"#");
+            (
+                vec![Flaw::Ragged {
+                    fields: count,
+                    comment,
+                }],
+                latin,
+            )
+        }
+    }
+}
+
+/// A number in an unusual notation with a point for its decimal comma; other text as it is.
+fn pointed(text: &str) -> Cow<'_, str> {
+    let pointed = text.replace(',', ".");
+    match thinfit_text::unusual_number(&pointed) {
+        Some(_) => Cow::Owned(pointed),
+        None => Cow::Owned(text.to_owned()),
     }
 }
 
@@ -192,20 +366,43 @@ pub(crate) fn number_in(field: &[u8], decimal_comma: bool) -> Option<f64> {
 /// What is wrong with a record.
 enum Flaw {
     NotANumber { column: usize, text: Vec<u8> },
-    Ragged { fields: usize },
+    Ragged { fields: usize, comment: bool },
+    StrayQuote { line: u64 },
 }
 
 impl Flaw {
-    fn explain(self, place: Place, names: &[String], first_line: u64) -> Error {
+    /// The error of a record that begins in `line`.
+    fn explain(self, path: &Path, line: u64, names: &[String], first_line: u64) -> Error {
+        let place = |line: u64| Place {
+            path: path.to_owned(),
+            position: Position::Line(line),
+        };
         match self {
-            Flaw::Ragged { fields } => Error::from(Problem::Row {
-                place,
-                expected: format!("{} fields as in line {first_line}", names.len()),
-                found: fields.to_string(),
-            })
-            .or("complete or remove the line")
-            .or(Remedy::Delimiter),
-            Flaw::NotANumber { column, text } => not_a_number(place, &names[column], &text),
+            Flaw::Ragged { fields, comment } => {
+                let error = Error::from(Problem::Row {
+                    place: place(line),
+                    expected: format!("{} fields as in line {first_line}", names.len()),
+                    found: fields.to_string(),
+                });
+                match comment {
+                    true => error.or("remove the comment: below the names, # is data"),
+                    false => error
+                        .or("complete or remove the line")
+                        .or(Remedy::Delimiter),
+                }
+            }
+            Flaw::NotANumber { column, text } => not_a_number(place(line), &names[column], &text),
+            Flaw::StrayQuote { line: opened } => stray(place(line + opened)),
         }
     }
+}
+
+/// The error of a quote that opens at `place` and swallows rows.
+fn stray(place: Place) -> Error {
+    Error::from(Problem::Row {
+        place,
+        expected: "a quoted field that ends in its row".into(),
+        found: "a quote that takes in the lines below, which look like rows".into(),
+    })
+    .or("close or remove the quote")
 }

@@ -1,8 +1,10 @@
 //! Words: the cells of a column that are text. They are kept apart from the numbers, so that a column of numbers costs
 //! nothing, and become codes, the indices of different texts, once it is known that the column is not one of numbers.
 
-use crate::Position;
+use crate::error::Spot;
+use crate::note::Unusual;
 use std::collections::HashMap;
+use thinfit_text::unusual_number;
 
 /// A missing value in a column of numbers, but a word like any other among words.
 const NONE: &str = "none";
@@ -13,7 +15,7 @@ pub(crate) struct Words {
     /// Different texts.
     pub levels: Vec<String>,
     /// Where each of them is first, if it was found as text.
-    places: Vec<Option<Position>>,
+    places: Vec<Option<Spot>>,
     index: HashMap<String, usize>,
     /// Row and level of each cell that is text and has no code yet, in the order of rows.
     cells: Vec<(usize, usize)>,
@@ -24,35 +26,29 @@ pub(crate) struct Words {
 }
 
 /// The value of a cell of `row` that is this text, whose `number` it may be, in a column that may hold `words`; none if it is not
-/// a number where one is needed.
+/// a number where one is needed, in an `unusual` notation either.
 pub(crate) fn cell_value(
-    words: &mut Option<Words>,
+    (words, unusual): (&mut Option<Words>, &mut Unusual),
     row: usize,
-    content: &[u8],
+    content: &str,
     number: Option<f64>,
-    position: Position,
+    spot: Spot,
 ) -> Option<f64> {
     match (number, words) {
         (Some(value), words) if words.is_none() || !value.is_nan() => Some(value),
-        (number, Some(words)) => Some(words.value(row, content, number, position)),
-        (_, None) => None,
+        (number, Some(words)) => Some(words.value(row, content, number, spot)),
+        (_, None) => unusual.number(content, spot),
     }
 }
 
 impl Words {
     /// What stands for the cell of `row` among numbers: its `number`, if it is one, NaN if it is missing, and 0 for a text,
     /// which is remembered.
-    pub fn value(
-        &mut self,
-        row: usize,
-        content: &[u8],
-        number: Option<f64>,
-        position: Position,
-    ) -> f64 {
+    pub fn value(&mut self, row: usize, content: &str, number: Option<f64>, spot: Spot) -> f64 {
         match number {
-            Some(value) if !(value.is_nan() && content == NONE.as_bytes()) => value,
+            Some(value) if !(value.is_nan() && content == NONE) => value,
             _ => {
-                let level = self.level(&String::from_utf8_lossy(content), Some(position));
+                let level = self.level(content, Some(spot));
                 self.cells.push((row, level));
                 0.0
             }
@@ -66,7 +62,7 @@ impl Words {
     }
 
     /// The index of a text.
-    fn level(&mut self, text: &str, place: Option<Position>) -> usize {
+    fn level(&mut self, text: &str, place: Option<Spot>) -> usize {
         if let Some(level) = self.index.get(text) {
             return *level;
         }
@@ -83,7 +79,7 @@ impl Words {
         &mut self,
         first: usize,
         values: impl Iterator<Item = &'a mut f64>,
-        position: impl Fn(usize) -> Option<Position>,
+        position: impl Fn(usize) -> Option<Spot>,
     ) {
         let mut cells = std::mem::take(&mut self.cells).into_iter().peekable();
         for (row, value) in (first..).zip(values) {
@@ -95,27 +91,47 @@ impl Words {
         }
     }
 
-    /// Takes the rows that are `none` for missing ones if the column holds no other text; the first of them, if any.
-    pub fn forget_none(&mut self, values: &mut [f64]) -> Option<(usize, Position)> {
-        if self.levels != [NONE] {
-            return None;
-        }
+    /// Turns the texts into numbers if all of them are some: in an unusual notation, or `none`, which is a missing value among
+    /// numbers. Returns the first row that is missing then.
+    pub fn into_numbers(
+        &mut self,
+        values: &mut [f64],
+        unusual: &mut Unusual,
+    ) -> Option<(usize, Spot)> {
+        let mut counts = vec![0; self.levels.len()];
+        self.cells.iter().for_each(|cell| counts[cell.1] += 1);
+        let mut found = unusual.clone();
+        let number = |((text, place), cells): ((&String, &Option<Spot>), u64)| {
+            if text == NONE {
+                return Some(f64::NAN);
+            }
+            let (value, notations) = unusual_number(text)?;
+            found
+                .add(&notations, cells, text, (*place)?)
+                .then_some(value)
+        };
+        let levels = self.levels.iter().zip(&self.places).zip(counts);
+        let numbers: Vec<f64> = levels.map(number).collect::<Option<_>>()?;
+        *unusual = found;
         let words = std::mem::take(self);
-        words
-            .cells
-            .iter()
-            .for_each(|(row, _)| values[*row] = f64::NAN);
-        let place = words.places[0]?;
-        words.cells.first().map(|(row, _)| (*row, place))
+        let mut missing = None;
+        for (row, level) in words.cells {
+            values[row] = numbers[level];
+            if numbers[level].is_nan() {
+                missing = missing.or(words.places[level].map(|place| (row, place)));
+            }
+        }
+        self.dates = words.dates;
+        missing
     }
 
     /// Where a text is first.
-    pub fn place(&self, text: &str) -> Option<Position> {
+    pub fn place(&self, text: &str) -> Option<Spot> {
         self.index.get(text).and_then(|level| self.places[*level])
     }
 
     /// The texts that are not numbers, and where each is first.
-    pub fn texts(&self) -> impl Iterator<Item = (&str, Position)> {
+    pub fn texts(&self) -> impl Iterator<Item = (&str, Spot)> {
         let levels = self.levels.iter().zip(&self.places);
         levels.filter_map(|(text, place)| place.map(|place| (text.as_str(), place)))
     }

@@ -30,15 +30,25 @@ pub(crate) enum Content {
     Text(String),
     /// An error, such as `#DIV/0!`.
     Error(String),
+    /// A formula whose value was not saved.
+    Unsaved,
 }
 
 impl Content {
     fn text(&self) -> &str {
         match self {
-            Content::Number(_) => "",
+            Content::Number(_) | Content::Unsaved => "",
             Content::Text(text) | Content::Error(text) => text,
         }
     }
+}
+
+/// A sheet of a workbook.
+pub(crate) struct Cells {
+    pub name: String,
+    pub rows: Vec<Row>,
+    /// The names of hidden sheets before it, if it was not asked for.
+    pub hidden: Vec<String>,
 }
 
 /// A row that is not empty.
@@ -55,8 +65,8 @@ type Flawed<T> = std::result::Result<T, String>;
 /// An open workbook.
 pub(crate) struct Workbook {
     archive: ZipArchive<Box<dyn Seekable>>,
-    /// The names of the sheets, and their parts.
-    sheets: Vec<(String, String)>,
+    /// The names of the sheets, their parts, and whether they are hidden.
+    sheets: Vec<(String, String, bool)>,
     /// Whether a number in each of the styles is a date or time.
     dates: Vec<bool>,
     texts: Vec<String>,
@@ -83,14 +93,21 @@ impl Workbook {
         Ok(book)
     }
 
-    /// The name and the rows of the sheet of this name, or of the first.
-    pub fn rows(mut self, path: &Path, wanted: Option<&str>) -> Result<(String, Vec<Row>)> {
+    /// The sheet of this name, or the first that is not hidden; if all are, the first.
+    pub fn rows(mut self, path: &Path, wanted: Option<&str>) -> Result<Cells> {
+        let visible = self.sheets.iter().position(|sheet| !sheet.2);
         let found = match wanted {
-            None => self.sheets.first(),
-            Some(wanted) => self.sheets.iter().find(|(name, _)| name == wanted),
+            None => self.sheets.get(visible.unwrap_or(0)),
+            Some(wanted) => self.sheets.iter().find(|sheet| sheet.0 == wanted),
         };
-        let Some((name, part)) = found.cloned() else {
-            let names: Vec<&str> = self.sheets.iter().map(|(name, _)| name.as_str()).collect();
+        let hidden = match wanted {
+            None => visible.unwrap_or(0),
+            Some(_) => 0,
+        };
+        let hidden = self.sheets[..hidden].iter().map(|sheet| sheet.0.clone());
+        let hidden = hidden.collect();
+        let Some((name, part, _)) = found.cloned() else {
+            let names: Vec<&str> = self.sheets.iter().map(|sheet| sheet.0.as_str()).collect();
             let expected = match wanted {
                 None => "a sheet".into(),
                 Some(wanted) => format!("a sheet `{}`", show(wanted.as_bytes())),
@@ -110,7 +127,7 @@ impl Workbook {
             Stop::Flaw(why) => flawed(path, why),
             Stop::Memory(taken) => too_large(path, "its cells take", taken, self.memory),
         })?;
-        Ok((name, rows))
+        Ok(Cells { name, rows, hidden })
     }
 
     /// Reads all parts but the sheets.
@@ -143,7 +160,10 @@ impl Workbook {
                 "sheet" => {
                     let name = attribute(element, "name").unwrap_or_default();
                     let part = attribute(element, "id").and_then(|id| targets.get(&id));
-                    self.sheets.extend(part.map(|part| (name, part.clone())));
+                    let state = attribute(element, "state").unwrap_or_default();
+                    let hidden = matches!(state.as_str(), "hidden" | "veryHidden");
+                    self.sheets
+                        .extend(part.map(|part| (name, part.clone(), hidden)));
                 }
                 _ => {}
             }
@@ -179,6 +199,7 @@ impl Workbook {
         let (mut rows, mut taken): (Vec<Row>, u64) = (Vec::new(), 0);
         // The place, type and style of the cell that is open, and its value.
         let (mut open, mut value) = (None, String::new());
+        let (mut formula, mut valued) = (false, false);
         let mut next = (1, 0);
         let mut stopped = None;
         walk(text, |event, path| {
@@ -199,7 +220,10 @@ impl Workbook {
                         next = (place.0, place.1 + 1);
                         open = Some((place, kind, style.unwrap_or(0)));
                         value.clear();
+                        (formula, valued) = (false, false);
                     }
+                    "f" => formula = true,
+                    "v" => valued = true,
                     _ => {}
                 },
                 Event::Text(_) | Event::CData(_) | Event::GeneralRef(_) => {
@@ -215,7 +239,13 @@ impl Workbook {
                     let Some(((row, column), kind, style)) = open.take() else {
                         return Ok(());
                     };
-                    let Some(content) = self.content(&kind, style, &value)? else {
+                    // A text may be empty; a number that is was not calculated.
+                    let unsaved = formula && value.is_empty() && !(valued && kind == "str");
+                    let content = match unsaved {
+                        true => Some(Content::Unsaved),
+                        false => self.content(&kind, style, &value)?,
+                    };
+                    let Some(content) = content else {
                         return Ok(());
                     };
                     // A text may be shared by many cells, each of which has its own.

@@ -49,6 +49,63 @@ fn a_folder_is_one_table_by_the_names_of_its_first_file() {
 }
 
 #[test]
+fn hidden_files_of_a_folder_are_no_part_of_the_table() {
+    let folder = folder(
+        "hidden",
+        &[
+            ("1.csv", b"x\n1\n"),
+            (".1.csv", b"x\n9\n"),
+            ("._1.csv", b"\0\x05\x16\x07"),
+        ],
+    );
+    assert_eq!(column(&read(&folder).unwrap(), 0), [1.0]);
+}
+
+#[test]
+fn a_cell_in_the_second_file_is_located_there() {
+    let folder = folder(
+        "located",
+        &[
+            ("1.csv", b"x,kind\n1,a\n2,a\n"),
+            ("2.csv", b"# two\nx,kind\n3,a\n,b\n5,\n"),
+        ],
+    );
+    let paths = ["1.csv", "2.csv"].map(|file| folder.join(file));
+    let open = |missing| {
+        let options = Options {
+            missing,
+            ..Options::default()
+        };
+        let mut reader = Reader::open_all(&paths, &options).unwrap();
+        reader.admit_text(&[1]);
+        reader
+    };
+    let second = |line: u64| format!("{}:{line}", paths[1].display());
+    let table = open(Missing::Keep).read().unwrap();
+    assert_eq!(table.place(1, "b").unwrap().to_string(), second(4));
+    let first = format!("{}:2", paths[0].display());
+    assert_eq!(table.place(1, "a").unwrap().to_string(), first);
+    let mut blocks = open(Missing::Keep);
+    assert_eq!(blocks.next_block(4).unwrap().unwrap().nrows(), 4);
+    assert_eq!(blocks.place(1, "b").unwrap().to_string(), second(4));
+    let places = [0, 2, 3].map(|row| blocks.place_of(row).to_string());
+    assert_eq!(places, [first, second(3), second(4)]);
+    for error in [
+        open(Missing::Refuse).read().unwrap_err(),
+        open(Missing::Refuse).next_block(9).unwrap_err(),
+    ] {
+        let gaps = format!(
+            "2 of 5 rows have gaps (x: 1, kind: 1), the first in {}",
+            second(4)
+        );
+        assert!(error.to_string().contains(&gaps), "{error}");
+    }
+    // What was done is told of the right file, once.
+    let notes = blocks.notes();
+    assert_eq!((notes.len(), &notes[0].path), (1, &paths[1]));
+}
+
+#[test]
 fn a_pattern_names_the_files_that_match_it_by_name() {
     let one: (&str, &[u8]) = ("1.csv", b"x\n1\n");
     let folder = folder(

@@ -4,7 +4,7 @@
 #![cfg(feature = "excel")]
 
 use std::path::Path;
-use thinfit_table::{Cells, Error, Missing, Options, Reader, Remedy};
+use thinfit_table::{Cells, Done, Error, Missing, Options, Position, Reader, Remedy, Why};
 
 const FILE: &[u8] = include_bytes!("data/pump.xlsx");
 
@@ -75,15 +75,22 @@ fn a_workbook_takes_no_more_memory_than_it_may() {
 
 /// A workbook of one sheet with these rows, and with one shared text.
 fn workbook(rows: &str, shared: &str) -> Vec<u8> {
+    workbook_of(
+        rows,
+        shared,
+        "<sheet name=\"A\" sheetId=\"1\" r:id=\"r1\"/>",
+    )
+}
+
+/// A workbook of these sheets; the one with the relation `r1` has these rows.
+fn workbook_of(rows: &str, shared: &str, sheets: &str) -> Vec<u8> {
     use std::io::Write;
     let main = "xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"";
     let office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
     let parts = [
         (
             "xl/workbook.xml",
-            format!(
-                "<workbook {main} xmlns:r=\"{office}\"><sheets><sheet name=\"A\" sheetId=\"1\" r:id=\"r1\"/></sheets></workbook>"
-            ),
+            format!("<workbook {main} xmlns:r=\"{office}\"><sheets>{sheets}</sheets></workbook>"),
         ),
         (
             "xl/_rels/workbook.xml.rels",
@@ -107,6 +114,102 @@ fn workbook(rows: &str, shared: &str) -> Vec<u8> {
         packed.write_all(text.as_bytes()).unwrap();
     }
     packed.finish().unwrap().into_inner()
+}
+
+/// Cells of text and numbers in a row.
+fn row(cells: &[&str]) -> String {
+    let cell = |text: &&str| match text.parse::<f64>() {
+        Ok(_) => format!("<c><v>{text}</v></c>"),
+        Err(_) => format!("<c t=\"str\"><v>{text}</v></c>"),
+    };
+    let cells: String = cells.iter().map(cell).collect();
+    format!("<row>{cells}</row>")
+}
+
+fn read(bytes: Vec<u8>, skip_rows: u64) -> Result<Reader, Error> {
+    let options = Options {
+        skip_rows,
+        ..Options::default()
+    };
+    Reader::from_bytes(Path::new("a.xlsx"), bytes, &options)
+}
+
+#[test]
+fn a_formula_without_a_saved_value_is_no_empty_cell() {
+    for formula in [
+        "<c><f>A2*2</f></c>",
+        "<c><f>A2*2</f><v></v></c>",
+        "<c t=\"str\"><f>A2</f></c>",
+    ] {
+        let rows =
+            row(&["a", "b"]) + &row(&["1", "2"]) + &format!("<row><c><v>3</v></c>{formula}</row>");
+        let error = read(workbook(&rows, "x"), 0).unwrap().read().unwrap_err();
+        let expected = "a.xlsx, A!B3: column `b` is a formula without a saved value; open";
+        assert!(error.to_string().starts_with(expected), "{error}");
+    }
+    // A text may be empty.
+    let rows = row(&["a", "b"])
+        + &row(&["1", "2"])
+        + "<row><c><v>3</v></c><c t=\"str\"><f>A2</f><v></v></c></row>";
+    let error = read(workbook(&rows, "x"), 0).unwrap().read().unwrap_err();
+    assert!(error.to_string().contains("has no value"), "{error}");
+}
+
+#[test]
+fn a_hidden_first_sheet_is_passed_over() {
+    let rows = row(&["a"]) + &row(&["1"]);
+    let sheet = |name: &str, id: u32, state: &str| {
+        format!(
+            "<sheet name=\"{name}\" sheetId=\"{id}\" {state} r:id=\"r{}\"/>",
+            3 - id
+        )
+    };
+    let hidden = sheet("lists", 1, "state=\"veryHidden\"") + &sheet("data", 2, "");
+    let mut reader = read(workbook_of(&rows, "x", &hidden), 0).unwrap();
+    assert_eq!(reader.read().unwrap().x[(0, 0)], 1.0);
+    let taken = Done::Sheet {
+        taken: "data".into(),
+        hidden: vec!["lists".into()],
+    };
+    assert_eq!(reader.notes()[0].done, taken);
+    let all = sheet("data", 2, "state=\"hidden\"");
+    assert!(
+        read(workbook_of(&rows, "x", &all), 0)
+            .unwrap()
+            .notes()
+            .is_empty()
+    );
+}
+
+#[test]
+fn titles_and_units_of_a_sheet_are_used_and_reported() {
+    let rows = row(&["Series 12"])
+        + &row(&["t", "p"])
+        + &row(&["[s]", "bar"])
+        + &row(&["1", "2"])
+        + &row(&["3", "4"]);
+    let mut reader = read(workbook(&rows, "x"), 0).unwrap();
+    assert_eq!(reader.names(), ["t", "p"]);
+    assert_eq!(reader.read().unwrap().x.col_as_slice(1), [2.0, 4.0]);
+    let notes = reader.notes();
+    let skipped = |why| Done::Skipped {
+        why,
+        lines: 1,
+        first: Position::Row(1),
+    };
+    let units = Done::Units {
+        position: Position::Row(3),
+        units: vec![("t".into(), "s".into()), ("p".into(), "bar".into())],
+    };
+    assert_eq!(
+        [&notes[0].done, &notes[1].done],
+        [&skipped(Why::Title), &units]
+    );
+    let reader = read(workbook(&rows, "x"), 1).unwrap();
+    assert_eq!(
+        (reader.names().len(), &reader.notes()[0].done),
+        (2, &skipped(Why::Asked))
+    );
 }
 
 #[test]

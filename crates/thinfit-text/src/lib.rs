@@ -4,9 +4,11 @@
 //! terminal or end a comment, bidirectional controls reorder what is read, and those without width make two names look the
 //! same. Letters, signs and blanks of any language are not hidden.
 
+mod notation;
 mod place;
 mod suggestion;
 
+pub use notation::{Notation, resembles_number, unusual_number};
 pub use place::place;
 pub use suggestion::{brief, list, meant, nearest, suggest};
 

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_X_y, validate_data
 
 from . import _native, encoding
-from .arrays import Floats, contiguous, frame_of, group_numbers, table
+from .arrays import Floats, contiguous, frame_of, group_numbers, other_names, table
 from .arrays import names as names_of
 from .exporting import Exported
-from .finite import check_finite
+from .finite import check_finite, check_numbers
 from .parameters import SEED, RandomState, place, plain, seed, settings_named, threads
 from .presentation import Presented
 from .progress import progress
@@ -160,11 +160,14 @@ class Regressor(Studied, Presented, Exported):
         outputs = names_of(y)
         self._frame = frame_of(X)
         # Values that are not finite are refused here, with the names of their columns.
+        check_numbers(X, "X")
+        check_numbers(y, "y", outputs)
         measured = np.asarray(y)
         if measured.dtype.kind == "f" and measured.ndim in (1, 2):
             check_finite(measured.reshape(len(measured), -1), "y", outputs)
         checks = {"dtype": np.float64, "multi_output": True, "y_numeric": True, "ensure_min_samples": 2}
         learned = encoding.learn(X)
+        self._columns = other_names(X) if learned is None else None
         if learned is not None:
             validate_data(self, X, skip_check_array=True)
             self._encoding = learned

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_X_y
 
 from . import _native, encoding
 from .arrays import contiguous, group_numbers
+from .finite import check_numbers
 from .parameters import RandomState, seed, settings_named, threads
 from .progress import progress
 
@@ -89,6 +90,8 @@ def compare(
     >>> [one["method"] for one in table]
     ['gaussian-process', 'linear']
     """
+    check_numbers(X, "X")
+    check_numbers(y, "y")
     learned = encoding.learn(X)
     if learned is not None:
         X = encoding.apply(learned, X)

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _native, auto
-from .arrays import Floats, contiguous, frame_of, refuse_groups
+from .arrays import Floats, check_columns, contiguous, frame_of, other_names, refuse_groups
 from .arrays import names as names_of
-from .finite import check_finite
+from .finite import check_finite, check_numbers
 from .fitted import warn_outside
 from .network import NetworkRegressor
 from .parameters import threads
@@ -87,7 +87,7 @@ class AutoRegressor(auto.AutoRegressor):
             raise ValueError(f"X: expected two axes, rows and columns, found {x.ndim}")
         outline = _outline(X)
         validate_data(self, outline, skip_check_array=True)
-        self._frame = frame_of(outline)
+        self._frame, self._columns = frame_of(outline), other_names(outline)
         inputs = getattr(self, "feature_names_in_", None)
         names = (None if inputs is None else list(inputs), names_of(_outline(y)))
         pieces = Pieces.of(self, names, (x.shape[1], 1 if f.ndim == 1 else f.shape[1]))
@@ -191,6 +191,7 @@ class AutoRegressor(auto.AutoRegressor):
             raise ValueError(f"X: expected frames in memory, since the model encodes text; {advice}")
         if hasattr(X, "dtypes"):
             validate_data(self, _outline(X), skip_check_array=True, reset=False)
+            check_columns(getattr(self, "_columns", None), _outline(X))
         x = _array(X, "X")
         if x.ndim != 2 or x.shape[1] != self.n_features_in_:
             raise ValueError(f"X: expected {self.n_features_in_} columns, found the shape {x.shape}")
@@ -283,6 +284,7 @@ def _outline(a: Any) -> Any:
 
 def _block(x: Floats, model: _native.Model, of: Any, jobs: int | None, flat: bool) -> Floats:
     """What `of` finds in a chunk."""
+    check_numbers(x, "X", model.inputs)
     x = contiguous(np.asarray(x, dtype=np.float64))
     check_finite(x, "X", model.inputs)
     warn_outside(model, x)

@@ -33,7 +33,9 @@ def learn(X: Any) -> _native.Encoding | None:
     if len(arrays) == len(columns) and not encoding.left_out:
         return None
     if encoding.left_out:
-        warnings.warn("; ".join(encoding.left_out), stacklevel=4)
+        numbering = ", ".join(encoding.row_numbers)
+        advice = [f"to use {numbering} as an input, pass X as an array"] if numbering else []
+        warnings.warn("; ".join(encoding.left_out + advice), stacklevel=4)
     return encoding
 
 

@@ -1,17 +1,20 @@
-"""Numbers that are missing or infinite: where they are, and how many."""
+"""Values that are no numbers: missing, masked, infinite, dates. Where they are, and how many."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from .arrays import Floats
 
 # Columns that a message names.
 _NAMED = 5
+
+_ADVICE = "leave these rows out, or fill the gaps, for instance with sklearn.impute.SimpleImputer"
 
 
 def check_finite(table: Floats, what: str, names: Sequence[str] | None, first: int = 0) -> None:
@@ -22,8 +25,35 @@ def check_finite(table: Floats, what: str, names: Sequence[str] | None, first: i
     bad = ~np.isfinite(table)
     if not bad.any():
         return
-    rows = bad.any(axis=1)
     kinds = [kind for kind, found in (("NaN", np.isnan(table).any()), ("inf", np.isinf(table).any())) if found]
+    raise ValueError(f"{what} has {' and '.join(kinds)} {_places(bad, names, first)}; {_ADVICE}")
+
+
+def check_numbers(a: Any, what: str, names: Sequence[str] | None = None, first: int = 0) -> None:
+    """Refuse masked entries, which NumPy uses like any others, and arrays of dates and durations, which it takes for numbers."""
+    if isinstance(a, np.ma.MaskedArray):
+        masked = np.ma.getmaskarray(a)
+        if masked.any():
+            masked = masked.reshape(len(masked), -1) if masked.ndim > 0 else masked.reshape(1, 1)
+            raise ValueError(f"{what} has masked entries {_places(masked, names, first)}; {_ADVICE}")
+    # The columns of a frame are looked at one by one, where they are encoded.
+    if hasattr(a, "columns"):
+        return
+    try:
+        kind = getattr((a if hasattr(a, "dtype") else np.asarray(a)).dtype, "kind", None)
+    except (TypeError, ValueError):
+        return
+    if kind in ("m", "M"):
+        name, advice = {
+            "M": ("dates", "use the time since the first, (t - t.min()) / np.timedelta64(1, 's')"),
+            "m": ("durations", "use a number of seconds, t / np.timedelta64(1, 's')"),
+        }[kind]
+        raise ValueError(f"{what}: expected numbers, found {name}; {advice}")
+
+
+def _places(bad: NDArray[np.bool_], names: Sequence[str] | None, first: int) -> str:
+    """How many rows are bad, in which columns, and the first of them."""
+    rows = bad.any(axis=1)
     columns = [int(j) for j in np.flatnonzero(bad.any(axis=0))]
     called = [f"`{names[j]}`" if names is not None else str(j) for j in columns]
     if len(columns) > 1:
@@ -31,8 +61,5 @@ def check_finite(table: Floats, what: str, names: Sequence[str] | None, first: i
     if len(called) > _NAMED:
         called[_NAMED:] = [f"{len(called) - _NAMED} more"]
     where = f"column{'s' if len(columns) > 1 else ''} {', '.join(called)}"
-    these = f"{len(table)} rows" + (f" from row {first} on" if first > 0 else "")
-    found = f"{' and '.join(kinds)} in {rows.sum()} of {these}, in {where}, first in row {first + rows.argmax()}"
-    raise ValueError(
-        f"{what} has {found}; leave these rows out, or fill the gaps, for instance with sklearn.impute.SimpleImputer"
-    )
+    these = f"{len(bad)} rows" + (f" from row {first} on" if first > 0 else "")
+    return f"in {rows.sum()} of {these}, in {where}, first in row {first + rows.argmax()}"

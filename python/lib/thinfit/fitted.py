@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _native, encoding
-from .arrays import Floats, contiguous
+from .arrays import Floats, check_columns, contiguous
 from .estimator import Estimator
-from .finite import check_finite
+from .finite import check_finite, check_numbers
 from .parameters import threads
 
 if TYPE_CHECKING:
@@ -59,6 +59,34 @@ class Fitted(Estimator):
         x = self._places(X)
         return self._shape(self._model.predict(x, threads(self.n_jobs)))
 
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """R² of the predictions, 1 at best.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or a mapping of columns
+            Inputs.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            What was measured.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        float
+            The mean over the outputs.
+
+        Examples
+        --------
+        >>> from thinfit import KernelRidgeRegressor
+        >>> model = KernelRidgeRegressor().fit([[0.0], [0.5], [1.0]], [0, 1, 2])
+        >>> round(model.score([[0.0], [1.0]], [0, 2]), 2)
+        1.0
+        """
+        check_numbers(y, "y")
+        check_numbers(sample_weight, "sample_weight")
+        return super().score(X, y, sample_weight)
+
     def predict_gradient(self, X: ArrayLike) -> Floats:
         """Partial derivatives of the prediction.
 
@@ -101,6 +129,8 @@ class Fitted(Estimator):
         """Inputs to predict at."""
         check_is_fitted(self)
         inputs = self._model.inputs
+        for name, column in X.items() if isinstance(X, Mapping) else [("X", X)]:
+            check_numbers(column, str(name))
         if self._model.encoding is not None:
             x = encoding.apply(self._model.encoding, X)
             check_finite(x, "X", inputs)
@@ -111,6 +141,7 @@ class Fitted(Estimator):
             x = np.column_stack([np.asarray(X[name], np.float64) for name in inputs])
             check_finite(x, "X", inputs)
             return x
+        check_columns(getattr(self, "_columns", None), X)
         # In a file, the names x1, x2, … may mean that there were none; a frame that has them must have them in order.
         columns = [str(name) for name in getattr(X, "columns", [])]
         nameless = not hasattr(self, "feature_names_in_")

@@ -13,6 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from . import _native, cuda, plotting
 from .arrays import group_numbers, table
 from .calibrated import UncertainRegressor
+from .finite import check_numbers
 from .network import NetworkRegressor
 from .parameters import place, plain, settings_named, threads
 from .progress import progress
@@ -150,6 +151,7 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
         x, f, names = self._samples(X, y)
         weights = None
         if sample_weight is not None:
+            check_numbers(sample_weight, "sample_weight")
             weights = np.ascontiguousarray(_check_sample_weight(sample_weight, x, dtype=np.float64))
         settings, jobs = json.dumps(self._settings()), threads(self.n_jobs)
         device, numbers = (self.device, cuda.load), group_numbers(groups, len(x))

@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from . import auto
-from .arrays import Floats, frame_of, refuse_groups
+from .arrays import Floats, frame_of, other_names, refuse_groups
 from .arrays import names as names_of
+from .finite import check_numbers
 from .pieces import Pieces, merged
 from .progress import progress
 
@@ -122,6 +123,9 @@ class AutoRegressor(auto.AutoRegressor):
 
     def _rows(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats, tuple[Any, ...]]:
         """Inputs and outputs of this process, and what is known of their columns: names, if any, and shapes."""
+        check_numbers(X, "X")
+        check_numbers(y, "y", names_of(y))
+        self._columns = other_names(X)
         x = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=0)
         f = np.asarray(y, dtype=np.float64)
         if f.ndim not in (1, 2) or len(f) != len(x):

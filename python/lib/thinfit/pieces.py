@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from . import _native
 from .arrays import contiguous
-from .finite import check_finite
+from .finite import check_finite, check_numbers
 from .parameters import settings_named, threads
 
 if TYPE_CHECKING:
@@ -73,6 +73,8 @@ class Pieces:
 
     def _rows(self, x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
         """Inputs and outputs as the native module takes them."""
+        for a, what, names in zip((x, y), ("X", "y"), self.names, strict=True):
+            check_numbers(a, what, names)
         both = zip((x, y), self.names, strict=True)
         x, y = (contiguous(np.asarray(a, dtype=np.float64).reshape(-1, len(names))) for a, names in both)
         return x, y

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .finite import check_finite
+from .finite import check_finite, check_numbers
 from .parameters import threads
 
 if TYPE_CHECKING:
@@ -113,6 +113,7 @@ def _beside(model: Fitted, X: ArrayLike, y: ArrayLike, output: int) -> tuple[Flo
     """Inputs, measured and predicted values of an output, and which rows these are."""
     if not 0 <= output < model.n_outputs_:
         raise ValueError(f"`output`: expected an index from 0 to {model.n_outputs_ - 1}, found {output}")
+    check_numbers(y, "y", model._model.outputs)
     # The warning names the line that called the method of the estimator.
     x, measured = model._places(X, stacklevel=5), np.asarray(y, np.float64)
     measured = np.ascontiguousarray(measured.reshape(len(measured), -1))

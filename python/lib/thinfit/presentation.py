@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import card, plotting
 from .arrays import table
+from .finite import check_numbers
 from .importance import Explained
 from .parameters import threads
 
@@ -125,6 +126,7 @@ class Presented(Explained):
         if (X is None) != (y is None):
             raise ValueError("`X` and `y`: expected both or neither, found one of them")
         if path is not None:
+            check_numbers(y, "y")
             rows = None if X is None or y is None else (self._inputs(X), table(np.asarray(y, np.float64)))
             self._model.page(path, rows, threads(self.n_jobs))
         elif X is not None:

@@ -2,15 +2,16 @@
 
 use std::io::Write;
 
-use thinfit::{Encoding, on_threads};
+use thinfit::on_threads;
 use thinfit_methods::{CONTENDERS, Compared, Comparison, Method};
 
 use crate::args::CompareArgs;
-use crate::columns::{self, Samples, Special};
+use crate::columns::{self, Special};
 use crate::digits::{counted, four_digits, r2_digits, two_digits};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::memory::Memory;
+use crate::notes::tell_dropped;
 use crate::output::check_distinct;
 use crate::progress::Progress;
 
@@ -21,11 +22,11 @@ pub fn run(args: &CompareArgs, memory: Memory, out: &mut impl Write) -> Result<b
         weights: None,
         groups: args.groups.as_ref(),
     };
-    let Samples { data, encoding, .. } =
-        columns::samples(&[&args.data], &args.table, memory, &args.columns, special)?;
+    let samples = columns::samples(&[&args.data], &args.table, memory, &args.columns, special)?;
     let progress = Progress::new(args.quiet);
-    let notes = encoding.iter().flat_map(Encoding::notes);
-    notes.for_each(|note| progress.note(note));
+    samples.tell(&progress);
+    tell_dropped(samples.dropped, &progress);
+    let data = samples.data;
     let methods = match args.methods.is_empty() {
         true => CONTENDERS.map(String::from).to_vec(),
         false => args.methods.clone(),

@@ -12,7 +12,9 @@ use crate::args::{self, DesignArgs};
 use crate::columns::open;
 use crate::failure::Failure;
 use crate::memory::Memory;
+use crate::notes;
 use crate::output::{check_distinct, check_table_name, create_table, tell_written};
+use crate::progress::Progress;
 use crate::settings::read_toml;
 use crate::terminal;
 
@@ -97,6 +99,8 @@ fn taken(
     let text = text.filter(|(input, _)| matches!(input.range, Range::Levels(_)));
     reader.admit_text(&text.map(|(_, column)| *column).collect::<Vec<usize>>());
     let table = reader.read()?;
+    notes::tell(&reader.notes(), &Progress::new(false));
+    notes::tell_dropped(table.dropped, &Progress::new(false));
     let place = |i: usize, (j, input): (usize, &Input)| {
         let found;
         let value = match (table.cells(j), &input.range) {

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 use thinfit::pieces::Solo;
-use thinfit::{Dataset, Encoding, Findings, Grouping, LongTable, Model, Record, on_threads};
+use thinfit::{Dataset, Findings, Grouping, LongTable, Model, Record, on_threads};
 use thinfit_methods::{
     Auto, Device, LongState, Method, Predictor, explained, in_groups, rmse_error,
 };
@@ -230,9 +230,10 @@ fn fit_whole(
         groups: args.groups.as_ref(),
     };
     let samples = columns::samples(files, &args.table, memory, &args.columns, special)?;
+    if team.speaks() {
+        samples.tell(progress);
+    }
     let Samples { data, encoding, .. } = samples;
-    let notes = encoding.iter().flat_map(Encoding::notes);
-    notes.for_each(|note| progress.note(note));
     let mut model = fit(args, memory, &data, asked, (team, progress))?;
     model.set_rows(&samples.rows);
     if let Some(groups) = &args.groups {

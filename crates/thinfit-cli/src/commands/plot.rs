@@ -14,7 +14,6 @@ use thinfit_plot::{
 use crate::args::PlotArgs;
 use crate::columns::{match_inputs, open, read, targets};
 use crate::commands::inspect::largest_pairs;
-use crate::commands::predict::tell_dropped;
 use crate::failure::Failure;
 use crate::memory::Memory;
 use crate::output::{Output, check_distinct, tell_written};
@@ -53,7 +52,7 @@ pub fn run(args: &PlotArgs, memory: Memory, out: &mut impl Write) -> Result<(), 
             let targets = targets(&reader, &args.target, &model)?;
             match_inputs(&mut reader, &model, &targets)?;
             let table = read(&mut reader, &model)?;
-            tell_dropped(table.dropped, &Progress::new(args.quiet));
+            table.tell(&Progress::new(args.quiet));
             Some(table.x)
         }
     };

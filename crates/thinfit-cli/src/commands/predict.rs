@@ -15,6 +15,7 @@ use crate::digits::counted;
 use crate::extrapolation::{warn, warn_clipped};
 use crate::failure::Failure;
 use crate::memory::Memory;
+use crate::notes;
 use crate::output::{
     Output, check_distinct, check_table_name, check_writable, create_table, tell_written,
 };
@@ -96,7 +97,9 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
         progress.rows(rows);
     }
     progress.finish();
-    gaps.tell(rows, &Progress::new(args.quiet));
+    let progress = Progress::new(args.quiet);
+    notes::tell(&reader.notes(), &progress);
+    gaps.tell(rows, &progress);
     // What changes how the numbers are to be read is said to quiet users, too.
     match args.outside {
         args::Outside::Warn => warn(&outside, &model),
@@ -141,14 +144,14 @@ impl Gaps {
     }
 
     fn tell(&self, of: usize, progress: &Progress) {
-        tell_filled(self.filled, progress);
+        notes::tell_filled(self.filled, progress);
         if self.rows > 0 {
             let more = if self.rows > self.first.len() {
                 ", …"
             } else {
                 ""
             };
-            progress.note(format!(
+            progress.warn(format!(
                 "{} of {of} rows lack values and have no prediction (row {}{more}): their cells are empty",
                 self.rows,
                 self.first.join(", ")
@@ -263,20 +266,4 @@ fn evaluate(
         Mat::from_fn(x.nrows(), columns.len(), |i, j| columns[j][i]),
         unbounded.map(|bounds| bounds.rows),
     ))
-}
-
-/// Reports how many missing values the model has filled in.
-pub fn tell_filled(values: usize, progress: &Progress) {
-    if values > 0 {
-        let filled = counted(values, "missing value");
-        progress.note(format!("{filled} filled in as in the samples"));
-    }
-}
-
-/// Reports how many rows were left out.
-pub fn tell_dropped(rows: usize, progress: &Progress) {
-    if rows > 0 {
-        let rows = counted(rows, "row");
-        progress.note(format!("left out {rows} with missing values"));
-    }
 }

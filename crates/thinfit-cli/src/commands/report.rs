@@ -9,7 +9,6 @@ use thinfit_report::{Rows, page};
 
 use crate::args::ReportArgs;
 use crate::columns::{match_inputs, open, read, targets};
-use crate::commands::predict::tell_dropped;
 use crate::failure::Failure;
 use crate::memory::Memory;
 use crate::output::{check_distinct, check_writable, tell_written};
@@ -57,7 +56,7 @@ fn rows(
     let targets = targets(&reader, &args.target, model)?;
     match_inputs(&mut reader, model, &targets)?;
     let table = read(&mut reader, model)?;
-    tell_dropped(table.dropped, &Progress::new(args.quiet));
+    table.tell(&Progress::new(args.quiet));
     let d = model.inputs().len();
     Ok(Rows {
         x: table.x.as_ref().subcols(0, d).to_owned(),

@@ -9,11 +9,12 @@ use thinfit_methods::{Outside, explained};
 
 use crate::args::{Missing, ScoreArgs};
 use crate::columns::{files, in_table, match_inputs, next_rows, open_to_predict, targets};
-use crate::commands::predict::{block, tell_dropped, tell_filled};
+use crate::commands::predict::block;
 use crate::digits::{column_width, four_digits, r2_digits};
 use crate::extrapolation::warn;
 use crate::failure::Failure;
 use crate::memory::Memory;
+use crate::notes::{self, tell_dropped, tell_filled};
 use crate::output::check_distinct;
 use crate::progress::Progress;
 use crate::terminal;
@@ -114,6 +115,7 @@ pub fn run(args: &ScoreArgs, memory: Memory, out: &mut impl Write) -> Result<(),
         )));
     }
     let progress = Progress::new(false);
+    notes::tell(&reader.notes(), &progress);
     tell_dropped(dropped, &progress);
     tell_filled(filled, &progress);
     warn(&outside, &model);

@@ -13,6 +13,7 @@ use crate::columns::{match_inputs, open, read};
 use crate::failure::Failure;
 use crate::memory::Memory;
 use crate::output::{check_distinct, check_table_name, create_table, tell_written};
+use crate::progress::Progress;
 use crate::terminal;
 
 /// Chooses the rows and writes the table.
@@ -39,7 +40,9 @@ pub fn run(args: &SuggestArgs, memory: Memory, out: &mut impl Write) -> Result<(
         Some(path) => {
             let mut reader = open(path, &args.table, memory, true)?;
             match_inputs(&mut reader, &model, &[])?;
-            read(&mut reader, &model)?.x
+            let rows = read(&mut reader, &model)?;
+            rows.tell(&Progress::new(false));
+            rows.x
         }
     };
     let taken = taken.as_ref().subcols(0, d);

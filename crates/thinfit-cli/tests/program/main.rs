@@ -28,6 +28,7 @@ mod reproduce;
 mod strangers;
 mod study;
 mod suggest;
+mod tables;
 mod walk;
 
 use std::path::{Path, PathBuf};

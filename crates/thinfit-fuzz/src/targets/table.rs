@@ -19,6 +19,7 @@ fn options(input: &[u8]) -> Options {
         sheet: None,
         decimal_comma: bits(24, 3) == 0,
         needed: bits(32, 1) == 0,
+        skip_rows: u64::from(bits(36, 4) == 0),
         memory: Some([1, 16, 128, 256][bits(34, 2) as usize] << 20),
     }
 }

@@ -1,13 +1,14 @@
 //! A column of a user's table: what it holds, and what becomes of it.
 //!
-//! Numbers are an input as they are, unless they number the rows. Text is numbers where it has a unit, levels in an evident
+//! Numbers are an input as they are, unless they number the rows: consecutive whole numbers in the order of the rows, or
+//! nearly so under a name that says it. Text is numbers where it has a unit, levels in an evident
 //! order, or levels without one; dates and identifiers are left out. `meaning` reads a single cell, `encoding` applies what
 //! is decided here.
 
 use super::meaning::{canonical, has_comma, is_moment, number, ordered, quantity};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
-use thinfit_text::LONGEST_NAME;
+use thinfit_text::{LONGEST_NAME, resembles_number};
 
 /// Most levels of a column of text that is used.
 const MOST_LEVELS: usize = 30;
@@ -79,6 +80,13 @@ pub enum Code {
     },
 }
 
+impl Code {
+    /// Whether the column is left out since it numbers the rows.
+    pub fn numbers_rows(&self) -> bool {
+        matches!(self, Code::LeftOut { why } if why == NUMBERS_ROWS)
+    }
+}
+
 impl Column<'_> {
     /// What becomes of the column of this name; `unnamed` says that the name is made up. If the user has `chosen` it, a
     /// number is an input whatever its name.
@@ -88,7 +96,7 @@ impl Column<'_> {
                 left_out("it is empty")
             }
             Column::Numbers(values) if !chosen && numbers_rows(name, unnamed, values) => {
-                left_out("it numbers the rows")
+                left_out(NUMBERS_ROWS)
             }
             Column::Numbers(_) => Code::Number,
             Column::Dates => left_out("it holds dates or times"),
@@ -104,14 +112,37 @@ impl Column<'_> {
     pub(super) fn runs_along_rows(&self) -> bool {
         matches!(self, Column::Numbers(values) if run_along(values, 2.0))
     }
+
+    /// Whether it numbers the rows by what it holds, under a name that does not say so.
+    pub(super) fn numbers_rows_by_content(&self, name: &str, unnamed: bool) -> bool {
+        match self {
+            Column::Numbers(values) => {
+                is_consecutive(values) && !numbers_rows_by_name(name, unnamed, values)
+            }
+            _ => false,
+        }
+    }
 }
+
+/// Why a column of row numbers is left out.
+const NUMBERS_ROWS: &str = "it numbers the rows";
 
 fn left_out(why: impl Into<String>) -> Code {
     Code::LeftOut { why: why.into() }
 }
 
-/// Whether a column numbers the rows: different whole numbers under a name that says so.
+/// Whether a column numbers the rows: by what it holds, whatever its name, or by its name.
 fn numbers_rows(name: &str, unnamed: bool, values: &[f64]) -> bool {
+    is_consecutive(values) || numbers_rows_by_name(name, unnamed, values)
+}
+
+/// Whether these are consecutive whole numbers in the order of the rows.
+fn is_consecutive(values: &[f64]) -> bool {
+    run_along(values, 1.0)
+}
+
+/// Whether a column numbers the rows: different whole numbers under a name that says so.
+fn numbers_rows_by_name(name: &str, unnamed: bool, values: &[f64]) -> bool {
     let lower = name.to_lowercase();
     let words: Vec<&str> = lower
         .split(|c: char| !c.is_alphanumeric())
@@ -164,7 +195,8 @@ fn code_of_text(levels: &[String], codes: &[f64], levels_are: Levels) -> Code {
             .map(|(_, count)| count);
         rows > 0 && rows_that.sum::<usize>() as f64 >= share * rows as f64
     };
-    let is_number = |text: &str| number(text).is_some() || has_comma(text);
+    let is_number =
+        |text: &str| number(text).is_some() || has_comma(text) || resembles_number(text);
     let mut found: Vec<String> = counts.keys().cloned().collect();
     found.sort();
     if levels_are == Levels::Ordered {
@@ -208,6 +240,16 @@ fn code_of_text(levels: &[String], codes: &[f64], levels_are: Levels) -> Code {
     if l > many && levels_are == Levels::Found && among(0.5, &is_number) {
         return Code::Number;
     }
+    // As a typing error must not turn a measured column into an identifier.
+    if (identifies || l > many)
+        && let Some(unit) = usual_unit(&found)
+        && levels_are == Levels::Found
+        && among(NEARLY_ALL, &|text| {
+            quantity(text).is_some_and(|found| found.1 == unit)
+        })
+    {
+        return Code::Quantity { unit };
+    }
     if identifies {
         left_out("it is different in nearly every row, like an identifier")
     } else if l > many {
@@ -227,6 +269,18 @@ fn common_unit(levels: &[String]) -> Option<String> {
         .iter()
         .all(|level| unit(level).as_ref() == Some(&first))
         .then_some(first)
+}
+
+/// The unit of most levels that have one.
+fn usual_unit(levels: &[String]) -> Option<String> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for (_, unit) in levels.iter().filter_map(|level| quantity(level)) {
+        *counts.entry(unit).or_default() += 1;
+    }
+    let most = counts
+        .into_iter()
+        .max_by_key(|(unit, count)| (*count, *unit));
+    most.map(|(unit, _)| unit.to_owned())
 }
 
 #[cfg(test)]
@@ -307,6 +361,52 @@ pub(super) mod tests {
             assert!(input(name, &[0.0, 1.0, 1.0, 2.0]) && input(name, &[3.0, 2.0, 1.0, 0.0]));
         }
         // Numbers with gaps may be an input of this name, and longer names may mean one.
-        assert!(input("run", &rows) && input("Reynolds number", &all) && input("runs", &all));
+        let gap = [0.0, 1.0, 2.0, 4.0];
+        assert!(input("run", &rows) && input("Reynolds number", &gap) && input("runs", &gap));
+    }
+
+    #[test]
+    fn consecutive_numbers_are_row_numbers_whatever_their_name() {
+        let code = |name: &str, from: f64, step: f64, chosen: bool| {
+            let values: Vec<f64> = (0..60).map(|i| from + step * f64::from(i)).collect();
+            Column::Numbers(&values).code(name, false, chosen)
+        };
+        for (name, from) in [
+            ("Versuch", 1.0),
+            ("Exp. no.", 0.0),
+            ("n°", 17.0),
+            ("x", -3.0),
+        ] {
+            assert_eq!(
+                code(name, from, 1.0, false),
+                left_out(NUMBERS_ROWS),
+                "{name}"
+            );
+            assert_eq!(code(name, from, 1.0, true), Code::Number, "{name}");
+            assert_eq!(code("x", from, 2.0, false), Code::Number, "{name}");
+            assert_eq!(code("x", from, -1.0, false), Code::Number, "{name}");
+            assert_eq!(code("x", from + 0.5, 1.0, false), Code::Number, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_column_that_is_nearly_all_numbers_is_no_identifier() {
+        let texts = |odd: &str, unit: &str| -> Vec<String> {
+            let number = |k: usize| format!("{}.5{unit}", 3 * k);
+            let mut texts: Vec<String> = (0..40).map(number).collect();
+            texts[17] = odd.into();
+            texts
+        };
+        let code = |texts: &[String]| {
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            column(&text(&texts), Levels::Found).code("c", false, false)
+        };
+        for odd in ["abc", "0x1f", "$1.2", "1 234"] {
+            assert_eq!(code(&texts(odd, "")), Code::Number, "{odd}");
+        }
+        let all: Vec<String> = (0..40).map(|k| format!("0x{k:x}")).collect();
+        assert_eq!(code(&all), Code::Number);
+        let unit = Code::Quantity { unit: "mm".into() };
+        assert_eq!(code(&texts("?5 mm", " mm")), unit);
     }
 }

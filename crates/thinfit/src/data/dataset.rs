@@ -9,6 +9,8 @@ use faer::{ColRef, Mat, MatRef};
 
 /// Largest magnitude whose squares and sums stay finite.
 pub const LARGEST: f64 = 1e150;
+/// Least spread of a column whose squares do not underflow.
+pub(crate) const LEAST_SPREAD: f64 = 1e-150;
 
 /// Samples of a function: inputs x (m × d), outputs y (m × c), optional weights and groups (m), and names.
 #[derive(Clone, Debug)]
@@ -31,7 +33,8 @@ impl Dataset {
     /// Samples with names x1…xd and y1…yc (y alone if there is one).
     ///
     /// # Errors
-    /// No rows, no columns, rows that do not match, or a value that is not finite or beyond 1e150.
+    /// No rows, no columns, rows that do not match, a value that is not finite or beyond 1e150, or a column whose values differ
+    /// by less than 1e-150.
     pub fn new(x: Mat<f64>, y: Mat<f64>) -> Result<Self> {
         let (d, c) = (x.ncols(), y.ncols());
         let inputs = (1..=d).map(|j| format!("x{j}")).collect();
@@ -86,6 +89,11 @@ impl Dataset {
         check_finite("y", self.y.as_ref())?;
         if let Some(groups) = &self.groups {
             same("groups", m, groups.len(), "values")?;
+        }
+        for (what, names, values) in [("x", &self.inputs, &self.x), ("y", &self.outputs, &self.y)] {
+            for (name, column) in names.iter().zip(values.col_iter()) {
+                check_spread(what, name, range(column.iter()))?;
+            }
         }
         let Some(weights) = &self.weights else {
             return Ok(());
@@ -208,6 +216,24 @@ pub fn check_finite(what: &'static str, a: MatRef<'_, f64>) -> Result<()> {
     Ok(())
 }
 
+/// Rejects a column whose values differ by so little that squares of the differences underflow.
+///
+/// # Errors
+/// Such a range of the column `name`.
+pub(crate) fn check_spread(what: &'static str, name: &str, [low, high]: [f64; 2]) -> Result<()> {
+    let spread = high - low;
+    match spread > 0.0 && spread < LEAST_SPREAD {
+        false => Ok(()),
+        true => Err(Error::Data {
+            what,
+            problem: format!(
+                "the values of `{name}` differ by {spread:e} at most, and squares below 1e-300 are lost"
+            ),
+            advice: "use other units",
+        }),
+    }
+}
+
 /// Smallest and largest of some values.
 pub(crate) fn range<'a>(values: impl Iterator<Item = &'a f64>) -> [f64; 2] {
     values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], &v| {
@@ -234,6 +260,27 @@ mod tests {
             error.contains("x has the value NaN at row 3, column 1"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn values_whose_squares_underflow_are_refused_and_not_fitted_perfectly() {
+        let data = |x: f64, y: f64| {
+            let column = |size: f64| Mat::from_fn(20, 1, |i, _| size * (i * i % 7) as f64);
+            Dataset::new(column(x), column(y))
+        };
+        for tiny in [1e-155, 1e-170, 5e-324] {
+            for (x, y, name) in [(1.0, tiny, "`y`"), (tiny, 1.0, "`x1`")] {
+                let error = data(x, y).unwrap_err().to_string();
+                assert!(
+                    error.contains(name) && error.contains("other units"),
+                    "{error}"
+                );
+            }
+        }
+        // A constant is not measured by its spread, nor are small numbers too small.
+        assert!(data(1.0, 0.0).is_ok() && data(1e-140, 1e-149).is_ok());
+        let constant = Mat::from_fn(20, 1, |_, _| 1e-200);
+        assert!(Dataset::new(Mat::from_fn(20, 1, |i, _| i as f64), constant).is_ok());
     }
 
     #[test]

@@ -52,18 +52,17 @@ impl Encoding {
     /// There are not as many names as columns, or a code has no level.
     pub fn learn(names: &[String], columns: &[Column<'_>], chosen: bool) -> Self {
         assert_eq!(names.len(), columns.len());
-        let indexed = names
-            .iter()
-            .zip(1..)
-            .any(|(name, j)| *name != format!("c{j}"));
+        // Programs write the number of the row in a first column without a name.
+        let unnamed = |j: usize| {
+            let mut numbered = names.iter().zip(1..);
+            j == 0 && names[0] == "c1" && numbered.any(|(name, j)| *name != format!("c{j}"))
+        };
         let coded = names
             .iter()
             .zip(columns)
             .enumerate()
             .map(|(j, (name, column))| {
-                // Programs write the number of the row in a first column without a name.
-                let unnamed = j == 0 && name == "c1" && indexed;
-                let code = column.code(name, unnamed, chosen);
+                let code = column.code(name, unnamed(j), chosen);
                 let name = match code {
                     // No name of a model is checked for it, but it is in the file.
                     Code::LeftOut { .. } => clean(name).chars().take(LONGEST_NAME).collect(),
@@ -78,13 +77,33 @@ impl Encoding {
         let mut encoding = Encoding {
             columns: coded.collect(),
         };
-        // What numbers the rows is the input of a series that has no other.
-        if encoding.used().next().is_none()
-            && let Some(j) = columns.iter().rposition(Column::runs_along_rows)
-        {
+        // What numbers the rows is the input of a series that has no other; of one that has no other number, if its name does not
+        // say that it numbers them.
+        let numeric = |coded: &Coded| matches!(coded.code, Code::Number | Code::Quantity { .. });
+        let by_content = |j: &usize| columns[*j].numbers_rows_by_content(&names[*j], unnamed(*j));
+        let kept = if encoding.used().next().is_none() {
+            let last = (0..columns.len()).rev().find(by_content);
+            last.or_else(|| columns.iter().rposition(Column::runs_along_rows))
+        } else if !encoding.used().any(numeric) {
+            (0..columns.len()).rev().find(by_content)
+        } else {
+            None
+        };
+        if let Some(j) = kept {
             encoding.columns[j].code = Code::Number;
         }
         encoding
+    }
+
+    /// The input that could number the rows, but is the only one of numbers in these `columns`, which the encoding was learned
+    /// from; none if the user has chosen the inputs.
+    pub fn kept_row_number(&self, columns: &[Column<'_>], chosen: bool) -> Option<&str> {
+        let consecutive = |(coded, column): &(&Coded, &Column<'_>)| {
+            coded.code == Code::Number && column.code(&coded.name, false, false).numbers_rows()
+        };
+        let mut columns = self.columns.iter().zip(columns);
+        let kept = columns.find(consecutive).filter(|_| !chosen);
+        kept.map(|(coded, _)| coded.name.as_str())
     }
 
     /// All columns, in the order of the table.
@@ -546,6 +565,39 @@ mod tests {
     }
 
     #[test]
+    fn consecutive_numbers_stay_where_they_are_the_only_numbers() {
+        let rows: Vec<f64> = (1..=40).map(f64::from).collect();
+        let squares: Vec<f64> = rows.iter().map(|x| x * x % 17.0).collect();
+        let metal = text(&["steel", "brass"].repeat(20));
+        let (rows, squares) = (Column::Numbers(&rows), Column::Numbers(&squares));
+        let metal = column(&metal, Levels::Found);
+        let learn = |names: &[&str], columns: &[Column<'_>]| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            let encoding = Encoding::learn(&names, columns, false);
+            let kept = encoding.kept_row_number(columns, false).map(str::to_owned);
+            (encoding.inputs(), kept)
+        };
+        let some = |name: &str| Some(name.to_owned());
+        let names = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
+        assert_eq!(
+            learn(&["Versuch", "x"], &[rows, squares]),
+            (names(&["x"]), None)
+        );
+        assert_eq!(learn(&["x"], &[rows]), (names(&["x"]), some("x")));
+        let expected = (names(&["t", "m=steel"]), some("t"));
+        assert_eq!(learn(&["t", "m"], &[rows, metal]), expected);
+        // A name that says so is believed beside text.
+        assert_eq!(
+            learn(&["Nr", "m"], &[rows, metal]),
+            (names(&["m=steel"]), None)
+        );
+        assert_eq!(
+            learn(&["Nr", "t"], &[rows, rows]),
+            (names(&["t"]), some("t"))
+        );
+    }
+
+    #[test]
     fn what_numbers_the_rows_is_an_input_if_there_is_no_other() {
         let (rows, names) = (
             [0.0, 1.0, 2.0, 3.0],
@@ -621,7 +673,7 @@ mod tests {
             text(&["x", "y", "z"].repeat(4)),
             text(&["1 s", "2 s"].repeat(6)),
         );
-        let values: Vec<f64> = (0..12).map(f64::from).collect();
+        let values: Vec<f64> = (0..12).map(|i| f64::from(i * i)).collect();
         let columns = [
             column(&a, Levels::Found),
             Column::Numbers(&values),

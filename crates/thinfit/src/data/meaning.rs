@@ -132,8 +132,13 @@ pub(super) fn quantity(text: &str) -> Option<(f64, &str)> {
     (is_unit && !unit.contains(char::is_whitespace)).then_some((value, unit))
 }
 
-/// The text with a point for its first comma, if that can only be a decimal comma: three digits may be thousands.
+/// The text with ASCII signs for those of typography, and a point for its first comma, if that can only be a decimal comma:
+/// three digits may be thousands.
 fn decimal_point(text: &str) -> Cow<'_, str> {
+    if text.contains('\u{2212}') {
+        let ascii = text.replace('\u{2212}', "-");
+        return Cow::Owned(decimal_point(&ascii).into_owned());
+    }
     let Some((whole, rest)) = text.split_once(',') else {
         return Cow::Borrowed(text);
     };
@@ -339,6 +344,7 @@ mod tests {
         assert_eq!(quantity("5e"), Some((5.0, "e")));
         assert_eq!(quantity("10%"), Some((10.0, "%")));
         assert_eq!(quantity("12,5 mm"), Some((12.5, "mm")));
+        assert_eq!(quantity("\u{2212}12,5 mm"), Some((-12.5, "mm")));
         for text in [
             "1,500 mm", "1,2-x", "12", "mm", "M6", "", "3 of 4", "10-20", "°C",
         ] {

@@ -19,7 +19,6 @@ use self::shapley::Effects;
 
 use crate::args::InspectArgs;
 use crate::columns::{match_inputs, open, read};
-use crate::commands::predict::tell_dropped;
 use crate::digits::{counted, four_digits, r2_digits};
 use crate::failure::Failure;
 use crate::memory::Memory;
@@ -102,7 +101,7 @@ pub fn run(args: &InspectArgs, memory: Memory, out: &mut impl Write) -> Result<(
             let mut reader = open(path, &args.table, memory, true)?;
             match_inputs(&mut reader, &model, &[])?;
             let table = read(&mut reader, &model)?;
-            tell_dropped(table.dropped, &Progress::new(false));
+            table.tell(&Progress::new(false));
             Some(table.x)
         }
     };

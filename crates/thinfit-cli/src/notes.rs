@@ -1,0 +1,158 @@
+//! What the program says of a table besides errors: lines that it skipped, cells that it interpreted, columns and rows that it
+//! left out. What is not used is said to quiet users, too.
+
+use thinfit::{Code, Coded, Encoding};
+use thinfit_table::{Done, Notation, Note, Position, Why};
+
+use crate::digits::counted;
+use crate::progress::Progress;
+
+/// The most notes of the files of a table; there may be many files.
+const MOST: usize = 12;
+/// The most names in a note.
+const NAMES: usize = 8;
+
+/// Tells what was done to the files of a table.
+pub fn tell(notes: &[Note], progress: &Progress) {
+    for note in notes.iter().take(MOST) {
+        let text = format!("{}: {}", note.path.display(), words(&note.done));
+        match note.is_loss() {
+            true => progress.warn(text),
+            false => progress.note(text),
+        }
+    }
+    if notes.len() > MOST {
+        progress.warn(format!("and {} more", counted(notes.len() - MOST, "note")));
+    }
+}
+
+/// Tells what became of the columns, and which one was kept although it could number the rows.
+pub fn tell_columns(encoding: &Encoding, kept: Option<&str>, progress: &Progress) {
+    for coded in encoding.columns() {
+        match (coded.note(), &coded.code) {
+            (Some(note), Code::LeftOut { .. }) => progress.warn(note),
+            (Some(note), _) => progress.note(note),
+            (None, _) => {}
+        }
+    }
+    let numbering = |coded: &&Coded| coded.code.numbers_rows() && !coded.name.trim().is_empty();
+    let numbering: Vec<&str> = encoding
+        .columns()
+        .iter()
+        .filter(numbering)
+        .map(|coded| coded.name.as_str())
+        .collect();
+    if !numbering.is_empty() {
+        progress.warn(format!(
+            "to use {} as an input, list all inputs with --inputs",
+            some(&numbering)
+        ));
+    }
+    if let Some(name) = kept {
+        progress.note(format!(
+            "{name}: consecutive whole numbers, used as an input since no other column of numbers is left; if they only number the \
+             rows, pass --drop"
+        ));
+    }
+}
+
+/// Reports how many missing values the model has filled in.
+pub fn tell_filled(values: usize, progress: &Progress) {
+    if values > 0 {
+        let filled = counted(values, "missing value");
+        progress.note(format!("{filled} filled in as in the samples"));
+    }
+}
+
+/// Reports how many rows were left out.
+pub fn tell_dropped(rows: usize, progress: &Progress) {
+    if rows > 0 {
+        let rows = counted(rows, "row");
+        progress.warn(format!("left out {rows} with missing values"));
+    }
+}
+
+/// What was done to a file.
+fn words(done: &Done) -> String {
+    match done {
+        Done::Skipped { why, lines, first } => {
+            let unit = match first {
+                Position::Line(_) => "line",
+                _ => "row",
+            };
+            let lines = match why {
+                Why::Blank | Why::End => counted_blank(*lines, unit),
+                _ => counted(usize::try_from(*lines).unwrap_or(usize::MAX), unit),
+            };
+            let why = match why {
+                Why::Comment => ", comments above the table",
+                Why::Blank => "",
+                Why::End => " below the last row",
+                Why::Title => ", a title above the names",
+                Why::Asked => ", as --skip-rows says",
+                _ => "",
+            };
+            format!("skipped {lines}{why} (from {first})")
+        }
+        Done::Units { position, units } => {
+            let units: Vec<String> = units
+                .iter()
+                .map(|(name, unit)| format!("{name}: {unit}"))
+                .collect();
+            let units: Vec<&str> = units.iter().map(String::as_str).collect();
+            format!("{position} holds units, not a row ({})", some(&units))
+        }
+        Done::Windows1252 { first } => {
+            format!("the text is not UTF-8 (from {first}); read as Windows-1252")
+        }
+        Done::Sheet { taken, hidden } => {
+            let hidden: Vec<&str> = hidden.iter().map(String::as_str).collect();
+            format!(
+                "read the first visible sheet, {taken}, not the hidden {}; --sheet chooses another",
+                some(&hidden)
+            )
+        }
+        Done::Numbers {
+            column,
+            notations,
+            cells,
+            first,
+            text,
+        } => {
+            let notations: Vec<String> = notations.iter().map(notation).collect();
+            let cells = usize::try_from(*cells).unwrap_or(usize::MAX);
+            format!(
+                "column `{column}`: read {} with {} as numbers (the first is `{text}`, {first})",
+                counted(cells, "cell"),
+                notations.join(" and ")
+            )
+        }
+        Done::Durations { column } => format!("column `{column}`: durations, read in seconds"),
+        _ => "not all of it was read as it is".into(),
+    }
+}
+
+fn counted_blank(lines: u64, unit: &str) -> String {
+    let lines = usize::try_from(lines).unwrap_or(usize::MAX);
+    counted(lines, &format!("blank {unit}"))
+}
+
+/// What is unusual about a number.
+fn notation(notation: &Notation) -> String {
+    match notation {
+        Notation::FortranExponent => "a Fortran exponent".into(),
+        Notation::TypographicMinus => "a typographic minus sign".into(),
+        Notation::Apostrophes => "apostrophes between thousands".into(),
+        Notation::Currency(sign) => format!("the currency sign {sign}"),
+        _ => "an unusual notation".into(),
+    }
+}
+
+/// The first of these names.
+fn some(names: &[&str]) -> String {
+    let shown = names[..names.len().min(NAMES)].join(", ");
+    match names.len().checked_sub(NAMES) {
+        Some(more) if more > 0 => format!("{shown} and {more} more"),
+        _ => shown,
+    }
+}

@@ -1,0 +1,207 @@
+//! What is skipped, interpreted or left out of a table is said, and nothing else is.
+
+use super::*;
+
+const FIT: [&str; 2] = ["fit", "--method=kernel-ridge-validated"];
+
+/// The line of sample `i` with these cells before it.
+fn line(before: &str, i: usize) -> String {
+    let (x, y) = points(60);
+    format!("{before}{},{},{}\n", x[(i, 0)], x[(i, 1)], y[(i, 0)])
+}
+
+fn lines(before: impl Fn(usize) -> String) -> String {
+    (0..60).map(|i| line(&before(i), i)).collect()
+}
+
+/// What the program says on standard error, and the report that it prints as JSON.
+fn fit(folder: &Path, arguments: &[&str]) -> (String, serde_json::Value) {
+    let arguments = [&FIT, arguments, &["--target=y", "--json"]].concat();
+    let output = thinfit(folder, &arguments);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
+    (said, serde_json::from_slice(&output.stdout).unwrap())
+}
+
+#[test]
+fn a_column_of_row_numbers_is_ignored_whatever_its_name_and_said_to_quiet_users() {
+    let folder = folder("tables-numbers");
+    let table = format!("Versuch,a,b,y\n{}", lines(|i| format!("{},", i + 1)));
+    write(&folder, "lab.csv", table);
+    for quiet in [&[][..], &["--quiet"]] {
+        let (said, report) = fit(&folder, &[&["lab.csv"], quiet].concat());
+        assert_eq!(report["inputs"], serde_json::json!(["a", "b"]));
+        for words in [
+            "Versuch: left out, it numbers the rows",
+            "list all inputs with --inputs",
+        ] {
+            assert!(said.contains(words), "{said}");
+        }
+    }
+    let (said, report) = fit(&folder, &["lab.csv", "--inputs=Versuch,a,b"]);
+    assert_eq!(report["inputs"], serde_json::json!(["Versuch", "a", "b"]));
+    assert!(!said.contains("Versuch"), "{said}");
+    // A function of it alone is one.
+    let (said, report) = fit(&folder, &["lab.csv", "--drop=a,b"]);
+    assert_eq!(report["inputs"], serde_json::json!(["Versuch"]));
+    assert!(
+        said.contains("Versuch: consecutive whole numbers"),
+        "{said}"
+    );
+}
+
+#[test]
+fn lines_that_are_skipped_are_reported_and_no_row_vanishes() {
+    let folder = folder("tables-skipped");
+    let level = |i: usize| format!("#{},", i % 2);
+    let table = format!("# by hand\n\nkind,a,b,y\n{}\n\n", lines(level));
+    write(&folder, "lab.csv", table);
+    let (said, report) = fit(&folder, &["lab.csv", "--quiet"]);
+    assert_eq!(report["samples"], 60);
+    assert_eq!(report["inputs"][0], "kind=#1");
+    for words in [
+        "lab.csv: skipped 1 line, comments above the table",
+        "skipped 1 blank line (from",
+    ] {
+        assert!(said.contains(words), "{said}");
+    }
+    assert!(!said.contains("below the last row"), "{said}");
+    for command in [
+        &["score", "model.json", "lab.csv"][..],
+        &["predict", "model.json", "lab.csv"],
+    ] {
+        let output = thinfit(&folder, command);
+        assert!(
+            text(&output.stderr).contains("2 blank lines below the last row"),
+            "{command:?}"
+        );
+    }
+    let predicted = succeed(&folder, &["predict", "model.json", "lab.csv"]);
+    assert_eq!(predicted.lines().count(), 61);
+}
+
+#[test]
+fn a_table_of_one_column_has_a_prediction_or_an_empty_line_for_every_row() {
+    let folder = folder("tables-one-column");
+    let table: String = (0..30).map(|i| format!("{},{}\n", i * i, i)).collect();
+    write(&folder, "train.csv", format!("x,y\n{table}"));
+    fit(&folder, &["train.csv"]);
+    write(&folder, "new.csv", "x\n1\n\n3\n\n5\n");
+    fail(
+        &folder,
+        &["predict", "model.json", "new.csv"],
+        &["2 of 5 rows have gaps", "line 3"],
+    );
+    let predict = [
+        "predict",
+        "model.json",
+        "new.csv",
+        "--missing=drop",
+        "--quiet",
+    ];
+    let output = thinfit(&folder, &predict);
+    let predicted = text(&output.stdout);
+    let lines: Vec<&str> = predicted.lines().collect();
+    assert_eq!((lines.len(), lines[2], lines[4]), (6, "\"\"", "\"\""));
+    let said = text(&output.stderr);
+    assert!(said.contains("2 of 5 rows lack values"), "{said}");
+}
+
+#[test]
+fn titles_units_and_odd_numbers_of_a_laboratory_are_read_with_a_note() {
+    let folder = folder("tables-odd");
+    let price = |i: usize| format!("${}.5,", 7 * i % 23);
+    let table = format!("Series 12\nprice,a,b,y\n,[mm],m/s,-\n{}", lines(price));
+    write(&folder, "lab.csv", table);
+    let (said, report) = fit(&folder, &["lab.csv"]);
+    assert_eq!(report["samples"], 60);
+    assert_eq!(report["inputs"], serde_json::json!(["price", "a", "b"]));
+    for words in [
+        "skipped 1 line, a title above the names (from line 1)",
+        "line 3 holds units, not a row (a: mm, b: m/s, y: -)",
+        "column `price`: read 60 cells with the currency sign $ as numbers (the first is `$0.5`, line 4)",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let predicted = succeed(&folder, &["predict", "model.json", "lab.csv"]);
+    assert_eq!(predicted.lines().count(), 61);
+    let hex = format!("code,a,b,y\n{}", lines(|i| format!("0x{i:x},")));
+    write(&folder, "hex.csv", hex);
+    let fit = [&FIT[..], &["hex.csv", "--target=y"]].concat();
+    fail(
+        &folder,
+        &fit,
+        &["hex.csv:2: column `code` is `0x0`", "--drop code"],
+    );
+}
+
+#[test]
+fn rows_above_a_table_are_skipped_by_every_command_that_reads_one() {
+    let folder = folder("tables-skip");
+    let table = format!(
+        "1,2,3,4\nnot,the,names,here\na,b,c,y\n{}",
+        lines(|i| format!("{},", i * i))
+    );
+    write(&folder, "lab.csv", table);
+    write(
+        &folder,
+        "ranges.toml",
+        "a = [0, 3500]\nb = [0, 1]\nc = [0, 1]\n",
+    );
+    write(&folder, "fit.toml", "skip_rows = 2\n");
+    let (said, _) = fit(&folder, &["lab.csv", "--skip-rows=2"]);
+    assert!(
+        said.contains("skipped 2 lines, as --skip-rows says"),
+        "{said}"
+    );
+    fit(&folder, &["lab.csv", "--config=fit.toml"]);
+    for command in [
+        &["predict", "model.json", "lab.csv"][..],
+        &["score", "model.json", "lab.csv"],
+        &["inspect", "model.json", "lab.csv"],
+        &["plot", "model.json", "lab.csv", "--out=pictures"],
+        &["report", "model.json", "lab.csv"],
+        &["compare", "lab.csv", "--target=y", "--methods=linear"],
+        &["suggest", "model.json", "--add-to=lab.csv", "--rows=1"],
+        &["design", "ranges.toml", "--add-to=lab.csv", "--rows=1"],
+    ] {
+        succeed(&folder, &[command, &["--skip-rows=2"]].concat());
+    }
+    let printed = succeed(
+        &folder,
+        &[&FIT[..], &["lab.csv", "--target=y", "--skip-rows=2"]].concat(),
+    );
+    assert!(
+        printed.contains("plot model.json lab.csv --skip-rows 2"),
+        "{printed}"
+    );
+}
+
+#[test]
+fn a_table_of_german_excel_is_read() {
+    let folder = folder("tables-latin");
+    let kinds = |i: usize| format!("{},", ["grün", "blau"][i % 2]);
+    let table = format!("Farbe,Länge,Größe,y\n{}", lines(kinds));
+    let latin: Vec<u8> = table.chars().map(|c| c as u8).collect();
+    write(&folder, "lab.csv", latin);
+    let (said, report) = fit(&folder, &["lab.csv"]);
+    assert_eq!(
+        report["inputs"],
+        serde_json::json!(["Farbe=grün", "Länge", "Größe"])
+    );
+    assert!(
+        said.contains("not UTF-8 (from line 1); read as Windows-1252"),
+        "{said}"
+    );
+}
+
+#[test]
+fn outputs_too_small_to_square_are_refused_and_not_reported_as_perfect() {
+    let folder = folder("tables-tiny");
+    let table: String = (0..40)
+        .map(|i| format!("{},{}e-155\n", i * i, i % 7))
+        .collect();
+    write(&folder, "tiny.csv", format!("x,y\n{table}"));
+    let fit = [&FIT[..], &["tiny.csv", "--target=y"]].concat();
+    fail(&folder, &fit, &["`y` differ by 6e-155", "use other units"]);
+}

@@ -1,0 +1,413 @@
+//! Nothing of a text is lost in silence: every line is a row, an error, or reported as skipped.
+
+#![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
+
+use proptest::prelude::*;
+use std::path::Path;
+use thinfit_table::{
+    Cells, Done, Missing, Notation, Note, Options, Position, RawTable, Reader, Result, Why,
+};
+
+fn open_with(text: impl Into<Vec<u8>>, options: &Options) -> Result<Reader> {
+    Reader::from_bytes(Path::new("a.csv"), text.into(), options)
+}
+
+fn keep() -> Options {
+    Options {
+        missing: Missing::Keep,
+        ..Options::default()
+    }
+}
+
+/// The table as it is, any column of which may hold text, and what was done to it.
+fn read(text: impl Into<Vec<u8>>) -> Result<(RawTable, Vec<String>, Vec<Done>)> {
+    let mut reader = open_with(text, &keep())?;
+    let all: Vec<usize> = (0..reader.names().len()).collect();
+    reader.admit_text(&all);
+    let raw = reader.read_raw()?;
+    let done = reader.notes().into_iter().map(|note: Note| note.done);
+    Ok((raw, reader.names().to_vec(), done.collect()))
+}
+
+fn numbers(raw: &RawTable, j: usize) -> Vec<f64> {
+    match raw.cells(j) {
+        Cells::Numbers(values) => values.to_vec(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn levels(raw: &RawTable, j: usize) -> Vec<String> {
+    match raw.cells(j) {
+        Cells::Text { levels, .. } => levels.to_vec(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn skipped(why: Why, lines: u64, first: u64) -> Done {
+    let first = Position::Line(first);
+    Done::Skipped { why, lines, first }
+}
+
+#[test]
+fn lines_that_start_with_a_number_sign_do_not_vanish_below_the_names() {
+    let text = "# made today\n# by hand\nkind,y\n#1,2\n#2,3\n#1,4\n";
+    let (raw, names, done) = read(text).unwrap();
+    assert_eq!(names, ["kind", "y"]);
+    assert_eq!(levels(&raw, 0), ["#1", "#2"]);
+    assert_eq!(numbers(&raw, 1), [2.0, 3.0, 4.0]);
+    assert_eq!(done, [skipped(Why::Comment, 2, 1)]);
+    let error = open_with("a,b\n1,2\n# a remark\n3,4\n", &keep()).unwrap();
+    let error = { error }.read().unwrap_err().to_string();
+    assert!(error.starts_with("a.csv:3: expected 2 fields"), "{error}");
+    assert!(error.contains("remove the comment"), "{error}");
+}
+
+#[test]
+fn blank_lines_of_a_table_of_one_column_are_rows() {
+    let (raw, _, done) = read("y\n1\n\n3\n  \n5\n\n\n").unwrap();
+    let y = numbers(&raw, 0);
+    assert_eq!((y.len(), y[0], y[2], y[4]), (5, 1.0, 3.0, 5.0));
+    assert!(y[1].is_nan() && y[3].is_nan());
+    assert_eq!(done, [skipped(Why::End, 2, 7)]);
+    // Block by block, and where rows are passed over.
+    let mut reader = open_with("1\n\n\n4\n", &keep()).unwrap();
+    assert_eq!(reader.skip(2).unwrap(), 2);
+    let block = reader.next_block(9).unwrap().unwrap();
+    assert!(block.nrows() == 2 && block[(0, 0)].is_nan() && block[(1, 0)] == 4.0);
+    // In several columns they are skipped, and counted.
+    let (raw, _, done) = read("a,b\n1,2\n\n\n3,4\n\n5,6\n").unwrap();
+    assert_eq!(numbers(&raw, 0), [1.0, 3.0, 5.0]);
+    assert_eq!(done, [skipped(Why::Blank, 3, 3)]);
+}
+
+#[test]
+fn two_stray_quotes_do_not_swallow_the_rows_between_them() {
+    let rows = |from: u32, to: u32| -> String {
+        (from..to)
+            .map(|i| format!("{i},steel,{}\n", 2 * i))
+            .collect()
+    };
+    for (first, last) in [
+        ("10,\"steel,20\n", "20,steel\",40\n"),
+        ("10,\"steel,20\n", "20,steel,\"40\n"),
+        ("10,steel,\"20\n", "20,steel,40\"\n"),
+    ] {
+        let text = format!(
+            "a,kind,y\n{}{first}{}{last}{}",
+            rows(0, 10),
+            rows(11, 20),
+            rows(21, 30)
+        );
+        let error = read(text)
+            .unwrap()
+            .0
+            .complete(&[0])
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("a.csv:12: ") && error.contains("quote"),
+            "{error}"
+        );
+    }
+    // A single one, where all text is quoted.
+    let error = read("a,kind,y\n1,\"steel,2\n3,\"steel\",4\n5,\"alu\",6\n").unwrap();
+    let error = error.0.complete(&[0]).unwrap_err().to_string();
+    assert!(error.starts_with("a.csv:2: "), "{error}");
+    let error = read("a,\"kind,y\n1,2,3\n4,5\",z\n")
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(error.starts_with("a.csv:1: "), "{error}");
+    // A remark of several lines is a remark.
+    let (raw, ..) = read("a,remark,y\n1,\"first, of two\nlines, and 3\",2\n2,,3\n").unwrap();
+    assert_eq!(
+        (levels(&raw, 1).len(), numbers(&raw, 2)),
+        (1, vec![2.0, 3.0])
+    );
+}
+
+#[test]
+fn numbers_in_unusual_notations_are_no_identifiers() {
+    let text = "f,m,t,p\n1D-3,\u{2212}1,1'234,$1.2\n2.5D+1,2,999,$3\n3,4,12'345.5,\n";
+    let (raw, _, done) = read(text).unwrap();
+    assert_eq!(numbers(&raw, 0), [1e-3, 25.0, 3.0]);
+    assert_eq!(numbers(&raw, 1), [-1.0, 2.0, 4.0]);
+    assert_eq!(numbers(&raw, 2), [1234.0, 999.0, 12_345.5]);
+    assert_eq!(numbers(&raw, 3)[..2], [1.2, 3.0]);
+    let told: Vec<(&str, u64, &Notation, &str)> = done
+        .iter()
+        .map(|done| match done {
+            Done::Numbers {
+                column,
+                notations,
+                cells,
+                text,
+                ..
+            } => (column.as_str(), *cells, &notations[0], text.as_str()),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let expected = [
+        ("f", 2, &Notation::FortranExponent, "1D-3"),
+        ("m", 1, &Notation::TypographicMinus, "\u{2212}1"),
+        ("t", 2, &Notation::Apostrophes, "1'234"),
+        ("p", 2, &Notation::Currency('$'), "$1.2"),
+    ];
+    assert_eq!(told, expected);
+    // Block by block, too, where no text is admitted.
+    let mut reader = open_with(text, &keep()).unwrap();
+    let block = reader.next_block(2).unwrap().unwrap();
+    assert_eq!((block[(0, 0)], block[(1, 3)]), (1e-3, 3.0));
+    assert!(reader.next_block(2).unwrap().is_some());
+    assert_eq!(reader.notes().len(), 4);
+    // Levels among which some look like it stay levels, and currencies are not mixed.
+    let (raw, ..) = read("kind\n$5\nfree\n").unwrap();
+    assert_eq!(levels(&raw, 0), ["$5", "free"]);
+    let (raw, ..) = read("price\n$5\n€6\n").unwrap();
+    assert_eq!(levels(&raw, 0), ["$5", "€6"]);
+    let mut reader = open_with("price\n$5\n€6\n", &keep()).unwrap();
+    let error = reader.read().unwrap_err().to_string();
+    assert!(
+        error.starts_with("a.csv:3: column `price` is `€6`"),
+        "{error}"
+    );
+    let error = open_with("x\n0x1f\n", &keep()).unwrap().read().unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("`0x1f`, not a number; write plain decimal"),
+        "{error}"
+    );
+}
+
+#[test]
+fn titles_and_units_are_used_and_reported() {
+    let text = "Series 12, pump\nmade,\nt,flow,kind\n[s],m³/h,-\n1,2,a\n3,4,b\n";
+    let (raw, names, done) = read(text).unwrap();
+    assert_eq!(names, ["t", "flow", "kind"]);
+    assert_eq!(numbers(&raw, 1), [2.0, 4.0]);
+    let unit = |name: &str, unit: &str| (name.to_owned(), unit.to_owned());
+    let units = Done::Units {
+        position: Position::Line(4),
+        units: vec![unit("t", "s"), unit("flow", "m³/h"), unit("kind", "-")],
+    };
+    assert_eq!(done, [skipped(Why::Title, 2, 1), units]);
+    // With another delimiter, and a comment.
+    let (raw, names, _) = read("# x\nA title\nt;p\n1;2\n3;4\n").unwrap();
+    assert_eq!(
+        (names, numbers(&raw, 0)),
+        (vec!["t".into(), "p".into()], vec![1.0, 3.0])
+    );
+    let (raw, names, _) = read("A title of blanks\nt p\ns bar\n1 2\n3 4\n").unwrap();
+    assert_eq!(
+        (names, numbers(&raw, 1)),
+        (vec!["t".into(), "p".into()], vec![2.0, 4.0])
+    );
+}
+
+#[test]
+fn rows_are_skipped_where_the_options_say_so() {
+    let options = Options {
+        skip_rows: 2,
+        ..keep()
+    };
+    let mut reader = open_with("1,\"2\n\u{fc}ber,3,4\nx,y\n1,2\n", &options).unwrap();
+    assert_eq!(reader.names(), ["x", "y"]);
+    assert_eq!(reader.read().unwrap().x[(0, 1)], 2.0);
+    assert_eq!(reader.notes()[0].done, skipped(Why::Asked, 2, 1));
+    let long = format!("{}\nlast\nx\n1\n", "word ".repeat(50_000));
+    assert_eq!(open_with(long, &options).unwrap().names(), ["x"]);
+    let error = open_with(
+        "x\n1\n",
+        &Options {
+            skip_rows: 3,
+            ..keep()
+        },
+    )
+    .err()
+    .unwrap();
+    assert!(
+        error.to_string().contains("more than the 3 lines"),
+        "{error}"
+    );
+    let array = b"\x93NUMPY\x01\0".to_vec();
+    let error = Reader::from_bytes(Path::new("a.npy"), array, &options)
+        .err()
+        .unwrap();
+    assert!(error.to_string().contains("skip no rows"), "{error}");
+}
+
+#[test]
+fn text_that_german_excel_writes_is_read() {
+    let text = b"Gr\xf6\xdfe;Art;T [\xb0C]\n1;gr\xfcn;5\n2;\x84alt\x93;6\n";
+    let (raw, names, done) = read(&text[..]).unwrap();
+    assert_eq!(names, ["Größe", "Art", "T [°C]"]);
+    assert_eq!(levels(&raw, 1), ["grün", "„alt“"]);
+    assert_eq!(
+        done,
+        [Done::Windows1252 {
+            first: Position::Line(1)
+        }]
+    );
+    // Far below the first bytes as well.
+    let rows: String = (0..20_000).map(|i| format!("{i},ab\n")).collect();
+    let text = [format!("x,kind\n{rows}").as_bytes(), b"1,gr\xfcn\n"].concat();
+    let (raw, _, done) = read(text).unwrap();
+    assert_eq!(levels(&raw, 1), ["ab", "grün"]);
+    assert_eq!(
+        done,
+        [Done::Windows1252 {
+            first: Position::Line(20_002)
+        }]
+    );
+}
+
+/// A table with known content: what the lines are, and what must come of them.
+#[derive(Debug, Clone)]
+struct Known {
+    lines: Vec<String>,
+    /// The values of the first column, NaN where it is missing.
+    first: Vec<f64>,
+    comments: u64,
+    blanks: u64,
+    units: bool,
+    titled: bool,
+}
+
+/// A line of a table besides its first number.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Plain,
+    Gap,
+    Quoted,
+    Sharp,
+    Blank,
+    Remark,
+}
+
+fn known() -> impl Strategy<Value = Known> {
+    let kind = prop_oneof![
+        5 => Just(Kind::Plain),
+        1 => Just(Kind::Gap),
+        1 => Just(Kind::Quoted),
+        1 => Just(Kind::Sharp),
+        1 => Just(Kind::Blank),
+        1 => Just(Kind::Remark),
+    ];
+    let rows = proptest::collection::vec((kind, -1000i32..1000), 2..40);
+    let separator = prop_oneof![Just(','), Just(';'), Just('\t')];
+    (rows, separator, 1usize..5, 0u64..3, any::<[bool; 4]>()).prop_map(
+        |(rows, separator, width, comments, [header, units, titled, end])| {
+            let joined = |cells: Vec<String>| cells.join(&separator.to_string());
+            let mut known = Known {
+                lines: vec!["# a \"remark".into(); comments as usize],
+                first: vec![],
+                comments,
+                blanks: 0,
+                units: header && units,
+                titled: header && titled && width > 1,
+            };
+            if known.titled {
+                known.lines.push("A title".into());
+            }
+            if header {
+                let names = (0..width).map(|j| format!("name{j}"));
+                known.lines.push(joined(names.collect()));
+            }
+            if known.units {
+                known.lines.push(joined(vec!["[mm]".into(); width]));
+            }
+            // A first row of numbers, so that the layout is plain.
+            let plain = |value: i32, known: &mut Known| {
+                let cells = (0..width).map(|j| (value + j as i32).to_string());
+                known.lines.push(joined(cells.collect()));
+                known.first.push(f64::from(value));
+            };
+            for value in [1, 2, 3] {
+                plain(value, &mut known);
+            }
+            for (kind, value) in rows {
+                let text = |second: &str| {
+                    let mut cells = vec![value.to_string(), second.to_owned()];
+                    cells.resize(width.max(2), "7".into());
+                    joined(cells)
+                };
+                match kind {
+                    Kind::Blank => {
+                        known.lines.push(["", "  "][usize::from(value < 0)].into());
+                        match width {
+                            1 => known.first.push(f64::NAN),
+                            _ => known.blanks += 1,
+                        }
+                        continue;
+                    }
+                    Kind::Gap => {
+                        let mut cells = vec!["NA".to_owned()];
+                        cells.resize(width, "5".into());
+                        known.lines.push(joined(cells));
+                        known.first.push(f64::NAN);
+                        continue;
+                    }
+                    Kind::Plain => plain(value, &mut known),
+                    _ if width == 1 => plain(value, &mut known),
+                    Kind::Quoted => known
+                        .lines
+                        .push(text(&format!("\"a{separator} \"\"b\"\"\""))),
+                    Kind::Sharp => known.lines.push(text("#1")),
+                    Kind::Remark => known.lines.push(text("\"two\nlines\"")),
+                }
+                if !matches!(kind, Kind::Plain) && width > 1 {
+                    known.first.push(f64::from(value));
+                }
+            }
+            // What is blank at the end is no row.
+            plain(9, &mut known);
+            if end {
+                known.lines.extend(["".into(), "".into()]);
+            }
+            known
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #[test]
+    fn rows_in_are_rows_used_and_rows_reported(
+        known in known(),
+        crlf in any::<bool>(),
+        block in 1usize..20,
+    ) {
+        let end = if crlf { "\r\n" } else { "\n" };
+        let text = known.lines.join(end) + end;
+        let (raw, _, done) = read(text.clone()).unwrap();
+        let count = |wanted: Why| -> u64 {
+            let lines = done.iter().map(|done| match done {
+                Done::Skipped { why, lines, .. } if *why == wanted => *lines,
+                _ => 0,
+            });
+            lines.sum()
+        };
+        prop_assert_eq!(count(Why::Comment), known.comments, "{}", text);
+        prop_assert_eq!(count(Why::Blank), known.blanks, "{}", text);
+        prop_assert_eq!(count(Why::Title), u64::from(known.titled), "{}", text);
+        let units = done.iter().any(|done| matches!(done, Done::Units { .. }));
+        prop_assert_eq!(units, known.units, "{}", text);
+        let bits = |values: &[f64]| -> Vec<u64> { values.iter().map(|v| v.to_bits()).collect() };
+        prop_assert_eq!(bits(&numbers(&raw, 0)), bits(&known.first), "{}", text);
+        // Whole and in blocks, with gaps dropped, whatever is dropped is counted.
+        let drop = Options { missing: Missing::Drop, ..Options::default() };
+        let mut whole = open_with(text.clone(), &drop).unwrap();
+        whole.select(&[0]);
+        let table = whole.read().unwrap();
+        prop_assert_eq!(table.x.nrows() + table.dropped, known.first.len());
+        let mut blocks = open_with(text.clone(), &drop).unwrap();
+        blocks.select(&[0]);
+        let mut rows = 0;
+        while let Some(block) = blocks.next_block(block).unwrap() {
+            rows += block.nrows();
+        }
+        prop_assert_eq!(rows + blocks.dropped(), known.first.len());
+        prop_assert_eq!(blocks.notes(), whole.notes());
+    }
+}

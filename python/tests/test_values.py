@@ -1,0 +1,67 @@
+"""Values that look like numbers and are none, and columns in another order."""
+
+import numpy as np
+import pytest
+
+import thinfit
+from conftest import samples
+
+
+def model():
+    return thinfit.KernelRidgeRegressor(scaling="box")
+
+
+def test_masked_entries_are_not_used_as_data():
+    x, y = samples(40)
+    masked = np.ma.masked_array(x.copy(), mask=np.zeros(x.shape, bool))
+    assert model().fit(masked, y).predict(masked).shape == y.shape
+    masked[7, 1] = np.ma.masked
+    masked[9, 1] = np.ma.masked
+    for call in (
+        lambda: model().fit(masked, y),
+        lambda: model().fit(x, y).predict(masked),
+        lambda: thinfit.compare(masked, y, ["linear"]),
+    ):
+        with pytest.raises(ValueError, match="X has masked entries in 2 of 40 rows, in column 1, first in row 7"):
+            call()
+    hidden = np.ma.masked_array(y, mask=np.arange(len(y)) == 3)
+    for call in (lambda: model().fit(x, hidden), lambda: model().fit(x, y).score(x, hidden)):
+        with pytest.raises(ValueError, match="y has masked entries in 1 of 40 rows.*first in row 3"):
+            call()
+    with pytest.raises(ValueError, match="sample_weight has masked"):
+        thinfit.GFTRegressor(width=4).fit(x, y, sample_weight=hidden)
+
+
+@pytest.mark.parametrize(("dtype", "found"), [("datetime64[s]", "dates"), ("timedelta64[ms]", "durations")])
+def test_dates_and_durations_are_not_taken_for_numbers(dtype, found):
+    x, y = samples(40)
+    times = np.arange(40).astype(dtype)
+    for call in (
+        lambda: model().fit(times[:, None], y),
+        lambda: model().fit(x, times),
+        lambda: model().fit(x[:, :1], y).predict(times[:, None]),
+        lambda: model().fit(list(times[:, None]), y),
+    ):
+        with pytest.raises(ValueError, match=f"expected numbers, found {found}; use .*timedelta64"):
+            call()
+
+
+def test_columns_with_numbers_for_names_are_not_taken_in_another_order():
+    pd = pytest.importorskip("pandas")
+    x, y = samples(40)
+    frame = pd.DataFrame(x)
+    fitted = model().fit(frame, y)
+    assert (fitted.predict(frame) == fitted.predict(x)).all()
+    with pytest.raises(ValueError, match="expected the columns 0, 1.*in this order, as in fit, found 1, 0"):
+        fitted.predict(frame[[1, 0, *frame.columns[2:]]])
+
+
+def test_consecutive_numbers_are_left_out_whatever_their_name():
+    pd = pytest.importorskip("pandas")
+    x, y = samples(40)
+    frame = pd.DataFrame(x, columns=[f"x{j}" for j in range(x.shape[1])])
+    frame.insert(0, "Versuch", np.arange(1, 41))
+    with pytest.warns(UserWarning, match="Versuch: left out, it numbers the rows; to use Versuch as an input"):
+        fitted = model().fit(frame, y)
+    assert "Versuch" not in fitted.encoded_names_
+    assert model().fit(frame[["Versuch"]], y).n_features_in_ == 1
