@@ -161,7 +161,7 @@ pub enum Problem {
     #[error("{}", gaps(table, place, *gappy, *rows, columns))]
     Gaps {
         /// The table, which may be of several files.
-        table: PathBuf,
+        table: Box<Path>,
         /// Where the first is.
         place: Place,
         /// Rows with a gap.

@@ -89,7 +89,7 @@ impl Gaps {
         columns.sort_by_key(|(_, gaps)| std::cmp::Reverse(*gaps));
         let only = (columns.len() == 1).then(|| columns[0].0.clone());
         let error = Error::from(Problem::Gaps {
-            table: paths.table.clone(),
+            table: paths.table.as_path().into(),
             place,
             gappy: self.rows,
             rows,

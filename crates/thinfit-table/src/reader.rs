@@ -406,7 +406,7 @@ impl Reader {
         for (j, words) in words.iter_mut().enumerate() {
             let column = x.col_as_slice_mut(j);
             if let Some(words) = words {
-                let none = words.into_numbers(column, &mut self.block.unusual[j]);
+                let none = words.turn_into_numbers(column, &mut self.block.unusual[j]);
                 gaps[j] = gaps[j].into_iter().chain(none).min_by_key(|(row, _)| *row);
                 if !words.levels.is_empty() {
                     words.encode(0, column.iter_mut(), |_| None);

@@ -93,7 +93,7 @@ impl Words {
 
     /// Turns the texts into numbers if all of them are some: in an unusual notation, or `none`, which is a missing value among
     /// numbers. Returns the first row that is missing then.
-    pub fn into_numbers(
+    pub fn turn_into_numbers(
         &mut self,
         values: &mut [f64],
         unusual: &mut Unusual,
