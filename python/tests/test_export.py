@@ -46,7 +46,10 @@ def test_single_precision_that_is_off_by_deviations_is_refused(tmp_path):
     x = 1e9 + rng.random((30, 1))
     wild = thinfit.KernelRidgeRegressor(regularization=1e-6, scaling="box").fit(x, np.sin(6 * x[:, 0]))
     assert wild.export_difference("float64") < 1e-3 < wild.export_difference("float32")
-    for write in (lambda: wild.to_onnx(precision="float32"), lambda: wild.export(tmp_path / "a.onnx", precision="float32")):
+    for write in (
+        lambda: wild.to_onnx(precision="float32"),
+        lambda: wild.export(tmp_path / "a.onnx", precision="float32"),
+    ):
         with pytest.raises(ValueError, match="at most 0.001 standard deviations.* precision=.float64"):
             write()
     assert not list(tmp_path.iterdir())

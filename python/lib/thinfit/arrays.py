@@ -59,13 +59,13 @@ def frame_of(X: Any) -> Any:
 
 
 def other_names(X: Any) -> list[Any] | None:
-    """Names of the columns of a frame that are not all text, which scikit-learn does not compare; None for anything else."""
+    """Names of the columns of a frame that are not all text, which scikit-learn does not compare; None otherwise."""
     columns = list(X.columns) if hasattr(X, "dtypes") and hasattr(X, "columns") else []
     return None if all(isinstance(name, str) for name in columns) else columns
 
 
 def check_columns(known: list[Any] | None, X: Any) -> None:
-    """Refuse a frame whose columns are not the `known` ones in their order, as scikit-learn does for names that are text."""
+    """Refuse a frame whose columns are not the `known` ones in their order, as scikit-learn does for text."""
     if known is None or not hasattr(X, "dtypes") or not hasattr(X, "columns"):
         return
     found = list(X.columns)

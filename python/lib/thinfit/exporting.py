@@ -56,8 +56,8 @@ class Exported(Fitted):
     ) -> list[Path]:
         """Write the model in another language, as a function without dependencies, a graph or a formula.
 
-        A function or graph that is further from ``predict`` than 0.001 standard deviations of an output is a ``ValueError``; see
-        `export_difference`. A row with NaN or an infinity gives NaN.
+        A function or graph that is further from ``predict`` than 0.001 standard deviations of an output is a
+        ``ValueError``; see `export_difference`. A row with NaN or an infinity gives NaN.
 
         Parameters
         ----------
@@ -100,9 +100,9 @@ class Exported(Fitted):
     def export_difference(self, precision: str = "float64") -> float:
         """The largest difference between exports and ``predict``, in standard deviations of the output.
 
-        It is measured at rows of the fit where the model holds them, half-way between these, and at rows in the ranges of
-        the inputs and 10 % beyond. A graph of single precision whose terms would cancel computes in double precision between its
-        inputs and its outputs.
+        It is measured at rows of the fit where the model holds them, half-way between these, and at rows in the ranges
+        of the inputs and 10 % beyond. A graph of single precision whose terms would cancel computes in double precision
+        between its inputs and its outputs.
 
         Parameters
         ----------

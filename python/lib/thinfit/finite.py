@@ -30,7 +30,7 @@ def check_finite(table: Floats, what: str, names: Sequence[str] | None, first: i
 
 
 def check_numbers(a: Any, what: str, names: Sequence[str] | None = None, first: int = 0) -> None:
-    """Refuse masked entries, which NumPy uses like any others, and arrays of dates and durations, which it takes for numbers."""
+    """Refuse masked entries, which NumPy uses like any others, and dates and durations, which it takes for numbers."""
     if isinstance(a, np.ma.MaskedArray):
         masked = np.ma.getmaskarray(a)
         if masked.any():

@@ -24,7 +24,7 @@ class Explained(Fitted):
     """Shares of the variance, effects, and a plot of them."""
 
     def sobol_indices(self, *, errors: bool = False, ranges: Mapping[str, planning.Range] | None = None) -> Bunch:
-        """Variance-based sensitivity indices for independent inputs, uniform over their ranges in the units of the data.
+        """Variance-based sensitivity indices for independent inputs, uniform over their ranges in units of the data.
 
         A column of text counts as one input, whose levels are equally likely. Where inputs depend on each other, a
         warning says so: then see `shapley_effects`.

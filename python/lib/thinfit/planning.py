@@ -30,8 +30,8 @@ def design(
     Parameters
     ----------
     ranges : mapping of str to range
-        For each input ``(low, high)``, a list of levels, ``(False, True)``, or a mapping with ``low``, ``high`` and either ``log=True``,
-        for numbers that are even in their logarithm, or ``whole=True``, for whole numbers.
+        For each input ``(low, high)``, a list of levels, ``(False, True)``, or a mapping with ``low``, ``high`` and
+        either ``log=True``, for numbers that are even in their logarithm, or ``whole=True``, for whole numbers.
     rows : int
         Number of rows.
     scheme : {"maximin", "latin", "sobol", "halton"}, default="maximin"

@@ -30,7 +30,7 @@ fn a_fit_ends_by_saying_how_good_it_is_and_what_to_do_next() {
     );
     for words in [
         "80 samples",
-        "8 rows that trained no neuron",
+        "8 held-out rows",
         "this model",
         "linear fit",
         "predicting the mean",

@@ -38,7 +38,7 @@ use std::time::Instant;
 use structure::{Structure, structure, terms_of};
 use student::{School, Student};
 use teacher::{Teacher, TermsWithoutFold, entrants, errors_of_choice, in_scaled_units, ranked};
-use thinfit::pieces::{Processor, Ranks, Solo, any, require};
+use thinfit::pieces::{Processor, Ranks, Solo, any, one_group, require};
 use thinfit::{
     Caution, Config, Control, Dataset, Dependence, Findings, Model, Network, Observer, Progress,
     Record, Scaler, Scaling, TrainingRows, Warp, clustered, fit_over, near_repeats,
@@ -186,6 +186,9 @@ impl Auto {
         let scalers = scalers(data, plan, seed, &early)?;
         let samples = Samples::new(data, scalers.clone(), plan.folds, seed);
         if samples.folds.len() < 2 {
+            if data.groups.is_some() {
+                return Err(one_group(samples.folds.len()));
+            }
             return Err(Error::Data {
                 what: "x",
                 problem: format!("{m} rows have the same inputs, or there is only one"),
