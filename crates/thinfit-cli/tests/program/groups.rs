@@ -31,7 +31,12 @@ const FIT: [&str; 4] = ["fit", "runs.csv", "--target=y", "--quiet"];
 fn readings_of_one_setting_do_not_judge_each_other() {
     let folder = folder("groups");
     write(&folder, "runs.csv", readings(|i| format!("run {i}")));
-    for method in ["gaussian-process", "kernel-ridge-validated", "salsa"] {
+    // SALSA's sums predict these readings badly, their own repeats included.
+    for (method, times) in [
+        ("gaussian-process", 3.0),
+        ("kernel-ridge-validated", 3.0),
+        ("salsa", 1.3),
+    ] {
         let method = format!("--method={method}");
         let alone = [&FIT[..], &[&method, "--drop=run", "-o=alone.json"]].concat();
         succeed(&folder, &alone);
@@ -46,7 +51,7 @@ fn readings_of_one_setting_do_not_judge_each_other() {
         assert_eq!(together["groups"]["count"], 12);
         assert!(alone.get("groups").is_none());
         let mse = |record: &serde_json::Value| record["validation_mse"][0].as_f64().unwrap();
-        assert!(mse(&together) > 3.0 * mse(&alone), "{method}");
+        assert!(mse(&together) > times * mse(&alone), "{method}");
     }
     let inspected = succeed(&folder, &["inspect", "model.json"]);
     assert!(inspected.contains("in 12 groups by run"), "{inspected}");

@@ -209,7 +209,7 @@ pub(super) fn ill_conditioned(model: &Predictor, size: f64) -> Option<Predictor>
     let mut json: Value = serde_json::from_str(&kernel.to_json()).unwrap();
     let (points, a) = (kernel.points(), kernel.coefficients());
     let (m, d, c) = (points.nrows() / 2 * 2, points.ncols(), a.ncols());
-    let sign = |i: usize| if i % 2 == 0 { size } else { -size };
+    let sign = |i: usize| if i.is_multiple_of(2) { size } else { -size };
     json["points"] = (0..m)
         .map(|i| {
             (0..d)

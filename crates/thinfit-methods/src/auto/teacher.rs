@@ -117,7 +117,8 @@ impl Teacher {
     pub fn mean(samples: &Samples) -> Result<Self> {
         let part = Part::full(Shape::Gaussian, vec![FORGOTTEN; samples.data.dim()]);
         // With a constant kernel, noise is all there is.
-        let find = |data: &Dataset| sum_of_parts(&[part.clone()], data, vec![0.0, 0.0], 0);
+        let find =
+            |data: &Dataset| sum_of_parts(std::slice::from_ref(&part), data, vec![0.0, 0.0], 0);
         let whole = find(&samples.data)?;
         let deviation =
             in_scaled_units(&samples.data, &whole)?.deviation(samples.data.x.as_ref())?;
