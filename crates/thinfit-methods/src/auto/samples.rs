@@ -307,8 +307,7 @@ mod tests {
         let folds = folds(&data, 5, 3);
         assert_eq!(folds.len(), 5);
         for group in data.grouped() {
-            let holders = folds.iter().filter(|fold| fold.contains(&group[0]));
-            let fold = holders.last().unwrap();
+            let fold = folds.iter().find(|fold| fold.contains(&group[0])).unwrap();
             assert!(group.iter().all(|i| fold.contains(i)), "{folds:?}");
         }
     }

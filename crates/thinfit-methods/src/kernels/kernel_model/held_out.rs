@@ -229,10 +229,7 @@ mod tests {
             let mse = together.record.validation_mse[0];
             assert!(mse > 0.15, "{name}: {mse}");
             assert!(width(&together) > width(&alone), "{name}");
-            assert_eq!(
-                together.record.chosen_by.as_deref() == Some("leave-one-out"),
-                false
-            );
+            assert_ne!(together.record.chosen_by.as_deref(), Some("leave-one-out"));
         }
         let one = plain.with_groups(vec![3; 96]).unwrap();
         let error = GaussianProcess::default().fit(&one, 1, &|_| Control::Continue);
