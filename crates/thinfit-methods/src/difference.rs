@@ -44,7 +44,7 @@ mod tests {
             (5.0 * x[(i, 0)]).sin() + 0.1 * (99.0 * i as f64).sin()
         });
         let data = Dataset::new(x, y).unwrap();
-        let rows = Mat::from_fn(3, 1, |i, _| [0.5, 0.51, 0.9][i]);
+        let rows = Mat::from_fn(3, 1, |i, _| [0.5, 0.5001, 0.9][i]);
         for (method, known) in [("gaussian-process", true), ("gft-r", true), ("rff", false)] {
             let method = Method::named(method).unwrap();
             let model = method.fit(&data, 1, &|_| Control::Continue).unwrap();
