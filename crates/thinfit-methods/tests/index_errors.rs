@@ -43,7 +43,7 @@ fn true_indices_lie_within_two_standard_errors_that_are_tight_enough_to_use() {
         let median = all[all.len() / 2];
         println!("{method}: {share} of {}, median {median}", all.len());
         assert!(share > 0.92, "{method}: {share}");
-        assert!(median < 0.05, "{method}: {median}");
+        assert!(median < 0.06, "{method}: {median}");
     }
 }
 
