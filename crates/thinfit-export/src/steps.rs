@@ -31,9 +31,10 @@ impl Steps {
             // What is larger becomes infinite; single precision has nothing that is larger.
             x = steps.times(&x, f64::MAX / LARGEST_NUMBER, "large");
         }
-        let nothing = steps.times(&x, 0.0, "nothing");
+        // Not a product with 0, which onnxruntime moves into the matrix product as ∞ · 0.
+        steps.node("Sub", &[&x, &x], "nothing");
         steps.constant("ones", &[d, 1], (0..d).map(|_| 1.0));
-        steps.node("MatMul", &[&nothing, "ones"], "unusable");
+        steps.node("MatMul", &["nothing", "ones"], "unusable");
         steps
     }
 
