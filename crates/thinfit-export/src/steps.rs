@@ -111,7 +111,7 @@ impl Steps {
         let cast = |input: &str, output: &str, to: i32| NodeProto {
             input: vec![input.into()],
             output: vec![output.into()],
-            name: output.into(),
+            name: format!("{output}_cast"),
             op_type: "Cast".into(),
             attribute: vec![AttributeProto {
                 name: "to".into(),

@@ -8,7 +8,7 @@ use crate::TOLERANCE;
 use crate::evaluation::evaluated;
 use crate::message::ModelProto;
 use prost::Message;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
 use std::path::Path;
 use thinfit::{Activation, Mat, MatRef, Precision};
@@ -385,6 +385,13 @@ fn check_onnx(case: &Case) {
         };
         assert!(onnx.difference.largest <= TOLERANCE);
         let graph = graph(&onnx.bytes);
+        let names: HashSet<&str> = graph.node.iter().map(|node| node.name.as_str()).collect();
+        assert_eq!(
+            names.len(),
+            graph.node.len(),
+            "{}: runtimes refuse equal names",
+            case.name
+        );
         match precision {
             Precision::F64 => {
                 let found = evaluated(&graph, &flat, d).unwrap();
