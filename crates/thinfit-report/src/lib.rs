@@ -6,7 +6,6 @@
 //! the JavaScript of `thinfit-export`, which the page runs and offers to copy. Texts of tables and models are data: the
 //! page shows them as text, and its policy lets no script run but the three that were written here.
 
-mod base64;
 mod content;
 mod control;
 mod digest;
