@@ -1,33 +1,35 @@
-//! The fit without settings: candidates race under a plan of work, folds judge them, and the record says what was found.
+//! The default fit: candidates race within a planned budget, cross-validation ranks them, and the record keeps the diagnosis.
 //!
 //! Gaussian processes with several kernels come first: they are quick, and their lengths tell which inputs matter and how
 //! fast the function varies. If it turns out to be a sum of functions of few inputs, so is the next process. Networks
-//! come last. On clean rows they are fitted to the rows, from features that know lengths and terms; otherwise they are
-//! students of the best process. Every candidate is judged by rows that it did not see, all of them in turn, and the
-//! best is the model; a thin network wins where it is as good.
+//! come last: fitted to the rows if these are clean, with features scaled by the lengths and terms of the process,
+//! otherwise distilled from the best process. Every candidate is cross-validated, and the best becomes the model; a thin
+//! network wins if it is as good.
 
-mod growth;
-mod jump;
+mod distillation;
+mod edge_search;
+mod edges;
 mod network;
+mod out_of_core;
 mod outliers;
 mod plan;
-mod plane;
+mod process;
 mod race;
 mod report;
 pub(crate) mod samples;
 mod screening;
 mod state;
 mod structure;
-mod student;
-mod teacher;
 
 use crate::kernels::evidence::Evidence;
 use crate::random::{Purpose, random_subset, stream};
 use crate::{Error, Predictor, Result};
-pub use growth::Learned;
-use network::{Bank, out_of_fold, scaled_fit};
+use distillation::{Distillation, Distilled};
+use network::{FeatureSampler, out_of_fold, scaled_fit};
+pub use out_of_core::Learned;
 use plan::{Plan, polish};
-use race::teachers;
+use process::{Process, TermsWithoutFold, entrants, errors_of_choice, in_scaled_units, ranked};
+use race::processes;
 use samples::{OutOfFold, Samples};
 use screening::strongest;
 use serde::{Deserialize, Serialize};
@@ -36,8 +38,6 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use structure::{Structure, structure, terms_of};
-use student::{School, Student};
-use teacher::{Teacher, TermsWithoutFold, entrants, errors_of_choice, in_scaled_units, ranked};
 use thinfit::pieces::{Processor, Ranks, Solo, any, one_group, require};
 use thinfit::{
     Caution, Config, Control, Dataset, Dependence, Findings, Model, Network, Observer, Progress,
@@ -85,24 +85,24 @@ impl Default for Auto {
     }
 }
 
-/// What became of the race.
+/// The result of the race.
 struct Outcome {
     /// The processes, best first.
-    teachers: Vec<Teacher>,
+    processes: Vec<Process>,
     structure: Structure,
     /// A network fitted to the rows, with its errors.
     direct: Option<(Network, OutOfFold)>,
-    /// A network taught by the best process, with its distance from it.
-    student: Option<Student>,
+    /// A network distilled from the best process.
+    distilled: Option<Distilled>,
     /// Whether it was stopped before it had tried everything.
     stopped: bool,
 }
 
 /// The candidate that became the model.
 enum Winner {
-    Teacher,
+    Process,
     Direct,
-    Student,
+    Distilled,
 }
 
 impl Auto {
@@ -168,7 +168,7 @@ impl Auto {
         plan: &Plan,
         (ranks, seed): (&dyn Ranks, u64),
         observe: &Observer<'_>,
-    ) -> Result<(Predictor, Bank)> {
+    ) -> Result<(Predictor, FeatureSampler)> {
         let m = data.samples();
         let (data, dependence) = &together(data)?;
         // Once asked to stop, every search ends at its next step; likewise if the plan overruns by far.
@@ -196,17 +196,17 @@ impl Auto {
             });
         }
         let stopped = || any(ranks, stop.load(Ordering::Relaxed));
-        let sharpened = |teachers: Vec<Teacher>, samples: &Samples| -> Result<Vec<Teacher>> {
+        let sharpened = |processes: Vec<Process>, samples: &Samples| -> Result<Vec<Process>> {
             Ok(match stopped()? {
-                true => teachers,
-                false => jump::sharpened(teachers, samples, plan, seed),
+                true => processes,
+                false => edges::sharpened(processes, samples, plan, seed),
             })
         };
         // Everything is searched on some of the rows where all are too many.
         let whole = plan.rows >= m;
         let few = (!whole).then(|| samples.part(plan.rows, plan.folds, seed));
         let searched = few.as_ref().unwrap_or(&samples);
-        let first = teachers(searched, plan, (ranks, seed), &watch)?;
+        let first = processes(searched, plan, (ranks, seed), &watch)?;
         let first = if whole {
             sharpened(first, searched)?
         } else {
@@ -219,7 +219,7 @@ impl Auto {
         if aside.is_empty() {
             let both = (&samples, few.as_ref());
             let outcome = self.conclude(first, both, plan, (ranks, seed), &watch)?;
-            let bank = Bank::new(&outcome.teachers[0].parts, data.dim(), seed);
+            let sampler = FeatureSampler::new(&outcome.processes[0].parts, data.dim(), seed);
             let model = self.model(
                 data,
                 &samples,
@@ -228,15 +228,15 @@ impl Auto {
                 seed,
                 &watch,
             )?;
-            return Ok((model, bank));
+            return Ok((model, sampler));
         }
         let keep: Vec<usize> = (0..m).filter(|row| !aside.contains(row)).collect();
         let kept = data.rows(&keep);
         let samples = Samples::new(&kept, scalers, plan.folds, seed);
-        let again = teachers(&samples, plan, (ranks, seed), &watch)?;
+        let again = processes(&samples, plan, (ranks, seed), &watch)?;
         let again = sharpened(again, &samples)?;
         let outcome = self.conclude(again, (&samples, None), plan, (ranks, seed), &watch)?;
-        let bank = Bank::new(&outcome.teachers[0].parts, data.dim(), seed);
+        let sampler = FeatureSampler::new(&outcome.processes[0].parts, data.dim(), seed);
         let model = self.model(
             &kept,
             &samples,
@@ -245,7 +245,7 @@ impl Auto {
             seed,
             &watch,
         )?;
-        Ok((model, bank))
+        Ok((model, sampler))
     }
 
     /// Refuses settings that are out of range.
@@ -282,7 +282,7 @@ impl Auto {
     /// candidate.
     fn conclude(
         &self,
-        mut teachers: Vec<Teacher>,
+        mut processes: Vec<Process>,
         (samples, part): (&Samples, Option<&Samples>),
         plan: &Plan,
         (ranks, seed): (&dyn Ranks, u64),
@@ -290,79 +290,79 @@ impl Auto {
     ) -> Result<Outcome> {
         let stopped = |done: f64| any(ranks, watch(&Progress::fraction(done)) == Control::Stop);
         let searched = part.unwrap_or(samples);
-        let sharp = teachers[0].is_sharp();
-        let mut found = structure(&teachers[0], searched, seed)?;
+        let sharp = processes[0].is_sharp();
+        let mut found = structure(&processes[0], searched, seed)?;
         let halted = stopped(0.9)?;
         let terms = found.terms.take().filter(|_| !halted && !sharp);
         if let Some(terms) = terms {
             let fold_steps = plan.sum_steps.min(plan.fold_iterations);
             let steps = (2 * plan.sum_steps, fold_steps);
-            let best = &teachers[0];
+            let best = &processes[0];
             let again = |data: &Dataset, guide: &Evidence| {
                 terms_of(&in_scaled_units(data, guide).ok()?, best, seed)
             };
             let again: Option<&TermsWithoutFold<'_>> = plan.few.then_some(&again as _);
-            let sum = Teacher::sum_of_terms(&terms, best, (searched, ranks), steps, again);
+            let sum = Process::sum_of_terms(&terms, best, (searched, ranks), steps, again);
             if let Ok(sum) = sum {
                 let name = sum.name;
-                teachers.push(sum);
-                teachers = ranked(teachers, &searched.data);
-                found.terms = (teachers[0].name == name).then_some(terms);
+                processes.push(sum);
+                processes = ranked(processes, &searched.data);
+                found.terms = (processes[0].name == name).then_some(terms);
             }
         }
         if part.is_some() {
-            // The others were judged by fewer rows and cannot be compared with it.
-            teachers = vec![teachers[0].extended((samples, ranks))?];
+            // The others were cross-validated by fewer rows and cannot be compared with it.
+            processes = vec![processes[0].extended((samples, ranks))?];
         }
-        let best = &teachers[0];
+        let best = &processes[0];
         let mut outcome = Outcome {
             structure: found,
             direct: None,
-            student: None,
+            distilled: None,
             stopped: stopped(0.9)?,
-            teachers: vec![],
+            processes: vec![],
         };
-        // Networks know nothing of the work before them, so what they report of their own is not passed on.
+        // Networks report progress from 0 again, which is not passed on.
         let late = |_: &Progress<'_>| watch(&Progress::fraction(0.95));
         // A network of waves would ring at an edge.
         let idle = outcome.stopped || (best.is_sharp() || best.is_mean()) && !self.thin;
-        if let (false, Ok(school)) = (idle, School::new(best, samples, seed)) {
-            outcome.direct = self.direct(best, samples, &school, plan, (ranks, &late))?;
+        if let (false, Ok(distillation)) = (idle, Distillation::new(best, samples, seed)) {
+            outcome.direct = self.direct(best, samples, &distillation, plan, (ranks, &late))?;
             let beaten = |(_, errors): &(Network, OutOfFold)| errors.error() < best.error();
             if !outcome.direct.as_ref().is_some_and(beaten) {
-                outcome.student = self.student(best, &school, plan, &late);
+                outcome.distilled = self.distilled(best, &distillation, plan, &late);
             }
             outcome.stopped = stopped(0.95)?;
         }
-        if self.thin && outcome.direct.is_none() && outcome.student.is_none() {
+        if self.thin && outcome.direct.is_none() && outcome.distilled.is_none() {
             // Stopped or not, a network was asked for.
-            let school = School::new(best, samples, seed)?;
-            outcome.student = Some(school.teach(self.width, 0, &|_| Control::Continue)?);
+            let distillation = Distillation::new(best, samples, seed)?;
+            outcome.distilled = Some(distillation.distil(self.width, 0, &|_| Control::Continue)?);
         }
-        outcome.teachers = teachers;
+        outcome.processes = processes;
         Ok(outcome)
     }
 
     /// A network fitted to the rows, if they are clean and the plan has room for it.
     fn direct(
         &self,
-        best: &Teacher,
+        best: &Process,
         samples: &Samples,
-        school: &School,
+        distillation: &Distillation,
         plan: &Plan,
         (ranks, watch): (&dyn Ranks, &Observer<'_>),
     ) -> Result<Option<(Network, OutOfFold)>> {
         let clean = best.noise().iter().all(|noise| noise * noise <= CLEAN);
         let enough = samples.data.samples() >= FEWEST;
-        if !(clean && enough && (self.thin || school.is_bounded())) {
+        if !(clean && enough && (self.thin || distillation.is_bounded())) {
             return Ok(None);
         }
-        let bank = school.bank();
+        let sampler = distillation.sampler();
         let (rows, rounds) = (
             samples.data.samples() * samples.data.y.ncols(),
             samples.folds.len() + 1,
         );
-        let entries = bank.entries(self.width);
+        let entries = sampler.entries(self.width);
         let cost =
             |steps: usize| rounds as f64 * polish(rows, entries, 2 * self.width, steps) / 2.0;
         let mut steps = [30, 10].into_iter();
@@ -370,51 +370,51 @@ impl Auto {
             return Ok(None);
         };
         let d = samples.data.dim();
-        let bank_of = |fold: &Evidence| match plan.few {
-            true => Bank::new(&fold.kernel.parts, d, bank.seed()),
-            false => bank.clone(),
+        let sampler_of = |fold: &Evidence| match plan.few {
+            true => FeatureSampler::new(&fold.kernel.parts, d, sampler.seed()),
+            false => sampler.clone(),
         };
-        let banks: Vec<Bank> = best.folds.iter().map(bank_of).collect();
-        let judged = out_of_fold(samples, &banks, self.width, steps, (ranks, watch))?;
-        let Some(errors) = judged else {
+        let samplers: Vec<FeatureSampler> = best.folds.iter().map(sampler_of).collect();
+        let errors = out_of_fold(samples, &samplers, self.width, steps, (ranks, watch))?;
+        let Some(errors) = errors else {
             return Ok(None);
         };
-        let fitted = scaled_fit(&samples.data, bank, self.width, steps, watch);
+        let fitted = scaled_fit(&samples.data, sampler, self.width, steps, watch);
         let Ok((network, held)) = fitted else {
             return Ok(None);
         };
-        // The folds judge the way it is made; this one may have got stuck where they did not.
+        // The folds validate the procedure; this run of it may have got stuck where they did not.
         let typical = held <= STUCK * errors.error();
-        // Far off, just outside the rows say, it may be anything; the process is never far off.
-        let sound = school.is_within(&network, SOUND, &best.out_of_fold.mse());
+        // Away from the rows a network may be anything; the process never strays far.
+        let sound = distillation.is_within(&network, SOUND, &best.out_of_fold.mse());
         Ok((typical && sound).then_some((network, errors)))
     }
 
     /// The thinnest network that follows the process closely enough, or else the closest.
-    fn student(
+    fn distilled(
         &self,
-        teacher: &Teacher,
-        school: &School,
+        process: &Process,
+        distillation: &Distillation,
         plan: &Plan,
         watch: &Observer<'_>,
-    ) -> Option<Student> {
+    ) -> Option<Distilled> {
         let widths = [self.width.div_ceil(4), self.width.div_ceil(2), self.width];
-        let mut best: Option<Student> = None;
+        let mut best: Option<Distilled> = None;
         let classes = widths.map(|width| (width, 0)).into_iter();
         for (width, steps) in classes.chain([(self.width, 10), (self.width, 30)]) {
-            if steps > 0 && school.cost(width, steps) > plan.networks {
+            if steps > 0 && distillation.cost(width, steps) > plan.networks {
                 break;
             }
-            if !(self.thin || school.is_smaller(width) && school.is_bounded()) {
+            if !(self.thin || distillation.is_smaller(width) && distillation.is_bounded()) {
                 break;
             }
-            let Ok(student) = school.teach(width, steps, watch) else {
+            let Ok(distilled) = distillation.distil(width, steps, watch) else {
                 continue;
             };
-            let enough = student.is_faithful(&teacher.out_of_fold.mse());
-            let closer = |best: &Student| student.total() < best.total();
-            if student.total().is_finite() && best.as_ref().is_none_or(closer) {
-                best = Some(student);
+            let enough = distilled.is_faithful(&process.out_of_fold.mse());
+            let closer = |best: &Distilled| distilled.total() < best.total();
+            if distilled.total().is_finite() && best.as_ref().is_none_or(closer) {
+                best = Some(distilled);
             }
             if enough {
                 break;
@@ -433,33 +433,33 @@ impl Auto {
         seed: u64,
         observe: &Observer<'_>,
     ) -> Result<Predictor> {
-        let teacher = &outcome.teachers[0];
+        let process = &outcome.processes[0];
         let direct = outcome.direct.as_ref().map(|(_, errors)| errors.error());
-        let student = outcome.student.as_ref();
-        let mse = teacher.out_of_fold.mse();
-        let winner = match (direct, student) {
-            (Some(error), _) if error < teacher.error() => Winner::Direct,
-            (_, Some(student)) if student.is_faithful(&mse) => Winner::Student,
-            (Some(error), student) if self.thin => {
-                let other = student.map_or(f64::INFINITY, |student| {
-                    teacher.error() + student.total() / mse.len() as f64
+        let distilled = outcome.distilled.as_ref();
+        let mse = process.out_of_fold.mse();
+        let winner = match (direct, distilled) {
+            (Some(error), _) if error < process.error() => Winner::Direct,
+            (_, Some(distilled)) if distilled.is_faithful(&mse) => Winner::Distilled,
+            (Some(error), distilled) if self.thin => {
+                let other = distilled.map_or(f64::INFINITY, |distilled| {
+                    process.error() + distilled.total() / mse.len() as f64
                 });
                 if error <= other {
                     Winner::Direct
                 } else {
-                    Winner::Student
+                    Winner::Distilled
                 }
             }
-            (None, Some(_)) if self.thin => Winner::Student,
-            _ => Winner::Teacher,
+            (None, Some(_)) if self.thin => Winner::Distilled,
+            _ => Winner::Process,
         };
         let mut errors = match (&winner, &outcome.direct) {
             (Winner::Direct, Some((_, errors))) => errors.clone(),
-            (Winner::Student, _) => {
-                let distance = student.map_or(vec![0.0; mse.len()], |s| s.distance.clone());
-                errors_of_choice(&outcome.teachers, samples).with_added(&distance)
+            (Winner::Distilled, _) => {
+                let distance = distilled.map_or(vec![0.0; mse.len()], |s| s.distance.clone());
+                errors_of_choice(&outcome.processes, samples).with_added(&distance)
             }
-            _ => errors_of_choice(&outcome.teachers, samples),
+            _ => errors_of_choice(&outcome.processes, samples),
         };
         let mut cautions = Vec::new();
         let nested = plan.afresh.is_some() && !outcome.stopped;
@@ -467,8 +467,8 @@ impl Auto {
             cautions.push(Caution::NotNested);
         }
         // Of few rows for their inputs even honest folds may agree by chance; then shuffled outputs do as well.
-        if plan.few && nested && errors.error() < DOUBTFUL && teacher.error() > CLEAN {
-            let chance = teacher.shuffled(samples, plan, seed)?;
+        if plan.few && nested && errors.error() < DOUBTFUL && process.error() > CLEAN {
+            let chance = process.shuffled(samples, plan, seed)?;
             if let Some(r2) = chance.filter(|r2| *r2 > CHANCE) {
                 let added = |mse: f64| (mse + r2).min(mse.max(1.0)) - mse;
                 let added: Vec<f64> = errors.mse().into_iter().map(added).collect();
@@ -503,11 +503,11 @@ impl Auto {
         };
         observe(&Progress::fraction(1.0));
         let network = match winner {
-            Winner::Teacher => {
-                return teacher.model(data, samples, record).map(Predictor::from);
+            Winner::Process => {
+                return process.model(data, samples, record).map(Predictor::from);
             }
             Winner::Direct => outcome.direct.map(|(network, _)| network),
-            Winner::Student => outcome.student.map(|student| student.network),
+            Winner::Distilled => outcome.distilled.map(|distilled| distilled.network),
         };
         let network = network.expect("the winner exists");
         let model = Model::from_network(network, data, samples.scalers.clone(), record.clone())?;
@@ -569,7 +569,7 @@ fn scalers(
         let mut least = f64::INFINITY;
         for entrant in &entrants[1..3] {
             let (log, _) = (entrant.process).find(&few.data, seed, watch)?;
-            least = least.min(Teacher::new(entrant, &log, &few, 10)?.score());
+            least = least.min(Process::new(entrant, &log, &few, 10)?.score());
         }
         Ok(least)
     };

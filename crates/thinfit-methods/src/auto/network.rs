@@ -24,14 +24,14 @@ const LONGEST: f64 = 30.0;
 /// Ridge of the polish relative to the largest singular value.
 pub(super) const KAPPA: f64 = 1e-13;
 
-/// Where random features are drawn from: sets of inputs with lengths, one for each part of a kernel.
+/// Draws random features: sets of inputs with lengths, one for each part of a kernel.
 #[derive(Clone)]
-pub(crate) struct Bank {
+pub(crate) struct FeatureSampler {
     sets: Vec<(Vec<usize>, Vec<f64>)>,
     seed: u64,
 }
 
-impl Bank {
+impl FeatureSampler {
     /// The features of a kernel of `d` inputs; those derived from them have none.
     pub fn new(parts: &[Part], d: usize, seed: u64) -> Self {
         // An input with a small share acts as if its length were longer.
@@ -46,7 +46,7 @@ impl Bank {
             axes.map(|(k, (j, length))| (*j, (length / share(k)).min(LONGEST)))
                 .unzip()
         };
-        Bank {
+        FeatureSampler {
             sets: parts.iter().map(short).collect(),
             seed,
         }
@@ -77,14 +77,14 @@ impl Bank {
     }
 
     /// The features of all `d` inputs at once, with the shortest length that each has in any set; none if these are such.
-    pub fn dense(&self, d: usize) -> Option<Bank> {
+    pub fn dense(&self, d: usize) -> Option<FeatureSampler> {
         let length = |weight: f64| match weight > 0.0 {
             true => 1.0 / weight,
             false => LONGEST,
         };
         let lengths = self.weights(d).into_iter().map(length).collect();
         let sparse = self.sets.iter().any(|(inputs, _)| inputs.len() < d);
-        sparse.then(|| Bank {
+        sparse.then(|| FeatureSampler {
             sets: vec![((0..d).collect(), lengths)],
             seed: self.seed,
         })
@@ -119,11 +119,11 @@ impl Bank {
     }
 }
 
-/// The network of `width` neurons that the polish makes of the bank's features, for samples in scaled units, and its
+/// The network of `width` neurons that the polish makes of the sampler's features, for samples in scaled units, and its
 /// mean squared error on a tenth of them, before these take part in the final solve.
 pub(crate) fn scaled_fit(
     data: &Dataset,
-    bank: &Bank,
+    sampler: &FeatureSampler,
     width: usize,
     steps: usize,
     watch: &Observer<'_>,
@@ -131,7 +131,7 @@ pub(crate) fn scaled_fit(
     let config = Config {
         training: Training::Random,
         width,
-        seed: bank.seed,
+        seed: sampler.seed,
         polish: Polish {
             steps,
             form: Form::Real,
@@ -141,7 +141,7 @@ pub(crate) fn scaled_fit(
         ..Config::fast()
     };
     let starts = SCALES.iter().zip(0..).map(|(scale, place)| Features {
-        w: bank.draw(width, data.dim(), *scale, place),
+        w: sampler.draw(width, data.dim(), *scale, place),
         kappa: KAPPA,
     });
     let identity = |a: &Mat<f64>| Scaler::identity(a.ncols());
@@ -157,10 +157,11 @@ pub(crate) fn scaled_fit(
     Ok((network, error))
 }
 
-/// What networks fitted to the rows without each fold, with the features of its bank, predict there; none where one of them cannot be fitted. Ranks share the folds.
+/// Cross-validation of networks fitted to the rows, fold k with the features of sampler k; none if one of the fits fails.
+/// Ranks share the folds.
 pub(crate) fn out_of_fold(
     samples: &Samples,
-    banks: &[Bank],
+    samplers: &[FeatureSampler],
     width: usize,
     steps: usize,
     (ranks, watch): (&dyn Ranks, &Observer<'_>),
@@ -168,7 +169,7 @@ pub(crate) fn out_of_fold(
     let fold = |k: usize| {
         let train = samples.data.rows(&samples.without(k));
         let held = samples.data.rows(&samples.folds[k]);
-        let (network, _) = scaled_fit(&train, &banks[k], width, steps, watch).ok()?;
+        let (network, _) = scaled_fit(&train, &samplers[k], width, steps, watch).ok()?;
         let residual = &held.y - network.values(held.x.as_ref());
         // Networks are calibrated by the spread of their own features.
         let deviation = Mat::from_fn(residual.nrows(), residual.ncols(), |_, _| 1.0);

@@ -5,9 +5,9 @@
 //! deviations are set aside only if that at least halves the squared error of the rest, and if the rest still puts them far
 //! off.
 
-use super::jump::is_near;
+use super::edges::is_near;
+use super::process::{Process, entrants, in_scaled_units};
 use super::samples::Samples;
-use super::teacher::{Teacher, entrants, in_scaled_units};
 use crate::{GaussianProcess, Result};
 use faer::RowRef;
 use thinfit::{Control, Dataset};
@@ -26,11 +26,11 @@ const NEIGHBOURS: usize = 4;
 const GAIN: f64 = 2.0;
 
 /// The outliers among the rows, ascending; mostly none.
-pub(crate) fn found(teachers: &[Teacher], samples: &Samples, seed: u64) -> Result<Vec<usize>> {
-    let mut suspects = suspects(&teachers[0]);
-    suspects.retain(|&row| !is_near(&teachers[0], samples, row));
+pub(crate) fn found(processes: &[Process], samples: &Samples, seed: u64) -> Result<Vec<usize>> {
+    let mut suspects = suspects(&processes[0]);
+    suspects.retain(|&row| !is_near(&processes[0], samples, row));
     let m = samples.data.samples();
-    let well = teachers[0].error() < super::CLEAN;
+    let well = processes[0].error() < super::CLEAN;
     if well || m < FEWEST || suspects.is_empty() || suspects.len() as f64 > MOST * m as f64 {
         return Ok(vec![]);
     }
@@ -46,12 +46,12 @@ pub(crate) fn found(teachers: &[Teacher], samples: &Samples, seed: u64) -> Resul
         iterations: 15,
         ..entrant.process.clone()
     };
-    let judged = |samples: &Samples| -> Result<(Vec<f64>, Teacher)> {
+    let fit = |samples: &Samples| -> Result<(Vec<f64>, Process)> {
         let (log, _) = process.find(&samples.data, seed, &|_| Control::Continue)?;
-        let teacher = Teacher::new(entrant, &log, samples, 5)?;
-        Ok((log, teacher))
+        let process = Process::new(entrant, &log, samples, 5)?;
+        Ok((log, process))
     };
-    let ((_, with), (log, without)) = (judged(samples)?, judged(&rest)?);
+    let ((_, with), (log, without)) = (fit(samples)?, fit(&rest)?);
     let residual = &with.out_of_fold.residual;
     let count = (keep.len() * residual.ncols()) as f64;
     let squares = keep.iter().map(|&i| residual.row(i).squared_norm_l2());
@@ -155,8 +155,8 @@ fn is_region(samples: &Samples, suspects: &[usize]) -> bool {
 }
 
 /// Rows whose error is beyond [`FAR`] robust deviations and that together make most of the squared error.
-fn suspects(teacher: &Teacher) -> Vec<usize> {
-    let residual = &teacher.out_of_fold.residual;
+fn suspects(process: &Process) -> Vec<usize> {
+    let residual = &process.out_of_fold.residual;
     let mut rows = Vec::new();
     for o in 0..residual.ncols() {
         let column = residual.col_as_slice(o);

@@ -35,7 +35,7 @@ const AGAIN: usize = 5;
 /// all rows with its folds (a sum of terms has a matrix for each).
 const SEARCH: f64 = 40.0;
 const EXTENSION: f64 = 16.0;
-/// Fewer rows for each input than this are few: a search that saw a row must not judge it.
+/// Fewer rows for each input than this are few: a row must then be held out of every search that its error validates.
 const ROWS_PER_INPUT: usize = 20;
 /// Searches without a fold, best first, and what they cost: likelihoods on the rows of the race, and on all after it.
 const FOLD_SEARCHES: [(f64, f64, FoldSearch); 4] = [
@@ -67,7 +67,7 @@ pub(crate) struct Plan {
     pub finalists: usize,
     /// Seconds of a finalist on all rows.
     pub seconds: f64,
-    /// Folds that judge.
+    /// Folds of the cross-validation.
     pub folds: usize,
     /// Iterations of a finalist in each fold; none leaves the lengths as they are.
     pub fold_iterations: usize,
@@ -243,7 +243,7 @@ impl Plan {
         } else {
             fold_iterations
         };
-        let judged = if fold_iterations > 0 { fold } else { 0.0 };
+        let folds_cost = if fold_iterations > 0 { fold } else { 0.0 };
         Plan {
             model_rows,
             rows: m,
@@ -262,7 +262,7 @@ impl Plan {
             seconds: share(FINAL) / finalists as f64,
             folds,
             fold_iterations,
-            sum_steps: ((share(SUMS) / (likelihood(m, 1, Shape::Gaussian) + judged)) as usize)
+            sum_steps: ((share(SUMS) / (likelihood(m, 1, Shape::Gaussian) + folds_cost)) as usize)
                 .clamp(4, 25),
             few,
             afresh,

@@ -4,9 +4,9 @@
 //! from what they found there. Ranks share the processes of each round, and meet after it.
 
 use super::plan::{MANY, Plan};
+use super::process::{Entrant, Process, entrants, ranked};
 use super::samples::Samples;
 use super::screening::{renumbered, strongest};
-use super::teacher::{Entrant, Teacher, entrants, ranked};
 use crate::{GaussianProcess, Result};
 use rayon::prelude::*;
 use thinfit::pieces::{Ranks, any, shared};
@@ -22,21 +22,21 @@ struct Runner<'a> {
     entrant: &'a Entrant,
     /// Its parameters.
     log: Vec<f64>,
-    /// What it is on the rows of the latest round.
-    teacher: Teacher,
+    /// The process on the rows of the latest round.
+    process: Process,
 }
 
 /// Parameters and what they make of a process, as ranks tell each other.
-type Found = (Vec<f64>, Teacher);
+type Found = (Vec<f64>, Process);
 
-/// The processes that did best in the race, judged by all rows, with their committee, a linear model and the mean; best
+/// The finalists of the race, cross-validated on all rows, with the sum of their kernels, a linear model and the mean; best
 /// first.
-pub(crate) fn teachers(
+pub(crate) fn processes(
     given: &Samples,
     plan: &Plan,
     (ranks, seed): (&dyn Ranks, u64),
     observe: &Observer<'_>,
-) -> Result<Vec<Teacher>> {
+) -> Result<Vec<Process>> {
     let inputs = strongest(&given.data);
     let narrow = inputs.as_ref().map(|inputs| given.narrowed(inputs));
     let samples = narrow.as_ref().unwrap_or(given);
@@ -54,9 +54,9 @@ pub(crate) fn teachers(
         entrants.retain(|entrant| entrant.process.isotropic);
     }
     let stops = |done: f64| observe(&Progress::fraction(done)) == Control::Stop;
-    // What one rank hears of, or its clock says, holds for all: they would wait for one that goes another way.
+    // Ranks must agree on stopping, or they would wait for each other.
     let stopped = |done: f64| any(ranks, stops(done));
-    // Once stopped, the rest are none.
+    // After a stop, the rest are not run.
     let first = shared(ranks, entrants.len(), |mine| {
         let (mut found, mut on) = (Vec::<Option<Found>>::new(), true);
         for i in mine {
@@ -66,15 +66,15 @@ pub(crate) fn teachers(
             }
             let part = |at: &Progress<'_>| observe(&at.part(i, 2 * entrants.len()));
             let (log, _) = entrants[i].process.find(&track.data, seed, &part)?;
-            let teacher = Teacher::new(&entrants[i], &log, track, 15)?;
-            found.push(Some((log, teacher)));
+            let process = Process::new(&entrants[i], &log, track, 15)?;
+            found.push(Some((log, process)));
             on = !stops(0.5 * (i + 1) as f64 / entrants.len() as f64);
         }
         Ok(found)
     })?;
     let runners = entrants.iter().zip(first);
     let runners = runners.filter_map(|(entrant, found)| Some(Runner::new(entrant, found?)));
-    // What every model is compared with is always a candidate.
+    // The linear model is always a candidate.
     let (linear, mut race): (Vec<_>, Vec<_>) =
         runners.partition(|runner: &Runner<'_>| runner.entrant.is_linear());
     let halted = stopped(0.5)?;
@@ -127,8 +127,8 @@ pub(crate) fn teachers(
             return Ok(found.map(|found| found.1));
         };
         let process = &race[i].entrant.process;
-        // Few rows are searched as they are without a fold, or the errors would be those of another procedure: a longer
-        // search may find a likelier fit that predicts worse.
+        // With few rows the final fit uses the same search as the folds, whose errors are those of that search: a longer
+        // one may find a likelier fit that predicts worse.
         let again = match plan.few {
             true => Some(search.of(process).find(&samples.data, seed, &still)?.0),
             false => None,
@@ -139,48 +139,48 @@ pub(crate) fn teachers(
             renumbered(&mut whole.kernel.parts, inputs);
         }
         let whole = (process.active_parameters(log, d), whole);
-        Teacher::afresh(race[i].entrant, whole, given, search, seed).map(Some)
+        Process::afresh(race[i].entrant, whole, given, search, seed).map(Some)
     };
-    // Side by side they need several times the memory.
+    // In parallel they need several times the memory.
     let concluded = shared(ranks, race.len(), |mine| match m <= SIDE_BY_SIDE {
         true => mine.into_par_iter().map(conclude).collect(),
         false => mine.into_iter().map(conclude).collect(),
     })?;
     let finalists = race.into_iter().zip(concluded);
-    let finalists = finalists.map(|(runner, teacher)| {
+    let finalists = finalists.map(|(runner, process)| {
         let entrant = runner.entrant;
-        let teacher = teacher.unwrap_or(runner.teacher).named(entrant);
+        let process = process.unwrap_or(runner.process).named(entrant);
         match (&inputs, search) {
-            (Some(inputs), None) => teacher.renumbered(inputs),
-            _ => teacher,
+            (Some(inputs), None) => process.renumbered(inputs),
+            _ => process,
         }
     });
-    let mut finalists: Vec<Teacher> = finalists.collect();
+    let mut finalists: Vec<Process> = finalists.collect();
     let steps = (plan.sum_steps, plan.sum_steps.min(plan.fold_iterations));
-    // Weights of a sum are more than few rows can tell.
+    // Few rows cannot determine the weights of a sum.
     if processes > 1
         && !plan.few
-        && let Ok(committee) = Teacher::committee(&finalists[..processes], (given, ranks), steps)
+        && let Ok(kernel_sum) = Process::kernel_sum(&finalists[..processes], (given, ranks), steps)
     {
-        finalists.push(committee);
+        finalists.push(kernel_sum);
     }
-    finalists.push(Teacher::mean(given)?);
+    finalists.push(Process::mean(given)?);
     Ok(ranked(finalists, &given.data))
 }
 
 impl<'a> Runner<'a> {
-    fn new(entrant: &'a Entrant, (log, teacher): Found) -> Self {
+    fn new(entrant: &'a Entrant, (log, process): Found) -> Self {
         Runner {
             entrant,
             log,
-            teacher: teacher.named(entrant),
+            process: process.named(entrant),
         }
     }
 
     /// Logarithms of the lengths as a plain kernel would have them: an input with a small share c acts as if its length
     /// were ℓ/√c.
     fn lengths(&self) -> Vec<f64> {
-        let part = &self.teacher.parts[0];
+        let part = &self.process.parts[0];
         let share = |j: usize| part.shares.get(j).map_or(1.0, |share| share.max(1e-12));
         let lengths = part.lengths.iter().enumerate();
         lengths
@@ -211,8 +211,8 @@ impl<'a> Runner<'a> {
         let d = samples.data.dim();
         (starts.iter_mut()).for_each(|start| process.shorten(start, d));
         let log = process.search_from(&samples.data, starts, observe);
-        let teacher = Teacher::new(self.entrant, &log, samples, fold_iterations)?;
-        Ok((log, teacher))
+        let process = Process::new(self.entrant, &log, samples, fold_iterations)?;
+        Ok((log, process))
     }
 }
 
@@ -223,7 +223,7 @@ fn best<'a>(
     (count, controls): (usize, usize),
     m: usize,
 ) -> Vec<Runner<'a>> {
-    race.sort_by(|a, b| a.teacher.score_on(m).total_cmp(&b.teacher.score_on(m)));
+    race.sort_by(|a, b| a.process.score_on(m).total_cmp(&b.process.score_on(m)));
     let present = race.iter().filter(|runner| runner.entrant.is_control());
     let mut controls = controls.min(present.count());
     let mut others = count.saturating_sub(controls);

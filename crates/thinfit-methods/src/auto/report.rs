@@ -1,8 +1,8 @@
 //! What was found, as numbers and in words.
 
+use super::process::Process;
 use super::samples::{OutOfFold, Samples};
-use super::teacher::Teacher;
-use super::{Outcome, Winner, jump};
+use super::{Outcome, Winner, edges};
 use crate::report::two_digits;
 use thinfit::{Findings, Tried};
 
@@ -24,15 +24,15 @@ pub(super) fn findings(
             .map(|(v, scale)| v * scale.powi(power))
             .collect()
     };
-    let best = &outcome.teachers[0];
+    let best = &outcome.processes[0];
     let range = match outcome.stopped {
         true => None,
         false => best.noise_range(samples),
     };
-    let mut tried: Vec<Tried> = (outcome.teachers.iter())
-        .map(|teacher| Tried {
-            name: teacher.name.into(),
-            mse: units(&teacher.out_of_fold.mse(), 2),
+    let mut tried: Vec<Tried> = (outcome.processes.iter())
+        .map(|process| Tried {
+            name: process.name.into(),
+            mse: units(&process.out_of_fold.mse(), 2),
         })
         .collect();
     if let Some((network, errors)) = &outcome.direct {
@@ -44,20 +44,20 @@ pub(super) fn findings(
             mse: units(&errors.mse(), 2),
         });
     }
-    if let Some(student) = &outcome.student {
-        let added = best.out_of_fold.with_added(&student.distance);
+    if let Some(distilled) = &outcome.distilled {
+        let added = best.out_of_fold.with_added(&distilled.distance);
         tried.push(Tried {
             name: format!(
-                "network of {} neurons, taught by the best Gaussian process",
-                student.network.hidden.nrows()
+                "network of {} neurons, predicted by the best Gaussian process",
+                distilled.network.hidden.nrows()
             ),
             mse: units(&added.mse(), 2),
         });
     }
     let won = match winner {
-        Winner::Teacher => 0,
-        Winner::Direct => outcome.teachers.len(),
-        Winner::Student => tried.len() - 1,
+        Winner::Process => 0,
+        Winner::Direct => outcome.processes.len(),
+        Winner::Distilled => tried.len() - 1,
     };
     let chosen = tried.remove(won);
     tried.sort_by(|a, b| a.mse.iter().sum::<f64>().total_cmp(&b.mse.iter().sum()));
@@ -71,7 +71,7 @@ pub(super) fn findings(
             .zip(scale)
             .map(|(ends, s)| ends.map(|v| v * s))
             .collect(),
-        is_mean: best.is_mean() && matches!(winner, Winner::Teacher),
+        is_mean: best.is_mean() && matches!(winner, Winner::Process),
         inputs: outcome.structure.inputs.clone(),
         terms: outcome.structure.terms.clone(),
         words: words(
@@ -90,7 +90,7 @@ pub(super) fn findings(
 /// Standard deviations of the noise, in scaled outputs (c). Where no model is better than the mean, all that varies is
 /// noise to the eye, however a process divides it.
 fn noise(outcome: &Outcome, errors: &OutOfFold) -> Vec<f64> {
-    let found = outcome.teachers[0].noise();
+    let found = outcome.processes[0].noise();
     let of = |(noise, error): (f64, f64)| if error > NOTHING { error.sqrt() } else { noise };
     found.into_iter().zip(errors.mse()).map(of).collect()
 }
@@ -103,7 +103,7 @@ fn words(
     samples: &Samples,
     (outliers, range): (&[usize], Option<&[[f64; 2]]>),
 ) -> Vec<String> {
-    let (best, names) = (&outcome.teachers[0], &samples.data.inputs);
+    let (best, names) = (&outcome.processes[0], &samples.data.inputs);
     let listed = |set: &[usize]| {
         let names: Vec<&str> = set.iter().map(|&j| names[j].as_str()).collect();
         names.join(", ")
@@ -111,26 +111,26 @@ fn words(
     let mut words = Vec::new();
     let loss = 100.0 * (errors.error() / best.error().max(f64::MIN_POSITIVE) - 1.0);
     // The ranking weighs errors and likelihood, so that the lowest error may be another's, by chance.
-    let judged = match winner {
+    let error = match winner {
         Winner::Direct => errors.error(),
-        Winner::Teacher | Winner::Student => best.error(),
+        Winner::Process | Winner::Distilled => best.error(),
     };
     let is_lowest = outcome
-        .teachers
+        .processes
         .iter()
-        .all(|teacher| judged <= teacher.error());
+        .all(|process| error <= process.error());
     let together = match samples.data.outputs.len() {
         1 => "",
         _ => ", all outputs together",
     };
     words.push(match winner {
-        Winner::Teacher if best.is_mean() => {
+        Winner::Process if best.is_mean() => {
             "the model predicts the mean: no candidate is clearly better on held-out rows".into()
         }
-        Winner::Teacher if is_lowest => {
+        Winner::Process if is_lowest => {
             format!("a {} predicts held-out rows best{together}", best.name)
         }
-        Winner::Teacher => format!("a {} was chosen", best.name),
+        Winner::Process => format!("a {} was chosen", best.name),
         Winner::Direct if loss < 0.0 && is_lowest => {
             format!(
                 "a network fitted to the rows predicts held-out rows best{together}: they are clean"
@@ -139,7 +139,7 @@ fn words(
         Winner::Direct if loss < 0.0 => {
             "a network fitted to the rows was chosen: they are clean".into()
         }
-        Winner::Student if loss < 3.0 => format!(
+        Winner::Distilled if loss < 3.0 => format!(
             "a thin network follows the {} model ({}) so closely that nothing is lost",
             if is_lowest { "best" } else { "chosen" },
             best.name
@@ -153,8 +153,8 @@ fn words(
         words.push("stopped, by hand or because it took far longer than its budget, before everything was tried".into());
     }
     if !is_lowest && !best.is_mean() {
-        let probable = |teacher: &Teacher| best.score() <= teacher.score();
-        let why = match outcome.teachers.iter().all(probable) {
+        let probable = |process: &Process| best.score() <= process.score();
+        let why = match outcome.processes.iter().all(probable) {
             true => "; this one makes all rows together more probable",
             false => "",
         };
@@ -162,7 +162,7 @@ fn words(
             "another candidate has a lower held-out error, by no more than chance{why}"
         ));
     }
-    words.extend(jump::words(best, samples));
+    words.extend(edges::words(best, samples));
     for (o, noise) in noise(outcome, errors).iter().enumerate() {
         let name = match samples.data.outputs.len() {
             1 => String::new(),

@@ -57,7 +57,7 @@ impl Samples {
     pub fn part(&self, rows: usize, folds: usize, seed: u64) -> Samples {
         let mut rng = stream(seed, Purpose::Starts, 1);
         let mut rows = random_subset(self.data.samples(), rows, &mut rng);
-        // Rows that are all alike cannot judge each other, so one that differs is always there.
+        // Rows that are all alike cannot be predicted from each other, so one that differs is always there.
         let x = &self.data.x;
         let differs = |row: usize| (0..x.ncols()).any(|j| x[(row, j)] != x[(rows[0], j)]);
         if !rows.iter().any(|&row| differs(row))

@@ -10,13 +10,13 @@
 //! where x; i has coordinate i drawn anew (Liu and Owen's superset importance). They are taken from the best Gaussian
 //! process. An input or a pair counts as real if its share is well above what the process's own uncertainty could feign. If
 //! the pairs that act together make small groups, the function is a sum of terms in those groups. That is a guess; the
-//! process with just these terms is then fitted and judged by the same folds as every candidate.
+//! process with just these terms is then fitted and cross-validated by the same folds as every candidate.
 //!
 //! Where inputs depend on each other, most of the box is far from all rows and says nothing. There an input counts as
 //! real if the rows become clearly less likely once the process forgets it, and there are no terms.
 
+use super::process::Process;
 use super::samples::Samples;
-use super::teacher::Teacher;
 use crate::random::{Purpose, stream};
 use crate::{Kernel, KernelModel, Part, Result};
 use faer::Mat;
@@ -56,8 +56,8 @@ pub(crate) struct Structure {
 /// The structure of the function as the best process has it.
 ///
 /// The indicators of a text column (named column=level) tell about each other, so they matter together.
-pub(crate) fn structure(teacher: &Teacher, samples: &Samples, seed: u64) -> Result<Structure> {
-    let mut found = of_inputs(teacher, samples, seed)?;
+pub(crate) fn structure(process: &Process, samples: &Samples, seed: u64) -> Result<Structure> {
+    let mut found = of_inputs(process, samples, seed)?;
     let column = |j: usize| samples.data.inputs[j].split_once('=').map(|pair| pair.0);
     let known: HashSet<usize> = found.inputs.iter().copied().collect();
     let acting: HashSet<&str> = found.inputs.iter().filter_map(|&k| column(k)).collect();
@@ -68,18 +68,18 @@ pub(crate) fn structure(teacher: &Teacher, samples: &Samples, seed: u64) -> Resu
 }
 
 /// The structure, each input by itself.
-fn of_inputs(teacher: &Teacher, samples: &Samples, seed: u64) -> Result<Structure> {
+fn of_inputs(process: &Process, samples: &Samples, seed: u64) -> Result<Structure> {
     if samples.is_independent() {
-        let errors = teacher.out_of_fold.mse();
-        return acting(&teacher.scaled_model(samples)?, &errors, seed);
+        let errors = process.out_of_fold.mse();
+        return acting(&process.scaled_model(samples)?, &errors, seed);
     }
     let (rows, d) = (samples.data.samples().min(ROWS), samples.data.dim());
     let all = Structure {
         inputs: (0..d).collect(),
         terms: None,
     };
-    let known = involved(&teacher.evidence.kernel, d);
-    let factors: usize = teacher.parts.iter().map(|part| part.inputs.len()).sum();
+    let known = involved(&process.evidence.kernel, d);
+    let factors: usize = process.parts.iter().map(|part| part.inputs.len()).sum();
     if known.len() * factors * rows * rows > WORK {
         return Ok(Structure {
             inputs: known,
@@ -87,15 +87,15 @@ fn of_inputs(teacher: &Teacher, samples: &Samples, seed: u64) -> Result<Structur
         });
     }
     let data = samples.part(rows, 2, seed).data;
-    let whole = teacher.value_without(&[], &data);
-    let loss = |j: usize| (teacher.value_without(&[j], &data) - whole, j);
+    let whole = process.value_without(&[], &data);
+    let loss = |j: usize| (process.value_without(&[j], &data) - whole, j);
     let mut losses: Vec<(f64, usize)> = known.par_iter().copied().map(loss).collect();
     losses.sort_by(|a, b| a.0.total_cmp(&b.0));
     // Of two inputs that are nearly the same either can go, but not both; so one after the other is forgotten.
     let mut forgotten = Vec::new();
     for (_, j) in losses.into_iter().filter(|(loss, _)| *loss <= TOLD) {
         forgotten.push(j);
-        if teacher.value_without(&forgotten, &data) - whole > TOLD {
+        if process.value_without(&forgotten, &data) - whole > TOLD {
             forgotten.pop();
         }
     }
@@ -108,17 +108,17 @@ fn of_inputs(teacher: &Teacher, samples: &Samples, seed: u64) -> Result<Structur
     })
 }
 
-/// The terms of a process of other rows, such as those without a fold, judged by the errors of `teacher`.
+/// The terms of a process of other rows, such as those without a fold, cross-validated by the errors of `process`.
 pub(crate) fn terms_of(
     model: &KernelModel,
-    teacher: &Teacher,
+    process: &Process,
     seed: u64,
 ) -> Option<Vec<Vec<usize>>> {
-    acting(model, &teacher.out_of_fold.mse(), seed).ok()?.terms
+    acting(model, &process.out_of_fold.mse(), seed).ok()?.terms
 }
 
 /// The structure of a process (in scaled units) over the box [−½, ½]ᵈ. Its squared errors are at most `errors` (c), which
-/// have the noise in them; of very long lengths its own deviation is mere rounding.
+/// include the noise; for very long lengths its own deviation is mere rounding.
 fn acting(model: &KernelModel, errors: &[f64], seed: u64) -> Result<Structure> {
     let d = model.dim();
     let known = involved(model.kernel(), d);

@@ -1,22 +1,21 @@
-//! A thin network that is taught by a Gaussian process instead of by the rows.
+//! Distillation: a thin network fitted to the predictions of a Gaussian process instead of to the rows.
 //!
-//! The process predicts as many points as one likes, without noise, so the network can follow it as closely as its width
-//! allows; what the rows could not say, the process has already decided. How far the student is from its teacher is
-//! measured at fresh points, so a bad student is known.
+//! The process predicts any number of points without noise, so the network follows it as closely as its width allows.
+//! The distance between the two is measured at fresh points, which reveals a bad network.
 
-use super::network::{Bank, scaled_fit};
+use super::network::{FeatureSampler, scaled_fit};
 use super::plan::polish;
+use super::process::Process;
 use super::samples::Samples;
-use super::teacher::Teacher;
 use crate::random::{Purpose, stream};
 use crate::{KernelModel, Result};
 use faer::Mat;
 use rand::RngExt;
 use thinfit::{Dataset, Network, Observer};
 
-/// Points that the teacher predicts, beside the rows.
+/// Points that the process predicts, in addition to the rows.
 const POINTS: usize = 1200;
-/// Fresh points at which student and teacher are compared.
+/// Fresh points at which the network and the process are compared.
 const FRESH: usize = 400;
 /// Most rows among the points.
 const ROWS: usize = 800;
@@ -30,17 +29,17 @@ const MIDDLE: f64 = 0.7;
 /// Neighbours that a row is mixed with.
 const NEIGHBOURS: usize = 6;
 
-/// A student is as good as its teacher if it is no farther from it than this share of the teacher's squared error.
+/// The network is as good as the process if their squared distance is at most this share of the process's squared error.
 const FAITHFUL: f64 = 0.02;
 
-/// A network with its mean squared distances from its teacher, in scaled outputs (c).
-pub(crate) struct Student {
+/// A distilled network, and its mean squared distances from the process in scaled outputs (c).
+pub(crate) struct Distilled {
     pub network: Network,
     pub distance: Vec<f64>,
 }
 
-impl Student {
-    /// Whether every output follows the teacher, whose squared errors are `mse` (c), closely enough.
+impl Distilled {
+    /// Whether every output follows the process, whose squared errors are `mse` (c), closely enough.
     pub fn is_faithful(&self, mse: &[f64]) -> bool {
         within(&self.distance, FAITHFUL, mse)
     }
@@ -51,33 +50,33 @@ impl Student {
     }
 }
 
-/// Whether every distance is at most a multiple of the error beside it.
+/// Whether every distance is at most a multiple of the corresponding error.
 fn within(distance: &[f64], factor: f64, mse: &[f64]) -> bool {
     let mut pairs = distance.iter().zip(mse);
     pairs.all(|(distance, mse)| *distance <= factor * mse)
 }
 
-/// The school of one teacher: points with its predictions.
-pub(crate) struct School {
+/// The points that a network is fitted to, with the predictions of the process.
+pub(crate) struct Distillation {
     model: KernelModel,
     points: Dataset,
     fresh: Dataset,
-    bank: Bank,
+    sampler: FeatureSampler,
     /// Which inputs have long tails.
     tails: Vec<bool>,
 }
 
-impl School {
-    /// Draws points where new rows may lie, and lets the teacher predict them.
-    pub fn new(teacher: &Teacher, samples: &Samples, seed: u64) -> Result<Self> {
-        let model = teacher.scaled_model(samples)?;
-        let bank = Bank::new(&teacher.parts, samples.data.dim(), seed);
-        // A bent scale hides the tails of its column, but new rows still lie far out there.
+impl Distillation {
+    /// Draws points where new rows may lie and predicts them by the process.
+    pub fn new(process: &Process, samples: &Samples, seed: u64) -> Result<Self> {
+        let model = process.scaled_model(samples)?;
+        let sampler = FeatureSampler::new(&process.parts, samples.data.dim(), seed);
+        // A warp hides the tails of its column, but new rows still lie far out.
         let bent = |j: usize| samples.scalers.0.warp_of(j).is_some();
         let tails: Vec<bool> = (samples.data.x.col_iter().enumerate())
             .map(|(j, column)| bent(j) || has_long_tails(column.iter().copied().collect()))
             .collect();
-        let crowd = crowd(samples, &bank, &tails, seed);
+        let crowd = crowd(samples, &sampler, &tails, seed);
         let m = samples.data.samples();
         let rows = m.min(ROWS);
         let d = samples.data.dim();
@@ -86,23 +85,23 @@ impl School {
             Some(i) => crowd[(i, j)],
         });
         let fresh = Mat::from_fn(FRESH, d, |i, j| crowd[(POINTS + i, j)]);
-        let taught = |x: Mat<f64>| Dataset::new(x.clone(), model.predict(x.as_ref())?);
-        Ok(School {
-            points: taught(x)?,
-            fresh: taught(fresh)?,
+        let predicted = |x: Mat<f64>| Dataset::new(x.clone(), model.predict(x.as_ref())?);
+        Ok(Distillation {
+            points: predicted(x)?,
+            fresh: predicted(fresh)?,
             model,
-            bank,
+            sampler,
             tails,
         })
     }
 
-    /// Seconds that a student costs.
+    /// Seconds that a network costs.
     pub fn cost(&self, width: usize, steps: usize) -> f64 {
         let rows = self.points.samples() * self.points.y.ncols();
-        polish(rows, self.bank.entries(width), 2 * width, steps) / 1.5
+        polish(rows, self.sampler.entries(width), 2 * width, steps) / 1.5
     }
 
-    /// Whether a student of `width` neurons has fewer numbers than its teacher.
+    /// Whether a network of `width` neurons has fewer parameters than the process.
     pub fn is_smaller(&self, width: usize) -> bool {
         let (d, c) = (self.points.dim(), self.points.y.ncols());
         width * (d + 2 * c) < self.model.parameters()
@@ -114,17 +113,17 @@ impl School {
         self.tails.iter().all(|long| !long)
     }
 
-    /// Where features are drawn from.
-    pub fn bank(&self) -> &Bank {
-        &self.bank
+    /// The sampler of its features.
+    pub fn sampler(&self) -> &FeatureSampler {
+        &self.sampler
     }
 
-    /// Whether every output of a network is within a multiple of these errors of the teacher.
+    /// Whether the distance of every output from the process is within a multiple of its error.
     pub fn is_within(&self, network: &Network, factor: f64, mse: &[f64]) -> bool {
         within(&self.distance(network), factor, mse)
     }
 
-    /// Mean squared distances of a network from the teacher at fresh points, in scaled outputs (c).
+    /// Mean squared distances of a network from the process at fresh points, in scaled outputs (c).
     fn distance(&self, network: &Network) -> Vec<f64> {
         let difference = network.values(self.fresh.x.as_ref()) - &self.fresh.y;
         let square = |column: faer::ColRef<'_, f64>| column.squared_norm_l2() / FRESH as f64;
@@ -132,21 +131,21 @@ impl School {
         difference.col_iter().map(square).map(finite).collect()
     }
 
-    /// A student of `width` neurons after so many steps of the polish.
-    pub fn teach(&self, width: usize, steps: usize, watch: &Observer<'_>) -> Result<Student> {
-        let (network, _) = scaled_fit(&self.points, &self.bank, width, steps, watch)?;
+    /// A network of `width` neurons after `steps` of the polish.
+    pub fn distil(&self, width: usize, steps: usize, watch: &Observer<'_>) -> Result<Distilled> {
+        let (network, _) = scaled_fit(&self.points, &self.sampler, width, steps, watch)?;
         let distance = self.distance(&network);
-        Ok(Student { network, distance })
+        Ok(Distilled { network, distance })
     }
 }
 
 /// Points like new rows: where the inputs look independent, half of them have coordinates of different rows; the others
 /// lie on lines through neighbouring rows. New rows may lie a little outside the range of the old ones, the farther the
 /// fewer there are; so do the points.
-fn crowd(samples: &Samples, bank: &Bank, tails: &[bool], seed: u64) -> Mat<f64> {
+fn crowd(samples: &Samples, sampler: &FeatureSampler, tails: &[bool], seed: u64) -> Mat<f64> {
     let (x, m, d) = (&samples.data.x, samples.data.samples(), samples.data.dim());
     let mut rng = stream(seed, Purpose::Points, 1);
-    let weights = bank.weights(d);
+    let weights = sampler.weights(d);
     let independent = samples.is_independent();
     let mut crowd = Mat::zeros(POINTS + FRESH, d);
     for i in 0..crowd.nrows() {

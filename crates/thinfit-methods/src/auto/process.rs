@@ -1,8 +1,8 @@
-//! Gaussian processes as candidates: found on all rows, judged by folds in which everything is found again.
+//! Gaussian processes as candidates: found on all rows and cross-validated, with a search of its own in every fold.
 //!
-//! Leave-one-out errors at fixed lengths are in closed form, but the lengths saw the row that is left out: with sixty
-//! rows and twenty lengths they are several times too small. So every fold searches its own lengths, from those of all
-//! rows on.
+//! Leave-one-out errors at fixed lengths have a closed form, but the lengths were found with the row that is left out:
+//! with sixty rows and twenty lengths those errors are several times too small. So every fold searches its own lengths,
+//! starting from those of all rows, or from scratch where rows are few.
 
 use super::plan::{FoldSearch, Plan};
 use super::samples::{OutOfFold, Samples};
@@ -24,43 +24,43 @@ use thinfit::{Control, Dataset, Progress, Record, Scaler};
 /// Bounds of the lengths of terms.
 const SHORTEST: f64 = 1e-2;
 const LONGEST: f64 = 1e4;
-/// Squares of standardised held-out errors may be off 1 by this factor where a process's noise is believed.
+/// The noise of a process is reported if the mean square of its standardised held-out errors is within this factor of 1.
 const CALIBRATED: f64 = 2.0;
-/// Rows that tell the range of the noise, at most.
+/// Most rows of the likelihood profile that gives the interval of the noise.
 const PROFILED: usize = 1000;
 /// By how much −ln p rises at the ends of a 95 % interval.
 const TWO_DEVIATIONS: f64 = 2.0;
-/// Share of the held-out squared error above which noise makes much of it.
+/// Share of the held-out squared error above which noise counts as much of it.
 const NOISY: f64 = 0.25;
-/// Fewest steps of the search of terms that are new without a fold.
+/// Fewest search steps for the terms of a fold.
 const FEWEST_STEPS: usize = 10;
-/// Length of an input that a kernel forgets.
+/// Length of an input that a kernel ignores.
 const FORGOTTEN: f64 = 1e8;
 /// The name of the model that predicts the mean.
 const MEAN: &str = "mean of the samples";
-/// Least weight, as a logarithm, that a member of a sum starts with.
+/// Largest discount of a member of a sum of kernels, as a logarithm.
 const FAINT: f64 = 6.0;
 
 /// A Gaussian process found on all rows.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Teacher {
-    /// Its name in words; other ranks know it.
+pub(crate) struct Process {
+    /// Its name; not sent to other ranks, which know it.
     #[serde(skip)]
     pub name: &'static str,
     /// Its kernel on all rows.
     pub parts: Vec<Part>,
-    /// The same without each fold.
+    /// What was found without each fold.
     pub folds: Vec<Evidence>,
-    /// How many numbers the search found.
+    /// Number of fitted kernel parameters.
     pub numbers: usize,
     /// Everything else about it, on all rows.
     pub evidence: Evidence,
-    /// What it predicts for rows that it did not see.
+    /// Its cross-validation errors.
     pub out_of_fold: OutOfFold,
 }
 
-impl Teacher {
-    /// The process with parameters `log` on all rows of `samples`; without each fold the search goes on from there.
+impl Process {
+    /// The process with parameters `log` on all rows of `samples`; in each fold the search continues from there.
     pub fn new(
         entrant: &Entrant,
         log: &[f64],
@@ -73,7 +73,7 @@ impl Teacher {
         };
         let whole = again.evidence(&samples.data, log)?;
         let numbers = again.active_parameters(log, samples.data.dim());
-        Self::judged(
+        Self::cross_validated(
             (entrant.name, numbers),
             (samples, &Solo),
             whole,
@@ -84,8 +84,8 @@ impl Teacher {
         )
     }
 
-    /// The process `whole` of all rows, found from scratch without each fold, its inputs included: a search that goes on
-    /// from what all rows gave stays near it, and few rows cannot tell many lengths.
+    /// The process `whole` of all rows, cross-validated by a search from scratch in each fold, screening of inputs
+    /// included: a search that continues from the fit to all rows stays near it and leaks the held-out rows.
     pub fn afresh(
         entrant: &Entrant,
         whole: (usize, Evidence),
@@ -94,7 +94,7 @@ impl Teacher {
         seed: u64,
     ) -> Result<Self> {
         let process = search.of(&entrant.process);
-        Self::judged(
+        Self::cross_validated(
             (entrant.name, whole.0),
             (samples, &Solo),
             whole.1,
@@ -113,7 +113,7 @@ impl Teacher {
         )
     }
 
-    /// The model that predicts the mean, whatever the inputs: what every other must beat.
+    /// The model that predicts the mean of the rows: the baseline that every other candidate must beat.
     pub fn mean(samples: &Samples) -> Result<Self> {
         let part = Part::full(Shape::Gaussian, vec![FORGOTTEN; samples.data.dim()]);
         // With a constant kernel, noise is all there is.
@@ -122,23 +122,24 @@ impl Teacher {
         let whole = find(&samples.data)?;
         let deviation =
             in_scaled_units(&samples.data, &whole)?.deviation(samples.data.x.as_ref())?;
-        let mut mean = Self::judged((MEAN, 1), (samples, &Solo), whole, |data, _| find(data))?;
-        // The deviation without a row that is far off is too small, and its score too large: few rows would cover too much.
+        let mut mean =
+            Self::cross_validated((MEAN, 1), (samples, &Solo), whole, |data, _| find(data))?;
+        // Without an extreme row the deviation is too small and the row's score too large, so few rows would cover too much.
         mean.out_of_fold.deviation = deviation.observation;
         Ok(mean)
     }
 
-    /// The process whose kernel is a sum of those of other teachers, with weights by evidence: it leans on whichever
-    /// the rows support. The search starts from the members' own signals, each as credible as its score says.
-    pub fn committee(
-        members: &[Teacher],
+    /// The process whose kernel is the weighted sum of the kernels of other processes, with weights that maximise the
+    /// likelihood. The search starts from the signal variances of the members, discounted by their scores.
+    pub fn kernel_sum(
+        members: &[Process],
         (samples, ranks): (&Samples, &dyn Ranks),
         (steps, fold_steps): (usize, usize),
     ) -> Result<Self> {
         let c = samples.data.y.ncols() as f64;
-        let scores = members.iter().map(Teacher::score);
+        let scores = members.iter().map(Process::score);
         let best = scores.fold(f64::INFINITY, f64::min);
-        let sum = |of: &dyn Fn(&Teacher) -> Evidence, data: &Dataset, steps: usize| {
+        let sum = |of: &dyn Fn(&Process) -> Evidence, data: &Dataset, steps: usize| {
             let (mut start, mut parts) = (Vec::new(), Vec::new());
             let (mut total, mut noise) = (0.0, 0.0);
             for member in members {
@@ -163,12 +164,12 @@ impl Teacher {
         let numbers = members.iter().map(|member| member.numbers);
         let numbers = numbers.max().unwrap_or(0) + members.len();
         let name = "Gaussian process with a sum of kernels";
-        Self::judged((name, numbers), (samples, ranks), whole, |data, k| {
+        Self::cross_validated((name, numbers), (samples, ranks), whole, |data, k| {
             sum(&|member| member.folds[k].clone(), data, fold_steps)
         })
     }
 
-    /// The same with the numbers that some inputs have among all.
+    /// The same with inputs renumbered from those screened to all.
     pub fn renumbered(mut self, inputs: &[usize]) -> Self {
         renumbered(&mut self.parts, inputs);
         let folds = self.folds.iter_mut();
@@ -178,29 +179,29 @@ impl Teacher {
         self
     }
 
-    /// The same under the name of its entrant, which another rank does not tell.
+    /// The same with the name of its entrant, which is not sent between ranks.
     pub fn named(self, entrant: &Entrant) -> Self {
-        Teacher {
+        Process {
             name: entrant.name,
             ..self
         }
     }
 
-    /// The same kernel and noise on more rows, and in their folds.
+    /// The same kernel and noise with more rows, cross-validated on them.
     pub fn extended(&self, (samples, ranks): (&Samples, &dyn Ranks)) -> Result<Self> {
         let log = weights_of(&self.evidence);
         let find = |data: &Dataset| sum_of_parts(&self.parts, data, log.clone(), 0);
         let named = (self.name, self.numbers);
         let whole = find(&samples.data)?;
-        Self::judged(named, (samples, ranks), whole, |data, _| find(data))
+        Self::cross_validated(named, (samples, ranks), whole, |data, _| find(data))
     }
 
-    /// The process that is a sum of one Gaussian part for each set of inputs, with lengths and weights by evidence. Few
-    /// rows may take noise for a term; `again` tells the terms without a fold, given the guide there, and none if it
-    /// finds none.
+    /// The process that is a sum of one Gaussian part for each set of inputs, with lengths and weights by maximum likelihood.
+    /// With few rows a term may be noise, so `again` finds the terms of each fold from the guide there; none if there
+    /// are none.
     pub fn sum_of_terms(
         terms: &[Vec<usize>],
-        guide: &Teacher,
+        guide: &Process,
         (samples, ranks): (&Samples, &dyn Ranks),
         (steps, fold_steps): (usize, usize),
         again: Option<&TermsWithoutFold<'_>>,
@@ -209,7 +210,7 @@ impl Teacher {
         let (parts, start) = parts_of_terms(terms, &guide.evidence, d);
         let whole = sum_of_parts(&parts, &samples.data, start, steps)?;
         let found = log_of(&whole);
-        Self::judged(
+        Self::cross_validated(
             ("Gaussian process that is a sum of terms", found.len()),
             (samples, ranks),
             whole,
@@ -227,8 +228,9 @@ impl Teacher {
         )
     }
 
-    /// The process `evidence` of all rows, judged by those that `find` gives for the rows without fold `k`. Ranks share the folds.
-    pub fn judged(
+    /// The process `evidence` of all rows, cross-validated by the processes that `find` fits without fold `k`. Ranks share the
+    /// folds.
+    pub fn cross_validated(
         (name, numbers): (&'static str, usize),
         (samples, ranks): (&Samples, &dyn Ranks),
         evidence: Evidence,
@@ -246,7 +248,7 @@ impl Teacher {
             };
             Ok((errors, found))
         };
-        // A candidate that fails is no candidate, and on all ranks; they would wait for one that leaves.
+        // A candidate that fails is dropped on all ranks, which would otherwise wait for each other.
         let alone = ranks.size() == 1;
         let told = |k: usize| match fold(k) {
             Err(error) if alone => Err(error),
@@ -262,7 +264,7 @@ impl Teacher {
             advice: "look for columns of extreme size",
         })?;
         let (errors, folds): (Vec<OutOfFold>, Vec<_>) = folds.into_iter().unzip();
-        Ok(Teacher {
+        Ok(Process {
             name,
             parts: evidence.kernel.parts.clone(),
             folds,
@@ -272,8 +274,8 @@ impl Teacher {
         })
     }
 
-    /// How much surer than without a fold the process is on all rows, at most 1: the ratio of the deviations of the noise,
-    /// where noise makes much of the held-out error (c). Of few rows a likelier fit may find less noise by chance.
+    /// The noise deviation found on all rows over the median of those found in the folds, at most 1, where noise makes up
+    /// much of the held-out error (c): with few rows the final fit may underestimate the noise by chance.
     fn certainty(&self) -> Vec<f64> {
         let of = |found: &Evidence, o: usize| (found.signal[o] * found.ridge).sqrt();
         let each = self.out_of_fold.mse().into_iter().enumerate();
@@ -305,9 +307,9 @@ impl Teacher {
         KernelModel::new(data, samples.scalers.clone(), expansion, record)?.with_calibration(scores)
     }
 
-    /// What candidates are ranked by where their errors cannot tell them apart, the less the better:
-    /// ½ m ln(error) + ½ k ln m − ln p with k numbers found by the search. Errors of few or noisy rows cannot tell
-    /// candidates apart, and the likelihood alone trusts its kernel too much; each makes up for the other.
+    /// What ranks candidates whose errors do not differ clearly; lower is better:
+    /// ½ m ln(error) + ½ k ln m − ln p with k fitted parameters. Errors on few or noisy rows do not separate
+    /// candidates, and the likelihood alone trusts its kernel too much; the sum is better than either.
     pub fn score(&self) -> f64 {
         self.score_with(self.error())
     }
@@ -322,14 +324,14 @@ impl Teacher {
         told + 0.5 * self.numbers as f64 * m.ln()
     }
 
-    /// The score to be expected on `m` rows, of which it saw only some.
+    /// The score to expect on `m` rows, given that on the rows used so far.
     pub fn score_on(&self, m: usize) -> f64 {
         let (seen, m) = (self.out_of_fold.residual.nrows() as f64, m as f64);
         let price = |rows: f64| 0.5 * self.numbers as f64 * rows.ln();
         (self.score() - price(seen)) * m / seen + price(m)
     }
 
-    /// Mean square over all outputs and rows that were not seen, in scaled units.
+    /// Mean squared cross-validation error over all outputs, in scaled units.
     pub fn error(&self) -> f64 {
         self.out_of_fold.error()
     }
@@ -339,7 +341,7 @@ impl Teacher {
         in_scaled_units(&samples.data, &self.evidence)
     }
 
-    /// −ln p of the rows of `data` if the kernel forgets some inputs and everything else stays.
+    /// −ln p of the rows of `data` when the kernel ignores some inputs and everything else stays.
     pub fn value_without(&self, forgotten: &[usize], data: &Dataset) -> f64 {
         let x = self.evidence.kernel.widened(data.x.as_ref());
         let mut parts = self.parts.clone();
@@ -357,10 +359,10 @@ impl Teacher {
     }
 
     /// Ends of the 95 % interval of the standard deviation of the noise by the likelihood, in scaled outputs (c); none
-    /// where held-out errors say that its deviations are wrong, so that its noise is, too.
+    /// if the held-out errors contradict the predicted deviations, and so the noise.
     pub fn noise_range(&self, samples: &Samples) -> Option<Vec<[f64; 2]>> {
         if self.is_mean() {
-            // All that varies is noise; its deviation is known as well as that of so many values.
+            // All variation is noise; this is the standard error of a standard deviation.
             let width = 1.96 / (2.0 * samples.data.samples() as f64).sqrt();
             let ends = |mse: f64| [1.0 - width, 1.0 + width].map(|v| v.max(0.0) * mse.sqrt());
             return Some(self.out_of_fold.mse().into_iter().map(ends).collect());
@@ -413,8 +415,8 @@ impl Teacher {
         Some(ends.map(|(a, b)| [a.min(b), a.max(b)]).collect())
     }
 
-    /// The r² that the procedure reports of shuffled outputs (least over outputs): what chance makes of these inputs.
-    /// Of a sum of processes the one with a Gaussian kernel stands for all.
+    /// The cross-validated r² of the same procedure on permuted outputs (largest over outputs): what chance alone reaches. A sum
+    /// of kernels is represented by the Gaussian kernel.
     pub fn shuffled(&self, samples: &Samples, plan: &Plan, seed: u64) -> Result<Option<f64>> {
         let Some(search) = &plan.afresh else {
             return Ok(None);
@@ -440,7 +442,7 @@ impl Teacher {
             starts: 1,
             ..search.clone()
         };
-        // What the process is on all rows plays no part in the errors.
+        // The fit to all rows does not affect the errors.
         let whole = (self.numbers, self.evidence.clone());
         let errors = Self::afresh(entrant, whole, &shuffled, &search, seed)?.out_of_fold;
         let mean = Self::mean(&shuffled)?.out_of_fold;
@@ -454,7 +456,7 @@ impl Teacher {
         self.name == MEAN
     }
 
-    /// Whether it jumps or bends along planes.
+    /// Whether it has edges: jumps or kinks along hyperplanes.
     pub fn is_sharp(&self) -> bool {
         !self.evidence.kernel.edges.is_empty()
     }
@@ -472,47 +474,47 @@ impl Teacher {
     }
 }
 
-/// Teachers of `data`, best first: the one that is chosen, then the others by score.
-pub(crate) fn ranked(mut teachers: Vec<Teacher>, data: &Dataset) -> Vec<Teacher> {
+/// The candidates, best first: the one that is chosen, then the others by score.
+pub(crate) fn ranked(mut processes: Vec<Process>, data: &Dataset) -> Vec<Process> {
     let every: Vec<usize> = (0..data.samples()).collect();
-    let best = teachers.remove(chosen(&teachers, &every, data));
-    teachers.sort_by(|a, b| a.score().total_cmp(&b.score()));
-    teachers.insert(0, best);
-    teachers
+    let best = processes.remove(chosen(&processes, &every, data));
+    processes.sort_by(|a, b| a.score().total_cmp(&b.score()));
+    processes.insert(0, best);
+    processes
 }
 
-/// Which teacher the errors of `rows` choose: of those whose errors are not clearly above the least, the one with the
-/// best score. The likelihood never overrules a clear difference of the errors, and what does not clearly tell more than
-/// the mean gives way to it.
-pub(crate) fn chosen(teachers: &[Teacher], rows: &[usize], data: &Dataset) -> usize {
-    let errors: Vec<f64> = teachers
+/// The candidate chosen by the errors on `rows`: among those whose errors are not clearly above the least, the one with
+/// the best score. The likelihood never overrules a clear difference in held-out error, and a candidate that does not
+/// clearly beat the mean gives way to it.
+pub(crate) fn chosen(processes: &[Process], rows: &[usize], data: &Dataset) -> usize {
+    let errors: Vec<f64> = processes
         .iter()
         .map(|t| t.out_of_fold.error_of(rows))
         .collect();
     let least = (0..errors.len()).min_by(|&a, &b| errors[a].total_cmp(&errors[b]));
-    let least = &teachers[least.unwrap_or(0)].out_of_fold;
-    let level = |at: &usize| !least.is_clearly_below(&teachers[*at].out_of_fold, rows);
-    let score = |at: usize| teachers[at].score_with(errors[at]);
-    let mean = teachers.iter().position(|teacher| teacher.is_mean());
-    let others = (0..teachers.len()).filter(|at| Some(*at) != mean);
+    let least = &processes[least.unwrap_or(0)].out_of_fold;
+    let level = |at: &usize| !least.is_clearly_below(&processes[*at].out_of_fold, rows);
+    let score = |at: usize| processes[at].score_with(errors[at]);
+    let mean = processes.iter().position(|process| process.is_mean());
+    let others = (0..processes.len()).filter(|at| Some(*at) != mean);
     let near = others
         .filter(level)
         .min_by(|&a, &b| score(a).total_cmp(&score(b)));
     let tells = |at: &usize| {
         let below = mean.is_none_or(|mean| errors[*at] < errors[mean]);
-        below && teachers[*at].out_of_fold.follows(data, rows)
+        below && processes[*at].out_of_fold.follows(data, rows)
     };
     near.filter(tells).or(mean).or(near).unwrap_or(0)
 }
 
-/// The errors of the procedure as a whole: each fold is predicted by the teacher that the other folds choose, so that no
-/// row has a say in who predicts it.
-pub(crate) fn errors_of_choice(teachers: &[Teacher], samples: &Samples) -> OutOfFold {
-    let mut errors = teachers[0].out_of_fold.clone();
+/// The errors of the whole procedure, selection included: each fold is predicted by the candidate that the other folds
+/// choose.
+pub(crate) fn errors_of_choice(processes: &[Process], samples: &Samples) -> OutOfFold {
+    let mut errors = processes[0].out_of_fold.clone();
     for (k, fold) in samples.folds.iter().enumerate() {
         let others = samples.without(k);
-        let best = chosen(teachers, &others, &samples.data);
-        errors.replace(fold, &teachers[best].out_of_fold);
+        let best = chosen(processes, &others, &samples.data);
+        errors.replace(fold, &processes[best].out_of_fold);
     }
     errors
 }
@@ -543,7 +545,7 @@ fn profile(gram: MatRef<'_, f64>, y: &Mat<f64>, g: f64, par: Par) -> Option<(f64
     value.is_finite().then_some((value, signal))
 }
 
-/// The terms that a process of rows without a fold shows.
+/// Finds the terms from the rows without a fold and the process fitted to them.
 pub(crate) type TermsWithoutFold<'a> =
     dyn Fn(&Dataset, &Evidence) -> Option<Vec<Vec<usize>>> + Sync + 'a;
 
@@ -628,7 +630,7 @@ fn log_noise(found: &Evidence) -> f64 {
 
 /// A kind of process that enters the race.
 pub(crate) struct Entrant {
-    /// Its name in words.
+    /// Its name.
     pub name: &'static str,
     pub process: GaussianProcess,
 }
@@ -639,13 +641,13 @@ impl Entrant {
         self.process.isotropic && self.process.shortest > 1.0
     }
 
-    /// Whether it is one of the two processes that everyone uses, which the model must not be worse than.
+    /// Whether it is one of the two standard processes, which the model must not be worse than.
     pub fn is_control(&self) -> bool {
         !self.process.kernel.has_shares() && !self.process.isotropic
     }
 }
 
-/// The processes that race; an input that acts costs them `price` (see `gaussian_process`).
+/// The processes that enter the race; every active input costs `price` (see `gaussian_process`).
 pub(crate) fn entrants(starts: usize, price: f64) -> Vec<Entrant> {
     let of = |kernel| GaussianProcess {
         price,

@@ -5,7 +5,7 @@
 //! of it are polished on twice as many rows, and again, until rows that nobody saw are no longer predicted better. A
 //! second pass over all rows gives the output weights, and the unseen rows their ridge and the intervals.
 
-use super::network::{Bank, KAPPA, scaled_fit};
+use super::network::{FeatureSampler, KAPPA, scaled_fit};
 use super::plan::{Plan, long_step, polish};
 use super::samples::OutOfFold;
 use super::{Auto, CLEAN, LongState, model_rows};
@@ -20,7 +20,7 @@ use thinfit::{
     shared_pass,
 };
 
-/// Rows that judge, at most: enough for one per cent of their error.
+/// Most held-out rows: enough to know their error to one per cent.
 const JUDGES: usize = 20_000;
 /// Rows of the sample, and numbers in it, at most.
 const ROWS: usize = 1 << 18;
@@ -66,11 +66,11 @@ impl Learned {
     }
 }
 
-/// A random sample of a long table: rows that judge, and others to learn from, in random order.
+/// A random sample of a long table: held-out rows and training rows, in random order.
 struct Sample {
-    judges: Dataset,
+    hold_out: Dataset,
     rows: Dataset,
-    /// The numbers of both, those of the judges first.
+    /// Row numbers of both, held-out rows first.
     numbers: Vec<u64>,
 }
 
@@ -78,7 +78,7 @@ impl Sample {
     fn new(all: &Dataset, numbers: Vec<u64>) -> Self {
         let count = JUDGES.min(all.samples() / 4);
         Sample {
-            judges: all.rows(&(0..count).collect::<Vec<_>>()),
+            hold_out: all.rows(&(0..count).collect::<Vec<_>>()),
             rows: all.rows(&(count..all.samples()).collect::<Vec<_>>()),
             numbers,
         }
@@ -91,7 +91,7 @@ impl Sample {
 
     /// The rows to learn from, condensed for a network.
     fn condensed(&self, draft: &Draft) -> Result<Condensed> {
-        // Here rows have other numbers, and the judges are not among them.
+        // Here rows have other numbers, and the held-out rows are not among them.
         let draft = Draft {
             held_out: vec![],
             ..draft.clone()
@@ -104,9 +104,9 @@ impl Sample {
         draft.condense_block(rows).finish(&draft)
     }
 
-    /// The numbers of the judges, sorted.
+    /// Row numbers of the held-out rows, sorted.
     fn held_out(&self) -> Vec<u64> {
-        let mut numbers = self.numbers[..self.judges.samples()].to_vec();
+        let mut numbers = self.numbers[..self.hold_out.samples()].to_vec();
         numbers.sort_unstable();
         numbers
     }
@@ -268,14 +268,14 @@ impl Auto {
         let rows = model_rows(sample.rows.samples(), sample.rows.dim(), searched.budget);
         let part = sample.first(rows);
         let plan = Plan::new(rows, part.dim(), searched.budget);
-        let (mut model, bank) = searched.searched(&part, &plan, (ranks, seed), observe)?;
-        let places = &sample.numbers[sample.judges.samples()..];
+        let (mut model, sampler) = searched.searched(&part, &plan, (ranks, seed), observe)?;
+        let places = &sample.numbers[sample.hold_out.samples()..];
         let places: Vec<usize> = places[..rows].iter().map(|n| *n as usize).collect();
         model.set_rows(&places);
         let others = ranks.rank() > 0;
         let grown = match model.record().stopped || others {
             true => None,
-            false => self.grown(&sample, &model, &bank, (rows, observe))?,
+            false => self.grown(&sample, &model, &sampler, (rows, observe))?,
         };
         Ok(Learned {
             part: model.to_json(),
@@ -327,7 +327,7 @@ impl Auto {
             ..Record::of(Self::NAME, settings, seed, 0)
         };
         record.describe(all.x.as_ref());
-        let (rest, held_out) = (&sample.rows, &sample.judges);
+        let (rest, held_out) = (&sample.rows, &sample.hold_out);
         let mut seen = format!("all {m}");
         let mut model = match condensed {
             Some(condensed) => draft.finish(condensed, survey, (rest, held_out), record)?,
@@ -398,7 +398,7 @@ impl Auto {
         &self,
         sample: &Sample,
         part: &Predictor,
-        bank: &Bank,
+        sampler: &FeatureSampler,
         (rows, watch): (usize, &Observer<'_>),
     ) -> Result<Option<(Draft, usize)>> {
         let scalers = match part {
@@ -406,14 +406,14 @@ impl Auto {
             Predictor::Kernel(model) => (model.input_scaler.clone(), model.output_scaler.clone()),
         };
         let growth = Growth {
-            judges: sample.judges.scaled(&scalers),
+            hold_out: sample.hold_out.scaled(&scalers),
             rows: sample.rows.scaled(&scalers),
-            bank,
+            sampler,
             width: self.width,
             watch,
         };
-        let predicted = part.predict(sample.judges.x.as_ref())?;
-        let difference = scalers.1.apply(predicted.as_ref()) - &growth.judges.y;
+        let predicted = part.predict(sample.hold_out.x.as_ref())?;
+        let difference = scalers.1.apply(predicted.as_ref()) - &growth.hold_out.y;
         let least = difference.squared_norm_l2() / (difference.nrows() * difference.ncols()) as f64;
         let best = growth.grown(rows, (1.0 - PART) * self.budget, least)?;
         let better = best.filter(|best| best.error < least);
@@ -430,7 +430,7 @@ impl Auto {
     }
 }
 
-/// A network that was polished on `rows` rows, and its error on the judges.
+/// A network that was polished on `rows` rows, and its error on the held-out rows.
 struct Stage {
     network: Network,
     error: f64,
@@ -439,10 +439,10 @@ struct Stage {
 
 /// Features on their way from a part of the sample to all of it, in the scaled units of the part.
 struct Growth<'a> {
-    judges: Dataset,
+    hold_out: Dataset,
     rows: Dataset,
     /// Features that know the lengths and terms of the part.
-    bank: &'a Bank,
+    sampler: &'a FeatureSampler,
     width: usize,
     watch: &'a Observer<'a>,
 }
@@ -454,12 +454,17 @@ impl Growth<'_> {
     /// features of all inputs grow as well, and win where there are rows enough.
     fn grown(&self, part: usize, seconds: f64, least: f64) -> Result<Option<Stage>> {
         let clean = least <= CLEAN;
-        let dense = self.bank.dense(self.rows.dim()).filter(|_| !clean);
+        let dense = self.sampler.dense(self.rows.dim()).filter(|_| !clean);
         let share = if dense.is_some() { TERMS } else { 1.0 };
         let rows = part * self.rows.y.ncols();
-        let race = polish(rows, self.bank.entries(self.width), 2 * self.width, STEPS) / 2.0;
+        let race = polish(
+            rows,
+            self.sampler.entries(self.width),
+            2 * self.width,
+            STEPS,
+        ) / 2.0;
         let steps = if race > share * seconds { 0 } else { STEPS };
-        let w = self.start(self.bank, part, steps)?;
+        let w = self.start(self.sampler, part, steps)?;
         let terms = self.grow((w, 0), part, share * seconds, least)?;
         let Some(dense) = dense else {
             return Ok(terms);
@@ -472,9 +477,9 @@ impl Growth<'_> {
     }
 
     /// The best of a few draws of features on the part, after so many steps of the polish.
-    fn start(&self, bank: &Bank, part: usize, steps: usize) -> Result<Mat<f64>> {
+    fn start(&self, sampler: &FeatureSampler, part: usize, steps: usize) -> Result<Mat<f64>> {
         let data = self.first(part);
-        let (network, _) = scaled_fit(&data, bank, self.width, steps, self.watch)?;
+        let (network, _) = scaled_fit(&data, sampler, self.width, steps, self.watch)?;
         Ok(network.hidden)
     }
 
@@ -522,7 +527,7 @@ impl Growth<'_> {
             }
             (count, steps) = ((2 * count).min(most), FEWER);
         }
-        // All rows will give its output weights, so those of the sample judge it.
+        // All rows will give its output weights, so those of the sample validate it.
         let Some(Stage { network, rows, .. }) = best else {
             return Ok(None);
         };
@@ -544,9 +549,9 @@ impl Growth<'_> {
         self.rows.rows(&(0..count).collect::<Vec<_>>())
     }
 
-    /// The mean square of the errors on the judges.
+    /// The mean square of the errors on the held-out rows.
     fn error(&self, network: &Network) -> f64 {
-        let difference = network.values(self.judges.x.as_ref()) - &self.judges.y;
+        let difference = network.values(self.hold_out.x.as_ref()) - &self.hold_out.y;
         let error = difference.squared_norm_l2() / (difference.nrows() * difference.ncols()) as f64;
         if error.is_nan() { f64::INFINITY } else { error }
     }

@@ -1,12 +1,12 @@
 //! Jumps and bends: planes across which the function changes its value or its slope, and the process that knows them.
 //!
 //! A process without them rings or blurs there. One that has the best edges as further inputs is found by the likelihood
-//! and judged by folds, in which planes and lengths are found again.
+//! and cross-validated by folds, in which planes and lengths are found again.
 
+use super::edge_search::{Plane, Reference, SIDE, STEEPNESS, feature, hard};
 use super::plan::Plan;
-use super::plane::{Plane, Reference, SIDE, STEEPNESS, feature, hard};
+use super::process::{Process, ranked};
 use super::samples::Samples;
-use super::teacher::{Teacher, ranked};
 use crate::kernels::evidence::Evidence;
 use crate::networks::least_squares::times;
 use crate::random::{Purpose, random_subset, stream};
@@ -31,31 +31,31 @@ const SMOOTH: f64 = 0.5;
 
 /// The processes with the one that has edges among them, if edges pay; best first.
 pub(super) fn sharpened(
-    mut teachers: Vec<Teacher>,
+    mut processes: Vec<Process>,
     samples: &Samples,
     plan: &Plan,
     seed: u64,
-) -> Vec<Teacher> {
-    if let Ok(Some(sharp)) = with_edges(&teachers[0], samples, plan, seed) {
+) -> Vec<Process> {
+    if let Ok(Some(sharp)) = with_edges(&processes[0], samples, plan, seed) {
         // Much of what is merely steep looks like a bend, so bends alone must show in the errors.
-        let errors = &teachers[0].out_of_fold;
+        let errors = &processes[0].out_of_fold;
         let every: Vec<usize> = (0..samples.data.samples()).collect();
         if has_jump(&sharp) || sharp.out_of_fold.is_clearly_below(errors, &every) {
-            teachers.push(sharp);
-            return ranked(teachers, &samples.data);
+            processes.push(sharp);
+            return ranked(processes, &samples.data);
         }
     }
-    teachers
+    processes
 }
 
-fn has_jump(teacher: &Teacher) -> bool {
-    let mut edges = teacher.evidence.kernel.edges.iter();
+fn has_jump(process: &Process) -> bool {
+    let mut edges = process.evidence.kernel.edges.iter();
     edges.any(|edge| edge.crossing == Crossing::Jump)
 }
 
 /// Whether a row lies so near a jump of the process that it may have been put on the wrong side.
-pub(super) fn is_near(teacher: &Teacher, samples: &Samples, row: usize) -> bool {
-    let edges = teacher.evidence.kernel.edges.iter();
+pub(super) fn is_near(process: &Process, samples: &Samples, row: usize) -> bool {
+    let edges = process.evidence.kernel.edges.iter();
     let mut jumps = edges.filter(|edge| edge.crossing == Crossing::Jump);
     jumps.any(|edge| {
         let u = Plane::of(edge).0.arguments(&samples.data.x);
@@ -64,13 +64,13 @@ pub(super) fn is_near(teacher: &Teacher, samples: &Samples, row: usize) -> bool 
     })
 }
 
-/// The best process with edges, judged, if edges pay; `best` is the best without.
+/// The best process with edges, cross-validated, if edges pay; `best` is the best without.
 fn with_edges(
-    best: &Teacher,
+    best: &Process,
     samples: &Samples,
     plan: &Plan,
     seed: u64,
-) -> Result<Option<Teacher>> {
+) -> Result<Option<Process>> {
     let m = samples.data.samples();
     let few = m < ROWS_PER_DIRECTION * (samples.data.dim() + 2);
     if m > MOST || few || best.error() < FOLLOWED {
@@ -101,18 +101,20 @@ fn with_edges(
         ridge = next.evidence.ridge;
         found = Some(next);
     }
-    found.map(|found| found.judged(samples, plan)).transpose()
+    found
+        .map(|found| found.cross_validated(samples, plan))
+        .transpose()
 }
 
 /// What the edges of a process are, in words and in the units of the data.
-pub(super) fn words(teacher: &Teacher, samples: &Samples) -> Vec<String> {
+pub(super) fn words(process: &Process, samples: &Samples) -> Vec<String> {
     let (names, scaler) = (&samples.data.inputs, &samples.scalers.0);
-    let edges = teacher.evidence.kernel.edges.iter().enumerate();
+    let edges = process.evidence.kernel.edges.iter().enumerate();
     let word = |(e, edge): (usize, &Edge)| {
         let place = edge.place(names, scaler);
         match edge.crossing {
             Crossing::Jump => {
-                let height = height(teacher, samples, e);
+                let height = height(process, samples, e);
                 format!("the function seems to jump{height} where {place}")
             }
             Crossing::Bend => format!("the function seems to bend where {place}"),
@@ -122,8 +124,8 @@ pub(super) fn words(teacher: &Teacher, samples: &Samples) -> Vec<String> {
 }
 
 /// By how much the only output jumps across edge `e`: the difference of both sides at the rows nearest to it.
-fn height(teacher: &Teacher, samples: &Samples, e: usize) -> String {
-    let (evidence, data) = (&teacher.evidence, &samples.data);
+fn height(process: &Process, samples: &Samples, e: usize) -> String {
+    let (evidence, data) = (&process.evidence, &samples.data);
     let [scale] = samples.scalers.1.scale[..] else {
         return String::new();
     };
@@ -360,8 +362,8 @@ impl Found {
         kernel.edges
     }
 
-    /// The process on all rows, judged by folds.
-    fn judged(self, samples: &Samples, plan: &Plan) -> Result<Teacher> {
+    /// The process on all rows, cross-validated by folds.
+    fn cross_validated(self, samples: &Samples, plan: &Plan) -> Result<Process> {
         let data = &samples.data;
         let fewer = self.evidence.alpha.nrows() < data.samples();
         let iterations = plan.iterations(data.samples(), data.dim(), self.process.kernel);
@@ -375,7 +377,7 @@ impl Found {
             false => "Gaussian process with bends",
         };
         let evidence = whole.evidence.clone();
-        Teacher::judged(
+        Process::cross_validated(
             (name, whole.numbers()),
             (samples, &Solo),
             evidence,
