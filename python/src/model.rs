@@ -12,7 +12,7 @@ use pyo3::types::PyBytes;
 use std::path::{Path, PathBuf};
 use thinfit::MatRef;
 use thinfit::file::write_whole;
-use thinfit_methods::{Factor, Outside, Predictor, Setting};
+use thinfit_methods::{Extrapolation, Factor, Predictor, Setting};
 use thinfit_report::Rows;
 use thinfit_study::{Aim, Shapley, suggest};
 
@@ -117,7 +117,7 @@ impl Model {
 
     /// What to compare `y` with at the rows `x`, where rows of the fit are predicted by models that had not seen them, and which rows
     /// these are: a line for a picture, and whether errors may be smaller than on new rows.
-    fn beside<'py>(
+    fn held_out<'py>(
         &self,
         py: Python<'py>,
         x: PyReadonlyArray2<'py, f64>,
@@ -125,11 +125,11 @@ impl Model {
         threads: usize,
     ) -> PyResult<(Bound<'py, PyArray2<f64>>, String, bool)> {
         let (x, y) = (view(&x)?, view(&y)?);
-        let beside = || {
-            let beside = self.0.beside(x, y)?;
-            Ok((flat(beside.predicted), beside.seen))
+        let compare = || {
+            let held_out = self.0.held_out(x, y)?;
+            Ok((flat(held_out.predicted), held_out.seen))
         };
-        let (predicted, seen) = compute(py, threads, beside)?;
+        let (predicted, seen) = compute(py, threads, compare)?;
         let caption = seen.caption(y.nrows());
         Ok((array(py, predicted)?, caption, seen.flatters()))
     }
@@ -181,7 +181,7 @@ impl Model {
 
     /// Which rows are outside the ranges of the samples, in words, if any are.
     fn outside(&self, x: PyReadonlyArray2<'_, f64>) -> PyResult<Option<String>> {
-        let mut outside = Outside::of(&self.0);
+        let mut outside = Extrapolation::of(&self.0);
         outside.count(&self.0, view(&x)?);
         Ok(outside.words(&self.0))
     }

@@ -2,12 +2,12 @@
 
 use std::io::Write;
 
-use thinfit_methods::{Outside, Predictor};
+use thinfit_methods::{Extrapolation, Predictor};
 
 use crate::terminal;
 
 /// Warns on standard error if rows were outside, where they were predicted.
-pub fn warn(outside: &Outside, model: &Predictor) {
+pub fn warn(outside: &Extrapolation, model: &Predictor) {
     tell(
         outside,
         model,
@@ -16,11 +16,11 @@ pub fn warn(outside: &Outside, model: &Predictor) {
 }
 
 /// Warns on standard error if rows were outside and are predicted at the nearest place inside.
-pub fn warn_clipped(outside: &Outside, model: &Predictor) {
+pub fn warn_clipped(outside: &Extrapolation, model: &Predictor) {
     tell(outside, model, "predicted at the nearest place inside");
 }
 
-fn tell(outside: &Outside, model: &Predictor, what: &str) {
+fn tell(outside: &Extrapolation, model: &Predictor, what: &str) {
     if let Some(words) = outside.words(model) {
         // A warning that no one reads is no reason to fail.
         let _ = writeln!(terminal::stderr(), "warning: {words}, {what}");

@@ -6,15 +6,15 @@
 mod batch;
 mod compiler;
 mod device;
+mod driver_lock;
 mod generator;
-mod order;
 mod parameters;
 mod shape;
 mod table;
 
 use batch::Fits;
 use device::Device;
-use order::{Ordered, alone};
+use driver_lock::{Ordered, alone};
 use std::sync::Arc;
 use thinfit::pieces::{Backend, Batch, Task};
 use thinfit::{Config, Precision, Result};

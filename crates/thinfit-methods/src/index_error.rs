@@ -12,7 +12,7 @@
 //! zero; mean and variance of the second follow from traces of C. The standard error is the root of E δ². Expectations over x are
 //! means over a lattice. `cargo run -p thinfit-methods --example index_errors` says how often the truth lies within two of them.
 
-use crate::outside::Excess;
+use crate::extrapolation::Excess;
 use crate::{Covariance, Error, Factor, Predictor, Result};
 use thinfit::pieces::lattice;
 use thinfit::{Mat, Sensitivity};

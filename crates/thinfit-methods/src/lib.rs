@@ -35,7 +35,6 @@
 //! ```
 
 mod auto;
-mod beside;
 mod choice;
 mod comparison;
 mod covariance;
@@ -43,14 +42,15 @@ mod detected;
 mod device;
 mod difference;
 mod effect;
+mod extrapolation;
 mod factor;
+mod held_out;
 mod importance;
 mod index_error;
 mod kernels;
 mod memory;
 mod method;
 mod networks;
-mod outside;
 mod predictor;
 mod prepared;
 mod random;
@@ -60,12 +60,13 @@ mod request;
 mod settings;
 
 pub use auto::{Auto, Learned, LongState};
-pub use beside::{Beside, Seen};
 pub use comparison::{CONTENDERS, Compared, Comparison, Contender, contenders};
 pub use covariance::Covariance;
 pub use device::{Device, Placement};
 pub use effect::Effect;
+pub use extrapolation::Extrapolation;
 pub use factor::{Factor, Level, Setting};
+pub use held_out::{HeldOut, Seen};
 pub use importance::Dependence;
 pub use index_error::IndexErrors;
 pub use kernels::edge::{Crossing, Edge};
@@ -86,7 +87,6 @@ pub use networks::plain_network::{PlainFit, PlainNetwork};
 pub use networks::random_fourier::RandomFourier;
 pub use networks::shrimp::{Shrimp, ShrimpVariant};
 pub use networks::swim::Swim;
-pub use outside::Outside;
 pub use predictor::{Interval, Predictor};
 pub use report::{explained, four_digits, in_groups, r2_digits, rmse_error, two_digits};
 pub use request::Request;

@@ -2,8 +2,8 @@
 //!
 //! What only networks have, their features, is reached through [`Predictor::network`].
 
+use crate::extrapolation::Excess;
 use crate::kernels::kernel_model::file::FAMILY;
-use crate::outside::Excess;
 use crate::{Device, KernelModel};
 use std::path::Path;
 use thinfit::file::{LARGEST, format, read_json};

@@ -4,9 +4,9 @@ use crate::control::{Control, controls};
 use crate::features::{Features, features};
 use crate::importance::{Importance, importance};
 use crate::languages::{Language, languages};
-use crate::next::{Next, next};
 use crate::quality::{Quality, quality};
 use crate::rows::{Compared, Rows, compared};
+use crate::suggested_samples::{SuggestedSamples, suggested_samples};
 use crate::thin::thin;
 use crate::uncertainty::{LEVEL, LEVELS, Uncertainty, uncertainty};
 use serde::Serialize;
@@ -40,7 +40,7 @@ pub(crate) struct Content {
     features: Features,
     /// Where samples are few; nothing is known of a network without its rows.
     thin: Option<Vec<String>>,
-    next: Option<Next>,
+    next: Option<SuggestedSamples>,
     rows: Option<Compared>,
     languages: Vec<Language>,
     /// The name of the function in the script.
@@ -108,7 +108,7 @@ impl Content {
             tried: tried(model),
             features: features(model),
             thin: samples.map(|x| thin(model, &controls, &x)),
-            next: next(model, &controls),
+            next: suggested_samples(model, &controls),
             rows: compared,
             languages: languages(model, script),
             function: script.name.clone(),

@@ -13,10 +13,10 @@ mod doubles;
 mod features;
 mod importance;
 mod languages;
-mod next;
 mod page;
 mod quality;
 mod rows;
+mod suggested_samples;
 mod thin;
 mod uncertainty;
 

@@ -41,9 +41,9 @@ pub(crate) struct Compared {
 
 /// The rows beside the predictions.
 pub(crate) fn compared(model: &Predictor, rows: &Rows) -> Result<Compared> {
-    let beside = model.beside(rows.x.as_ref(), rows.y.as_ref())?;
-    let bounds = beside.interval(model, rows.x.as_ref(), LEVEL);
-    let (f, seen) = (beside.predicted, beside.seen);
+    let held_out = model.held_out(rows.x.as_ref(), rows.y.as_ref())?;
+    let bounds = held_out.interval(model, rows.x.as_ref(), LEVEL);
+    let (f, seen) = (held_out.predicted, held_out.seen);
     let m = rows.x.nrows();
     let words = |o: usize| {
         let mean = |value: &dyn Fn(usize) -> f64| (0..m).map(value).sum::<f64>() / m as f64;

@@ -121,7 +121,7 @@ def _beside(model: Fitted, X: ArrayLike, y: ArrayLike, output: int) -> tuple[Flo
         expected = f"{len(x)} rows of {model.n_outputs_} outputs, as many rows as X has"
         raise ValueError(f"y: expected {expected}, found {len(measured)} of {measured.shape[1]}")
     check_finite(measured, "y", model._model.outputs)
-    predicted, caption, _ = model._model.beside(x, measured, threads(model.n_jobs))
+    predicted, caption, _ = model._model.held_out(x, measured, threads(model.n_jobs))
     return x, measured[:, output], predicted[:, output], caption
 
 

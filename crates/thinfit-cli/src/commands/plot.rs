@@ -84,9 +84,9 @@ pub fn run(args: &PlotArgs, memory: Memory, out: &mut impl Write) -> Result<(), 
     }
     if let Some(table) = &table {
         let x = table.as_ref().subcols(0, d);
-        let beside = model.beside(x, table.as_ref().subcols(d, outputs.len()))?;
-        let bounds = beside.interval(&model, x, LEVEL);
-        let caption = beside.seen.caption(table.nrows());
+        let held_out = model.held_out(x, table.as_ref().subcols(d, outputs.len()))?;
+        let bounds = held_out.interval(&model, x, LEVEL);
+        let caption = held_out.seen.caption(table.nrows());
         let kind = model.kind();
         for (o, quantity) in outputs.iter().enumerate() {
             let bounds = bounds.as_ref();
@@ -95,7 +95,7 @@ pub fn run(args: &PlotArgs, memory: Memory, out: &mut impl Write) -> Result<(), 
                 notes: &[&caption, &kind],
                 quantity,
                 measured: table.col_as_slice(d + o),
-                predicted: beside.predicted.col_as_slice(o),
+                predicted: held_out.predicted.col_as_slice(o),
                 bounds: bounds.map(|b| (b.low.col_as_slice(o), b.high.col_as_slice(o))),
             };
             save(out, &args.out, &name(o, "prediction"), &prediction(picture))?;

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use thinfit::{Mat, MatRef};
-use thinfit_methods::{Outside, Predictor};
+use thinfit_methods::{Extrapolation, Predictor};
 use thinfit_table::{Cell, Cells, Reader, Writer};
 
 use crate::args::{self, Missing, PredictArgs};
@@ -59,8 +59,8 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
     };
     let (progress, mut rows) = (Progress::counting(args.quiet), 0);
     let mut outside = match args.outside {
-        args::Outside::Clip => Outside::exactly(&model),
-        args::Outside::Warn | args::Outside::Error => Outside::of(&model),
+        args::Outside::Clip => Extrapolation::exactly(&model),
+        args::Outside::Warn | args::Outside::Error => Extrapolation::of(&model),
     };
     let predicted = names(args, &model, &keep);
     let header = [keep, predicted].concat();

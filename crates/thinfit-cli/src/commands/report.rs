@@ -38,7 +38,7 @@ pub fn run(args: &ReportArgs, memory: Memory, out: &mut impl Write) -> Result<()
     let html = page(&model, rows.as_ref(), &watch)?;
     progress.finish();
     if let Some(rows) = &rows {
-        let seen = model.beside(rows.x.as_ref(), rows.y.as_ref())?.seen;
+        let seen = model.held_out(rows.x.as_ref(), rows.y.as_ref())?.seen;
         Progress::new(false).note(seen.caption(rows.x.nrows()));
     }
     write_whole(&path, html.as_bytes())?;

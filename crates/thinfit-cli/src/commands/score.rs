@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use thinfit::Mat;
-use thinfit_methods::{Outside, explained};
+use thinfit_methods::{Extrapolation, explained};
 
 use crate::args::{Missing, ScoreArgs};
 use crate::columns::{files, in_table, match_inputs, next_rows, open_to_predict, targets};
@@ -66,7 +66,7 @@ pub fn run(args: &ScoreArgs, memory: Memory, out: &mut impl Write) -> Result<(),
     let mut reader = open_to_predict(&files(&args.data, &args.more)?, &args.table, memory, &model)?;
     let targets = targets(&reader, &args.target, &model)?;
     match_inputs(&mut reader, &model, &targets)?;
-    let mut outside = Outside::of(&model);
+    let mut outside = Extrapolation::of(&model);
     let (d, mut rows, mut sums) = (
         model.inputs().len(),
         0,

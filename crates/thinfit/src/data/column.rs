@@ -5,7 +5,7 @@
 //! order, or levels without one; dates and identifiers are left out. `meaning` reads a single cell, `encoding` applies what
 //! is decided here.
 
-use super::meaning::{canonical, has_comma, is_moment, number, ordered, quantity};
+use super::cell_parser::{canonical, has_comma, is_moment, number, ordered, quantity};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use thinfit_text::{LONGEST_NAME, resembles_number};

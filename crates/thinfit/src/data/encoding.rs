@@ -3,8 +3,8 @@
 //! Text with an order is one input (level k of L ↦ k/(L − 1)), other text one indicator per level, named `column=level`; a
 //! single one suffices for two levels. `column` decides what each column is, `meaning` reads a single cell.
 
+use super::cell_parser::{canonical, number, quantity};
 use super::column::{Code, Column};
-use super::meaning::{canonical, number, quantity};
 use crate::{Error, Result};
 use faer::Mat;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,6 @@
 //! Samples: what enters a fit, how its columns are encoded and scaled, and the rows as the solvers see them.
 
+mod cell_parser;
 mod clusters;
 mod column;
 mod correlation;
@@ -7,9 +8,9 @@ pub(crate) mod dataset;
 mod dependence;
 pub(crate) mod encoding;
 pub(crate) mod groups;
+pub(crate) mod integer_columns;
 mod linkage;
 pub(crate) mod long;
-mod meaning;
 pub(crate) mod names;
 mod near_repeats;
 pub(crate) mod pass;
@@ -17,7 +18,6 @@ pub(crate) mod rows;
 pub(crate) mod scaling;
 pub(crate) mod survey;
 mod warp;
-pub(crate) mod whole;
 
 pub use clusters::clustered;
 pub use column::{Code, Column, Levels};

@@ -1,6 +1,6 @@
 //! The inner product with a fixed number of partial sums.
 
-use crate::math::fused::Fused;
+use crate::math::fma::Fused;
 
 /// Σ a_i b_i in `LANES` partial sums, so that it vectorises with one order of summation. Another number of lanes gives
 /// other bits.

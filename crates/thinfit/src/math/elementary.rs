@@ -15,7 +15,7 @@
 //!
 //! Error bounds are for `scale = 1`; another scale adds one rounding.
 
-use super::fused::Fused;
+use super::fma::Fused;
 use pulp::{Arch, Simd, WithSimd};
 
 /// `1.5 * 2^52`: adding it to a number below `2^51` in magnitude rounds that number to an integer,

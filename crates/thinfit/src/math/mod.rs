@@ -6,7 +6,7 @@ pub(crate) mod columns;
 pub(crate) mod digits;
 pub(crate) mod dot;
 pub mod elementary;
-pub(crate) mod fused;
+pub(crate) mod fma;
 pub(crate) mod parcel;
 pub(crate) mod product;
 pub(crate) mod random;

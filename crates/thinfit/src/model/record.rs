@@ -1,8 +1,8 @@
 //! The record in a model: which method made it, from what, and how well it did.
 
 use crate::config::Config;
+use crate::data::integer_columns::{integer_columns, whole_columns};
 use crate::data::names::flaw_of_names;
-use crate::data::whole::{integer_columns, whole_columns};
 use crate::data::{Dataset, Dependence};
 use crate::model::findings::{Caution, Findings};
 use crate::model::texts::{are_plain, is_word};

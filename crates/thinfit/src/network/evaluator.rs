@@ -12,7 +12,7 @@ use crate::Activation;
 use crate::data::{Scaler, Warp, dataset::LARGEST};
 use crate::math::columns::column_mut;
 use crate::math::elementary::{cos_kernel, sigmoid_kernel, sincos_kernel, tanh_kernel, vectorised};
-use crate::math::fused::Fused;
+use crate::math::fma::Fused;
 use faer::reborrow::ReborrowMut;
 use faer::{MatMut, MatRef};
 use std::f64::consts::TAU;

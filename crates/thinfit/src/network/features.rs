@@ -8,7 +8,7 @@ use crate::Activation;
 use crate::data::rows::Rows;
 use crate::math::columns::{column, column_mut};
 use crate::math::elementary::{self, vectorised};
-use crate::math::fused::Fused;
+use crate::math::fma::Fused;
 use crate::math::product::{multiply_add, product};
 use crate::network::planes::{conjugate, real_planes};
 use faer::reborrow::{Reborrow, ReborrowMut};

@@ -9,7 +9,7 @@
 use crate::Activation;
 use crate::math::columns::{column, column_mut};
 use crate::math::elementary::vectorised;
-use crate::math::fused::Fused;
+use crate::math::fma::Fused;
 use faer::reborrow::ReborrowMut;
 use faer::{MatMut, MatRef};
 use std::f64::consts::PI;

@@ -12,7 +12,7 @@ use crate::Activation;
 use crate::math::columns::{column, column_mut};
 use crate::math::dot::dot;
 use crate::math::elementary::vectorised;
-use crate::math::fused::Fused;
+use crate::math::fma::Fused;
 use crate::math::product::{multiply, multiply_add};
 use crate::math::random::Stream;
 use crate::network::features::{Padded, features};

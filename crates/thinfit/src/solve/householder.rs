@@ -10,7 +10,7 @@
 
 use crate::math::columns::{column, column_mut};
 use crate::math::dot::dot;
-use crate::math::fused::Fused;
+use crate::math::fma::Fused;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::householder as block;
 use faer::linalg::matmul::triangular::{self, BlockStructure};

@@ -9,7 +9,7 @@
 use super::householder::norm;
 use crate::math::columns::column_mut;
 use crate::math::dot::dot;
-use crate::math::fused::Fused;
+use crate::math::fma::Fused;
 use crate::math::product::multiply;
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;

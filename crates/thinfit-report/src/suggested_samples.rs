@@ -14,7 +14,7 @@ const SAME: f64 = 1.1;
 
 /// Proposed samples.
 #[derive(Serialize)]
-pub(crate) struct Next {
+pub(crate) struct SuggestedSamples {
     /// A sentence.
     words: String,
     /// Inputs of the model at each sample.
@@ -26,7 +26,10 @@ pub(crate) struct Next {
 }
 
 /// The proposals for a model with these controls; none for one without deviations.
-pub(crate) fn next(model: &Predictor, controls: &[Control]) -> Option<Next> {
+pub(crate) fn suggested_samples(
+    model: &Predictor,
+    controls: &[Control],
+) -> Option<SuggestedSamples> {
     let (d, c) = (model.inputs().len(), model.outputs().len());
     if let Predictor::Kernel(model) = model {
         model.signal()?;
@@ -56,7 +59,7 @@ pub(crate) fn next(model: &Predictor, controls: &[Control]) -> Option<Next> {
     let width = |i: usize| (0..c).map(|o| half[(i, o)] / medians[o]).sum::<f64>() / c as f64;
     let widest = (0..candidates).map(width).fold(0.0, f64::max);
     if widest < SAME {
-        return Some(Next {
+        return Some(SuggestedSamples {
             words: "The interval is about as wide everywhere: noise sets it, not a lack of rows in some place. No place \
                     needs rows more than another."
                 .into(),
@@ -76,7 +79,7 @@ pub(crate) fn next(model: &Predictor, controls: &[Control]) -> Option<Next> {
     );
     let mut chosen = chosen.ok()?;
     chosen.sort_by(|&a, &b| width(b).total_cmp(&width(a)));
-    Some(Next {
+    Some(SuggestedSamples {
         words: format!(
             "Of {candidates} places over the ranges, rows at these together would make the model surest everywhere. Its \
              uncertainty is up to {widest:.1} times the median."

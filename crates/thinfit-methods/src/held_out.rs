@@ -1,5 +1,5 @@
-//! Rows with known outputs beside what a model predicts there. A row of the fit is predicted by a model that had not seen it, where
-//! there is one: the errors of the model itself are smaller there than on new rows.
+//! Predictions to compare with known outputs. Rows of the fit are predicted by cross-validation where the model has kept its
+//! errors: its own errors are smaller there than on new rows.
 
 use crate::{Interval, KernelModel, Predictor};
 use std::collections::HashMap;
@@ -8,16 +8,16 @@ use thinfit::{Mat, MatRef, Recognised, Result};
 /// Outputs that differ by less than this share of their scale are the same.
 const SAME: f64 = 1e-4;
 
-/// Predictions to compare with the outputs of rows, and how these stand to the rows of the fit.
+/// Predictions to compare with the outputs of rows, and how these relate to the rows of the fit.
 #[derive(Clone, Debug)]
-pub struct Beside {
-    /// Predictions (m × c); of rows of the fit, if it is known, that of a model that had not seen the row.
+pub struct HeldOut {
+    /// Predictions (m × c); held-out ones for rows of the fit, where they are known.
     pub predicted: Mat<f64>,
-    /// How the rows stand to those of the fit.
+    /// How the rows relate to those of the fit.
     pub seen: Seen,
 }
 
-impl Beside {
+impl HeldOut {
     /// Bounds of `level` around the predictions at the rows `x`; none where the model has none, and for rows of the fit, where those of the
     /// model are too narrow for predictions without the row.
     pub fn interval(&self, model: &Predictor, x: MatRef<'_, f64>, level: f64) -> Option<Interval> {
@@ -29,18 +29,18 @@ impl Beside {
     }
 }
 
-/// How rows stand to those of a fit.
+/// How rows relate to those of a fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Seen {
     /// None of them was fitted.
     New,
     /// None of them was fitted, but so many have inputs of the fit, with other outputs.
     Inputs(usize),
-    /// So many of them were fitted; each was predicted by a model that had not seen it.
+    /// So many of them were fitted; each is predicted by a model fitted without it.
     LeftOut(usize),
     /// So many of them were fitted, and only the model itself predicts them.
     Fitted(usize),
-    /// Nothing can be told.
+    /// Unknown.
     Perhaps,
 }
 
@@ -125,7 +125,7 @@ impl Predictor {
     ///
     /// # Errors
     /// As [`Predictor::predict`].
-    pub fn beside(&self, x: MatRef<'_, f64>, y: MatRef<'_, f64>) -> Result<Beside> {
+    pub fn held_out(&self, x: MatRef<'_, f64>, y: MatRef<'_, f64>) -> Result<HeldOut> {
         let own = self.predict(x)?;
         let mut predicted = own.clone();
         let recognised = recognised(self, x, y, own.as_ref());
@@ -143,7 +143,7 @@ impl Predictor {
                 },
             },
         };
-        Ok(Beside { predicted, seen })
+        Ok(HeldOut { predicted, seen })
     }
 
     /// Puts predictions of models that had not seen the row in their places; none, and nothing done, where there are none.
@@ -285,7 +285,7 @@ mod tests {
             KernelRidge::NAMES[1],
         ] {
             let model = fitted(name);
-            let all = model.beside(data.x.as_ref(), data.y.as_ref()).unwrap();
+            let all = model.held_out(data.x.as_ref(), data.y.as_ref()).unwrap();
             assert_eq!(all.seen, Seen::LeftOut(40), "{name}");
             let own = model.predict(data.x.as_ref()).unwrap();
             let (honest, own) = (square(&all.predicted, &data.y), square(&own, &data.y));
@@ -300,7 +300,7 @@ mod tests {
             // A part in another order, with a row that was not there.
             let mut part = data.rows(&[9, 2, 5]);
             part.y[(1, 0)] += 0.5;
-            let some = model.beside(part.x.as_ref(), part.y.as_ref()).unwrap();
+            let some = model.held_out(part.x.as_ref(), part.y.as_ref()).unwrap();
             assert_eq!(some.seen, Seen::LeftOut(2), "{name}");
             assert_eq!(some.predicted[(0, 0)], all.predicted[(9, 0)]);
             let f = model.predict(part.x.as_ref()).unwrap();
@@ -318,20 +318,20 @@ mod tests {
         ] {
             let mut model = fitted(name);
             model.record_mut().rows = None;
-            let all = model.beside(data.x.as_ref(), data.y.as_ref()).unwrap();
+            let all = model.held_out(data.x.as_ref(), data.y.as_ref()).unwrap();
             assert_eq!(all.seen, expected);
         }
         let model = fitted("gft-r");
-        let all = model.beside(data.x.as_ref(), data.y.as_ref()).unwrap();
+        let all = model.held_out(data.x.as_ref(), data.y.as_ref()).unwrap();
         assert_eq!(all.seen, Seen::Fitted(40));
         assert!(all.seen.flatters());
         let other = Mat::from_fn(40, 1, |i, _| data.y[(i, 0)] + 1.0);
-        let beside = |name: &str| {
+        let held_out = |name: &str| {
             fitted(name)
-                .beside(data.x.as_ref(), other.as_ref())
+                .held_out(data.x.as_ref(), other.as_ref())
                 .unwrap()
         };
-        assert_eq!(beside("gft-r").seen, Seen::New);
-        assert_eq!(beside("gaussian-process").seen, Seen::Inputs(40));
+        assert_eq!(held_out("gft-r").seen, Seen::New);
+        assert_eq!(held_out("gaussian-process").seen, Seen::Inputs(40));
     }
 }

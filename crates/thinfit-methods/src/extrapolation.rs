@@ -27,7 +27,7 @@ const STEPS: usize = 8;
 
 /// Counts of rows, and of those outside.
 #[derive(Clone, Debug)]
-pub struct Outside {
+pub struct Extrapolation {
     rows: usize,
     outside: usize,
     /// For each input, the rows in which it is outside.
@@ -36,10 +36,10 @@ pub struct Outside {
     slack: f64,
 }
 
-impl Outside {
+impl Extrapolation {
     /// Nothing counted yet.
     pub fn of(model: &Predictor) -> Self {
-        Outside {
+        Extrapolation {
             rows: 0,
             outside: 0,
             inputs: vec![0; model.inputs().len()],
@@ -49,9 +49,9 @@ impl Outside {
 
     /// Nothing counted yet; counts every row that is not inside, however near.
     pub fn exactly(model: &Predictor) -> Self {
-        Outside {
+        Extrapolation {
             slack: 0.0,
-            ..Outside::of(model)
+            ..Extrapolation::of(model)
         }
     }
 
@@ -299,21 +299,21 @@ mod tests {
     fn rows_outside_are_counted_and_can_be_moved_to_the_border() {
         let model = model("kernel-ridge");
         let rows = beyond(&model, &[0.5, 0.02, -0.1]);
-        let mut outside = Outside::of(&model);
+        let mut outside = Extrapolation::of(&model);
         outside.count(&model, rows.as_ref());
         let words = outside.words(&model).unwrap();
         assert!(
             words.starts_with("1 of 3 rows outside") && words.contains("(x1 in 1)"),
             "{words}"
         );
-        let mut moved = Outside::exactly(&model);
+        let mut moved = Extrapolation::exactly(&model);
         moved.count(&model, rows.as_ref());
         let words = moved.words(&model).unwrap();
         assert!(words.starts_with("2 of 3 rows outside"), "{words}");
         let clipped = model.clipped(rows.as_ref());
         assert_eq!(clipped[(0, 0)], model.domain()[0][1]);
         assert_eq!(clipped[(2, 0)], rows[(2, 0)]);
-        let mut inside = Outside::of(&model);
+        let mut inside = Extrapolation::of(&model);
         inside.count(&model, clipped.as_ref());
         assert_eq!(inside.words(&model), None);
     }
