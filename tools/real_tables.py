@@ -62,7 +62,7 @@ def judge(program, frame, target, held, folder):
     low, high = f[f"{target}_low"], f[f"{target}_high"]
     return {
         "rows": int((~held).sum()),
-        "chosen": record["findings"]["tried"][0]["name"],
+        "chosen": str(record["diagnosis"]["tried"][0]["candidate"]),
         "reported_rmse": math.sqrt(record["validation_mse"][0]),
         "squares": float(((f[target] - y) ** 2).sum()),
         "held_out": int(held.sum()),

@@ -71,7 +71,7 @@ def long_samples(rows=10_000):
 def alone():
     """The model of the long samples that a single process makes."""
     model = thinfit.AutoRegressor(**LONG).fit(*long_samples())
-    assert "output weights from all 10000" in model.findings_["words"][0]
+    assert model.diagnosis_["choice"]["grown"]["output"] == 10000
     return model
 
 

@@ -40,7 +40,7 @@ def same(model, alone, x, y):
     difference = np.abs(model.predict(x) - alone.predict(x)).max()
     assert difference <= 1e-10 * y.std(), difference
     assert model._model.to_json() == alone._model.to_json()
-    assert model.findings_ == alone.findings_
+    assert model.diagnosis_ == alone.diagnosis_
 
 
 def test_two_workers_find_the_model_of_a_single_process(cluster, alone):

@@ -62,7 +62,7 @@ def test_ranks_find_the_model_of_a_single_process(alone):
     for model in models:
         assert np.abs(model.predict(x) - alone.predict(x)).max() <= 1e-10 * y.std()
         assert model._model.to_json() == alone._model.to_json()
-        assert model.findings_ == alone.findings_
+        assert model.diagnosis_ == alone.diagnosis_
 
 
 def test_a_drawn_seed_is_that_of_the_first_rank_and_frames_keep_their_names():

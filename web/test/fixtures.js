@@ -82,9 +82,9 @@ export const hostileReports = () => {
   const model = JSON.parse(readFileSync(join(folder, "network-1.json"), "utf8"));
   model.inputs = [HOSTILE[2], HOSTILE[5], "a&b \u2028</title>".replace("\u2028", "")];
   model.outputs = [HOSTILE[1]];
-  model.record.findings = {
-    standard_error: [0.1], noise: [0.1], inputs: [0], terms: null, outliers: [3],
-    tried: HOSTILE.map((name) => ({ name, mse: [0.5] })), words: [...HOSTILE, "z".repeat(10_000).slice(0, 900)],
+  model.record.diagnosis = {
+    choice: { within_chance: { most_probable: true } }, standard_error: [0.1], folds: 10, nested: false, noise: [0.1],
+    inputs: [0], terms: null, outliers: [3], tried: [{ candidate: "matern", mse: [0.5] }],
   };
   writeFileSync(join(folder, "stranger.json"), JSON.stringify(model));
   thinfit("report", "stranger.json", "-o", "stranger.html");

@@ -54,7 +54,7 @@ fn main() {
         "{m},{noise},{name},{seconds:.1},{rmse:.4e},{}",
         model.parameters()
     );
-    for word in model.record().findings.iter().flat_map(|f| &f.words) {
-        eprintln!("{word}");
+    for line in model.words() {
+        eprintln!("{line}");
     }
 }

@@ -6,12 +6,12 @@ impl Predictor {
     /// For each factor ([`Factor::all`]), whether the fit found no effect of it on any output. False for all where the method does not
     /// look.
     ///
-    /// It is what [`Findings::inputs`](thinfit::Findings) says, not what the indices of the model are: of two inputs that go together
+    /// It is what [`Diagnosis::inputs`](thinfit::Diagnosis) says, not what the indices of the model are: of two inputs that go together
     /// the model may use either, and the rows are as likely without one of them.
     pub fn undetected(&self) -> Vec<bool> {
         let factors = Factor::all(self);
-        let found = self.record().findings.as_ref();
-        // Findings without candidates are notes alone.
+        let found = self.record().diagnosis.as_ref();
+        // A diagnosis without candidates are notes alone.
         let Some(found) = found.filter(|found| !found.inputs.is_empty() || !found.tried.is_empty())
         else {
             return vec![false; factors.len()];

@@ -103,8 +103,8 @@ pub(crate) struct Excess {
 impl Excess {
     /// At the rows of `x` (rows × d); none if all are inside.
     pub fn at(model: &Predictor, x: MatRef<'_, f64>) -> Result<Option<Self>> {
-        let (scaler, found) = (model.input_scaler(), model.record().findings.as_ref());
-        if found.is_some_and(|found| found.is_mean) {
+        let (scaler, found) = (model.input_scaler(), model.record().diagnosis.as_ref());
+        if found.is_some_and(|found| found.is_mean()) {
             return Ok(None);
         }
         let free = |j: usize| match found.is_some_and(|found| !found.inputs.contains(&j)) {

@@ -293,7 +293,7 @@ impl Predictor {
                 advice: "fit a Gaussian process or a thin network",
             });
         };
-        let found = record.findings.as_ref();
+        let found = record.diagnosis.as_ref();
         let noise = match self {
             Predictor::Kernel(model) if model.signal().is_some() => noise,
             _ => found

@@ -73,6 +73,7 @@ pub use kernels::edge::{Crossing, Edge};
 pub use kernels::gaussian_process::GaussianProcess;
 pub use kernels::kernel::Kernel;
 pub use kernels::kernel_model::KernelModel;
+pub use kernels::kernel_model::edges::FoundEdge;
 pub use kernels::kernel_ridge::KernelRidge;
 pub use kernels::part::{Part, Shape};
 pub use kernels::salsa::Salsa;
@@ -88,6 +89,8 @@ pub use networks::random_fourier::RandomFourier;
 pub use networks::shrimp::{Shrimp, ShrimpVariant};
 pub use networks::swim::Swim;
 pub use predictor::{Interval, Predictor};
-pub use report::{explained, four_digits, in_groups, r2_digits, rmse_error, two_digits};
+pub use report::{
+    explained, four_digits, in_groups, r2_digits, rmse_error, tried_name, two_digits,
+};
 pub use request::Request;
 pub use thinfit::{Error, Result};

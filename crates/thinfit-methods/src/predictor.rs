@@ -243,7 +243,7 @@ impl Predictor {
     /// # Panics
     /// There are fewer rows than samples were fitted.
     pub fn set_rows(&mut self, rows: &[usize]) {
-        let found = self.record_mut().findings.iter_mut();
+        let found = self.record_mut().diagnosis.iter_mut();
         for outlier in found.flat_map(|found| &mut found.outliers) {
             *outlier = rows[*outlier];
         }

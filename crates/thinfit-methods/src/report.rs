@@ -1,12 +1,16 @@
 //! What a fit found out, as text for people.
 
-use crate::{Factor, Predictor};
+use crate::{Crossing, Factor, FoundEdge, Predictor};
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use thinfit::{Caution, Dependence, Findings, Record};
+use thinfit::{
+    Candidate, Caution, Choice, Dependence, Diagnosis, Record, Subset, SubsetReason, Tried,
+};
 
 /// Inputs without an effect that are named; of more, those with an effect are.
 const MOST_IDLE: usize = 12;
+/// Squared error, relative to the variance, above which a model explains nothing.
+pub(crate) const EXPLAINS_NOTHING: f64 = 0.95;
 
 /// `value` to four significant digits, with an exponent only if it is very small or very large.
 pub fn four_digits(value: f64) -> String {
@@ -37,20 +41,18 @@ impl Predictor {
                 format!("{} {} neurons", model.width(), model.activation().name())
             }
             Predictor::Kernel(_) => {
-                let best = record
-                    .findings
-                    .as_ref()
-                    .and_then(|found| found.tried.first());
-                let name = best.map_or(&record.method, |best| &best.name);
-                if record.findings.as_ref().is_some_and(|found| found.is_mean) {
-                    return name.clone();
+                let found = record.diagnosis.as_ref();
+                let best = found.and_then(|found| found.tried.first());
+                let name = best.map_or(record.method.clone(), |best| name(best.candidate));
+                if found.is_some_and(Diagnosis::is_mean) {
+                    return name;
                 }
                 format!("{name}, a kernel at each sample")
             }
         }
     }
 
-    /// What the model is, its errors on rows that it did not see, and [`Predictor::findings`].
+    /// What the model is, its held-out errors, and [`Predictor::diagnosis`].
     pub fn report(&self) -> String {
         let record = self.record();
         let mut text = format!(
@@ -76,14 +78,14 @@ impl Predictor {
                 ),
             };
         }
-        text + &self.findings().unwrap_or_default()
+        text + &self.diagnosis().unwrap_or_default()
     }
 
     /// How the errors in the record were measured.
     pub fn validation(&self) -> String {
         let record = self.record();
         let rows = record.validation_samples;
-        match record.findings.as_ref().filter(|found| found.folds > 0) {
+        match record.diagnosis.as_ref().filter(|found| found.folds > 0) {
             Some(found) if found.nested => format!(
                 "{}-fold nested cross-validation on {rows} rows",
                 found.folds
@@ -96,43 +98,171 @@ impl Predictor {
         }
     }
 
-    /// What a fit without settings found out about the data: in words, then noise, inputs that matter, outliers and the
+    /// What the default fit found out about the data, as text: why the model was chosen, noise, inputs that matter, outliers and the
     /// candidates. None for other methods.
-    pub fn findings(&self) -> Option<String> {
-        let found = self.record().findings.as_ref()?;
+    pub fn diagnosis(&self) -> Option<String> {
+        let found = self.record().diagnosis.as_ref()?;
         let words = self.words();
         let mut text: String = words.iter().map(|words| format!("{words}\n")).collect();
         self.push_tried(&mut text, found);
         Some(text)
     }
 
-    /// [`Predictor::findings`] without the candidates, one line each; nothing for other methods.
+    /// [`Predictor::diagnosis`] without the candidates, one line each; nothing for other methods.
     pub fn words(&self) -> Vec<String> {
-        let Some(found) = &self.record().findings else {
+        let Some(found) = &self.record().diagnosis else {
             return Vec::new();
         };
-        let mut lines = found.words.clone();
+        let mut lines = self.choice(found);
+        lines.extend(found.subset.map(subset));
+        if let Predictor::Kernel(model) = self {
+            lines.extend(model.edges().iter().map(edge));
+        }
+        lines.extend(self.noise(found));
+        let warped = (0..self.inputs().len()).filter(|&j| self.input_scaler().warp_of(j).is_some());
+        let warped: Vec<&str> = warped.map(|j| self.inputs()[j].as_str()).collect();
+        if !warped.is_empty() {
+            lines.push(format!(
+                "skewed inputs, transformed by asinh: {}",
+                warped.join(", ")
+            ));
+        }
         lines.extend(self.record().dependence.iter().map(dependence));
         lines.extend(self.structure(found));
-        for (name, ends) in self.outputs().iter().zip(&found.noise_range) {
-            if ends[0] > 0.0 {
-                let [low, high] = ends.map(two_digits);
-                lines.push(format!(
-                    "noise of {name}: standard deviation {low} to {high}"
-                ));
-            }
-        }
         lines.extend(found.cautions.iter().map(caution));
-        if !found.outliers.is_empty() {
-            let rows: Vec<String> = found.outliers.iter().map(|i| (i + 1).to_string()).collect();
-            lines.push(format!("outliers set aside: rows {}", rows.join(", ")));
+        let rows: Vec<String> = found.outliers.iter().map(|i| (i + 1).to_string()).collect();
+        match rows.len() {
+            0 => {}
+            1 => lines.push(format!(
+                "1 outlier set aside: row {}; errors are for the other rows",
+                rows[0]
+            )),
+            count => lines.push(format!(
+                "{count} outliers set aside: rows {}; errors are for the other rows",
+                rows.join(", ")
+            )),
+        }
+        lines
+    }
+
+    /// Why this model was chosen.
+    fn choice(&self, found: &Diagnosis) -> Vec<String> {
+        let record = self.record();
+        let chosen = found.tried.first();
+        let chosen = chosen.map_or(record.method.clone(), |tried| with_article(tried.candidate));
+        let together = match self.outputs().len() {
+            1 => "",
+            _ => ", all outputs together",
+        };
+        let mut lines = vec![match found.choice {
+            Choice::Mean => {
+                "no candidate predicts clearly better than the mean, so the model is the mean"
+                    .into()
+            }
+            Choice::LowestError => format!("lowest cross-validation error{together}: {chosen}"),
+            Choice::WithinChance { most_probable } => format!(
+                "chosen: {chosen}; another candidate has a lower cross-validation error, by no more than chance{}",
+                match most_probable {
+                    true => ", and a lower likelihood",
+                    false => "",
+                }
+            ),
+            Choice::Faithful { to, lowest } => format!(
+                "chosen: {chosen}; it follows the {} model ({}) so closely that nothing is lost",
+                if lowest { "best" } else { "preferred" },
+                name(to)
+            ),
+            Choice::Requested { best, excess } => format!(
+                "a network was asked for; its squared error is {:.0} % above that of {}",
+                100.0 * excess,
+                with_article(best)
+            ),
+            Choice::Weighted => "rows with weights are fitted by a network".into(),
+            Choice::Grown {
+                hidden,
+                output,
+                rows,
+            } => {
+                let from = match output == rows {
+                    true => format!("all {rows}"),
+                    false => {
+                        format!("a random sample of {output}: the pass over all {rows} was stopped")
+                    }
+                };
+                format!(
+                    "lowest held-out error: {chosen}; its hidden weights come from {hidden} rows, its output weights from {from}"
+                )
+            }
+        }];
+        if record.stopped {
+            lines.push("stopped before everything was tried, by hand or because it took far longer than its budget".into());
+        }
+        lines
+    }
+
+    /// What is known about the noise of each output.
+    fn noise(&self, found: &Diagnosis) -> Vec<String> {
+        let record = self.record();
+        let mut lines = Vec::new();
+        for (o, output) in self.outputs().iter().enumerate() {
+            let figures = (
+                found.noise.get(o),
+                record.validation_mse.get(o),
+                record.validation_variance.get(o),
+            );
+            let (Some(noise), Some(mse), Some(variance)) = figures else {
+                continue;
+            };
+            let constant = *variance == 0.0;
+            if constant || found.is_mean() || matches!(found.choice, Choice::Weighted) {
+                continue;
+            }
+            let of = match self.outputs().len() {
+                1 => String::new(),
+                _ => format!(" of {output}"),
+            };
+            if *mse > EXPLAINS_NOTHING * variance {
+                lines.push(format!(
+                    "the model{of} predicts held-out rows no better than the mean does"
+                ));
+                continue;
+            }
+            let range = found.noise_range.get(o);
+            let undetected = *noise == 0.0
+                || range.is_some_and(|[low, high]| *low == 0.0 && *mse > 4.0 * high * high);
+            if undetected {
+                lines.push(format!(
+                    "no noise{of} detected: more rows improve the model"
+                ));
+                continue;
+            }
+            let [low, high] = *range.unwrap_or(&[f64::NAN; 2]);
+            let percent =
+                |deviation: f64| format!("{} %", two_digits(100.0 * deviation / variance.sqrt()));
+            lines.push(if low.is_nan() {
+                format!("noise{of}: the rows do not determine how much of the error is noise")
+            } else if low == 0.0 {
+                format!("noise{of}: standard deviation at most {} ({} of that of the output)", two_digits(high), percent(high))
+            } else {
+                let advice = if *mse < 1.5 * low * low {
+                    "; nearly all of the error, so more rows help little"
+                } else if *mse > 2.0 * high * high {
+                    "; less than half of the squared error, so more rows help"
+                } else {
+                    ""
+                };
+                format!(
+                    "noise{of}: standard deviation {} to {} ({} to {} of that of the output){advice}",
+                    two_digits(low), two_digits(high), percent(low), percent(high)
+                )
+            });
         }
         lines
     }
 
     /// Which columns act together, and which are not seen to matter. The fit knows inputs; a user knows columns, and the
     /// indicators of a text are one column.
-    fn structure(&self, found: &Findings) -> Vec<String> {
+    fn structure(&self, found: &Diagnosis) -> Vec<String> {
         let factors = Factor::all(self);
         let columns = |inputs: &[usize]| -> BTreeSet<usize> {
             let of_input = |&j: &usize| Factor::of_input(&factors, j);
@@ -182,9 +312,9 @@ impl Predictor {
         lines
     }
 
-    fn push_tried(&self, text: &mut String, found: &Findings) {
-        let names = found.tried.iter().map(|tried| tried.name.chars().count());
-        let Some(widest) = names.max() else {
+    fn push_tried(&self, text: &mut String, found: &Diagnosis) {
+        let names: Vec<String> = found.tried.iter().map(tried_name).collect();
+        let Some(widest) = names.iter().map(|name| name.chars().count()).max() else {
             return;
         };
         let title = "tried; the first was chosen";
@@ -199,14 +329,88 @@ impl Predictor {
             let _ = write!(text, "{title:>0$}", title.chars().count().max(12) + 2);
         }
         text.push('\n');
-        for tried in &found.tried {
-            let _ = write!(text, "{:<widest$}", tried.name);
+        for (tried, name) in found.tried.iter().zip(names) {
+            let _ = write!(text, "{name:<widest$}");
             for (mse, title) in tried.mse.iter().zip(&titles) {
                 let width = title.chars().count().max(12) + 2;
                 let _ = write!(text, "{:>width$}", four_digits(mse.sqrt()));
             }
             text.push('\n');
         }
+    }
+}
+
+/// The name of a candidate.
+fn name(candidate: Candidate) -> String {
+    let name = match candidate {
+        Candidate::Gaussian => "Gaussian process with a Gaussian kernel",
+        Candidate::Matern => "Gaussian process with a Matérn kernel",
+        Candidate::Anova => "Gaussian process with an ANOVA kernel",
+        Candidate::FreeAnova => "Gaussian process with a free ANOVA kernel",
+        Candidate::RoughAnova => "Gaussian process with a rough ANOVA kernel",
+        Candidate::OneLength => "Gaussian process with one length",
+        Candidate::NearlyLinear => "nearly linear model",
+        Candidate::Mean => "mean of the samples",
+        Candidate::SumOfKernels => "Gaussian process with a sum of kernels",
+        Candidate::SumOfTerms => "Gaussian process that is a sum of terms",
+        Candidate::Jumps => "Gaussian process with jumps",
+        Candidate::Bends => "Gaussian process with bends",
+        Candidate::Network { neurons } => {
+            return format!("network of {neurons} neurons, fitted to the rows");
+        }
+        Candidate::Distilled { neurons } => {
+            return format!(
+                "network of {neurons} neurons, distilled from the best Gaussian process"
+            );
+        }
+        Candidate::Grown { neurons } => {
+            return format!("network of {neurons} neurons, fitted to all rows");
+        }
+    };
+    name.into()
+}
+
+/// The name of a candidate in a sentence.
+fn with_article(candidate: Candidate) -> String {
+    match candidate {
+        Candidate::Mean => "the mean of the samples".into(),
+        other => format!("a {}", name(other)),
+    }
+}
+
+/// The name of a candidate in the list of those tried.
+pub fn tried_name(tried: &Tried) -> String {
+    match tried.of_part {
+        true => format!("{}, on a part of the rows", name(tried.candidate)),
+        false => name(tried.candidate),
+    }
+}
+
+/// Which rows were used.
+fn subset(subset: Subset) -> String {
+    let why = match subset.because {
+        SubsetReason::Budget => "more do not fit into the budget",
+        SubsetReason::Stopped => "it was stopped before it saw the others",
+        SubsetReason::NoBetter => "a network fitted to all of them predicts no better",
+    };
+    format!(
+        "fitted to {} of {} rows, drawn at random: {why}",
+        subset.used, subset.rows
+    )
+}
+
+/// An edge of the model.
+fn edge(edge: &FoundEdge) -> String {
+    let height = match edge.height {
+        None => String::new(),
+        Some([low, middle, high]) if high - low < 0.3 * middle => {
+            format!(" by about {}", two_digits(middle))
+        }
+        Some([low, _, high]) => format!(" by {} to {}", two_digits(low), two_digits(high)),
+    };
+    match edge.crossing {
+        Crossing::Jump => format!("the function seems to jump{height} where {}", edge.place),
+        Crossing::Bend => format!("the function seems to have a kink where {}", edge.place),
     }
 }
 
@@ -262,7 +466,7 @@ fn with_error(record: &Record, o: usize, mse: f64) -> String {
 
 /// The standard error of the root mean squared error of output `o`, where it is known: that of the mse over 2 rmse.
 pub fn rmse_error(record: &Record, o: usize) -> Option<f64> {
-    let found = record.findings.as_ref()?;
+    let found = record.diagnosis.as_ref()?;
     let (error, mse) = (found.standard_error.get(o)?, record.validation_mse.get(o)?);
     Some(root_error(*error, *mse))
 }
@@ -299,7 +503,7 @@ pub fn two_digits(error: f64) -> String {
 mod tests {
     use super::*;
     use crate::{GaussianProcess, Method};
-    use thinfit::{Control, Dataset, Mat, Tried};
+    use thinfit::{Control, Dataset, Mat};
 
     #[test]
     fn four_digits_have_an_exponent_only_if_it_helps() {
@@ -326,18 +530,18 @@ mod tests {
     }
 
     #[test]
-    fn a_report_tells_all_findings_and_other_methods_have_none() {
+    fn a_report_tells_the_diagnosis_and_other_methods_have_none() {
         let x = Mat::from_fn(30, 3, |i, j| ((i * (7 + 4 * j)) % 31) as f64 / 31.0);
         let y = Mat::from_fn(30, 1, |i, _| x[(i, 0)] + x[(i, 1)]);
         let data = Dataset::new(x, y).unwrap();
         let method = Method::named(GaussianProcess::NAME).unwrap();
         let fitted = method.fit(&data, 1, &|_| Control::Continue).unwrap();
-        assert_eq!(fitted.findings(), None);
+        assert_eq!(fitted.diagnosis(), None);
         let Predictor::Kernel(mut model) = fitted else {
             panic!("a Gaussian process is a kernel model");
         };
         model.record.validation_mse = vec![0.04];
-        model.record.findings = Some(Findings {
+        model.record.diagnosis = Some(Diagnosis {
             standard_error: vec![0.004],
             noise: vec![0.125],
             noise_range: vec![[0.11, 0.14]],
@@ -346,22 +550,22 @@ mod tests {
             terms: Some(vec![vec![0], vec![2]]),
             outliers: vec![4],
             tried: vec![Tried {
-                name: "the winner".into(),
+                candidate: Candidate::Matern,
                 mse: vec![0.04],
+                of_part: false,
             }],
-            words: vec!["more rows would help".into()],
-            ..Findings::default()
+            ..Diagnosis::default()
         });
         let report = Predictor::from(model).report();
         for words in [
-            "the winner, a kernel at each sample",
+            "Gaussian process with a Matérn kernel, a kernel at each sample",
             "y: rmse 0.2000 ± 0.010",
-            "noise of y: standard deviation 0.11 to 0.14",
+            "noise: standard deviation 0.11 to 0.14",
             "the error is optimistic",
             "no detectable effect: x2",
             "the function is a sum of terms: f(x1) + f(x3)",
-            "outliers set aside: rows 5",
-            "more rows would help",
+            "1 outlier set aside: row 5",
+            "lowest cross-validation error: a Gaussian process",
         ] {
             assert!(report.contains(words), "`{words}` is missing in\n{report}");
         }

@@ -6,7 +6,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
-use thinfit::{Control, Dataset, Dependence, Findings, Mat};
+use thinfit::{Control, Dataset, Dependence, Diagnosis, Mat};
 use thinfit_methods::{Auto, Method, Predictor};
 
 /// m rows of d uniform inputs with f of them and normal noise of this deviation.
@@ -34,8 +34,8 @@ fn fit(data: &Dataset, budget: f64) -> Predictor {
         .unwrap()
 }
 
-fn findings(model: &Predictor) -> &Findings {
-    model.record().findings.as_ref().unwrap()
+fn diagnosis(model: &Predictor) -> &Diagnosis {
+    model.record().diagnosis.as_ref().unwrap()
 }
 
 /// The r² of the report.
@@ -75,8 +75,8 @@ fn pure_noise_is_not_explained_however_many_inputs_there_are() {
 #[test]
 fn pure_noise_gives_the_mean_and_no_input_has_an_effect() {
     let model = fit(&draw(80, 10, 1.0, 3, |_| 0.0), 5.0);
-    assert!(findings(&model).is_mean && findings(&model).inputs.is_empty());
-    assert!(claim(&model) <= 0.0 && findings(&model).nested);
+    assert!(diagnosis(&model).is_mean() && diagnosis(&model).inputs.is_empty());
+    assert!(claim(&model) <= 0.0 && diagnosis(&model).nested);
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_drop_in_few_rows_does_not_let_the_likelihood_choose_a_model_eleven_times_wo
     };
     for seed in 0..2 {
         let model = fit(&draw(150, 3, 0.0, seed, lift), 5.0);
-        let tried = &findings(&model).tried;
+        let tried = &diagnosis(&model).tried;
         let least = tried
             .iter()
             .map(|tried| tried.mse[0])
@@ -141,7 +141,7 @@ fn a_correct_row_of_a_simulation_is_no_outlier() {
     };
     for seed in 0..3 {
         let model = fit(&draw(60, 2, 0.0, seed, drag), 5.0);
-        assert_eq!(findings(&model).outliers, [0; 0]);
+        assert_eq!(diagnosis(&model).outliers, [0; 0]);
     }
 }
 
@@ -149,7 +149,7 @@ fn a_correct_row_of_a_simulation_is_no_outlier() {
 fn three_random_rows_explain_nothing() {
     for seed in 0..5 {
         let model = fit(&draw(3, 1, 1.0, seed, |_| 0.0), 2.0);
-        assert!(findings(&model).is_mean && claim(&model) <= 0.05);
+        assert!(diagnosis(&model).is_mean() && claim(&model) <= 0.05);
     }
 }
 
@@ -158,7 +158,7 @@ fn noise_is_given_as_a_range_that_holds_the_truth_or_not_at_all() {
     let f = |x: &[f64]| (3.0 * x[0]).sin() + x[1] * x[2];
     for (noise, seed) in [(0.1, 1), (0.1, 2), (0.3, 3)] {
         let model = fit(&draw(120, 4, noise, seed, f), 5.0);
-        for [low, high] in &findings(&model).noise_range {
+        for [low, high] in &diagnosis(&model).noise_range {
             assert!(
                 0.8 * low < noise && noise < 1.25 * high,
                 "{low} {high}, not {noise}"
@@ -167,7 +167,7 @@ fn noise_is_given_as_a_range_that_holds_the_truth_or_not_at_all() {
     }
     let clean = fit(&draw(80, 3, 0.0, 4, f), 5.0);
     assert!(
-        findings(&clean)
+        diagnosis(&clean)
             .noise_range
             .iter()
             .all(|[low, _]| *low < 1e-3)

@@ -7,7 +7,9 @@ mod team;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use thinfit::pieces::{Ranks, Solo};
-use thinfit::{Block, Control, Dataset, Error, LEAF, LongTable, Mat, Result, Visitor, on_threads};
+use thinfit::{
+    Block, Choice, Control, Dataset, Error, LEAF, LongTable, Mat, Result, Visitor, on_threads,
+};
 use thinfit_methods::{Auto, LongState, Predictor};
 
 /// Noisy rows of two inputs that interact, and the function without noise.
@@ -99,7 +101,12 @@ fn ranks_and_threads_change_no_bit() {
         })
     };
     let alone = fit(1).unwrap().0.to_json();
-    assert!(alone.contains("its output weights from all 20000"));
+    let choice = serde_json::from_str::<serde_json::Value>(&alone).unwrap();
+    let choice = &choice["record"]["diagnosis"]["choice"]["grown"];
+    assert_eq!(
+        (&choice["output"], &choice["rows"]),
+        (&20_000.into(), &20_000.into())
+    );
     assert_eq!(fit(2).unwrap().0.to_json(), alone);
     for ranks in [2, 3] {
         let (models, _) = on_ranks(&data, ranks, &new_state(&data));
@@ -230,9 +237,9 @@ fn a_fit_that_is_stopped_in_its_second_pass_gives_the_network_of_the_sample() {
     };
     let (model, _) = auto().fit_long(&table, &Solo, 3, &observe).unwrap();
     assert!(model.record().stopped);
-    let words = &model.record().findings.as_ref().unwrap().words[0];
-    let expected = "from a random sample of 262144: the pass over all 300000 was stopped";
-    assert!(words.contains(expected), "{words}");
+    let choice = model.record().diagnosis.as_ref().unwrap().choice;
+    let expected = |output, rows| matches!(choice, Choice::Grown { output: o, rows: r, .. } if (o, r) == (output, rows));
+    assert!(expected(262_144, 300_000), "{choice:?}");
     assert_eq!(model.record().samples, 262_144);
     assert!(error(&model, &x, &f) < 0.01);
     // Who does not stop is told what is wrong with the table.
@@ -246,10 +253,17 @@ fn all_rows_of_a_long_table_count() {
     let (data, f) = data(40_000);
     let model = auto().fit(&data, 3, &|_| Control::Continue).unwrap();
     assert_eq!(model.record().samples, 40_000);
-    let words = &model.record().findings.as_ref().unwrap().words[0];
+    let choice = model.record().diagnosis.as_ref().unwrap().choice;
     assert!(
-        words.contains("its output weights from all 40000"),
-        "{words}"
+        matches!(
+            choice,
+            Choice::Grown {
+                output: 40_000,
+                rows: 40_000,
+                ..
+            }
+        ),
+        "{choice:?}"
     );
     // A model of a thousand rows is off by a tenth of the noise or more; 40,000 rows tell 60 numbers of a network to a hundredth.
     let all = error(&model, &data.x, &f);
@@ -261,10 +275,10 @@ fn all_rows_of_a_long_table_count() {
     // The reported error, the noise and the intervals are those of unseen rows.
     let reported = model.record().validation_mse[0].sqrt();
     assert!((reported - 0.3).abs() < 0.02, "{reported}");
-    let noise = model.record().findings.as_ref().unwrap().noise[0];
+    let noise = model.record().diagnosis.as_ref().unwrap().noise[0];
     assert!(noise > 0.27 && noise <= reported, "{noise}");
     // A mean of 10,000 squares of even noise, and what the model may be wrong by where noise hides it.
-    let error = model.record().findings.as_ref().unwrap().standard_error[0];
+    let error = model.record().diagnosis.as_ref().unwrap().standard_error[0];
     assert!(
         (error / (0.09 * 0.8f64.sqrt() / 100.0) - 1.0).abs() < 0.1,
         "{error}"

@@ -12,7 +12,7 @@ use crate::uncertainty::{LEVEL, LEVELS, Uncertainty, uncertainty};
 use serde::Serialize;
 use thinfit::Result;
 use thinfit_export::JavaScript;
-use thinfit_methods::{Predictor, four_digits};
+use thinfit_methods::{Predictor, four_digits, tried_name};
 use thinfit_text::clean;
 
 /// What differs between pages.
@@ -118,7 +118,7 @@ impl Content {
 }
 
 fn tried(model: &Predictor) -> Vec<Tried> {
-    let found = model.record().findings.as_ref();
+    let found = model.record().diagnosis.as_ref();
     let tried = found.map_or(&[][..], |found| &found.tried);
     let c = model.outputs().len();
     let complete = tried.iter().filter(|tried| tried.mse.len() == c);
@@ -126,7 +126,7 @@ fn tried(model: &Predictor) -> Vec<Tried> {
         .map(|tried| {
             let rmse: Vec<f64> = tried.mse.iter().map(|mse| mse.sqrt()).collect();
             Tried {
-                name: clean(&tried.name).into_owned(),
+                name: tried_name(tried),
                 shown: rmse.iter().map(|&rmse| four_digits(rmse)).collect(),
                 rmse,
             }

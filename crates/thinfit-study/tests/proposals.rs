@@ -4,7 +4,7 @@
 
 mod requests;
 
-use thinfit::{Control, Dataset, Findings, Mat, Tried};
+use thinfit::{Candidate, Control, Dataset, Diagnosis, Mat, Tried};
 use thinfit_design::{Input, Range, Scheme, Space, plan};
 use thinfit_methods::{Method, Predictor};
 use thinfit_study::{Aim, Goal, Ranges, Region, front, minimise, suggest};
@@ -56,13 +56,14 @@ fn a_column_with_no_detectable_effect_is_left_where_the_data_is() {
     else {
         panic!("a Gaussian process is a kernel model");
     };
-    model.record.findings = Some(Findings {
+    model.record.diagnosis = Some(Diagnosis {
         inputs: vec![0, 2],
         tried: vec![Tried {
-            name: "this".into(),
+            candidate: Candidate::Matern,
             mse: vec![0.01],
+            of_part: false,
         }],
-        ..Findings::default()
+        ..Diagnosis::default()
     });
     let model = Predictor::from(model);
     assert_eq!(model.undetected(), [false, true, false]);

@@ -104,7 +104,7 @@ pub use fit::{
 };
 pub use math::digits::six_digits;
 pub use math::{elementary, row_list};
-pub use model::findings::{Caution, Findings, Tried};
+pub use model::diagnosis::{Candidate, Caution, Choice, Diagnosis, Subset, SubsetReason, Tried};
 pub use model::model::{Deviation, Model};
 pub use model::record::{Grouping, Record};
 pub use model::training_rows::{Recognised, TrainingRows};

@@ -39,10 +39,10 @@ class AutoRegressor(UncertainRegressor):
     ----------
     kind_ : {"kernel", "network"}
         What the model is: a sum of kernels, or a two-layer network.
-    findings_ : dict
-        What was found out about the data: `standard_error` of the mean squared errors on new samples, `noise`, the
-        `inputs` that matter, `terms`, `outliers`, the candidates that were `tried`, the model first, and the rest in
-        `words`.
+    diagnosis_ : dict
+        What was found out about the data: the reason of the `choice`, the candidates that were `tried`, the model first, the
+        `standard_error` of the mean squared errors on new samples, `noise`, the `inputs` that matter, `terms` and
+        `outliers`. `report()` puts it into words.
     record_ : dict
         How the model was made: settings, version, errors on samples that were left out.
 
@@ -55,7 +55,7 @@ class AutoRegressor(UncertainRegressor):
     >>> model = AutoRegressor(budget=1, random_state=0).fit(X, y)
     >>> model.score(X, y) > 0.99
     True
-    >>> len(model.findings_["tried"]) > 1
+    >>> len(model.diagnosis_["tried"]) > 1
     True
     """
 
@@ -69,5 +69,5 @@ class AutoRegressor(UncertainRegressor):
     def _learn(self, model: _native.Model, flat: bool) -> Self:
         super()._learn(model, flat)
         self.kind_ = model.kind
-        self.findings_ = self.record_["findings"]
+        self.diagnosis_ = self.record_["diagnosis"]
         return self

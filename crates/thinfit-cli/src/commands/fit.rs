@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 use thinfit::pieces::Solo;
-use thinfit::{Dataset, Findings, Grouping, LongTable, Model, Record, on_threads};
+use thinfit::{Dataset, Diagnosis, Grouping, LongTable, Model, Record, on_threads};
 use thinfit_methods::{
     Auto, Device, LongState, Method, Predictor, explained, in_groups, rmse_error,
 };
@@ -56,7 +56,7 @@ struct Summary<'a> {
     validation: Option<Validation>,
     /// Of `auto` only.
     #[serde(skip_serializing_if = "Option::is_none")]
-    findings: Option<&'a Findings>,
+    diagnosis: Option<&'a Diagnosis>,
 }
 
 /// Errors on rows that the predictions there did not see, per output.
@@ -157,7 +157,7 @@ fn fit_with(
         interrupted: interrupt::asked() && record.stopped,
         stopped_early: record.stopped,
         validation: Validation::of(record),
-        findings: record.findings.as_ref(),
+        diagnosis: record.diagnosis.as_ref(),
     };
     if args.json {
         serde_json::to_writer(&mut *out, &result)?;
@@ -497,8 +497,8 @@ fn write_report(
     };
     writeln!(out, "{}:\n", model.validation())?;
     write_errors(out, result.outputs, validation)?;
-    if let Some(findings) = model.findings() {
-        write!(out, "\n{findings}")?;
+    if let Some(found) = model.diagnosis() {
+        write!(out, "\n{found}")?;
     }
     for name in constant {
         writeln!(

@@ -50,7 +50,7 @@ fn a_fit_without_settings_says_what_it_chose_and_how_good_it_is() {
     let json = succeed(&folder, &[&fit[..], &["--json"]].concat());
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["method"], "auto");
-    let tried = json["findings"]["tried"].as_array().unwrap();
+    let tried = json["diagnosis"]["tried"].as_array().unwrap();
     let error = |k: usize| tried[k]["mse"][0].as_f64().unwrap();
     // The first was chosen; the others are in order.
     assert!((2..tried.len()).all(|k| error(k - 1) <= error(k)) && tried.len() > 2);

@@ -103,9 +103,9 @@ fn text_and_long_names_are_told_as_the_users_columns() {
     }
     // Terms are of columns, and a candidate that is best has the lowest error.
     assert!(!told.contains("f(site="), "{told}");
-    let best = told.contains("predicts held-out rows best");
     let json: serde_json::Value = serde_json::from_str(&read(&folder, "model.json")).unwrap();
-    let tried = json["record"]["findings"]["tried"].as_array().unwrap();
+    let best = json["record"]["diagnosis"]["choice"] == "lowest_error";
+    let tried = json["record"]["diagnosis"]["tried"].as_array().unwrap();
     let error = |k: usize| tried[k]["mse"][0].as_f64().unwrap();
     assert!(
         !best || (1..tried.len()).all(|k| error(0) <= error(k)),

@@ -190,9 +190,9 @@ fn a_leading_minus_is_read_and_a_column_fixed_twice_is_refused() {
 fn all_commands_mean_the_same_by_no_detectable_effect() {
     let folder = fitted("undetected");
     let mut json: serde_json::Value = serde_json::from_str(&read(&folder, "model.json")).unwrap();
-    json["record"]["findings"] = serde_json::json!({
-        "standard_error": [], "noise": [], "inputs": [0, 2, 3, 4], "terms": null, "outliers": [],
-        "tried": [{ "name": "this", "mse": [0.01, 0.01] }], "words": []
+    json["record"]["diagnosis"] = serde_json::json!({
+        "choice": "lowest_error", "standard_error": [], "folds": 10, "nested": true, "noise": [], "inputs": [0, 2, 3, 4],
+        "terms": null, "outliers": [], "tried": [{ "candidate": "matern", "mse": [0.01, 0.01] }]
     });
     write(&folder, "model.json", json.to_string());
     let report = succeed(&folder, &["inspect", "model.json"]);

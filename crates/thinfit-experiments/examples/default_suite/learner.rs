@@ -6,7 +6,7 @@ use faer::prelude::SolveLstsq;
 use serde_json::{Map, Value};
 use thinfit::{Control, Dataset, Error, Mat, MatRef, Result, Scaler, linear_leave_one_out};
 use thinfit_experiments::Trial;
-use thinfit_methods::{Method, Predictor, Request};
+use thinfit_methods::{Method, Predictor, Request, tried_name};
 
 /// Probabilities of the intervals.
 const INTERVALS: [f64; 2] = [0.9, 0.95];
@@ -192,21 +192,21 @@ fn coverage(low: &Mat<f64>, high: &Mat<f64>, y: &Mat<f64>) -> (f64, f64) {
 /// The candidate that won, where there were several.
 fn chosen(model: &Predictor) -> String {
     let record = model.record();
-    let winner = record.findings.as_ref().and_then(|f| f.tried.first());
+    let winner = record.diagnosis.as_ref().and_then(|f| f.tried.first());
     winner.map_or_else(
         || record.method.clone(),
-        |tried| tried.name.replace(',', ""),
+        |tried| tried_name(tried).replace(',', ""),
     )
 }
 
 /// The sets of inputs that the features of a network read, if some read fewer than all.
 fn terms(model: &Predictor) -> Option<String> {
-    if let Some(findings) = &model.record().findings {
+    if let Some(found) = &model.record().diagnosis {
         let word = |set: &Vec<usize>| {
             let inputs: Vec<String> = set.iter().map(|j| (j + 1).to_string()).collect();
             inputs.join("+")
         };
-        let terms: Vec<String> = findings.terms.iter().flatten().map(word).collect();
+        let terms: Vec<String> = found.terms.iter().flatten().map(word).collect();
         return Some(terms.join(" "));
     }
     let network = model.network().ok()?;

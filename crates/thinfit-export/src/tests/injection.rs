@@ -3,7 +3,7 @@
 
 use super::*;
 use std::collections::{BTreeMap, BTreeSet};
-use thinfit::{Column, Encoding, Findings, Levels, Tried};
+use thinfit::{Candidate, Column, Diagnosis, Encoding, Levels, Tried};
 use thinfit_methods::Method;
 use thinfit_text::is_hidden;
 
@@ -67,13 +67,13 @@ fn small() -> Vec<Predictor> {
         record.device = Some("a GPU".into());
         record.chosen_by = Some("likelihood".into());
         record.settings = Some(serde_json::json!({ "kernel": "gaussian", "more": ["words"] }));
-        record.findings = Some(Findings {
+        record.diagnosis = Some(Diagnosis {
             tried: vec![Tried {
-                name: "a candidate".into(),
+                candidate: Candidate::Matern,
                 mse: vec![1.0],
+                of_part: false,
             }],
-            words: vec!["some words".into()],
-            ..Findings::default()
+            ..Diagnosis::default()
         });
         models.push(model.clone());
         model.set_encoding(encoding.clone());

@@ -74,7 +74,7 @@ pub fn check(model: &Predictor) {
             );
         }
     }
-    let report = [Some(model.report()), model.findings()];
+    let report = [Some(model.report()), model.diagnosis()];
     for text in report.into_iter().flatten() {
         assert!(!text.replace('\n', "").contains(thinfit_text::is_hidden));
     }

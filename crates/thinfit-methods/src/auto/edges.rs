@@ -8,12 +8,10 @@ use super::plan::Plan;
 use super::process::{Process, ranked};
 use super::samples::Samples;
 use crate::kernels::evidence::Evidence;
-use crate::networks::least_squares::times;
 use crate::random::{Purpose, random_subset, stream};
-use crate::report::two_digits;
 use crate::{Crossing, Edge, GaussianProcess, Kernel, Part, Result, Shape};
 use thinfit::pieces::Solo;
-use thinfit::{Control, Dataset};
+use thinfit::{Candidate, Control, Dataset};
 
 /// More rows than this are not searched for planes.
 const MOST: usize = 1000;
@@ -104,54 +102,6 @@ fn with_edges(
     found
         .map(|found| found.cross_validated(samples, plan))
         .transpose()
-}
-
-/// What the edges of a process are, in words and in the units of the data.
-pub(super) fn words(process: &Process, samples: &Samples) -> Vec<String> {
-    let (names, scaler) = (&samples.data.inputs, &samples.scalers.0);
-    let edges = process.evidence.kernel.edges.iter().enumerate();
-    let word = |(e, edge): (usize, &Edge)| {
-        let place = edge.place(names, scaler);
-        match edge.crossing {
-            Crossing::Jump => {
-                let height = height(process, samples, e);
-                format!("the function seems to jump{height} where {place}")
-            }
-            Crossing::Bend => format!("the function seems to bend where {place}"),
-        }
-    };
-    edges.map(word).collect()
-}
-
-/// By how much the only output jumps across edge `e`: the difference of both sides at the rows nearest to it.
-fn height(process: &Process, samples: &Samples, e: usize) -> String {
-    let (evidence, data) = (&process.evidence, &samples.data);
-    let [scale] = samples.scalers.1.scale[..] else {
-        return String::new();
-    };
-    let (plane, _) = Plane::of(&evidence.kernel.edges[e]);
-    let mut near: Vec<(f64, usize)> = plane.arguments(&data.x).into_iter().zip(0..).collect();
-    near.sort_by(|a, b| a.0.abs().total_cmp(&b.0.abs()));
-    near.truncate(near.len().div_ceil(4));
-    let rows: Vec<usize> = near.iter().map(|near| near.1).collect();
-    let points = evidence.kernel.widened(data.x.as_ref());
-    let mut x = evidence.kernel.widened(data.rows(&rows).x.as_ref());
-    let mut side = |h: f64| {
-        x.col_as_slice_mut(data.dim() + e).fill(h);
-        times(
-            evidence.kernel.cross_widened(&x, &points).as_ref(),
-            evidence.alpha.as_ref(),
-        )
-    };
-    let difference = (side(0.5) - side(-0.5)) * faer::Scale(scale);
-    let mut sizes: Vec<f64> = difference.col_as_slice(0).iter().map(|v| v.abs()).collect();
-    sizes.sort_by(f64::total_cmp);
-    let at = |share: f64| sizes[(share * (sizes.len() - 1) as f64).round() as usize];
-    let [low, middle, high] = [0.1, 0.5, 0.9].map(at);
-    match high - low < 0.3 * middle {
-        true => format!(" by about {}", two_digits(middle)),
-        false => format!(" by {} to {}", two_digits(low), two_digits(high)),
-    }
 }
 
 /// −ln p + ½ k ln m for k numbers.
@@ -372,13 +322,13 @@ impl Found {
             false => self,
         };
         let edges = &whole.evidence.kernel.edges;
-        let name = match edges.iter().any(|edge| edge.crossing == Crossing::Jump) {
-            true => "Gaussian process with jumps",
-            false => "Gaussian process with bends",
+        let candidate = match edges.iter().any(|edge| edge.crossing == Crossing::Jump) {
+            true => Candidate::Jumps,
+            false => Candidate::Bends,
         };
         let evidence = whole.evidence.clone();
         Process::cross_validated(
-            (name, whole.numbers()),
+            (candidate, whole.numbers()),
             (samples, &Solo),
             evidence,
             |data, _| Ok(whole.on(data, plan.fold_iterations, false)?.evidence),

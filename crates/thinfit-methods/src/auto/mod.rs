@@ -6,6 +6,7 @@
 //! otherwise distilled from the best process. Every candidate is cross-validated, and the best becomes the model; a thin
 //! network wins if it is as good.
 
+mod diagnosis;
 mod distillation;
 mod edge_search;
 mod edges;
@@ -15,7 +16,6 @@ mod outliers;
 mod plan;
 mod process;
 mod race;
-mod report;
 pub(crate) mod samples;
 mod screening;
 mod state;
@@ -40,8 +40,9 @@ use std::time::Instant;
 use structure::{Structure, structure, terms_of};
 use thinfit::pieces::{Processor, Ranks, Solo, any, one_group, require};
 use thinfit::{
-    Caution, Config, Control, Dataset, Dependence, Findings, Model, Network, Observer, Progress,
-    Record, Scaler, Scaling, TrainingRows, Warp, clustered, fit_over, near_repeats,
+    Caution, Choice, Config, Control, Dataset, Dependence, Diagnosis, Model, Network, Observer,
+    Progress, Record, Scaler, Scaling, Subset, SubsetReason, TrainingRows, Warp, clustered,
+    fit_over, near_repeats,
 };
 
 /// The held-out error of the final network may be this many times the error in the folds.
@@ -148,13 +149,13 @@ impl Auto {
             let mut rows = random_subset(m, plan.model_rows, &mut rng);
             rows.sort_unstable();
             let mut model = self.fit_over(ranks, &data.rows(&rows), seed, observe)?;
-            let word = format!(
-                "{} of {m} rows, drawn at random, were used: more do not fit into the budget",
-                rows.len()
-            );
             model.set_rows(&rows);
-            let findings = model.record_mut().findings.get_or_insert_default();
-            findings.words.push(word);
+            let diagnosis = model.record_mut().diagnosis.get_or_insert_default();
+            diagnosis.subset = Some(Subset {
+                used: rows.len(),
+                rows: m as u64,
+                because: SubsetReason::Budget,
+            });
             return Ok(model);
         }
         self.searched(data, &plan, (ranks, seed), observe)
@@ -256,7 +257,7 @@ impl Auto {
         require(width, "width", "1 to 10000", self.width)
     }
 
-    /// A network alone, with a word why.
+    /// A network alone, for rows with weights.
     fn network(
         &self,
         ranks: &dyn Ranks,
@@ -270,10 +271,10 @@ impl Auto {
             ..Config::fast()
         };
         let mut model = fit_over(ranks, &Processor::default(), data, &config, observe)?;
-        model.record.findings = Some(Findings {
-            words: vec!["rows with weights are fitted by a network".into()],
+        model.record.diagnosis = Some(Diagnosis {
+            choice: Choice::Weighted,
             inputs: (0..data.dim()).collect(),
-            ..Findings::default()
+            ..Diagnosis::default()
         });
         Ok(model.into())
     }
@@ -304,10 +305,10 @@ impl Auto {
             let again: Option<&TermsWithoutFold<'_>> = plan.few.then_some(&again as _);
             let sum = Process::sum_of_terms(&terms, best, (searched, ranks), steps, again);
             if let Ok(sum) = sum {
-                let name = sum.name;
+                let candidate = sum.candidate;
                 processes.push(sum);
                 processes = ranked(processes, &searched.data);
-                found.terms = (processes[0].name == name).then_some(terms);
+                found.terms = (processes[0].candidate == candidate).then_some(terms);
             }
         }
         if part.is_some() {
@@ -481,11 +482,11 @@ impl Auto {
         let record = Record {
             chosen_by: Some("folds".into()),
             stopped: outcome.stopped,
-            findings: Some(Findings {
+            diagnosis: Some(Diagnosis {
                 folds: samples.folds.len(),
                 nested,
                 cautions,
-                ..report::findings(&outcome, &winner, &errors, samples, aside)
+                ..diagnosis::diagnosis(&outcome, &winner, &errors, samples, aside)
             }),
             ..Record::of(Self::NAME, settings, seed, data.samples())
         };

@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use thinfit::pieces::{Ranks, Solo, agreed};
 use thinfit::{
-    Activation, Block, Condensed, Condensing, Control, Dataset, Draft, Error, Features, Finding,
-    LongTable, Network, Observer, Progress, Record, Survey, TrainingRows, Tried, polish_many,
-    shared_pass,
+    Activation, Block, Candidate, Choice, Condensed, Condensing, Control, Dataset, Draft, Error,
+    Features, Finding, LongTable, Network, Observer, Progress, Record, Subset, SubsetReason,
+    Survey, TrainingRows, Tried, polish_many, shared_pass,
 };
 
 /// Most held-out rows: enough to know their error to one per cent.
@@ -306,15 +306,15 @@ impl Auto {
         record.stopped |= learned.stopped;
         let Some((draft, rows)) = learned.grown else {
             if !learned.whole {
-                let why = match record.stopped {
-                    true => "it was stopped before it saw the others",
-                    false => "a network that sees all of them predicts no better",
+                let because = match record.stopped {
+                    true => SubsetReason::Stopped,
+                    false => SubsetReason::NoBetter,
                 };
-                let word = format!(
-                    "{} of {m} rows, drawn at random, were used: {why}",
-                    learned.rows
-                );
-                record.findings.get_or_insert_default().words.push(word);
+                record.diagnosis.get_or_insert_default().subset = Some(Subset {
+                    used: learned.rows,
+                    rows: m,
+                    because,
+                });
                 record.describe(sample.x.as_ref());
             }
             return Ok(part);
@@ -328,7 +328,7 @@ impl Auto {
         };
         record.describe(all.x.as_ref());
         let (rest, held_out) = (&sample.rows, &sample.hold_out);
-        let mut seen = format!("all {m}");
+        let mut seen = m;
         let mut model = match condensed {
             Some(condensed) => draft.finish(condensed, survey, (rest, held_out), record)?,
             None => {
@@ -336,50 +336,49 @@ impl Auto {
                 let mut model = draft.finish(condensed, survey, (rest, held_out), record)?;
                 model.record.samples = all.samples();
                 model.record.rows = Some(TrainingRows::new(all));
-                if (all.samples() as u64) < m {
-                    seen = format!(
-                        "a random sample of {}: the pass over all {m} was stopped",
-                        all.samples()
-                    );
-                }
+                seen = all.samples() as u64;
                 model
             }
         };
-        let mut findings = part.record().findings.clone().unwrap_or_default();
-        findings.words = vec![format!(
-            "a network predicts held-out rows best: its hidden weights come from {rows} rows, its output weights from {seen}"
-        )];
-        for tried in &mut findings.tried {
-            tried.name = format!("{}, of a part, on its rows", tried.name);
+        let mut diagnosis = part.record().diagnosis.clone().unwrap_or_default();
+        diagnosis.choice = Choice::Grown {
+            hidden: rows,
+            output: seen,
+            rows: m,
+        };
+        for tried in &mut diagnosis.tried {
+            tried.of_part = true;
         }
-        findings.tried.insert(
+        diagnosis.tried.insert(
             0,
             Tried {
-                name: format!(
-                    "network of {} neurons that grew with the rows",
-                    model.width()
-                ),
+                candidate: Candidate::Grown {
+                    neurons: model.width(),
+                },
                 mse: model.record.validation_mse.clone(),
+                of_part: false,
             },
         );
         let unseen = model.record.validation_mse.iter();
         let unseen = unseen.zip(&model.record.validation_variance);
-        for (noise, (mse, variance)) in findings.noise.iter_mut().zip(unseen) {
+        for (noise, (mse, variance)) in diagnosis.noise.iter_mut().zip(unseen) {
             // What the part took for noise the network may predict.
             *noise = match *mse > ROUNDING * variance {
                 true => noise.min(mse.sqrt()),
                 false => 0.0,
             };
         }
-        findings.standard_error = OutOfFold {
+        diagnosis.standard_error = OutOfFold {
             residual: &held_out.y - model.predict(held_out.x.as_ref())?,
             deviation: Mat::zeros(0, 0),
         }
         .standard_error();
         // Those of the part; the network may know more, and has seen more rows.
-        findings.terms = None;
-        findings.outliers.clear();
-        model.record.findings = Some(findings);
+        (diagnosis.folds, diagnosis.nested) = (0, false);
+        diagnosis.cautions.clear();
+        diagnosis.terms = None;
+        diagnosis.outliers.clear();
+        model.record.diagnosis = Some(diagnosis);
         Ok(model.into())
     }
 

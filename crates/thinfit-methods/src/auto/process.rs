@@ -19,7 +19,7 @@ use rand::RngExt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use thinfit::pieces::{Ranks, Solo, shared};
-use thinfit::{Control, Dataset, Progress, Record, Scaler};
+use thinfit::{Candidate, Control, Dataset, Progress, Record, Scaler};
 
 /// Bounds of the lengths of terms.
 const SHORTEST: f64 = 1e-2;
@@ -36,17 +36,14 @@ const NOISY: f64 = 0.25;
 const FEWEST_STEPS: usize = 10;
 /// Length of an input that a kernel ignores.
 const FORGOTTEN: f64 = 1e8;
-/// The name of the model that predicts the mean.
-const MEAN: &str = "mean of the samples";
 /// Largest discount of a member of a sum of kernels, as a logarithm.
 const FAINT: f64 = 6.0;
 
 /// A Gaussian process found on all rows.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Process {
-    /// Its name; not sent to other ranks, which know it.
-    #[serde(skip)]
-    pub name: &'static str,
+    /// What it is.
+    pub candidate: Candidate,
     /// Its kernel on all rows.
     pub parts: Vec<Part>,
     /// What was found without each fold.
@@ -74,7 +71,7 @@ impl Process {
         let whole = again.evidence(&samples.data, log)?;
         let numbers = again.active_parameters(log, samples.data.dim());
         Self::cross_validated(
-            (entrant.name, numbers),
+            (entrant.candidate, numbers),
             (samples, &Solo),
             whole,
             |data, _| {
@@ -95,7 +92,7 @@ impl Process {
     ) -> Result<Self> {
         let process = search.of(&entrant.process);
         Self::cross_validated(
-            (entrant.name, whole.0),
+            (entrant.candidate, whole.0),
             (samples, &Solo),
             whole.1,
             |data, _| {
@@ -123,7 +120,9 @@ impl Process {
         let deviation =
             in_scaled_units(&samples.data, &whole)?.deviation(samples.data.x.as_ref())?;
         let mut mean =
-            Self::cross_validated((MEAN, 1), (samples, &Solo), whole, |data, _| find(data))?;
+            Self::cross_validated((Candidate::Mean, 1), (samples, &Solo), whole, |data, _| {
+                find(data)
+            })?;
         // Without an extreme row the deviation is too small and the row's score too large, so few rows would cover too much.
         mean.out_of_fold.deviation = deviation.observation;
         Ok(mean)
@@ -163,10 +162,12 @@ impl Process {
         let whole = sum(&|member| member.evidence.clone(), &samples.data, steps)?;
         let numbers = members.iter().map(|member| member.numbers);
         let numbers = numbers.max().unwrap_or(0) + members.len();
-        let name = "Gaussian process with a sum of kernels";
-        Self::cross_validated((name, numbers), (samples, ranks), whole, |data, k| {
-            sum(&|member| member.folds[k].clone(), data, fold_steps)
-        })
+        Self::cross_validated(
+            (Candidate::SumOfKernels, numbers),
+            (samples, ranks),
+            whole,
+            |data, k| sum(&|member| member.folds[k].clone(), data, fold_steps),
+        )
     }
 
     /// The same with inputs renumbered from those screened to all.
@@ -179,19 +180,11 @@ impl Process {
         self
     }
 
-    /// The same with the name of its entrant, which is not sent between ranks.
-    pub fn named(self, entrant: &Entrant) -> Self {
-        Process {
-            name: entrant.name,
-            ..self
-        }
-    }
-
     /// The same kernel and noise with more rows, cross-validated on them.
     pub fn extended(&self, (samples, ranks): (&Samples, &dyn Ranks)) -> Result<Self> {
         let log = weights_of(&self.evidence);
         let find = |data: &Dataset| sum_of_parts(&self.parts, data, log.clone(), 0);
-        let named = (self.name, self.numbers);
+        let named = (self.candidate, self.numbers);
         let whole = find(&samples.data)?;
         Self::cross_validated(named, (samples, ranks), whole, |data, _| find(data))
     }
@@ -211,7 +204,7 @@ impl Process {
         let whole = sum_of_parts(&parts, &samples.data, start, steps)?;
         let found = log_of(&whole);
         Self::cross_validated(
-            ("Gaussian process that is a sum of terms", found.len()),
+            (Candidate::SumOfTerms, found.len()),
             (samples, ranks),
             whole,
             |data, k| {
@@ -231,7 +224,7 @@ impl Process {
     /// The process `evidence` of all rows, cross-validated by the processes that `find` fits without fold `k`. Ranks share the
     /// folds.
     pub fn cross_validated(
-        (name, numbers): (&'static str, usize),
+        (candidate, numbers): (Candidate, usize),
         (samples, ranks): (&Samples, &dyn Ranks),
         evidence: Evidence,
         find: impl Fn(&Dataset, usize) -> Result<Evidence> + Sync,
@@ -265,7 +258,7 @@ impl Process {
         })?;
         let (errors, folds): (Vec<OutOfFold>, Vec<_>) = folds.into_iter().unzip();
         Ok(Process {
-            name,
+            candidate,
             parts: evidence.kernel.parts.clone(),
             folds,
             numbers,
@@ -422,7 +415,9 @@ impl Process {
             return Ok(None);
         };
         let entrants = entrants(1, plan.price);
-        let own = entrants.iter().find(|entrant| entrant.name == self.name);
+        let own = entrants
+            .iter()
+            .find(|entrant| entrant.candidate == self.candidate);
         let entrant = own.unwrap_or(&entrants[0]);
         let mut order: Vec<usize> = (0..samples.data.samples()).collect();
         let mut rng = stream(seed, Purpose::Folds, 1);
@@ -453,7 +448,7 @@ impl Process {
 
     /// Whether it is the model that predicts the mean.
     pub fn is_mean(&self) -> bool {
-        self.name == MEAN
+        self.candidate == Candidate::Mean
     }
 
     /// Whether it has edges: jumps or kinks along hyperplanes.
@@ -630,8 +625,7 @@ fn log_noise(found: &Evidence) -> f64 {
 
 /// A kind of process that enters the race.
 pub(crate) struct Entrant {
-    /// Its name.
-    pub name: &'static str,
+    pub candidate: Candidate,
     pub process: GaussianProcess,
 }
 
@@ -659,34 +653,28 @@ pub(crate) fn entrants(starts: usize, price: f64) -> Vec<Entrant> {
         iterations: 80,
         ..GaussianProcess::default()
     };
-    let entrant = |name, process| Entrant { name, process };
+    let entrant = |candidate, process| Entrant { candidate, process };
     vec![
+        entrant(Candidate::Gaussian, of(Shape::Gaussian)),
+        entrant(Candidate::Matern, of(Shape::Matern52)),
+        entrant(Candidate::Anova, of(Shape::Anova)),
         entrant(
-            "Gaussian process with a Gaussian kernel",
-            of(Shape::Gaussian),
-        ),
-        entrant("Gaussian process with a Matérn kernel", of(Shape::Matern52)),
-        entrant("Gaussian process with an ANOVA kernel", of(Shape::Anova)),
-        entrant(
-            "Gaussian process with a free ANOVA kernel",
+            Candidate::FreeAnova,
             GaussianProcess {
                 prior: false,
                 ..of(Shape::Anova)
             },
         ),
+        entrant(Candidate::RoughAnova, of(Shape::AnovaMatern52)),
         entrant(
-            "Gaussian process with a rough ANOVA kernel",
-            of(Shape::AnovaMatern52),
-        ),
-        entrant(
-            "Gaussian process with one length",
+            Candidate::OneLength,
             GaussianProcess {
                 isotropic: true,
                 ..of(Shape::Gaussian)
             },
         ),
         entrant(
-            "nearly linear model",
+            Candidate::NearlyLinear,
             GaussianProcess {
                 isotropic: true,
                 shortest: 1e2,

@@ -148,8 +148,7 @@ pub(crate) fn processes(
     })?;
     let finalists = race.into_iter().zip(concluded);
     let finalists = finalists.map(|(runner, process)| {
-        let entrant = runner.entrant;
-        let process = process.unwrap_or(runner.process).named(entrant);
+        let process = process.unwrap_or(runner.process);
         match (&inputs, search) {
             (Some(inputs), None) => process.renumbered(inputs),
             _ => process,
@@ -173,7 +172,7 @@ impl<'a> Runner<'a> {
         Runner {
             entrant,
             log,
-            process: process.named(entrant),
+            process,
         }
     }
 

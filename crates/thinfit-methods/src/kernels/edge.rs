@@ -56,7 +56,8 @@ impl Edge {
         }
     }
 
-    fn argument(&self, x: RowRef<'_, f64>) -> f64 {
+    /// u at `x` (d).
+    pub(crate) fn argument(&self, x: RowRef<'_, f64>) -> f64 {
         let products = self.direction.iter().zip(x.iter()).map(|(v, x)| v * x);
         products.sum::<f64>() - self.offset
     }

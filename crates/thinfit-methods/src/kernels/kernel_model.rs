@@ -15,6 +15,7 @@
 
 pub(crate) mod calibration;
 mod covariance;
+pub(crate) mod edges;
 pub(crate) mod file;
 pub(crate) mod held_out;
 mod importance;

@@ -1,6 +1,6 @@
 //! A fitted model: the network with its scaling, uncertainty and record.
 
-pub(crate) mod findings;
+pub(crate) mod diagnosis;
 #[allow(clippy::module_inception)]
 pub(crate) mod model;
 mod prediction;

@@ -4,7 +4,7 @@ use crate::config::Config;
 use crate::data::integer_columns::{integer_columns, whole_columns};
 use crate::data::names::flaw_of_names;
 use crate::data::{Dataset, Dependence};
-use crate::model::findings::{Caution, Findings};
+use crate::model::diagnosis::Diagnosis;
 use crate::model::texts::{are_plain, is_word};
 use crate::model::training_rows::TrainingRows;
 use crate::solve::linear::{linear_fit, linear_leave_one_out};
@@ -105,9 +105,9 @@ pub struct Record {
     /// The inputs that take no values between integers: counts, and switches that are 0 or 1. None in files that did not look.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub integers: Vec<usize>,
-    /// What a fit without settings found out.
+    /// What the default fit found out.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub findings: Option<Findings>,
+    pub diagnosis: Option<Diagnosis>,
     /// The rows of the fit, to know them again; none in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<TrainingRows>,
@@ -141,7 +141,6 @@ impl Record {
     ) -> Option<&'static str> {
         let sound = |values: &[f64]| values.iter().all(|v| v.is_finite() && *v >= 0.0);
         let errors = |values: &[f64]| sound(values) && [0, outputs.len()].contains(&values.len());
-        let found = self.findings.as_ref();
         let checks = [
             (
                 is_word(&self.version),
@@ -186,14 +185,10 @@ impl Record {
                 "whole numbers of inputs that there are not",
             ),
             (
-                found.is_none_or(|found| {
-                    sound(&found.standard_error)
-                        && sound(&found.noise)
-                        && found.noise_range.iter().all(|range| sound(range))
-                        && found.cautions.iter().all(Caution::is_finite)
-                        && found.tried.iter().all(|tried| sound(&tried.mse))
-                }),
-                "findings with a negative error",
+                self.diagnosis
+                    .as_ref()
+                    .is_none_or(|found| found.is_sound(inputs.len(), outputs.len())),
+                "a diagnosis that does not fit the columns, or has a negative error",
             ),
             (
                 self.rows

@@ -147,8 +147,8 @@ pub fn run(args: &InspectArgs, memory: Memory, out: &mut impl Write) -> Result<(
         return Ok(());
     }
     write_report(out, &report)?;
-    if let Some(findings) = model.findings() {
-        writeln!(out, "{findings}")?;
+    if let Some(found) = model.diagnosis() {
+        writeln!(out, "{found}")?;
     }
     write_warps(out, model.inputs(), model.input_scaler())?;
     write_encoding(out, model.encoding())

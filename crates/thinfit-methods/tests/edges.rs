@@ -6,7 +6,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 use thinfit::{Control, Dataset, Mat};
-use thinfit_methods::{Auto, Crossing, GaussianProcess, KernelModel, Method, Predictor, Shape};
+use thinfit_methods::{
+    Auto, Crossing, FoundEdge, GaussianProcess, KernelModel, Method, Predictor, Shape,
+};
 
 type Function = fn(&[f64]) -> f64;
 
@@ -64,8 +66,8 @@ fn kernel(model: &Predictor) -> &KernelModel {
     }
 }
 
-fn words(model: &Predictor) -> String {
-    model.record().findings.as_ref().unwrap().words.join("\n")
+fn edges(model: &Predictor) -> Vec<FoundEdge> {
+    kernel(model).edges()
 }
 
 #[test]
@@ -73,16 +75,17 @@ fn a_step_in_one_input_is_found_in_the_units_of_the_data() {
     let f: Function = |x| (3.0 * x[1]).sin() + 2.0 * f64::from(u8::from(x[0] > 0.6));
     let data = draw(f, 120, 0.05, 3);
     let model = auto(&data);
-    let edges = &kernel(&model).kernel().edges;
-    assert_eq!(edges.len(), 1, "{}", words(&model));
-    assert_eq!(edges[0].crossing, Crossing::Jump);
-    let words = words(&model);
-    let (_, place) = words.split_once(" where x1 passes ").expect(&words);
-    let place: f64 = place.lines().next().unwrap().parse().unwrap();
-    assert!((place - 22.0).abs() < 0.5, "{words}");
+    let [edge] = &edges(&model)[..] else {
+        panic!("{:?}", edges(&model));
+    };
+    assert_eq!(edge.crossing, Crossing::Jump);
+    let place = edge.place.strip_prefix("x1 passes ").expect(&edge.place);
+    let place: f64 = place.parse().unwrap();
+    assert!((place - 22.0).abs() < 0.5, "{edge:?}");
+    let [low, height, high] = edge.height.unwrap();
     assert!(
-        words.contains("jump by about 2.") || words.contains("jump by about 1.9"),
-        "{words}"
+        (1.9..2.1).contains(&height) && high - low < 0.3 * height,
+        "{edge:?}"
     );
     let (own, plain) = (error(f, &model), plain(f, &data));
     assert!(own < 0.4 * plain, "{own:.2e} and {plain:.2e}");
@@ -94,7 +97,7 @@ fn a_slanted_step_is_found() {
     let data = draw(f, 150, 0.05, 4);
     let model = auto(&data);
     let edges = &kernel(&model).kernel().edges;
-    assert_eq!(edges.len(), 1, "{}", words(&model));
+    assert_eq!(edges.len(), 1, "{edges:?}");
     // All ranges are one in scaled inputs.
     let v = &edges[0].direction;
     assert!(
@@ -110,11 +113,9 @@ fn a_bend_is_found() {
     let f: Function = |x| (x[0] + x[1] - 1.0).abs() + 0.5 * x[2];
     let data = draw(f, 100, 0.0, 5);
     let model = auto(&data);
-    assert!(
-        words(&model).contains("bend where x1 + "),
-        "{}",
-        words(&model)
-    );
+    let bends =
+        |edge: &FoundEdge| edge.crossing == Crossing::Bend && edge.place.starts_with("x1 + ");
+    assert!(edges(&model).iter().any(bends), "{:?}", edges(&model));
     let (own, plain) = (error(f, &model), plain(f, &data));
     assert!(own < 0.1 * plain, "{own:.2e} and {plain:.2e}");
 }
@@ -130,10 +131,8 @@ fn smooth_functions_have_no_edges() {
         (|x| (1.0 + x[1]) / (0.1 + x[0]) + x[2], 0.0),
     ] {
         let model = auto(&draw(f, 80, noise, 6));
-        let words = words(&model);
-        assert!(
-            !words.contains("jump") && !words.contains("bend"),
-            "{words}"
-        );
+        if let Predictor::Kernel(model) = &model {
+            assert_eq!(model.edges(), []);
+        }
     }
 }
