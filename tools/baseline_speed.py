@@ -3,9 +3,9 @@
     cargo build --release -p thinfit-methods --example speed
     python tools/baseline_speed.py [--task TASK] [--rounds 5] [--out raw.jsonl]
 
-Points come from splitmix64, values from Friedman's function; every task fits m points and predicts m others. Both sides
-are warmed up and take turns: every round fits every task once on each side. Each pair is one line of the raw record.
-Warnings of the Python side are counted, by kind, in the record and in the table.
+Points come from splitmix64, values from Friedman's function; every task fits m points and predicts m others. After a warm-up,
+each round fits every task once in Rust and once in Python. Each pair is one line of the raw record, which also counts the
+Python warnings by kind.
 """
 
 import argparse

@@ -1,8 +1,8 @@
-"""Runs the commands (`$ …`) in the `console` blocks of pages and writes what they print below them.
+"""Runs the commands (`$ …`) in the `console` blocks of pages and updates their output.
 
     PATH=target/release:$PATH python tools/console.py README.md docs/tutorial.md
 
-The commands of a page run one after the other in one empty folder. The tests compare the words; this renews the numbers.
+The commands of a page run in sequence in one empty folder. The tests compare the words; this script updates the numbers.
 """
 
 import pathlib
@@ -12,7 +12,7 @@ import tempfile
 
 
 def renewed(page: str, folder: str) -> str:
-    """The page with the output of its commands."""
+    """The page with the current output of its commands."""
     lines, inside = [], False
     for line in page.splitlines():
         if line.startswith("$ ") and inside:

@@ -1,9 +1,9 @@
-"""Renews the figures of docs/default.md: its tables, and docs/images/default-*.svg.
+"""Regenerates the tables of docs/default.md and the plots docs/images/default-*.svg.
 
     python3 tools/default_page.py [FOLDER]
 
-FOLDER holds table.csv, functions.csv and odd.csv as `default_suite` writes them. Tables stand between
-`<!-- table:NAME -->` and `<!-- end -->`. A file that is missing leaves its places empty. Standard library only.
+FOLDER holds table.csv, functions.csv and odd.csv as written by `default_suite`. Tables go between `<!-- table:NAME -->`
+and `<!-- end -->`. Tables whose file is missing are left empty. Standard library only.
 """
 
 import csv
@@ -23,13 +23,13 @@ AUTO = "auto"
 GAUSSIAN = "gaussian-process"
 MATERN = "gaussian-process:kernel=matern52"
 PROCESSES = {GAUSSIAN: "Gaussian", MATERN: "Matérn 5/2"}
-CONTROLS = [GAUSSIAN, MATERN, "linear"]
-# Errors below this, relative to the variance of f, are rounding and count as equal.
+BASELINES = [GAUSSIAN, MATERN, "linear"]
+# Errors below this, relative to the variance of f, are rounding errors and count as equal.
 ROUNDING = 1e-24
-# A fit is called a loss if its error is more than this many times the best control's.
+# A fit counts as a loss if its error is more than this many times that of the best baseline.
 LOSS = 1.2
 LEVELS = {0.0: "clean", 0.01: "1 %", 0.1: "10 %", 0.5: "50 %"}
-# Sets of inputs that act together, as `terms` writes them; none where no sum of small terms is true.
+# Sets of interacting inputs, in the notation of `terms`; empty if the function is not additive.
 TRUE_TERMS = {
     "f1-5": "1+2 2+3 4", "f1-10": "1+2 2+3 4", "f2-5": "1+3 2", "f2-10": "1+3 2",
     "f3-5": "1+2 3 4 5", "f3-10": "1+2 3 4 5", "ishigami-5": "1+3 2", "ishigami-10": "1+3 2",
@@ -40,7 +40,7 @@ COLOURS = {GAUSSIAN: BLUE, MATERN: ORANGE}
 
 
 class Fit:
-    """A line of results; numbers that are missing are NaN."""
+    """One row of results; missing numbers are NaN."""
 
     def __init__(self, row):
         self.group, self.problem, self.method = row["group"], row["problem"], row["method"]
@@ -67,18 +67,18 @@ class Fit:
 
 
 class Results:
-    """All fits, those of the default beside its controls."""
+    """All fits of the default and of the baselines."""
 
     def __init__(self, folder):
         self.fits = []
         for name in ["table", "functions", "odd"]:
             path = folder / f"{name}.csv"
             if not path.exists():
-                print(f"{path.name} is not there: its places stay empty", file=sys.stderr)
+                print(f"{path.name} not found: its tables stay empty", file=sys.stderr)
                 continue
             with path.open(newline="") as file:
                 lines = list(csv.DictReader(file))
-            # The last line may be cut while a run goes on.
+            # While a run is in progress, the last line may be incomplete.
             whole = [row for row in lines if None not in row.values()]
             failed = [row for row in whole if row["failure"]]
             for row in failed:
@@ -91,7 +91,7 @@ class Results:
         return self.at.get((*fit.case(), fit.seed, method))
 
     def ratios(self, method, wanted):
-        """Error of the default over that of a process, by problem, geometric mean over seeds."""
+        """Error of the default relative to that of a process, by problem, geometric mean over seeds."""
         by = defaultdict(list)
         for fit in filter(wanted, self.autos):
             other = self.beside(fit, method)
@@ -100,9 +100,9 @@ class Results:
         return {case: geometric(values) for case, values in by.items()}
 
     def against_best(self):
-        """(fit, best control, ratio) of every fit of the default that has both processes beside it."""
+        """(fit, best baseline, ratio) for every fit of the default for which both processes were run."""
         for fit in self.autos:
-            others = [self.beside(fit, method) for method in CONTROLS]
+            others = [self.beside(fit, method) for method in BASELINES]
             if others[0] and others[1]:
                 best = min(filter(None, others), key=lambda other: other.error)
                 yield fit, best, fit.error / best.error
@@ -113,7 +113,7 @@ def geometric(values):
 
 
 def places():
-    """The kinds of problems, with a test of a fit."""
+    """The groups of problems, each with a predicate on fits."""
     function = lambda level: lambda fit: fit.group in ("clean", "noise") and fit.noise == level
     yield from ((f"functions, {name}", function(level)) for level, name in LEVELS.items())
     yield "odd tables", lambda fit: fit.group == "odd"
@@ -166,34 +166,35 @@ def table_losses(results):
         by[fit.case()].append((ratio, fit, best))
     worst = sorted(by.values(), key=lambda of: -geometric([ratio for ratio, *_ in of]))
     rows = []
-    for of in worst[:15]:
+    for of in worst[:8]:
         ratios = [ratio for ratio, *_ in of]
         if geometric(ratios) <= 1:
             break
         _, fit, best = max(of, key=lambda entry: entry[0])
-        rows.append([fit.named(), len(of), short(geometric(ratios)), short(max(ratios)), short(fit.error),
+        rows.append([fit.named(), len(of), short(geometric(ratios)), short(fit.error),
                      short(best.error), PROCESSES.get(best.method, best.method), fit.chosen])
-    head = ["case", "fits", "ratio, mean", "worst", "its error", "best control", "which is", "the default took"]
+    head = ["case", "fits", "ratio", "default", "baseline", "which", "chosen model"]
     lost = sum(ratio > LOSS for *_, ratio in everything)
     cases = sum(geometric([ratio for ratio, *_ in of]) > LOSS for of in by.values())
-    said = (f"{lost} of {len(everything)} fits, and {cases} of {len(by)} cases on average over their seeds, are more than "
-            f"{LOSS} times the best control of the same rows.")
+    said = (f"The error is more than {LOSS} times that of the best baseline in {lost} of {len(everything)} fits, and on average "
+            f"over seeds in {cases} of {len(by)} cases. The largest ratios:")
     return f"{said}\n\n{table(head, rows)}" if everything else "(not measured)"
 
 
 def table_coverage(results):
+    """Coverage of 90 % and 95 % intervals, and how many of the fits have infinite ones."""
     rows = []
     for name, wanted in places():
-        for method, title in {AUTO: "default", **PROCESSES}.items():
+        cells = []
+        for method in [AUTO, *PROCESSES]:
             fits = [fit for fit in results.fits if fit.method == method and wanted(fit)]
-            cells = []
-            for level in (90, 95):
-                finite = [fit.cover[level] for fit in fits if fit.has_interval(level)]
-                cells += [percent(mean(finite)) if finite else "-", len(finite)]
-            infinite = sum(math.isinf(fit.width[90]) for fit in fits), sum(math.isinf(fit.width[95]) for fit in fits)
-            if cells[1]:
-                rows.append([name, title, *cells, f"{infinite[0]}, {infinite[1]}"])
-    return table(["problems", "model", "90 % covers", "fits", "95 % covers", "fits", "infinite"], rows)
+            finite = [[fit.cover[level] for fit in fits if fit.has_interval(level)] for level in (90, 95)]
+            cells.append(", ".join(percent(mean(covers)) if covers else "-" for covers in finite))
+        fits = [fit for fit in results.autos if wanted(fit)]
+        infinite = [sum(math.isinf(fit.width[level]) for fit in fits) for level in (90, 95)]
+        if fits:
+            rows.append([name, len(fits), *cells, ", ".join(map(str, infinite))])
+    return table(["coverage of 90 % and 95 % intervals, in %", "fits", "default", *PROCESSES.values(), "infinite"], rows)
 
 
 def table_reported(results):
@@ -214,8 +215,8 @@ def table_optimistic(results):
     fits = [fit for fit in results.autos if math.isfinite(fit.reported)]
     fits.sort(key=lambda fit: fit.reported / fit.true)
     rows = [[fit.named(), fit.seed, short(fit.reported), short(fit.true),
-             percent(fit.cover[90]) if fit.has_interval(90) else "infinite", fit.chosen] for fit in fits[:8]]
-    return table(["case", "seed", "reported", "true", "90 % covers", "the default took"], rows)
+             percent(fit.cover[90]) if fit.has_interval(90) else "infinite", fit.chosen] for fit in fits[:5]]
+    return table(["case", "seed", "reported", "true", "90 % covers", "chosen model"], rows)
 
 
 def table_problems(results):
@@ -235,7 +236,7 @@ def table_problems(results):
         counted = winner if winners.count(winner) == len(winners) else f"{winner} ({winners.count(winner)} of {len(winners)})"
         rows.append([f"{first.problem} ({first.inputs}, {first.rows})", len(fits), short(mean(fit.mse for fit in fits)),
                      *others, counted])
-    head = ["problem (inputs, rows)", "fits", "default", "Gaussian", "Matérn 5/2", "the default took"]
+    head = ["problem (inputs, rows)", "fits", "default", "Gaussian", "Matérn 5/2", "chosen model"]
     return table(head, rows)
 
 
@@ -268,7 +269,7 @@ TABLES = {
 
 
 def renew(page, results):
-    """The page with all its tables made anew."""
+    """The page with all tables regenerated."""
     def made(match):
         return f"<!-- table:{match[1]} -->\n\n{TABLES[match[1]](results)}\n\n<!-- end -->"
 
@@ -279,7 +280,7 @@ def renew(page, results):
 
 
 class Axis:
-    """Maps values to pixels, linear or by logarithms."""
+    """Maps values to pixels on a linear or logarithmic scale."""
 
     def __init__(self, low, high, start, end, log=False):
         self.low, self.high, self.start, self.end, self.log = low, high, start, end, log
@@ -290,7 +291,7 @@ class Axis:
         return self.start + share * (self.end - self.start)
 
     def ticks(self):
-        """Powers of ten, with halves and doubles where there are few."""
+        """Powers of ten, with halves and doubles if there are few."""
         powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
         step = max(1, len(powers) // 7)
         steps = [1, 2, 5] if len(powers) < 5 else [1]
@@ -425,7 +426,7 @@ def draw_coverage(results):
 
 
 def draw_reported(results):
-    """The error that a fit reports against the true one."""
+    """Reported error against true error."""
     drawing = Drawing(560, 440)
     left, right, top, bottom = 80, 540, 20, 385
     fits = [fit for fit in results.autos if math.isfinite(fit.reported) and fit.true > ROUNDING]
@@ -452,12 +453,12 @@ def main():
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     results = Results(folder)
     if not results.autos:
-        sys.exit(f"expected fits by {AUTO} in table.csv, functions.csv or odd.csv, found none; look into the folder given")
+        sys.exit(f"no fits of {AUTO} in table.csv, functions.csv or odd.csv; check the folder")
     IMAGES.mkdir(exist_ok=True)
     for name, draw in {"ratios": draw_ratios, "coverage": draw_coverage, "reported": draw_reported}.items():
         draw(results).write(IMAGES / f"default-{name}.svg")
     PAGE.write_text(renew(PAGE.read_text(), results))
-    print(f"{len(results.fits)} fits, {len(results.autos)} of them by default")
+    print(f"{len(results.fits)} fits, {len(results.autos)} of them of the default")
 
 
 if __name__ == "__main__":

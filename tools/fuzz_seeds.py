@@ -1,9 +1,9 @@
-"""Writes the seeds of crates/thinfit-fuzz/corpus that other programs can write: text, NPY, NPZ, MAT and Parquet by NumPy, SciPy and
+"""Writes seeds for crates/thinfit-fuzz/corpus with other programs: text, NPY, NPZ, MAT and Parquet by NumPy, SciPy and
 PyArrow, XLSX by hand, models and states by the program `thinfit`.
 
     python tools/fuzz_seeds.py target/release/thinfit
 
-Files that are already there are kept, so that a seed does not change with the version of what wrote it.
+Existing files are kept, so seeds do not change with the version of their writer.
 """
 
 import json

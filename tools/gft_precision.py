@@ -4,11 +4,11 @@
     python tools/gft_precision.py f3-10-sigmoid [--padded]
 
 The method with the paper's settings: 100 features, ReLU generator 512-512-512, LU of A^H A + 1e-7 I, Adam at 1e-4 on
-theta, then on z, keeping the best state on a tenth of the rows. All seeds are trained at once, as a batch. `--padded` counts
-the constant coordinate that carries the biases in the total variation, as the published numbers do and thinfit does not.
-One line per seed: problem, precision of GFT and of GFT-r, coordinates in the total variation, seed (with `--rows` after the
-number of the draw), test error of GFT, of GFT-r, and of GFT-r with b solved and f evaluated in single precision. Each
-precision draws its own random numbers.
+theta, then on z, keeping the best state on a tenth of the rows. All seeds are trained as one batch. `--padded` includes
+the constant coordinate of the biases in the total variation, as the published numbers do and thinfit does not. One line per
+seed: problem, precision of GFT and of GFT-r, coordinates in the total variation, seed (with `--rows`, after the number of the
+draw), test error of GFT, of GFT-r, and of GFT-r with b solved and f evaluated in single precision. Each precision draws its
+own random numbers.
 """
 
 import argparse

@@ -1,11 +1,10 @@
-"""References for sensitivity indices, restated in NumPy: Sobol' indices and Shapley effects by brute force.
+"""Reference values for Sobol indices and Shapley effects, by brute force in NumPy.
 
     python tools/indices_reference.py FOLDER [--samples 1000000]
 
-Writes tables to fit models to (`borehole.csv`, `piston.csv`, `linear.csv`, with rows for Shapley effects in `piston-rows.csv` and
-`linear-rows.csv`) and `references.json`. Every subset of inputs is worked out by redrawing its inputs given the others; nothing is shared
-with the Rust code. Inputs of `borehole` are independent and uniform; those of `piston` are uniform and depend on each other by a
-Gaussian copula; `linear` is a linear function of normal inputs, whose effects have a closed form.
+Writes training tables (`borehole.csv`, `piston.csv`, `linear.csv`, with rows for Shapley effects in `piston-rows.csv` and
+`linear-rows.csv`) and `references.json`. Every subset of inputs is evaluated by redrawing its inputs given the others, independently of
+the Rust code. Inputs of `borehole` are independent and uniform; those of `piston` are uniform with a Gaussian copula; `linear` is a linear function of normal inputs, whose effects have a closed form.
 """
 
 import argparse

@@ -2,7 +2,7 @@
 
     python tools/plain_precision.py [--seeds 2] [--steps 100000]
 
-The same points, start and steps in both: Adam at 1e-3 on the mean squared error, full batch, last iterate.
+Points, initial weights and steps are the same in both: Adam at 1e-3 on the mean squared error, full batch, last iterate.
 One line per fit: problem, activation, seed, precision, test error.
 """
 

@@ -4,7 +4,7 @@ and scikit-learn's kernel ridge regression with 500 centres. 100 neurons, 10 inp
     cargo build --release -p thinfit-export --example predict_speed
     python tools/predict_speed.py FOLDER
 
-Runs the example, which fits the network and writes its exports to FOLDER, then the rest. Needs an idle machine.
+First runs the example, which fits the network and writes its exports to FOLDER. Needs an idle machine.
 """
 
 import os

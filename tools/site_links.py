@@ -1,8 +1,8 @@
-"""Checks every link of the built site, after those that leave the book for the repository have been sent to its address.
+"""Rewrites the links of the built site into the repository, then checks all links.
 
-The pages of the book link to `../runs` and other folders beside `docs`, which a forge shows and a built site does not have.
-`python3 tools/site_links.py target/site` rewrites these and fails if any link leads nowhere. Addresses of other hosts are not
-visited; those in the repository are looked up in this checkout.
+The pages of the book link to `../runs` and other folders outside `docs`, which the built site does not have.
+`python3 tools/site_links.py target/site` points these links to the repository and fails if any link is broken. Links to the
+repository are checked against this checkout; other external links are not checked.
 """
 
 import re

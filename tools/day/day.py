@@ -3,8 +3,8 @@
     python tools/day/day.py borehole scikit_learn    # prints one line of JSON
     python tools/day/day.py page RECORD.jsonl        # prints tables
 
-All of them fit the same rows, those that thinfit planned, so that only the plan's own line tells the plans apart. Indices, minima and next
-points are asked for in the same ranges. A library that proposes rows for a minimum also searches it in three rounds of eight rows.
+All libraries fit the same rows, planned by thinfit; the plans are compared separately. Indices, minima and next points refer to the
+same ranges. Libraries that propose rows for a minimum also search for it in three rounds of eight rows.
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""Three functions that engineers publish surrogates of, and one with three equal minima."""
+"""Three engineering functions from the literature on surrogates, and one with three equal minima."""
 
 from dataclasses import dataclass
 from typing import Callable

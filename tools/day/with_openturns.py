@@ -1,4 +1,4 @@
-"""The day with OpenTURNS."""
+"""The six tasks with OpenTURNS."""
 
 import numpy as np
 import openturns as ot

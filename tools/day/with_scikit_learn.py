@@ -1,4 +1,4 @@
-"""The day with scikit-learn and SciPy: a Gaussian process as its careful user sets it up."""
+"""The six tasks with scikit-learn and SciPy: a Gaussian process set up by a careful user."""
 
 import numpy as np
 from scipy.optimize import minimize

@@ -1,4 +1,4 @@
-"""The day with SMT (and SALib for the indices, which SMT's own documentation uses)."""
+"""The six tasks with SMT (and SALib for the indices, which SMT's own documentation uses)."""
 
 import numpy as np
 from SALib.analyze import sobol as analysis

@@ -1,4 +1,4 @@
-"""The day with thinfit."""
+"""The six tasks with thinfit."""
 
 import numpy as np
 import thinfit

@@ -9,7 +9,7 @@ use crate::{KernelRidge, Method};
 
 /// Copies of the table: as given, scaled, divided into parts.
 const TABLES: u64 = 4;
-/// Points at which networks are taught and compared, with their copies.
+/// Points at which networks are distilled and compared, with their copies.
 const LESSONS: u64 = 8000;
 /// Matrices of the polish, m × free weights.
 const JACOBIANS: u64 = 13;
@@ -35,7 +35,7 @@ impl Method {
             Method::GaussianProcess(_) | Method::Salsa(_) => square(9, m),
             Method::Auto(auto) => {
                 let rows = model_rows(m as usize, d as usize, auto.budget) as u64;
-                // Networks are taught at thousands of points, however few rows there are.
+                // Networks are distilled at thousands of points, however few rows there are.
                 square(11, rows).saturating_add(LESSONS.saturating_mul(d + c))
             }
             Method::Harfe(method) => square(3 * method.features_per_sample as u64, m),

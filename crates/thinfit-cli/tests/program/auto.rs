@@ -24,7 +24,7 @@ fn a_fit_without_settings_says_what_it_chose_and_how_good_it_is() {
         "this model",
         "rmse ±",
         "linear fit",
-        "noise of y: standard deviation 0.0",
+        "noise: standard deviation 0.0",
         "tried; the first was chosen",
         "wrote model.json",
     ] {
@@ -33,7 +33,7 @@ fn a_fit_without_settings_says_what_it_chose_and_how_good_it_is() {
     let inspected = succeed(&folder, &["inspect", "model.json"]);
     for words in [
         "auto",
-        "noise of y: standard deviation 0.0",
+        "noise: standard deviation 0.0",
         "tried; the first was chosen",
     ] {
         assert!(
