@@ -14,6 +14,8 @@ fn every_language_gives_a_file() {
     ] {
         let printed = succeed(&folder, &["export", "model.json", "--to", language]);
         assert!(printed.contains(file), "{printed}");
+        let measured = printed.contains("largest difference from predict");
+        assert_eq!(measured, language != "latex", "{printed}");
         let content = text(&std::fs::read(folder.join(file)).unwrap());
         assert!(content.contains(words), "`{words}` is missing in {file}");
     }
@@ -50,6 +52,40 @@ fn every_language_gives_a_file() {
         &folder,
         &["export", "model.json", "--to", "c", "-o", "no/such/m.c"],
         &["no/such/m.c"],
+    );
+}
+
+#[test]
+fn single_precision_that_is_off_by_deviations_is_refused() {
+    let folder = folder("export-single");
+    // Single precision has one value for all rows.
+    let rows = (0..30).map(|i| {
+        format!(
+            "{},{}\n",
+            1e9 + f64::from(i) / 7.0,
+            (f64::from(i) / 9.0).sin()
+        )
+    });
+    write(
+        &folder,
+        "train.csv",
+        format!("x,y\n{}", rows.collect::<String>()),
+    );
+    let fit = [
+        "fit",
+        "train.csv",
+        "--target=y",
+        "--method=gaussian-process",
+        "--quiet",
+    ];
+    succeed(&folder, &fit);
+    succeed(&folder, &["export", "model.json", "--to=onnx"]);
+    std::fs::remove_file(folder.join("model.onnx")).unwrap();
+    let single = ["export", "model.json", "--to=onnx", "--f32"];
+    fail(
+        &folder,
+        &single,
+        &["at most 0.001 standard deviations", "leave out --f32"],
     );
 }
 
