@@ -3,7 +3,7 @@
 //! Cells are kept one by one, not as a rectangle: a single cell in the last corner of a sheet would make that one of 17 billion
 //! cells. What the archive unpacks to is measured before anything is read.
 
-use crate::error::{Amount, malformed, show};
+use crate::error::{Amount, amount, malformed, show};
 use crate::reader::Seekable;
 use crate::{Error, Problem, Remedy, Result};
 use quick_xml::Reader;
@@ -18,6 +18,10 @@ use zip::ZipArchive;
 const LONGEST: usize = 200;
 /// About the bytes that a cell takes in memory, without its text.
 const CELL: u64 = 48;
+/// A part may unpack to so many times its size, or to [`UNSUSPICIOUS`] bytes; sheets as they are saved stay far below.
+const MOST_UNPACKED: u64 = 100;
+/// Bytes that any part may unpack to.
+const UNSUSPICIOUS: u64 = 10_000_000;
 /// The most rows and columns of a sheet.
 const LARGEST: (u64, u32) = (1 << 20, 1 << 14);
 /// Days from 1899-12-30, the day 0 of most workbooks, to 1904-01-01, that of the others.
@@ -316,7 +320,8 @@ enum Stop {
     Memory(u64),
 }
 
-/// Refuses an archive whose parts lie on each other, or unpack to more than there may be in memory.
+/// Refuses an archive whose parts lie on each other, or unpack to more than there may be in memory or far more than parts of
+/// workbooks do.
 fn check_size(
     path: &Path,
     archive: &mut ZipArchive<Box<dyn Seekable>>,
@@ -333,11 +338,23 @@ fn check_size(
     for place in 0..archive.len() {
         let entry = archive.by_index(place);
         let entry = entry.map_err(|error| damaged(error.to_string()))?;
+        let (name, packed) = (entry.name().to_owned(), entry.compressed_size());
+        let most = UNSUSPICIOUS.max(packed.saturating_mul(MOST_UNPACKED));
         // What it says of its size may be wrong.
-        let unpacked = std::io::copy(&mut entry.take(left), &mut std::io::sink());
-        left -= unpacked.map_err(|error| damaged(error.to_string()))?;
+        let unpacked = std::io::copy(&mut entry.take(left.min(most)), &mut std::io::sink());
+        let unpacked = unpacked.map_err(|error| damaged(error.to_string()))?;
+        left -= unpacked;
         if left == 0 {
             return Err(too_large(path, "what it unpacks to takes", limit, memory));
+        }
+        if unpacked == most {
+            let found = format!(
+                "`{}`, {} that unpack to {MOST_UNPACKED} times as much or more",
+                show(name.as_bytes()),
+                amount(packed)
+            );
+            let advice = "save the sheet as CSV";
+            return Err(malformed(path, "an Excel file (XLSX)", found, advice));
         }
     }
     Ok(())
@@ -363,14 +380,17 @@ fn flawed(path: &Path, why: String) -> Error {
     malformed(path, "an Excel file (XLSX)", why, advice)
 }
 
-/// Calls `visit` for every piece of an XML text, with the names of the elements around it. An element without content
-/// starts and ends, too.
+/// The elements that matter to what is in them.
+const AROUND: [&str; 4] = ["v", "t", "rPh", "cellXfs"];
+
+/// Calls `visit` for every piece of an XML text, with the names of the elements around it, empty where they are none of
+/// [`AROUND`]. An element without content starts and ends, too.
 fn walk(text: &str, mut visit: impl FnMut(&Event<'_>, &[&str]) -> Flawed<()>) -> Flawed<()> {
     let mut reader = Reader::from_str(text);
     reader.config_mut().expand_empty_elements = true;
     // Of the elements that matter, none is deeper.
     const DEEPEST: usize = 64;
-    let mut around: Vec<String> = Vec::new();
+    let mut around: Vec<&'static str> = Vec::new();
     loop {
         let event = reader.read_event().map_err(|error| error.to_string())?;
         if let Event::Eof = event {
@@ -382,13 +402,14 @@ fn walk(text: &str, mut visit: impl FnMut(&Event<'_>, &[&str]) -> Flawed<()>) ->
         if let Event::End(_) = event {
             around.pop();
         }
-        let names: Vec<&str> = around.iter().map(String::as_str).collect();
-        visit(&event, &names)?;
+        visit(&event, &around)?;
         if let Event::Start(element) = &event {
             if around.len() >= DEEPEST {
                 return Err("XML that is too deep".into());
             }
-            around.push(element.local_name().as_ref().to_owned());
+            let name = element.local_name();
+            let known = AROUND.iter().find(|known| **known == name.as_ref());
+            around.push(known.copied().unwrap_or(""));
         }
     }
 }

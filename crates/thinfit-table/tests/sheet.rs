@@ -213,6 +213,24 @@ fn titles_and_units_of_a_sheet_are_used_and_reported() {
 }
 
 #[test]
+fn a_small_workbook_that_unpacks_to_hundreds_of_megabytes_is_refused_in_a_moment() {
+    let row = row(&["1"; 40]);
+    let bytes = workbook(&row.repeat(250_000), "");
+    assert!(bytes.len() < 1_000_000, "{}", bytes.len());
+    let start = std::time::Instant::now();
+    let message = read(bytes, 0).err().unwrap().to_string();
+    let expected = "that unpack to 100 times as much or more; save the sheet as CSV";
+    assert!(message.contains(expected), "{message}");
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+    // A cell in the far corner is no rectangle.
+    let corner =
+        "<row><c><v>1</v></c></row><row r=\"1048576\"><c r=\"XFD1048576\"><v>2</v></c></row>";
+    let start = std::time::Instant::now();
+    drop(read(workbook(corner, ""), 0));
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+}
+
+#[test]
 fn a_text_that_many_cells_share_counts_for_each() {
     let rows = "<row><c t=\"s\"><v>0</v></c></row>".repeat(3000);
     let options = Options {
