@@ -9,6 +9,8 @@ use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
+use serde::de::DeserializeOwned;
+use thinfit::file::fnv1a;
 use thinfit::{Block, Condensing, Draft, Error, Finding, Mat, MatRef, Survey};
 use thinfit_methods::{Auto, Learned, Method, Request};
 
@@ -63,7 +65,8 @@ pub fn merge_surveys(
 }
 
 /// What the survey of all rows tells, and the network whose output weights all rows are to give; none where a part is enough.
-/// Both are JSON.
+/// Both are JSON
+/// with a checksum.
 #[pyfunction]
 pub fn learn(
     py: Python<'_>,
@@ -81,10 +84,9 @@ pub fn learn(
     })?;
     let json = |error: serde_json::Error| bug(&error.to_string());
     let draft = learned.draft().map(serde_json::to_string);
-    Ok((
-        serde_json::to_string(&learned).map_err(json)?,
-        draft.transpose().map_err(json)?,
-    ))
+    let draft = draft.transpose().map_err(json)?;
+    let learned = serde_json::to_string(&learned).map_err(json)?;
+    Ok((sealed(&learned), draft.as_deref().map(sealed)))
 }
 
 /// What the draft of a network needs of some rows, of which the first has this number.
@@ -97,7 +99,7 @@ pub fn condense<'py>(
     first: u64,
     threads: usize,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let draft: Draft = serde_json::from_str(draft).map_err(invalid)?;
+    let draft: Draft = opened(draft)?;
     let (x, y) = (view(&x)?, view(&y)?);
     let words = compute(py, threads, || {
         let expected = (
@@ -124,7 +126,7 @@ pub fn merge_condensed<'py>(
     one: PyBackedBytes,
     next: PyBackedBytes,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let draft: Draft = serde_json::from_str(draft).map_err(invalid)?;
+    let draft: Draft = opened(draft)?;
     let words = compute(py, 1, || {
         let mut rows = Condensing::new(&draft);
         rows.merge(&words(&one))?;
@@ -146,7 +148,7 @@ pub fn conclude(
     threads: usize,
 ) -> PyResult<Model> {
     let (auto, seed) = auto(settings)?;
-    let learned: Learned = serde_json::from_str(learned).map_err(invalid)?;
+    let learned: Learned = opened(learned)?;
     let model = compute(py, threads, || {
         let survey = Survey::unpack(&words(&survey))?;
         let condensed = match (condensed, learned.draft()) {
@@ -161,6 +163,23 @@ pub fn conclude(
         auto.conclude_long(&survey, names, learned, condensed, seed)
     })?;
     Ok(Model(model))
+}
+
+/// A text with its checksum before it.
+fn sealed(text: &str) -> String {
+    format!("{:016x} {text}", fnv1a(text.bytes()))
+}
+
+/// What such a text says.
+fn opened<T: DeserializeOwned>(message: &str) -> PyResult<T> {
+    match message.split_once(' ') {
+        Some((_, text)) if sealed(text) == message => serde_json::from_str(text).map_err(invalid),
+        _ => Err(refuse(Error::Shape {
+            what: "what another process found",
+            expected: "a text with its checksum".into(),
+            found: "one that was damaged on its way".into(),
+        })),
+    }
 }
 
 /// The settings of the default fit, and its seed.

@@ -186,7 +186,9 @@ impl Auto {
         };
         let condensed = learned.draft().map(|draft| {
             let mut before = Condensing::new(draft);
-            before.merge(&state.rows)?;
+            if !state.rows.is_empty() {
+                before.merge(&state.rows)?;
+            }
             let before = (before, state.head.seen);
             let rows = shared_pass(table, ranks, before, &mut |rows, seen| {
                 // The rows of a network that will be learned again are of no use.

@@ -11,7 +11,7 @@ use thinfit::pieces::{Ranks, texts};
 use thinfit::{Error, Finding, LEAF, Survey};
 
 /// Name and version of the format.
-const FORMAT: &str = "thinfit-long/1";
+const FORMAT: &str = "thinfit-long/2";
 
 /// How far a fit to a long table has come.
 #[derive(Clone, Debug)]

@@ -8,6 +8,7 @@ use super::Dataset;
 use super::dataset::LARGEST;
 use super::long::Block;
 use super::pass::Finding;
+use super::row_ranges::RowRanges;
 use crate::math::parcel::{Opened, Parcel, foreign};
 use crate::math::random::mixed;
 use crate::model::training_rows::{MARKS, mark};
@@ -33,6 +34,8 @@ pub struct Survey {
     capacity: usize,
     /// Inputs and outputs.
     shape: (usize, usize),
+    /// The rows that were seen.
+    seen: RowRanges,
     /// Rows without gaps.
     rows: u64,
     /// Rows with gaps.
@@ -57,6 +60,7 @@ impl Survey {
             seed,
             capacity,
             shape,
+            seen: RowRanges::default(),
             rows: 0,
             dropped: 0,
             domain: vec![[f64::INFINITY, f64::NEG_INFINITY]; shape.0],
@@ -71,12 +75,14 @@ impl Survey {
     /// Takes what another pass found in other rows of the table.
     ///
     /// # Errors
-    /// A survey of another table.
+    /// A survey of another table, or rows that are in both.
     pub fn take(&mut self, other: &Survey) -> Result<()> {
         let kind = |survey: &Survey| (survey.shape, survey.capacity, survey.seed);
         if kind(self) != kind(other) {
             return Err(foreign("a survey of the same table", &other.pack()));
         }
+        self.seen.refuse_repeated(&other.seen)?;
+        self.seen.join(&other.seen);
         self.rows = self.rows.saturating_add(other.rows);
         self.dropped = self.dropped.saturating_add(other.dropped);
         for (range, [low, high]) in self.domain.iter_mut().zip(&other.domain) {
@@ -106,6 +112,7 @@ impl Finding for Survey {
     }
 
     fn add(&mut self, block: Block<'_>) {
+        self.seen.join(&RowRanges::of(block.first, block.x.nrows()));
         for i in 0..block.x.nrows() {
             if !block.is_complete(i) {
                 self.dropped += 1;
@@ -137,13 +144,14 @@ impl Finding for Survey {
         parcel.words(&[self.seed, self.rows, self.dropped, self.marks]);
         parcel.words(&[u64::from(self.large.is_some())]);
         parcel.words(&self.large.unwrap_or_default());
+        self.seen.pack_into(&mut parcel);
         parcel.numbers(self.domain.as_flattened());
         let width = self.width();
         for entry in &self.sample {
             parcel.words(&[entry.number]);
             parcel.numbers(&self.values[entry.slot * width..][..width]);
         }
-        parcel.into_words()
+        parcel.sealed()
     }
 
     fn merge(&mut self, words: &[u64]) -> Result<()> {
@@ -232,13 +240,14 @@ impl Survey {
     /// # Errors
     /// Other words.
     pub fn unpack(words: &[u64]) -> Result<Self> {
-        let read = || -> Option<Survey> {
-            let mut parcel = Opened::new(words);
+        let mut parcel = Opened::sealed(words)?;
+        let mut read = || -> Option<Survey> {
             let [d, c, capacity, count] = parcel.words()?;
             let [seed, rows, dropped, marks] = parcel.words()?;
             let ([is_large], large) = (parcel.words()?, parcel.words()?);
             let shape = (usize::try_from(d).ok()?, usize::try_from(c).ok()?);
             shape.0.checked_add(shape.1)?;
+            let seen = RowRanges::unpack_from(&mut parcel)?;
             let domain = parcel.numbers(shape.0.checked_mul(2)?)?;
             let mut survey = Survey::new(shape, capacity as usize, seed);
             for _ in 0..count {
@@ -247,6 +256,7 @@ impl Survey {
                 survey.offer(number, values.iter());
             }
             (survey.rows, survey.dropped, survey.marks) = (rows, dropped, marks % MARKS);
+            survey.seen = seen;
             survey.large = (is_large == 1).then_some(large);
             survey.domain = domain.as_chunks().0.to_vec();
             parcel.is_empty().then_some(survey)
@@ -302,7 +312,30 @@ mod tests {
             let error = 5000.0 / (12.0 * count as f64).sqrt();
             assert!((mean - 2500.0).abs() < 4.0 * error, "{mean}");
         }
-        assert!(Survey::unpack(&parts[0].pack()[1..]).is_err());
+    }
+
+    #[test]
+    fn damaged_surveys_and_rows_that_are_merged_twice_are_refused() {
+        let (x, y) = (Mat::from_fn(40, 2, |i, _| i as f64), Mat::zeros(40, 1));
+        let mut survey = Survey::new((2, 1), 30, 1);
+        block(&x, &y, 0, 40, &mut survey);
+        let words = survey.pack();
+        assert_eq!(Survey::unpack(&words).unwrap().pack().len(), words.len());
+        for place in 0..words.len() {
+            for flip in [1, 1 << 63, 0xff << 24, u64::MAX] {
+                let mut damaged = words.clone();
+                damaged[place] ^= flip;
+                let error = Survey::unpack(&damaged).unwrap_err().to_string();
+                assert!(error.contains("damaged on their way"), "{place}: {error}");
+            }
+            assert!(Survey::unpack(&words[..place]).is_err(), "{place}");
+            assert!(Survey::unpack(&words[words.len() - place..]).is_err());
+        }
+        let mut merged = Survey::new((2, 1), 30, 1);
+        merged.merge(&words).unwrap();
+        let error = merged.merge(&words).unwrap_err().to_string();
+        assert!(error.contains("rows 0 to 39 are counted twice"), "{error}");
+        assert_eq!(merged.rows(), 40);
     }
 
     #[test]

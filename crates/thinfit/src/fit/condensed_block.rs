@@ -6,6 +6,7 @@
 use super::long::{Draft, Leaf, no_rows};
 use crate::data::long::{Block, LEAF};
 use crate::data::pass::Finding;
+use crate::data::row_ranges::RowRanges;
 use crate::data::survey::Survey;
 use crate::math::parcel::{Opened, Parcel, foreign};
 use crate::model::training_rows::{MARKS, mark};
@@ -17,6 +18,8 @@ use std::collections::BTreeMap;
 /// What is left of rows that follow each other: leaves, condensed, and the rows of incomplete ones at both ends.
 #[derive(Default)]
 pub struct CondensedBlock {
+    /// All rows, also those held out.
+    seen: RowRanges,
     /// Sum of the marks of all rows, also of those held out.
     marks: u64,
     /// By their number.
@@ -50,6 +53,7 @@ impl Draft {
             false => 0,
         });
         CondensedBlock {
+            seen: RowRanges::of(first, block.x.nrows()),
             marks: marks.reduce(|| 0, |sum, mark| (sum + mark) % MARKS),
             ends: ends
                 .map(|(from, to)| (from / LEAF, self.gathered(rows(from, to))))
@@ -65,6 +69,7 @@ impl CondensedBlock {
     /// # Panics
     /// If another one has.
     pub fn followed_by(mut self, next: CondensedBlock, draft: &Draft) -> Self {
+        self.seen.join(&next.seen);
         self.marks = (self.marks + next.marks) % MARKS;
         self.tree.take(next.tree);
         for (number, leaf) in next.ends {
@@ -107,6 +112,7 @@ impl CondensedBlock {
     /// The rows as words, for another process.
     pub fn pack(&self) -> Vec<u64> {
         let mut parcel = Parcel::default();
+        self.seen.pack_into(&mut parcel);
         parcel.words(&[self.marks, self.ends.len() as u64]);
         for leaf in self.ends.values() {
             let lengths = [leaf.x.len(), leaf.y.len()].map(|n| n as u64);
@@ -116,7 +122,7 @@ impl CondensedBlock {
             parcel.numbers(&leaf.y);
         }
         parcel.words(&self.tree.pack());
-        parcel.into_words()
+        parcel.sealed()
     }
 
     /// The rows that another process has packed.
@@ -124,8 +130,9 @@ impl CondensedBlock {
     /// # Errors
     /// Other words.
     pub fn unpack(words: &[u64]) -> Result<Self> {
-        let mut parcel = Opened::new(words);
-        let mut ends = || -> Option<(u64, BTreeMap<u64, Leaf>)> {
+        let mut parcel = Opened::sealed(words)?;
+        let mut ends = || -> Option<(RowRanges, u64, BTreeMap<u64, Leaf>)> {
+            let seen = RowRanges::unpack_from(&mut parcel)?;
             let [marks, count] = parcel.words()?;
             let leaf = |_| {
                 let [number, rows, of_x, of_y] = parcel.words()?;
@@ -135,12 +142,17 @@ impl CondensedBlock {
                 Some((number, Leaf { number, rows, x, y }))
             };
             let ends = (0..count).map(leaf).collect::<Option<_>>()?;
-            Some((marks % MARKS, ends))
+            Some((seen, marks % MARKS, ends))
         };
-        let (marks, ends) = ends().ok_or_else(|| foreign("a condensed block", words))?;
+        let (seen, marks, ends) = ends().ok_or_else(|| foreign("a condensed block", words))?;
         let mut tree = Tree::default();
         tree.unpack(parcel.rest())?;
-        Ok(CondensedBlock { marks, ends, tree })
+        Ok(CondensedBlock {
+            seen,
+            marks,
+            ends,
+            tree,
+        })
     }
 }
 
@@ -190,13 +202,11 @@ impl Finding for Condensing<'_> {
     }
 
     fn merge(&mut self, words: &[u64]) -> Result<()> {
-        if words.is_empty() {
-            return Ok(());
-        }
         let others = CondensedBlock::unpack(words)?;
         if !others.fits(self.draft) {
             return Err(foreign("rows that were condensed for this network", words));
         }
+        self.rows.seen.refuse_repeated(&others.seen)?;
         let rows = std::mem::take(&mut self.rows);
         self.rows = rows.followed_by(others, self.draft);
         Ok(())
@@ -252,10 +262,26 @@ mod tests {
     }
 
     #[test]
-    fn other_words_are_refused() {
-        let words = part(&data(9000), 100, 9000).pack();
+    fn damaged_words_and_rows_that_are_merged_twice_are_refused() {
+        let (all, draft) = (data(9000), draft());
+        let words = part(&all, 100, 9000).pack();
         for some in [&[][..], &[7], &words[..words.len() - 1], &words[1..]] {
             assert!(CondensedBlock::unpack(some).is_err());
+        }
+        let few = part(&all, 0, 50).pack();
+        for place in 0..few.len() {
+            for flip in [1, 1 << 63, 0xff << 24, u64::MAX] {
+                let mut damaged = few.clone();
+                damaged[place] ^= flip;
+                assert!(CondensedBlock::unpack(&damaged).is_err(), "{place}");
+            }
+        }
+        let mut rows = Condensing::new(&draft);
+        rows.merge(&words).unwrap();
+        rows.merge(&few).unwrap();
+        for again in [&words, &few] {
+            let error = rows.merge(again).unwrap_err().to_string();
+            assert!(error.contains("counted twice"), "{error}");
         }
         assert!(CondensedBlock::default().finish(&draft()).is_err());
     }

@@ -1,6 +1,7 @@
-//! Numbers packed for another process, as words of 64 bits, which any means of transport carries without a change.
+//! Numbers packed for another process, as words of 64 bits, with a checksum.
 
-use crate::Error;
+use crate::math::random::mixed;
+use crate::{Error, Result};
 
 /// Words on their way.
 #[derive(Default)]
@@ -18,12 +19,34 @@ impl Parcel {
     pub fn into_words(self) -> Vec<u64> {
         self.0
     }
+
+    /// The words as a message, with their checksum behind them.
+    pub fn sealed(mut self) -> Vec<u64> {
+        self.0.push(checksum(&self.0));
+        self.0
+    }
 }
 
 /// Words that arrived; what is asked for beyond their end is none.
 pub(crate) struct Opened<'a>(&'a [u64]);
 
 impl<'a> Opened<'a> {
+    /// The words of a message.
+    ///
+    /// # Errors
+    /// A checksum that is not theirs.
+    pub fn sealed(message: &'a [u64]) -> Result<Self> {
+        match message.split_last() {
+            Some((sum, words)) if *sum == checksum(words) => Ok(Opened(words)),
+            _ => Err(Error::Shape {
+                what: "what another process found",
+                expected: "words with their checksum".into(),
+                found: format!("{} words that were damaged on their way", message.len()),
+            }),
+        }
+    }
+
+    /// Words that lie in a message.
     pub fn new(words: &'a [u64]) -> Self {
         Opened(words)
     }
@@ -48,6 +71,12 @@ impl<'a> Opened<'a> {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+}
+
+/// A hash of words and their number; a change of one word always changes it.
+pub(crate) fn checksum(words: &[u64]) -> u64 {
+    let sum = |sum: u64, word: &u64| mixed(sum ^ word);
+    words.iter().fold(mixed(words.len() as u64), sum)
 }
 
 /// Words that are not what was expected.

@@ -8,6 +8,7 @@
 //! Work that is independent, such as the runs of several λ, is spread over the ranks in whole pieces ([`shared`]).
 
 use crate::math::columns::{column, column_mut};
+use crate::math::parcel::{Opened, Parcel};
 use crate::{Error, Result};
 use faer::reborrow::ReborrowMut;
 use faer::{MatMut, MatRef};
@@ -94,14 +95,17 @@ pub fn texts(ranks: &dyn Ranks, mine: &str) -> Result<Vec<String>> {
         word[..bytes.len()].copy_from_slice(bytes);
         u64::from_le_bytes(word)
     });
-    let words = [mine.len() as u64].into_iter().chain(packed);
+    let mut parcel = Parcel::default();
+    parcel.words(&[mine.len() as u64]);
+    packed.for_each(|word| parcel.words(&[word]));
     let unpacked = |words: Vec<u64>| {
+        let words = Opened::sealed(&words)?.rest();
         let (length, words) = words.split_first().unwrap_or((&0, &[]));
         let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         bytes.truncate(usize::try_from(*length).unwrap_or(usize::MAX));
         String::from_utf8(bytes).map_err(|_| foreign(format!("{} other words", words.len())))
     };
-    let all = ranks.gather(words.collect())?;
+    let all = ranks.gather(parcel.sealed())?;
     all.into_iter().map(unpacked).collect()
 }
 
