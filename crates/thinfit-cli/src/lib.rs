@@ -55,7 +55,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
         }
     };
     let mut out = BufWriter::new(terminal::stdout());
-    let outcome = threads::check().and_then(|()| dispatch(cli, &words, &mut out));
+    let outcome = threads::start().and_then(|()| dispatch(cli, &words, &mut out));
     match outcome.and_then(|interrupted| Ok(out.flush().map(|()| interrupted)?)) {
         Ok(true) => interrupt::CODE,
         Ok(false) | Err(Failure::ReaderGone) => 0,

@@ -171,7 +171,9 @@ impl<'a> Files<'a> {
         let (sender, pieces) = sync_channel(AHEAD);
         let seen = visitor.seen();
         std::thread::scope(|scope| {
-            let reading = scope.spawn(|| self.read_ahead(seen, &turns, sender));
+            let reading = std::thread::Builder::new()
+                .spawn_scoped(scope, || self.read_ahead(seen, &turns, sender))
+                .map_err(|error| Failure::new(format!("cannot start a thread: {error}")))?;
             for piece in pieces {
                 let rows = match piece {
                     Piece::Rows(first, block) => {

@@ -16,6 +16,8 @@ const SHARE: f64 = 0.8;
 const PLAIN: u64 = 4_000_000_000;
 /// A table is in memory so many times at most: as it is in the file, without gaps, and as inputs.
 pub const COPIES: u64 = 3;
+/// Bytes of a page, where they are counted.
+const PAGE: u64 = 4096;
 /// A model takes so many times the size of its file at most.
 const PARSED: u64 = 4;
 
@@ -125,8 +127,8 @@ pub fn rounded(bytes: u64) -> String {
     }
 }
 
-/// Bytes of memory that are free, where the system says so: those of the machine, or fewer where a group of processes is
-/// limited.
+/// Bytes of memory that are free, where the system says so: those of the machine, or fewer where a group of processes or this one
+/// is limited.
 fn free() -> Option<u64> {
     let read = |path: &str| std::fs::read_to_string(path).ok();
     let number = |path: &str| read(path)?.trim().parse::<u64>().ok();
@@ -154,7 +156,19 @@ fn free() -> Option<u64> {
         let cached = cached.and_then(|text| inactive(&text)).unwrap_or(0);
         Some(number(&limit)?.saturating_sub(used.saturating_sub(cached)))
     });
-    left.chain(machine).min()
+    let own = read("/proc/self/limits").and_then(|text| address_space(&text));
+    let own = own.zip(read("/proc/self/statm")).map(|(limit, text)| {
+        let pages = text.split(' ').next().and_then(|n| n.parse::<u64>().ok());
+        limit.saturating_sub(pages.unwrap_or(0).saturating_mul(PAGE))
+    });
+    left.chain(machine).chain(own).min()
+}
+
+/// The limit on the addresses of this process (`ulimit -v`) in `/proc/self/limits`, in bytes.
+fn address_space(text: &str) -> Option<u64> {
+    let mut lines = text.lines();
+    let line = lines.find_map(|line| line.strip_prefix("Max address space"))?;
+    line.split_whitespace().next()?.parse().ok()
 }
 
 /// `MemAvailable` of `/proc/meminfo`, in bytes.
@@ -208,6 +222,9 @@ mod tests {
         let text = "MemTotal:  100 kB\nMemAvailable:     64 kB\nBuffers: 1 kB\n";
         assert_eq!(available(text), Some(65536));
         assert_eq!(available("MemTotal: 1 kB"), None);
+        let text = "Max cpu time  unlimited\nMax address space   204800   unlimited  bytes\n";
+        assert_eq!(address_space(text), Some(204_800));
+        assert_eq!(address_space("Max address space unlimited"), None);
         assert_eq!(inactive("anon 5\ninactive_file 7\n"), Some(7));
         assert!(Memory::of_machine().0 > 0);
     }

@@ -1,5 +1,7 @@
 //! The threads of the program where no option says how many.
 
+use std::error::Error;
+
 use crate::failure::Failure;
 
 /// The most threads, as for `--threads`.
@@ -7,15 +9,24 @@ const MOST: usize = 4096;
 /// The variable that rayon reads.
 const VARIABLE: &str = "RAYON_NUM_THREADS";
 
-/// Refuses a number of threads in the environment that no machine has, before one is started.
-pub fn check() -> Result<(), Failure> {
-    let Ok(given) = std::env::var(VARIABLE) else {
-        return Ok(());
-    };
+/// Starts the threads. Refuses a number in the environment that no machine has, before one is started.
+pub fn start() -> Result<(), Failure> {
     // Rayon takes what is not a number for none.
-    match given.parse::<usize>() {
-        Ok(threads) if threads > MOST => Err(Failure::new(format!(
-            "{VARIABLE}: expected at most {MOST} threads, found {threads}; lower or unset it"
+    let given = std::env::var(VARIABLE).ok();
+    match given.and_then(|given| given.parse::<usize>().ok()) {
+        Some(threads) if threads > MOST => {
+            return Err(Failure::new(format!(
+                "{VARIABLE}: expected at most {MOST} threads, found {threads}; lower or unset it"
+            )));
+        }
+        _ => {}
+    }
+    // Started at the first use, they would be missing with a panic.
+    match rayon::ThreadPoolBuilder::new().build_global() {
+        // Without a cause, they are there already.
+        Err(error) if error.source().is_some() => Err(Failure::new(format!(
+            "cannot start a thread for each core: {error}; set {VARIABLE}=1, or raise the limits on memory and processes (ulimit -v, \
+             ulimit -u)"
         ))),
         _ => Ok(()),
     }

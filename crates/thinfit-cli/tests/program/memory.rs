@@ -148,3 +148,63 @@ fn a_hundred_thousand_columns_are_named_in_a_moment() {
     );
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
 }
+
+/// The program under a limit of the shell, such as `-v 400000`.
+#[cfg(target_os = "linux")]
+fn limited(folder: &std::path::Path, limit: &str, words: &str) -> std::process::Output {
+    let program = env!("CARGO_BIN_EXE_thinfit");
+    let script = format!("ulimit {limit} && exec '{program}' {words}");
+    let mut shell = std::process::Command::new("sh");
+    shell
+        .args(["-c", &script])
+        .current_dir(folder)
+        .output()
+        .unwrap()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn memory_that_runs_out_is_an_error_with_advice_and_not_an_abort() {
+    let folder = folder("ulimit");
+    succeed(
+        &folder,
+        &["data", "f3", "--rows=2500", "--noise=0.1", "-o", "a.csv"],
+    );
+    let (mut done, mut refused) = (0, 0);
+    for megabytes in [30, 60, 90, 120, 200, 300, 400, 600, 800, 1000, 8000] {
+        for words in [
+            "fit a.csv -t y --budget 1",
+            "fit a.csv -t y --method gaussian-process --set starts=1 --set iterations=2",
+        ] {
+            let words = format!("{words} --threads 2 --quiet -o {megabytes}.json");
+            let output = limited(&folder, &format!("-v {}", 1000 * megabytes), &words);
+            let said = text(&output.stderr);
+            match output.status.code() {
+                Some(0) => done += 1,
+                Some(2) => {
+                    refused += 1;
+                    let advised = ["raise the limit", "pass --memory"];
+                    assert!(advised.iter().any(|words| said.contains(words)), "{said}");
+                    assert!(!folder.join(format!("{megabytes}.json")).exists());
+                }
+                // The shell cannot even load it.
+                Some(127) if megabytes < 100 => refused += 1,
+                code => panic!("{megabytes} MB: {code:?} {:?}: {said}", output.status),
+            }
+        }
+    }
+    assert!(done > 2 && refused > 2, "{done} {refused}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_small_stack_is_enough() {
+    let folder = folder("stack");
+    succeed(&folder, &["data", "f3", "--rows=60", "-o", "a.csv"]);
+    for kilobytes in [64, 100, 256, 1024] {
+        let words = "fit a.csv -t y --budget 0.5 --quiet -o a.json";
+        let output = limited(&folder, &format!("-s {kilobytes}"), words);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{kilobytes} kB: {said}");
+    }
+}
