@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use thinfit::{Config, Control, Dataset, MatRef, Progress};
+use thinfit::{Config, Control, Dataset, MatRef, Progress, TwoValues};
 use thinfit_cuda::Cuda;
 use thinfit_methods::{CONTENDERS, Comparison, Device, Method, Placement, Request};
 
@@ -22,6 +22,12 @@ create_exception!(
     InterruptedFit,
     PyUserWarning,
     "A fit was interrupted by Ctrl-C; the model is the best so far."
+);
+create_exception!(
+    thinfit._native,
+    TwoValuesWarning,
+    PyUserWarning,
+    "An output has two values alone, such as 0 and 1; predictions are not probabilities."
 );
 
 /// How often to check for signals (Ctrl-C) and report progress.
@@ -60,6 +66,11 @@ pub fn fit<'py>(
     let groups = numbers(groups.as_ref())?;
     let (x, y) = (view(&x)?, view(&y)?);
     let data = compute(py, threads, || dataset(x, y, (weights, groups), names))?;
+    let warn = py.import("warnings")?.getattr("warn")?;
+    for output in TwoValues::of(&data) {
+        // The second frame is that of whoever called `fit`.
+        warn.call1((output.to_string(), py.get_type::<TwoValuesWarning>(), 2))?;
+    }
     let device = match device {
         Some((name, load)) => place(py, &name, &load, &request, &data)?,
         None => Device::processor(),
@@ -68,7 +79,6 @@ pub fn fit<'py>(
         let model = request.fit_on(&device, &data, &|at| watch.step(at))?;
         Ok((model, device.left().map(ToString::to_string)))
     })?;
-    let warn = py.import("warnings")?.getattr("warn")?;
     if let Some(why) = left {
         let text = format!("the network was trained on the processor: {why}");
         warn.call1((text,))?;

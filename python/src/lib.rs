@@ -27,7 +27,7 @@ mod _native {
     #[pymodule_export]
     use super::export::export;
     #[pymodule_export]
-    use super::fit::{InterruptedFit, compare, defaults, fit, preset};
+    use super::fit::{InterruptedFit, TwoValuesWarning, compare, defaults, fit, preset};
     #[pymodule_export]
     use super::long::{
         conclude, condense, learn, long_names, merge_condensed, merge_surveys, survey,

@@ -1,6 +1,7 @@
 """Values that look like numbers and are none, and columns in another order."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import thinfit
@@ -65,3 +66,28 @@ def test_consecutive_numbers_are_left_out_whatever_their_name():
         fitted = model().fit(frame, y)
     assert "Versuch" not in fitted.encoded_names_
     assert model().fit(frame[["Versuch"]], y).n_features_in_ == 1
+
+
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        (["no", "yes"] * 10, r"'no' in row 0; thinfit learns .* \(y == 'yes'\)"),
+        (np.array(["1"] * 19 + ["b"]), "'b' in row 19;"),
+        (pd.Series(["1.5", "b"] * 10, name="kind"), "'b' in row 1 of column `kind`;"),
+        (pd.Series(["a", "b"] * 10, name="kind", dtype="category"), "'a' in row 0 of column `kind`;"),
+        (pd.DataFrame({"y": range(20), "kind": ["a", "b"] * 10}), "'a' in row 0 of column `kind`;"),
+        (np.array([[1, "a"]] * 20, dtype=object), "'a' in row 0 of column 1;"),
+    ],
+)
+def test_text_as_outputs_is_refused_with_advice(y, words):
+    x = np.linspace(0, 1, 20)[:, None]
+    with pytest.raises(ValueError, match="expected numbers, found " + words):
+        thinfit.KernelRidgeRegressor().fit(x, y)
+
+
+@pytest.mark.parametrize("classes", [[0, 1], [False, True], ["0", "1"]])
+def test_outputs_of_two_values_warn_once_that_predictions_are_no_probabilities(classes):
+    x = np.linspace(0, 1, 20)[:, None]
+    with pytest.warns(thinfit.TwoValuesWarning, match="`y` has two values, 0 and 1: .* not probabilities") as caught:
+        thinfit.KernelRidgeRegressor().fit(x, np.array(classes * 10))
+    assert len(caught) == 1 and caught[0].filename == __file__

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use thinfit::{Code, Coded, Column, Dataset, Encoding, Levels, Mat};
+use thinfit::{Code, Coded, Column, Dataset, Encoding, Levels, Mat, TwoValues};
 use thinfit_methods::Predictor;
 use thinfit_table::{Cells, Missing, Note, Options, Place, Problem, Reader, Remedy};
 
@@ -260,6 +260,9 @@ impl Samples {
     pub fn tell(&self, progress: &Progress) {
         notes::tell(&self.notes, progress);
         notes::tell_columns(&self.columns, self.kept.as_deref(), progress);
+        for output in TwoValues::of(&self.data) {
+            progress.warn(output.to_string());
+        }
     }
 }
 

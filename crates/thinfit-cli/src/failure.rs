@@ -110,7 +110,7 @@ fn in_options(remedy: &Remedy) -> String {
         Remedy::SkipRows => "leave out --skip-rows".into(),
         Remedy::Array => "name the arrays that make up the table, for instance --array X,y".into(),
         Remedy::Numbers => {
-            "thinfit learns numbers, it does not classify: choose a column of numbers".into()
+            "thinfit learns numbers, it does not classify: choose a column of numbers, or encode two classes as 0 and 1".into()
         }
         Remedy::Sheet => "name one with --sheet".into(),
         Remedy::DropRows => "pass --missing drop".into(),

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ._native import InterruptedFit
+    from ._native import InterruptedFit, TwoValuesWarning
     from .answers import Front, Minimum, Optimum, Propagation
     from .auto import AutoRegressor
     from .baselines import (
@@ -76,6 +76,7 @@ __all__ = [
     "SalsaRegressor",
     "ShrimpRegressor",
     "SwimRegressor",
+    "TwoValuesWarning",
     "compare",
     "design",
     "load",

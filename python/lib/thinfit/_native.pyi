@@ -13,6 +13,7 @@ __all__ = [
     "InterruptedFit",
     "Model",
     "SettingError",
+    "TwoValuesWarning",
     "compare",
     "conclude",
     "condense",
@@ -43,6 +44,9 @@ def design(
 
 class InterruptedFit(UserWarning):
     """A fit was interrupted by Ctrl-C; the model is the best so far."""
+
+class TwoValuesWarning(UserWarning):
+    """An output has two values alone, such as 0 and 1; predictions are not probabilities."""
 
 class SettingError(ValueError):
     """A wrong setting: ``args`` are its path in the library's settings (list of str and int) and the problem (str)."""

@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import _check_sample_weight
+
+from .finite import check_numbers
 
 Floats = NDArray[np.float64]
 
@@ -36,6 +39,23 @@ def group_numbers(groups: Any, rows: int) -> NDArray[np.uint64] | None:
         raise ValueError(f"`groups`: the label of sample {gap.index(True)} is missing; give each sample a label")
     numbers: dict[Any, int] = {}
     return np.array([numbers.setdefault(label, len(numbers)) for label in listed], dtype=np.uint64)
+
+
+def weights_of(sample_weight: Any, x: Floats) -> Floats | None:
+    """The weights of samples as the library takes them."""
+    if sample_weight is None:
+        return None
+    check_numbers(sample_weight, "sample_weight")
+    return np.ascontiguousarray(_check_sample_weight(sample_weight, x, dtype=np.float64))
+
+
+def refuse_weights(sample_weight: Any) -> None:
+    """Refuse weights of rows that lie in several places."""
+    if sample_weight is not None:
+        raise ValueError(
+            "`sample_weight`: rows that lie in several places all count the same; gather them and fit "
+            "`thinfit.AutoRegressor`, or leave sample_weight out"
+        )
 
 
 def refuse_groups(groups: Any) -> None:

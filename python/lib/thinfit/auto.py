@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from . import _native
+from .arrays import group_numbers, table, weights_of
 from .calibrated import UncertainRegressor
+from .parameters import settings_named, threads
+from .progress import progress
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -65,6 +71,49 @@ class AutoRegressor(UncertainRegressor):
     robust: bool = True
 
     _methods = ("auto",)
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the best model, or, of samples with weights, a network.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs. The model takes its names from pandas and polars frames; text and categories in a frame are encoded,
+            dates, row numbers and identifiers left out with a warning.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Outputs.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A weight of 2 counts a sample twice. Gaussian processes take no weights: with them the model is the network
+            of ``GFTRegressor(width=width)``, as with ``--weights`` on the command line, and ``thinfit.load`` reads it
+            from a file as one; `budget`, `thin` and `robust` have no effect.
+        groups : array-like of shape (n_samples,), default=None
+            Labels of samples that belong together, such as readings of one setting or steps of one run: no fold and no
+            validation split divides a group. None means that every sample is independent of the others.
+
+        Returns
+        -------
+        AutoRegressor
+            The estimator itself.
+
+        Examples
+        --------
+        >>> X = np.linspace(0, 1, 40)[:, None]
+        >>> AutoRegressor(width=4).fit(X, X[:, 0] ** 2, sample_weight=np.ones(40)).kind_
+        'network'
+        """
+        x, f, names = self._samples(X, y)
+        weights, numbers = weights_of(sample_weight, x), group_numbers(groups, len(x))
+        settings, jobs = self._request(), threads(self.n_jobs)
+        with progress(self.verbose) as report, settings_named(self._typed):
+            model = _native.fit(x, table(f), weights, numbers, names, None, settings, jobs, report)
+        return self._learn(model, f.ndim == 1)
 
     def _learn(self, model: _native.Model, flat: bool) -> Self:
         super()._learn(model, flat)

@@ -15,7 +15,7 @@ from . import _native, encoding
 from .arrays import Floats, contiguous, frame_of, group_numbers, other_names, table
 from .arrays import names as names_of
 from .exporting import Exported
-from .finite import check_finite, check_numbers
+from .finite import check_finite, check_numbers, check_outputs
 from .parameters import SEED, RandomState, place, plain, seed, settings_named, threads
 from .presentation import Presented
 from .progress import progress
@@ -162,6 +162,7 @@ class Regressor(Studied, Presented, Exported):
         # Values that are not finite are refused here, with the names of their columns.
         check_numbers(X, "X")
         check_numbers(y, "y", outputs)
+        check_outputs(y, outputs)
         measured = np.asarray(y)
         if measured.dtype.kind == "f" and measured.ndim in (1, 2):
             check_finite(measured.reshape(len(measured), -1), "y", outputs)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _native, auto
-from .arrays import Floats, check_columns, contiguous, frame_of, other_names, refuse_groups
+from .arrays import Floats, check_columns, contiguous, frame_of, other_names, refuse_groups, refuse_weights
 from .arrays import names as names_of
 from .finite import check_finite, check_numbers
 from .fitted import warn_outside
@@ -56,7 +56,9 @@ class AutoRegressor(auto.AutoRegressor):
     (3,)
     """
 
-    def fit(self, X: Any, y: Any, *, groups: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, *, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -65,6 +67,8 @@ class AutoRegressor(auto.AutoRegressor):
             Inputs, all of them numbers. Chunks whose lengths are not known are counted first, in one more pass.
         y : Dask array, series or data frame of shape (n_samples,) or (n_samples, n_outputs), or array-like
             Outputs. Where it is not cut as `X` is, it is cut again.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples; only where neither `X` nor `y` is a Dask collection.
         groups : array-like of shape (n_samples,), default=None
             Labels of samples that belong together; only where neither `X` nor `y` is a Dask collection.
 
@@ -80,7 +84,8 @@ class AutoRegressor(auto.AutoRegressor):
         1
         """
         if not (dask.is_dask_collection(X) or dask.is_dask_collection(y)):
-            return super().fit(X, y, groups=groups)
+            return super().fit(X, y, sample_weight=sample_weight, groups=groups)
+        refuse_weights(sample_weight)
         refuse_groups(groups)
         x, f = _array(X, "X"), _array(y, "y")
         if x.ndim != 2:

@@ -1,4 +1,4 @@
-"""Values that are no numbers: missing, masked, infinite, dates. Where they are, and how many."""
+"""Values that are no numbers: missing, masked, infinite, dates, text. Where they are, and how many."""
 
 from __future__ import annotations
 
@@ -49,6 +49,41 @@ def check_numbers(a: Any, what: str, names: Sequence[str] | None = None, first: 
             "m": ("durations", "use a number of seconds, t / np.timedelta64(1, 's')"),
         }[kind]
         raise ValueError(f"{what}: expected numbers, found {name}; {advice}")
+
+
+def check_outputs(y: Any, names: Sequence[str] | None) -> None:
+    """Refuse outputs that are text, as the program does; text that is a number passes."""
+    columns = [y[name] for name in y.columns] if hasattr(y, "columns") else [y]
+    for j, column in enumerate(columns):
+        try:
+            cells = np.asarray(column)
+        except (TypeError, ValueError):
+            continue
+        if cells.dtype.kind not in "OUST" or cells.ndim not in (1, 2) or len(cells) == 0:
+            continue
+        for k, values in enumerate(cells.reshape(len(cells), -1).T, j):
+            texts = [(row, str(value)) for row, value in enumerate(values.tolist()) if _is_word(value)]
+            if not texts:
+                continue
+            single = len(columns) == 1 and cells.ndim == 1
+            where = f" of column `{names[k]}`" if names is not None else "" if single else f" of column {k}"
+            (row, text), classes = texts[0], sorted({text for _, text in texts})
+            advice = f"(y == {classes[-1]!r}).astype(float)"
+            raise ValueError(
+                f"y: expected numbers, found {text!r} in row {row}{where}; thinfit learns numbers, it does not classify: "
+                f"choose a column of numbers, or encode two classes as 0 and 1, as in {advice}"
+            )
+
+
+def _is_word(value: Any) -> bool:
+    """Whether a cell is text that is no number."""
+    if not isinstance(value, str | bytes):
+        return False
+    try:
+        float(value)
+    except ValueError:
+        return True
+    return False
 
 
 def _places(bad: NDArray[np.bool_], names: Sequence[str] | None, first: int) -> str:

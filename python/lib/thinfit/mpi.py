@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from . import auto
-from .arrays import Floats, frame_of, other_names, refuse_groups
+from .arrays import Floats, frame_of, other_names, refuse_groups, refuse_weights
 from .arrays import names as names_of
 from .finite import check_numbers
 from .pieces import Pieces, merged
@@ -66,7 +66,13 @@ class AutoRegressor(auto.AutoRegressor):
     """
 
     def fit(
-        self, X: ArrayLike, y: ArrayLike, comm: Communicator | None = None, *, groups: ArrayLike | None = None
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        comm: Communicator | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Fit the model. All processes call it; an error of one is raised by all.
 
@@ -78,6 +84,8 @@ class AutoRegressor(auto.AutoRegressor):
             Outputs of this process.
         comm : mpi4py communicator or None, default=None
             The processes that share the rows; None is this one alone.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples; only where `comm` is None.
         groups : array-like of shape (n_samples,), default=None
             Labels of samples that belong together; only where `comm` is None.
 
@@ -93,7 +101,8 @@ class AutoRegressor(auto.AutoRegressor):
         1
         """
         if comm is None:
-            return super().fit(X, y, groups=groups)
+            return super().fit(X, y, sample_weight=sample_weight, groups=groups)
+        refuse_weights(sample_weight)
         refuse_groups(groups)
         root = comm.rank == 0
         x, f, columns = _each(comm, lambda: self._rows(X, y))
