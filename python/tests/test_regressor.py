@@ -248,3 +248,12 @@ def test_a_forked_process_can_fit_and_predict():
     """
     folder = os.path.dirname(__file__)
     subprocess.run([sys.executable, "-c", textwrap.dedent(program), folder], check=True, timeout=60)
+
+
+def test_a_network_says_that_random_features_won_and_the_error_of_the_method():
+    x, y = samples(100)
+    steps = {"generate": {"steps": 20}, "refine": {"steps": 20}}
+    model = GFTRegressor(width=12, config=steps).fit(x, y)
+    assert model.winner_ == "polished-random"
+    assert model.record_["selection"]["trained_mse"][0] > model.record_["validation_mse"][0]
+    assert GFTRegressor(width=12, config=steps | {"polish": {"steps": 0}}).fit(x, y).winner_ is None

@@ -167,6 +167,7 @@ mod tests {
             job: jobs[0].clone(),
             mse: Some(1e-7),
             validation_mse: None,
+            selection: None,
             selected_lambda: None,
             parameters: None,
             seconds: 100.0,

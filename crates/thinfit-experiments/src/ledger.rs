@@ -12,6 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::{Error, Job};
 use serde::{Deserialize, Serialize};
+use thinfit::Selection;
 
 /// The outcome of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,6 +24,9 @@ pub struct Entry {
     pub mse: Option<f64>,
     /// Mean squared error on the validation rows, if the fit has some.
     pub validation_mse: Option<f64>,
+    /// What the polish chose, with the error of the method without it on those rows; none if there was no polish.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selection: Option<Selection>,
     /// λ in use, if there is one.
     pub selected_lambda: Option<f64>,
     /// Number of fitted real numbers.
@@ -238,6 +242,7 @@ mod tests {
             job: plan.jobs(&Settings::paper(), &no_ledger()).remove(0),
             mse: Some(0.1 + seed as f64 / 3.0),
             validation_mse: None,
+            selection: None,
             selected_lambda: Some(1e-4),
             parameters: Some(700),
             seconds: 1.5,

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::notes::{INTRODUCTION, heading, notes, title};
-use crate::report::{figure, lambda, ratio, taken};
+use crate::report::{figure, lambda, ratio, remarks, taken};
 use crate::{COMMIT, Column, Comparison, Exhibit, Figure1, Report};
 
 /// The page, with the picture of Figure 1 if there is one.
@@ -147,7 +147,7 @@ fn write_cell(out: &mut String, report: &Report, comparison: &Comparison) {
         facts.push(taken(ours));
     }
     let _ = write!(out, "<small>{}</small>", escape(&facts.join(" · ")));
-    if let Some(remark) = comparison.remark() {
+    for remark in remarks(comparison) {
         let _ = write!(out, "<small class=\"remark\">{}</small>", escape(&remark));
     }
     out.push_str("</td>");

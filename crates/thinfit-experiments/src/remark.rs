@@ -4,6 +4,7 @@
 use crate::comparison::{Comparison, Ours};
 use crate::report::{power, ratio};
 use crate::{Exhibit, Row};
+use thinfit::Winner;
 
 /// The factor between errors that are alike.
 const FACTOR: f64 = 3.0;
@@ -30,6 +31,38 @@ impl Comparison {
         }
         sentences.extend(self.reason().map(str::to_owned));
         Some(sentences.join(" "))
+    }
+
+    /// What the polish chose in how many of our fits, and how good the method is without it; none where no fit was polished.
+    pub fn polish(&self) -> Option<String> {
+        let entries = &self.ours.as_ref()?.entries;
+        let polished = entries.iter().filter_map(|entry| {
+            let selection = entry.selection.as_ref()?;
+            let before = selection.trained_mse.first()?;
+            Some((selection.winner, entry.validation_mse?, before))
+        });
+        let polished: Vec<_> = polished.collect();
+        let count = |winner| polished.iter().filter(|one| one.0 == winner).count();
+        let words = [
+            (Winner::PolishedRandom, "polished random features"),
+            (Winner::Polished, "polished features of the method"),
+            (Winner::Trained, "features of the method"),
+        ];
+        let words = words.map(|(winner, words)| (count(winner), words));
+        let words: Vec<String> = (words.iter().filter(|(count, _)| *count > 0))
+            .map(|(count, words)| format!("{words} in {count}"))
+            .collect();
+        let (after, before) = (polished.iter()).fold((0.0, 0.0), |sum, (_, after, before)| {
+            (sum.0 + after, sum.1 + *before)
+        });
+        (!polished.is_empty()).then(|| {
+            format!(
+                "Chosen by validation: {} of {} fits. Without the polish the method has ×{} of this error there.",
+                words.join(", "),
+                polished.len(),
+                ratio(before / after)
+            )
+        })
     }
 
     /// What the paper says or leaves open.
@@ -88,6 +121,7 @@ mod tests {
     use crate::attempt::blank;
     use crate::job::tests::jobs;
     use crate::{Entry, Exhibit};
+    use thinfit::Selection;
 
     /// What is said of these errors of F-Opt on f1 (5, 300), as multiples of the published one.
     fn remark(multiples: &[f64]) -> Option<String> {
@@ -127,5 +161,35 @@ mod tests {
             all.ends_with("The paper leaves the step size of F-Opt open."),
             "{all}"
         );
+    }
+
+    #[test]
+    fn a_table_says_that_random_features_won_and_how_good_the_method_is_alone() {
+        let mut cells = Exhibit::Table(1).cells().into_iter();
+        let cell = cells.find(|cell| cell.row == Row::GftR).unwrap();
+        let entry = |winner: Option<Winner>| Entry {
+            mse: Some(1e-6),
+            validation_mse: Some(2e-6),
+            selection: winner.map(|winner| Selection {
+                winner,
+                trained_mse: vec![8e-6],
+            }),
+            ..blank(&jobs(Row::GftR)[0], 1.0)
+        };
+        let of = |winners: &[Option<Winner>]| {
+            let comparison = Comparison {
+                published: cell.published(),
+                cell: cell.clone(),
+                preset: "fast".into(),
+                ours: Some(Ours::new(winners.iter().copied().map(entry).collect())),
+                best: false,
+            };
+            comparison.polish()
+        };
+        let (random, trained) = (Some(Winner::PolishedRandom), Some(Winner::Trained));
+        let text = of(&[random, trained, random]).unwrap();
+        assert!(text.contains("polished random features in 2, features of the method in 1 of 3"));
+        assert!(text.contains("×4"), "{text}");
+        assert_eq!(of(&[None]), None);
     }
 }

@@ -182,7 +182,7 @@ impl Report {
             ours.map_or("–".into(), |ours| self.seeds(ours)),
             comparison.ratio().map_or("–".into(), ratio),
             ours.map_or("–".into(), taken),
-            comparison.remark().unwrap_or_default(),
+            remarks(comparison).join(" "),
         )
     }
 
@@ -213,6 +213,12 @@ fn mark_best(comparisons: &mut [Comparison], seeds: usize) {
     for comparison in comparisons {
         comparison.best = mse(comparison).is_some_and(|mse| mse == least[&place(comparison)]);
     }
+}
+
+/// All that is to be said of a cell.
+pub(crate) fn remarks(comparison: &Comparison) -> Vec<String> {
+    let remarks = [comparison.polish(), comparison.remark()];
+    remarks.into_iter().flatten().collect()
 }
 
 /// λ of our fits, or the published one in brackets.
@@ -315,6 +321,7 @@ mod tests {
                 let entry = Entry {
                     mse,
                     validation_mse: None,
+                    selection: None,
                     selected_lambda: Some(0.0),
                     parameters: None,
                     seconds: 2.0,

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use thinfit::pieces::one_group;
-use thinfit::{Control, Dataset};
+use thinfit::{Control, Dataset, Selection, Winner};
 
 /// Probability of the intervals that are judged.
 const LEVEL: f64 = 0.9;
@@ -111,6 +111,15 @@ pub struct Contender {
     pub seconds: f64,
     /// Mean number of parameters.
     pub parameters: usize,
+    /// What the polish chose in each fold; empty for methods that have none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub winners: Vec<Winner>,
+    /// Root of the mean over folds of the errors on the rows that the fits held out themselves; empty as above.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub validation_rmse: Vec<f64>,
+    /// The same of the method before its polish.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trained_rmse: Vec<f64>,
 }
 
 impl Contender {
@@ -132,6 +141,8 @@ struct Unseen {
     intervals: Option<[Mat<f64>; 2]>,
     seconds: f64,
     parameters: usize,
+    /// What the polish chose, with the errors on validation rows and those before it, fold by fold.
+    selections: Vec<(Selection, Vec<f64>)>,
 }
 
 impl Comparison {
@@ -232,7 +243,7 @@ fn unseen_rows(
     let (m, c) = (data.samples(), data.y.ncols());
     let mut squares = Mat::zeros(m, c);
     let mut intervals = Some([Mat::zeros(m, c), Mat::zeros(m, c)]);
-    let (mut seconds, mut parameters) = (0.0, 0);
+    let (mut seconds, mut parameters, mut selections) = (0.0, 0, vec![]);
     for (k, fold) in folds.iter().enumerate() {
         let others: Vec<usize> = (0..m)
             .filter(|row| fold.binary_search(row).is_err())
@@ -246,6 +257,9 @@ fn unseen_rows(
         let model = request.fit(&train, &|at| done(at.done / at.runs as f64))?;
         seconds += start.elapsed().as_secs_f64();
         parameters += model.parameters();
+        let record = model.record();
+        let selection = record.selection.clone();
+        selections.extend(selection.map(|selection| (selection, record.validation_mse.clone())));
         let f = model.predict(held.x.as_ref())?;
         let bounds = model.interval_inside(held.x.as_ref(), LEVEL).ok();
         let bounds = bounds.filter(|bounds| bounds.is_finite());
@@ -268,6 +282,7 @@ fn unseen_rows(
         intervals,
         seconds: seconds / folds.len() as f64,
         parameters: parameters / folds.len(),
+        selections,
     })
 }
 
@@ -303,9 +318,23 @@ fn ranked(mut unseen: Vec<Unseen>, variance: &[f64]) -> Vec<Contender> {
                 width,
                 seconds: one.seconds,
                 parameters: one.parameters,
+                winners: one.selections.iter().map(|(s, _)| s.winner).collect(),
+                validation_rmse: roots(one.selections.iter().map(|(_, mse)| mse)),
+                trained_rmse: roots(one.selections.iter().map(|(s, _)| &s.trained_mse)),
             }
         })
         .collect()
+}
+
+/// The roots of the means of these lists of squares, place by place.
+fn roots<'a>(squares: impl ExactSizeIterator<Item = &'a Vec<f64>>) -> Vec<f64> {
+    let count = squares.len() as f64;
+    let sum = squares.fold(vec![], |mut sum: Vec<f64>, squares| {
+        sum.resize(squares.len(), 0.0);
+        sum.iter_mut().zip(squares).for_each(|(sum, s)| *sum += s);
+        sum
+    });
+    sum.iter().map(|sum| (sum / count).sqrt()).collect()
 }
 
 /// The mean of each column.

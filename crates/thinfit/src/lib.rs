@@ -93,7 +93,7 @@ pub mod pieces {
 pub use config::{Config, GeneratorConfig, Keep, Lambda, Polish, Schedule, Start, Training};
 pub use data::{
     Block, Code, Coded, Column, Correlation, Dataset, Dependence, Encoding, Filling, Finding,
-    LARGEST_NUMBER, LEAF, Levels, LongTable, Scaler, Scaling, Survey, Visitor, Warp,
+    LARGEST_NUMBER, LEAF, Levels, LongTable, Scaler, Scaling, Survey, TwoValues, Visitor, Warp,
     autocorrelation, check_finite, clustered, near_repeats, shared_pass,
 };
 pub use error::{Error, Result};
@@ -106,7 +106,7 @@ pub use math::digits::six_digits;
 pub use math::{elementary, row_list};
 pub use model::diagnosis::{Candidate, Caution, Choice, Diagnosis, Subset, SubsetReason, Tried};
 pub use model::model::{Deviation, Model};
-pub use model::record::{Grouping, Record};
+pub use model::record::{Grouping, Record, Selection, Winner};
 pub use model::training_rows::{Recognised, TrainingRows};
 pub use model::uncertainty::{Uncertainty, conformal_quantile};
 pub use network::{Activation, Evaluator, Feature, Network, Variation};

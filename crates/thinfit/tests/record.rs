@@ -5,7 +5,7 @@
 mod common;
 
 use common::{data, run, small};
-use thinfit::{Activation, Config, Dataset, Lambda, Model, Polish, Training};
+use thinfit::{Activation, Config, Dataset, Lambda, Model, Polish, Training, Winner};
 
 /// [`data`] with noise, so that regularisation matters.
 fn noisy(m: usize) -> Dataset {
@@ -119,6 +119,14 @@ fn a_learning_curve_belongs_to_the_weights_that_won() {
             let of_training = record.history.iter().any(|check| check.leaf.is_some());
             assert_eq!(of_training, trained, "seed {seed}");
             assert_eq!(record.start_scale.is_none(), trained, "seed {seed}");
+            let selection = record.selection.unwrap();
+            let random = selection.winner == Winner::PolishedRandom;
+            assert_eq!(random, !trained, "seed {seed}");
+            // What was chosen is at least as good as what the training gave.
+            assert!(
+                record.validation_mse[0] <= selection.trained_mse[0],
+                "seed {seed}"
+            );
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use thinfit::on_threads;
-use thinfit_methods::{CONTENDERS, Compared, Comparison, Method};
+use thinfit::{Winner, on_threads};
+use thinfit_methods::{CONTENDERS, Compared, Comparison, Contender, Method};
 
 use crate::args::CompareArgs;
 use crate::columns::{self, Special};
@@ -109,6 +109,9 @@ fn write_table(
         out,
         "= not told apart from the best by these rows: the difference, row by row, is below two standard errors"
     )?;
+    for one in &compared.methods {
+        write_polish(out, one, outputs)?;
+    }
     for (method, why) in &compared.failed {
         writeln!(out, "{method} cannot be fitted: {why}")?;
     }
@@ -116,4 +119,44 @@ fn write_table(
         writeln!(out, "interrupted: methods that are missing were not done")?;
     }
     Ok(())
+}
+
+/// What the polish chose, and how good the method is without it; nothing for methods that have none.
+fn write_polish(out: &mut impl Write, one: &Contender, outputs: &[String]) -> Result<(), Failure> {
+    if one.winners.is_empty() {
+        return Ok(());
+    }
+    let words = [
+        (Winner::PolishedRandom, "polished random features"),
+        (Winner::Polished, "its own features, polished"),
+        (Winner::Trained, "its own features"),
+    ];
+    let words = words.map(|(winner, words)| {
+        let count = one.winners.iter().filter(|&&other| other == winner).count();
+        (count, words)
+    });
+    let words: Vec<String> = (words.iter().filter(|(count, _)| *count > 0))
+        .map(|(count, words)| format!("{words} in {count}"))
+        .collect();
+    let errors = one.validation_rmse.iter().zip(&one.trained_rmse);
+    let errors = errors.zip(outputs).map(|((after, before), output)| {
+        let output = match outputs.len() {
+            1 => String::new(),
+            _ => format!("{output}: "),
+        };
+        format!(
+            "{output}{} and {}",
+            four_digits(*after),
+            four_digits(*before)
+        )
+    });
+    let errors: Vec<String> = errors.collect();
+    Ok(writeln!(
+        out,
+        "{}: chose {} of {} folds; rmse on the rows that it held out itself, with and without the polish: {}",
+        one.method,
+        words.join(", "),
+        one.winners.len(),
+        errors.join("; ")
+    )?)
 }

@@ -7,7 +7,9 @@ use std::time::Instant;
 
 use serde::Serialize;
 use thinfit::pieces::Solo;
-use thinfit::{Dataset, Diagnosis, Grouping, LongTable, Model, Record, on_threads};
+use thinfit::{
+    Dataset, Diagnosis, Grouping, LongTable, Model, Record, Selection, Winner, on_threads,
+};
 use thinfit_methods::{
     Auto, Device, LongState, Method, Predictor, explained, in_groups, rmse_error,
 };
@@ -54,6 +56,9 @@ struct Summary<'a> {
     stopped_early: bool,
     /// None where a method holds nothing out.
     validation: Option<Validation>,
+    /// Where there was a polish.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    selection: Option<&'a Selection>,
     /// Of `auto` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     diagnosis: Option<&'a Diagnosis>,
@@ -157,6 +162,7 @@ fn fit_with(
         interrupted: interrupt::asked() && record.stopped,
         stopped_early: record.stopped,
         validation: Validation::of(record),
+        selection: record.selection.as_ref(),
         diagnosis: record.diagnosis.as_ref(),
     };
     if args.json {
@@ -496,7 +502,27 @@ fn write_report(
         return Ok(());
     };
     writeln!(out, "{}:\n", model.validation())?;
-    write_errors(out, result.outputs, validation)?;
+    let selection = model.record().selection.as_ref();
+    write_errors(out, result.outputs, validation, (result.method, selection))?;
+    if let Some(selection) = selection {
+        let scale = model.record().start_scale;
+        let method = result.method;
+        let winner = match (selection.winner, scale) {
+            (Winner::PolishedRandom, scale) => {
+                let scale = scale.map_or_else(String::new, |scale| format!(" of scale {scale}"));
+                let others = match method {
+                    "random" => String::new(),
+                    method => format!(", not those of {method}"),
+                };
+                format!("random features{scale} after a polish{others}")
+            }
+            (Winner::Polished, _) => format!("the features of {method} after a polish"),
+            (Winner::Trained, _) => {
+                format!("the features of {method}, which a polish did not improve")
+            }
+        };
+        writeln!(out, "\nchosen by these rows: {winner}")?;
+    }
     if let Some(found) = model.diagnosis() {
         write!(out, "\n{found}")?;
     }
@@ -530,7 +556,10 @@ fn write_errors(
     out: &mut impl Write,
     outputs: &[String],
     validation: &Validation,
+    (method, selection): (&str, Option<&Selection>),
 ) -> Result<(), Failure> {
+    let selection = selection.filter(|selection| selection.winner != Winner::Trained);
+    let unpolished = format!("{method} without polish");
     let label = |name: &str, text: &str| match outputs.len() {
         1 => text.to_owned(),
         _ => format!("{name}: {text}"),
@@ -541,11 +570,12 @@ fn write_errors(
     writeln!(out, "{:<first$}{:>12}{:>14}", "", "rmse", "r²")?;
     for (o, name) in outputs.iter().enumerate() {
         let rows = [
-            ("this model", validation.mse[o]),
-            ("linear fit", validation.linear_mse[o]),
-            (MEAN, validation.mean_mse[o]),
+            Some(("this model", validation.mse[o])),
+            selection.map(|selection| (unpolished.as_str(), selection.trained_mse[o])),
+            Some(("linear fit", validation.linear_mse[o])),
+            Some((MEAN, validation.mean_mse[o])),
         ];
-        for (text, mse) in rows {
+        for (text, mse) in rows.into_iter().flatten() {
             let label = label(name, text);
             let (rmse, r2) = (
                 four_digits(mse.sqrt()),

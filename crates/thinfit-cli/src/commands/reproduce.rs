@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use thinfit::file::write_whole;
-use thinfit::{Activation, Lambda};
+use thinfit::{Activation, Lambda, Winner};
 use thinfit_experiments::{
     Cell, Choice, Column, Crew, Entry, Error, Event, Exhibit, Figure1, Ledger, Means, Outcome,
     Plan, Report, Row, Settings, page, time,
@@ -371,7 +371,15 @@ fn with_data(plan: &Plan, progress: &Progress) -> Vec<Cell> {
 /// The outcome of a fit, in a few words.
 fn outcome(entry: &Entry) -> String {
     match (entry.mse, &entry.failure) {
-        (Some(mse), _) => format!("{mse:.3e} in {}", time(entry.seconds)),
+        (Some(mse), _) => {
+            let winner = entry.selection.as_ref().map(|selection| selection.winner);
+            let winner = match winner {
+                Some(Winner::PolishedRandom) => ", polished random features",
+                Some(Winner::Polished) => ", polished features of the method",
+                Some(Winner::Trained) | None => "",
+            };
+            format!("{mse:.3e} in {}{winner}", time(entry.seconds))
+        }
         (None, Some(failure)) => format!("no result: {failure}"),
         (None, None) => "no result".into(),
     }

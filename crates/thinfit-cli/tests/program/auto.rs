@@ -156,3 +156,34 @@ fn methods_are_compared_on_rows_that_they_had_not_seen() {
     assert_eq!(output.status.code(), Some(2));
     fail(&folder, &["compare", "train.csv"], &["--target", "a, b, y"]);
 }
+
+#[test]
+fn a_comparison_names_what_won_in_the_folds_of_a_polished_method() {
+    let folder = noisy("compare-winner");
+    let compare = [
+        "compare",
+        "train.csv",
+        "--target=y",
+        "--folds=2",
+        "-q",
+        "--methods=gft-r,linear",
+    ];
+    let table = succeed(&folder, &compare);
+    let line = table.lines().find(|line| line.starts_with("gft-r: chose "));
+    let line = line.unwrap_or_else(|| panic!("{table}"));
+    assert!(line.contains(" of 2 folds; rmse on the rows"), "{line}");
+    let json = succeed(&folder, &[&compare[..], &["--json"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    for one in json["methods"].as_array().unwrap() {
+        let winners = one["winners"].as_array();
+        assert_eq!(
+            winners.map_or(0, Vec::len),
+            if one["method"] == "gft-r" { 2 } else { 0 }
+        );
+        if winners.is_some() {
+            let [with, without] =
+                ["validation_rmse", "trained_rmse"].map(|key| one[key][0].as_f64().unwrap());
+            assert!(with <= without, "{one}");
+        }
+    }
+}

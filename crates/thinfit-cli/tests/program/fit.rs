@@ -422,3 +422,55 @@ fn only_a_model_replaces_a_model_and_a_state_a_state() {
     let state = [&fit[..], &["-o", "fit.state"]].concat();
     fail(&folder, &state, &["fit.state", "would be lost"]);
 }
+
+#[test]
+fn a_fit_names_the_random_features_that_won_and_the_error_of_the_pure_method() {
+    let folder = folder("fit-winner");
+    write(&folder, "train.csv", csv(80));
+    let fit = [
+        "fit",
+        "train.csv",
+        "--target=y",
+        "--inputs=a,b",
+        "--method=gft-r",
+        "--width=12",
+        "--set=generate.steps=20",
+        "--set=refine.steps=20",
+        "-q",
+    ];
+    let report = succeed(&folder, &fit);
+    for words in [
+        "gft-r without polish  ",
+        "chosen by these rows: random features of scale ",
+        " after a polish, not those of gft-r",
+    ] {
+        assert!(report.contains(words), "`{words}` is missing in\n{report}");
+    }
+    let json = succeed(&folder, &[&fit[..], &["--json"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["selection"]["winner"], "polished-random");
+    let pure = json["selection"]["trained_mse"][0].as_f64().unwrap();
+    assert!(pure > json["validation"]["mse"][0].as_f64().unwrap());
+    let plain = succeed(&folder, &[&fit[..], &["--set=polish.steps=0"]].concat());
+    assert!(!plain.contains("polish"), "{plain}");
+}
+
+#[test]
+fn outputs_of_two_values_and_of_text_get_help() {
+    let folder = folder("fit-classes");
+    let rows = |of: [&str; 2]| -> String {
+        let row = |i: usize| format!("{}.5,{}\n", i, of[i % 2]);
+        (0..30).map(row).collect()
+    };
+    let fit = ["fit", "a.csv", "--target=y", "--budget=0.5", "-q"];
+    write(&folder, "a.csv", format!("x,y\n{}", rows(["0", "1"])));
+    let output = thinfit(&folder, &fit);
+    let said = text(&output.stderr);
+    let count = said.matches("`y` has two values, 0 and 1: ").count();
+    assert_eq!(count, 1, "{said}");
+    assert!(said.contains("not probabilities"), "{said}");
+    std::fs::remove_file(folder.join("model.json")).unwrap();
+    write(&folder, "a.csv", format!("x,y\n{}", rows(["no", "yes"])));
+    let words = ["thinfit learns numbers", "encode two classes as 0 and 1"];
+    fail(&folder, &fit, &words);
+}

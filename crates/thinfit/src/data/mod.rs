@@ -14,9 +14,11 @@ pub(crate) mod long;
 pub(crate) mod names;
 mod near_repeats;
 pub(crate) mod pass;
+pub(crate) mod row_ranges;
 pub(crate) mod rows;
 pub(crate) mod scaling;
 pub(crate) mod survey;
+mod two_values;
 mod warp;
 
 pub use clusters::clustered;
@@ -31,4 +33,5 @@ pub use near_repeats::near_repeats;
 pub use pass::{Finding, shared_pass};
 pub use scaling::{Scaler, Scaling};
 pub use survey::Survey;
+pub use two_values::TwoValues;
 pub use warp::Warp;

@@ -51,6 +51,16 @@ impl<X> Rows<'_, X> {
         self.y.nrows()
     }
 
+    /// (1/Ω) Σ_k ω_k (f_k − y_k)² of each output, for fitted values m × c; 0 without samples.
+    pub fn mean_squares(&self, fitted: MatRef<'_, f64>) -> Vec<f64> {
+        assert!(fitted.nrows() == self.len() && fitted.ncols() == self.y.ncols());
+        let (weight, total) = (|k| self.weights.map_or(1.0, |w| w[k]), self.total_weight());
+        let square = |o: usize, k: usize| weight(k) * (fitted[(k, o)] - self.y[(k, o)]).powi(2);
+        let sum = |o: usize| (0..self.len()).map(|k| square(o, k)).sum::<f64>();
+        let mean = |o: usize| if total > 0.0 { sum(o) / total } else { 0.0 };
+        (0..fitted.ncols()).map(mean).collect()
+    }
+
     /// (1/Ω) Σ_k ω_k |f_k − y_k|², summed over outputs, for fitted values m × c; 0 without samples.
     pub fn mean_square(&self, fitted: MatRef<'_, f64>) -> f64 {
         assert!(fitted.nrows() == self.len() && fitted.ncols() == self.y.ncols());

@@ -4,7 +4,7 @@ use super::Fit;
 use crate::config::Training;
 use crate::data::rows::Rows;
 use crate::model::model::Model;
-use crate::model::record::Record;
+use crate::model::record::{Record, Selection, Winner};
 use crate::model::uncertainty::{Uncertainty, spread};
 use crate::network::features::{fitted, planes};
 use crate::polish::race::Origin;
@@ -26,6 +26,8 @@ pub(super) struct Contender {
     pub lambda: f64,
     pub solved: Solved,
     pub polish_steps: Option<usize>,
+    /// [`Solved::errors`] of the features before the polish, if there was one.
+    pub unpolished: Option<Vec<f64>>,
     pub stopped: bool,
     pub raised: usize,
     pub history: Vec<Check>,
@@ -40,6 +42,8 @@ pub(super) struct Solved {
     kappa: Option<f64>,
     /// Error on the validation rows, in scaled outputs.
     pub validation: f64,
+    /// The same for each output.
+    pub errors: Vec<f64>,
 }
 
 impl Fit<'_> {
@@ -51,12 +55,15 @@ impl Fit<'_> {
         let factor = self.factor(&self.train, w, form)?;
         let e = planes(activation, self.validation.x.as_ref(), w.as_ref());
         let held = Rows::of(&self.validation);
+        let predicted = |factor: &Orthogonal, tau: f64| {
+            let b = factor.coefficients(tau);
+            fitted(activation, e.as_ref(), b.as_ref())
+        };
         let chosen = match self.config.ridge {
-            Ridge::Absolute(eps) => {
-                let b = factor.coefficients(eps.sqrt());
-                let f = fitted(activation, e.as_ref(), b.as_ref());
-                Some((None, held.mean_square(f.as_ref())))
-            }
+            Ridge::Absolute(eps) => Some((
+                None,
+                held.mean_square(predicted(&factor, eps.sqrt()).as_ref()),
+            )),
             Ridge::Relative(_) => factor
                 .choose_by_validation(&KAPPAS, e.as_ref(), &held)
                 .map(|(kappa, error)| (Some(kappa), error)),
@@ -64,6 +71,7 @@ impl Fit<'_> {
         match chosen {
             Some((kappa, validation)) if validation.is_finite() => Ok(Solved {
                 form,
+                errors: held.mean_squares(predicted(&factor, self.tau(&factor, kappa)).as_ref()),
                 factor: Some(factor),
                 kappa,
                 validation,
@@ -170,6 +178,7 @@ impl Fit<'_> {
             lambda: if unregularised { 0.0 } else { chosen.lambda },
             training_lambda: (unregularised && chosen.lambda > 0.0).then_some(chosen.lambda),
             start_scale: start_scale(&self.config, chosen.origin),
+            selection: self.selection(chosen),
             form: chosen.solved.form,
             ridge,
             raised: chosen.raised,
@@ -182,6 +191,22 @@ impl Fit<'_> {
             }),
             ..Record::default()
         }
+    }
+
+    /// What the polish chose, if there was one.
+    fn selection(&self, chosen: &Contender) -> Option<Selection> {
+        let scale = self.scalers.1.scale.iter();
+        let errors = chosen.unpolished.as_ref()?.iter().zip(scale);
+        Some(Selection {
+            winner: match (chosen.origin, chosen.polish_steps) {
+                (Origin::Start(_), _) => Winner::PolishedRandom,
+                (Origin::Training, Some(0) | None) => Winner::Trained,
+                (Origin::Training, Some(_)) => Winner::Polished,
+            },
+            trained_mse: errors
+                .map(|(mse, scale)| (mse * scale * scale).min(f64::MAX))
+                .collect(),
+        })
     }
 }
 

@@ -118,6 +118,7 @@ impl Fit<'_> {
             origin: winner.origin,
             lambda: 0.0,
             polish_steps: Some(winner.steps),
+            unpolished: None,
             stopped: self.stop.load(Ordering::Relaxed),
             raised: 0,
             history: winner.history,

@@ -119,17 +119,21 @@ pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Se
         // Inside the pool from the start, because entering it at every step would be slow.
         return rayon::scope(|_| work());
     }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool = pool.map_err(|error| Error::Config {
+    let refused = |error: &dyn std::error::Error| Error::Config {
         field: "threads",
         expected: "a number of threads that can be started",
         found: format!("{threads} ({error})"),
-    })?;
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.map_err(|error| refused(&error))?;
     // A worker of another pool would pick up other work while it waits for this one, perhaps another fit; a plain
     // thread just waits.
-    std::thread::scope(|scope| match scope.spawn(|| pool.install(work)).join() {
-        Ok(result) => result,
-        Err(panic) => std::panic::resume_unwind(panic),
+    std::thread::scope(|scope| {
+        let waiting = std::thread::Builder::new().spawn_scoped(scope, || pool.install(work));
+        match waiting.map_err(|error| refused(&error))?.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
     })
 }
 

@@ -204,6 +204,7 @@ impl Fit<'_> {
             origin: Origin::Training,
             lambda: run.lambda,
             polish_steps: None,
+            unpolished: None,
             stopped,
             raised: run.state.raised,
             history: run.state.history,
@@ -250,6 +251,7 @@ impl Fit<'_> {
         let Some(winner) = winner else {
             return Ok(Contender { stopped, ..trained });
         };
+        trained.unpolished = Some(trained.solved.errors.clone());
         match self.solve(&winner.w, race.form) {
             Ok(solved) if solved.validation < trained.solved.validation => Ok(Contender {
                 w: winner.w,

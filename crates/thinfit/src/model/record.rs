@@ -23,6 +23,28 @@ pub struct Grouping {
     pub count: usize,
 }
 
+/// Whose hidden weights a polish ends with: the least error on the held-out rows decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Winner {
+    /// Those of the method, which the polish did not improve.
+    Trained,
+    /// Those of the method, moved by the polish.
+    Polished,
+    /// Random ones, moved by the polish: the method's training has no part in them.
+    PolishedRandom,
+}
+
+/// What a polish chose, and how good the method was without it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Selection {
+    /// What became the model.
+    pub winner: Winner,
+    /// Mean squared error per output, in the units of the data, of the hidden weights before the polish, on the same rows as
+    /// [`Record::validation_mse`].
+    pub trained_mse: Vec<f64>,
+}
+
 /// How a model was made and how well it did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Record {
@@ -70,6 +92,9 @@ pub struct Record {
     /// Steps of the polish that were kept, 0 if it changed nothing; none if it did not run, because it was turned off
     /// or its Jacobian would have been too large.
     pub polish_steps: Option<usize>,
+    /// What the polish chose; none if it did not run, and in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selection: Option<Selection>,
     /// Whether the fit was stopped early.
     pub stopped: bool,
     /// The GPU that took the training steps; none for the processor.
@@ -170,6 +195,8 @@ impl Record {
                 errors(&self.validation_mse)
                     && errors(&self.validation_variance)
                     && errors(&self.validation_linear)
+                    && (self.selection.as_ref())
+                        .is_none_or(|selection| errors(&selection.trained_mse))
                     && sound(&[self.ridge, self.lambda]),
                 "variances or errors that are negative or do not fit the outputs",
             ),
