@@ -338,7 +338,8 @@ fn check_size(
     for place in 0..archive.len() {
         let entry = archive.by_index(place);
         let entry = entry.map_err(|error| damaged(error.to_string()))?;
-        let (name, packed) = (entry.name().to_owned(), entry.compressed_size());
+        let name = entry.name().map(|name| show(name.as_bytes()));
+        let packed = entry.compressed_size();
         let most = UNSUSPICIOUS.max(packed.saturating_mul(MOST_UNPACKED));
         // What it says of its size may be wrong.
         let unpacked = std::io::copy(&mut entry.take(left.min(most)), &mut std::io::sink());
@@ -350,7 +351,7 @@ fn check_size(
         if unpacked == most {
             let found = format!(
                 "`{}`, {} that unpack to {MOST_UNPACKED} times as much or more",
-                show(name.as_bytes()),
+                name.unwrap_or_default(),
                 amount(packed)
             );
             let advice = "save the sheet as CSV";
