@@ -59,6 +59,7 @@ esac
 
 run cargo fmt --all --check
 run python3 tools/links.py
+run python3 tools/architecture.py --check
 lint
 # Unit, property, gradient, golden, end-to-end and documentation tests.
 run cargo test --workspace --locked

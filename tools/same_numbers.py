@@ -20,6 +20,15 @@ METHODS = (
     "kernel-ridge-validated salsa gaussian-process"
 ).split()
 SHORT = ["--set", "generate.steps=40", "--set", "refine.steps=40"]
+# These take minutes at their default number of steps.
+STEPS = {
+    "gft": SHORT,
+    "gft-r": SHORT,
+    "f-opt": ["--set", "direct.steps=40"],
+    "plain": ["--set", "steps=200"],
+    "noisy-gradients": ["--set", "steps=200"],
+    "fully-sampled": ["--set", "steps=200"],
+}
 ACTIVATIONS = ["cosine", "sigmoid", "tanh", "relu"]
 
 
@@ -63,7 +72,7 @@ def tables(folder):
 def cases():
     """(name, table, options of `fit`, whether it is resumed) of each fit."""
     for method in METHODS:
-        options = ["--method", method, *(SHORT if method in ("gft", "gft-r") else [])]
+        options = ["--method", method, *STEPS.get(method, [])]
         yield f"{method}", "plain", options, False
         yield f"{method}, two outputs", "outputs", options, False
     network, process = ["--method", "gft-r", *SHORT], ["--method", "gaussian-process"]

@@ -66,6 +66,7 @@ mod math;
 mod model;
 mod network;
 mod polish;
+mod ranks;
 mod sensitivity;
 mod solve;
 #[cfg(test)]
@@ -86,8 +87,8 @@ pub mod pieces {
     pub use crate::train::layers::Layers;
     pub use crate::train::objective::{Joint, glance};
     pub use crate::train::processor::{Processor, VALIDATION_DRAWS, initial};
-    pub use crate::train::ranks::{Entries, Merge, Ranks, Solo, agreed, any, shared, texts};
     pub use crate::train::step::{Backend, Batch, Snapshot, Task, Values, foreign_state};
+    pub use crate::ranks::{Entries, Merge, Ranks, Solo, agreed, any, shared, texts};
 }
 
 pub use config::{Config, GeneratorConfig, Keep, Lambda, Polish, Schedule, Start, Training};

@@ -14,6 +14,7 @@ pub(crate) mod long;
 pub(crate) mod names;
 mod near_repeats;
 pub(crate) mod pass;
+pub(crate) mod row_marks;
 pub(crate) mod row_ranges;
 pub(crate) mod rows;
 pub(crate) mod scaling;

@@ -2,7 +2,7 @@
 
 use super::long::{Block, LongTable, Visitor};
 use crate::Result;
-use crate::train::ranks::Ranks;
+use crate::ranks::Ranks;
 
 /// What a pass finds in the rows: that of some rows and that of others make that of both.
 pub trait Finding {

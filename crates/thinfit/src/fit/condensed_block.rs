@@ -6,10 +6,10 @@
 use super::long::{Draft, Leaf, no_rows};
 use crate::data::long::{Block, LEAF};
 use crate::data::pass::Finding;
+use crate::data::row_marks::{MARKS, mark};
 use crate::data::row_ranges::RowRanges;
 use crate::data::survey::Survey;
 use crate::math::parcel::{Opened, Parcel, foreign};
-use crate::model::training_rows::{MARKS, mark};
 use crate::solve::condensed::{Condensed, Tree};
 use crate::{Error, Result};
 use rayon::prelude::*;
@@ -283,6 +283,6 @@ mod tests {
             let error = rows.merge(again).unwrap_err().to_string();
             assert!(error.contains("counted twice"), "{error}");
         }
-        assert!(CondensedBlock::default().finish(&draft()).is_err());
+        assert!(CondensedBlock::default().finish(&draft).is_err());
     }
 }

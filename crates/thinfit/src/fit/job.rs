@@ -3,9 +3,9 @@
 use super::run::train;
 use super::{Fit, lambdas, on_threads};
 use crate::error::require;
+use crate::ranks::{Ranks, Solo};
 use crate::train::checkpoint::{RunState, State, fingerprint};
 use crate::train::progress::Observer;
-use crate::train::ranks::{Ranks, Solo};
 use crate::train::step::{Backend, foreign_state};
 use crate::{Config, Dataset, Error, Model, Result};
 use rayon::prelude::*;

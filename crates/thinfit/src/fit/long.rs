@@ -170,8 +170,8 @@ pub(super) mod tests {
     use super::*;
     use crate::data::long::{LongTable, Visitor};
     use crate::fit::condensed_block::Condensing;
+    use crate::ranks::Solo;
     use crate::shared_pass;
-    use crate::train::ranks::Solo;
 
     pub fn condensed(draft: &Draft, table: &dyn LongTable) -> Condensed {
         let none = Condensing::new(draft);

@@ -2,16 +2,14 @@
 //! missed there.
 
 use crate::data::Dataset;
+use crate::data::row_marks::{MARKS, mark};
 use crate::math::digits::six_digits;
-use crate::math::random::mixed;
 use faer::MatRef;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// Rows beyond which only the whole table is known again.
 const MOST: usize = 5000;
-/// Marks are below this, so that every reader of JSON keeps them exactly.
-pub(crate) const MARKS: u64 = 1 << 53;
 
 /// Marks of the rows of a fit, and errors of models that had not seen them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -110,13 +108,6 @@ fn marks(x: MatRef<'_, f64>, y: MatRef<'_, f64>) -> Vec<u64> {
     let rows = 0..x.nrows();
     rows.map(|i| mark(x.row(i).iter().chain(y.row(i).iter())))
         .collect()
-}
-
-/// The mark of a row of these values, inputs first.
-pub(crate) fn mark<'a>(values: impl Iterator<Item = &'a f64>) -> u64 {
-    // Adding zero makes −0 equal to 0.
-    let mix = |mark: u64, value: &f64| mixed(mark ^ (value + 0.0).to_bits());
-    values.fold(0, mix) % MARKS
 }
 
 #[cfg(test)]

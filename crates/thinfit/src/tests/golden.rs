@@ -1,10 +1,10 @@
 //! Values, gradients and ten Adam steps against the autograd restatement in `tools/golden.py`.
 
 use crate::data::rows::Rows;
+use crate::ranks::Solo;
 use crate::train::adam::Adam;
 use crate::train::generator::Generator;
 use crate::train::objective::Objective;
-use crate::train::ranks::Solo;
 use crate::{Activation, Ridge, Variation};
 use faer::Mat;
 use serde::Deserialize;

@@ -2,10 +2,10 @@
 
 use crate::data::rows::Rows;
 use crate::math::random::{Purpose, stream};
+use crate::ranks::Solo;
 use crate::train::generator::Generator;
 use crate::train::layers::Layers;
 use crate::train::objective::Objective;
-use crate::train::ranks::Solo;
 use crate::{Activation, Leaf, Ridge, Variation};
 use faer::Mat;
 use rand::RngExt;

@@ -8,7 +8,6 @@ pub(crate) mod objective;
 pub(crate) mod phases;
 pub(crate) mod processor;
 pub(crate) mod progress;
-pub(crate) mod ranks;
 pub(crate) mod step;
 pub(crate) mod timing;
 pub(crate) mod trainer;

@@ -16,13 +16,13 @@ mod joint;
 
 pub use joint::Joint;
 
-use super::ranks::{Entries, Ranks, Solo, add_scaled, sum};
 use super::timing::{Stage, Timing};
 use crate::clock::Instant;
 use crate::data::rows::Rows;
 use crate::math::random::Stream;
 use crate::network::planes::{conjugate, mix};
 use crate::network::variation::{self, Variation};
+use crate::ranks::{Entries, Ranks, Solo, add_scaled, sum};
 use crate::solve::normal::NormalEquations;
 use crate::{Activation, Dataset, Network, Result, Ridge};
 use faer::reborrow::ReborrowMut;
