@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from conftest import LONG, samples
+from conftest import LONG, long_samples
 from thinfit import AutoRegressor
 from thinfit.pieces import Pieces
 
 
 def test_damaged_messages_and_parts_that_are_merged_twice_are_refused():
-    x, y = samples(400)
+    x, y = long_samples()
     pieces = Pieces.of(AutoRegressor(**LONG), (None, None), (x.shape[1], 1))
-    halves = [(x[:200], y[:200], 0), (x[200:], y[200:], 200)]
+    halves = [(x[:5000], y[:5000], 0), (x[5000:], y[5000:], 5000)]
     surveys = [pieces.survey(*half) for half in halves]
     survey = pieces.merge_surveys(*surveys)
     learned, draft = pieces.learn(survey)
@@ -41,7 +41,7 @@ def test_damaged_messages_and_parts_that_are_merged_twice_are_refused():
         digit = max(place for place, letter in enumerate(text) if letter.isdigit())
         with pytest.raises(ValueError, match="damaged on its way"):
             use(text[:digit] + str((int(text[digit]) + 1) % 10) + text[digit + 1 :])
-    with pytest.raises(ValueError, match="rows 0 to 199 are counted twice"):
+    with pytest.raises(ValueError, match="rows 0 to 4999 are counted twice"):
         pieces.merge_surveys(surveys[0], surveys[0])
-    with pytest.raises(ValueError, match="rows 200 to 399 are counted twice"):
+    with pytest.raises(ValueError, match=f"rows 5000 to {len(x) - 1} are counted twice"):
         pieces.merge_condensed(draft, condensed, parts[1])

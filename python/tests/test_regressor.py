@@ -254,6 +254,6 @@ def test_a_network_says_that_random_features_won_and_the_error_of_the_method():
     x, y = samples(100)
     steps = {"generate": {"steps": 20}, "refine": {"steps": 20}}
     model = GFTRegressor(width=12, config=steps).fit(x, y)
-    assert model.winner_ == "polished-random"
+    assert model.winner_ == "polished_random"
     assert model.record_["selection"]["trained_mse"][0] > model.record_["validation_mse"][0]
     assert GFTRegressor(width=12, config=steps | {"polish": {"steps": 0}}).fit(x, y).winner_ is None

@@ -30,7 +30,7 @@ def test_auto_with_weights_is_the_network_of_the_program(tmp_path, program):
     x, y = samples(60)
     weight = np.random.default_rng(1).integers(0, 4, len(x))
     model = thinfit.AutoRegressor(width=6, random_state=3).fit(x, y, sample_weight=weight)
-    assert model.kind_ == "network" and "weights" in model.findings_["words"][0]
+    assert model.kind_ == "network" and model.diagnosis_["choice"] == "weighted"
     same = thinfit.GFTRegressor(width=6, random_state=3).fit(x, y, sample_weight=weight)
     assert (model.predict(x) == same.predict(x)).all()
     table, file = tmp_path / "table.csv", tmp_path / "model.json"

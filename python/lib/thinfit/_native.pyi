@@ -100,7 +100,7 @@ class Model:
         rows: tuple[NDArray[np.float64], NDArray[np.float64]] | None,
         threads: int,
     ) -> None: ...
-    def beside(
+    def held_out(
         self, x: NDArray[np.float64], y: NDArray[np.float64], threads: int
     ) -> tuple[NDArray[np.float64], str, bool]: ...
     @property

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _native
@@ -46,9 +45,9 @@ class AutoRegressor(UncertainRegressor):
     kind_ : {"kernel", "network"}
         What the model is: a sum of kernels, or a two-layer network.
     diagnosis_ : dict
-        What was found out about the data: the reason of the `choice`, the candidates that were `tried`, the model first, the
-        `standard_error` of the mean squared errors on new samples, `noise`, the `inputs` that matter, `terms` and
-        `outliers`. `report()` puts it into words.
+        What was found out about the data: the reason of the `choice`, the candidates that were `tried`, the model
+        first, the `standard_error` of the mean squared errors on new samples, `noise`, the `inputs` that matter,
+        `terms` and `outliers`. `report()` puts it into words.
     record_ : dict
         How the model was made: settings, version, errors on samples that were left out.
 
@@ -104,6 +103,7 @@ class AutoRegressor(UncertainRegressor):
 
         Examples
         --------
+        >>> import numpy as np
         >>> X = np.linspace(0, 1, 40)[:, None]
         >>> AutoRegressor(width=4).fit(X, X[:, 0] ** 2, sample_weight=np.ones(40)).kind_
         'network'

@@ -56,9 +56,7 @@ class AutoRegressor(auto.AutoRegressor):
     (3,)
     """
 
-    def fit(
-        self, X: Any, y: Any, *, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: Any, y: Any, *, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters

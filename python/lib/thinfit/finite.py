@@ -70,8 +70,8 @@ def check_outputs(y: Any, names: Sequence[str] | None) -> None:
             (row, text), classes = texts[0], sorted({text for _, text in texts})
             advice = f"(y == {classes[-1]!r}).astype(float)"
             raise ValueError(
-                f"y: expected numbers, found {text!r} in row {row}{where}; thinfit learns numbers, it does not classify: "
-                f"choose a column of numbers, or encode two classes as 0 and 1, as in {advice}"
+                f"y: expected numbers, found {text!r} in row {row}{where}; thinfit learns numbers, it does not "
+                f"classify: choose a column of numbers, or encode two classes as 0 and 1, as in {advice}"
             )
 
 

@@ -6,7 +6,6 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
@@ -78,10 +77,10 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
         Names of the inputs, if `X` had names.
     n_outputs_ : int
         Number of outputs.
-    winner_ : {"trained", "polished", "polished-random"} or None
-        Whose features the validation samples chose: those of `method`, the same after a polish, or polished random ones,
-        in which the training has no part. None without a polish. ``record_["selection"]["trained_mse"]`` has the mean
-        squared errors of `method` without it, on the same samples as ``record_["validation_mse"]``.
+    winner_ : {"trained", "polished", "polished_random"} or None
+        Whose features the validation samples chose: those of `method`, the same after a polish, or polished random
+        ones, in which the training has no part. None without a polish. ``record_["selection"]["trained_mse"]`` has the
+        mean squared errors of `method` without it, on the same samples as ``record_["validation_mse"]``.
     validation_score_ : float
         R² on the validation samples, on which no feature was trained.
     history_ : list of dict
@@ -174,6 +173,7 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
 
         Examples
         --------
+        >>> import numpy as np
         >>> X = np.random.default_rng(0).random((60, 2))
         >>> ax = GFTRegressor(width=4, random_state=0).fit(X, X[:, 0]).plot_history()
         >>> ax.get_yscale()

@@ -448,7 +448,7 @@ fn a_fit_names_the_random_features_that_won_and_the_error_of_the_pure_method() {
     }
     let json = succeed(&folder, &[&fit[..], &["--json"]].concat());
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(json["selection"]["winner"], "polished-random");
+    assert_eq!(json["selection"]["winner"], "polished_random");
     let pure = json["selection"]["trained_mse"][0].as_f64().unwrap();
     assert!(pure > json["validation"]["mse"][0].as_f64().unwrap());
     let plain = succeed(&folder, &[&fit[..], &["--set=polish.steps=0"]].concat());

@@ -171,7 +171,7 @@ fn memory_that_runs_out_is_an_error_with_advice_and_not_an_abort() {
         &["data", "f3", "--rows=2500", "--noise=0.1", "-o", "a.csv"],
     );
     let (mut done, mut refused) = (0, 0);
-    for megabytes in [30, 60, 90, 120, 200, 300, 400, 600, 800, 1000, 8000] {
+    for megabytes in [60, 90, 120, 200, 300, 400, 600, 800, 1000, 8000] {
         for words in [
             "fit a.csv -t y --budget 1",
             "fit a.csv -t y --method gaussian-process --set starts=1 --set iterations=2",

@@ -25,7 +25,7 @@ pub struct Grouping {
 
 /// Whose hidden weights a polish ends with: the least error on the held-out rows decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "snake_case")]
 pub enum Winner {
     /// Those of the method, which the polish did not improve.
     Trained,
