@@ -81,6 +81,7 @@ pub mod pieces {
     pub use crate::math::random::{Purpose, Stream, stream};
     pub use crate::network::features::planes;
     pub use crate::network::support::Support;
+    pub use crate::ranks::{Entries, Merge, Ranks, Solo, agreed, any, shared, texts};
     pub use crate::sensitivity::lattice;
     pub use crate::train::adam::{Adam, COEFFICIENTS};
     pub use crate::train::generator::{Generator, Real};
@@ -88,7 +89,6 @@ pub mod pieces {
     pub use crate::train::objective::{Joint, glance};
     pub use crate::train::processor::{Processor, VALIDATION_DRAWS, initial};
     pub use crate::train::step::{Backend, Batch, Snapshot, Task, Values, foreign_state};
-    pub use crate::ranks::{Entries, Merge, Ranks, Solo, agreed, any, shared, texts};
 }
 
 pub use config::{Config, GeneratorConfig, Keep, Lambda, Polish, Schedule, Start, Training};
