@@ -10,10 +10,10 @@ use thinfit_methods::Method;
 
 use crate::memory::Memory;
 
-/// Learn from little data.
+/// Surrogate models from little data.
 ///
-/// Finds the best model of the rows of a table, a Gaussian process or a network with one hidden layer of about a hundred
-/// neurons, and says how good it is.
+/// Fits a Gaussian process or a network with one hidden layer of about a hundred neurons to a table, whichever predicts
+/// better, and estimates its error.
 #[derive(Debug, Parser)]
 #[command(
     name = "thinfit",
@@ -25,8 +25,7 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// The most memory that a table, a model or a fit may take beside some 100 MB for the program, such as 4GB [default: 80 % of
-    /// what is free].
+    /// Memory limit, such as 4GB, on top of about 100 MB for the program itself [default: 80 % of the free memory].
     #[arg(long, value_name = "AMOUNT", global = true, help_heading = "Running")]
     pub memory: Option<Memory>,
 }
@@ -42,27 +41,27 @@ pub enum Command {
     Predict(PredictArgs),
     /// Measure the error of a model on a table.
     Score(ScoreArgs),
-    /// Show what a model is, how accurate it is, and which inputs matter.
+    /// Show the kind, the accuracy and the sensitivity indices of a model.
     Inspect(InspectArgs),
-    /// Draw a model and how well it fits a table.
+    /// Plot a model and its predictions of a table.
     Plot(PlotArgs),
-    /// Write a page with all there is to see of a model, which opens in any browser.
+    /// Write a self-contained HTML report.
     Report(ReportArgs),
-    /// Write a model as ONNX, C, Python, JavaScript or LaTeX.
+    /// Export a model to ONNX, C, Python, JavaScript or LaTeX.
     Export(ExportArgs),
-    /// Plan where to take samples: rows that fill the ranges of the inputs evenly.
+    /// Plan where to take samples (space-filling designs).
     Design(DesignArgs),
-    /// Find where a model is least or largest, or the Pareto front of several outputs.
+    /// Minimise or maximise a model, or find the Pareto front of several outputs.
     Minimise(MinimiseArgs),
-    /// Tell how the outputs are distributed where the inputs are uncertain.
+    /// Propagate input uncertainty to the outputs.
     Propagate(PropagateArgs),
-    /// Propose the rows to sample next, where a model learns most from them.
+    /// Suggest the rows to sample next.
     Suggest(SuggestArgs),
-    /// Write samples of a built-in problem as a table.
+    /// Sample a built-in problem.
     Data(DataArgs),
-    /// Learn a built-in problem, compare with the paper, and draw the fit.
+    /// Fit a built-in problem, compare with the paper, and plot the fit.
     Demo(DemoArgs),
-    /// Run the experiments of the paper and compare our numbers with the published ones.
+    /// Run the experiments of the paper and compare with the published numbers.
     Reproduce(ReproduceArgs),
     /// Write a completion script for a shell.
     #[command(
@@ -77,7 +76,7 @@ pub enum Command {
 /// How a table is read.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TableArgs {
-    /// What separates the fields of a text file: a character, `tab` or `blanks` [default: detected].
+    /// Field separator of a text file: a character, `tab` or `blanks` [default: detected].
     #[arg(long, value_name = "CHAR", help_heading = "Table")]
     pub delimiter: Option<String>,
     /// The first line holds column names [default: detected].
@@ -92,7 +91,7 @@ pub struct TableArgs {
     /// Sheet of an Excel file [default: the first that is not hidden].
     #[arg(long, value_name = "NAME", help_heading = "Table")]
     pub sheet: Option<String>,
-    /// Lines of a text, or rows of a sheet, to skip before the table begins; a title above the names is skipped anyway.
+    /// Lines of a text file, or rows of a sheet, to skip before the table; a title above the names is skipped without it.
     #[arg(long, value_name = "N", help_heading = "Table")]
     pub skip_rows: Option<u64>,
     /// Numbers have a decimal comma, as in 1,5.
@@ -108,18 +107,18 @@ pub struct TableArgs {
 pub enum Missing {
     /// Leave out rows that lack a value; their predictions are empty cells.
     Drop,
-    /// Put the mean of the column in their place, or its most frequent text (`fit`, `compare`; and `predict`, by a model
-    /// fitted so).
+    /// Replace them by the mean of the column, or by its most frequent text (`fit`, `compare`; `predict` and `score` with a
+    /// model fitted that way).
     Mean,
 }
 
 /// Which columns of a table are learned, and from which.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ColumnArgs {
-    /// Columns to learn, separated by commas. If a name contains a comma, repeat the option instead.
+    /// Columns to predict, separated by commas. If a name contains a comma, repeat the option instead.
     #[arg(short, long, value_name = "COL,…")]
     pub target: Vec<String>,
-    /// Columns to learn from [default: all other columns].
+    /// Input columns [default: all other columns].
     #[arg(long, value_name = "COL,…")]
     pub inputs: Vec<String>,
     /// Columns to leave out.
@@ -138,8 +137,8 @@ pub struct ColumnArgs {
     thinfit fit train.csv --target y --config fit.toml --set polish.steps=50\n  \
     mpirun -n 6 thinfit fit train.csv --target y --method gft-r --lambda auto")]
 pub struct FitArgs {
-    /// Table with one sample per row: CSV, TSV, XLSX, NPY, NPZ, MAT or Parquet, of any length; a folder stands for all tables in it, and
-    /// `-` reads standard input.
+    /// Table with one sample per row: CSV, TSV, XLSX, NPY, NPZ, MAT or Parquet, of any length. A folder stands for all tables in it,
+    /// `-` for standard input.
     #[arg(value_name = "DATA")]
     pub data: Option<PathBuf>,
     /// More files of the same table, as `data/*.csv` gives them.
@@ -148,33 +147,33 @@ pub struct FitArgs {
     /// Which columns are what, and which are left out.
     #[command(flatten)]
     pub columns: ColumnArgs,
-    /// Where to write the model; only another model is replaced [default: model.json].
+    /// Where to write the model; overwrites only models [default: model.json].
     #[arg(short, long, alias = "out", value_name = "FILE", value_parser = written_file())]
     pub output: Option<PathBuf>,
-    /// Column of sample weights; a weight of 2 counts the row twice (networks only).
+    /// Column of sample weights; a weight of 2 counts a row twice (networks only).
     #[arg(long, value_name = "COL")]
     pub weights: Option<String>,
-    /// Column of numbers or text, no input, that says which rows belong together, such as readings of one setting or steps of one
-    /// run. No fold and no validation split divides a group.
+    /// Column of group labels, such as a run or a specimen; not an input. Cross-validation and validation splits keep a group
+    /// together.
     #[arg(long, value_name = "COL")]
     pub groups: Option<String>,
-    /// How much work the search for the best model may be, in seconds of two cores [default: 30]. The work is planned; the
-    /// clock does not stop it, so that the same seed gives the same model on a slower machine, later.
+    /// Search budget in seconds on two cores [default: 30]. It fixes the amount of work, not the wall time, so that the same seed
+    /// gives the same model on any machine.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Method")]
     pub budget: Option<f64>,
-    /// Take the best thin network, even if another model is better.
+    /// Return the best thin network, even if another model is better.
     #[arg(long, help_heading = "Method")]
     pub thin: bool,
-    /// Settings of a network to start from [default: fast].
+    /// Base settings of a network [default: fast].
     #[arg(long, value_parser = PossibleValuesParser::new(["fast", "paper"]), help_heading = "Method")]
     pub preset: Option<String>,
-    /// The method [default: auto, which takes the best model; gft-r if an option or setting of a network is given].
+    /// Method [default: auto, the best model by cross-validation; any network setting selects gft-r].
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(methods()), help_heading = "Method")]
     pub method: Option<String>,
     /// Activation of the hidden neurons.
     #[arg(long, value_parser = PossibleValuesParser::new(thinfit::Activation::ALL.map(thinfit::Activation::name)), help_heading = "Method")]
     pub activation: Option<String>,
-    /// Number of hidden neurons; for auto, the most that a network may have.
+    /// Number of hidden neurons; for auto, the maximum.
     #[arg(
         long,
         value_name = "N",
@@ -182,7 +181,7 @@ pub struct FitArgs {
         help_heading = "Method"
     )]
     pub width: Option<usize>,
-    /// Strength of the regulariser; for noisy data, `auto` tries six values and the validation rows choose.
+    /// Strength of the regulariser; for noisy data, `auto` selects one of six values on the validation rows.
     #[arg(
         long,
         value_name = "auto|X",
@@ -198,7 +197,7 @@ pub struct FitArgs {
         help_heading = "Method"
     )]
     pub seed: Option<u64>,
-    /// Number of threads; 0 uses all cores. It never changes the model.
+    /// Number of threads; 0 uses all cores. The model does not depend on it.
     #[arg(
         long,
         value_name = "N",
@@ -206,21 +205,21 @@ pub struct FitArgs {
         help_heading = "Method"
     )]
     pub threads: Option<usize>,
-    /// Where a network is trained: on the processor, on an NVIDIA GPU, or on the GPU if there is one and it saves time
+    /// Device for training a network: the processor, an NVIDIA GPU, or `auto` for the GPU if there is one and it saves time
     /// [default: auto].
     #[arg(long, value_parser = PossibleValuesParser::new(thinfit_methods::Placement::NAMES), help_heading = "Method")]
     pub device: Option<String>,
     /// Any other setting, as in a configuration file; docs/configuration.md lists them all.
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Method")]
     pub set: Vec<String>,
-    /// TOML file of options and settings; the command line wins.
+    /// TOML file of options and settings; the command line takes precedence.
     #[arg(long, value_name = "FILE", help_heading = "Method")]
     pub config: Option<PathBuf>,
 
-    /// Save the state of the fit to this file from time to time: of a network method, or of a table that is read in blocks.
+    /// Save the state of the fit to this file periodically (network methods, and tables that are read in blocks).
     #[arg(long, value_name = "FILE", help_heading = "Running", value_parser = written_file())]
     pub checkpoint: Option<PathBuf>,
-    /// Continue from a saved state, to the same model as if never interrupted, and save on to the same file.
+    /// Continue from a saved state, to the same model as without the interruption, and keep saving to the same file.
     #[arg(long, value_name = "FILE", help_heading = "Running")]
     pub resume: Option<PathBuf>,
     /// Print the result as one JSON object.
@@ -245,16 +244,16 @@ pub struct CompareArgs {
     /// Which columns are what, and which are left out.
     #[command(flatten)]
     pub columns: ColumnArgs,
-    /// Column of numbers or text, no input, that says which rows belong together; no fold divides a group.
+    /// Column of group labels, not an input; folds keep a group together.
     #[arg(long, value_name = "COL")]
     pub groups: Option<String>,
-    /// Methods [default: some that differ; --help of `fit` lists more].
+    /// Methods [default: a varied selection; `fit --help` lists all].
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(thinfit_methods::contenders()))]
     pub methods: Vec<String>,
     /// Number of folds.
     #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..=100))]
     pub folds: u16,
-    /// How much work each fit by `auto` may be, in seconds of two cores, as in `fit`.
+    /// Search budget of each fit by `auto`, as in `fit`.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value_t = 10.0)]
     pub budget: f64,
     /// Random seed of folds and fits.
@@ -277,11 +276,11 @@ pub struct CompareArgs {
 /// What to do with rows outside the ranges of the training samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Outside {
-    /// Stop where a row leaves a range by more than 5 % of it.
+    /// Stop if a row is outside a range by more than 5 % of it.
     Error,
-    /// Predict them, and say how many there were.
+    /// Predict them, and report how many there are.
     Warn,
-    /// Predict at the nearest place inside.
+    /// Predict at the nearest point inside.
     Clip,
 }
 
@@ -300,11 +299,11 @@ pub struct PredictArgs {
     /// More files of the same table, as `data/*.csv` gives them.
     #[arg(value_name = "MORE")]
     pub more: Vec<PathBuf>,
-    /// Where to write the predictions, as CSV, or as TSV if it ends so [default: standard output].
+    /// Where to write the predictions: a CSV file, or TSV by its ending [default: standard output].
     #[arg(short, long, alias = "out", value_name = "FILE", value_parser = written_file())]
     pub output: Option<PathBuf>,
-    /// Columns of the table to write before the predictions, such as a row number; a prediction of a name among them is called
-    /// `y_predicted`.
+    /// Columns of the table to copy in front of the predictions, such as a row number; a prediction with the name of one of
+    /// them is called `y_predicted`.
     #[arg(long, value_name = "COL,…")]
     pub keep: Vec<String>,
     /// Add partial derivatives, as columns d(y)/d(x).
@@ -313,11 +312,11 @@ pub struct PredictArgs {
     /// Add the standard deviation of a new observation, as columns y_std.
     #[arg(long)]
     pub std: bool,
-    /// Add bounds that hold a new observation with this probability, as columns y_low and y_high.
+    /// Add prediction intervals of this level, as columns y_low and y_high.
     #[arg(long, value_name = "LEVEL", value_parser = probability)]
     pub interval: Option<f64>,
-    /// What to do with rows outside the ranges of the training samples. Bounds and deviations grow there, and are infinite from 20 % of a
-    /// range on.
+    /// What to do with rows outside the ranges of the training samples. Intervals and deviations widen there, and are infinite beyond
+    /// 20 % of a range.
     #[arg(long, value_name = "NAME", value_enum, default_value = "warn")]
     pub outside: Outside,
     /// Number of threads; 0 uses all cores.
@@ -418,7 +417,7 @@ pub struct ScoreArgs {
 pub struct InspectArgs {
     /// Model written by `thinfit fit`.
     pub model: PathBuf,
-    /// Table with the inputs, for Shapley effects, which count what inputs that depend on each other explain; `-` reads standard input.
+    /// Table with the inputs, for Shapley effects of dependent inputs; `-` reads standard input.
     pub data: Option<PathBuf>,
     /// Ranges of the inputs to integrate over, as for `thinfit design` [default: those of the samples].
     #[arg(long, value_name = "FILE")]
@@ -440,9 +439,9 @@ pub struct InspectArgs {
 pub struct PlotArgs {
     /// Model written by `thinfit fit`.
     pub model: PathBuf,
-    /// Table with inputs and true values, to draw predictions and residuals; `-` reads standard input.
+    /// Table with inputs and true values, to plot predictions and residuals; `-` reads standard input.
     pub data: Option<PathBuf>,
-    /// Folder for the pictures; created if needed.
+    /// Folder for the plots; created if needed.
     #[arg(
         short,
         long = "output",
@@ -474,7 +473,7 @@ pub struct PlotArgs {
 pub struct ReportArgs {
     /// Model written by `thinfit fit`.
     pub model: PathBuf,
-    /// Table with inputs and true values, to show predictions beside them; `-` reads standard input.
+    /// Table with inputs and true values, to compare with the predictions; `-` reads standard input.
     pub data: Option<PathBuf>,
     /// Where to write the page [default: the model's name with .html].
     #[arg(short, long, alias = "out", value_name = "FILE", value_parser = written_file())]
@@ -490,7 +489,7 @@ pub struct ReportArgs {
     pub table: TableArgs,
 }
 
-/// The languages a model can be written in.
+/// The languages a model can be exported to.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Language {
     /// A graph for onnxruntime and others.
@@ -519,7 +518,7 @@ pub struct ExportArgs {
     /// Where to write it [default: the model's name with .onnx, .c (and .h), .py, .js or .tex].
     #[arg(short, long, alias = "out", value_name = "FILE", value_parser = written_file())]
     pub output: Option<PathBuf>,
-    /// Single precision (ONNX only); refused where it would be further from the predictions than 0.001 standard deviations.
+    /// Single precision (ONNX only); refused if it differs from the predictions by more than 0.001 standard deviations.
     #[arg(long)]
     pub f32: bool,
     /// Significant digits (LaTeX only) [default: 6]. Terms cancel, so a formula with few digits is for reading, not for computing.
@@ -549,7 +548,7 @@ pub struct DataArgs {
     /// Write the test sample of this seed instead of the training sample.
     #[arg(long)]
     pub test: bool,
-    /// Where to write the table, as CSV, or as TSV if it ends so [default: standard output].
+    /// Where to write the table: a CSV file, or TSV by its ending [default: standard output].
     #[arg(short, long, alias = "out", value_name = "FILE", value_parser = written_file())]
     pub output: Option<PathBuf>,
 }
@@ -557,13 +556,13 @@ pub struct DataArgs {
 /// How the rows of a plan are spread.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Scheme {
-    /// A Latin hypercube with its closest rows far apart.
+    /// A maximin Latin hypercube.
     Maximin,
-    /// A Latin hypercube at random.
+    /// A random Latin hypercube.
     Latin,
-    /// Sobol's sequence, scrambled.
+    /// A scrambled Sobol' sequence.
     Sobol,
-    /// Halton's sequence, shifted.
+    /// A shifted Halton sequence.
     Halton,
 }
 
@@ -588,17 +587,17 @@ pub struct DesignArgs {
     /// How they are spread.
     #[arg(long, value_name = "NAME", value_enum, default_value = "maximin")]
     pub scheme: Scheme,
-    /// Table of rows that exist: new ones keep away from them, sequences go on after as many; rows beyond the ranges count as
+    /// Table of existing rows: new ones keep away from them, and sequences continue after them; rows outside the ranges count as
     /// on the border.
     #[arg(long, value_name = "TABLE")]
     pub add_to: Option<PathBuf>,
     /// Seed of the plan; the same seed gives the same rows.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Where to write the table, as CSV, or as TSV if it ends so [default: standard output].
+    /// Where to write the table: a CSV file, or TSV by its ending [default: standard output].
     #[arg(short, long, alias = "out", value_name = "FILE", value_parser = written_file())]
     pub output: Option<PathBuf>,
-    /// How the table of rows that exist is read.
+    /// How the table of existing rows is read.
     #[command(flatten)]
     pub table: TableArgs,
 }
@@ -616,13 +615,13 @@ pub struct DesignArgs {
 pub struct MinimiseArgs {
     /// Model written by `thinfit fit`.
     pub model: PathBuf,
-    /// Outputs to minimise, separated by commas; one alone has a minimum, several have a front [default: all].
+    /// Outputs to minimise, separated by commas; several give a Pareto front [default: all].
     #[arg(short, long, value_name = "COL,…")]
     pub target: Vec<String>,
-    /// Maximise: the only output, or those named here.
+    /// Maximise the only output, or those named here.
     #[arg(long, value_name = "COL,…", num_args = 0..=1, default_missing_value = "")]
     pub maximise: Vec<String>,
-    /// Keep a column at a number or a level; may be repeated.
+    /// Fix a column at a number or a level; may be repeated.
     #[arg(long, value_name = "COL=VALUE")]
     pub fix: Vec<String>,
     /// A linear constraint on columns of numbers, such as `2*x2 - x3 <= 4`, with <=, >= or =; may be repeated. Names may stand in
@@ -638,10 +637,10 @@ pub struct MinimiseArgs {
     /// Print the result as one JSON object.
     #[arg(long)]
     pub json: bool,
-    /// Where to write the points as a table, as CSV: the minimum and others that are about as good, or the front.
+    /// CSV file for the points: the minimum and other points that are about as good, or the front.
     #[arg(short, long, value_name = "FILE", value_parser = written_file())]
     pub output: Option<PathBuf>,
-    /// Where to draw the front, as .svg or .png.
+    /// Plot of the front, as .svg or .png.
     #[arg(long, value_name = "FILE", value_parser = written_file())]
     pub plot: Option<PathBuf>,
 }
@@ -683,10 +682,10 @@ pub struct PropagateArgs {
     /// Print the result as one JSON object.
     #[arg(long)]
     pub json: bool,
-    /// Where to write the draws as a table, as CSV: inputs and outputs.
+    /// CSV file for the draws: inputs and outputs.
     #[arg(short, long, value_name = "FILE", value_parser = written_file())]
     pub output: Option<PathBuf>,
-    /// Where to draw the histograms of the outputs, as .svg or .png.
+    /// Plot of the histograms of the outputs, as .svg or .png.
     #[arg(long, value_name = "FILE", value_parser = written_file())]
     pub plot: Option<PathBuf>,
 }
@@ -694,11 +693,11 @@ pub struct PropagateArgs {
 /// What new rows are for.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Goal {
-    /// Lower the uncertainty everywhere.
+    /// Reduce the uncertainty everywhere.
     Uncertainty,
-    /// Find where the target is least.
+    /// Find the minimum of the target.
     Minimum,
-    /// Find where the target is largest.
+    /// Find the maximum of the target.
     Maximum,
 }
 
@@ -711,18 +710,18 @@ pub enum Goal {
                   thinfit suggest pump.json --fix material=steel --within width+height<=4"
 )]
 pub struct SuggestArgs {
-    /// Model written by `thinfit fit`, with uncertainty: a thin network or a sum of kernels.
+    /// Model written by `thinfit fit`, with uncertainty: a thin network or a Gaussian process.
     pub model: PathBuf,
-    /// Number of rows, the most useful first.
+    /// Number of rows, most useful first.
     #[arg(long, value_name = "M", default_value_t = 8, value_parser = |text: &str| rows(text, 1..=1000))]
     pub rows: u32,
-    /// What the rows are for.
+    /// Purpose of the rows.
     #[arg(long, value_name = "NAME", value_enum, default_value = "uncertainty")]
     pub goal: Goal,
-    /// The output whose minimum or maximum is searched [default: the only one].
+    /// Output to minimise or maximise [default: the only one].
     #[arg(short, long, value_name = "COL")]
     pub target: Option<String>,
-    /// Keep a column at a number or a level; may be repeated.
+    /// Fix a column at a number or a level; may be repeated.
     #[arg(long, value_name = "COL=VALUE")]
     pub fix: Vec<String>,
     /// A linear constraint on columns of numbers, as for `thinfit minimise`; may be repeated.
@@ -731,14 +730,14 @@ pub struct SuggestArgs {
     /// Ranges of the inputs, as for `thinfit design` [default: those of the samples].
     #[arg(long, value_name = "FILE")]
     pub ranges: Option<PathBuf>,
-    /// Table of rows that the model was not fitted to but that are planned or taken: new ones keep away from them. The rows of the fit are known
-    /// to the model, and need not be given.
+    /// Table of further planned or measured rows: new ones keep away from them. The rows of the fit are known to the model and need
+    /// not be given.
     #[arg(long, value_name = "TABLE")]
     pub add_to: Option<PathBuf>,
     /// Seed of the candidates; the same seed gives the same rows.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Where to write the table, as CSV, or as TSV if it ends so [default: standard output].
+    /// Where to write the table: a CSV file, or TSV by its ending [default: standard output].
     #[arg(short, long, value_name = "FILE", value_parser = written_file())]
     pub output: Option<PathBuf>,
     /// How the table of planned rows is read.
@@ -753,7 +752,7 @@ pub struct DemoArgs {
     /// The problem.
     #[arg(value_parser = PossibleValuesParser::new(crate::commands::data::names()), default_value = "f3")]
     pub problem: String,
-    /// Folder for the pictures and the model; created if needed.
+    /// Folder for the plots and the model; created if needed.
     #[arg(
         short,
         long = "output",
@@ -801,8 +800,8 @@ pub struct ReproduceArgs {
     /// Number of seeds, counted from 1, or a range such as 4-5; seed 0 chooses λ.
     #[arg(long, value_name = "K|A-B", default_value = "5", value_parser = seeds)]
     pub seeds: Seeds,
-    /// Strength of the regulariser: chosen for each cell by validation, as the paper's authors did; the published choice;
-    /// by validation in every fit; or a number.
+    /// Strength of the regulariser: selected for each cell by validation, as in the paper; the published choice; selected by
+    /// validation in every fit; or a number.
     #[arg(
         long,
         value_name = "validated|paper|auto|X",
@@ -825,7 +824,7 @@ pub struct ReproduceArgs {
         value_parser = written_file()
     )]
     pub out: PathBuf,
-    /// Where F-Opt, GFT, GFT-r and plain networks are trained; an NVIDIA GPU trains all fits of one shape at once.
+    /// Device for training F-Opt, GFT, GFT-r and plain networks; an NVIDIA GPU trains all fits of one shape at once.
     #[arg(long, value_parser = PossibleValuesParser::new(["cpu", "cuda"]), default_value = "cpu")]
     pub device: String,
     /// Batches of fits at a time on the GPU.
@@ -837,10 +836,10 @@ pub struct ReproduceArgs {
     /// Retry fits that failed.
     #[arg(long)]
     pub retry: bool,
-    /// Only list the fits and whether they are done.
+    /// List the fits and whether they are done, and stop.
     #[arg(long)]
     pub list: bool,
-    /// Only write the reports, from what is recorded.
+    /// Write the reports from the records, and stop.
     #[arg(long, conflicts_with = "list")]
     pub report: bool,
     /// Show no progress.

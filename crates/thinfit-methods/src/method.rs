@@ -44,55 +44,52 @@ impl Method {
     pub const IDEAS: [(&str, &str); 18] = [
         (
             Method::THIN[0],
-            "a network of random neurons, only its outputs are fitted",
+            "network with random features, only the output weights are fitted",
         ),
         (
             Method::THIN[1],
-            "a network whose neurons are trained one by one",
+            "network with directly trained features (F-Opt)",
         ),
         (
             Method::THIN[2],
-            "a network whose neurons a trained generator draws",
+            "network with features from a trained generator (GFT)",
         ),
         (
             Method::THIN[3],
-            "the same, then its neurons are refined; the network to start with",
+            "GFT, then refined in latent space (GFT-r); the network to start with",
         ),
         (
             Shrimp::NAME,
-            "a network of random neurons of few inputs each, pruned by magnitude",
+            "network with random features of few inputs each, pruned by magnitude (SHRIMP)",
         ),
         (
             Harfe::NAME,
-            "a network chosen from such neurons by hard thresholding pursuit",
+            "network with such features, selected by hard thresholding pursuit (HARFE)",
         ),
         (
             AnovaRff::NAME,
-            "a network of such neurons, of inputs that were found to interact",
+            "network with random features of interacting inputs (ANOVA)",
         ),
         (
             Swim::NAME,
-            "a network with neurons between pairs of samples",
+            "network with features between pairs of samples (SWIM)",
         ),
         (
             Arff::NAME,
-            "a network whose frequencies move in a random walk with Metropolis steps",
+            "network with frequencies adapted by Metropolis steps (ARFF)",
         ),
-        (
-            RandomFourier::NAME,
-            "a network of random frequencies, with a ridge",
-        ),
+        (RandomFourier::NAME, "random Fourier features with a ridge"),
         (
             PlainNetwork::NAME,
-            "a network whose two layers are trained by Adam",
+            "network with both layers trained by Adam",
         ),
         (
             NoisyGradients::NAME,
-            "a network whose two layers descend along noisy gradients",
+            "network with both layers trained by noisy gradient descent",
         ),
         (
             FullySampled::NAME,
-            "a network whose two layers a generator draws, nothing is solved for",
+            "network with both layers drawn from a generator",
         ),
         (
             KernelRidge::NAMES[0],
@@ -109,7 +106,7 @@ impl Method {
         ),
         (
             Auto::NAME,
-            "the best of many Gaussian processes and networks, judged by cross-validation",
+            "the best of many Gaussian processes and networks by cross-validation",
         ),
     ];
 
