@@ -283,6 +283,6 @@ mod tests {
             let error = rows.merge(again).unwrap_err().to_string();
             assert!(error.contains("counted twice"), "{error}");
         }
-        assert!(CondensedBlock::default().finish(&draft()).is_err());
+        assert!(CondensedBlock::default().finish(&draft).is_err());
     }
 }
