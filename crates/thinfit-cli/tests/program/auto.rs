@@ -86,7 +86,7 @@ fn outliers_are_numbered_as_the_rows_of_the_file() {
         "-q",
     ];
     let report = succeed(&folder, &fit);
-    let words = "outliers set aside: rows 42\n";
+    let words = "1 outlier set aside: row 42;";
     assert!(report.contains(words), "{report}");
     assert!(succeed(&folder, &["inspect", "model.json"]).contains(words));
 }
