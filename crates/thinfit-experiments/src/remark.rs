@@ -179,7 +179,7 @@ mod tests {
         let of = |winners: &[Option<Winner>]| {
             let comparison = Comparison {
                 published: cell.published(),
-                cell: *cell,
+                cell,
                 preset: "fast".into(),
                 ours: Some(Ours::new(winners.iter().copied().map(entry).collect())),
                 best: false,
