@@ -90,7 +90,8 @@ pub use networks::shrimp::{Shrimp, ShrimpVariant};
 pub use networks::swim::Swim;
 pub use predictor::{Interval, Predictor};
 pub use report::{
-    explained, four_digits, in_groups, r2_digits, rmse_error, tried_name, two_digits,
+    explained, explains_nothing, four_digits, in_groups, r2_digits, rmse_error, tried_name,
+    two_digits,
 };
 pub use request::Request;
 pub use thinfit::{Error, Result};

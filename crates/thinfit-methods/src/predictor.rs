@@ -8,8 +8,8 @@ use crate::{Device, KernelModel};
 use std::path::Path;
 use thinfit::file::{LARGEST, format, read_json};
 use thinfit::{
-    Dataset, Deviation, Encoding, Error, Grouping, Mat, MatRef, Model, Record, Result, Scaler,
-    TrainingRows,
+    Caution, Dataset, Deviation, Encoding, Error, Grouping, Mat, MatRef, Model, Record, Result,
+    Scaler, TrainingRows,
 };
 
 /// A fitted model of any method.
@@ -237,15 +237,18 @@ impl Predictor {
         } = Some(encoding);
     }
 
-    /// Counts the outliers of a fit as the rows of the user's table, in which sample i was row `rows[i]`: rows may have been
+    /// Counts the outliers and odd rows of a fit as the rows of the user's table, in which sample i was row `rows[i]`: rows may have been
     /// left out before the fit.
     ///
     /// # Panics
     /// There are fewer rows than samples were fitted.
     pub fn set_rows(&mut self, rows: &[usize]) {
-        let found = self.record_mut().diagnosis.iter_mut();
-        for outlier in found.flat_map(|found| &mut found.outliers) {
-            *outlier = rows[*outlier];
+        let Some(found) = &mut self.record_mut().diagnosis else {
+            return;
+        };
+        let odd = found.cautions.iter_mut().filter_map(Caution::rows_mut);
+        for row in found.outliers.iter_mut().chain(odd.flatten()) {
+            *row = rows[*row];
         }
     }
 

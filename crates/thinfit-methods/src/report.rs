@@ -10,7 +10,9 @@ use thinfit::{
 /// Inputs without an effect that are named; of more, those with an effect are.
 const MOST_IDLE: usize = 12;
 /// Squared error, relative to the variance, above which a model explains nothing.
-pub(crate) const EXPLAINS_NOTHING: f64 = 0.95;
+const EXPLAINS_NOTHING: f64 = 0.95;
+/// Squared error, relative to the variance, that leaves no room for noise worth naming.
+const CLEAN: f64 = 1e-4;
 
 /// `value` to four significant digits, with an exponent only if it is very small or very large.
 pub fn four_digits(value: f64) -> String {
@@ -114,6 +116,9 @@ impl Predictor {
             return Vec::new();
         };
         let mut lines = self.choice(found);
+        lines.extend(outliers(&found.outliers));
+        lines.extend(found.cautions.iter().map(caution));
+        lines.extend(self.record().dependence.iter().map(dependence));
         lines.extend(found.subset.map(subset));
         if let Predictor::Kernel(model) = self {
             lines.extend(model.edges().iter().map(edge));
@@ -127,22 +132,16 @@ impl Predictor {
                 warped.join(", ")
             ));
         }
-        lines.extend(self.record().dependence.iter().map(dependence));
         lines.extend(self.structure(found));
-        lines.extend(found.cautions.iter().map(caution));
-        let rows: Vec<String> = found.outliers.iter().map(|i| (i + 1).to_string()).collect();
-        match rows.len() {
-            0 => {}
-            1 => lines.push(format!(
-                "1 outlier set aside: row {}; errors are for the other rows",
-                rows[0]
-            )),
-            count => lines.push(format!(
-                "{count} outliers set aside: rows {}; errors are for the other rows",
-                rows.join(", ")
-            )),
-        }
         lines
+    }
+
+    /// Whether there are reasons to doubt the held-out errors: cautions of the fit, or rows that depend on each other across folds.
+    pub fn has_doubts(&self) -> bool {
+        let record = self.record();
+        let kept_together = |sign: &Dependence| matches!(sign, Dependence::NearRepeats { .. });
+        let cautions = record.diagnosis.iter().flat_map(|found| &found.cautions);
+        cautions.count() > 0 || !record.dependence.iter().all(kept_together)
     }
 
     /// Why this model was chosen.
@@ -221,15 +220,18 @@ impl Predictor {
                 1 => String::new(),
                 _ => format!(" of {output}"),
             };
-            if *mse > EXPLAINS_NOTHING * variance {
+            if explains_nothing(*mse, *variance) {
                 lines.push(format!(
                     "the model{of} predicts held-out rows no better than the mean does"
                 ));
                 continue;
             }
+            // Without a range the held-out errors contradict the model's noise, unless there are hardly any errors.
             let range = found.noise_range.get(o);
-            let undetected = *noise == 0.0
-                || range.is_some_and(|[low, high]| *low == 0.0 && *mse > 4.0 * high * high);
+            let undetected = match range {
+                Some([low, high]) => *noise == 0.0 || *low == 0.0 && *mse > 4.0 * high * high,
+                None => *noise == 0.0 && *mse < CLEAN * variance,
+            };
             if undetected {
                 lines.push(format!(
                     "no noise{of} detected: more rows improve the model"
@@ -414,9 +416,32 @@ fn edge(edge: &FoundEdge) -> String {
     }
 }
 
+/// Numbers of rows, counted from 1.
+fn numbers(rows: &[usize]) -> String {
+    let rows: Vec<String> = rows.iter().map(|row| (row + 1).to_string()).collect();
+    rows.join(", ")
+}
+
+/// The rows that were set aside.
+fn outliers(rows: &[usize]) -> Option<String> {
+    let what = match rows {
+        [] => return None,
+        [row] => format!("1 outlier set aside: row {}", row + 1),
+        rows => format!("{} outliers set aside: rows {}", rows.len(), numbers(rows)),
+    };
+    Some(format!("{what}; errors are for the other rows"))
+}
+
 /// A caution in words.
 fn caution(caution: &Caution) -> String {
     match caution {
+        Caution::OddRows { rows } => {
+            let (rows, verb) = match rows.as_slice() {
+                [row] => (format!("row {}", row + 1), "contradicts"),
+                rows => (format!("rows {}", numbers(rows)), "contradict"),
+            };
+            format!("{rows} {verb} all other rows, which are free of noise: check for mistakes; a sharp peak is possible too")
+        }
         Caution::ShuffledFit { r2 } => format!(
             "the same procedure reaches r² {} on shuffled outputs: the reported error was raised by as much",
             two_digits(*r2)
@@ -477,6 +502,11 @@ pub(crate) fn root_error(error: f64, number: f64) -> f64 {
         true => 0.5 * error / number.sqrt(),
         false => 0.0,
     }
+}
+
+/// Whether a model with this error is no better than the mean, for all that a user can tell.
+pub fn explains_nothing(mse: f64, variance: f64) -> bool {
+    mse > EXPLAINS_NOTHING * variance
 }
 
 /// r² = 1 − mse/variance, 0 where there is nothing to explain.

@@ -112,6 +112,32 @@ fn a_drop_in_few_rows_does_not_let_the_likelihood_choose_a_model_eleven_times_wo
             .fold(f64::MAX, f64::min);
         assert!(tried[0].mse[0] <= 4.0 * least, "{tried:?}");
         assert!(claim(&model) > 0.9, "{}", claim(&model));
+        let (mse, _) = truth(&model, &draw(1000, 3, 0.0, 100 + seed, lift));
+        assert!(mse < 0.1 * model.record().validation_variance[0], "{mse}");
+    }
+}
+
+#[test]
+fn bends_are_not_found_in_pure_noise() {
+    // Few enough rows for an edge to fit noise, and enough for edges to be searched.
+    for (m, d) in [(20, 50), (70, 5), (120, 8)] {
+        let model = fit(&draw(m, d, 1.0, m as u64, |_| 0.0), 3.0);
+        assert!(claim(&model) < 0.1, "{m} × {d}: {}", claim(&model));
+    }
+}
+
+#[test]
+fn intervals_are_as_wide_as_the_reported_error() {
+    // Where another candidate is chosen without a fold, or the error was raised, the interval must follow.
+    let f = |x: &[f64]| x[0];
+    for seed in 0..4 {
+        let model = fit(&draw(30, 12, 0.5, seed, f), 3.0);
+        let fresh = draw(400, 12, 0.5, 100 + seed, f);
+        let interval = model.interval(fresh.x.as_ref(), 0.9).unwrap();
+        let width = (0..400).map(|i| interval.high[(i, 0)] - interval.low[(i, 0)]);
+        let half = 0.5 * width.sum::<f64>() / 400.0;
+        let rmse = model.record().validation_mse[0].sqrt();
+        assert!((1.2..2.6).contains(&(half / rmse)), "{half} {rmse}");
     }
 }
 
@@ -193,7 +219,7 @@ fn scattered(
 #[test]
 fn readings_written_five_times_with_jitter_are_not_five_times_as_many_rows() {
     let f = |x: &[f64]| (5.0 * x[0]).sin() + x[1];
-    let mut logs = 0.0;
+    let (mut logs, mut covered) = (0.0, 0.0);
     for seed in 0..3 {
         let (x, mut rng) = scattered(20, 5, 4, 1e-6, seed);
         let single = observed(x.subrows(0, 20).to_owned(), 0.3, &mut rng, f);
@@ -204,10 +230,12 @@ fn readings_written_five_times_with_jitter_are_not_five_times_as_many_rows() {
             model.record().dependence[..],
             [Dependence::NearRepeats { groups: 20 }]
         ));
-        let (mse, _) = truth(&model, &draw(500, 4, 0.3, 100 + seed, f));
+        let (mse, inside) = truth(&model, &draw(500, 4, 0.3, 100 + seed, f));
         logs += 0.5 * (model.record().validation_mse[0] / mse).ln() / 3.0;
+        covered += inside / 3.0;
     }
     assert!((0.75..1.35).contains(&logs.exp()), "{}", logs.exp());
+    assert!(covered > 0.8, "{covered}");
 }
 
 #[test]
@@ -225,4 +253,25 @@ fn clusters_are_named_and_groups_measure_the_error_between_them() {
     let grouped = fit(&grouped, 3.0);
     let errors = [&model, &grouped].map(|model| model.record().validation_mse[0]);
     assert!(errors[1] > 4.0 * errors[0], "{errors:?}");
+    let (mse, inside) = truth(&grouped, &draw(500, 3, 0.01, 104, f));
+    assert!(
+        (0.5..2.0).contains(&(errors[1] / mse).sqrt()),
+        "{errors:?}, {mse}"
+    );
+    assert!(inside > 0.75, "{inside}");
+}
+
+#[test]
+fn noise_that_drifts_from_row_to_row_is_named() {
+    let mut rng = ChaCha8Rng::seed_from_u64(9);
+    let x = Mat::from_fn(150, 3, |_, _| rng.random::<f64>());
+    let mut drift = 0.0;
+    let y = Mat::from_fn(150, 1, |i, _| {
+        drift = 0.9 * drift + 0.3 * rng.sample::<f64, _>(StandardNormal);
+        (3.0 * x[(i, 0)]).sin() + drift
+    });
+    let model = fit(&Dataset::new(x, y).unwrap(), 3.0);
+    let signs = &model.record().dependence;
+    let order = |sign: &Dependence| matches!(sign, Dependence::Order { .. });
+    assert!(signs.iter().any(order) && model.has_doubts(), "{signs:?}");
 }

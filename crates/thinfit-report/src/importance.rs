@@ -2,17 +2,17 @@
 
 use serde::Serialize;
 use thinfit::Result;
-use thinfit_methods::{Factor, Predictor, explained};
+use thinfit_methods::{Factor, Predictor, explains_nothing};
 use thinfit_text::clean;
-
-/// Share of the variance below which nothing is explained.
-const NOTHING: f64 = 0.05;
 
 /// The indices of one output.
 #[derive(Serialize)]
 pub(crate) struct Importance {
     first: Vec<f64>,
     total: Vec<f64>,
+    /// Standard errors of both; none where they are not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    errors: Option<[Vec<f64>; 2]>,
     /// None where pairs would take minutes.
     second: Vec<Vec<f64>>,
     /// The least share of a pair that is worth telling.
@@ -29,7 +29,9 @@ pub(crate) struct Importance {
 
 /// The indices of output `o`. `watch` is told how far it is, from 0 to 1.
 pub(crate) fn importance(model: &Predictor, o: usize, watch: &dyn Fn(f64)) -> Result<Importance> {
-    let indices = model.sensitivity_over(o, &Factor::all(model), watch)?;
+    let factors = Factor::all(model);
+    let indices = model.sensitivity_over(o, &factors, watch)?;
+    let of_indices = model.index_errors(o, &factors, &indices).ok();
     let second = indices.second.as_ref();
     // More digits than the page shows would only make it larger.
     let rounded = |share: &f64| (share * 1e5).round() / 1e5;
@@ -39,10 +41,13 @@ pub(crate) fn importance(model: &Predictor, o: usize, watch: &dyn Fn(f64)) -> Re
     Ok(Importance {
         first: indices.first.iter().map(rounded).collect(),
         total: indices.total.iter().map(rounded).collect(),
+        errors: of_indices.map(|errors| {
+            [errors.first, errors.total].map(|errors| errors.iter().map(rounded).collect())
+        }),
         second: (0..second.nrows()).map(row).collect(),
         least: rounded(&indices.least_pair()),
         closed_form: indices.closed_form,
-        idle: errors.is_some_and(|(mse, variance)| explained(*mse, *variance) < NOTHING),
+        idle: errors.is_some_and(|(mse, variance)| explains_nothing(*mse, *variance)),
         undetected: (model.undetected().iter().enumerate())
             .filter_map(|(k, undetected)| undetected.then_some(k))
             .collect(),

@@ -1,7 +1,9 @@
 //! How good the model is on rows that it had not seen, in words and numbers.
 
 use serde::Serialize;
-use thinfit_methods::{Predictor, explained, four_digits, rmse_error, two_digits};
+use thinfit_methods::{
+    Predictor, explained, explains_nothing, four_digits, rmse_error, two_digits,
+};
 
 /// The quality of one output.
 #[derive(Serialize)]
@@ -46,12 +48,12 @@ pub(crate) fn quality(model: &Predictor, o: usize) -> Quality {
         model.validation()
     )];
     if variance > 0.0 {
-        words.push(match mse < variance {
-            true => format!(
+        words.push(match explains_nothing(mse, variance) {
+            false => format!(
                 "It leaves {} % of the variance unexplained.",
                 two_digits(100.0 * mse / variance)
             ),
-            false => "That is no better than always predicting the mean.".into(),
+            true => "That is no better than always predicting the mean.".into(),
         });
     }
     let mut table = vec![("this model".into(), format!("{rmse}{sure}"))];
@@ -60,14 +62,16 @@ pub(crate) fn quality(model: &Predictor, o: usize) -> Quality {
     }
     table.push(("always the mean".into(), four_digits(variance.sqrt())));
     Quality {
-        verdict: verdict(explained(mse, variance)),
+        verdict: verdict(explained(mse, variance), model.has_doubts()),
         words,
         errors: table,
     }
 }
 
-fn verdict(r2: f64) -> &'static str {
+/// A word for an r²; with doubts about the error itself it is at most "good".
+fn verdict(r2: f64, doubts: bool) -> &'static str {
     match r2 {
+        0.99.. if doubts => "good",
         0.9999.. => "nearly exact",
         0.99.. => "very good",
         0.9.. => "good",

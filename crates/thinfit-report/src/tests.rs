@@ -217,6 +217,11 @@ fn columns_of_text_become_choices_between_levels() {
         2
     );
     assert!((total(1) - 8.0 / 9.0).abs() < 0.02 && (total(0) - 1.0 / 9.0).abs() < 0.02);
+    let errors = content["sensitivity"][0]["errors"][1].as_array().unwrap();
+    assert!(
+        errors.iter().all(|error| error.as_f64().unwrap() < 0.1),
+        "{errors:?}"
+    );
     assert_eq!(
         (&controls[1]["name"], &controls[1]["first"]),
         (&"material".into(), &1.into())

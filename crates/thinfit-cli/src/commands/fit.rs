@@ -8,7 +8,8 @@ use std::time::Instant;
 use serde::Serialize;
 use thinfit::pieces::Solo;
 use thinfit::{
-    Dataset, Diagnosis, Grouping, LongTable, Model, Record, Selection, Winner, on_threads,
+    Dataset, Dependence, Diagnosis, Grouping, LongTable, Model, Record, Selection, Winner,
+    on_threads,
 };
 use thinfit_methods::{
     Auto, Device, LongState, Method, Predictor, explained, in_groups, rmse_error,
@@ -526,6 +527,7 @@ fn write_report(
     if let Some(found) = model.diagnosis() {
         write!(out, "\n{found}")?;
     }
+    write_hints(out, model)?;
     for name in constant {
         writeln!(
             out,
@@ -537,9 +539,14 @@ fn write_report(
         .map(|o| result.outputs[o].as_str())
         .filter(|name| !constant.iter().any(|other| other == name))
         .collect::<Vec<_>>();
-    if !worse.is_empty() {
+    let is_mean = model
+        .record()
+        .diagnosis
+        .as_ref()
+        .is_some_and(Diagnosis::is_mean);
+    if !worse.is_empty() && !is_mean {
         let advice = match result.method {
-            Auto::NAME => "it is nearly linear, or noise hides the rest",
+            Auto::NAME => "the function is nearly linear, or noise hides the rest",
             name if Method::THIN.contains(&name) => {
                 "with noisy or few samples try --lambda auto or a smaller --width, or leave the choice to auto"
             }
@@ -547,6 +554,23 @@ fn write_report(
         };
         let worse = worse.join(", ");
         writeln!(out, "\nno better than a linear fit for {worse}: {advice}")?;
+    }
+    Ok(())
+}
+
+/// Options that change what the fit took for granted about the rows.
+fn write_hints(out: &mut impl Write, model: &Predictor) -> Result<(), Failure> {
+    let record = model.record();
+    let depends = |sign: &Dependence| !matches!(sign, Dependence::NearRepeats { .. });
+    if record.groups.is_none() && record.dependence.iter().any(depends) {
+        writeln!(
+            out,
+            "\nto hold out whole groups of rows, name their column: --groups COLUMN"
+        )?;
+    }
+    let found = record.diagnosis.as_ref();
+    if found.is_some_and(|found| !found.outliers.is_empty()) {
+        writeln!(out, "\nto keep all rows: --set robust=false")?;
     }
     Ok(())
 }

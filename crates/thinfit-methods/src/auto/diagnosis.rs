@@ -3,7 +3,7 @@
 use super::process::Process;
 use super::samples::{OutOfFold, Samples};
 use super::{Outcome, Winner};
-use crate::report::EXPLAINS_NOTHING;
+use crate::report::explains_nothing;
 use thinfit::{Candidate, Choice, Diagnosis, Tried};
 
 /// Excess of the squared error over that of the best candidate below which a distilled network counts as equal.
@@ -107,7 +107,7 @@ fn tried(outcome: &Outcome, winner: &Winner, units: &dyn Fn(&[f64]) -> Vec<f64>)
 /// as noise, however a process divides it.
 fn noise(outcome: &Outcome, errors: &OutOfFold) -> Vec<f64> {
     let found = outcome.processes[0].noise();
-    let of = |(noise, error): (f64, f64)| match error > EXPLAINS_NOTHING {
+    let of = |(noise, error): (f64, f64)| match explains_nothing(error, 1.0) {
         true => error.sqrt(),
         false => noise,
     };

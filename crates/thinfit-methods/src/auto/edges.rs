@@ -4,7 +4,7 @@
 //! and cross-validated by folds, in which planes and lengths are found again.
 
 use super::edge_search::{Plane, Reference, SIDE, STEEPNESS, feature, hard};
-use super::plan::Plan;
+use super::plan::{Plan, ROWS_PER_INPUT};
 use super::process::{Process, ranked};
 use super::samples::Samples;
 use crate::kernels::evidence::Evidence;
@@ -74,11 +74,20 @@ fn with_edges(
     if m > MOST || few || best.error() < FOLLOWED {
         return Ok(None);
     }
+    let found = searched((&best.evidence, best.numbers), &samples.data, seed);
+    found
+        .map(|found| found.cross_validated(best, samples, plan, seed))
+        .transpose()
+}
+
+/// Edges among the rows of `data` beside a smooth process with some numbers, one after the other while they pay.
+fn searched((smooth, numbers): (&Evidence, usize), data: &Dataset, seed: u64) -> Option<Found> {
+    let m = data.samples();
     let mut rows = random_subset(m, m.min(ROWS), &mut stream(seed, Purpose::Starts, 2));
     rows.sort_unstable();
-    let few = samples.data.rows(&rows);
-    let mut kernel = best.evidence.kernel.clone();
-    let mut ridge = best.evidence.ridge;
+    let few = data.rows(&rows);
+    let mut kernel = smooth.kernel.clone();
+    let mut ridge = smooth.ridge;
     let mut found: Option<Found> = None;
     for _ in 0..EDGES {
         let fits =
@@ -89,7 +98,7 @@ fn with_edges(
         let next = sharp.min_by(|a, b| a.price().total_cmp(&b.price()));
         let before = match &found {
             Some(found) => found.price(),
-            None if rows.len() == m => price(&best.evidence, best.numbers),
+            None if rows.len() == m => price(smooth, numbers),
             None => f64::INFINITY,
         };
         let Some(next) = next.filter(|next| next.price() < before) else {
@@ -100,8 +109,6 @@ fn with_edges(
         found = Some(next);
     }
     found
-        .map(|found| found.cross_validated(samples, plan))
-        .transpose()
 }
 
 /// −ln p + ½ k ln m for k numbers.
@@ -312,8 +319,24 @@ impl Found {
         kernel.edges
     }
 
-    /// The process on all rows, cross-validated by folds.
-    fn cross_validated(self, samples: &Samples, plan: &Plan) -> Result<Process> {
+    /// Whether the rows on the smaller side of an edge are few for the numbers that tell where it is.
+    fn is_scant(&self, data: &Dataset) -> bool {
+        self.evidence.kernel.edges.iter().any(|edge| {
+            let sides = Plane::of(edge).0.arguments(&data.x);
+            let above = sides.iter().filter(|side| **side > 0.0).count();
+            above.min(sides.len() - above) < ROWS_PER_INPUT * (data.dim() + 1)
+        })
+    }
+
+    /// The process on all rows, cross-validated by folds; `best` is the best without edges. Where few rows tell where an edge is,
+    /// each fold searches its own.
+    fn cross_validated(
+        self,
+        best: &Process,
+        samples: &Samples,
+        plan: &Plan,
+        seed: u64,
+    ) -> Result<Process> {
         let data = &samples.data;
         let fewer = self.evidence.alpha.nrows() < data.samples();
         let iterations = plan.iterations(data.samples(), data.dim(), self.process.kernel);
@@ -321,6 +344,7 @@ impl Found {
             true => self.on(data, iterations, true)?,
             false => self,
         };
+        let afresh = plan.few || whole.is_scant(data);
         let edges = &whole.evidence.kernel.edges;
         let candidate = match edges.iter().any(|edge| edge.crossing == Crossing::Jump) {
             true => Candidate::Jumps,
@@ -331,7 +355,14 @@ impl Found {
             (candidate, whole.numbers()),
             (samples, &Solo),
             evidence,
-            |data, _| Ok(whole.on(data, plan.fold_iterations, false)?.evidence),
+            |data, k| {
+                if afresh {
+                    let smooth = &best.folds[k];
+                    let found = searched((smooth, best.numbers), data, seed);
+                    return Ok(found.map_or_else(|| smooth.clone(), |found| found.evidence));
+                }
+                Ok(whole.on(data, plan.fold_iterations, false)?.evidence)
+            },
         )
     }
 

@@ -27,6 +27,7 @@ use crate::{Error, Predictor, Result};
 use distillation::{Distillation, Distilled};
 use network::{FeatureSampler, out_of_fold, scaled_fit};
 pub use out_of_core::Learned;
+use outliers::Outliers;
 use plan::{Plan, polish};
 use process::{Process, TermsWithoutFold, entrants, errors_of_choice, in_scaled_units, ranked};
 use race::processes;
@@ -213,9 +214,9 @@ impl Auto {
         } else {
             first
         };
-        let aside = match whole && self.robust && !plan.few && !stopped()? {
+        let Outliers { aside, kept: odd } = match whole && self.robust && !plan.few && !stopped()? {
             true => outliers::found(&first, &samples, seed)?,
-            false => vec![],
+            false => Outliers::default(),
         };
         if aside.is_empty() {
             let both = (&samples, few.as_ref());
@@ -225,7 +226,7 @@ impl Auto {
                 data,
                 &samples,
                 (outcome, plan),
-                (aside, dependence),
+                (aside, odd, dependence),
                 seed,
                 &watch,
             )?;
@@ -242,7 +243,7 @@ impl Auto {
             &kept,
             &samples,
             (outcome, plan),
-            (aside, dependence),
+            (aside, odd, dependence),
             seed,
             &watch,
         )?;
@@ -430,7 +431,7 @@ impl Auto {
         data: &Dataset,
         samples: &Samples,
         (outcome, plan): (Outcome, &Plan),
-        (aside, dependence): (Vec<usize>, &[Dependence]),
+        (aside, odd, dependence): (Vec<usize>, Vec<usize>, &[Dependence]),
         seed: u64,
         observe: &Observer<'_>,
     ) -> Result<Predictor> {
@@ -454,23 +455,30 @@ impl Auto {
             (None, Some(_)) if self.thin => Winner::Distilled,
             _ => Winner::Process,
         };
-        let mut errors = match (&winner, &outcome.direct) {
-            (Winner::Direct, Some((_, errors))) => errors.clone(),
-            (Winner::Distilled, _) => {
-                let distance = distilled.map_or(vec![0.0; mse.len()], |s| s.distance.clone());
-                errors_of_choice(&outcome.processes, samples).with_added(&distance)
+        let of_choice = || {
+            let direct = outcome.direct.as_ref().map(|(_, errors)| errors);
+            errors_of_choice(&outcome.processes, direct, samples)
+        };
+        let mut errors = match (&winner, &outcome.direct, distilled) {
+            // Asked for, whatever the process would have done.
+            (Winner::Direct, Some((_, errors)), _) if errors.error() >= process.error() => {
+                errors.clone()
             }
-            _ => errors_of_choice(&outcome.processes, samples),
+            (Winner::Distilled, _, Some(distilled)) => of_choice().with_added(&distilled.distance),
+            _ => of_choice(),
         };
         let mut cautions = Vec::new();
         let nested = plan.afresh.is_some() && !outcome.stopped;
         if plan.few && !nested {
             cautions.push(Caution::NotNested);
         }
+        if !odd.is_empty() {
+            cautions.push(Caution::OddRows { rows: odd });
+        }
         // Of few rows for their inputs even honest folds may agree by chance; then shuffled outputs do as well.
-        if plan.few && nested && errors.error() < DOUBTFUL && process.error() > CLEAN {
-            let chance = process.shuffled(samples, plan, seed)?;
-            if let Some(r2) = chance.filter(|r2| *r2 > CHANCE) {
+        if plan.few && !outcome.stopped && errors.error() < DOUBTFUL {
+            let r2 = process.shuffled(samples, plan, seed)?;
+            if r2 > CHANCE {
                 let added = |mse: f64| (mse + r2).min(mse.max(1.0)) - mse;
                 let added: Vec<f64> = errors.mse().into_iter().map(added).collect();
                 errors = errors.with_added(&added);
@@ -505,7 +513,8 @@ impl Auto {
         observe(&Progress::fraction(1.0));
         let network = match winner {
             Winner::Process => {
-                return process.model(data, samples, record).map(Predictor::from);
+                let model = process.model((data, samples), &errors, record)?;
+                return Ok(model.into());
             }
             Winner::Direct => outcome.direct.map(|(network, _)| network),
             Winner::Distilled => outcome.distilled.map(|distilled| distilled.network),

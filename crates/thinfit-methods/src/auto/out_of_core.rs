@@ -326,6 +326,7 @@ impl Auto {
         let mut record = Record {
             chosen_by: Some("validation".into()),
             stopped: learned.stopped || condensed.is_none(),
+            dependence: part.record().dependence.clone(),
             ..Record::of(Self::NAME, settings, seed, 0)
         };
         record.describe(all.x.as_ref());
@@ -363,12 +364,16 @@ impl Auto {
         );
         let unseen = model.record.validation_mse.iter();
         let unseen = unseen.zip(&model.record.validation_variance);
-        for (noise, (mse, variance)) in diagnosis.noise.iter_mut().zip(unseen) {
+        for (o, (mse, variance)) in unseen.enumerate() {
             // What the part took for noise the network may predict.
-            *noise = match *mse > ROUNDING * variance {
-                true => noise.min(mse.sqrt()),
+            let most = match *mse > ROUNDING * variance {
+                true => mse.sqrt(),
                 false => 0.0,
             };
+            let ends = diagnosis.noise_range.get_mut(o).into_iter().flatten();
+            for noise in diagnosis.noise.get_mut(o).into_iter().chain(ends) {
+                *noise = noise.min(most);
+            }
         }
         diagnosis.standard_error = OutOfFold {
             residual: &held_out.y - model.predict(held_out.x.as_ref())?,

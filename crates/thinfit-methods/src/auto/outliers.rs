@@ -3,7 +3,8 @@
 //! Large errors alone prove nothing, since a clean function has them where it is steep or the rows are thin. An outlier
 //! misleads its neighbours: without it, the other rows are predicted far better. So rows beyond six robust standard
 //! deviations are set aside only if that at least halves the squared error of the rest, and if the rest still puts them far
-//! off.
+//! off. Where the rest is smooth and free of noise, as a simulation's output is, a row may be a sharp peak that no other
+//! row has seen, so it is kept and reported.
 
 use super::edges::is_near;
 use super::process::{Process, entrants, in_scaled_units};
@@ -25,20 +26,29 @@ const NEIGHBOURS: usize = 4;
 /// How much smaller the squared error of the rest must become.
 const GAIN: f64 = 2.0;
 
-/// The outliers among the rows, ascending; mostly none.
-pub(crate) fn found(processes: &[Process], samples: &Samples, seed: u64) -> Result<Vec<usize>> {
+/// Rows that contradict the others, ascending; mostly none.
+#[derive(Default)]
+pub(crate) struct Outliers {
+    /// Those to set aside.
+    pub aside: Vec<usize>,
+    /// Those that may as well be right.
+    pub kept: Vec<usize>,
+}
+
+/// The outliers among the rows.
+pub(crate) fn found(processes: &[Process], samples: &Samples, seed: u64) -> Result<Outliers> {
     let mut suspects = suspects(&processes[0]);
     suspects.retain(|&row| !is_near(&processes[0], samples, row));
     let m = samples.data.samples();
     let well = processes[0].error() < super::CLEAN;
     if well || m < FEWEST || suspects.is_empty() || suspects.len() as f64 > MOST * m as f64 {
-        return Ok(vec![]);
+        return Ok(Outliers::default());
     }
     let keep: Vec<usize> = (0..m).filter(|row| !suspects.contains(row)).collect();
     let rest = samples.only(&keep, seed);
     let real = is_rare_value(samples, &suspects, &keep) || is_region(samples, &suspects);
     if rest.folds.len() < 2 || real {
-        return Ok(vec![]);
+        return Ok(Outliers::default());
     }
     // One quick process tells whether the others gain.
     let entrant = &entrants(1, 0.0)[1];
@@ -57,33 +67,50 @@ pub(crate) fn found(processes: &[Process], samples: &Samples, seed: u64) -> Resu
     let squares = keep.iter().map(|&i| residual.row(i).squared_norm_l2());
     let before = squares.sum::<f64>() / count;
     if before <= GAIN * without.error() {
-        return Ok(vec![]);
+        return Ok(Outliers::default());
     }
-    let smooth = without.error() < super::CLEAN;
     let mut found = Vec::new();
     for &row in &suspects {
         // Neighbours of outliers were suspected only because of them; and where a function is steep, its neighbours alone
         // make a row that is right look wrong, so the verdict must stand without them.
-        let all = far_off(row, (samples, &rest.data), (&process, &log), smooth)?;
+        let all = far_off(row, (samples, &rest.data), (&process, &log))?;
         let fewer = rest.data.rows(&without_neighbours(
             samples.data.x.row(row),
             &rest.data,
             &log,
         ));
-        if all && far_off(row, (samples, &fewer), (&process, &log), smooth)? {
+        if all && far_off(row, (samples, &fewer), (&process, &log))? {
             found.push(row);
         }
     }
-    Ok(found)
+    // The scaling of all rows is that of their outliers.
+    Ok(match without.error() < super::CLEAN * variance(&rest) {
+        true => Outliers {
+            aside: vec![],
+            kept: found,
+        },
+        false => Outliers {
+            aside: found,
+            kept: vec![],
+        },
+    })
 }
 
-/// Whether a row is far from what a process of other rows predicts: beyond [`FAR`] deviations, and where these rows are
-/// smooth and free of noise, as a simulation's are, by more than they span.
+/// The variance of the outputs, in the mean over outputs.
+fn variance(samples: &Samples) -> f64 {
+    let (m, c) = (samples.data.y.nrows() as f64, samples.data.y.ncols() as f64);
+    let of = |column: faer::ColRef<'_, f64>| {
+        let mean = column.iter().sum::<f64>() / m;
+        column.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / m
+    };
+    samples.data.y.col_iter().map(of).sum::<f64>() / c
+}
+
+/// Whether a row is beyond [`FAR`] deviations from what a process of other rows predicts.
 fn far_off(
     row: usize,
     (samples, others): (&Samples, &Dataset),
     (process, log): (&GaussianProcess, &[f64]),
-    smooth: bool,
 ) -> Result<bool> {
     let model = in_scaled_units(others, &process.evidence(others, log)?)?;
     let asked = samples.data.rows(&[row]);
@@ -91,18 +118,7 @@ fn far_off(
         model.predict(asked.x.as_ref())?,
         model.deviation(asked.x.as_ref())?.observation,
     );
-    let span = |o: usize| {
-        let y = others.y.col_as_slice(o);
-        let (low, high) = (
-            y.iter().copied().fold(f64::MAX, f64::min),
-            y.iter().copied().fold(f64::MIN, f64::max),
-        );
-        high - low
-    };
-    let far = |o: usize| {
-        let error = (asked.y[(0, o)] - f[(0, o)]).abs();
-        error > FAR * s[(0, o)] && (!smooth || error > span(o))
-    };
+    let far = |o: usize| (asked.y[(0, o)] - f[(0, o)]).abs() > FAR * s[(0, o)];
     Ok((0..f.ncols()).any(far))
 }
 

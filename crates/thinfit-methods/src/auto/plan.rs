@@ -36,7 +36,7 @@ const AGAIN: usize = 5;
 const SEARCH: f64 = 40.0;
 const EXTENSION: f64 = 16.0;
 /// Fewer rows for each input than this are few: a row must then be held out of every search that its error validates.
-const ROWS_PER_INPUT: usize = 20;
+pub(crate) const ROWS_PER_INPUT: usize = 20;
 /// Searches without a fold, best first, and what they cost: likelihoods on the rows of the race, and on all after it.
 const FOLD_SEARCHES: [(f64, f64, FoldSearch); 4] = [
     (360.0, 0.0, of(3, usize::MAX, 80)),
@@ -94,6 +94,11 @@ pub(crate) struct FoldSearch {
 }
 
 impl FoldSearch {
+    /// The one that costs least.
+    pub fn cheapest() -> Self {
+        FOLD_SEARCHES[FOLD_SEARCHES.len() - 1].2.clone()
+    }
+
     /// A process that is searched so.
     pub fn of(&self, process: &GaussianProcess) -> GaussianProcess {
         GaussianProcess {

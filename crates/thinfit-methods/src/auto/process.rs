@@ -12,10 +12,8 @@ use crate::kernels::evidence::{Evidence, evidence_of_sum};
 use crate::kernels::gaussian_process::threads;
 use crate::kernels::kernel_model::KernelModel;
 use crate::kernels::lbfgs::Lbfgs;
-use crate::random::{Purpose, stream};
 use crate::{Error, GaussianProcess, Part, Result, Shape};
 use faer::{Mat, MatRef, Par};
-use rand::RngExt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use thinfit::pieces::{Ranks, Solo, shared};
@@ -284,14 +282,21 @@ impl Process {
         .collect()
     }
 
-    /// The model of all rows of `data`, which `samples` has in scaled units.
-    pub fn model(&self, data: &Dataset, samples: &Samples, record: Record) -> Result<KernelModel> {
+    /// The model of all rows of `data`, which `samples` has in scaled units, with intervals calibrated by the `errors` of
+    /// the whole procedure.
+    pub fn model(
+        &self,
+        (data, samples): (&Dataset, &Samples),
+        errors: &OutOfFold,
+        record: Record,
+    ) -> Result<KernelModel> {
         let record = Record {
             ridge: self.evidence.ridge,
             ..record
         };
         let expansion = self.evidence.expansion(samples.data.x.clone());
-        let mut scores = self.out_of_fold.scores();
+        let scores = errors.scores().into_iter();
+        let mut scores: Vec<Vec<f64>> = scores.map(|of| data.scores_of_groups(&of)).collect();
         for (scores, certainty) in scores.iter_mut().zip(self.certainty()) {
             scores
                 .iter_mut()
@@ -304,16 +309,14 @@ impl Process {
     /// ½ m ln(error) + ½ k ln m − ln p with k fitted parameters. Errors on few or noisy rows do not separate
     /// candidates, and the likelihood alone trusts its kernel too much; the sum is better than either.
     pub fn score(&self) -> f64 {
-        self.score_with(self.error())
+        let rows = self.out_of_fold.residual.nrows();
+        self.score_of(rows, self.error(), self.evidence.value)
     }
 
-    /// The score with the error of some rows.
-    fn score_with(&self, error: f64) -> f64 {
-        let (m, c) = (
-            self.out_of_fold.residual.nrows() as f64,
-            self.out_of_fold.residual.ncols() as f64,
-        );
-        let told = 0.5 * m * c * error.max(f64::MIN_POSITIVE).ln() + self.evidence.value;
+    /// The score on `rows` rows with this error and −ln p.
+    fn score_of(&self, rows: usize, error: f64, value: f64) -> f64 {
+        let (m, c) = (rows as f64, self.out_of_fold.residual.ncols() as f64);
+        let told = 0.5 * m * c * error.max(f64::MIN_POSITIVE).ln() + value;
         told + 0.5 * self.numbers as f64 * m.ln()
     }
 
@@ -408,42 +411,35 @@ impl Process {
         Some(ends.map(|(a, b)| [a.min(b), a.max(b)]).collect())
     }
 
-    /// The cross-validated r² of the same procedure on permuted outputs (largest over outputs): what chance alone reaches. A sum
-    /// of kernels is represented by the Gaussian kernel.
-    pub fn shuffled(&self, samples: &Samples, plan: &Plan, seed: u64) -> Result<Option<f64>> {
-        let Some(search) = &plan.afresh else {
-            return Ok(None);
-        };
+    /// The cross-validated r² of the same procedure on permuted outputs (largest over outputs): what chance alone reaches. A
+    /// process that the race does not know is represented by one with a Gaussian kernel.
+    pub fn shuffled(&self, samples: &Samples, plan: &Plan, seed: u64) -> Result<f64> {
         let entrants = entrants(1, plan.price);
         let own = entrants
             .iter()
             .find(|entrant| entrant.candidate == self.candidate);
         let entrant = own.unwrap_or(&entrants[0]);
-        let mut order: Vec<usize> = (0..samples.data.samples()).collect();
-        let mut rng = stream(seed, Purpose::Folds, 1);
-        for i in (1..order.len()).rev() {
-            order.swap(i, rng.random_range(0..=i));
-        }
-        let y = &samples.data.y;
-        let shuffled = Samples {
-            scalers: samples.scalers.clone(),
-            data: Dataset {
-                y: Mat::from_fn(y.nrows(), y.ncols(), |i, o| y[(order[i], o)]),
-                ..samples.data.clone()
-            },
-            folds: samples.folds.clone(),
-        };
+        let shuffled = samples.permuted(seed);
         let search = FoldSearch {
             starts: 1,
-            ..search.clone()
+            ..plan.afresh.clone().unwrap_or_else(FoldSearch::cheapest)
         };
-        // The fit to all rows does not affect the errors.
-        let whole = (self.numbers, self.evidence.clone());
-        let errors = Self::afresh(entrant, whole, &shuffled, &search, seed)?.out_of_fold;
+        let errors = if plan.afresh.is_some() {
+            // The fit to all rows does not affect the errors.
+            let whole = (self.numbers, self.evidence.clone());
+            Self::afresh(entrant, whole, &shuffled, &search, seed)?
+        } else {
+            let inputs = strongest(&shuffled.data);
+            let narrow = inputs.map(|inputs| shuffled.narrowed(&inputs));
+            let searched = narrow.as_ref().unwrap_or(&shuffled);
+            let process = search.of(&entrant.process);
+            let (log, _) = process.find(&searched.data, seed, &|_| Control::Continue)?;
+            Self::new(entrant, &log, searched, plan.fold_iterations)?
+        };
         let mean = Self::mean(&shuffled)?.out_of_fold;
-        let pairs = errors.mse().into_iter().zip(mean.mse());
+        let pairs = errors.out_of_fold.mse().into_iter().zip(mean.mse());
         let explained = pairs.map(|(mse, mean)| if mean > 0.0 { 1.0 - mse / mean } else { 0.0 });
-        Ok(explained.reduce(f64::max))
+        Ok(explained.fold(f64::MIN, f64::max))
     }
 
     /// Whether it is the model that predicts the mean.
@@ -472,16 +468,20 @@ impl Process {
 /// The candidates, best first: the one that is chosen, then the others by score.
 pub(crate) fn ranked(mut processes: Vec<Process>, data: &Dataset) -> Vec<Process> {
     let every: Vec<usize> = (0..data.samples()).collect();
-    let best = processes.remove(chosen(&processes, &every, data));
+    let best = processes.remove(chosen(&processes, (&every, None), data));
     processes.sort_by(|a, b| a.score().total_cmp(&b.score()));
     processes.insert(0, best);
     processes
 }
 
-/// The candidate chosen by the errors on `rows`: among those whose errors are not clearly above the least, the one with
-/// the best score. The likelihood never overrules a clear difference in held-out error, and a candidate that does not
-/// clearly beat the mean gives way to it.
-pub(crate) fn chosen(processes: &[Process], rows: &[usize], data: &Dataset) -> usize {
+/// The candidate chosen by what `rows` tell, which are all or those without a fold: among those whose errors are not
+/// clearly above the least, the one with the best score. The likelihood never overrules a clear difference in held-out
+/// error, and a candidate whose predictions do not clearly follow the rows gives way to the mean.
+fn chosen(
+    processes: &[Process],
+    (rows, without): (&[usize], Option<usize>),
+    data: &Dataset,
+) -> usize {
     let errors: Vec<f64> = processes
         .iter()
         .map(|t| t.out_of_fold.error_of(rows))
@@ -489,27 +489,43 @@ pub(crate) fn chosen(processes: &[Process], rows: &[usize], data: &Dataset) -> u
     let least = (0..errors.len()).min_by(|&a, &b| errors[a].total_cmp(&errors[b]));
     let least = &processes[least.unwrap_or(0)].out_of_fold;
     let level = |at: &usize| !least.is_clearly_below(&processes[*at].out_of_fold, rows);
-    let score = |at: usize| processes[at].score_with(errors[at]);
+    let score = |at: usize| {
+        let process = &processes[at];
+        let found = without.map_or(&process.evidence, |k| &process.folds[k]);
+        process.score_of(rows.len(), errors[at], found.value)
+    };
     let mean = processes.iter().position(|process| process.is_mean());
-    let others = (0..processes.len()).filter(|at| Some(*at) != mean);
-    let near = others
+    let level: Vec<usize> = (0..processes.len())
+        .filter(|at| Some(*at) != mean)
         .filter(level)
-        .min_by(|&a, &b| score(a).total_cmp(&score(b)));
+        .collect();
     let tells = |at: &usize| {
         let below = mean.is_none_or(|mean| errors[*at] < errors[mean]);
         below && processes[*at].out_of_fold.follows(data, rows)
     };
-    near.filter(tells).or(mean).or(near).unwrap_or(0)
+    let best =
+        |of: &mut dyn Iterator<Item = usize>| of.min_by(|&a, &b| score(a).total_cmp(&score(b)));
+    let telling = best(&mut level.iter().copied().filter(tells));
+    telling
+        .or(mean)
+        .or_else(|| best(&mut level.into_iter()))
+        .unwrap_or(0)
 }
 
 /// The errors of the whole procedure, selection included: each fold is predicted by the candidate that the other folds
-/// choose.
-pub(crate) fn errors_of_choice(processes: &[Process], samples: &Samples) -> OutOfFold {
+/// choose, a process or the network that was fitted to the rows (`direct`), if there is one.
+pub(crate) fn errors_of_choice(
+    processes: &[Process],
+    direct: Option<&OutOfFold>,
+    samples: &Samples,
+) -> OutOfFold {
     let mut errors = processes[0].out_of_fold.clone();
     for (k, fold) in samples.folds.iter().enumerate() {
         let others = samples.without(k);
-        let best = chosen(processes, &others, &samples.data);
-        errors.replace(fold, &processes[best].out_of_fold);
+        let best = chosen(processes, (&others, Some(k)), &samples.data);
+        let process = &processes[best].out_of_fold;
+        let wins = |direct: &&OutOfFold| direct.error_of(&others) < process.error_of(&others);
+        errors.replace(fold, direct.filter(wins).unwrap_or(process));
     }
     errors
 }
@@ -694,4 +710,32 @@ pub(crate) fn in_scaled_units(data: &Dataset, found: &Evidence) -> Result<Kernel
     let identity = |a: &Mat<f64>| Scaler::identity(a.ncols());
     let scalers = (identity(&data.x), identity(&data.y));
     KernelModel::new(data, scalers, found.expansion(data.x.clone()), record)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::kernel::tests::random;
+    use thinfit::Scaling;
+
+    #[test]
+    fn shuffled_outputs_expose_a_search_that_has_seen_the_folds() {
+        // Forty rows of sixty inputs: lengths that were fitted to a row predict it.
+        let data = Dataset::new(random(40, 60, 1), random(40, 1, 2)).expect("finite numbers");
+        let scalers = Scaling::Box.scalers(data.x.as_ref(), data.y.as_ref());
+        let samples = Samples::new(&data, scalers, 10, 1);
+        let nested = Plan {
+            price: 0.0,
+            ..Plan::new(40, 40, 30.0)
+        };
+        let leaky = Plan {
+            afresh: None,
+            fold_iterations: 0,
+            ..nested.clone()
+        };
+        let mean = Process::mean(&samples).expect("a mean");
+        let r2 = |plan: &Plan| mean.shuffled(&samples, plan, 1).expect("a fit");
+        let (leaky, nested) = (r2(&leaky), r2(&nested));
+        assert!(leaky > 0.2 && nested < 0.1, "{leaky} {nested}");
+    }
 }

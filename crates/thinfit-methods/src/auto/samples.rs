@@ -84,6 +84,31 @@ impl Samples {
         }
     }
 
+    /// The same rows and folds with the outputs of other rows, drawn at random. Those of a group stay next to each other.
+    pub fn permuted(&self, seed: u64) -> Samples {
+        let groups = self.data.grouped();
+        let mut order: Vec<usize> = (0..groups.len()).collect();
+        let mut rng = stream(seed, Purpose::Folds, 1);
+        for i in (1..order.len()).rev() {
+            order.swap(i, rng.random_range(0..=i));
+        }
+        let drawn = order.into_iter().flat_map(|g| &groups[g]);
+        let mut y = self.data.y.clone();
+        for (&row, &other) in groups.iter().flatten().zip(drawn) {
+            for o in 0..y.ncols() {
+                y[(row, o)] = self.data.y[(other, o)];
+            }
+        }
+        Samples {
+            scalers: self.scalers.clone(),
+            data: Dataset {
+                y,
+                ..self.data.clone()
+            },
+            folds: self.folds.clone(),
+        }
+    }
+
     /// Whether the inputs look independent of each other, as in a planned experiment.
     pub fn is_independent(&self) -> bool {
         let noise = 2.0 / (self.data.samples() as f64).sqrt();
@@ -223,7 +248,7 @@ impl OutOfFold {
         sum / (rows.len() * self.residual.ncols()) as f64
     }
 
-    /// |residual|/deviation of every row, sorted, for each output.
+    /// |residual|/deviation of every row (m), for each output.
     pub fn scores(&self) -> Vec<Vec<f64>> {
         let columns = self.residual.col_iter().zip(self.deviation.col_iter());
         columns
@@ -237,9 +262,7 @@ impl OutOfFold {
                         (r.abs() / s).min(f64::MAX)
                     }
                 };
-                let mut scores: Vec<f64> = pairs.map(score).collect();
-                scores.sort_by(f64::total_cmp);
-                scores
+                pairs.map(score).collect()
             })
             .collect()
     }

@@ -10,7 +10,11 @@ const percent = (share) => minus((100 * share).toFixed(1)) + " %";
 const showImportance = (bars, second, indices, names) => {
   const order = byImportance(indices);
   const name = (j) => short(names[j], 200) + (indices.undetected.includes(j) ? " (no detectable effect)" : "");
-  const line = (j) => [name(j), bar(indices.first[j], indices.total[j]), percent(indices.first[j]), percent(indices.total[j])];
+  const share = (shares, kind, j) => {
+    const error = indices.errors && indices.errors[kind][j];
+    return error === undefined ? percent(shares[j]) : `${minus((100 * shares[j]).toFixed(1))} ± ${percent(error)}`;
+  };
+  const line = (j) => [name(j), bar(indices.first[j], indices.total[j]), share(indices.first, 0, j), share(indices.total, 1, j)];
   const list = (inputs) => table([["input", "name"], ["share", "bar-cell"], ["alone", "number"], ["with others", "number"]], inputs.map(line));
   const caveat = "No effect of the inputs can be told from noise: these are the shares of a model that explains next to nothing.";
   const warnings = [...(indices.idle ? [caveat] : []), ...(indices.warning ? [`${indices.warning}.`] : [])];
@@ -20,7 +24,7 @@ const showImportance = (bars, second, indices, names) => {
     bars.append(html("details", {}, html("summary", {}, `${rest.length} more inputs`), list(rest)));
   }
   const how = indices.closed_form ? "Integrated in closed form" : "Estimated by sampling";
-  bars.append(html("p", { class: "quiet hint" }, `Shares of the output's variance (Sobol indices, first order and total) with inputs that are independent of each other: numbers uniform over the range of the samples, whole numbers and levels of a column of text equally likely. ${how}.`));
+  bars.append(html("p", { class: "quiet hint" }, `Shares of the output's variance (Sobol indices, first order and total) with inputs that are independent of each other: numbers uniform over the range of the samples, whole numbers and levels of a column of text equally likely. ${how}.${indices.errors ? " ±: standard errors of what the model does not know of the function." : ""}`));
   second.replaceChildren();
   const shown = order.slice(0, MOST_PAIRS);
   if (shown.length < 2) return;

@@ -32,6 +32,29 @@ impl Dataset {
         self.joined(false)
     }
 
+    /// As many scores as there are groups, sorted, with the distribution of the `scores` of all rows (m) in which every group counts
+    /// once: rows of a group are hardly more than one observation, and intervals that counted each would be too narrow. Without
+    /// groups, the scores themselves.
+    pub fn scores_of_groups(&self, scores: &[f64]) -> Vec<f64> {
+        let groups = self.grouped();
+        let mut shares: Vec<(f64, f64)> = Vec::with_capacity(scores.len());
+        for group in &groups {
+            let share = 1.0 / group.len() as f64;
+            shares.extend(group.iter().map(|&row| (scores[row], share)));
+        }
+        shares.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (mut at, mut reached) = (0, 0.0);
+        (0..groups.len())
+            .map(|k| {
+                while at + 1 < shares.len() && reached + shares[at].1 <= k as f64 + 0.5 {
+                    reached += shares[at].1;
+                    at += 1;
+                }
+                shares[at].0
+            })
+            .collect()
+    }
+
     /// Rows that stay together when all are divided into up to `folds` folds: those of a group, and those with equal inputs. Where
     /// this would leave fewer sets than folds, since each group has the same inputs, only those of a group.
     pub fn inseparable(&self, folds: usize) -> Vec<Vec<usize>> {
@@ -146,6 +169,29 @@ mod tests {
     /// The groups of the rows of both parts.
     fn groups(parts: &(Dataset, Dataset)) -> [Vec<u64>; 2] {
         [&parts.0, &parts.1].map(|part| part.groups.clone().unwrap())
+    }
+
+    #[test]
+    fn readings_of_one_setting_calibrate_as_one_row() {
+        let x = Mat::from_fn(10, 1, |i, _| i as f64);
+        let data = Dataset::new(x.clone(), x).unwrap();
+        let scores: Vec<f64> = (0..10).map(|i| ((7 * i) % 10) as f64).collect();
+        let sorted: Vec<f64> = (0..10).map(f64::from).collect();
+        assert_eq!(data.scores_of_groups(&scores), sorted);
+        let twice: Vec<f64> = (0..10).map(|i| f64::from(i / 2)).collect();
+        let pairs = data
+            .clone()
+            .with_groups((0..10).map(|i| i / 2).collect())
+            .unwrap();
+        assert_eq!(pairs.scores_of_groups(&twice), [0.0, 1.0, 2.0, 3.0, 4.0]);
+        // A large group counts no more than a small one.
+        let uneven = data
+            .with_groups(vec![1, 1, 1, 1, 1, 1, 1, 1, 2, 3])
+            .unwrap();
+        let scores: Vec<f64> = (0..10)
+            .map(|i| if i < 8 { 1.0 } else { i as f64 })
+            .collect();
+        assert_eq!(uneven.scores_of_groups(&scores), [1.0, 8.0, 9.0]);
     }
 
     #[test]

@@ -137,7 +137,7 @@ impl Fit<'_> {
             covariance.as_ref(),
             residual.as_ref(),
             &spread,
-            self.validation.weights.as_deref(),
+            &self.validation,
         );
         let scale = &self.scalers.1.scale;
         let record = self.record(&chosen, tau * tau).validated(

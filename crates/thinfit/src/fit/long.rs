@@ -130,7 +130,7 @@ impl Draft {
         let predicted = fitted(self.activation, e.as_ref(), output.as_ref());
         let residual = &held.y - &predicted;
         let spread = spread(e.as_ref(), covariance.as_ref());
-        let uncertainty = Uncertainty::new(covariance.as_ref(), residual.as_ref(), &spread, None);
+        let uncertainty = Uncertainty::new(covariance.as_ref(), residual.as_ref(), &spread, &held);
         let sample = sample.scaled(&scalers);
         let record = record.validated(&sample, &held, predicted.as_ref(), &scalers.1.scale);
         let record = Record {

@@ -145,7 +145,7 @@ pub enum SubsetReason {
 }
 
 /// A reason to doubt the errors of a fit, or what was done about it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Caution {
     /// Fitted to shuffled outputs the same procedure reports this r²; the reported error was raised accordingly.
@@ -155,6 +155,11 @@ pub enum Caution {
     },
     /// The search was not repeated in each fold, so the errors are optimistic.
     NotNested,
+    /// Rows that contradict all others in a table that is otherwise free of noise: wrong, or on a peak that no other row has seen.
+    OddRows {
+        /// Rows of the table, counted from 0.
+        rows: Vec<usize>,
+    },
 }
 
 /// A candidate with its held-out errors.
@@ -167,6 +172,16 @@ pub struct Tried {
     /// Whether it was fitted to a part of a long table and its errors are those on the part.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub of_part: bool,
+}
+
+impl Caution {
+    /// The rows that it is about, to count them otherwise.
+    pub fn rows_mut(&mut self) -> Option<&mut [usize]> {
+        match self {
+            Caution::OddRows { rows } => Some(rows),
+            Caution::ShuffledFit { .. } | Caution::NotNested => None,
+        }
+    }
 }
 
 impl Diagnosis {
@@ -186,7 +201,7 @@ impl Diagnosis {
         };
         let caution = |caution: &Caution| match caution {
             Caution::ShuffledFit { r2 } => r2.is_finite(),
-            Caution::NotNested => true,
+            Caution::NotNested | Caution::OddRows { .. } => true,
         };
         choice
             && errors(&self.standard_error)

@@ -134,7 +134,7 @@ impl Model {
         let factor = Orthogonal::new(self.activation, Form::Real, e.as_ref(), y.as_ref(), None)?;
         let scaled = Mat::from_fn(m, c, |i, o| residual[(i, o)] / self.output_scaler.scale[o]);
         Ok(Model {
-            uncertainty: Some(Uncertainty::posterior(&factor, scaled.as_ref())),
+            uncertainty: Some(Uncertainty::posterior(&factor, scaled.as_ref(), data)),
             domain: data.domain(),
             record,
             ..self

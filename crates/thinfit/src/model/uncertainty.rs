@@ -3,6 +3,7 @@
 //! Dimensions: `k` = columns of E, `c` outputs. At fixed hidden weights f is linear in the outputs y, so under noise of
 //! variance s² on y, Var f(x) = s² e(x) M e(x)ᵀ with the planes e(x) of x. M itself comes from `solve::orthogonal`.
 
+use crate::Dataset;
 use crate::math::product::product;
 use crate::solve::orthogonal::Orthogonal;
 use faer::{Mat, MatRef};
@@ -31,31 +32,47 @@ pub struct Uncertainty {
 }
 
 impl Uncertainty {
-    /// From M (k × k) and from the residuals of rows that were held out (rows × c), with their spreads and weights.
+    /// From M (k × k) and from the residuals of the rows of `data`, which were held out (rows × c), with their spreads.
     pub(crate) fn new(
         covariance: MatRef<'_, f64>,
         residual: MatRef<'_, f64>,
         spread: &[f64],
-        weights: Option<&[f64]>,
+        data: &Dataset,
     ) -> Self {
         let lower = (0..covariance.nrows())
             .flat_map(|i| (0..=i).map(move |j| (i, j)))
             .map(|at| covariance[at])
             .collect();
-        let calibrated = (0..residual.ncols()).map(|o| {
+        let weights = data.weights.as_deref();
+        let scored = (0..residual.ncols()).map(|o| {
             let residual: Vec<f64> = residual.col(o).iter().copied().collect();
-            calibrate(&residual, spread, weights)
+            score(&residual, spread, weights)
         });
-        let (noise, scored): (Vec<f64>, Vec<Vec<(f64, f64)>>) = calibrated.unzip();
-        let column = |pick: fn(&(f64, f64)) -> f64| -> Vec<Vec<f64>> {
-            let of = |scored: &Vec<(f64, f64)>| scored.iter().map(pick).collect();
-            scored.iter().map(of).collect()
+        let (noise, scores): (Vec<f64>, Vec<Vec<f64>>) = scored.unzip();
+        let (scores, score_weights) = match weights {
+            None => {
+                let of = |scores: &Vec<f64>| data.scores_of_groups(scores);
+                (scores.iter().map(of).collect(), None)
+            }
+            Some(weights) => {
+                let sorted = scores.iter().map(|scores| {
+                    let mut pairs: Vec<(f64, f64)> = scores
+                        .iter()
+                        .copied()
+                        .zip(weights.iter().copied())
+                        .collect();
+                    pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+                    pairs.into_iter().unzip()
+                });
+                let (scores, weights) = sorted.unzip();
+                (scores, Some(weights))
+            }
         };
         Uncertainty {
             covariance: lower,
             noise,
-            scores: column(|scored| scored.0),
-            score_weights: weights.map(|_| column(|scored| scored.1)),
+            scores,
+            score_weights,
         }
     }
 
@@ -64,7 +81,11 @@ impl Uncertainty {
     ///
     /// M is the posterior covariance of the output weights, for the ridge under which the residuals are most likely,
     /// r_i ~ N(0, s²(1 + spread_i)) with s² at its best: spreads that tell where the residuals are large.
-    pub(crate) fn posterior(factor: &Orthogonal, residual: MatRef<'_, f64>) -> Self {
+    pub(crate) fn posterior(
+        factor: &Orthogonal,
+        residual: MatRef<'_, f64>,
+        data: &Dataset,
+    ) -> Self {
         let likelihood = |spread: &[f64]| -> f64 {
             let (m, c) = (residual.nrows() as f64, residual.ncols());
             let logs: f64 = spread.iter().map(|spread| (1.0 + spread).ln()).sum();
@@ -84,7 +105,7 @@ impl Uncertainty {
             Some((_, covariance, spread)) => (covariance, spread),
             None => factor.posterior(factor.tau(1.0)),
         };
-        Uncertainty::new(covariance.as_ref(), residual, &spread, None)
+        Uncertainty::new(covariance.as_ref(), residual, &spread, data)
     }
 
     /// M, k × k.
@@ -166,8 +187,8 @@ fn quadratic(e: MatRef<'_, f64>, covariance: MatRef<'_, f64>) -> Vec<f64> {
         .collect()
 }
 
-/// Noise variance of one output, and its (score, weight) pairs sorted by score, |r|/std from held-out residuals.
-fn calibrate(residual: &[f64], spread: &[f64], weights: Option<&[f64]>) -> (f64, Vec<(f64, f64)>) {
+/// Noise variance of one output, and the score |r|/std of every row, from held-out residuals.
+fn score(residual: &[f64], spread: &[f64], weights: Option<&[f64]>) -> (f64, Vec<f64>) {
     let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
     let rows = 0..residual.len();
     let total: f64 = rows.clone().map(weight).sum();
@@ -180,9 +201,7 @@ fn calibrate(residual: &[f64], spread: &[f64], weights: Option<&[f64]>) -> (f64,
             0.0
         }
     };
-    let mut scored: Vec<(f64, f64)> = rows.map(|i| (score(i), weight(i))).collect();
-    scored.sort_by(|a, b| a.0.total_cmp(&b.0));
-    (noise, scored)
+    (noise, rows.map(score).collect())
 }
 
 /// The conformal quantile of sorted scores: the (s + 1)·level-th smallest of s, interpolated between its neighbours, so
@@ -238,17 +257,25 @@ mod tests {
         let spread: Vec<f64> = (0..20).map(|i| 0.1 * f64::from(i % 5)).collect();
         let mat = |v: &[f64]| Mat::from_fn(v.len(), 1, |i, _| v[i]);
         let none = Mat::zeros(0, 0);
+        let rows = |count: usize, weights: Option<&[f64]>| {
+            let x = Mat::from_fn(count, 1, |i, _| i as f64);
+            let data = Dataset::new(x.clone(), x).expect("finite numbers");
+            Dataset {
+                weights: weights.map(<[f64]>::to_vec),
+                ..data
+            }
+        };
         let weighted = Uncertainty::new(
             none.as_ref(),
             mat(&residual).as_ref(),
             &spread,
-            Some(&weights),
+            &rows(20, Some(&weights)),
         );
         let repeated = Uncertainty::new(
             none.as_ref(),
             mat(&twice(&residual)).as_ref(),
             &twice(&spread),
-            None,
+            &rows(twice(&spread).len(), None),
         );
         assert!((weighted.noise[0] - repeated.noise[0]).abs() < 1e-12);
         for level in [0.01, 0.3, 0.5, 0.8, 0.9, 0.95, 0.97, 0.999] {
@@ -258,7 +285,8 @@ mod tests {
         for scale in [1e-3, 0.05] {
             let shares = vec![scale; 20];
             let of = |weights: Option<&[f64]>| {
-                Uncertainty::new(none.as_ref(), mat(&residual).as_ref(), &spread, weights)
+                let data = rows(20, weights);
+                Uncertainty::new(none.as_ref(), mat(&residual).as_ref(), &spread, &data)
             };
             for level in [0.3, 0.9, 0.99] {
                 let (a, b) = (
@@ -271,7 +299,8 @@ mod tests {
                 );
             }
         }
-        let unweighted = Uncertainty::new(none.as_ref(), mat(&residual).as_ref(), &spread, None);
+        let data = rows(20, None);
+        let unweighted = Uncertainty::new(none.as_ref(), mat(&residual).as_ref(), &spread, &data);
         assert_ne!(weighted.quantile(0, 0.5), unweighted.quantile(0, 0.5));
     }
 }

@@ -82,7 +82,8 @@ impl KernelModel {
         }
         let missed = Mat::from_fn(m, c, |i, o| scale[o] * residual[(i, o)]);
         self.record.rows = Some(TrainingRows::new(data).with_left_out(missed.as_ref()));
-        self.with_calibration(scores)
+        let scores = scores.iter().map(|of| data.scores_of_groups(of));
+        self.with_calibration(scores.collect())
     }
 
     /// The rows of a fold as a model of the others sees them; `gram` is the lower triangle of K, `y` in scaled outputs.
