@@ -39,9 +39,9 @@ impl<'a> Opened<'a> {
         match message.split_last() {
             Some((sum, words)) if *sum == checksum(words) => Ok(Opened(words)),
             _ => Err(Error::Shape {
-                what: "what another process found",
-                expected: "words with their checksum".into(),
-                found: format!("{} words that were damaged on their way", message.len()),
+                what: "message of another process",
+                expected: "a complete message".into(),
+                found: format!("{} bytes whose checksum does not match", 8 * message.len()),
             }),
         }
     }
