@@ -326,7 +326,10 @@ mod tests {
                 let mut damaged = words.clone();
                 damaged[place] ^= flip;
                 let error = Survey::unpack(&damaged).unwrap_err().to_string();
-                assert!(error.contains("checksum does not match"), "{place}: {error}");
+                assert!(
+                    error.contains("checksum does not match"),
+                    "{place}: {error}"
+                );
             }
             assert!(Survey::unpack(&words[..place]).is_err(), "{place}");
             assert!(Survey::unpack(&words[words.len() - place..]).is_err());
