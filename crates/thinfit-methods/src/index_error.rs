@@ -31,7 +31,7 @@ const PAIR: usize = 8;
 /// fitted to published functions the true mean square was 1.3 times that on held-out rows in the median, and up to three times.
 const OPTIMISM: f64 = 2.0;
 /// Work of predictions and of covariances, in products: some seconds on two cores.
-const WORK: usize = 1 << 33;
+const WORK: u64 = 1 << 33;
 
 /// Standard errors of the indices of one output.
 #[derive(Clone, Debug, PartialEq)]
@@ -274,8 +274,8 @@ impl Predictor {
             }
         };
         let each = value.saturating_mul(times).max(covariance).max(1);
-        let most = (WORK / each).clamp(POINTS[0], POINTS[1]);
-        1 << most.ilog2()
+        let [least, most] = POINTS.map(|points| points as u64);
+        1 << (WORK / each as u64).clamp(least, most).ilog2()
     }
 
     /// The mean square of what the model gets wrong of output `o` at the rows of `x`, noise left out: of errors on held-out rows, no

@@ -1,0 +1,34 @@
+"""The claims of the default fit on measured tables, each split into folds from outside; `tools/real_tables.py` is the long version."""
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes
+
+from thinfit import AutoRegressor
+
+FOLDS = 5
+
+
+def diabetes(rows):
+    """The diabetes table with as many rows, in random order."""
+    table = load_diabetes(scaled=False)
+    some = np.random.default_rng(1).permutation(len(table.target))[:rows]
+    return table.data[some], table.target[some]
+
+
+@pytest.mark.parametrize("rows", [60, 442])
+def test_the_reported_error_and_the_intervals_hold_on_rows_of_a_measured_table(rows):
+    x, y = diabetes(rows)
+    fold_of = np.arange(rows) % FOLDS
+    reported, squares, inside = 0.0, 0.0, 0
+    for fold in range(FOLDS):
+        held = fold_of == fold
+        model = AutoRegressor(budget=2, random_state=0).fit(x[~held], y[~held])
+        reported += model.diagnosis_["tried"][0]["mse"][0] / FOLDS
+        squares += float(np.sum((model.predict(x[held]) - y[held]) ** 2))
+        low, high = model.predict_interval(x[held])
+        inside += int(np.sum((low <= y[held]) & (y[held] <= high)))
+    assert 0.85 < math.sqrt(reported / (squares / rows)) < 1.2
+    assert 0.84 < inside / rows < 0.96
