@@ -29,7 +29,7 @@ pub(super) fn diagnosis(
     };
     let ends = range.iter().flatten().zip(scale);
     Diagnosis {
-        choice: choice(outcome, winner, errors),
+        choice: choice(outcome, winner),
         tried: tried(outcome, winner, &|mse| units(mse, 2)),
         standard_error: units(&errors.standard_error(), 2),
         noise: units(&noise(outcome, errors), 1),
@@ -42,15 +42,20 @@ pub(super) fn diagnosis(
 }
 
 /// Why the winner was chosen.
-fn choice(outcome: &Outcome, winner: &Winner, errors: &OutOfFold) -> Choice {
+fn choice(outcome: &Outcome, winner: &Winner) -> Choice {
     let best = &outcome.processes[0];
-    let error = match winner {
-        Winner::Direct => errors.error(),
-        Winner::Process | Winner::Distilled => best.error(),
+    // A distilled network is chosen for the process that it follows.
+    let (follows, error) = match (winner, &outcome.direct, &outcome.distilled) {
+        (Winner::Direct, Some((_, errors)), _) => (errors.error(), errors.error()),
+        (Winner::Distilled, _, Some(distilled)) => {
+            let distance = distilled.total() / distilled.distance.len() as f64;
+            (best.error(), best.error() + distance)
+        }
+        _ => (best.error(), best.error()),
     };
     let mut processes = outcome.processes.iter();
-    let lowest = processes.all(|process| error <= process.error());
-    let excess = errors.error() / best.error().max(f64::MIN_POSITIVE) - 1.0;
+    let lowest = processes.all(|process| follows <= process.error());
+    let excess = error / best.error().max(f64::MIN_POSITIVE) - 1.0;
     match winner {
         Winner::Process if best.is_mean() => Choice::Mean,
         Winner::Distilled if excess < EQUAL => Choice::Faithful {

@@ -57,7 +57,7 @@ const LEAST: f64 = 30.0;
 const FEWEST: usize = 30;
 /// Squared error, relative to the variance, below which few rows claim so much that shuffled outputs are fitted as well.
 const DOUBTFUL: f64 = 0.8;
-/// The r² of shuffled outputs above which the claim is lowered by as much.
+/// The mean r² of shuffled outputs above which the claim is lowered by as much.
 const CHANCE: f64 = 0.1;
 /// Rows are clean if the noise is at most this share of the variance.
 const CLEAN: f64 = 1e-4;
@@ -475,9 +475,9 @@ impl Auto {
         if !odd.is_empty() {
             cautions.push(Caution::OddRows { rows: odd });
         }
-        // Of few rows for their inputs even honest folds may agree by chance; then shuffled outputs do as well.
+        // A search that leaks explains shuffled outputs as well.
         if plan.few && !outcome.stopped && errors.error() < DOUBTFUL {
-            let r2 = process.shuffled(samples, plan, seed)?;
+            let r2 = process.optimism((samples, plan), CHANCE, seed)?;
             if r2 > CHANCE {
                 let added = |mse: f64| (mse + r2).min(mse.max(1.0)) - mse;
                 let added: Vec<f64> = errors.mse().into_iter().map(added).collect();

@@ -84,11 +84,12 @@ impl Samples {
         }
     }
 
-    /// The same rows and folds with the outputs of other rows, drawn at random. Those of a group stay next to each other.
-    pub fn permuted(&self, seed: u64) -> Samples {
+    /// The same rows and folds with the outputs of other rows, by random permutation number `draw`. Those of a group stay next to
+    /// each other.
+    pub fn permuted(&self, seed: u64, draw: u64) -> Samples {
         let groups = self.data.grouped();
         let mut order: Vec<usize> = (0..groups.len()).collect();
-        let mut rng = stream(seed, Purpose::Folds, 1);
+        let mut rng = stream(seed, Purpose::Folds, 1 + draw);
         for i in (1..order.len()).rev() {
             order.swap(i, rng.random_range(0..=i));
         }
