@@ -34,6 +34,8 @@ pub(crate) enum Content {
     Text(String),
     /// An error, such as `#DIV/0!`.
     Error(String),
+    /// The error `#N/A`, which stands for a missing value.
+    Missing,
     /// A formula whose value was not saved.
     Unsaved,
 }
@@ -41,7 +43,7 @@ pub(crate) enum Content {
 impl Content {
     fn text(&self) -> &str {
         match self {
-            Content::Number(_) | Content::Unsaved => "",
+            Content::Number(_) | Content::Missing | Content::Unsaved => "",
             Content::Text(text) | Content::Error(text) => text,
         }
     }
@@ -287,7 +289,7 @@ impl Workbook {
             text => Some(Content::Text(text.to_owned())),
         };
         Ok(match kind {
-            "e" if value == "#N/A" => None,
+            "e" if value == "#N/A" => Some(Content::Missing),
             "e" => Some(Content::Error(value.into())),
             "s" => {
                 let index: Option<usize> = value.trim().parse().ok();

@@ -213,6 +213,51 @@ fn titles_and_units_of_a_sheet_are_used_and_reported() {
 }
 
 #[test]
+fn blank_rows_of_a_sheet_do_not_vanish() {
+    let missing = "<row><c t=\"e\"><v>#N/A</v></c></row>";
+    let one = row(&["y"]) + &row(&["1"]) + "<row/>" + &row(&["3"]) + missing + &row(&["5"]);
+    let keep = Options {
+        missing: Missing::Keep,
+        ..Options::default()
+    };
+    let open = |rows: &str| {
+        let bytes = workbook(rows, "x");
+        Reader::from_bytes(Path::new("a.xlsx"), bytes, &keep).unwrap()
+    };
+    let mut reader = open(&one);
+    assert_eq!(reader.rows(), Some(5));
+    let y = reader.read().unwrap().x.col_as_slice(0).to_vec();
+    assert_eq!((y.len(), y[0], y[2], y[4]), (5, 1.0, 3.0, 5.0));
+    assert!(y[1].is_nan() && y[3].is_nan());
+    assert!(reader.notes().is_empty());
+    // Block by block, where rows are passed over, and without names.
+    let mut reader = open(&one);
+    assert_eq!(reader.skip(2).unwrap(), 2);
+    let block = reader.next_block(9).unwrap().unwrap();
+    assert!(block.nrows() == 3 && block[(0, 0)] == 3.0 && block[(1, 0)].is_nan());
+    assert_eq!(reader.place_of(1).position, Position::Row(5));
+    let mut reader = open(&(row(&["1"]) + "<row/><row/>" + &row(&["4"])));
+    assert_eq!(reader.read().unwrap().x.nrows(), 4);
+    // In several columns they are skipped, and counted; a row of missing values is a row.
+    let several = row(&["a", "b"])
+        + "<row/>"
+        + &row(&["1", "2"])
+        + "<row/><row/>"
+        + missing
+        + &row(&["3", "4"]);
+    let mut reader = open(&several);
+    let table = reader.read().unwrap();
+    assert_eq!((table.x.nrows(), table.x[(2, 1)]), (3, 4.0));
+    assert!(table.x[(1, 0)].is_nan() && table.x[(1, 1)].is_nan());
+    let blank = Done::Skipped {
+        why: Why::Blank,
+        lines: 3,
+        first: Position::Row(2),
+    };
+    assert_eq!(reader.notes()[0].done, blank);
+}
+
+#[test]
 fn a_small_workbook_that_unpacks_to_hundreds_of_megabytes_is_refused_in_a_moment() {
     let row = row(&["1"; 40]);
     let bytes = workbook(&row.repeat(250_000), "");
