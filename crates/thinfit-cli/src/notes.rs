@@ -50,8 +50,8 @@ pub fn tell_columns(encoding: &Encoding, kept: Option<&str>, progress: &Progress
     }
     if let Some(name) = kept {
         progress.note(format!(
-            "{name}: consecutive whole numbers, used as an input since no other column of numbers is left; if they only number the \
-             rows, pass --drop"
+            "{name}: consecutive whole numbers or nearly so, used as an input since no other column of numbers is left; if they only \
+             number the rows, pass --drop"
         ));
     }
 }
@@ -101,6 +101,13 @@ fn words(done: &Done) -> String {
                 .collect();
             let units: Vec<&str> = units.iter().map(String::as_str).collect();
             format!("{position} holds units, not a row ({})", some(&units))
+        }
+        Done::LineBreaks { cells, first } => {
+            let cells = usize::try_from(*cells).unwrap_or(usize::MAX);
+            format!(
+                "{} with line breaks in quotes (the first in the row from {first})",
+                counted(cells, "cell")
+            )
         }
         Done::Windows1252 { first } => {
             format!("the text is not UTF-8 (from {first}); read as Windows-1252")

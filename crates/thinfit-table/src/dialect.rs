@@ -5,9 +5,11 @@ use crate::error::malformed;
 use crate::latin::decoded;
 use crate::layout::{Field, Layout, titles};
 use crate::records::{Fields, Records, unquote};
+use crate::stray_quote::RowShape;
 use crate::text::number_in;
 use crate::{Options, Remedy, Result};
 use memchr::memchr_iter;
+use std::borrow::Cow;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -75,8 +77,13 @@ pub(crate) struct Dialect {
 }
 
 impl Dialect {
-    /// The dialect and the layout of a text that starts with `sample`, which is all of it if it is shorter than [`SAMPLE`].
-    pub fn detect(path: &Path, sample: &[u8], options: &Options) -> Result<(Self, Layout)> {
+    /// The dialect, the layout and the rows of a text that starts with `sample`, which is all of it if it is shorter than
+    /// [`SAMPLE`].
+    pub fn detect(
+        path: &Path,
+        sample: &[u8],
+        options: &Options,
+    ) -> Result<(Self, Layout, RowShape)> {
         let returns = sample.contains(&b'\r') && !sample.contains(&b'\n');
         if returns && sample.iter().filter(|b| **b == b'\r').count() > 1 {
             let advice = "convert them, for instance with `tr '\\r' '\\n'`";
@@ -132,12 +139,34 @@ impl Dialect {
             let found = format!("no whole field in its first {SAMPLE} bytes");
             return Err(malformed(path, "names or numbers", found, Remedy::Header));
         }
-        Ok((dialect, Layout::of(path, &records, options.header)?))
+        let layout = Layout::of(path, &records, options.header)?;
+        let shape = RowShape::of(layout.rows(&records));
+        Ok((dialect, layout, shape))
     }
 
     /// The number in a field.
     pub fn number(&self, field: &[u8]) -> Option<f64> {
         number_in(field, self.decimal_comma)
+    }
+
+    /// The kind of a field.
+    pub fn kind(&self, field: &[u8]) -> Field {
+        let content = unquote(field);
+        let text = decoded(&content);
+        let number = self.number(field);
+        match self.decimal_comma && number.is_none() {
+            true => Field::of(&pointed(&text), None),
+            false => Field::of(&text, number),
+        }
+    }
+}
+
+/// A number in an unusual notation with a point for its decimal comma; other text as it is.
+pub(crate) fn pointed(text: &str) -> Cow<'_, str> {
+    let pointed = text.replace(',', ".");
+    match thinfit_text::unusual_number(&pointed) {
+        Some(_) => Cow::Owned(pointed),
+        None => Cow::Borrowed(text),
     }
 }
 
@@ -156,8 +185,7 @@ fn kinds(path: &Path, sample: &[u8], dialect: Dialect) -> Vec<Vec<Field>> {
         && let Ok(Some((_, record))) = records.next(delimiter)
     {
         let fields = Fields::new(record, delimiter);
-        let kind = |field| Field::of(&decoded(&unquote(field)), dialect.number(field));
-        kinds.push(fields.map(kind).collect());
+        kinds.push(fields.map(|field| dialect.kind(field)).collect());
     }
     // The sample may end inside a record, and inside one of its fields.
     if !whole && kinds.len() < RECORDS {

@@ -69,6 +69,7 @@ mod reader;
 mod records;
 #[cfg(all(feature = "excel", not(target_arch = "wasm32")))]
 mod sheet;
+mod stray_quote;
 mod table;
 mod text;
 mod units;

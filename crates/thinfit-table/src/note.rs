@@ -48,6 +48,13 @@ pub enum Done {
         /// Columns and their units, without brackets.
         units: Vec<(String, String)>,
     },
+    /// Quoted cells go over several lines.
+    LineBreaks {
+        /// How many cells.
+        cells: u64,
+        /// Where the row of the first begins.
+        first: Position,
+    },
     /// Text that is not UTF-8 was read as Windows-1252.
     Windows1252 {
         /// The first place of such text.
@@ -96,7 +103,7 @@ pub enum Why {
     Asked,
 }
 
-/// Lines that were skipped for one reason.
+/// Lines that were skipped for one reason, or cells of another kind.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Skipped {
     lines: u64,
@@ -110,6 +117,11 @@ impl Skipped {
             self.first = first;
         }
         self.lines += lines;
+    }
+
+    /// How many there are, and the first; none if there are none.
+    pub fn counted(self) -> Option<(u64, u64)> {
+        (self.lines > 0).then_some((self.lines, self.first))
     }
 
     /// What was done; none if there are no lines.

@@ -118,12 +118,60 @@ fn two_stray_quotes_do_not_swallow_the_rows_between_them() {
         .unwrap()
         .to_string();
     assert!(error.starts_with("a.csv:1: "), "{error}");
-    // A remark of several lines is a remark.
-    let (raw, ..) = read("a,remark,y\n1,\"first, of two\nlines, and 3\",2\n2,,3\n").unwrap();
-    assert_eq!(
-        (levels(&raw, 1).len(), numbers(&raw, 2)),
-        (1, vec![2.0, 3.0])
+}
+
+#[test]
+fn rows_between_stray_quotes_are_found_with_gaps_and_unusual_numbers_among_them() {
+    let row = |i: u32| match i {
+        12 => "\n".to_owned(),
+        13 => ",,\n".to_owned(),
+        14 => "not a row\n".to_owned(),
+        _ => format!("{i},steel,${}\n", 2 * i),
+    };
+    let rows = |from, to| -> String { (from..to).map(row).collect() };
+    let (first, last) = ("10,\"steel,$20\n", "20,steel\",$40\n");
+    let text = format!(
+        "a,kind,y\n{}{first}{}{last}{}",
+        rows(0, 10),
+        rows(11, 20),
+        rows(21, 30)
     );
+    let error = read(text).unwrap().0.complete(&[0]).unwrap_err();
+    assert!(error.to_string().starts_with("a.csv:12: "), "{error}");
+    // In rows one below the other, and with a decimal comma.
+    let error = read("a,kind,y\n1,\"steel,2\n3,steel\",4\n5,alu,6\n").unwrap();
+    let error = error.0.complete(&[0]).unwrap_err();
+    assert!(error.to_string().starts_with("a.csv:2: "), "{error}");
+    let comma = Options {
+        decimal_comma: true,
+        ..keep()
+    };
+    let text = "a;kind;y\n1,5;\"steel;€2,5\n\n2,5;steel;€3,5\n3,5;steel\";€4,5\n5,5;alu;€6,5\n";
+    let mut reader = open_with(text, &comma).unwrap();
+    reader.admit_text(&[1]);
+    let error = reader.read().unwrap_err();
+    assert!(error.to_string().starts_with("a.csv:2: "), "{error}");
+}
+
+#[test]
+fn a_remark_of_several_lines_is_no_stray_quote() {
+    for (remark, y) in [
+        ("first, of two\nlines, and 3", 2.0),
+        ("lines\n\nwith, a blank one, and\nmore", 2.0),
+        ("12 mm, then\n13 mm\n14 mm, done", -1.0),
+    ] {
+        let text = format!("a,remark,y\n1,\"{remark}\",{y}\n2,,3\n");
+        let (raw, _, done) = read(text).unwrap();
+        let table = raw.complete(&[0, 1, 2]).unwrap();
+        assert_eq!(table.x.col_as_slice(2), [y, 3.0]);
+        match table.cells(1) {
+            Cells::Text { levels, .. } => assert_eq!(levels, [remark]),
+            other => panic!("{other:?}"),
+        }
+        // Whatever goes over several lines is reported.
+        let first = Position::Line(2);
+        assert_eq!(done, [Done::LineBreaks { cells: 1, first }]);
+    }
 }
 
 #[test]
