@@ -112,12 +112,23 @@ fn words(done: &Done) -> String {
         Done::Windows1252 { first } => {
             format!("the text is not UTF-8 (from {first}); read as Windows-1252")
         }
-        Done::Sheet { taken, hidden } => {
-            let hidden: Vec<&str> = hidden.iter().map(String::as_str).collect();
-            format!(
-                "read the first visible sheet, {taken}, not the hidden {}; --sheet chooses another",
-                some(&hidden)
-            )
+        Done::Sheet {
+            taken,
+            hidden,
+            others,
+        } => {
+            let names =
+                |names: &[String]| some(&names.iter().map(String::as_str).collect::<Vec<_>>());
+            let not = match (hidden.as_slice(), others.as_slice()) {
+                (hidden, []) => format!("the hidden {}", names(hidden)),
+                ([], others) => names(others),
+                (hidden, others) => format!("{} and the hidden {}", names(others), names(hidden)),
+            };
+            format!("read the first visible sheet, {taken}, not {not}; --sheet chooses another")
+        }
+        Done::Files { skipped } => {
+            let skipped: Vec<&str> = skipped.iter().map(String::as_str).collect();
+            format!("skipped {}, not tables by their names", some(&skipped))
         }
         Done::Numbers {
             column,

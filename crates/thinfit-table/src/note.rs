@@ -24,6 +24,7 @@ impl Note {
                 why: Why::Comment | Why::Blank | Why::Title,
                 ..
             } | Done::Sheet { .. }
+                | Done::Files { .. }
         )
     }
 }
@@ -60,12 +61,19 @@ pub enum Done {
         /// The first place of such text.
         first: Position,
     },
-    /// The first sheet of a workbook that is not hidden was taken.
+    /// The first sheet of a workbook that is not hidden was taken, and others were not.
     Sheet {
         /// Its name.
         taken: String,
         /// The names of the hidden sheets before it.
         hidden: Vec<String>,
+        /// The names of other sheets that are not hidden and have cells.
+        others: Vec<String>,
+    },
+    /// Files of a folder, or folders in it, were skipped.
+    Files {
+        /// Their names in order, without those of hidden ones.
+        skipped: Vec<String>,
     },
     /// Cells in an unusual notation were read as numbers.
     Numbers {

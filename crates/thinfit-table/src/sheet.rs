@@ -46,10 +46,11 @@ impl Sheet {
             path.display(),
             show(sheet.name.as_bytes())
         ));
-        if !sheet.hidden.is_empty() {
+        if !(sheet.hidden.is_empty() && sheet.others.is_empty()) {
             done.push(Done::Sheet {
                 taken: sheet.name,
                 hidden: sheet.hidden,
+                others: sheet.others,
             });
         }
         let mut skip = |rows: &mut Vec<Row>, why: Why, count: usize| {

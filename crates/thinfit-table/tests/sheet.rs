@@ -4,7 +4,7 @@
 #![cfg(feature = "excel")]
 
 use std::path::Path;
-use thinfit_table::{Cells, Done, Error, Missing, Options, Position, Reader, Remedy, Why};
+use thinfit_table::{Cells, Done, Error, Missing, Note, Options, Position, Reader, Remedy, Why};
 
 const FILE: &[u8] = include_bytes!("data/pump.xlsx");
 
@@ -170,6 +170,7 @@ fn a_hidden_first_sheet_is_passed_over() {
     let taken = Done::Sheet {
         taken: "data".into(),
         hidden: vec!["lists".into()],
+        others: vec![],
     };
     assert_eq!(reader.notes()[0].done, taken);
     let all = sheet("data", 2, "state=\"hidden\"");
@@ -179,6 +180,26 @@ fn a_hidden_first_sheet_is_passed_over() {
             .notes()
             .is_empty()
     );
+}
+
+#[test]
+fn further_sheets_that_are_not_read_are_named() {
+    let notes = |sheet: Option<&str>| open(sheet, Options::default()).unwrap().notes();
+    let taken = Done::Sheet {
+        taken: "Notes".into(),
+        hidden: vec![],
+        others: vec!["Pump tests".into(), "Bad".into()],
+    };
+    assert!(notes(None)[0].done == taken && notes(None)[0].is_loss());
+    let is_sheet = |note: &Note| matches!(note.done, Done::Sheet { .. });
+    assert!(!notes(Some("Pump tests")).iter().any(is_sheet));
+    // The empty ones of a new workbook do not matter.
+    let sheet = |name: &str, relation: &str| {
+        format!("<sheet name=\"{name}\" sheetId=\"1\" r:id=\"{relation}\"/>")
+    };
+    let sheets = sheet("A", "r1") + &sheet("B", "r2");
+    let bytes = workbook_of(&(row(&["a"]) + &row(&["1"])), "x", &sheets);
+    assert!(read(bytes, 0).unwrap().notes().is_empty());
 }
 
 #[test]
