@@ -1,5 +1,6 @@
 //! A sheet of a workbook as a source of rows: where its table begins, its names, and its cells as numbers and words.
 
+use crate::dialect::pointed;
 use crate::error::{Spot, malformed, not_a_number, show};
 use crate::layout::{Field, Layout};
 use crate::names::distinct;
@@ -176,7 +177,10 @@ fn bounds(rows: &[Row]) -> (u32, u32) {
 /// The kinds of the cells of the first rows, between these columns.
 fn fields(rows: &[Row], (left, right): (u32, u32), decimal_comma: bool) -> Vec<Vec<Field>> {
     let kind = |content: &Content| match content {
-        Content::Text(text) => Field::of(text, number_in(text.as_bytes(), decimal_comma)),
+        Content::Text(text) => match number_in(text.as_bytes(), decimal_comma) {
+            None if decimal_comma => Field::of(&pointed(text), None),
+            found => Field::of(text, found),
+        },
         Content::Missing => Field::Missing,
         Content::Number(_) | Content::Error(_) | Content::Unsaved => Field::Number,
     };
@@ -237,6 +241,10 @@ impl Source for Sheet {
                     Some(Content::Text(text)) => {
                         let kinds = (&mut out.words[slot], &mut out.unusual[slot]);
                         let found = number_in(text.as_bytes(), self.decimal_comma);
+                        let text = match self.decimal_comma && found.is_none() {
+                            true => &pointed(text),
+                            false => text.as_str(),
+                        };
                         let spot = Spot {
                             file: out.file,
                             position,

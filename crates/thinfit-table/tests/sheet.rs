@@ -318,7 +318,7 @@ fn a_text_that_many_cells_share_counts_for_each() {
 fn text_with_a_decimal_comma_is_a_number_as_in_csv() {
     let cell = |text: &str| format!("<c t=\"str\"><v>{text}</v></c>");
     let row = |a: &str, b: &str| format!("<row>{}{}</row>", cell(a), cell(b));
-    let rows = row("a", "b") + &row("1,5", "2") + &row("-0,25", "1e3");
+    let rows = row("a", "b") + &row("1,5", "2") + &row("-0,25", "1e3") + &row("−2,5", "€0,5");
     let read = |decimal_comma: bool| {
         let options = Options {
             decimal_comma,
@@ -330,8 +330,8 @@ fn text_with_a_decimal_comma_is_a_number_as_in_csv() {
         reader.read()
     };
     let table = read(true).unwrap();
-    assert_eq!(table.x.col_as_slice(0), [1.5, -0.25]);
-    assert_eq!(table.x.col_as_slice(1), [2.0, 1000.0]);
+    assert_eq!(table.x.col_as_slice(0), [1.5, -0.25, -2.5]);
+    assert_eq!(table.x.col_as_slice(1), [2.0, 1000.0, 0.5]);
     let message = read(false).err().unwrap().to_string();
     assert!(message.contains("`1,5`, not a number"), "{message}");
 }
