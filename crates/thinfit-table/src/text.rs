@@ -97,7 +97,6 @@ impl Text {
             let names = vec![String::new(); width];
             (distinct(path, names)?, Some((first, record.to_vec())))
         };
-        records.begin(width == 1);
         let mut units = None;
         if layout.units
             && let Some((line, record)) = records.next(delimiter)?
@@ -109,6 +108,8 @@ impl Text {
             units = Some((line, of_columns.collect()));
             latin = latin.or((!is_utf8(record)).then_some(line));
         }
+        // A blank line between names and units is none of the rows.
+        records.begin(width == 1);
         Ok(Text {
             records,
             dialect,

@@ -154,6 +154,18 @@ fn rows_between_stray_quotes_are_found_with_gaps_and_unusual_numbers_among_them(
 }
 
 #[test]
+fn a_blank_line_above_the_units_is_none_of_the_rows() {
+    let (raw, _, done) = read("x\n\n[mm]\n1\n\n3\n").unwrap();
+    let x = numbers(&raw, 0);
+    assert!(x.len() == 3 && x[0] == 1.0 && x[1].is_nan() && x[2] == 3.0);
+    let units = Done::Units {
+        position: Position::Line(3),
+        units: vec![("x".into(), "mm".into())],
+    };
+    assert_eq!(done, [skipped(Why::Blank, 1, 2), units]);
+}
+
+#[test]
 fn a_remark_of_several_lines_is_no_stray_quote() {
     for (remark, y) in [
         ("first, of two\nlines, and 3", 2.0),
