@@ -3,7 +3,7 @@
 use crate::Delimiter;
 use crate::layout::Field;
 use crate::records::Fields;
-use memchr::{memchr, memchr_iter};
+use memchr::memchr;
 
 /// What the rows of a table look like.
 #[derive(Debug, Clone, Default)]
@@ -27,66 +27,76 @@ impl RowShape {
         }
     }
 
-    /// The line, counted from 0, on which a stray quote of a record opens, as far as one can tell: without its quotes, a line
-    /// on which a cell opens and the one on which it closes are rows of `width` cells, and so are most of the lines between.
-    /// `kind` gives the kind of a field.
+    /// The line, counted from 0, on which a stray quote of a record opens, as far as one can tell: text follows where a cell with
+    /// delimiters or line ends closes; or, without this cell, the lines on which it opens and closes are rows of `width` cells,
+    /// and so are most of the lines between. Of `names`, the first line holds no numbers. `kind` gives the kind of a field.
     pub fn stray_quote(
         &self,
         record: &[u8],
         delimiter: Delimiter,
-        width: usize,
+        (width, names): (usize, bool),
         kind: impl Fn(&[u8]) -> Field,
     ) -> Option<u64> {
-        memchr(b'\n', record)?;
-        let lines: Vec<&[u8]> = record.split(|b| *b == b'\n').collect();
-        let cells = |line: &[u8], quoted: bool| -> Vec<Field> {
-            let line: Vec<u8> = line
-                .iter()
-                .copied()
-                .filter(|b| quoted || *b != b'"')
-                .collect();
+        memchr(b'"', record)?;
+        let fields: Vec<&[u8]> = Fields::new(record, delimiter).collect();
+        let kinds = |fields: &[&[u8]]| -> Vec<Field> { fields.iter().map(|f| kind(f)).collect() };
+        // What the cells of a line would be without quotes.
+        let bare = |line: &[u8]| -> Vec<Field> {
+            let line: Vec<u8> = line.iter().copied().filter(|b| *b != b'"').collect();
             Fields::new(&line, delimiter).map(&kind).collect()
         };
-        let is_row = |line: &&[u8]| {
-            let row = |quoted: bool| self.is_row(&cells(line, quoted), width);
-            row(false) || row(true)
-        };
-        let is_gap = |line: &&[u8]| {
-            let cells = cells(line, false);
-            cells.iter().all(|cell| *cell == Field::Missing)
-        };
-        let mut open = 0;
-        for field in Fields::new(record, delimiter) {
-            let close = open + memchr_iter(b'\n', field).count();
-            if close > open {
-                let between = lines[open + 1..close].iter().filter(|line| !is_gap(line));
-                let (rows, others): (Vec<&&[u8]>, Vec<&&[u8]>) =
-                    between.partition(|line| is_row(line));
-                let opens = cells(lines[open], false).len() >= width;
-                if opens && is_row(&lines[close]) && rows.len() >= others.len() {
-                    return Some(open as u64);
+        let is_gap = |cells: &Vec<Field>| cells.iter().all(|cell| *cell == Field::Missing);
+        let mut line = 0;
+        for (j, field) in fields.iter().enumerate() {
+            if is_overfull(field, delimiter) {
+                return Some(line);
+            }
+            let lines: Vec<&[u8]> = field.split(|b| *b == b'\n').collect();
+            if let [first, between @ .., last] = lines.as_slice() {
+                let opening = [kinds(&fields[..j]), bare(first)].concat();
+                let closing = [bare(last), kinds(&fields[j + 1..])].concat();
+                let between = between.iter().map(|line| bare(line));
+                let between: Vec<Vec<Field>> = between.filter(|cells| !is_gap(cells)).collect();
+                let rows = between.iter().filter(|cells| self.is_row(cells, width));
+                let opens = names && line == 0 && opening.len() == width;
+                if (opens || self.is_row(&opening, width))
+                    && self.is_row(&closing, width)
+                    && 2 * rows.count() >= between.len()
+                {
+                    return Some(line);
                 }
             }
-            open = close;
+            line += lines.len() as u64 - 1;
         }
         None
     }
 
-    /// Whether these cells are a row: as many as there are columns, a number or nothing where most cells are numbers, and at
-    /// least one number. With more cells, as of a text with delimiters, the first and the last ones count.
+    /// Whether these cells are a row: as many as there are columns, and a number or nothing where most cells are numbers. If
+    /// that is nowhere, one is a number.
     fn is_row(&self, cells: &[Field], width: usize) -> bool {
         let numeric = |j: usize| self.numeric.get(j).copied().unwrap_or(false);
-        let fits = |j: usize, cell: &Field| !numeric(j) || !cell.is_text();
-        let columns = || 0..width;
-        if cells.len() < width || !cells.contains(&Field::Number) {
-            return false;
-        }
-        if cells.len() == width {
-            return columns().all(|j| fits(j, &cells[j]));
-        }
-        let surplus = cells.len() - width;
-        let mut first = columns().take_while(|j| numeric(*j));
-        let mut last = columns().rev().take_while(|j| numeric(*j));
-        first.all(|j| fits(j, &cells[j])) && last.all(|j| fits(j, &cells[j + surplus]))
+        cells.len() == width
+            && (0..width).all(|j| !numeric(j) || !cells[j].is_text())
+            && ((0..width).any(numeric) || cells.contains(&Field::Number))
     }
+}
+
+/// Whether text follows the closing quote of a field that has delimiters or line ends between its quotes, as no program writes.
+fn is_overfull(field: &[u8], delimiter: Delimiter) -> bool {
+    let Some(inner) = field.strip_prefix(b"\"") else {
+        return false;
+    };
+    let mut at = 0;
+    while let Some(quote) = memchr(b'"', &inner[at..]) {
+        at += quote + 1;
+        match inner.get(at) {
+            None => return false,
+            Some(b'"') => at += 1,
+            Some(_) => {
+                let ends = delimiter.bytes();
+                return inner[..at].iter().any(|b| ends.contains(b) || *b == b'\n');
+            }
+        }
+    }
+    false
 }

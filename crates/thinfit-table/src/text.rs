@@ -81,7 +81,7 @@ impl Text {
         let mut broken = Skipped::default();
         let (names, pending) = if layout.header {
             let kind = |field: &[u8]| dialect.kind(field);
-            if let Some(opened) = shape.stray_quote(record, delimiter, width, kind) {
+            if let Some(opened) = shape.stray_quote(record, delimiter, (width, true), kind) {
                 let place = Place {
                     path: path.to_owned(),
                     position: Position::Line(first + opened),
@@ -206,10 +206,13 @@ impl Source for Text {
             if latin {
                 self.latin = self.latin.or(Some(line));
             }
-            if memchr(b'\n', record).is_some() {
+            if memchr(b'"', record).is_some() {
                 let (delimiter, width) = (self.dialect.delimiter, self.names.len());
                 let kind = |field: &[u8]| self.dialect.kind(field);
-                match self.shape.stray_quote(record, delimiter, width, kind) {
+                match self
+                    .shape
+                    .stray_quote(record, delimiter, (width, false), kind)
+                {
                     Some(line) => flaws = vec![Flaw::StrayQuote { line }],
                     None => {
                         let fields: Vec<&[u8]> = Fields::new(record, delimiter).collect();
@@ -414,7 +417,7 @@ fn stray(place: Place) -> Error {
     Error::from(Problem::Row {
         place,
         expected: "a quoted field that ends in its row".into(),
-        found: "a quote that takes in the lines below, which look like rows".into(),
+        found: "a quote that takes in cells or rows behind it".into(),
     })
     .or("close or remove the quote")
 }

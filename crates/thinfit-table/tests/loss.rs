@@ -154,6 +154,22 @@ fn rows_between_stray_quotes_are_found_with_gaps_and_unusual_numbers_among_them(
 }
 
 #[test]
+fn a_quote_that_shifts_the_cells_of_its_row_is_found() {
+    for row in [
+        "1,\"steel,\"first, of two\",4",
+        "\"1,\"a,b,c,4",
+        "1,\"a,b\"c,d,4",
+    ] {
+        let text = format!("a,kind,remark,y\n0,steel,none,1\n{row}\n2,steel,none,5\n");
+        let error = read(text).unwrap().0.complete(&[0]).unwrap_err();
+        assert!(error.to_string().starts_with("a.csv:3: "), "{error}");
+    }
+    // Inches, and text behind a quoted word, are content.
+    let (raw, ..) = read("kind,y\n5\" pipe,1\n\"old\" pipe,2\n").unwrap();
+    assert_eq!(levels(&raw, 0), ["5\" pipe", "\"old\" pipe"]);
+}
+
+#[test]
 fn a_blank_line_above_the_units_is_none_of_the_rows() {
     let (raw, _, done) = read("x\n\n[mm]\n1\n\n3\n").unwrap();
     let x = numbers(&raw, 0);
@@ -184,6 +200,9 @@ fn a_remark_of_several_lines_is_no_stray_quote() {
         let first = Position::Line(2);
         assert_eq!(done, [Done::LineBreaks { cells: 1, first }]);
     }
+    let blanks = "kind y\nsteel 1\n\"a remark\n\nof, three\" -95\nbrass 2\n";
+    let (raw, ..) = read(blanks).unwrap();
+    assert_eq!(numbers(&raw, 1), [1.0, -95.0, 2.0]);
 }
 
 #[test]
