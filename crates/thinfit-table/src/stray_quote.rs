@@ -40,11 +40,8 @@ impl RowShape {
         memchr(b'"', record)?;
         let fields: Vec<&[u8]> = Fields::new(record, delimiter).collect();
         let kinds = |fields: &[&[u8]]| -> Vec<Field> { fields.iter().map(|f| kind(f)).collect() };
-        // What the cells of a line would be without quotes.
-        let bare = |line: &[u8]| -> Vec<Field> {
-            let line: Vec<u8> = line.iter().copied().filter(|b| *b != b'"').collect();
-            Fields::new(&line, delimiter).map(&kind).collect()
-        };
+        let cells =
+            |line: &[u8]| -> Vec<Field> { Fields::new(line, delimiter).map(&kind).collect() };
         let is_gap = |cells: &Vec<Field>| cells.iter().all(|cell| *cell == Field::Missing);
         let mut line = 0;
         for (j, field) in fields.iter().enumerate() {
@@ -53,9 +50,11 @@ impl RowShape {
             }
             let lines: Vec<&[u8]> = field.split(|b| *b == b'\n').collect();
             if let [first, between @ .., last] = lines.as_slice() {
-                let opening = [kinds(&fields[..j]), bare(first)].concat();
-                let closing = [bare(last), kinds(&fields[j + 1..])].concat();
-                let between = between.iter().map(|line| bare(line));
+                // Quotes inside are doubled, as of empty cells.
+                let (first, last) = (&first[1..], &last[..last.len() - 1]);
+                let opening = [kinds(&fields[..j]), cells(first)].concat();
+                let closing = [cells(last), kinds(&fields[j + 1..])].concat();
+                let between = between.iter().map(|line| cells(line));
                 let between: Vec<Vec<Field>> = between.filter(|cells| !is_gap(cells)).collect();
                 let rows = between.iter().filter(|cells| self.is_row(cells, width));
                 let opens = names && line == 0 && opening.len() == width;

@@ -174,6 +174,13 @@ fn a_quote_that_shifts_the_cells_of_its_row_is_found() {
 }
 
 #[test]
+fn empty_cells_in_quotes_do_not_hide_a_stray_quote() {
+    let text = "n a b y\n1 steel steel 4\n#N/A \"5 \"\" #N/A\n460 steel\" steel 7\n2 alu alu 3\n";
+    let error = read(text).unwrap().0.complete(&[0]).unwrap_err();
+    assert!(error.to_string().starts_with("a.csv:3: "), "{error}");
+}
+
+#[test]
 fn a_blank_line_above_the_units_is_none_of_the_rows() {
     let (raw, _, done) = read("x\n\n[mm]\n1\n\n3\n").unwrap();
     let x = numbers(&raw, 0);
