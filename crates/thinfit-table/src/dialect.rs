@@ -112,14 +112,11 @@ impl Dialect {
         dialect.delimiter = options.delimiter.unwrap_or_else(|| {
             // Reversed, because `max_by_key` gives ties to the last.
             let agreeing = |&delimiter: &Delimiter| {
-                agreeing(&kinds(
-                    path,
-                    sample,
-                    Dialect {
-                        delimiter,
-                        ..dialect
-                    },
-                ))
+                let dialect = Dialect {
+                    delimiter,
+                    ..dialect
+                };
+                agreeing(&kinds(path, sample, dialect), options.header.is_none())
             };
             let possible = |d: &&Delimiter| !(options.decimal_comma && **d == comma);
             let candidates = Delimiter::ALL.iter().rev().filter(possible);
@@ -198,17 +195,18 @@ fn kinds(path: &Path, sample: &[u8], dialect: Dialect) -> Vec<Vec<Field>> {
     kinds
 }
 
-/// The number of records with as many fields as the first below a title, and of those of the title, if it has several. A name with blanks in it looks like
-/// several fields, so most records must agree if the first has no number.
-fn agreeing(records: &[Vec<Field>]) -> usize {
-    let titles = titles(records);
-    let records = &records[titles..];
+/// The share of records, out of 1000, that are of a title, which there `may` be, or have as many fields as the first below
+/// it, if that has several. A quote that is not recognised makes more records, so that their number says little. A name with blanks
+/// in it looks like several fields, so most records must agree if the first has no number.
+fn agreeing(records: &[Vec<Field>], may: bool) -> usize {
+    let titles = if may { titles(records) } else { 0 };
+    let (all, records) = (records.len(), &records[titles..]);
     let Some(first) = records.first().filter(|first| first.len() > 1) else {
         return 0;
     };
     let count = records.iter().filter(|r| r.len() == first.len()).count();
     if first.contains(&Field::Number) || 2 * count > records.len() {
-        titles + count
+        (1000 * (titles + count)).div_ceil(all)
     } else {
         0
     }

@@ -181,6 +181,22 @@ fn empty_cells_in_quotes_do_not_hide_a_stray_quote() {
 }
 
 #[test]
+fn remarks_of_several_lines_do_not_hide_the_delimiter() {
+    let remark = "\"c d\ne f\ng h\"";
+    let text = format!("y,kind\n1,steel\n2,steel\n3,{remark}\n4,{remark}\n");
+    for header in [None, Some(true)] {
+        let options = Options { header, ..keep() };
+        let mut reader = open_with(text.clone(), &options).unwrap();
+        assert_eq!(reader.names(), ["y", "kind"]);
+        reader.admit_text(&[1]);
+        assert_eq!(
+            numbers(&reader.read_raw().unwrap(), 0),
+            [1.0, 2.0, 3.0, 4.0]
+        );
+    }
+}
+
+#[test]
 fn a_blank_line_above_the_units_is_none_of_the_rows() {
     let (raw, _, done) = read("x\n\n[mm]\n1\n\n3\n").unwrap();
     let x = numbers(&raw, 0);

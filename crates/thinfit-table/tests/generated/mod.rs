@@ -89,6 +89,9 @@ struct Plan {
     options: Options,
 }
 
+/// Cells row by row, what was reported, and how many rows were dropped.
+type Read = (Vec<Vec<Found>>, Vec<Note>, usize);
+
 /// What became of a table that was read as it should be.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
@@ -320,12 +323,7 @@ impl Known {
     }
 
     /// The same, read in blocks of `size` rows below the first `skip`, and how many rows were dropped.
-    fn blocks(
-        &self,
-        options: &Options,
-        size: usize,
-        skip: usize,
-    ) -> Result<(Vec<Vec<Found>>, Vec<Note>, usize), String> {
+    fn blocks(&self, options: &Options, size: usize, skip: usize) -> Result<Read, String> {
         let told = |error: thinfit_table::Error| error.to_string();
         let mut reader = self.open(options).map_err(told)?;
         reader.admit_text(&self.admitted(false));
