@@ -77,8 +77,8 @@ impl Encoding {
         let mut encoding = Encoding {
             columns: coded.collect(),
         };
-        // Rows have one order; several are the levels of a Latin hypercube.
-        if several_orders(columns) {
+        // One column is enough to number the rows; in another order it may as well be the levels of a Latin hypercube.
+        if several_row_numbers(&encoding.columns, columns) && !chosen {
             for (coded, column) in encoding.columns.iter_mut().zip(columns) {
                 if column.is_order_of_rows() {
                     coded.code = Code::Number;
@@ -106,7 +106,7 @@ impl Encoding {
     /// The input that could number the rows, but is the only one of numbers in these `columns`, which the encoding was learned
     /// from; none if the user has chosen the inputs.
     pub fn kept_row_number(&self, columns: &[Column<'_>], chosen: bool) -> Option<&str> {
-        let several = several_orders(columns);
+        let several = several_row_numbers(&self.columns, columns);
         let consecutive = |(coded, column): &(&Coded, &Column<'_>)| {
             coded.code == Code::Number
                 && !(several && column.is_order_of_rows())
@@ -225,10 +225,13 @@ impl Encoding {
     }
 }
 
-/// Whether several columns could number the rows in another order than theirs.
-fn several_orders(columns: &[Column<'_>]) -> bool {
-    let mut orders = columns.iter().filter(|column| column.is_order_of_rows());
-    orders.nth(1).is_some()
+/// Whether several columns number the rows, by what they hold or by name.
+fn several_row_numbers(coded: &[Coded], columns: &[Column<'_>]) -> bool {
+    let numbering = coded.iter().zip(columns).filter(|(coded, column)| {
+        let code = column.code(&coded.name, false, false);
+        code.numbers_rows()
+    });
+    numbering.count() > 1
 }
 
 impl Coded {
@@ -619,8 +622,10 @@ mod tests {
         let shuffled =
             |factor: u32| -> Vec<f64> { (1..31).map(|k| f64::from(factor * k % 31)).collect() };
         let (one, other) = (shuffled(7), shuffled(11));
+        let rows: Vec<f64> = (1..31).map(f64::from).collect();
         let half: Vec<f64> = one.iter().map(|x| x / 2.0).collect();
-        let [one, other, half] = [&one, &other, &half].map(|values| Column::Numbers(values));
+        let columns = [&one, &other, &half, &rows];
+        let [one, other, half, rows] = columns.map(|values| Column::Numbers(values));
         let learn = |columns: &[Column<'_>]| {
             let names: Vec<String> = ["a", "b", "c"].map(str::to_owned).into();
             let encoding = Encoding::learn(&names[..columns.len()], columns, false);
@@ -629,6 +634,8 @@ mod tests {
         };
         assert_eq!(learn(&[one, other, half]), ("abc".into(), None));
         assert_eq!(learn(&[one, half]), ("b".into(), None));
+        // Another column numbers them.
+        assert_eq!(learn(&[rows, one, half]), ("bc".into(), None));
         assert_eq!(learn(&[one]), ("a".into(), Some("a".into())));
     }
 
