@@ -1,5 +1,7 @@
 """Values that look like numbers and are none, and columns in another order."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -55,6 +57,40 @@ def test_columns_with_numbers_for_names_are_not_taken_in_another_order():
     assert (fitted.predict(frame) == fitted.predict(x)).all()
     with pytest.raises(ValueError, match="expected the columns 0, 1.*in this order, as in fit, found 1, 0"):
         fitted.predict(frame[[1, 0, *frame.columns[2:]]])
+
+
+@pytest.mark.parametrize("names", [[0, 1, 2], [10, 20, 30]])
+def test_a_loaded_model_does_not_take_columns_with_numbers_for_names_in_another_order(names, tmp_path):
+    x, y = samples(40)
+    frame = pd.DataFrame(np.column_stack([x, x[:, 0] ** 2])[:, :3], columns=names)
+    fitted = model().fit(frame, y)
+    assert list(fitted.encoded_names_) == [str(name) for name in names]
+    fitted.save(tmp_path / "model.json")
+    loaded = thinfit.load(tmp_path / "model.json")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert (loaded.predict(frame) == fitted.predict(frame)).all()
+    turned = frame[names[::-1]]
+    for one in fitted, loaded:
+        with pytest.raises(ValueError, match="in this order, as in fit|same order as they were in fit"):
+            one.predict(turned)
+    columns = {name: frame[name].to_numpy() for name in reversed(names)}
+    assert (loaded.predict(columns) == fitted.predict(frame)).all()
+
+
+def test_masked_labels_and_rows_are_not_used_as_data():
+    x, y = samples(40)
+    hidden = np.arange(40) == 3
+    groups = np.ma.masked_array(np.arange(40) % 8, mask=hidden)
+    with pytest.raises(ValueError, match="`groups`: the label of sample 3 is missing"):
+        thinfit.ARDGaussianProcessRegressor().fit(x, y, groups=groups)
+    rows = np.ma.masked_array(np.linspace(0, 1, 40), mask=hidden)
+    with pytest.raises(ValueError, match=r"`add_to\[\"a\"\]` has masked entries in 1 of 40 rows.*first in row 3"):
+        thinfit.design({"a": (0, 1)}, 3, add_to={"a": rows})
+    times = np.arange(3).astype("datetime64[s]")
+    for column in times, pd.Series(times), list(times):
+        with pytest.raises(ValueError, match=r"`add_to\[\"a\"\]`: expected numbers, found dates"):
+            thinfit.design({"a": (0, 1)}, 3, add_to={"a": column})
 
 
 def test_consecutive_numbers_are_left_out_whatever_their_name():

@@ -56,6 +56,15 @@ pub fn files(first: &Path, more: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
+/// What was skipped in those of these paths that are folders.
+pub fn skipped_files(first: &Path, more: &[PathBuf]) -> Result<Vec<Note>, Failure> {
+    let mut notes = Vec::from_iter(thinfit_table::skipped_files(first)?);
+    for path in more {
+        notes.extend(thinfit_table::skipped_files(path)?);
+    }
+    Ok(notes)
+}
+
 /// Opens a table of any length to fit it block by block: rows with gaps are refused, or kept to be left out later.
 pub fn open_long(
     paths: &[impl AsRef<Path>],

@@ -50,8 +50,8 @@ pub fn tell_columns(encoding: &Encoding, kept: Option<&str>, progress: &Progress
     }
     if let Some(name) = kept {
         progress.note(format!(
-            "{name}: consecutive whole numbers, used as an input since no other column of numbers is left; if they only number the \
-             rows, pass --drop"
+            "{name}: consecutive whole numbers or nearly so, used as an input since no other column of numbers is left; if they only \
+             number the rows, pass --drop"
         ));
     }
 }
@@ -102,15 +102,33 @@ fn words(done: &Done) -> String {
             let units: Vec<&str> = units.iter().map(String::as_str).collect();
             format!("{position} holds units, not a row ({})", some(&units))
         }
+        Done::LineBreaks { cells, first } => {
+            let cells = usize::try_from(*cells).unwrap_or(usize::MAX);
+            format!(
+                "{} with line breaks in quotes (the first in the row from {first})",
+                counted(cells, "cell")
+            )
+        }
         Done::Windows1252 { first } => {
             format!("the text is not UTF-8 (from {first}); read as Windows-1252")
         }
-        Done::Sheet { taken, hidden } => {
-            let hidden: Vec<&str> = hidden.iter().map(String::as_str).collect();
-            format!(
-                "read the first visible sheet, {taken}, not the hidden {}; --sheet chooses another",
-                some(&hidden)
-            )
+        Done::Sheet {
+            taken,
+            hidden,
+            others,
+        } => {
+            let names =
+                |names: &[String]| some(&names.iter().map(String::as_str).collect::<Vec<_>>());
+            let not = match (hidden.as_slice(), others.as_slice()) {
+                (hidden, []) => format!("the hidden {}", names(hidden)),
+                ([], others) => names(others),
+                (hidden, others) => format!("{} and the hidden {}", names(others), names(hidden)),
+            };
+            format!("read the first visible sheet, {taken}, not {not}; --sheet chooses another")
+        }
+        Done::Files { skipped } => {
+            let skipped: Vec<&str> = skipped.iter().map(String::as_str).collect();
+            format!("skipped {}, not tables by their names", some(&skipped))
         }
         Done::Numbers {
             column,

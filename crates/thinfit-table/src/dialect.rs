@@ -5,9 +5,11 @@ use crate::error::malformed;
 use crate::latin::decoded;
 use crate::layout::{Field, Layout, titles};
 use crate::records::{Fields, Records, unquote};
+use crate::stray_quote::RowShape;
 use crate::text::number_in;
 use crate::{Options, Remedy, Result};
 use memchr::memchr_iter;
+use std::borrow::Cow;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -75,8 +77,13 @@ pub(crate) struct Dialect {
 }
 
 impl Dialect {
-    /// The dialect and the layout of a text that starts with `sample`, which is all of it if it is shorter than [`SAMPLE`].
-    pub fn detect(path: &Path, sample: &[u8], options: &Options) -> Result<(Self, Layout)> {
+    /// The dialect, the layout and the rows of a text that starts with `sample`, which is all of it if it is shorter than
+    /// [`SAMPLE`].
+    pub fn detect(
+        path: &Path,
+        sample: &[u8],
+        options: &Options,
+    ) -> Result<(Self, Layout, RowShape)> {
         let returns = sample.contains(&b'\r') && !sample.contains(&b'\n');
         if returns && sample.iter().filter(|b| **b == b'\r').count() > 1 {
             let advice = "convert them, for instance with `tr '\\r' '\\n'`";
@@ -105,14 +112,11 @@ impl Dialect {
         dialect.delimiter = options.delimiter.unwrap_or_else(|| {
             // Reversed, because `max_by_key` gives ties to the last.
             let agreeing = |&delimiter: &Delimiter| {
-                agreeing(&kinds(
-                    path,
-                    sample,
-                    Dialect {
-                        delimiter,
-                        ..dialect
-                    },
-                ))
+                let dialect = Dialect {
+                    delimiter,
+                    ..dialect
+                };
+                agreeing(&kinds(path, sample, dialect), options.header.is_none())
             };
             let possible = |d: &&Delimiter| !(options.decimal_comma && **d == comma);
             let candidates = Delimiter::ALL.iter().rev().filter(possible);
@@ -132,12 +136,34 @@ impl Dialect {
             let found = format!("no whole field in its first {SAMPLE} bytes");
             return Err(malformed(path, "names or numbers", found, Remedy::Header));
         }
-        Ok((dialect, Layout::of(path, &records, options.header)?))
+        let layout = Layout::of(path, &records, options.header)?;
+        let shape = RowShape::of(layout.rows(&records));
+        Ok((dialect, layout, shape))
     }
 
     /// The number in a field.
     pub fn number(&self, field: &[u8]) -> Option<f64> {
         number_in(field, self.decimal_comma)
+    }
+
+    /// The kind of a field.
+    pub fn kind(&self, field: &[u8]) -> Field {
+        let content = unquote(field);
+        let text = decoded(&content);
+        let number = self.number(field);
+        match self.decimal_comma && number.is_none() {
+            true => Field::of(&pointed(&text), None),
+            false => Field::of(&text, number),
+        }
+    }
+}
+
+/// A number in an unusual notation with a point for its decimal comma; other text as it is.
+pub(crate) fn pointed(text: &str) -> Cow<'_, str> {
+    let pointed = text.replace(',', ".");
+    match thinfit_text::unusual_number(&pointed) {
+        Some(_) => Cow::Owned(pointed),
+        None => Cow::Borrowed(text),
     }
 }
 
@@ -156,8 +182,7 @@ fn kinds(path: &Path, sample: &[u8], dialect: Dialect) -> Vec<Vec<Field>> {
         && let Ok(Some((_, record))) = records.next(delimiter)
     {
         let fields = Fields::new(record, delimiter);
-        let kind = |field| Field::of(&decoded(&unquote(field)), dialect.number(field));
-        kinds.push(fields.map(kind).collect());
+        kinds.push(fields.map(|field| dialect.kind(field)).collect());
     }
     // The sample may end inside a record, and inside one of its fields.
     if !whole && kinds.len() < RECORDS {
@@ -170,17 +195,18 @@ fn kinds(path: &Path, sample: &[u8], dialect: Dialect) -> Vec<Vec<Field>> {
     kinds
 }
 
-/// The number of records with as many fields as the first below a title, and of those of the title, if it has several. A name with blanks in it looks like
-/// several fields, so most records must agree if the first has no number.
-fn agreeing(records: &[Vec<Field>]) -> usize {
-    let titles = titles(records);
-    let records = &records[titles..];
+/// The share of records, out of 1000, that are of a title, which there `may` be, or have as many fields as the first below
+/// it, if that has several. A quote that is not recognised makes more records, so that their number says little. A name with blanks
+/// in it looks like several fields, so most records must agree if the first has no number.
+fn agreeing(records: &[Vec<Field>], may: bool) -> usize {
+    let titles = if may { titles(records) } else { 0 };
+    let (all, records) = (records.len(), &records[titles..]);
     let Some(first) = records.first().filter(|first| first.len() > 1) else {
         return 0;
     };
     let count = records.iter().filter(|r| r.len() == first.len()).count();
     if first.contains(&Field::Number) || 2 * count > records.len() {
-        titles + count
+        (1000 * (titles + count)).div_ceil(all)
     } else {
         0
     }

@@ -1,13 +1,13 @@
 //! Several files as one table: their rows one after the other, their columns by the names of the first.
 
 use crate::error::{Spot, malformed, show, unread};
-use crate::note::Note;
+use crate::note::{Done, Note};
 use crate::reader::{Block, Source, open_file};
 use crate::{Options, Position, Result};
 use std::path::{Path, PathBuf};
 use thinfit_text::list;
 
-/// Endings of files that may be tables; others in a folder are passed over.
+/// Endings of files that may be tables; others in a folder are skipped.
 const ENDINGS: [&str; 9] = [
     "csv", "tsv", "txt", "dat", "npy", "npz", "mat", "parquet", "xlsx",
 ];
@@ -25,27 +25,61 @@ pub fn named(path: &Path) -> Result<Vec<PathBuf>> {
             _ => Ok(vec![path.into()]),
         };
     }
-    let entries = std::fs::read_dir(path).map_err(|error| unread(path, error))?;
-    let is_table = |file: &PathBuf| {
-        let ending = file.extension().and_then(|ending| ending.to_str());
-        let ending = ending.map(str::to_ascii_lowercase);
-        // As a shell does: other programs keep such files beside tables.
-        let name = file.file_name().unwrap_or_default();
-        let hidden = name.to_string_lossy().starts_with('.');
-        !hidden && file.is_file() && ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
-    };
-    let mut files = Vec::new();
-    for entry in entries {
-        files.push(entry.map_err(|error| unread(path, error))?.path());
-    }
-    files.retain(is_table);
-    files.sort();
+    let mut files = visible(path)?;
+    files.retain(|file| is_table(file));
     if files.is_empty() {
         let expected = format!("tables ({})", ENDINGS.join(", "));
         let advice = "give a folder with some, or a pattern such as 'folder/*/*.csv' for tables in its subfolders";
         return Err(malformed(path, expected, "none", advice));
     }
     Ok(files)
+}
+
+/// A note of the files and folders in a folder that are not among its tables; none for anything but a folder, and where there
+/// are none. Hidden ones do not count.
+///
+/// # Errors
+/// A folder that cannot be read.
+pub fn skipped(path: &Path) -> Result<Option<Note>> {
+    if !path.is_dir() {
+        return Ok(None);
+    }
+    let mut files = visible(path)?;
+    files.retain(|file| !is_table(file));
+    let name = |file: &PathBuf| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let mark = if file.is_dir() { "/" } else { "" };
+        show(name.as_bytes()) + mark
+    };
+    let note = Note {
+        path: path.into(),
+        done: Done::Files {
+            skipped: files.iter().map(name).collect(),
+        },
+    };
+    Ok((!files.is_empty()).then_some(note))
+}
+
+/// What is in a folder, by name, except what is hidden: as a shell does, since other programs keep such files next to tables.
+fn visible(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder).map_err(|error| unread(folder, error))?;
+    let mut files = Vec::new();
+    for entry in entries {
+        files.push(entry.map_err(|error| unread(folder, error))?.path());
+    }
+    files.retain(|file| {
+        let name = file.file_name().unwrap_or_default();
+        !name.to_string_lossy().starts_with('.')
+    });
+    files.sort();
+    Ok(files)
+}
+
+/// Whether something in a folder is a table, by its ending.
+fn is_table(file: &Path) -> bool {
+    let ending = file.extension().and_then(|ending| ending.to_str());
+    let ending = ending.map(str::to_ascii_lowercase);
+    file.is_file() && ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
 }
 
 /// The files that a pattern names, which no shell has seen.

@@ -42,12 +42,19 @@ impl Field {
         }
     }
 
-    fn is_text(self) -> bool {
+    /// Whether it is text, a unit among others.
+    pub fn is_text(self) -> bool {
         matches!(self, Field::Unit | Field::Dash | Field::Text)
     }
 }
 
 impl Layout {
+    /// The rows among these records.
+    pub fn rows(self, records: &[Vec<Field>]) -> &[Vec<Field>] {
+        let above = self.titles + usize::from(self.header) + usize::from(self.units);
+        &records[above.min(records.len())..]
+    }
+
     /// The layout of a table that begins with these records. If it is `said` whether the first record is a header, there is
     /// no title.
     pub fn of(path: &Path, records: &[Vec<Field>], said: Option<bool>) -> Result<Self> {

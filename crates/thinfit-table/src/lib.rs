@@ -13,9 +13,9 @@
 //!   The columns are `c1`, `c2`, …
 //! - **NPZ and MAT**: all arrays of one or two dimensions, side by side, if they have the same number of rows; otherwise
 //!   name the arrays in [`Options::array`]. The columns of `X` are `X1`, `X2`, …; an array of one column keeps its name.
-//! - **XLSX**: the first sheet that is not hidden, or that of [`Options::sheet`]; blank rows and columns around the table are
-//!   skipped. Formulas have the values that were saved with them, and one without is an error. Dates are text, and an error such
-//!   as `#DIV/0!` is one here, too; `#N/A` is missing.
+//! - **XLSX**: the first sheet that is not hidden, or that of [`Options::sheet`]. Blank rows and columns around the table are
+//!   skipped; blank rows inside it are treated like blank lines of a text. Formulas have the values that were saved with them,
+//!   and one without is an error. Dates are text, and an error such as `#DIV/0!` is one here, too; `#N/A` is missing.
 //! - **Parquet**: columns of numbers and bool, and text where it is admitted; null is missing. Durations of Arrow are seconds.
 //!
 //! Checksums are compared where a format has some (NPZ, compressed MAT, pages of Parquet), and a shape that contradicts the
@@ -69,6 +69,7 @@ mod reader;
 mod records;
 #[cfg(all(feature = "excel", not(target_arch = "wasm32")))]
 mod sheet;
+mod stray_quote;
 mod table;
 mod text;
 mod units;
@@ -79,7 +80,7 @@ mod writer;
 
 pub use dialect::Delimiter;
 pub use error::{Amount, Error, Place, Position, Problem, Remedy, Result, amount};
-pub use files::named as files;
+pub use files::{named as files, skipped as skipped_files};
 pub use note::{Done, Note, Why};
 pub use reader::{Missing, Options, Reader};
 pub use table::{Cells, RawTable, Table};

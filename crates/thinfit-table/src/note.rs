@@ -24,6 +24,7 @@ impl Note {
                 why: Why::Comment | Why::Blank | Why::Title,
                 ..
             } | Done::Sheet { .. }
+                | Done::Files { .. }
         )
     }
 }
@@ -48,17 +49,31 @@ pub enum Done {
         /// Columns and their units, without brackets.
         units: Vec<(String, String)>,
     },
+    /// Quoted cells go over several lines.
+    LineBreaks {
+        /// How many cells.
+        cells: u64,
+        /// Where the row of the first begins.
+        first: Position,
+    },
     /// Text that is not UTF-8 was read as Windows-1252.
     Windows1252 {
         /// The first place of such text.
         first: Position,
     },
-    /// The first sheet of a workbook that is not hidden was taken.
+    /// The first sheet of a workbook that is not hidden was taken, and others were not.
     Sheet {
         /// Its name.
         taken: String,
         /// The names of the hidden sheets before it.
         hidden: Vec<String>,
+        /// The names of other sheets that are not hidden and have cells.
+        others: Vec<String>,
+    },
+    /// Files of a folder, or folders in it, were skipped.
+    Files {
+        /// Their names in order, without those of hidden ones.
+        skipped: Vec<String>,
     },
     /// Cells in an unusual notation were read as numbers.
     Numbers {
@@ -96,7 +111,7 @@ pub enum Why {
     Asked,
 }
 
-/// Lines that were skipped for one reason.
+/// Lines that were skipped for one reason, or cells of another kind.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Skipped {
     lines: u64,
@@ -110,6 +125,11 @@ impl Skipped {
             self.first = first;
         }
         self.lines += lines;
+    }
+
+    /// How many there are, and the first; none if there are none.
+    pub fn counted(self) -> Option<(u64, u64)> {
+        (self.lines > 0).then_some((self.lines, self.first))
     }
 
     /// What was done; none if there are no lines.

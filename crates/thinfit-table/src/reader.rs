@@ -3,7 +3,7 @@
 
 use crate::dialect::SAMPLE;
 use crate::error::{Amount, Paths, Spot, check_memory, malformed, show, unread, useful};
-use crate::files::{Files, named};
+use crate::files::{Files, named, skipped};
 use crate::flaws::{Flaws, Gaps};
 use crate::kind::{Kind, kind};
 use crate::note::{Done, Note, Unusual};
@@ -190,6 +190,8 @@ pub struct Reader {
     dropped: usize,
     /// The most bytes of the numbers.
     memory: Option<u64>,
+    /// What was skipped in folders.
+    notes: Vec<Note>,
 }
 
 impl Reader {
@@ -210,9 +212,10 @@ impl Reader {
     /// # Panics
     /// There are no paths.
     pub fn open_all(paths: &[impl AsRef<Path>], options: &Options) -> Result<Self> {
-        let mut files = Vec::new();
+        let (mut files, mut notes) = (Vec::new(), Vec::new());
         for path in paths {
             files.extend(named(path.as_ref())?);
+            notes.extend(skipped(path.as_ref())?);
         }
         let first = paths[0].as_ref();
         if files.len() > 1 {
@@ -222,13 +225,12 @@ impl Reader {
                 more => PathBuf::from(format!("{} and {} more", first.display(), more - 1)),
             };
             let files = source.shown().to_vec();
-            return Ok(Reader::new(
-                Box::new(source),
-                Paths { table, files },
-                options,
-            ));
+            let paths = Paths { table, files };
+            let reader = Reader::new(Box::new(source), paths, options);
+            return Ok(Reader { notes, ..reader });
         }
-        Ok(Reader::of_file(open_file(&files[0], options)?, options))
+        let reader = Reader::of_file(open_file(&files[0], options)?, options);
+        Ok(Reader { notes, ..reader })
     }
 
     /// Opens a table in memory; errors call it `name`, whose extension counts.
@@ -261,6 +263,7 @@ impl Reader {
             rows: 0,
             dropped: 0,
             memory: options.memory,
+            notes: Vec::new(),
         }
     }
 
@@ -329,7 +332,7 @@ impl Reader {
 
     /// What was passed over or interpreted in the rows read so far, and above them.
     pub fn notes(&self) -> Vec<Note> {
-        let mut notes = self.source.notes();
+        let mut notes = [&self.notes[..], &self.source.notes()].concat();
         let used = |name: &String| self.columns.iter().any(|c| self.names()[*c] == *name);
         notes.retain(|note| !matches!(&note.done, Done::Durations { column } if !used(column)));
         let columns = self.block.unusual.iter().enumerate();

@@ -311,32 +311,3 @@ pub(crate) fn unquote(field: &[u8]) -> Cow<'_, [u8]> {
         field => Cow::Borrowed(field),
     }
 }
-
-/// The line, counted from 0, on which a stray quote of a record opens, as far as one can tell: the field goes over several
-/// lines, each of which would be a row of `width` fields without its quotes. `is_number` tells fields that are numbers.
-pub(crate) fn stray_quote(
-    record: &[u8],
-    delimiter: Delimiter,
-    width: usize,
-    is_number: impl Fn(&[u8]) -> bool,
-) -> Option<u64> {
-    memchr(b'\n', record)?;
-    let lines: Vec<&[u8]> = record.split(|b| *b == b'\n').collect();
-    // Whether a line would be a row, and whether it has numbers.
-    let row = |line: &[u8]| {
-        let line: Vec<u8> = line.iter().copied().filter(|b| *b != b'"').collect();
-        let fields: Vec<&[u8]> = Fields::new(&line, delimiter).collect();
-        let mut present = fields.iter().filter(|field| !field.is_empty());
-        (fields.len() >= width, present.any(|field| is_number(field)))
-    };
-    let mut line = 0;
-    for field in Fields::new(record, delimiter) {
-        let breaks = memchr_iter(b'\n', field).count();
-        let swallowed = &lines[line + 1..=line + breaks];
-        if breaks > 0 && row(lines[line]).0 && swallowed.iter().all(|l| row(l) == (true, true)) {
-            return Some(line as u64);
-        }
-        line += breaks;
-    }
-    None
-}

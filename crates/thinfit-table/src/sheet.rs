@@ -1,5 +1,6 @@
 //! A sheet of a workbook as a source of rows: where its table begins, its names, and its cells as numbers and words.
 
+use crate::dialect::pointed;
 use crate::error::{Spot, malformed, not_a_number, show};
 use crate::layout::{Field, Layout};
 use crate::names::distinct;
@@ -10,6 +11,7 @@ use crate::units::unit;
 use crate::words::cell_value;
 use crate::workbook::{Content, Row, Workbook};
 use crate::{Error, Options, Place, Position, Problem, Remedy, Result};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Rows from which to detect the layout.
@@ -23,6 +25,8 @@ pub(crate) struct Sheet {
     /// The column of the sheet that is the first of the table.
     left: u32,
     rows: Vec<Row>,
+    /// In a table of one column, the numbers of its rows: a blank row between others is a missing value.
+    single: Option<Range<u64>>,
     /// Whether numbers that are text have a decimal comma.
     decimal_comma: bool,
     /// What was done beyond reading cells.
@@ -43,10 +47,11 @@ impl Sheet {
             path.display(),
             show(sheet.name.as_bytes())
         ));
-        if !sheet.hidden.is_empty() {
+        if !(sheet.hidden.is_empty() && sheet.others.is_empty()) {
             done.push(Done::Sheet {
                 taken: sheet.name,
                 hidden: sheet.hidden,
+                others: sheet.others,
             });
         }
         let mut skip = |rows: &mut Vec<Row>, why: Why, count: usize| {
@@ -58,6 +63,7 @@ impl Sheet {
         };
         let asked = rows.partition_point(|row| row.number <= options.skip_rows);
         skip(&mut rows, Why::Asked, asked);
+        let mut blanks = blanks(&rows);
         let fields = fields(&rows, bounds(&rows), options.decimal_comma);
         let layout = Layout::of(&shown, &fields, options.header)?;
         skip(&mut rows, Why::Title, layout.titles);
@@ -71,12 +77,14 @@ impl Sheet {
         }
         let (left, right) = bounds(&rows);
         let width = (right - left) as usize + 1;
+        let mut begin = rows[0].number;
         let texts = |row: Row| -> Result<Vec<String>> {
             let mut texts = vec![String::new(); width];
             for (column, content) in row.cells {
                 texts[(column - left) as usize] = match content {
                     Content::Number(value) => value.to_string(),
                     Content::Text(text) | Content::Error(text) => text,
+                    Content::Missing => String::new(),
                     Content::Unsaved => {
                         let position = Position::Cell(row.number, column);
                         return Err(unsaved(&shown, position, None));
@@ -87,12 +95,15 @@ impl Sheet {
         };
         let mut names = vec![String::new(); width];
         if layout.header {
-            names = texts(rows.remove(0))?;
+            let row = rows.remove(0);
+            begin = row.number + 1;
+            names = texts(row)?;
         }
         let names = distinct(&shown, names)?;
         if layout.units {
             let row = rows.remove(0);
             let position = Position::Row(row.number);
+            begin = row.number + 1;
             let units = names.iter().cloned().zip(texts(row)?);
             let units = units.filter(|(_, text)| !text.is_empty());
             done.push(Done::Units {
@@ -102,17 +113,57 @@ impl Sheet {
                     .collect(),
             });
         }
+        let single = (width == 1).then(|| begin..rows.last().map_or(begin, |row| row.number + 1));
+        if single.is_some() {
+            blanks.retain(|gap| gap.start < begin);
+        }
+        let mut skipped = Skipped::default();
+        for gap in blanks {
+            skipped.count(gap.start, gap.end - gap.start);
+        }
+        done.extend(skipped.done(Why::Blank, Position::Row));
         Ok(Sheet {
             names,
             path: shown,
             left,
             rows,
+            single,
             decimal_comma: options.decimal_comma,
             done,
             next: 0,
             first: 0,
         })
     }
+
+    /// The number of rows of the table.
+    fn count(&self) -> usize {
+        match &self.single {
+            Some(numbers) => (numbers.end - numbers.start) as usize,
+            None => self.rows.len(),
+        }
+    }
+
+    /// The number in the sheet of a row of the table, and its cells.
+    fn row(&self, place: usize) -> (u64, &[(u32, Content)]) {
+        let row = match &self.single {
+            None => &self.rows[place],
+            Some(numbers) => {
+                let number = numbers.start + place as u64;
+                match self.rows.binary_search_by_key(&number, |row| row.number) {
+                    Ok(at) => &self.rows[at],
+                    Err(_) => return (number, &[]),
+                }
+            }
+        };
+        (row.number, &row.cells)
+    }
+}
+
+/// The numbers of blank rows between these.
+fn blanks(rows: &[Row]) -> Vec<Range<u64>> {
+    let gap = |pair: &[Row]| pair[0].number + 1..pair[1].number;
+    let gaps = rows.windows(2).map(gap);
+    gaps.filter(|gap| !gap.is_empty()).collect()
 }
 
 /// The first and the last column with a cell; the first is larger if there are none.
@@ -126,7 +177,11 @@ fn bounds(rows: &[Row]) -> (u32, u32) {
 /// The kinds of the cells of the first rows, between these columns.
 fn fields(rows: &[Row], (left, right): (u32, u32), decimal_comma: bool) -> Vec<Vec<Field>> {
     let kind = |content: &Content| match content {
-        Content::Text(text) => Field::of(text, number_in(text.as_bytes(), decimal_comma)),
+        Content::Text(text) => match number_in(text.as_bytes(), decimal_comma) {
+            None if decimal_comma => Field::of(&pointed(text), None),
+            found => Field::of(text, found),
+        },
+        Content::Missing => Field::Missing,
         Content::Number(_) | Content::Error(_) | Content::Unsaved => Field::Number,
     };
     let record = |row: &Row| {
@@ -169,23 +224,27 @@ impl Source for Sheet {
 
     fn read(&mut self, columns: &[usize], rows: usize, out: &mut Block) -> Result<usize> {
         self.first = self.next;
-        while self.next < self.rows.len() && self.next - self.first < rows {
-            let row = &self.rows[self.next];
+        while self.next < self.count() && self.next - self.first < rows {
+            let (sheet_row, cells) = self.row(self.next);
             let number = out.first + out.values.len() / columns.len();
             for (slot, j) in columns.iter().enumerate() {
                 let column = self.left + *j as u32;
-                let cell = row.cells.binary_search_by_key(&column, |cell| cell.0);
-                let position = Position::Cell(row.number, column);
+                let cell = cells.binary_search_by_key(&column, |cell| cell.0);
+                let position = Position::Cell(sheet_row, column);
                 let place = || Place {
                     path: self.path.clone(),
                     position,
                 };
-                let value = match cell.ok().map(|at| &row.cells[at].1) {
-                    None => f64::NAN,
+                let value = match cell.ok().map(|at| &cells[at].1) {
+                    None | Some(Content::Missing) => f64::NAN,
                     Some(Content::Number(value)) => *value,
                     Some(Content::Text(text)) => {
                         let kinds = (&mut out.words[slot], &mut out.unusual[slot]);
                         let found = number_in(text.as_bytes(), self.decimal_comma);
+                        let text = match self.decimal_comma && found.is_none() {
+                            true => &pointed(text),
+                            false => text.as_str(),
+                        };
                         let spot = Spot {
                             file: out.file,
                             position,
@@ -229,17 +288,17 @@ impl Source for Sheet {
     }
 
     fn position(&self, row: usize) -> Position {
-        Position::Row(self.rows[self.first + row].number)
+        Position::Row(self.row(self.first + row).0)
     }
 
     fn skip(&mut self, _: &[usize], rows: u64) -> Result<u64> {
-        let skipped = ((self.rows.len() - self.next) as u64).min(rows);
+        let skipped = ((self.count() - self.next) as u64).min(rows);
         self.next += skipped as usize;
         Ok(skipped)
     }
 
     fn rows(&self) -> Option<u64> {
-        Some((self.rows.len() - self.next) as u64)
+        Some((self.count() - self.next) as u64)
     }
 
     fn unpacked(&self, _: &[usize]) -> u64 {

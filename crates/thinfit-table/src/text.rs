@@ -1,12 +1,13 @@
 //! Text as a source of rows: turns fields into numbers, and what is not a number into an error with its line.
 
-use crate::dialect::{Dialect, SAMPLE};
+use crate::dialect::{Dialect, SAMPLE, pointed};
 use crate::error::{Spot, malformed, not_a_number, unread};
 use crate::latin::decoded;
 use crate::names::distinct;
 use crate::note::{Done, Note, Skipped, Why};
 use crate::reader::{Block, Source};
-use crate::records::{Fields, Records, stray_quote, trim, unquote};
+use crate::records::{Fields, Records, trim, unquote};
+use crate::stray_quote::RowShape;
 use crate::units::unit;
 use crate::words::cell_value;
 use crate::{Delimiter, Error, Options, Place, Position, Problem, Remedy, Result};
@@ -22,6 +23,7 @@ const MISSING: [&[u8]; 6] = [b"na", b"n/a", b"#n/a", b"null", b"none", b"?"];
 pub(crate) struct Text {
     records: Records,
     dialect: Dialect,
+    shape: RowShape,
     names: Vec<String>,
     /// The line that sets the number of fields.
     first_line: u64,
@@ -36,6 +38,8 @@ pub(crate) struct Text {
     units: Option<(u64, Vec<String>)>,
     /// The first line with text that is not UTF-8.
     latin: Option<u64>,
+    /// Cells over several lines.
+    broken: Skipped,
 }
 
 impl Text {
@@ -55,7 +59,7 @@ impl Text {
             }
         };
         let sample = &head[..head.len().min(SAMPLE)];
-        let (dialect, layout) = Dialect::detect(path, sample, options)?;
+        let (dialect, layout, shape) = Dialect::detect(path, sample, options)?;
         let delimiter = dialect.delimiter;
         let mut records = Records::new(path, head, input, options.skip_rows);
         let (mut titles, mut latin) = (Skipped::default(), None);
@@ -74,14 +78,17 @@ impl Text {
         };
         let fields: Vec<&[u8]> = Fields::new(record, delimiter).collect();
         let width = fields.len();
+        let mut broken = Skipped::default();
         let (names, pending) = if layout.header {
-            if let Some(opened) = stray_quote(record, delimiter, width, |f| is_value(&dialect, f)) {
+            let kind = |field: &[u8]| dialect.kind(field);
+            if let Some(opened) = shape.stray_quote(record, delimiter, (width, true), kind) {
                 let place = Place {
                     path: path.to_owned(),
                     position: Position::Line(first + opened),
                 };
                 return Err(stray(place));
             }
+            broken.count(first, over_lines(&fields));
             let names = texts(&fields);
             latin = (!is_utf8(record)).then_some(first);
             let names = names.into_iter().map(Cow::into_owned).collect();
@@ -90,7 +97,6 @@ impl Text {
             let names = vec![String::new(); width];
             (distinct(path, names)?, Some((first, record.to_vec())))
         };
-        records.begin(width == 1);
         let mut units = None;
         if layout.units
             && let Some((line, record)) = records.next(delimiter)?
@@ -102,9 +108,12 @@ impl Text {
             units = Some((line, of_columns.collect()));
             latin = latin.or((!is_utf8(record)).then_some(line));
         }
+        // A blank line between names and units is none of the rows.
+        records.begin(width == 1);
         Ok(Text {
             records,
             dialect,
+            shape,
             names,
             first_line: first,
             pending,
@@ -113,6 +122,7 @@ impl Text {
             titles,
             units,
             latin,
+            broken,
         })
     }
 }
@@ -155,13 +165,14 @@ fn texts<'a>(fields: &[&'a [u8]]) -> Vec<Cow<'a, str>> {
     fields.iter().map(text).collect()
 }
 
-fn is_utf8(record: &[u8]) -> bool {
-    str::from_utf8(record).is_ok()
+/// How many of these fields have line ends in them.
+fn over_lines(fields: &[&[u8]]) -> u64 {
+    let broken = fields.iter().filter(|field| memchr(b'\n', field).is_some());
+    broken.count() as u64
 }
 
-/// Whether a field is a number that is not missing.
-fn is_value(dialect: &Dialect, field: &[u8]) -> bool {
-    dialect.number(field).is_some_and(|value| !value.is_nan())
+fn is_utf8(record: &[u8]) -> bool {
+    str::from_utf8(record).is_ok()
 }
 
 impl Source for Text {
@@ -191,9 +202,23 @@ impl Source for Text {
                 line,
                 start,
             };
-            let (flaws, latin) = parse(record, &self.dialect, &slots, row, out);
+            let (mut flaws, latin) = parse(record, &self.dialect, &slots, row, out);
             if latin {
                 self.latin = self.latin.or(Some(line));
+            }
+            if memchr(b'"', record).is_some() {
+                let (delimiter, width) = (self.dialect.delimiter, self.names.len());
+                let kind = |field: &[u8]| self.dialect.kind(field);
+                match self
+                    .shape
+                    .stray_quote(record, delimiter, (width, false), kind)
+                {
+                    Some(line) => flaws = vec![Flaw::StrayQuote { line }],
+                    None => {
+                        let fields: Vec<&[u8]> = Fields::new(record, delimiter).collect();
+                        self.broken.count(line, over_lines(&fields));
+                    }
+                }
             }
             for flaw in flaws {
                 out.flaws
@@ -221,6 +246,10 @@ impl Source for Text {
                     .collect(),
             });
         }
+        done.extend(self.broken.counted().map(|(cells, line)| Done::LineBreaks {
+            cells,
+            first: Position::Line(line),
+        }));
         done.extend(self.latin.map(|line| Done::Windows1252 {
             first: Position::Line(line),
         }));
@@ -306,11 +335,6 @@ fn parse(
         }
         count += 1;
     }
-    if let Some(line) = stray_quote(record, dialect.delimiter, slots.len(), |field| {
-        is_value(dialect, field)
-    }) {
-        return (vec![Flaw::StrayQuote { line }], latin);
-    }
     // Fields of another number may be in the wrong columns.
     match count == slots.len() {
         true => (flaws, latin),
@@ -324,15 +348,6 @@ fn parse(
                 latin,
             )
         }
-    }
-}
-
-/// A number in an unusual notation with a point for its decimal comma; other text as it is.
-fn pointed(text: &str) -> Cow<'_, str> {
-    let pointed = text.replace(',', ".");
-    match thinfit_text::unusual_number(&pointed) {
-        Some(_) => Cow::Owned(pointed),
-        None => Cow::Owned(text.to_owned()),
     }
 }
 
@@ -402,7 +417,7 @@ fn stray(place: Place) -> Error {
     Error::from(Problem::Row {
         place,
         expected: "a quoted field that ends in its row".into(),
-        found: "a quote that takes in the lines below, which look like rows".into(),
+        found: "a quote that takes in cells or rows behind it".into(),
     })
     .or("close or remove the quote")
 }

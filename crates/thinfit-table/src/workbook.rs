@@ -34,6 +34,8 @@ pub(crate) enum Content {
     Text(String),
     /// An error, such as `#DIV/0!`.
     Error(String),
+    /// The error `#N/A`, which stands for a missing value.
+    Missing,
     /// A formula whose value was not saved.
     Unsaved,
 }
@@ -41,7 +43,7 @@ pub(crate) enum Content {
 impl Content {
     fn text(&self) -> &str {
         match self {
-            Content::Number(_) | Content::Unsaved => "",
+            Content::Number(_) | Content::Missing | Content::Unsaved => "",
             Content::Text(text) | Content::Error(text) => text,
         }
     }
@@ -53,6 +55,8 @@ pub(crate) struct Cells {
     pub rows: Vec<Row>,
     /// The names of hidden sheets before it, if it was not asked for.
     pub hidden: Vec<String>,
+    /// The names of other sheets that are not hidden and have cells, if it was not asked for.
+    pub others: Vec<String>,
 }
 
 /// A row that is not empty.
@@ -126,12 +130,27 @@ impl Workbook {
             };
             return Err(malformed(path, expected, found + &hint, Remedy::Sheet));
         };
+        let mut others = Vec::new();
+        if wanted.is_none() {
+            let sheets = self.sheets.clone();
+            for (other, part, _) in sheets.iter().filter(|sheet| !sheet.2 && sheet.0 != name) {
+                // A flaw of a sheet that is not read is none.
+                if self.part(part).is_ok_and(|text| has_cells(&text)) {
+                    others.push(other.clone());
+                }
+            }
+        }
         let text = self.part(&part).map_err(|why| flawed(path, why))?;
         let rows = self.cells(&text).map_err(|why| match why {
             Stop::Flaw(why) => flawed(path, why),
             Stop::Memory(taken) => too_large(path, "its cells take", taken, self.memory),
         })?;
-        Ok(Cells { name, rows, hidden })
+        Ok(Cells {
+            name,
+            rows,
+            hidden,
+            others,
+        })
     }
 
     /// Reads all parts but the sheets.
@@ -287,7 +306,7 @@ impl Workbook {
             text => Some(Content::Text(text.to_owned())),
         };
         Ok(match kind {
-            "e" if value == "#N/A" => None,
+            "e" if value == "#N/A" => Some(Content::Missing),
             "e" => Some(Content::Error(value.into())),
             "s" => {
                 let index: Option<usize> = value.trim().parse().ok();
@@ -371,6 +390,12 @@ fn too_large(path: &Path, what: &str, taken: u64, memory: Option<u64>) -> Error 
     error
         .or("save the sheet as CSV")
         .or(Remedy::Memory(taken.saturating_mul(2)))
+}
+
+/// Whether a sheet seems to have cells with something in them: values, or texts of their own.
+fn has_cells(text: &str) -> bool {
+    let marks = ["<v>", ":v>", "<is>", ":is>"];
+    marks.iter().any(|mark| text.contains(mark))
 }
 
 /// The error of a file with a flaw.

@@ -6,7 +6,7 @@ mod files;
 
 use files::npy;
 use std::path::{Path, PathBuf};
-use thinfit_table::{Missing, Options, Reader, Result, Table};
+use thinfit_table::{Done, Missing, Note, Options, Reader, Result, Table};
 
 /// A fresh folder with these files.
 fn folder(name: &str, files: &[(&str, &[u8])]) -> PathBuf {
@@ -59,6 +59,29 @@ fn hidden_files_of_a_folder_are_no_part_of_the_table() {
         ],
     );
     assert_eq!(column(&read(&folder).unwrap(), 0), [1.0]);
+}
+
+#[test]
+fn files_of_a_folder_that_are_not_read_are_named() {
+    let files = ["1.csv", "2.xls", "3.csv.bak", "runs", ".hidden"];
+    let folder = folder("unread", &files.map(|file| (file, &b"x\n1\n"[..])));
+    std::fs::create_dir(folder.join("more")).unwrap();
+    let skipped = Done::Files {
+        skipped: ["2.xls", "3.csv.bak", "more/", "runs"]
+            .map(str::to_owned)
+            .into(),
+    };
+    let note = Note {
+        path: folder.clone(),
+        done: skipped,
+    };
+    let reader = Reader::open(&folder, &Options::default()).unwrap();
+    assert!(reader.notes() == [note.clone()] && note.is_loss());
+    let again = [&folder, &folder.join("1.csv")];
+    let reader = Reader::open_all(&again, &Options::default()).unwrap();
+    assert_eq!(reader.notes(), [note]);
+    let pattern = folder.join("*.csv");
+    assert_eq!(thinfit_table::skipped_files(&pattern).unwrap(), None);
 }
 
 #[test]

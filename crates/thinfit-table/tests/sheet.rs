@@ -4,7 +4,7 @@
 #![cfg(feature = "excel")]
 
 use std::path::Path;
-use thinfit_table::{Cells, Done, Error, Missing, Options, Position, Reader, Remedy, Why};
+use thinfit_table::{Cells, Done, Error, Missing, Note, Options, Position, Reader, Remedy, Why};
 
 const FILE: &[u8] = include_bytes!("data/pump.xlsx");
 
@@ -170,6 +170,7 @@ fn a_hidden_first_sheet_is_passed_over() {
     let taken = Done::Sheet {
         taken: "data".into(),
         hidden: vec!["lists".into()],
+        others: vec![],
     };
     assert_eq!(reader.notes()[0].done, taken);
     let all = sheet("data", 2, "state=\"hidden\"");
@@ -179,6 +180,26 @@ fn a_hidden_first_sheet_is_passed_over() {
             .notes()
             .is_empty()
     );
+}
+
+#[test]
+fn further_sheets_that_are_not_read_are_named() {
+    let notes = |sheet: Option<&str>| open(sheet, Options::default()).unwrap().notes();
+    let taken = Done::Sheet {
+        taken: "Notes".into(),
+        hidden: vec![],
+        others: vec!["Pump tests".into(), "Bad".into()],
+    };
+    assert!(notes(None)[0].done == taken && notes(None)[0].is_loss());
+    let is_sheet = |note: &Note| matches!(note.done, Done::Sheet { .. });
+    assert!(!notes(Some("Pump tests")).iter().any(is_sheet));
+    // The empty ones of a new workbook do not matter.
+    let sheet = |name: &str, relation: &str| {
+        format!("<sheet name=\"{name}\" sheetId=\"1\" r:id=\"{relation}\"/>")
+    };
+    let sheets = sheet("A", "r1") + &sheet("B", "r2");
+    let bytes = workbook_of(&(row(&["a"]) + &row(&["1"])), "x", &sheets);
+    assert!(read(bytes, 0).unwrap().notes().is_empty());
 }
 
 #[test]
@@ -210,6 +231,51 @@ fn titles_and_units_of_a_sheet_are_used_and_reported() {
         (reader.names().len(), &reader.notes()[0].done),
         (2, &skipped(Why::Asked))
     );
+}
+
+#[test]
+fn blank_rows_of_a_sheet_do_not_vanish() {
+    let missing = "<row><c t=\"e\"><v>#N/A</v></c></row>";
+    let one = row(&["y"]) + &row(&["1"]) + "<row/>" + &row(&["3"]) + missing + &row(&["5"]);
+    let keep = Options {
+        missing: Missing::Keep,
+        ..Options::default()
+    };
+    let open = |rows: &str| {
+        let bytes = workbook(rows, "x");
+        Reader::from_bytes(Path::new("a.xlsx"), bytes, &keep).unwrap()
+    };
+    let mut reader = open(&one);
+    assert_eq!(reader.rows(), Some(5));
+    let y = reader.read().unwrap().x.col_as_slice(0).to_vec();
+    assert_eq!((y.len(), y[0], y[2], y[4]), (5, 1.0, 3.0, 5.0));
+    assert!(y[1].is_nan() && y[3].is_nan());
+    assert!(reader.notes().is_empty());
+    // Block by block, where rows are passed over, and without names.
+    let mut reader = open(&one);
+    assert_eq!(reader.skip(2).unwrap(), 2);
+    let block = reader.next_block(9).unwrap().unwrap();
+    assert!(block.nrows() == 3 && block[(0, 0)] == 3.0 && block[(1, 0)].is_nan());
+    assert_eq!(reader.place_of(1).position, Position::Row(5));
+    let mut reader = open(&(row(&["1"]) + "<row/><row/>" + &row(&["4"])));
+    assert_eq!(reader.read().unwrap().x.nrows(), 4);
+    // In several columns they are skipped, and counted; a row of missing values is a row.
+    let several = row(&["a", "b"])
+        + "<row/>"
+        + &row(&["1", "2"])
+        + "<row/><row/>"
+        + missing
+        + &row(&["3", "4"]);
+    let mut reader = open(&several);
+    let table = reader.read().unwrap();
+    assert_eq!((table.x.nrows(), table.x[(2, 1)]), (3, 4.0));
+    assert!(table.x[(1, 0)].is_nan() && table.x[(1, 1)].is_nan());
+    let blank = Done::Skipped {
+        why: Why::Blank,
+        lines: 3,
+        first: Position::Row(2),
+    };
+    assert_eq!(reader.notes()[0].done, blank);
 }
 
 #[test]
@@ -252,7 +318,7 @@ fn a_text_that_many_cells_share_counts_for_each() {
 fn text_with_a_decimal_comma_is_a_number_as_in_csv() {
     let cell = |text: &str| format!("<c t=\"str\"><v>{text}</v></c>");
     let row = |a: &str, b: &str| format!("<row>{}{}</row>", cell(a), cell(b));
-    let rows = row("a", "b") + &row("1,5", "2") + &row("-0,25", "1e3");
+    let rows = row("a", "b") + &row("1,5", "2") + &row("-0,25", "1e3") + &row("−2,5", "€0,5");
     let read = |decimal_comma: bool| {
         let options = Options {
             decimal_comma,
@@ -264,8 +330,8 @@ fn text_with_a_decimal_comma_is_a_number_as_in_csv() {
         reader.read()
     };
     let table = read(true).unwrap();
-    assert_eq!(table.x.col_as_slice(0), [1.5, -0.25]);
-    assert_eq!(table.x.col_as_slice(1), [2.0, 1000.0]);
+    assert_eq!(table.x.col_as_slice(0), [1.5, -0.25, -2.5]);
+    assert_eq!(table.x.col_as_slice(1), [2.0, 1000.0, 0.5]);
     let message = read(false).err().unwrap().to_string();
     assert!(message.contains("`1,5`, not a number"), "{message}");
 }

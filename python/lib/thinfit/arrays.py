@@ -35,6 +35,8 @@ def group_numbers(groups: Any, rows: int) -> NDArray[np.uint64] | None:
     listed = (labels.astype(str) if labels.dtype.kind in "mM" else labels).tolist()
     # None, NaN, NaT and the NA of pandas, which is not equal to anything.
     gap = [label is None or (label == label) is not True or label == "NaT" for label in listed]
+    if isinstance(groups, np.ma.MaskedArray):
+        gap = [one or bool(masked) for one, masked in zip(gap, np.ma.getmaskarray(groups), strict=True)]
     if any(gap):
         raise ValueError(f"`groups`: the label of sample {gap.index(True)} is missing; give each sample a label")
     numbers: dict[Any, int] = {}
@@ -84,11 +86,31 @@ def other_names(X: Any) -> list[Any] | None:
     return None if all(isinstance(name, str) for name in columns) else columns
 
 
+def input_names(known: Any, others: list[Any] | None) -> list[str] | None:
+    """Names of the inputs as a model keeps them: the `known` ones of scikit-learn, or the `others` of a frame as text.
+
+    None if there are no names, or names that are the same as text.
+    """
+    names = [str(name) for name in (others or [])] if known is None else list(known)
+    return names if names and len(set(names)) == len(names) else None
+
+
+def with_text_names(X: Any, known: list[str]) -> Any:
+    """A frame whose columns have names of text like the `known` ones, so that scikit-learn compares them.
+
+    A frame that merely counts its columns has no names, unless the known ones count them, too.
+    """
+    others = other_names(X)
+    if others is None or (others == list(range(len(others))) and {str(name) for name in others} != set(known)):
+        return X
+    return X.rename(columns=str)
+
+
 def check_columns(known: list[Any] | None, X: Any) -> None:
     """Refuse a frame whose columns are not the `known` ones in their order, as scikit-learn does for text."""
     if known is None or not hasattr(X, "dtypes") or not hasattr(X, "columns"):
         return
     found = list(X.columns)
-    if found != known:
+    if list(map(str, found)) != list(map(str, known)):
         expected = f"the columns {', '.join(map(str, known))} in this order, as in fit"
         raise ValueError(f"X: expected {expected}, found {', '.join(map(str, found))}")

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_X_y, validate_data
 
 from . import _native, encoding
-from .arrays import Floats, contiguous, frame_of, group_numbers, other_names, table
+from .arrays import Floats, contiguous, frame_of, group_numbers, input_names, other_names, table
 from .arrays import names as names_of
 from .exporting import Exported
 from .finite import check_finite, check_numbers, check_outputs
@@ -117,7 +117,10 @@ class Regressor(Studied, Presented, Exported):
             raise ValueError(f"expected a model with the settings of {cls.__name__}, found others: {error}") from error
         columns = model.inputs if model.encoding is None else model.encoding.columns
         # Unnamed columns are called x1, x2, … here and in Rust, c1, c2, … on the command line.
-        if all(columns != [f"{letter}{j + 1}" for j in range(len(columns))] for letter in "xc"):
+        if columns == [str(j) for j in range(len(columns))]:
+            # Those of a frame that merely counts its columns.
+            estimator._columns = list(range(len(columns)))
+        elif all(columns != [f"{letter}{j + 1}" for j in range(len(columns))] for letter in "xc"):
             estimator.feature_names_in_ = np.array(columns, dtype=object)
         estimator.n_features_in_ = len(columns)
         return estimator._learn(model, len(model.outputs) == 1)
@@ -176,8 +179,7 @@ class Regressor(Studied, Presented, Exported):
             names: Names = (learned.inputs, outputs)
         else:
             x, f = validate_data(self, X, y, ensure_all_finite=False, **checks)
-            inputs = getattr(self, "feature_names_in_", None)
-            names = (None if inputs is None else list(inputs), outputs)
+            names = (input_names(getattr(self, "feature_names_in_", None), self._columns), outputs)
         x, f = contiguous(x), np.asarray(f, np.float64)
         check_finite(x, "X", names[0])
         return x, f, names

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _native, auto
-from .arrays import Floats, check_columns, contiguous, frame_of, other_names, refuse_groups, refuse_weights
+from .arrays import Floats, check_columns, contiguous, frame_of, input_names, other_names, refuse_groups, refuse_weights
 from .arrays import names as names_of
 from .finite import check_finite, check_numbers
 from .fitted import warn_outside
@@ -91,8 +91,8 @@ class AutoRegressor(auto.AutoRegressor):
         outline = _outline(X)
         validate_data(self, outline, skip_check_array=True)
         self._frame, self._columns = frame_of(outline), other_names(outline)
-        inputs = getattr(self, "feature_names_in_", None)
-        names = (None if inputs is None else list(inputs), names_of(_outline(y)))
+        inputs = input_names(getattr(self, "feature_names_in_", None), self._columns)
+        names = (inputs, names_of(_outline(y)))
         pieces = Pieces.of(self, names, (x.shape[1], 1 if f.ndim == 1 else f.shape[1]))
         return self._learn(_conducted(pieces, *_counted(x, f)), f.ndim == 1)
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _native, encoding
-from .arrays import Floats, check_columns, contiguous
+from .arrays import Floats, check_columns, contiguous, with_text_names
 from .estimator import Estimator
 from .finite import check_finite, check_numbers
 from .parameters import threads
@@ -136,6 +136,7 @@ class Fitted(Estimator):
             check_finite(x, "X", inputs)
             return x
         if isinstance(X, Mapping):
+            X = {str(name): column for name, column in X.items()}
             if not set(inputs) <= set(X):
                 raise ValueError(f"X: expected the columns {', '.join(inputs)}, found {', '.join(map(str, X))}")
             x = np.column_stack([np.asarray(X[name], np.float64) for name in inputs])
@@ -147,6 +148,8 @@ class Fitted(Estimator):
         nameless = not hasattr(self, "feature_names_in_")
         if nameless and columns != inputs and sorted(columns) == sorted(inputs):
             raise ValueError(f"X: expected the columns in the order {', '.join(inputs)}, found {', '.join(columns)}")
+        if not nameless:
+            X = with_text_names(X, inputs)
         x = contiguous(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False))
         check_finite(x, "X", None if nameless else inputs)
         return x

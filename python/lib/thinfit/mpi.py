@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from . import auto
-from .arrays import Floats, frame_of, other_names, refuse_groups, refuse_weights
+from .arrays import Floats, frame_of, input_names, other_names, refuse_groups, refuse_weights
 from .arrays import names as names_of
 from .finite import check_numbers
 from .pieces import Pieces, merged
@@ -140,8 +140,8 @@ class AutoRegressor(auto.AutoRegressor):
         if f.ndim not in (1, 2) or len(f) != len(x):
             raise ValueError(f"y: expected {len(x)} rows, as in X, with one or two axes, found the shape {f.shape}")
         self._frame = frame_of(X)
-        inputs = getattr(self, "feature_names_in_", None)
-        return x, f, (None if inputs is None else list(inputs), names_of(y), x.shape[1:], f.shape[1:])
+        inputs = input_names(getattr(self, "feature_names_in_", None), self._columns)
+        return x, f, (inputs, names_of(y), x.shape[1:], f.shape[1:])
 
 
 def _each(comm: Communicator, make: Callable[[], T]) -> T:

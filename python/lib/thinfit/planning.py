@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
+from .finite import check_numbers
 from .parameters import RandomState, place, plain, seed
 
 # The ends of a range, its levels, `(False, True)`, or a mapping with `low`, `high` and `log` or `whole`.
@@ -109,6 +110,7 @@ def _column(table: Any, name: str) -> list[Any]:
         column = table[name]
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise ValueError(f"`add_to`: expected a column {name!r}, found none") from error
+    check_numbers(column, f'`add_to["{name}"]`')
     values: list[Any] = np.asarray(column).tolist()
     if any(isinstance(value, float) and not np.isfinite(value) for value in values):
         raise ValueError(f'`add_to["{name}"]`: expected finite numbers, found others')

@@ -24,6 +24,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::long;
 use crate::memory::Memory;
+use crate::notes;
 use crate::output::{Output, Written, check_distinct, check_replaced, check_writable, same_file};
 use crate::progress::Progress;
 use crate::ranks::Team;
@@ -131,6 +132,9 @@ fn fit_with(
     let files = columns::files(&path, &args.more)?;
     check_files(&args, &files, &output)?;
     let progress = Progress::new(args.quiet || !team.speaks());
+    if team.speaks() {
+        notes::tell(&columns::skipped_files(&path, &args.more)?, &progress);
+    }
     let start = Instant::now();
     let Fitted {
         model,

@@ -98,7 +98,8 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
     }
     progress.finish();
     let progress = Progress::new(args.quiet);
-    notes::tell(&reader.notes(), &progress);
+    let skipped = columns::skipped_files(&args.data, &args.more)?;
+    notes::tell(&[skipped, reader.notes()].concat(), &progress);
     gaps.tell(rows, &progress);
     // What changes how the numbers are to be read is said to quiet users, too.
     match args.outside {

@@ -8,7 +8,9 @@ use thinfit::Mat;
 use thinfit_methods::{Extrapolation, explained};
 
 use crate::args::{Missing, ScoreArgs};
-use crate::columns::{files, in_table, match_inputs, next_rows, open_to_predict, targets};
+use crate::columns::{
+    files, in_table, match_inputs, next_rows, open_to_predict, skipped_files, targets,
+};
 use crate::commands::predict::block;
 use crate::digits::{column_width, four_digits, r2_digits};
 use crate::extrapolation::warn;
@@ -115,7 +117,8 @@ pub fn run(args: &ScoreArgs, memory: Memory, out: &mut impl Write) -> Result<(),
         )));
     }
     let progress = Progress::new(false);
-    notes::tell(&reader.notes(), &progress);
+    let skipped = skipped_files(&args.data, &args.more)?;
+    notes::tell(&[skipped, reader.notes()].concat(), &progress);
     tell_dropped(dropped, &progress);
     tell_filled(filled, &progress);
     warn(&outside, &model);

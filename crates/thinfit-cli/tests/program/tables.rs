@@ -41,6 +41,22 @@ fn a_column_of_row_numbers_is_ignored_whatever_its_name_and_said_to_quiet_users(
     let (said, report) = fit(&folder, &["lab.csv", "--inputs=Versuch,a,b"]);
     assert_eq!(report["inputs"], serde_json::json!(["Versuch", "a", "b"]));
     assert!(!said.contains("Versuch"), "{said}");
+    // In another order and with gaps, too.
+    let order = |i: usize| match i % 9 {
+        4 => ",".to_owned(),
+        _ => format!("{},", 17 * (i + 1) % 61),
+    };
+    write(
+        &folder,
+        "order.csv",
+        format!("Versuch,a,b,y\n{}", lines(order)),
+    );
+    let (said, report) = fit(&folder, &["order.csv"]);
+    assert_eq!(report["inputs"], serde_json::json!(["a", "b"]));
+    assert!(
+        said.contains("Versuch: left out, it numbers the rows"),
+        "{said}"
+    );
     // A function of it alone is one.
     let (said, report) = fit(&folder, &["lab.csv", "--drop=a,b"]);
     assert_eq!(report["inputs"], serde_json::json!(["Versuch"]));
@@ -78,6 +94,28 @@ fn lines_that_are_skipped_are_reported_and_no_row_vanishes() {
     }
     let predicted = succeed(&folder, &["predict", "model.json", "lab.csv"]);
     assert_eq!(predicted.lines().count(), 61);
+}
+
+#[test]
+fn files_of_a_folder_that_are_not_read_are_named_to_quiet_users() {
+    let folder = folder("tables-unread");
+    std::fs::create_dir_all(folder.join("lab")).unwrap();
+    write(
+        &folder,
+        "lab/1.csv",
+        format!("a,b,y\n{}", lines(|_| String::new())),
+    );
+    write(&folder, "lab/2.xls", "no table");
+    write(&folder, "lab/3.csv.bak", "no table");
+    let (said, report) = fit(&folder, &["lab", "--quiet"]);
+    assert_eq!(report["samples"], 60);
+    let words = "lab: skipped 2.xls, 3.csv.bak, not tables by their names";
+    assert_eq!(said.matches(words).count(), 1, "{said}");
+    for command in ["score", "predict"] {
+        let output = thinfit(&folder, &[command, "model.json", "lab"]);
+        let said = text(&output.stderr);
+        assert_eq!(said.matches(words).count(), 1, "{command}: {said}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A column of a user's table: what it holds, and what becomes of it.
 //!
-//! Numbers are an input as they are, unless they number the rows: consecutive whole numbers in the order of the rows, or
-//! nearly so under a name that says it. Text is numbers where it has a unit, levels in an evident
+//! Numbers are an input as they are, unless they number the rows: whole numbers without repeats and with few gaps, or with
+//! more under a name that says it. Text is numbers where it has a unit, levels in an evident
 //! order, or levels without one; dates and identifiers are left out. `meaning` reads a single cell, `encoding` applies what
 //! is decided here.
 
@@ -16,6 +16,10 @@ const MOST_LEVELS: usize = 30;
 const ROWS_PER_LEVEL: usize = 4;
 /// The share of rows that counts as nearly all.
 const NEARLY_ALL: f64 = 0.9;
+/// Fewest numbers that number the rows in another order than theirs, or with gaps, under any name.
+const FEWEST_ROW_NUMBERS: usize = 10;
+/// The most that row numbers under any name may span, per number.
+const ROW_NUMBER_STEP: f64 = 1.25;
 /// Words in the name of a column whose whole numbers, all different, are identifiers.
 const IDENTIFIERS: [&str; 4] = ["id", "rowid", "uuid", "barcode"];
 /// Words in the name of a column that numbers the rows, if its numbers run along them.
@@ -117,7 +121,18 @@ impl Column<'_> {
     pub(super) fn numbers_rows_by_content(&self, name: &str, unnamed: bool) -> bool {
         match self {
             Column::Numbers(values) => {
-                is_consecutive(values) && !numbers_rows_by_name(name, unnamed, values)
+                count_rows(values) && !numbers_rows_by_name(name, unnamed, values)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether it numbers the rows in another order than theirs.
+    pub(super) fn is_order_of_rows(&self) -> bool {
+        match self {
+            Column::Numbers(values) => {
+                let present = values.iter().filter(|value| !value.is_nan());
+                count_rows(values) && !present.is_sorted()
             }
             _ => false,
         }
@@ -133,12 +148,19 @@ fn left_out(why: impl Into<String>) -> Code {
 
 /// Whether a column numbers the rows: by what it holds, whatever its name, or by its name.
 fn numbers_rows(name: &str, unnamed: bool, values: &[f64]) -> bool {
-    is_consecutive(values) || numbers_rows_by_name(name, unnamed, values)
+    count_rows(values) || numbers_rows_by_name(name, unnamed, values)
 }
 
-/// Whether these are consecutive whole numbers in the order of the rows.
-fn is_consecutive(values: &[f64]) -> bool {
+/// Whether these are consecutive whole numbers in the order of the rows; or, if there are enough of them, in any order and
+/// with some missing.
+fn count_rows(values: &[f64]) -> bool {
+    let present: Vec<f64> = values.iter().copied().filter(|v| !v.is_nan()).collect();
+    let [low, high] = super::dataset::range(present.iter());
     run_along(values, 1.0)
+        || present.len() >= FEWEST_ROW_NUMBERS
+            && whole(&present)
+            && high - low <= ROW_NUMBER_STEP * present.len() as f64
+            && all_different(&present)
 }
 
 /// Whether a column numbers the rows: different whole numbers under a name that says so.
@@ -175,8 +197,13 @@ fn run_along(values: &[f64], step: f64) -> bool {
 /// Whether whole numbers are all different and far more widely spread than the rows.
 fn scattered(values: &[f64]) -> bool {
     let [low, high] = super::dataset::range(values.iter());
+    whole(values) && all_different(values) && high - low > 20.0 * values.len() as f64
+}
+
+/// Whether whole numbers are all different.
+fn all_different(values: &[f64]) -> bool {
     let distinct: HashSet<i64> = values.iter().map(|v| *v as i64).collect();
-    whole(values) && distinct.len() == values.len() && high - low > 20.0 * values.len() as f64
+    distinct.len() == values.len()
 }
 
 /// What becomes of a column of text.
@@ -384,9 +411,44 @@ pub(super) mod tests {
             );
             assert_eq!(code(name, from, 1.0, true), Code::Number, "{name}");
             assert_eq!(code("x", from, 2.0, false), Code::Number, "{name}");
-            assert_eq!(code("x", from, -1.0, false), Code::Number, "{name}");
+            assert_eq!(
+                code("x", from, -1.0, false),
+                left_out(NUMBERS_ROWS),
+                "{name}"
+            );
             assert_eq!(code("x", from + 0.5, 1.0, false), Code::Number, "{name}");
         }
+    }
+
+    #[test]
+    fn row_numbers_with_gaps_or_in_another_order_are_row_numbers_whatever_their_name() {
+        let is_input = |values: Vec<f64>| {
+            Column::Numbers(&values).code("Versuch", false, false) == Code::Number
+        };
+        let rows = || (1..31).map(f64::from);
+        let shuffled = |k: u32| f64::from(7 * k % 31);
+        assert!(!is_input(rows().filter(|row| *row != 7.0).collect()));
+        assert!(!is_input((1..31).map(shuffled).collect()));
+        let gappy = |k: u32| {
+            if k.is_multiple_of(6) {
+                f64::NAN
+            } else {
+                shuffled(k)
+            }
+        };
+        assert!(!is_input((1..31).map(gappy).collect()));
+        assert!(!is_input((1..11).rev().map(f64::from).collect()));
+        // Levels repeat, and measured numbers are neither whole nor this close.
+        assert!(is_input((1..31).map(|k| shuffled(k).min(29.0)).collect()));
+        assert!(is_input(
+            rows().map(|row| row + 0.5 * (row % 2.0)).collect()
+        ));
+        assert!(is_input(
+            rows().map(|row| row + (row / 3.0).floor()).collect()
+        ));
+        assert!(is_input((1..10).rev().map(f64::from).collect()));
+        let rarely = |k: u32| if k < 12 { f64::from(9 * k) } else { f64::NAN };
+        assert!(is_input((0..300).map(rarely).collect()));
     }
 
     #[test]

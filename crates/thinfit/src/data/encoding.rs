@@ -77,6 +77,14 @@ impl Encoding {
         let mut encoding = Encoding {
             columns: coded.collect(),
         };
+        // One column is enough to number the rows; in another order it may as well be the levels of a Latin hypercube.
+        if several_row_numbers(&encoding.columns, columns) && !chosen {
+            for (coded, column) in encoding.columns.iter_mut().zip(columns) {
+                if column.is_order_of_rows() {
+                    coded.code = Code::Number;
+                }
+            }
+        }
         // What numbers the rows is the input of a series that has no other; of one that has no other number, if its name does not
         // say that it numbers them.
         let numeric = |coded: &Coded| matches!(coded.code, Code::Number | Code::Quantity { .. });
@@ -98,8 +106,11 @@ impl Encoding {
     /// The input that could number the rows, but is the only one of numbers in these `columns`, which the encoding was learned
     /// from; none if the user has chosen the inputs.
     pub fn kept_row_number(&self, columns: &[Column<'_>], chosen: bool) -> Option<&str> {
+        let several = several_row_numbers(&self.columns, columns);
         let consecutive = |(coded, column): &(&Coded, &Column<'_>)| {
-            coded.code == Code::Number && column.code(&coded.name, false, false).numbers_rows()
+            coded.code == Code::Number
+                && !(several && column.is_order_of_rows())
+                && column.code(&coded.name, false, false).numbers_rows()
         };
         let mut columns = self.columns.iter().zip(columns);
         let kept = columns.find(consecutive).filter(|_| !chosen);
@@ -212,6 +223,15 @@ impl Encoding {
         let sound = |coded: &Coded| sound(coded) && filled(coded);
         self.columns.iter().all(sound) && self.inputs() == inputs
     }
+}
+
+/// Whether several columns number the rows, by what they hold or by name.
+fn several_row_numbers(coded: &[Coded], columns: &[Column<'_>]) -> bool {
+    let numbering = coded.iter().zip(columns).filter(|(coded, column)| {
+        let code = column.code(&coded.name, false, false);
+        code.numbers_rows()
+    });
+    numbering.count() > 1
 }
 
 impl Coded {
@@ -595,6 +615,28 @@ mod tests {
             learn(&["Nr", "t"], &[rows, rows]),
             (names(&["t"]), some("t"))
         );
+    }
+
+    #[test]
+    fn whole_numbers_of_a_latin_hypercube_are_no_row_numbers() {
+        let shuffled =
+            |factor: u32| -> Vec<f64> { (1..31).map(|k| f64::from(factor * k % 31)).collect() };
+        let (one, other) = (shuffled(7), shuffled(11));
+        let rows: Vec<f64> = (1..31).map(f64::from).collect();
+        let half: Vec<f64> = one.iter().map(|x| x / 2.0).collect();
+        let columns = [&one, &other, &half, &rows];
+        let [one, other, half, rows] = columns.map(|values| Column::Numbers(values));
+        let learn = |columns: &[Column<'_>]| {
+            let names: Vec<String> = ["a", "b", "c"].map(str::to_owned).into();
+            let encoding = Encoding::learn(&names[..columns.len()], columns, false);
+            let kept = encoding.kept_row_number(columns, false).map(str::to_owned);
+            (encoding.inputs().concat(), kept)
+        };
+        assert_eq!(learn(&[one, other, half]), ("abc".into(), None));
+        assert_eq!(learn(&[one, half]), ("b".into(), None));
+        // Another column numbers them.
+        assert_eq!(learn(&[rows, one, half]), ("bc".into(), None));
+        assert_eq!(learn(&[one]), ("a".into(), Some("a".into())));
     }
 
     #[test]
