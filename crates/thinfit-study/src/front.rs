@@ -29,6 +29,8 @@ const TOGETHER: f64 = 1e-3;
 pub struct Tradeoff {
     /// What the columns are set to.
     pub point: Point,
+    /// The same with the digits that a person would set: it keeps to ranges, fixed values and constraints as `point` does.
+    pub rounded: Point,
     /// The inputs of the model (d).
     #[serde(skip)]
     pub row: Vec<f64>,
@@ -150,6 +152,7 @@ pub fn front(region: &Region<'_>, goals: &[Goal], seed: u64) -> Result<Front, Er
             .into_iter()
             .map(|candidate| Tradeoff {
                 point: Point::of(region.factors(), &candidate.place.row),
+                rounded: Point::of(region.factors(), &region.rounded(&candidate.place.row)),
                 row: candidate.place.row,
                 values: goals
                     .iter()

@@ -31,6 +31,8 @@ const ROUNDING: f64 = 1e-9;
 pub struct Minimum {
     /// What the columns are set to.
     pub point: Point,
+    /// The same with the digits that a person would set: it keeps to ranges, fixed values and constraints as `point` does.
+    pub rounded: Point,
     /// The inputs of the model (d).
     #[serde(skip)]
     pub row: Vec<f64>,
@@ -209,6 +211,7 @@ impl Region<'_> {
         let bounds = bounds(self.model, &rows, goal.output);
         let minimum = |(i, (place, _)): (usize, &(Place, f64))| Minimum {
             point: Point::of(self.factors(), &place.row),
+            rounded: Point::of(self.factors(), &self.rounded(&place.row)),
             row: place.row.clone(),
             value: f[(i, goal.output)],
             interval: bounds[i],

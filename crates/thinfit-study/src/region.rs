@@ -1,12 +1,10 @@
 //! Where to look: the columns that may move, and what holds them.
 
 use crate::constraint::{Constraint, Relation};
+use crate::feasible::ROUNDING;
 use crate::{Error, Ranges};
 use thinfit_methods::{Factor, Predictor, four_digits};
 use thinfit_text::{brief, suggest};
-
-/// By how much of the ranges a constraint may be missed.
-const ROUNDING: f64 = 1e-12;
 
 /// An output to minimise, or to maximise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,11 +92,7 @@ impl Variable {
 
     /// dx/dt at `row`.
     pub fn slope(&self, row: &[f64]) -> f64 {
-        let [low, high] = self.factor.range;
-        match self.factor.warp {
-            Some(warp) => (warp.value(high) - warp.value(low)) / warp.slope(row[self.factor.first]),
-            None => high - low,
-        }
+        slope(&self.factor, row)
     }
 
     /// The same column with coordinates that are even in the units of the data.
@@ -353,6 +347,15 @@ impl<'a> Region<'a> {
                 self.whose()
             ),
         }
+    }
+}
+
+/// dx/dt of a column of numbers at `row`.
+pub(crate) fn slope(factor: &Factor, row: &[f64]) -> f64 {
+    let [low, high] = factor.range;
+    match factor.warp {
+        Some(warp) => (warp.value(high) - warp.value(low)) / warp.slope(row[factor.first]),
+        None => high - low,
     }
 }
 

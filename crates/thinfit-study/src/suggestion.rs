@@ -18,7 +18,7 @@
 
 use crate::improvement::improvement;
 use crate::minimum::minima;
-use crate::survey::Survey;
+use crate::survey::{Survey, table};
 use crate::{Goal, Region};
 use faer::RowRef;
 use rand::{RngExt, SeedableRng};
@@ -107,20 +107,12 @@ pub fn suggest(
         return Err(region.infeasible());
     }
     // A candidate that was proposed before is known again by the few digits that it was proposed with.
-    let mut rounded = ranges.rounded(candidates.clone());
-    // What is fixed has the digits that it was given.
-    let fixed = region.factors().iter().zip(region.fixed());
-    for (factor, _) in fixed.filter(|(_, fixed)| **fixed) {
-        for k in factor.first..factor.first + factor.inputs() {
-            rounded.col_mut(k).copy_from(candidates.col(k));
-        }
-    }
-    for i in 0..rounded.nrows() {
-        // So few digits may miss a constraint.
-        if !region.admits(&rounded.row(i).iter().copied().collect::<Vec<f64>>()) {
-            (0..d).for_each(|j| rounded[(i, j)] = candidates[(i, j)]);
-        }
-    }
+    let rounded = candidates.row_iter().map(|row| {
+        let row: Vec<f64> = row.iter().copied().collect();
+        region.rounded(&row)
+    });
+    let rounded: Vec<Vec<f64>> = rounded.collect();
+    let rounded = table(rounded.iter().map(Vec::as_slice));
     let same = |row: RowRef<'_, f64>| (0..rounded.nrows()).find(|&p| rounded.row(p) == row);
     let known: Vec<Option<usize>> = taken.row_iter().map(same).collect();
     let taken = Mat::from_fn(taken.nrows(), d, |i, j| match known[i] {
