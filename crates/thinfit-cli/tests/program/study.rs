@@ -251,6 +251,54 @@ fn a_leading_minus_is_read_and_a_column_fixed_twice_is_refused() {
 }
 
 #[test]
+fn a_column_whose_name_starts_with_a_minus_was_taken_for_an_option() {
+    let folder = folder("minus-name");
+    let mut table = String::from("-t,w,-y,-z\n");
+    for i in 0..40 {
+        let (t, w) = (f64::from(i * 7 % 40) / 8.0, f64::from(i * 11 % 40) / 39.0);
+        table += &format!("{t},{w},{},{}\n", (t - 2.0).powi(2) + w, t - w);
+    }
+    write(&folder, "table.csv", table);
+    let fit = [
+        "fit",
+        "table.csv",
+        "-q",
+        "--method=gaussian-process",
+        "--inputs",
+        "-t,w",
+    ];
+    succeed(
+        &folder,
+        &[&fit[..], &["--target", "-y", "--target", "-z"]].concat(),
+    );
+    let minimise = [
+        "minimise",
+        "model.json",
+        "--target",
+        "-y",
+        "--fix",
+        "-t=3",
+        "--json",
+    ];
+    let json: serde_json::Value = serde_json::from_str(&succeed(&folder, &minimise)).unwrap();
+    assert_eq!(json["point"]["-t"], 3.0, "{json}");
+    let suggest = [
+        "suggest",
+        "model.json",
+        "--goal=minimum",
+        "--target",
+        "-y",
+        "--fix",
+        "-t=3",
+    ];
+    let rows = succeed(&folder, &suggest);
+    assert!(
+        rows.lines().skip(1).all(|line| line.starts_with("3,")),
+        "{rows}"
+    );
+}
+
+#[test]
 fn all_commands_mean_the_same_by_no_detectable_effect() {
     let folder = fitted("undetected");
     let mut json: serde_json::Value = serde_json::from_str(&read(&folder, "model.json")).unwrap();
