@@ -154,6 +154,11 @@ impl Range {
     /// the range. None for a name that is no level, and for a number among levels.
     pub fn place(&self, value: Value<'_>) -> Option<f64> {
         Some(match (self, value) {
+            (Range::Real { low, high } | Range::Log { low, high }, Value::Number(_))
+                if low == high =>
+            {
+                0.5
+            }
             (Range::Real { low, high }, Value::Number(x)) => {
                 (x.clamp(*low, *high) - low) / (high - low)
             }
@@ -189,7 +194,7 @@ impl Range {
         };
         match self {
             Range::Real { low, high } | Range::Log { low, high }
-                if !(high - low).is_finite() || low >= high =>
+                if !(high - low).is_finite() || low > high =>
             {
                 flaw(
                     "two numbers, the smaller first",
@@ -202,7 +207,7 @@ impl Range {
                 format!("{low} to {high}"),
                 "leave `log` out",
             ),
-            Range::Whole { low, high } if low >= high => flaw(
+            Range::Whole { low, high } if low > high => flaw(
                 "two whole numbers, the smaller first",
                 format!("{low} and {high}"),
                 "give the least and the largest value",
@@ -261,7 +266,7 @@ impl Space {
     /// The space of these inputs.
     ///
     /// # Errors
-    /// No inputs, a range of numbers without values or with one alone, no levels, or names that are empty, hidden or not distinct.
+    /// No inputs, a range of numbers without values, no levels, or names that are empty, hidden or not distinct.
     pub fn new(inputs: Vec<Input>) -> Result<Self, Error> {
         let mut names = HashSet::new();
         for Input { name, range } in &inputs {
@@ -313,7 +318,7 @@ impl Metric<'_> {
         let coordinate =
             |(input, place): (&Input, &f64)| match (&input.range, input.range.at(*place)) {
                 (Range::Whole { low, high }, Value::Number(value)) => {
-                    (value - *low as f64) / (*high as f64 - *low as f64)
+                    (value - *low as f64) / (*high as f64 - *low as f64).max(1.0)
                 }
                 // The middle of the part stands for the level.
                 (Range::Levels(_), value) => input.range.place(value).unwrap_or(*place),
@@ -364,6 +369,18 @@ mod tests {
         assert_eq!(range("['a', 'b']"), Ok(levels));
         let alone = Range::Levels(vec!["a".into()]);
         assert_eq!(range("['a']"), Ok(alone));
+        // A single number is a range, as a single level is.
+        assert_eq!(range("[3, 3]"), Ok(ends(3.0, 3.0)));
+        for text in [
+            "{ low = 3, high = 3 }",
+            "{ low = 3, high = 3, log = true }",
+            "{ low = 3, high = 3, whole = true }",
+        ] {
+            let three = range(text).unwrap();
+            assert_eq!(three.at(0.7), Value::Number(3.0), "{text}");
+            assert_eq!(three.place(Value::Number(4.0)), Some(0.5), "{text}");
+            assert_eq!(three.rounded(3.0), 3.0, "{text}");
+        }
         let switch = range("[false, true]").unwrap();
         assert_eq!(switch, Range::Levels(vec!["false".into(), "true".into()]));
         // Tables are read with numbers for these words.

@@ -51,6 +51,8 @@ pub struct Front {
     pub undetected: Vec<String>,
     /// Columns that take whole numbers alone since their samples do.
     pub integers: Vec<String>,
+    /// Those of them that are either 0 or 1.
+    pub switches: Vec<String>,
 }
 
 /// A place, and the outputs there with signs such that all are to be small.
@@ -148,6 +150,7 @@ pub fn front(region: &Region<'_>, goals: &[Goal], seed: u64) -> Result<Front, Er
         maximised: goals.iter().map(|goal| goal.maximise).collect(),
         undetected: region.undetected(),
         integers: region.integers(),
+        switches: region.switches(),
         points: points
             .into_iter()
             .map(|candidate| Tradeoff {

@@ -105,6 +105,8 @@ pub struct Optimum {
     pub undetected: Vec<String>,
     /// Columns that take whole numbers alone since their samples do.
     pub integers: Vec<String>,
+    /// Those of them that are either 0 or 1.
+    pub switches: Vec<String>,
     /// Constraints that hold the minimum back.
     pub held_by: Vec<String>,
     /// How thin data are there.
@@ -150,6 +152,7 @@ pub fn minimise(region: &Region<'_>, goal: Goal, seed: u64) -> Result<Optimum, E
         split: region.split(&best_place.row),
         undetected: region.undetected(),
         integers: region.integers(),
+        switches: region.switches(),
         held_by: region.held_by(&best_place.row),
         thin: thin(&survey, goal, &first),
         best: first,
@@ -395,7 +398,7 @@ impl Optimum {
                 self.split.join(", ")
             ));
         }
-        words.extend(notes(&self.undetected, &self.integers));
+        words.extend(notes(&self.undetected, &self.integers, &self.switches));
         if !self.held_by.is_empty() {
             words.push(format!(
                 "the {extremum} is held back by {}",

@@ -156,6 +156,17 @@ impl<'a> Region<'a> {
             .collect()
     }
 
+    /// Those of the columns of whole numbers that are either 0 or 1: they have no others.
+    pub fn switches(&self) -> Vec<String> {
+        let mut names = self.integers();
+        let is_switch = |name: &String| {
+            let mut named = self.factors().iter().filter(|factor| factor.name == *name);
+            named.any(Factor::is_switch)
+        };
+        names.retain(is_switch);
+        names
+    }
+
     /// Fixes a column at a value: a number, with or without its unit, or a level.
     ///
     /// # Errors
@@ -366,8 +377,9 @@ pub(crate) fn position(factors: &[Factor], column: &str) -> Result<usize, Error>
     found.ok_or_else(|| Error::unknown(&names().collect::<Vec<_>>(), column))
 }
 
-/// What to know of columns with no detectable effect, and of those that take whole numbers alone since their samples do.
-pub fn notes(undetected: &[String], integers: &[String]) -> Vec<String> {
+/// What to know of columns with no detectable effect, and of those that take whole numbers alone since their samples do; of `switches` among
+/// them there are no others.
+pub fn notes(undetected: &[String], integers: &[String], switches: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
     if !undetected.is_empty() {
         let names = undetected.join(", ");
@@ -375,8 +387,12 @@ pub fn notes(undetected: &[String], integers: &[String]) -> Vec<String> {
             "no detectable effect: {names}; left at typical values where no constraint moves them, choose them freely"
         ));
     }
-    if !integers.is_empty() {
-        let names = integers.join(", ");
+    let counts: Vec<&str> = (integers.iter())
+        .filter(|name| !switches.contains(name))
+        .map(String::as_str)
+        .collect();
+    if !counts.is_empty() {
+        let names = counts.join(", ");
         notes.push(format!(
             "whole numbers, as all samples are: {names}; a range such as `x1 = [2, 6]` allows others"
         ));

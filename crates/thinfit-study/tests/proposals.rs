@@ -144,6 +144,13 @@ fn switches_and_counts_get_no_values_between_and_coded_levels_are_told() {
     let least = minimise(&region, Goal::least(0), 0).unwrap();
     assert_eq!(least.best.row[..2], [0.0, 4.0], "{least:?}");
     assert_eq!(least.integers, ["x1", "x2"]);
+    // A range allows no others to a switch.
+    assert_eq!(least.switches, ["x1"]);
+    let notes = thinfit_study::notes(&least.undetected, &least.integers, &least.switches);
+    assert!(
+        !notes.is_empty() && notes.iter().all(|note| !note.contains("x1,")),
+        "{notes:?}"
+    );
     // Of three levels nobody knows whether there are values between.
     assert_eq!(least.split, ["x3"]);
     // There is nothing beyond the ends of a switch.
@@ -179,6 +186,20 @@ fn switches_and_counts_get_no_values_between_and_coded_levels_are_told() {
     let ranges = Ranges::within(&model, &space).unwrap();
     let found = minimise(&Region::within(&model, ranges), Goal::least(0), 0).unwrap();
     assert!((found.best.row[1] - 4.3).abs() < 0.1, "{found:?}");
+    // A single number.
+    let four = Range::Real {
+        low: 4.0,
+        high: 4.0,
+    };
+    let space = Space::new(vec![input("x2", four)]).unwrap();
+    let ranges = Ranges::within(&model, &space).unwrap();
+    let region = Region::within(&model, ranges);
+    assert_eq!(
+        minimise(&region, Goal::least(0), 0).unwrap().best.row[1],
+        4.0
+    );
+    let rows = suggest(&region, Aim::Uncertainty, 3, none(&model).as_ref(), 0).unwrap();
+    assert!(rows.col(1).iter().all(|v| *v == 4.0), "{rows:?}");
     // One level alone, and the words of a switch.
     let on = Range::Levels(vec!["true".into()]);
     let space = Space::new(vec![input("x1", on)]).unwrap();

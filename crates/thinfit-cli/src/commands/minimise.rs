@@ -318,7 +318,7 @@ fn tell_front(out: &mut impl Write, args: &MinimiseArgs, found: &Front) -> Resul
     // Evenly over the front, with both ends.
     let places = (0..shown).map(|k| k * last / (shown - 1).max(1));
     write_table(out, &names, &places.map(row).collect::<Vec<_>>())?;
-    let notes = notes(&found.undetected, &found.integers);
+    let notes = notes(&found.undetected, &found.integers, &found.switches);
     notes
         .iter()
         .try_for_each(|note| writeln!(out, "\n{note}"))?;
