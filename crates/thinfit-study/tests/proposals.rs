@@ -31,13 +31,18 @@ fn none(model: &Predictor) -> Mat<f64> {
 
 #[test]
 fn every_answer_keeps_to_bounds_types_and_constraints() {
-    for (method, seeds) in [("gaussian-process", 0..150), ("gft-r", 1000..1150)] {
-        let model = requests::model(method, 1);
-        assert!(model.input_scaler().warp_of(0).is_some(), "{method}");
+    let process = requests::model("gaussian-process", 1);
+    let models = [
+        (requests::edged(&process), 2000..2060),
+        (requests::model("gft-r", 1), 1000..1120),
+        (process, 0..120),
+    ];
+    for (model, seeds) in models {
+        assert!(model.input_scaler().warp_of(0).is_some());
         let wrong: Vec<String> = seeds
-            .filter_map(|seed| requests::ask(&model, seed).err())
+            .filter_map(|seed| requests::ask(&model, seed).found.err())
             .collect();
-        assert!(wrong.is_empty(), "{method}: {}", wrong.join("\n"));
+        assert!(wrong.is_empty(), "{}: {}", model.kind(), wrong.join("\n"));
     }
 }
 
