@@ -128,11 +128,12 @@ impl Range {
     }
 
     /// A number of the range with as many digits as it needs: to a millionth of the range, or of itself where numbers are even
-    /// in their logarithm; within the range.
+    /// in their logarithm and that is less; within the range.
     pub fn rounded(&self, value: f64) -> f64 {
         let (low, high, size) = match self {
             Range::Real { low, high } => (*low, *high, high - low),
-            Range::Log { low, high } => (*low, *high, value.abs()),
+            // Far from zero, a range is narrower than its numbers.
+            Range::Log { low, high } => (*low, *high, value.abs().min(high - low)),
             Range::Whole { .. } | Range::Levels(_) => return value,
         };
         let decimals = (5.0 - size.log10().floor()) as i32;
@@ -443,6 +444,11 @@ mod tests {
         };
         assert_eq!(log.rounded(1_234.567_89), 1_234.57);
         assert_eq!(log.rounded(123_456_789.0), 123_457_000.0);
+        let seconds = Range::Log {
+            low: 1.7e9,
+            high: 1.7e9 + 600.0,
+        };
+        assert_eq!(seconds.rounded(1_700_000_123.456_78), 1_700_000_123.457);
         assert_eq!(whole.at(0.49), Value::Number(2.0));
         assert_eq!(whole.at(0.5), Value::Number(3.0));
         assert_eq!(whole.place(Value::Number(9.0)), Some(0.75));

@@ -24,6 +24,7 @@ use faer::RowRef;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
+use std::collections::HashSet;
 use thinfit::{Error, Mat, MatRef, Result};
 use thinfit_design::{Scheme, Space, plan};
 use thinfit_methods::{Covariance, Factor, Predictor};
@@ -101,7 +102,7 @@ pub fn suggest(
             found.extend(around(&first, count.saturating_sub(found.len()), seed));
         }
     }
-    let [candidates, reference] =
+    let [mut candidates, reference] =
         [found, reference].map(|places| settled(region, goal, &places, d));
     if candidates.nrows() == 0 {
         return Err(region.infeasible());
@@ -112,7 +113,16 @@ pub fn suggest(
         region.rounded(&row)
     });
     let rounded: Vec<Vec<f64>> = rounded.collect();
-    let rounded = table(rounded.iter().map(Vec::as_slice));
+    // Of candidates that are the same to so few digits the first is enough: another one would be the same row again.
+    let mut seen = HashSet::new();
+    let first = |i: &usize| {
+        let bits: Vec<u64> = rounded[*i].iter().map(|v| v.to_bits()).collect();
+        seen.insert(bits)
+    };
+    let distinct: Vec<usize> = (0..rounded.len()).filter(first).collect();
+    candidates = Mat::from_fn(distinct.len(), d, |i, j| candidates[(distinct[i], j)]);
+    let rounded: Vec<&Vec<f64>> = distinct.iter().map(|i| &rounded[*i]).collect();
+    let rounded = table(rounded.into_iter().map(Vec::as_slice));
     let same = |row: RowRef<'_, f64>| (0..rounded.nrows()).find(|&p| rounded.row(p) == row);
     let known: Vec<Option<usize>> = taken.row_iter().map(same).collect();
     let taken = Mat::from_fn(taken.nrows(), d, |i, j| match known[i] {

@@ -47,6 +47,16 @@ fn every_answer_keeps_to_bounds_types_and_constraints() {
 }
 
 #[test]
+fn a_row_that_was_taken_was_proposed_again() {
+    let gft = requests::model("gft-r", 1);
+    let process = requests::model("gaussian-process", 1);
+    for (model, seed) in [(&gft, 147), (&gft, 179), (&process, 3397)] {
+        let found = requests::ask(model, seed).found;
+        assert!(found.is_ok(), "{found:?}");
+    }
+}
+
+#[test]
 fn a_column_with_no_detectable_effect_is_left_where_the_data_is() {
     // The second column goes with the first, and the fit found that it is not needed.
     let base = cube(80, 2, 3);
