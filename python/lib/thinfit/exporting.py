@@ -101,8 +101,8 @@ class Exported(Fitted):
         """The largest difference between the ONNX graph and ``predict``, in standard deviations of the output.
 
         Functions in other languages differ by at most 20 times as much. It is measured at rows of the fit where the
-        model holds them, half-way between these, and at rows in the ranges of the inputs and 10 % beyond. A graph of single precision whose terms would cancel computes in double precision
-        between its inputs and its outputs.
+        model holds them, half-way between these, and at rows in the ranges of the inputs and 10 % beyond. A graph of
+        single precision whose terms would cancel computes in double precision between its inputs and its outputs.
 
         Parameters
         ----------
