@@ -31,6 +31,16 @@ if [ -z "${THINFIT:-}" ]; then
     THINFIT=${CARGO_TARGET_DIR:-$PWD/../target}/debug/thinfit
 fi
 export THINFIT
+# Graphs for onnxruntime, from the example that `cargo test` has built beside the program, if it has.
+THINFIT_GRAPHS=$(mktemp -d)
+trap 'rm -rf "$THINFIT_GRAPHS"' EXIT
+export THINFIT_GRAPHS
+graphs=$(dirname "$THINFIT")/examples/random_graphs
+if [ -x "$graphs" ]; then
+    run "$graphs" "$THINFIT_GRAPHS"
+else
+    run cargo run -q --locked -p thinfit-export --example random_graphs -- "$THINFIT_GRAPHS"
+fi
 
 run "$python" -m venv .venv-build
 run .venv-build/bin/pip install -q 'maturin>=1.16,<2' 'ruff==0.17.*'

@@ -78,6 +78,19 @@ def test_wrong_settings_are_named():
             AutoRegressor(**{name: value}).fit(x, y)
 
 
+def test_a_comparison_names_what_the_polish_chose():
+    x, y = samples(40)
+    table = thinfit.compare(x, y, ["gft-r", "linear"], folds=2)
+    assert ["winners" in one for one in table] == [one["method"] == "gft-r" for one in table]
+    assert sum("gft-r: chose" in line and "of 2 folds" in line for line in repr(table).splitlines()) == 1
+    one = next(one for one in table if one["method"] == "gft-r")
+    one.update(winners=["polished_random", "trained"], validation_rmse=[0.5, 0.25], trained_rmse=[1.0, 2.0])
+    assert (
+        "chose polished random features in 1, its own features in 1 of 2 folds; rmse on the rows that it held out "
+        "itself, with and without the polish: 0.5 and 1; 0.25 and 2"
+    ) in repr(table)
+
+
 def test_methods_are_compared_best_first():
     x, y = samples(60)
     frame = pd.DataFrame(x, columns=["a", "b", "c"])

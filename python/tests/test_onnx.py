@@ -1,6 +1,9 @@
 """The exported graph, run by onnxruntime."""
 
 import json
+import os
+import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -63,3 +66,43 @@ def test_warped_inputs(tmp_path):
         session = onnxruntime.InferenceSession(model.to_onnx(precision=precision))
         (graph,) = session.run(None, {"x": x.astype(precision)})
         np.testing.assert_allclose(graph[:, 0], f, atol=tolerance * size)
+
+
+# The graphs of the random models that the exports are tested with, written by an example of the crate; see test.sh.
+GRAPHS = os.environ.get("THINFIT_GRAPHS")
+
+
+@pytest.mark.skipif(GRAPHS is None, reason="THINFIT_GRAPHS names no folder of graphs")
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_random_graphs_give_the_predictions_at_the_oddest_rows(precision):
+    folder = Path(GRAPHS)
+    cases = json.loads((folder / "graphs.json").read_text())
+    assert len(cases) >= 200
+    written = [case for case in cases if precision in case["stated"]]
+    # Terms of some cancel too much for any export.
+    assert len(cases) // 2 < len(written) < len(cases)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    for case in written:
+        graph = (folder / f"{case['name']}.{precision}.onnx").read_bytes()
+        session = onnxruntime.InferenceSession(graph, options)
+        kinds = np.array([row["kind"] for row in case["rows"]])
+        x, expected = (np.array([[float(v) for v in row[key]] for row in case["rows"]]) for key in "xy")
+        with warnings.catch_warnings():
+            # Single precision has no number that large.
+            warnings.simplefilter("ignore", RuntimeWarning)
+            (found,) = session.run(None, {"x": x.astype(precision)})
+        assert np.isnan(found[kinds == "unusable"]).all(), case["name"]
+        if precision == "float64":
+            compared = kinds != "unusable"
+            if case["wave"]:
+                assert np.isfinite(found[kinds == "far"]).all(), case["name"]
+                compared &= kinds != "far"
+            tolerance = max(1e-6, float(case["functions"]))
+        else:
+            # The rows in the ranges of the samples: single precision is on its own far outside.
+            compared = np.arange(len(kinds)) < 4
+            tolerance = 5 * case["stated"][precision] + 1e-6
+        bound = tolerance * np.array(case["scale"]) + 1e-10 * np.abs(expected[compared])
+        off = np.abs(found[compared] - expected[compared])
+        assert (off <= bound).all(), (case["name"], (off / bound).max())

@@ -43,6 +43,17 @@ def test_a_minimum_is_a_row_of_the_frame(model):
     assert model.minimise(True, output="cost").value > best.value
 
 
+def test_a_printed_minimum_keeps_to_its_fixed_values_and_constraints():
+    random = np.random.default_rng(1)
+    n, t = 1_000_000 + np.arange(60) * 37 % 60, 1.7e9 + 600 * random.random(60)
+    table = pd.DataFrame({"n": n, "t": t})
+    model = thinfit.ARDGaussianProcessRegressor(random_state=0).fit(table, (n - 1e6) / 60 + (t - 1.7e9) / 600)
+    best = model.minimise(fix={"n": 1_000_027}, within="t >= 1700000207.3")
+    printed = dict(line.strip().split(": ") for line in str(best).split("\n")[1:3])
+    assert printed["n"] == "1000027" and float(printed["t"]) >= 1_700_000_207.3 - 2e-4
+    assert best.rounded["n"] == best.point["n"] and abs(best.rounded["t"] - best.point["t"]) < 1e-3
+
+
 def test_minima_and_indices_are_found_in_given_ranges(model):
     ranges = {"width": {"low": 2, "high": 5, "whole": True}, "v [m/s]": (0.95, 1.5), "kind": ["brass", "lead"]}
     best = model.minimise(output="cost", ranges=ranges)

@@ -116,13 +116,13 @@ pub enum Missing {
 #[derive(Args, Clone, Debug, Default)]
 pub struct ColumnArgs {
     /// Columns to predict, separated by commas. If a name contains a comma, repeat the option instead.
-    #[arg(short, long, value_name = "COL,…")]
+    #[arg(short, long, value_name = "COL,…", allow_hyphen_values = true)]
     pub target: Vec<String>,
     /// Input columns [default: all other columns].
-    #[arg(long, value_name = "COL,…")]
+    #[arg(long, value_name = "COL,…", allow_hyphen_values = true)]
     pub inputs: Vec<String>,
     /// Columns to leave out.
-    #[arg(long, value_name = "COL,…")]
+    #[arg(long, value_name = "COL,…", allow_hyphen_values = true)]
     pub drop: Vec<String>,
 }
 
@@ -151,11 +151,11 @@ pub struct FitArgs {
     #[arg(short, long, alias = "out", value_name = "FILE", value_parser = written_file())]
     pub output: Option<PathBuf>,
     /// Column of sample weights; a weight of 2 counts a row twice (networks only).
-    #[arg(long, value_name = "COL")]
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
     pub weights: Option<String>,
     /// Column of group labels, such as a run or a specimen; not an input. Cross-validation and validation splits keep a group
     /// together.
-    #[arg(long, value_name = "COL")]
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
     pub groups: Option<String>,
     /// Search budget in seconds on two cores [default: 30]. It fixes the amount of work, not the wall time, so that the same seed
     /// gives the same model on any machine.
@@ -245,7 +245,7 @@ pub struct CompareArgs {
     #[command(flatten)]
     pub columns: ColumnArgs,
     /// Column of group labels, not an input; folds keep a group together.
-    #[arg(long, value_name = "COL")]
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
     pub groups: Option<String>,
     /// Methods [default: a varied selection; `fit --help` lists all].
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(thinfit_methods::contenders()))]
@@ -304,7 +304,7 @@ pub struct PredictArgs {
     pub output: Option<PathBuf>,
     /// Columns of the table to copy in front of the predictions, such as a row number; a prediction with the name of one of
     /// them is called `y_predicted`.
-    #[arg(long, value_name = "COL,…")]
+    #[arg(long, value_name = "COL,…", allow_hyphen_values = true)]
     pub keep: Vec<String>,
     /// Add partial derivatives, as columns d(y)/d(x).
     #[arg(long)]
@@ -399,7 +399,7 @@ pub struct ScoreArgs {
     #[arg(value_name = "MORE")]
     pub more: Vec<PathBuf>,
     /// Columns of true values, in the order of the model's outputs [default: those of the same names].
-    #[arg(short, long, value_name = "COL,…")]
+    #[arg(short, long, value_name = "COL,…", allow_hyphen_values = true)]
     pub target: Vec<String>,
     /// Print the result as one JSON object.
     #[arg(long)]
@@ -452,7 +452,7 @@ pub struct PlotArgs {
     )]
     pub out: PathBuf,
     /// Columns of true values, in the order of the model's outputs [default: those of the same names].
-    #[arg(short, long, value_name = "COL,…")]
+    #[arg(short, long, value_name = "COL,…", allow_hyphen_values = true)]
     pub target: Vec<String>,
     /// Ranges of the inputs, for their importance and effects, as for `thinfit design` [default: those of the samples].
     #[arg(long, value_name = "FILE")]
@@ -479,7 +479,7 @@ pub struct ReportArgs {
     #[arg(short, long, alias = "out", value_name = "FILE", value_parser = written_file())]
     pub output: Option<PathBuf>,
     /// Columns of true values, in the order of the model's outputs [default: those of the same names].
-    #[arg(short, long, value_name = "COL,…")]
+    #[arg(short, long, value_name = "COL,…", allow_hyphen_values = true)]
     pub target: Vec<String>,
     /// Show no progress.
     #[arg(short, long)]
@@ -616,13 +616,13 @@ pub struct MinimiseArgs {
     /// Model written by `thinfit fit`.
     pub model: PathBuf,
     /// Outputs to minimise, separated by commas; several give a Pareto front [default: all].
-    #[arg(short, long, value_name = "COL,…")]
+    #[arg(short, long, value_name = "COL,…", allow_hyphen_values = true)]
     pub target: Vec<String>,
     /// Maximise the only output, or those named here.
     #[arg(long, value_name = "COL,…", num_args = 0..=1, default_missing_value = "")]
     pub maximise: Vec<String>,
     /// Fix a column at a number or a level; may be repeated.
-    #[arg(long, value_name = "COL=VALUE")]
+    #[arg(long, value_name = "COL=VALUE", allow_hyphen_values = true)]
     pub fix: Vec<String>,
     /// A linear constraint on columns of numbers, such as `2*x2 - x3 <= 4`, with <=, >= or =; may be repeated. Names may stand in
     /// quotes.
@@ -719,10 +719,10 @@ pub struct SuggestArgs {
     #[arg(long, value_name = "NAME", value_enum, default_value = "uncertainty")]
     pub goal: Goal,
     /// Output to minimise or maximise [default: the only one].
-    #[arg(short, long, value_name = "COL")]
+    #[arg(short, long, value_name = "COL", allow_hyphen_values = true)]
     pub target: Option<String>,
     /// Fix a column at a number or a level; may be repeated.
-    #[arg(long, value_name = "COL=VALUE")]
+    #[arg(long, value_name = "COL=VALUE", allow_hyphen_values = true)]
     pub fix: Vec<String>,
     /// A linear constraint on columns of numbers, as for `thinfit minimise`; may be repeated.
     #[arg(long, value_name = "CONSTRAINT", allow_hyphen_values = true)]

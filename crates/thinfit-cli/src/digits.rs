@@ -9,7 +9,12 @@ pub fn counted(count: usize, noun: &str) -> String {
 
 /// `value` to six significant digits, as short as they can be written.
 pub fn six_digits(value: f64) -> String {
-    let text = format!("{:?}", thinfit::six_digits(value));
+    all_digits(thinfit::six_digits(value))
+}
+
+/// `value` with as many digits as tell it from every other number.
+pub fn all_digits(value: f64) -> String {
+    let text = format!("{value:?}");
     text.strip_suffix(".0").unwrap_or(&text).to_owned()
 }
 

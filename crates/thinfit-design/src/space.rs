@@ -128,11 +128,12 @@ impl Range {
     }
 
     /// A number of the range with as many digits as it needs: to a millionth of the range, or of itself where numbers are even
-    /// in their logarithm; within the range.
+    /// in their logarithm and that is less; within the range.
     pub fn rounded(&self, value: f64) -> f64 {
         let (low, high, size) = match self {
             Range::Real { low, high } => (*low, *high, high - low),
-            Range::Log { low, high } => (*low, *high, value.abs()),
+            // Far from zero, a range is narrower than its numbers.
+            Range::Log { low, high } => (*low, *high, value.abs().min(high - low)),
             Range::Whole { .. } | Range::Levels(_) => return value,
         };
         let decimals = (5.0 - size.log10().floor()) as i32;
@@ -154,6 +155,11 @@ impl Range {
     /// the range. None for a name that is no level, and for a number among levels.
     pub fn place(&self, value: Value<'_>) -> Option<f64> {
         Some(match (self, value) {
+            (Range::Real { low, high } | Range::Log { low, high }, Value::Number(_))
+                if low == high =>
+            {
+                0.5
+            }
             (Range::Real { low, high }, Value::Number(x)) => {
                 (x.clamp(*low, *high) - low) / (high - low)
             }
@@ -189,7 +195,7 @@ impl Range {
         };
         match self {
             Range::Real { low, high } | Range::Log { low, high }
-                if !(high - low).is_finite() || low >= high =>
+                if !(high - low).is_finite() || low > high =>
             {
                 flaw(
                     "two numbers, the smaller first",
@@ -202,7 +208,7 @@ impl Range {
                 format!("{low} to {high}"),
                 "leave `log` out",
             ),
-            Range::Whole { low, high } if low >= high => flaw(
+            Range::Whole { low, high } if low > high => flaw(
                 "two whole numbers, the smaller first",
                 format!("{low} and {high}"),
                 "give the least and the largest value",
@@ -261,7 +267,7 @@ impl Space {
     /// The space of these inputs.
     ///
     /// # Errors
-    /// No inputs, a range of numbers without values or with one alone, no levels, or names that are empty, hidden or not distinct.
+    /// No inputs, a range of numbers without values, no levels, or names that are empty, hidden or not distinct.
     pub fn new(inputs: Vec<Input>) -> Result<Self, Error> {
         let mut names = HashSet::new();
         for Input { name, range } in &inputs {
@@ -313,7 +319,7 @@ impl Metric<'_> {
         let coordinate =
             |(input, place): (&Input, &f64)| match (&input.range, input.range.at(*place)) {
                 (Range::Whole { low, high }, Value::Number(value)) => {
-                    (value - *low as f64) / (*high as f64 - *low as f64)
+                    (value - *low as f64) / (*high as f64 - *low as f64).max(1.0)
                 }
                 // The middle of the part stands for the level.
                 (Range::Levels(_), value) => input.range.place(value).unwrap_or(*place),
@@ -364,6 +370,18 @@ mod tests {
         assert_eq!(range("['a', 'b']"), Ok(levels));
         let alone = Range::Levels(vec!["a".into()]);
         assert_eq!(range("['a']"), Ok(alone));
+        // A single number is a range, as a single level is.
+        assert_eq!(range("[3, 3]"), Ok(ends(3.0, 3.0)));
+        for text in [
+            "{ low = 3, high = 3 }",
+            "{ low = 3, high = 3, log = true }",
+            "{ low = 3, high = 3, whole = true }",
+        ] {
+            let three = range(text).unwrap();
+            assert_eq!(three.at(0.7), Value::Number(3.0), "{text}");
+            assert_eq!(three.place(Value::Number(4.0)), Some(0.5), "{text}");
+            assert_eq!(three.rounded(3.0), 3.0, "{text}");
+        }
         let switch = range("[false, true]").unwrap();
         assert_eq!(switch, Range::Levels(vec!["false".into(), "true".into()]));
         // Tables are read with numbers for these words.
@@ -426,6 +444,11 @@ mod tests {
         };
         assert_eq!(log.rounded(1_234.567_89), 1_234.57);
         assert_eq!(log.rounded(123_456_789.0), 123_457_000.0);
+        let seconds = Range::Log {
+            low: 1.7e9,
+            high: 1.7e9 + 600.0,
+        };
+        assert_eq!(seconds.rounded(1_700_000_123.456_78), 1_700_000_123.457);
         assert_eq!(whole.at(0.49), Value::Number(2.0));
         assert_eq!(whole.at(0.5), Value::Number(3.0));
         assert_eq!(whole.place(Value::Number(9.0)), Some(0.75));

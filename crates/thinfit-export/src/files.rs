@@ -1,7 +1,8 @@
 //! The files of an export: one for each language, and for C a header beside the source.
 
 use crate::{
-    Difference, Inaccurate, Onnx, c, difference, identifier, javascript, latex, onnx, python,
+    Difference, Inaccurate, Onnx, c, difference_of_functions, identifier, javascript, latex, onnx,
+    python,
 };
 use std::path::{Path, PathBuf};
 use thinfit::Precision;
@@ -52,7 +53,7 @@ fn stem(path: &Path) -> String {
 pub struct Exported {
     /// Where each file goes, and what to write to it; that of the given name first.
     pub files: Vec<(PathBuf, Vec<u8>)>,
-    /// Their largest difference from what the model predicts; none for a formula, which has the digits that were asked for.
+    /// Their largest difference from what the model predicts, or a bound on it; none for a formula, which has the digits that were asked for.
     pub difference: Option<Difference>,
 }
 
@@ -62,7 +63,7 @@ pub struct Exported {
 /// They are further than [`TOLERANCE`](crate::TOLERANCE) from what the model predicts.
 pub fn files(model: &Predictor, language: Language, path: &Path) -> Result<Exported, Inaccurate> {
     let name = stem(path);
-    let of_functions = || difference(model, Precision::F64).checked(Precision::F64);
+    let of_functions = || difference_of_functions(model).checked(Precision::F64);
     let (content, header, difference) = match language {
         Language::Onnx(precision) => {
             let Onnx { bytes, difference } = onnx(model, precision)?;

@@ -21,7 +21,7 @@ mod real;
 mod steps;
 
 pub use c::{CSource, c};
-pub use difference::{Difference, Inaccurate, TOLERANCE, difference};
+pub use difference::{Difference, Inaccurate, TOLERANCE, difference, difference_of_functions};
 pub use files::{Exported, Language, files};
 pub use javascript::{JavaScript, javascript};
 pub use latex::latex;

@@ -2,9 +2,13 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod intervals;
+#[path = "../../thinfit-export/src/tests/random.rs"]
+#[allow(dead_code, reason = "models of the tests of exports")]
+mod random;
+
 use crate::{Rows, page};
 use serde_json::Value;
-use std::process::Command;
 use thinfit::{Activation, Column, Control, Dataset, Encoding, Levels, Mat};
 use thinfit_methods::{Method, Predictor};
 
@@ -257,22 +261,15 @@ halfWidths({}, model, (work, done) => {{
             include_str!("page/interval.js"),
             content["uncertainty"]
         );
-        let mut node = Command::new("node");
-        let Ok(output) = node.args(["-e", &program]).output() else {
-            eprintln!("SKIPPED: there is no node");
+        let Some(found) = intervals::printed(&program) else {
             return;
         };
-        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-        let printed = String::from_utf8(output.stdout).unwrap();
-        let found: Vec<f64> = (printed.split_whitespace())
-            .map(|word| word.parse().unwrap_or_else(|_| panic!("{word}")))
-            .collect();
         let (f, interval) = (
             model.predict(x.as_ref()).unwrap(),
             model.interval(x.as_ref(), 0.8).unwrap(),
         );
         let c = f.ncols();
-        assert_eq!(found.len(), 2 * 40 * c, "{} {errors}", model.kind());
+        assert_eq!(found.len(), 2 * 40 * c, "{}", model.kind());
         for (i, o) in (0..40 * c).map(|k| (k / c, k % c)) {
             let half = 0.5 * (interval.high[(i, o)] - interval.low[(i, o)]);
             let [value, width] = [found[2 * c * i + o], found[2 * c * i + c + o]];

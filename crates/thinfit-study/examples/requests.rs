@@ -1,26 +1,65 @@
-//! Random requests for minima, fronts and new rows, with constraints on columns of all kinds: every answer must keep to them.
+//! Random requests for minima, fronts and new rows, in given ranges, with fixed columns and constraints of all kinds: every answer must keep
+//! to them, as it is returned and as it is printed. The arguments are the number of requests, the table of all of them, and the seed of
+//! the first.
 //!
 //! ```sh
-//! cargo run --release -p thinfit-study --example requests -- 10000
+//! cargo run --release -p thinfit-study --example requests -- 10000 requests.csv
 //! ```
 
 #[path = "../tests/requests/mod.rs"]
 #[allow(clippy::unwrap_used)]
 mod requests;
 
-fn main() {
-    let count = std::env::args().nth(1).and_then(|n| n.parse().ok());
-    let models = ["gaussian-process", "kernel-ridge-validated", "gft-r"];
-    let models = models.map(|method| requests::model(method, 1));
-    let (mut answers, mut failed) = (0, 0);
-    for seed in 0..count.unwrap_or(1000) {
-        match requests::ask(&models[seed as usize % models.len()], seed) {
-            Ok(found) => answers += found,
+use std::collections::BTreeMap;
+use std::io::{BufWriter, Write};
+
+fn main() -> std::io::Result<()> {
+    let number = |place: usize| -> Option<u64> { std::env::args().nth(place)?.parse().ok() };
+    let (count, first) = (number(1).unwrap_or(1000), number(3).unwrap_or(0));
+    let path = std::env::args()
+        .nth(2)
+        .unwrap_or_else(|| "requests.csv".into());
+    let mut table = BufWriter::new(std::fs::File::create(path)?);
+    writeln!(
+        table,
+        "seed,model,question,ranges,fixed,constraints,answers,failed"
+    )?;
+    let process = requests::model("gaussian-process", 1);
+    let models = [
+        ("edges", requests::edged(&process)),
+        ("gaussian-process", process),
+        (
+            "kernel-ridge-validated",
+            requests::model("kernel-ridge-validated", 1),
+        ),
+        ("gft-r", requests::model("gft-r", 1)),
+    ];
+    let mut totals: BTreeMap<String, [usize; 3]> = BTreeMap::new();
+    for seed in first..first + count {
+        let (name, model) = &models[seed as usize % models.len()];
+        let answer = requests::ask(model, seed);
+        let [ranges, fixed, constraints] = answer.given;
+        let total = totals.entry(answer.question.clone()).or_default();
+        total[0] += 1;
+        let answers = match &answer.found {
+            Ok(answers) => *answers,
             Err(why) => {
-                failed += 1;
-                println!("{why}");
+                total[2] += 1;
+                println!("{name}, {why}");
+                0
             }
-        }
+        };
+        total[1] += answers;
+        writeln!(
+            table,
+            "{seed},{name},\"{}\",{ranges},{fixed},{constraints},{answers},{}",
+            answer.question,
+            u8::from(answer.found.is_err())
+        )?;
+        table.flush()?;
     }
-    println!("{answers} answers, {failed} requests failed");
+    for (question, [requests, answers, failed]) in totals {
+        println!("{question}: {requests} requests, {answers} answers, {failed} requests failed");
+    }
+    Ok(())
 }

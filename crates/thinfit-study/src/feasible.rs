@@ -5,17 +5,21 @@
 
 use crate::constraint::{Constraint, Relation};
 use crate::quadratic::{Face, dot, solve};
-use crate::region::{Region, Variable};
+use crate::ranges;
+use crate::region::{Region, Variable, slope};
 use crate::search::cube;
 use thinfit::Mat;
 use thinfit_methods::Factor;
 
-/// By how much of the ranges a constraint may be missed.
-const ROUNDING: f64 = 1e-12;
-/// By how much of its largest term a constraint may be missed at a point.
-pub(crate) const MISSED: f64 = 1e-9;
-/// The same where a search goes on.
-const TIGHT: f64 = 1e-13;
+/// Rounding errors of a sum, as a part of its largest term. Columns far from zero, such as seconds since 1970, have large terms, so this
+/// is little more than their last digits.
+pub(crate) const ROUNDING: f64 = 1e-13;
+/// Those of the coordinates.
+const COORDINATES: f64 = 1e-12;
+/// The part of these errors down to which a search returns to its constraints.
+const TIGHT: f64 = 0.1;
+/// A constraint is met with equality within this distance in the coordinates.
+const BINDS: f64 = 1e-9;
 /// Most tangents on the way back to curved constraints: one for each e-fold of a long tail, and some.
 const TANGENTS: usize = 100;
 
@@ -37,21 +41,49 @@ impl Region<'_> {
 
     /// Whether the constraints hold at `row` (d).
     pub(crate) fn holds(&self, row: &[f64]) -> bool {
-        self.constraints
-            .iter()
-            .all(|c| self.missed(c, row) <= MISSED)
+        self.constraints.iter().all(|c| self.missed(c, row) <= 1.0)
+    }
+
+    /// `row` (d), one that the region admits, with numbers that a person would set, and still admitted. What is fixed or whole has all
+    /// its digits, and so do columns of a constraint that fewer digits would break.
+    pub(crate) fn rounded(&self, row: &[f64]) -> Vec<f64> {
+        let free = |j: &usize| {
+            let factor = &self.factors()[*j];
+            !self.fixed()[*j] && factor.levels.is_empty() && !factor.whole
+        };
+        let with_few = |chosen: &dyn Fn(usize) -> bool| {
+            let mut rounded = row.to_vec();
+            for j in (0..self.factors().len())
+                .filter(free)
+                .filter(|j| chosen(*j))
+            {
+                let factor = &self.factors()[j];
+                rounded[factor.first] = ranges::rounded(factor, row[factor.first]);
+            }
+            rounded
+        };
+        let constrained = |j: usize| self.constraints.iter().any(|c| c.coefficients[j] != 0.0);
+        let few = with_few(&|_| true);
+        match self.admits(&few) {
+            true => few,
+            false => with_few(&|j| !constrained(j)),
+        }
     }
 
     /// The constraints that hold `row` (d) back: those met with equality.
     pub(crate) fn held_by(&self, row: &[f64]) -> Vec<String> {
-        let binds = |constraint: &&Constraint| self.above(constraint, row).abs() <= MISSED;
+        let binds = |constraint: &&Constraint| {
+            let sum = self.sum(constraint, row);
+            sum.above.abs() <= sum.rounding().max(BINDS * sum.change)
+        };
         let held = self.constraints.iter().filter(binds);
         held.map(|constraint| constraint.text.clone()).collect()
     }
 
-    /// By how much a constraint is missed at `row` (d), as a part of its largest term; negative where there is room.
+    /// By how much a constraint is missed at `row` (d), in multiples of its rounding errors; negative where there is room.
     fn missed(&self, constraint: &Constraint, row: &[f64]) -> f64 {
-        let above = self.above(constraint, row);
+        let sum = self.sum(constraint, row);
+        let above = sum.above / sum.rounding().max(f64::MIN_POSITIVE);
         match constraint.relation {
             Relation::AtMost => above,
             Relation::AtLeast => -above,
@@ -59,15 +91,26 @@ impl Region<'_> {
         }
     }
 
-    /// How far the sum of a constraint is above its bound at `row` (d), as a part of its largest term.
-    fn above(&self, constraint: &Constraint, row: &[f64]) -> f64 {
+    /// The sum of a constraint at `row` (d).
+    fn sum(&self, constraint: &Constraint, row: &[f64]) -> Sum {
         let pairs = self.factors().iter().zip(&constraint.coefficients);
-        let terms = pairs.filter(|(_, a)| **a != 0.0);
-        let terms: Vec<f64> = terms.map(|(factor, a)| a * row[factor.first]).collect();
-        let size = terms
-            .iter()
-            .fold(constraint.bound.abs(), |m, v| m.max(v.abs()));
-        (terms.iter().sum::<f64>() - constraint.bound) / size.max(f64::MIN_POSITIVE)
+        let mut sum = Sum {
+            above: 0.0,
+            largest: constraint.bound.abs(),
+            change: 0.0,
+        };
+        for (factor, a) in pairs.filter(|(_, a)| **a != 0.0) {
+            let term = a * row[factor.first];
+            sum.above += term;
+            sum.largest = sum.largest.max(term.abs());
+            let change = (a * slope(factor, row)).abs();
+            // The ends of a long tail may be so far apart that no number is.
+            sum.change = sum
+                .change
+                .max(if change.is_finite() { change } else { 0.0 });
+        }
+        sum.above -= constraint.bound;
+        sum
     }
 
     /// What holds the coordinates `t` of the variables where the other inputs are those of `row` (d): the faces of the unit cube, then
@@ -91,7 +134,7 @@ impl Region<'_> {
                 return None;
             }
             if length <= f64::MIN_POSITIVE {
-                match self.missed(constraint, &row) <= MISSED {
+                match self.missed(constraint, &row) <= 1.0 {
                     true => continue,
                     false => return None,
                 }
@@ -144,7 +187,7 @@ impl Region<'_> {
             if now <= TIGHT {
                 return Some(t);
             }
-            if now <= MISSED && now >= last {
+            if now <= 1.0 && now >= last {
                 break;
             }
             last = now;
@@ -154,7 +197,7 @@ impl Region<'_> {
                 _ => break,
             }
         }
-        if missed(&t, &mut row) <= MISSED {
+        if missed(&t, &mut row) <= 1.0 {
             return Some(t);
         }
         // Tangents may leave the cube where the constraint does not: then in the units of the data, where it is straight.
@@ -164,7 +207,7 @@ impl Region<'_> {
         let at = nearest(&at, &faces)?;
         set(&straight, &at, &mut row);
         let t: Vec<f64> = variables.iter().map(|v| v.factor.place(&row)).collect();
-        (missed(&t, &mut row) <= MISSED).then_some(t)
+        (missed(&t, &mut row) <= 1.0).then_some(t)
     }
 
     /// The row (d) with whole numbers where it must have some, and moved to meet the constraints; none where that was not found.
@@ -199,6 +242,23 @@ impl Region<'_> {
             (t, row) = found?;
         }
         self.admits(&row).then_some(row)
+    }
+}
+
+/// The sum of a constraint at a point.
+struct Sum {
+    /// How far it is above its bound.
+    above: f64,
+    /// Its largest term, or its bound.
+    largest: f64,
+    /// The largest slope of a term along the coordinate of its column.
+    change: f64,
+}
+
+impl Sum {
+    /// What rounding alone may change.
+    fn rounding(&self) -> f64 {
+        ROUNDING * self.largest + COORDINATES * self.change
     }
 }
 

@@ -29,6 +29,8 @@ const TOGETHER: f64 = 1e-3;
 pub struct Tradeoff {
     /// What the columns are set to.
     pub point: Point,
+    /// The same with the digits that a person would set: it keeps to ranges, fixed values and constraints as `point` does.
+    pub rounded: Point,
     /// The inputs of the model (d).
     #[serde(skip)]
     pub row: Vec<f64>,
@@ -49,6 +51,8 @@ pub struct Front {
     pub undetected: Vec<String>,
     /// Columns that take whole numbers alone since their samples do.
     pub integers: Vec<String>,
+    /// Those of them that are either 0 or 1.
+    pub switches: Vec<String>,
 }
 
 /// A place, and the outputs there with signs such that all are to be small.
@@ -146,10 +150,12 @@ pub fn front(region: &Region<'_>, goals: &[Goal], seed: u64) -> Result<Front, Er
         maximised: goals.iter().map(|goal| goal.maximise).collect(),
         undetected: region.undetected(),
         integers: region.integers(),
+        switches: region.switches(),
         points: points
             .into_iter()
             .map(|candidate| Tradeoff {
                 point: Point::of(region.factors(), &candidate.place.row),
+                rounded: Point::of(region.factors(), &region.rounded(&candidate.place.row)),
                 row: candidate.place.row,
                 values: goals
                     .iter()

@@ -31,6 +31,8 @@ const ROUNDING: f64 = 1e-9;
 pub struct Minimum {
     /// What the columns are set to.
     pub point: Point,
+    /// The same with the digits that a person would set: it keeps to ranges, fixed values and constraints as `point` does.
+    pub rounded: Point,
     /// The inputs of the model (d).
     #[serde(skip)]
     pub row: Vec<f64>,
@@ -103,6 +105,8 @@ pub struct Optimum {
     pub undetected: Vec<String>,
     /// Columns that take whole numbers alone since their samples do.
     pub integers: Vec<String>,
+    /// Those of them that are either 0 or 1.
+    pub switches: Vec<String>,
     /// Constraints that hold the minimum back.
     pub held_by: Vec<String>,
     /// How thin data are there.
@@ -148,6 +152,7 @@ pub fn minimise(region: &Region<'_>, goal: Goal, seed: u64) -> Result<Optimum, E
         split: region.split(&best_place.row),
         undetected: region.undetected(),
         integers: region.integers(),
+        switches: region.switches(),
         held_by: region.held_by(&best_place.row),
         thin: thin(&survey, goal, &first),
         best: first,
@@ -209,6 +214,7 @@ impl Region<'_> {
         let bounds = bounds(self.model, &rows, goal.output);
         let minimum = |(i, (place, _)): (usize, &(Place, f64))| Minimum {
             point: Point::of(self.factors(), &place.row),
+            rounded: Point::of(self.factors(), &self.rounded(&place.row)),
             row: place.row.clone(),
             value: f[(i, goal.output)],
             interval: bounds[i],
@@ -392,7 +398,7 @@ impl Optimum {
                 self.split.join(", ")
             ));
         }
-        words.extend(notes(&self.undetected, &self.integers));
+        words.extend(notes(&self.undetected, &self.integers, &self.switches));
         if !self.held_by.is_empty() {
             words.push(format!(
                 "the {extremum} is held back by {}",

@@ -1,6 +1,6 @@
 //! Where rows may lie: for each factor of a model the range of its samples, or one that the user gives.
 
-use thinfit::{Error, Mat, Result, Warp};
+use thinfit::{Error, Result, Warp};
 use thinfit_design::{Range, Space};
 use thinfit_methods::{Factor, Level, Predictor};
 
@@ -54,27 +54,6 @@ impl Ranges {
         &self.given
     }
 
-    /// The rows (n × d) with numbers that a person would set: to a millionth of the range, or to six digits where a range is long
-    /// in the tail; still in the range.
-    pub(crate) fn rounded(&self, mut rows: Mat<f64>) -> Mat<f64> {
-        let numbers = self
-            .factors
-            .iter()
-            .filter(|factor| factor.levels.is_empty());
-        for factor in numbers.filter(|factor| !factor.whole) {
-            let [low, high] = factor.range;
-            let range = match factor.warp {
-                // A long tail needs digits of the number itself, as one even in its logarithm does.
-                Some(_) => Range::Log { low, high },
-                None => Range::Real { low, high },
-            };
-            for value in rows.col_as_slice_mut(factor.first) {
-                *value = range.rounded(*value);
-            }
-        }
-        rows
-    }
-
     /// The place of every factor in a row of inputs (d); that of the nearest end for a number beyond its range.
     pub(crate) fn places(&self, row: &[f64]) -> Vec<f64> {
         self.factors
@@ -82,6 +61,18 @@ impl Ranges {
             .map(|factor| factor.place(row))
             .collect()
     }
+}
+
+/// A number of the factor as a person would set it: to a millionth of the range, or to six digits where a range is long in the tail;
+/// still in the range.
+pub(crate) fn rounded(factor: &Factor, value: f64) -> f64 {
+    let [low, high] = factor.range;
+    let range = match factor.warp {
+        // A long tail needs digits of the number itself, as one even in its logarithm does.
+        Some(_) => Range::Log { low, high },
+        None => Range::Real { low, high },
+    };
+    range.rounded(value)
 }
 
 /// The factor in a range; what was expected, and what to do, where the range is not one of the factor's.

@@ -1,12 +1,10 @@
 //! Where to look: the columns that may move, and what holds them.
 
 use crate::constraint::{Constraint, Relation};
+use crate::feasible::ROUNDING;
 use crate::{Error, Ranges};
 use thinfit_methods::{Factor, Predictor, four_digits};
 use thinfit_text::{brief, suggest};
-
-/// By how much of the ranges a constraint may be missed.
-const ROUNDING: f64 = 1e-12;
 
 /// An output to minimise, or to maximise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,11 +92,7 @@ impl Variable {
 
     /// dx/dt at `row`.
     pub fn slope(&self, row: &[f64]) -> f64 {
-        let [low, high] = self.factor.range;
-        match self.factor.warp {
-            Some(warp) => (warp.value(high) - warp.value(low)) / warp.slope(row[self.factor.first]),
-            None => high - low,
-        }
+        slope(&self.factor, row)
     }
 
     /// The same column with coordinates that are even in the units of the data.
@@ -160,6 +154,17 @@ impl<'a> Region<'a> {
             .filter(|j| !self.fixed[*j])
             .map(|j| self.factors()[j].name.clone())
             .collect()
+    }
+
+    /// Those of the columns of whole numbers that are either 0 or 1: they have no others.
+    pub fn switches(&self) -> Vec<String> {
+        let mut names = self.integers();
+        let is_switch = |name: &String| {
+            let mut named = self.factors().iter().filter(|factor| factor.name == *name);
+            named.any(Factor::is_switch)
+        };
+        names.retain(is_switch);
+        names
     }
 
     /// Fixes a column at a value: a number, with or without its unit, or a level.
@@ -356,6 +361,15 @@ impl<'a> Region<'a> {
     }
 }
 
+/// dx/dt of a column of numbers at `row`.
+pub(crate) fn slope(factor: &Factor, row: &[f64]) -> f64 {
+    let [low, high] = factor.range;
+    match factor.warp {
+        Some(warp) => (warp.value(high) - warp.value(low)) / warp.slope(row[factor.first]),
+        None => high - low,
+    }
+}
+
 /// The place of a column among the factors.
 pub(crate) fn position(factors: &[Factor], column: &str) -> Result<usize, Error> {
     let names = || factors.iter().map(|factor| factor.name.as_str());
@@ -363,8 +377,9 @@ pub(crate) fn position(factors: &[Factor], column: &str) -> Result<usize, Error>
     found.ok_or_else(|| Error::unknown(&names().collect::<Vec<_>>(), column))
 }
 
-/// What to know of columns with no detectable effect, and of those that take whole numbers alone since their samples do.
-pub fn notes(undetected: &[String], integers: &[String]) -> Vec<String> {
+/// What to know of columns with no detectable effect, and of those that take whole numbers alone since their samples do; of `switches` among
+/// them there are no others.
+pub fn notes(undetected: &[String], integers: &[String], switches: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
     if !undetected.is_empty() {
         let names = undetected.join(", ");
@@ -372,8 +387,12 @@ pub fn notes(undetected: &[String], integers: &[String]) -> Vec<String> {
             "no detectable effect: {names}; left at typical values where no constraint moves them, choose them freely"
         ));
     }
-    if !integers.is_empty() {
-        let names = integers.join(", ");
+    let counts: Vec<&str> = (integers.iter())
+        .filter(|name| !switches.contains(name))
+        .map(String::as_str)
+        .collect();
+    if !counts.is_empty() {
+        let names = counts.join(", ");
         notes.push(format!(
             "whole numbers, as all samples are: {names}; a range such as `x1 = [2, 6]` allows others"
         ));

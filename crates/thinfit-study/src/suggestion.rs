@@ -18,12 +18,13 @@
 
 use crate::improvement::improvement;
 use crate::minimum::minima;
-use crate::survey::Survey;
+use crate::survey::{Survey, table};
 use crate::{Goal, Region};
 use faer::RowRef;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
+use std::collections::HashSet;
 use thinfit::{Error, Mat, MatRef, Result};
 use thinfit_design::{Scheme, Space, plan};
 use thinfit_methods::{Covariance, Factor, Predictor};
@@ -101,26 +102,27 @@ pub fn suggest(
             found.extend(around(&first, count.saturating_sub(found.len()), seed));
         }
     }
-    let [candidates, reference] =
+    let [mut candidates, reference] =
         [found, reference].map(|places| settled(region, goal, &places, d));
     if candidates.nrows() == 0 {
         return Err(region.infeasible());
     }
     // A candidate that was proposed before is known again by the few digits that it was proposed with.
-    let mut rounded = ranges.rounded(candidates.clone());
-    // What is fixed has the digits that it was given.
-    let fixed = region.factors().iter().zip(region.fixed());
-    for (factor, _) in fixed.filter(|(_, fixed)| **fixed) {
-        for k in factor.first..factor.first + factor.inputs() {
-            rounded.col_mut(k).copy_from(candidates.col(k));
-        }
-    }
-    for i in 0..rounded.nrows() {
-        // So few digits may miss a constraint.
-        if !region.admits(&rounded.row(i).iter().copied().collect::<Vec<f64>>()) {
-            (0..d).for_each(|j| rounded[(i, j)] = candidates[(i, j)]);
-        }
-    }
+    let rounded = candidates.row_iter().map(|row| {
+        let row: Vec<f64> = row.iter().copied().collect();
+        region.rounded(&row)
+    });
+    let rounded: Vec<Vec<f64>> = rounded.collect();
+    // Of candidates that are the same to so few digits the first is enough: another one would be the same row again.
+    let mut seen = HashSet::new();
+    let first = |i: &usize| {
+        let bits: Vec<u64> = rounded[*i].iter().map(|v| v.to_bits()).collect();
+        seen.insert(bits)
+    };
+    let distinct: Vec<usize> = (0..rounded.len()).filter(first).collect();
+    candidates = Mat::from_fn(distinct.len(), d, |i, j| candidates[(distinct[i], j)]);
+    let rounded: Vec<&Vec<f64>> = distinct.iter().map(|i| &rounded[*i]).collect();
+    let rounded = table(rounded.into_iter().map(Vec::as_slice));
     let same = |row: RowRef<'_, f64>| (0..rounded.nrows()).find(|&p| rounded.row(p) == row);
     let known: Vec<Option<usize>> = taken.row_iter().map(same).collect();
     let taken = Mat::from_fn(taken.nrows(), d, |i, j| match known[i] {

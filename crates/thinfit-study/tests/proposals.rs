@@ -31,13 +31,28 @@ fn none(model: &Predictor) -> Mat<f64> {
 
 #[test]
 fn every_answer_keeps_to_bounds_types_and_constraints() {
-    for (method, seeds) in [("gaussian-process", 0..150), ("gft-r", 1000..1150)] {
-        let model = requests::model(method, 1);
-        assert!(model.input_scaler().warp_of(0).is_some(), "{method}");
+    let process = requests::model("gaussian-process", 1);
+    let models = [
+        (requests::edged(&process), 2000..2060),
+        (requests::model("gft-r", 1), 1000..1120),
+        (process, 0..120),
+    ];
+    for (model, seeds) in models {
+        assert!(model.input_scaler().warp_of(0).is_some());
         let wrong: Vec<String> = seeds
-            .filter_map(|seed| requests::ask(&model, seed).err())
+            .filter_map(|seed| requests::ask(&model, seed).found.err())
             .collect();
-        assert!(wrong.is_empty(), "{method}: {}", wrong.join("\n"));
+        assert!(wrong.is_empty(), "{}: {}", model.kind(), wrong.join("\n"));
+    }
+}
+
+#[test]
+fn a_row_that_was_taken_was_proposed_again() {
+    let gft = requests::model("gft-r", 1);
+    let process = requests::model("gaussian-process", 1);
+    for (model, seed) in [(&gft, 147), (&gft, 179), (&process, 3397)] {
+        let found = requests::ask(model, seed).found;
+        assert!(found.is_ok(), "{found:?}");
     }
 }
 
@@ -144,6 +159,13 @@ fn switches_and_counts_get_no_values_between_and_coded_levels_are_told() {
     let least = minimise(&region, Goal::least(0), 0).unwrap();
     assert_eq!(least.best.row[..2], [0.0, 4.0], "{least:?}");
     assert_eq!(least.integers, ["x1", "x2"]);
+    // A range allows no others to a switch.
+    assert_eq!(least.switches, ["x1"]);
+    let notes = thinfit_study::notes(&least.undetected, &least.integers, &least.switches);
+    assert!(
+        !notes.is_empty() && notes.iter().all(|note| !note.contains("x1,")),
+        "{notes:?}"
+    );
     // Of three levels nobody knows whether there are values between.
     assert_eq!(least.split, ["x3"]);
     // There is nothing beyond the ends of a switch.
@@ -179,6 +201,20 @@ fn switches_and_counts_get_no_values_between_and_coded_levels_are_told() {
     let ranges = Ranges::within(&model, &space).unwrap();
     let found = minimise(&Region::within(&model, ranges), Goal::least(0), 0).unwrap();
     assert!((found.best.row[1] - 4.3).abs() < 0.1, "{found:?}");
+    // A single number.
+    let four = Range::Real {
+        low: 4.0,
+        high: 4.0,
+    };
+    let space = Space::new(vec![input("x2", four)]).unwrap();
+    let ranges = Ranges::within(&model, &space).unwrap();
+    let region = Region::within(&model, ranges);
+    assert_eq!(
+        minimise(&region, Goal::least(0), 0).unwrap().best.row[1],
+        4.0
+    );
+    let rows = suggest(&region, Aim::Uncertainty, 3, none(&model).as_ref(), 0).unwrap();
+    assert!(rows.col(1).iter().all(|v| *v == 4.0), "{rows:?}");
     // One level alone, and the words of a switch.
     let on = Range::Levels(vec!["true".into()]);
     let space = Space::new(vec![input("x1", on)]).unwrap();

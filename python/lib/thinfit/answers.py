@@ -16,6 +16,8 @@ class Minimum:
 
     #: Columns and what they are set to.
     point: Point
+    #: The same with the digits that a person would set; it keeps to ranges, fixed values and constraints, too.
+    rounded: Point
     #: The output there.
     value: float
     #: Bounds that hold a new observation there with probability 0.9; None where the model has none.
@@ -51,7 +53,8 @@ class Optimum(Minimum):
     def __str__(self) -> str:
         extreme = "largest" if self.maximised else "least"
         columns = [
-            f"  {name}: {value if isinstance(value, str) else f'{value:.6g}'}" for name, value in self.point.items()
+            f"  {name}: {value if isinstance(value, str) else f'{value!r}'.removesuffix('.0')}"
+            for name, value in self.rounded.items()
         ]
         return "\n".join([f"{self.output} is {extreme}, {self.value:.6g}, at", *columns, *self.notes])
 
@@ -66,6 +69,8 @@ class Front:
     maximised: list[bool]
     #: Columns and what they are set to, for each point; by the first output.
     points: list[Point]
+    #: The same with the digits that a person would set; they keep to ranges, fixed values and constraints, too.
+    rounded: list[Point]
     #: The outputs at the points, of shape (n_points, n_outputs).
     values: Floats
     #: Columns with no detectable effect: left at typical values, free to choose.

@@ -22,8 +22,9 @@ class Comparison(list[dict[str, Any]]):
 
     Each dict has `method`, and per output `rmse` with its `standard_error`, `r2`, the `excess` over the mean squared
     error of the best with its standard error `excess_error`, `coverage` and mean `width` of 90 % intervals (None where
-    there are none); then the `seconds` and `parameters` of a fit. `failed` lists methods that could not be fitted, and
-    why.
+    there are none); then the `seconds` and `parameters` of a fit. Methods with a polish have `winners`, what it chose
+    in each fold, with `validation_rmse` and, without the polish, `trained_rmse`. `failed` lists methods that could not
+    be fitted, and why.
     """
 
     failed: list[tuple[str, str]]
@@ -37,7 +38,25 @@ class Comparison(list[dict[str, Any]]):
                 inside = "-" if one["coverage"] is None else f"{100 * one['coverage'][o]:.1f}"
                 numbers = f"{rmse:>12.4g}{one['standard_error'][o]:>10.2g}{one['r2'][o]:>10.4f}{inside:>9}"
                 lines.append(f"{name:<{widest}}{numbers}{one['seconds']:>9.2f}{one['parameters']:>12}")
+        lines += [_polish(one) for one in self if one.get("winners")]
         return "\n".join(lines + [f"{method} cannot be fitted: {why}" for method, why in self.failed])
+
+
+def _polish(one: dict[str, Any]) -> str:
+    """What the polish of a method chose, and the errors with and without it, as the program prints them."""
+    chosen = {
+        "polished_random": "polished random features",
+        "polished": "its own features, polished",
+        "trained": "its own features",
+    }
+    winners = one["winners"]
+    counts = ", ".join(f"{words} in {winners.count(name)}" for name, words in chosen.items() if name in winners)
+    pairs = zip(one["validation_rmse"], one["trained_rmse"], strict=True)
+    errors = "; ".join(f"{after:.4g} and {before:.4g}" for after, before in pairs)
+    return (
+        f"{one['method']}: chose {counts} of {len(winners)} folds; rmse on the rows that it held out itself, "
+        f"with and without the polish: {errors}"
+    )
 
 
 def compare(

@@ -98,11 +98,11 @@ class Exported(Fitted):
         return _native.export(self._model, path, language or _LANGUAGES[ending], precision, digits)
 
     def export_difference(self, precision: str = "float64") -> float:
-        """The largest difference between exports and ``predict``, in standard deviations of the output.
+        """The largest difference between the ONNX graph and ``predict``, in standard deviations of the output.
 
-        It is measured at rows of the fit where the model holds them, half-way between these, and at rows in the ranges
-        of the inputs and 10 % beyond. A graph of single precision whose terms would cancel computes in double precision
-        between its inputs and its outputs.
+        Functions in other languages differ by at most 20 times as much. It is measured at rows of the fit where the
+        model holds them, half-way between these, and at rows in the ranges of the inputs and 10 % beyond. A graph of
+        single precision whose terms would cancel computes in double precision between its inputs and its outputs.
 
         Parameters
         ----------

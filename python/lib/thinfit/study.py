@@ -87,7 +87,13 @@ class Studied(Fitted):
             points = [point["point"] for point in found["points"]]
             values = np.array([point["values"] for point in found["points"]])
             return Front(
-                found["outputs"], found["maximised"], points, values, found["undetected"], self._points(points)
+                found["outputs"],
+                found["maximised"],
+                points,
+                [point["rounded"] for point in found["points"]],
+                values,
+                found["undetected"],
+                self._points(points),
             )
         return Optimum(
             **_minimum(found),
@@ -180,6 +186,7 @@ def _minimum(found: dict[str, Any]) -> dict[str, Any]:
     interval = found["interval"]
     return {
         "point": found["point"],
+        "rounded": found["rounded"],
         "value": found["value"],
         "interval": None if interval is None else tuple(interval),
     }

@@ -72,13 +72,18 @@ pub fn run(args: &ExportArgs, memory: Memory, out: &mut impl Write) -> Result<()
         output,
         rows,
         arithmetic,
+        bounded,
         ..
     }) = exported.difference
     {
         let largest = two_digits(largest);
+        let what = match bounded {
+            true => "difference from predict: at most",
+            false => "largest difference from predict:",
+        };
         writeln!(
             out,
-            "largest difference from predict: {largest} standard deviations of {output} ({rows} rows)"
+            "{what} {largest} standard deviations of {output} ({rows} rows)"
         )?;
         if args.f32 && arithmetic == Precision::F64 {
             writeln!(

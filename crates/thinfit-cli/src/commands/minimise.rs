@@ -11,7 +11,7 @@ use thinfit_table::{Cell, Writer};
 use thinfit_text::suggest;
 
 use crate::args::MinimiseArgs;
-use crate::digits::{counted, six_digits, two_digits};
+use crate::digits::{all_digits, counted, six_digits, two_digits};
 use crate::failure::Failure;
 use crate::memory::Memory;
 use crate::output::{
@@ -190,7 +190,7 @@ fn write_minima(path: &Path, found: &Optimum) -> Result<(), Failure> {
 /// A value as people read it.
 fn told(value: &Value) -> String {
     match value {
-        Value::Number(number) => six_digits(*number),
+        Value::Number(number) => all_digits(*number),
         Value::Text(text) => text.clone(),
     }
 }
@@ -201,7 +201,7 @@ fn write_optimum(
     found: &Optimum,
 ) -> Result<(), Failure> {
     let Minimum {
-        point,
+        rounded: point,
         value,
         interval,
         ..
@@ -248,7 +248,7 @@ fn write_optimum(
             .chain([found.output.clone()])
             .collect();
         let row = |minimum: &Minimum| -> Vec<String> {
-            let cells = minimum.point.0.iter().map(|(_, value)| told(value));
+            let cells = minimum.rounded.0.iter().map(|(_, value)| told(value));
             cells.chain([six_digits(minimum.value)]).collect()
         };
         write_table(
@@ -308,7 +308,7 @@ fn tell_front(out: &mut impl Write, args: &MinimiseArgs, found: &Front) -> Resul
         .collect();
     let row = |k: usize| -> Vec<String> {
         let point = &found.points[k];
-        let cells = point.point.0.iter().map(|(_, value)| told(value));
+        let cells = point.rounded.0.iter().map(|(_, value)| told(value));
         cells
             .chain(point.values.iter().map(|value| six_digits(*value)))
             .collect()
@@ -318,7 +318,7 @@ fn tell_front(out: &mut impl Write, args: &MinimiseArgs, found: &Front) -> Resul
     // Evenly over the front, with both ends.
     let places = (0..shown).map(|k| k * last / (shown - 1).max(1));
     write_table(out, &names, &places.map(row).collect::<Vec<_>>())?;
-    let notes = notes(&found.undetected, &found.integers);
+    let notes = notes(&found.undetected, &found.integers, &found.switches);
     notes
         .iter()
         .try_for_each(|note| writeln!(out, "\n{note}"))?;

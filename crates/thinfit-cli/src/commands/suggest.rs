@@ -76,7 +76,7 @@ pub fn run(args: &SuggestArgs, memory: Memory, out: &mut impl Write) -> Result<(
         Aim::Uncertainty => vec![],
         Aim::Minimum(_) | Aim::Maximum(_) => region.undetected(),
     };
-    for note in notes(&undetected, &region.integers()) {
+    for note in notes(&undetected, &region.integers(), &region.switches()) {
         eprintln!("{note}");
     }
     args.output

@@ -14,7 +14,7 @@ fn every_language_gives_a_file() {
     ] {
         let printed = succeed(&folder, &["export", "model.json", "--to", language]);
         assert!(printed.contains(file), "{printed}");
-        let measured = printed.contains("largest difference from predict");
+        let measured = printed.contains("difference from predict");
         assert_eq!(measured, language != "latex", "{printed}");
         let content = text(&std::fs::read(folder.join(file)).unwrap());
         assert!(content.contains(words), "`{words}` is missing in {file}");

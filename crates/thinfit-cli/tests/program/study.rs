@@ -84,6 +84,70 @@ fn a_minimum_is_told_with_its_border_and_written_as_rows_to_predict() {
     assert!(most.starts_with("cost is largest, "), "{most}");
 }
 
+/// A table of a count near a million, seconds since 1970, and two outputs, and a Gaussian process of them in `model.json`.
+fn far_from_zero(name: &str) -> PathBuf {
+    let folder = folder(name);
+    let mut table = String::from("n,t,x,cost,noise\n");
+    for i in 0..80 {
+        let (n, t) = (1_000_000 + i * 37 % 80, 1_700_000_000 + i * 29 % 80 * 7);
+        let (u, v, x) = (
+            f64::from(n - 1_000_000) / 80.0,
+            f64::from(t - 1_700_000_000) / 560.0,
+            f64::from(i * 11 % 80) / 79.0,
+        );
+        let (cost, noise) = (u + v + (x - 0.3).powi(2), (u - 1.0).powi(2) - v * x);
+        table += &format!("{n},{t},{x},{cost},{noise}\n");
+    }
+    write(&folder, "table.csv", table);
+    let fit = ["fit", "table.csv", "--target=cost,noise", "-q"];
+    succeed(
+        &folder,
+        &[&fit[..], &["--method=gaussian-process"]].concat(),
+    );
+    folder
+}
+
+#[test]
+fn a_printed_minimum_or_front_broke_its_constraints() {
+    let folder = far_from_zero("printed");
+    let ranges = "n = [999990.5, 1000100.5]\nt = [1699999999.5, 1700000600]\n";
+    write(&folder, "ranges.toml", ranges);
+    for ranges in [&[][..], &["--ranges=ranges.toml"]] {
+        let asked = ["--fix=n=1000027", "--within", "t>=1700000207.3", "--within"];
+        let asked = [
+            &["minimise", "model.json"],
+            ranges,
+            &asked[..],
+            &["x + t<=1700000300.7"],
+        ]
+        .concat();
+        let told = succeed(&folder, &[&asked[..], &["--target=cost"]].concat());
+        let found = |name: &str| -> f64 {
+            let lines = told
+                .lines()
+                .map(|line| line.split_whitespace().collect::<Vec<_>>());
+            let mut of_name = lines.filter(|words| words.first() == Some(&name) && words.len() > 1);
+            of_name.next().unwrap()[1].parse().unwrap()
+        };
+        let allowed = |n: f64, t: f64, x: f64| {
+            n == 1_000_027.0 && t >= 1_700_000_207.3 - 2e-4 && x + t <= 1_700_000_300.7 + 2e-4
+        };
+        assert!(allowed(found("n"), found("t"), found("x")), "{told}");
+        assert!((found("t") - 1_700_000_207.3).abs() < 1.0, "{told}");
+        let told = succeed(&folder, &asked);
+        let rows = told.lines().map(|line| {
+            let cells = line.split_whitespace().map(|cell| cell.parse().ok());
+            cells.collect::<Option<Vec<f64>>>()
+        });
+        let rows: Vec<Vec<f64>> = rows.flatten().filter(|row| row.len() == 5).collect();
+        assert!(rows.len() > 3, "{told}");
+        assert!(
+            rows.iter().all(|row| allowed(row[0], row[1], row[2])),
+            "{told}"
+        );
+    }
+}
+
 #[test]
 fn minima_and_indices_are_found_in_given_ranges() {
     let folder = fitted("ranges");
@@ -182,6 +246,54 @@ fn a_leading_minus_is_read_and_a_column_fixed_twice_is_refused() {
     let rows = succeed(&folder, &["suggest", "model.json", "--ranges=ranges.toml"]);
     assert!(
         rows.lines().skip(1).all(|line| line.ends_with(",lead")),
+        "{rows}"
+    );
+}
+
+#[test]
+fn a_column_whose_name_starts_with_a_minus_was_taken_for_an_option() {
+    let folder = folder("minus-name");
+    let mut table = String::from("-t,w,-y,-z\n");
+    for i in 0..40 {
+        let (t, w) = (f64::from(i * 7 % 40) / 8.0, f64::from(i * 11 % 40) / 39.0);
+        table += &format!("{t},{w},{},{}\n", (t - 2.0).powi(2) + w, t - w);
+    }
+    write(&folder, "table.csv", table);
+    let fit = [
+        "fit",
+        "table.csv",
+        "-q",
+        "--method=gaussian-process",
+        "--inputs",
+        "-t,w",
+    ];
+    succeed(
+        &folder,
+        &[&fit[..], &["--target", "-y", "--target", "-z"]].concat(),
+    );
+    let minimise = [
+        "minimise",
+        "model.json",
+        "--target",
+        "-y",
+        "--fix",
+        "-t=3",
+        "--json",
+    ];
+    let json: serde_json::Value = serde_json::from_str(&succeed(&folder, &minimise)).unwrap();
+    assert_eq!(json["point"]["-t"], 3.0, "{json}");
+    let suggest = [
+        "suggest",
+        "model.json",
+        "--goal=minimum",
+        "--target",
+        "-y",
+        "--fix",
+        "-t=3",
+    ];
+    let rows = succeed(&folder, &suggest);
+    assert!(
+        rows.lines().skip(1).all(|line| line.starts_with("3,")),
         "{rows}"
     );
 }

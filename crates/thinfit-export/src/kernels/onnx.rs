@@ -22,17 +22,17 @@ pub(crate) fn steps(model: &KernelModel, precision: Precision) -> Steps {
             difference_in_units_of_the_data(&mut steps, model, j);
             continue;
         }
-        match kernel.edges.get(j.wrapping_sub(d)) {
+        let column = match kernel.edges.get(j.wrapping_sub(d)) {
             None => column(&mut steps, "scaled", d, j),
             Some(edge) => derived(&mut steps, j, edge),
-        }
+        };
         steps.constant(
             &format!("points_{j}"),
             &[1, m],
             points.col(j).iter().copied(),
         );
-        let names = [format!("x_{j}"), format!("points_{j}")];
-        steps.node("Sub", &[&names[0], &names[1]], &format!("difference_{j}"));
+        let points = format!("points_{j}");
+        steps.node("Sub", &[&column, &points], &format!("difference_{j}"));
     }
     let mut sum = String::new();
     for (t, part) in kernel.parts.iter().enumerate() {
@@ -60,11 +60,16 @@ pub(crate) fn steps(model: &KernelModel, precision: Precision) -> Steps {
     steps
 }
 
-/// The input `x_j`, column `j` of `rows` (N × d).
-fn column(steps: &mut Steps, rows: &str, d: usize, j: usize) {
+/// The name of column `j` of `rows` (N × d). A single column is not multiplied: onnxruntime merges a product with a number into a
+/// matrix product that follows, and rounds the number to single precision.
+fn column(steps: &mut Steps, rows: &str, d: usize, j: usize) -> String {
+    if d == 1 {
+        return rows.into();
+    }
     let unit = (0..d).map(|k| f64::from(u8::from(k == j)));
     steps.constant(&format!("unit_{j}"), &[d, 1], unit);
-    steps.node("MatMul", &[rows, &format!("unit_{j}")], &format!("x_{j}"));
+    let factors = [rows, &format!("unit_{j}")];
+    steps.apply("MatMul", &factors, format!("x_{j}"))
 }
 
 /// `difference_j` of an input as it is given to every point, over the scale of the input. A point is two numbers: near it
@@ -74,11 +79,10 @@ fn difference_in_units_of_the_data(steps: &mut Steps, model: &KernelModel, j: us
     let (shift, scale) = (model.input_scaler.shift[j], model.input_scaler.scale[j]);
     let place = |i: usize| model.points()[(i, j)].mul_add(scale, shift);
     let first = |i: usize| f64::from(place(i) as f32);
-    column(steps, "x", d, j);
+    let mut name = column(steps, "x", d, j);
     steps.constant(&format!("points_{j}"), &[1, m], (0..m).map(first));
     let rest = (0..m).map(|i| place(i) - first(i));
     steps.constant(&format!("rest_{j}"), &[1, m], rest);
-    let mut name = format!("x_{j}");
     for (part, next) in [("points", "near"), ("rest", "moved")] {
         name = steps.apply(
             "Sub",
@@ -89,16 +93,17 @@ fn difference_in_units_of_the_data(steps: &mut Steps, model: &KernelModel, j: us
     steps.times(&name, 1.0 / scale, &format!("difference_{j}"));
 }
 
-/// The input `x_j` that is derived from an edge.
-fn derived(steps: &mut Steps, j: usize, edge: &Edge) {
-    let direction = edge.direction.iter().copied();
-    steps.constant(
-        &format!("direction_{j}"),
-        &[edge.direction.len(), 1],
-        direction,
-    );
-    let along = ["scaled", &format!("direction_{j}")];
-    let along = steps.apply("MatMul", &along, format!("along_{j}"));
+/// The name of the input `x_j` that is derived from an edge.
+fn derived(steps: &mut Steps, j: usize, edge: &Edge) -> String {
+    let along = match edge.direction[..] {
+        [direction] => steps.times("scaled", direction, &format!("along_{j}")),
+        _ => {
+            let direction = format!("direction_{j}");
+            let numbers = edge.direction.iter().copied();
+            steps.constant(&direction, &[edge.direction.len(), 1], numbers);
+            steps.apply("MatMul", &["scaled", &direction], format!("along_{j}"))
+        }
+    };
     let u = steps.plus(&along, -edge.offset, &format!("across_{j}"));
     match edge.crossing {
         Crossing::Jump => {
@@ -111,9 +116,9 @@ fn derived(steps: &mut Steps, j: usize, edge: &Edge) {
             let square = steps.apply("Mul", &[&c, &c], format!("c_square_{j}"));
             let bend = steps.times(&square, -0.25, &format!("c_bend_{j}"));
             let factor = steps.plus(&bend, 0.75, &format!("c_factor_{j}"));
-            steps.node("Mul", &[&c, &factor], &format!("x_{j}"));
+            steps.apply("Mul", &[&c, &factor], format!("x_{j}"))
         }
-        Crossing::Bend => steps.node("Relu", &[&u], &format!("x_{j}")),
+        Crossing::Bend => steps.apply("Relu", &[&u], format!("x_{j}")),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::onnx::plain;
 use crate::{Language, TOLERANCE, files, onnx};
 use std::path::Path;
 use thinfit::{Activation, Control, Dataset, Mat, Precision};
-use thinfit_methods::{GaussianProcess, Predictor, Shape};
+use thinfit_methods::{GaussianProcess, KernelRidge, Predictor, Shape};
 
 /// A process with at least so much noise, of inputs that single precision resolves; without noise its coefficients cancel.
 fn smooth(kernel: Shape, least_noise: f64) -> Predictor {
@@ -80,20 +80,25 @@ fn an_export_that_is_off_is_refused_with_its_difference() {
     let mut refused = 0;
     for size in [1e2, 1e6, 1e10, 1e13] {
         let model = ill_conditioned(&model, size).unwrap();
-        let stated = crate::difference(&model, Precision::F64);
+        let of_graph = crate::difference(&model, Precision::F64);
+        let of_functions = crate::difference_of_functions(&model);
         for language in [
             Language::C,
             Language::Python,
             Language::JavaScript,
             Language::Onnx(Precision::F64),
         ] {
+            let stated = match language {
+                Language::Onnx(_) => &of_graph,
+                _ => &of_functions,
+            };
             match files(&model, language, Path::new("model.c")) {
                 Ok(exported) => {
-                    assert_eq!(exported.difference.as_ref(), Some(&stated));
+                    assert_eq!(exported.difference.as_ref(), Some(stated));
                     assert!(stated.largest <= TOLERANCE && size < 1e13, "{size:e}");
                 }
                 Err(error) => {
-                    assert_eq!(error.difference, stated);
+                    assert_eq!(&error.difference, stated);
                     assert!(stated.largest > TOLERANCE && size > 1e6, "{size:e}");
                     refused += 1;
                 }
@@ -107,4 +112,34 @@ fn an_export_that_is_off_is_refused_with_its_difference() {
         );
     }
     assert!(refused >= 4);
+}
+
+#[test]
+fn an_export_that_no_row_was_compared_with_is_refused() {
+    let model = process(Shape::Gaussian, 1);
+    let mut json: serde_json::Value = serde_json::from_str(&model.to_json()).unwrap();
+    // Values beyond the largest number at every row.
+    for row in json["coefficients"].as_array_mut().unwrap() {
+        row[0] = 1e308.into();
+    }
+    let model = Predictor::from_json(&json.to_string(), Path::new("large")).unwrap();
+    for language in [Language::C, Language::Onnx(Precision::F64)] {
+        let error = files(&model, language, Path::new("model.c")).unwrap_err();
+        assert_eq!(error.difference.rows, 0);
+        assert!(error.to_string().contains("no row"), "{error}");
+    }
+}
+
+#[test]
+fn all_rows_of_the_fit_are_compared() {
+    let x = Mat::from_fn(600, 1, |i, _| i as f64 / 599.0);
+    let y = Mat::from_fn(600, 1, |i, _| (0.01 * i as f64).sin());
+    let data = Dataset::new(x, y).unwrap();
+    let ridge = KernelRidge {
+        lambda: vec![1e-2],
+        ..KernelRidge::default()
+    };
+    let ridge = ridge.fit(&data, 0, &|_| Control::Continue).unwrap();
+    let found = crate::difference(&ridge.into(), Precision::F64);
+    assert!(found.rows >= 600 + 256, "{found:?}");
 }

@@ -2,11 +2,11 @@
 //!
 //! All models are one C file, one Python file and one module of JavaScript, and each runs once.
 
-use super::random::{Random, ill_conditioned, model};
+use super::random::{Kind, Random, models, rows};
 use super::{Folder, network, process, run};
-use crate::TOLERANCE;
 use crate::evaluation::evaluated;
-use crate::message::ModelProto;
+use crate::message::{GraphProto, ModelProto, NodeProto};
+use crate::{Difference, Language, TOLERANCE, files};
 use prost::Message;
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
@@ -19,16 +19,6 @@ const MODELS: usize = 200;
 /// What languages may differ by, in standard deviations.
 const BOUND: f64 = 1e-6;
 
-/// What a row is for.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
-    Ordinary,
-    /// So far outside that waves have lost all digits of their phase.
-    Far,
-    /// With NaN, an infinity, or a number beyond the largest.
-    Unusable,
-}
-
 /// A model, the rows it is asked at, and what the library answers there: values (c), then slopes (c × d), not finite where
 /// it refuses.
 struct Case {
@@ -37,6 +27,9 @@ struct Case {
     rows: Vec<(Kind, Vec<f64>)>,
     values: Vec<Vec<f64>>,
     slopes: Vec<Vec<f64>>,
+    /// What the graph of double precision is off by, measured, and a bound on that of the other languages.
+    graph: Difference,
+    functions: Difference,
 }
 
 impl Case {
@@ -60,30 +53,32 @@ impl Case {
             values: rows.iter().map(|(_, row)| value(row)).collect(),
             slopes: rows.iter().map(|(_, row)| slope(row)).collect(),
             rows,
+            graph: crate::difference(&model, Precision::F64),
+            functions: crate::difference_of_functions(&model),
             model,
         }
     }
 
-    /// What the model differs by on its own account, in standard deviations.
-    fn bound(&self) -> f64 {
-        BOUND.max(20.0 * crate::difference(&self.model, Precision::F64).largest)
+    /// What a language may differ by, in standard deviations: what the export states, where terms cancel. None where it is refused.
+    fn bound(&self, stated: &Difference) -> Option<f64> {
+        (stated.largest <= TOLERANCE).then_some(BOUND.max(stated.largest))
     }
 
     /// Asserts that a language gives the values.
-    fn check_values(&self, language: &str, found: &[f64], bound: f64) {
+    fn check_values(&self, language: &str, found: &[f64], bound: Option<f64>) {
         let scale = &self.model.output_scaler().scale;
         let c = scale.len();
         let found = found.chunks_exact(c);
         for (((kind, row), expected), found) in self.rows.iter().zip(&self.values).zip(found) {
             for o in 0..c {
-                let unit = bound * scale[o] + 1e-10 * expected[o].abs();
+                let unit = bound.map(|bound| bound * scale[o] + 1e-10 * expected[o].abs());
                 self.check(language, (*kind, row), [expected[o], found[o]], unit);
             }
         }
     }
 
     /// Asserts that a language gives the slopes.
-    fn check_slopes(&self, language: &str, found: &[f64], bound: f64) {
+    fn check_slopes(&self, language: &str, found: &[f64], bound: Option<f64>) {
         let (d, c) = (self.model.inputs().len(), self.model.outputs().len());
         let (inputs, outputs) = (self.model.input_scaler(), self.model.output_scaler());
         let found = found.chunks_exact(c * d);
@@ -92,7 +87,7 @@ impl Case {
                 let (o, j) = (k / d, k % d);
                 let width = inputs.warp_of(j).map_or(1.0, |warp| warp.width.min(1.0));
                 let unit = outputs.scale[o] / (inputs.scale[j] * width);
-                let unit = 10.0 * bound * unit + 1e-9 * expected[k].abs();
+                let unit = bound.map(|bound| 10.0 * bound * unit + 1e-9 * expected[k].abs());
                 self.check(language, (*kind, row), [expected[k], found[k]], unit);
             }
         }
@@ -103,18 +98,18 @@ impl Case {
         language: &str,
         (kind, row): (Kind, &[f64]),
         [expected, found]: [f64; 2],
-        bound: f64,
+        bound: Option<f64>,
     ) {
         let same = match kind {
             Kind::Unusable => found.is_nan(),
             _ if !expected.is_finite() => !found.is_finite(),
             Kind::Far if self.is_wave() => found.is_finite(),
-            _ => (found - expected).abs() <= bound,
+            _ => bound.is_none_or(|bound| (found - expected).abs() <= bound),
         };
         let name = &self.name;
         assert!(
             same,
-            "{name} in {language} at {row:?}: {found:e} instead of {expected:e}, bound {bound:e}"
+            "{name} in {language} at {row:?}: {found:e} instead of {expected:e}, bound {bound:?}"
         );
     }
 
@@ -126,51 +121,11 @@ impl Case {
     }
 }
 
-/// Rows in the ranges of the samples and beyond, and rows that no model takes.
-fn rows(model: &Predictor, random: &mut Random) -> Vec<(Kind, Vec<f64>)> {
-    let ranges = model.domain();
-    let mut rows = Vec::new();
-    for stretch in [0.0, 0.0, 0.0, 0.0, 0.2, 30.0] {
-        let row = ranges.iter().map(|[low, high]| {
-            let margin = stretch * (high - low);
-            random.between(low - margin, high + margin)
-        });
-        rows.push((Kind::Ordinary, row.collect::<Vec<f64>>()));
-    }
-    let first = rows[0].1.clone();
-    let mut with = |kind, value: f64| {
-        let mut row = first.clone();
-        row[random.below(first.len())] = value;
-        rows.push((kind, row));
-    };
-    for value in [1e9, -1e40, 1e149, -1e149] {
-        with(Kind::Far, value);
-    }
-    for value in [
-        f64::NAN,
-        -f64::NAN,
-        f64::INFINITY,
-        f64::NEG_INFINITY,
-        1e151,
-        -f64::MAX,
-    ] {
-        with(Kind::Unusable, value);
-    }
-    rows.push((Kind::Unusable, vec![f64::NAN; ranges.len()]));
-    rows.push((Kind::Unusable, vec![f64::INFINITY; ranges.len()]));
-    rows
-}
-
 fn cases() -> Vec<Case> {
     let random = &mut Random(7);
     let mut cases = Vec::new();
-    for number in 0..MODELS {
-        let model = model(number);
-        if number % 20 == 1 {
-            let harsh = ill_conditioned(&model, 10f64.powi(3 + number as i32 % 5)).unwrap();
-            cases.push(Case::new(format!("harsh_{number}"), harsh, random));
-        }
-        cases.push(Case::new(format!("model_{number}"), model, random));
+    for (name, model) in models(MODELS) {
+        cases.push(Case::new(name, model, random));
     }
     for (name, fitted) in [
         ("fitted_matern", process(Shape::Matern52, 3)),
@@ -304,7 +259,7 @@ int main(void)
     let count = cases.iter().map(|case| sizes(case).0 + sizes(case).1).sum();
     let (numbers, mut at) = (numbers(&printed, count), 0);
     for case in cases {
-        let ((values, slopes), bound) = (sizes(case), case.bound());
+        let ((values, slopes), bound) = (sizes(case), case.bound(&case.functions));
         case.check_values("C", &numbers[at..][..values], bound);
         case.check_slopes("C", &numbers[at + values..][..slopes], bound);
         at += values + slopes;
@@ -317,7 +272,8 @@ fn check_printed(cases: &[Case], language: &str, printed: &str) {
     let numbers = numbers(printed, cases.iter().map(size).sum());
     let mut at = 0;
     for case in cases {
-        case.check_values(language, &numbers[at..][..size(case)], case.bound());
+        let bound = case.bound(&case.functions);
+        case.check_values(language, &numbers[at..][..size(case)], bound);
         at += size(case);
     }
 }
@@ -392,10 +348,11 @@ fn check_onnx(case: &Case) {
             "{}: runtimes refuse equal names",
             case.name
         );
+        check_scaled_products(&case.name, &graph);
         match precision {
             Precision::F64 => {
                 let found = evaluated(&graph, &flat, d).unwrap();
-                case.check_values("ONNX", &found, case.bound());
+                case.check_values("ONNX", &found, case.bound(&case.graph));
             }
             Precision::F32 => {
                 // Beyond its range, and far outside where nothing was measured, single precision is on its own.
@@ -422,9 +379,39 @@ fn check_onnx(case: &Case) {
     }
 }
 
+/// Asserts that no product with a number stands before a matrix product or behind it: onnxruntime merges both and rounds the number to
+/// single precision, which was an error of 5e-5 deviations in graphs of one input.
+fn check_scaled_products(name: &str, graph: &GraphProto) {
+    let is_number = |name: &String| {
+        let mut constants = graph.initializer.iter();
+        constants.any(|tensor| tensor.name == *name && tensor.dims.iter().product::<i64>() == 1)
+    };
+    let scaled = |node: &&NodeProto| node.op_type == "Mul" && node.input.iter().any(is_number);
+    let products = || graph.node.iter().filter(|node| node.op_type == "MatMul");
+    for number in graph.node.iter().filter(scaled) {
+        let before = products().any(|product| product.input.contains(&number.output[0]));
+        let behind = products().any(|product| number.input.contains(&product.output[0]));
+        assert!(!before && !behind, "{name}: {}", number.name);
+    }
+}
+
 #[test]
 fn random_models_give_their_predictions_in_every_language() {
     let (folder, cases) = (Folder::new("differential"), cases());
+    let count = |met: &dyn Fn(&Case) -> bool| cases.iter().filter(|case| met(case)).count();
+    // Terms cancel in some of them, and in some too much for an export.
+    assert!(count(&|case| case.graph.largest > TOLERANCE) > 0);
+    assert!(count(&|case| (BOUND..TOLERANCE).contains(&case.functions.largest)) > 2);
+    assert!(count(&|case| case.functions.largest <= BOUND) > MODELS * 9 / 10);
+    for case in cases
+        .iter()
+        .filter(|case| case.functions.largest > TOLERANCE)
+    {
+        for language in [Language::C, Language::Python, Language::JavaScript] {
+            let error = files(&case.model, language, Path::new("model.c")).unwrap_err();
+            assert_eq!(error.difference, case.functions, "{}", case.name);
+        }
+    }
     std::fs::write(folder.0.join("rows.txt"), text(&cases)).unwrap();
     cases.iter().for_each(check_onnx);
     check_python(&cases, &folder.0);

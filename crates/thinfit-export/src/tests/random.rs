@@ -5,6 +5,9 @@ use std::path::Path;
 use thinfit::{Activation, Dataset, Mat, Model, Network, Record, Scaler, Warp};
 use thinfit_methods::{Part, Predictor, Shape};
 
+/// Coefficients of models whose terms cancel: a little, enough to be stated, and too much for an export.
+const SIZES: [f64; 10] = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e13];
+
 /// Numbers by SplitMix64.
 pub(super) struct Random(pub u64);
 
@@ -46,6 +49,66 @@ pub(super) fn model(number: usize) -> Predictor {
         0 => network(random, &data, scaler),
         _ => kernel(random, &data, scaler),
     }
+}
+
+/// What a row is for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Kind {
+    Ordinary,
+    /// So far outside that waves have lost all digits of their phase.
+    Far,
+    /// With NaN, an infinity, or a number beyond the largest.
+    Unusable,
+}
+
+/// Rows in the ranges of the samples and beyond, and rows that no model takes.
+pub(super) fn rows(model: &Predictor, random: &mut Random) -> Vec<(Kind, Vec<f64>)> {
+    let ranges = model.domain();
+    let mut rows = Vec::new();
+    for stretch in [0.0, 0.0, 0.0, 0.0, 0.2, 30.0] {
+        let row = ranges.iter().map(|[low, high]| {
+            let margin = stretch * (high - low);
+            random.between(low - margin, high + margin)
+        });
+        rows.push((Kind::Ordinary, row.collect::<Vec<f64>>()));
+    }
+    let first = rows[0].1.clone();
+    let mut with = |kind, value: f64| {
+        let mut row = first.clone();
+        row[random.below(first.len())] = value;
+        rows.push((kind, row));
+    };
+    for value in [1e9, -1e40, 1e149, -1e149] {
+        with(Kind::Far, value);
+    }
+    for value in [
+        f64::NAN,
+        -f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        1e151,
+        -f64::MAX,
+    ] {
+        with(Kind::Unusable, value);
+    }
+    rows.push((Kind::Unusable, vec![f64::NAN; ranges.len()]));
+    rows.push((Kind::Unusable, vec![f64::INFINITY; ranges.len()]));
+    rows
+}
+
+/// The first `count` models with their names, and of every tenth another one whose terms cancel.
+pub(super) fn models(count: usize) -> Vec<(String, Predictor)> {
+    let mut models = Vec::new();
+    for number in 0..count {
+        let model = model(number);
+        if number % 10 == 1 {
+            let size = SIZES[number / 10 % SIZES.len()];
+            let harsh = ill_conditioned(&model, size).expect("an odd number is a sum of kernels");
+            models.push((format!("harsh_{number}"), harsh));
+        }
+        models.push((format!("model_{number}"), model));
+    }
+    models
 }
 
 /// Samples whose inputs have awkward scales; some are indicators of a level.
