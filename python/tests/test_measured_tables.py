@@ -26,7 +26,7 @@ def test_the_reported_error_and_the_intervals_hold_on_rows_of_a_measured_table(r
     for fold in range(FOLDS):
         held = fold_of == fold
         model = AutoRegressor(budget=2, random_state=0).fit(x[~held], y[~held])
-        reported += model.diagnosis_["tried"][0]["mse"][0] / FOLDS
+        reported += model.record_["validation_mse"][0] / FOLDS
         squares += float(np.sum((model.predict(x[held]) - y[held]) ** 2))
         low, high = model.predict_interval(x[held])
         inside += int(np.sum((low <= y[held]) & (y[held] <= high)))

@@ -237,7 +237,7 @@ impl Predictor {
         } = Some(encoding);
     }
 
-    /// Counts the outliers and odd rows of a fit as the rows of the user's table, in which sample i was row `rows[i]`: rows may have been
+    /// Renumbers the outliers and odd rows of a fit to the rows of the user's table, in which sample i was row `rows[i]`: rows may have been
     /// left out before the fit.
     ///
     /// # Panics

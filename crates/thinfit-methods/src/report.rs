@@ -1,5 +1,6 @@
 //! What a fit found out, as text for people.
 
+use crate::auto::CLEAN;
 use crate::{Crossing, Factor, FoundEdge, Predictor};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -11,8 +12,6 @@ use thinfit::{
 const MOST_IDLE: usize = 12;
 /// Squared error, relative to the variance, above which a model explains nothing.
 const EXPLAINS_NOTHING: f64 = 0.95;
-/// Squared error, relative to the variance, that leaves no room for noise worth naming.
-const CLEAN: f64 = 1e-4;
 
 /// `value` to four significant digits, with an exponent only if it is very small or very large.
 pub fn four_digits(value: f64) -> String {
@@ -418,7 +417,10 @@ fn edge(edge: &FoundEdge) -> String {
 
 /// Numbers of rows, counted from 1.
 fn numbers(rows: &[usize]) -> String {
-    let rows: Vec<String> = rows.iter().map(|row| (row + 1).to_string()).collect();
+    let rows: Vec<String> = rows
+        .iter()
+        .map(|row| row.saturating_add(1).to_string())
+        .collect();
     rows.join(", ")
 }
 
@@ -426,7 +428,7 @@ fn numbers(rows: &[usize]) -> String {
 fn outliers(rows: &[usize]) -> Option<String> {
     let what = match rows {
         [] => return None,
-        [row] => format!("1 outlier set aside: row {}", row + 1),
+        [row] => format!("1 outlier set aside: row {}", row.saturating_add(1)),
         rows => format!("{} outliers set aside: rows {}", rows.len(), numbers(rows)),
     };
     Some(format!("{what}; errors are for the other rows"))
@@ -437,13 +439,13 @@ fn caution(caution: &Caution) -> String {
     match caution {
         Caution::OddRows { rows } => {
             let (rows, verb) = match rows.as_slice() {
-                [row] => (format!("row {}", row + 1), "contradicts"),
-                rows => (format!("rows {}", numbers(rows)), "contradict"),
+                [row] => (format!("row {}", row.saturating_add(1)), "does"),
+                rows => (format!("rows {}", numbers(rows)), "do"),
             };
-            format!("{rows} {verb} all other rows, which are free of noise: check for mistakes; a sharp peak is possible too")
+            format!("{rows} {verb} not fit the other rows, which show no noise: a mistake or a sharp peak")
         }
         Caution::ShuffledFit { r2 } => format!(
-            "the same procedure reaches r² {} on shuffled outputs: the reported error was raised by as much",
+            "the same procedure reaches r² {} on shuffled outputs: the reported error was raised accordingly",
             two_digits(*r2)
         ),
         Caution::NotNested => {

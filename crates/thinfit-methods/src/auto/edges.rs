@@ -80,7 +80,7 @@ fn with_edges(
         .transpose()
 }
 
-/// Edges among the rows of `data` beside a smooth process with some numbers, one after the other while they pay.
+/// Edges of the rows of `data`, added to a smooth process with `numbers` parameters one after the other while they pay.
 fn searched((smooth, numbers): (&Evidence, usize), data: &Dataset, seed: u64) -> Option<Found> {
     let m = data.samples();
     let mut rows = random_subset(m, m.min(ROWS), &mut stream(seed, Purpose::Starts, 2));
@@ -338,12 +338,8 @@ impl Found {
         seed: u64,
     ) -> Result<Process> {
         let data = &samples.data;
-        let fewer = self.evidence.alpha.nrows() < data.samples();
         let iterations = plan.iterations(data.samples(), data.dim(), self.process.kernel);
-        let whole = match fewer {
-            true => self.on(data, iterations, true)?,
-            false => self,
-        };
+        let whole = self.onto(data, iterations)?;
         let afresh = plan.few || whole.is_scant(data);
         let edges = &whole.evidence.kernel.edges;
         let candidate = match edges.iter().any(|edge| edge.crossing == Crossing::Jump) {
@@ -358,12 +354,22 @@ impl Found {
             |data, k| {
                 if afresh {
                     let smooth = &best.folds[k];
-                    let found = searched((smooth, best.numbers), data, seed);
-                    return Ok(found.map_or_else(|| smooth.clone(), |found| found.evidence));
+                    let Some(found) = searched((smooth, best.numbers), data, seed) else {
+                        return Ok(smooth.clone());
+                    };
+                    return Ok(found.onto(data, plan.fold_iterations)?.evidence);
                 }
                 Ok(whole.on(data, plan.fold_iterations, false)?.evidence)
             },
         )
+    }
+
+    /// The process on all rows of `data`, some of which it was found on.
+    fn onto(self, data: &Dataset, iterations: usize) -> Result<Self> {
+        match self.evidence.alpha.nrows() < data.samples() {
+            true => self.on(data, iterations, true),
+            false => Ok(self),
+        }
     }
 
     /// Edges, lengths and noise found again on other rows.

@@ -57,10 +57,10 @@ const LEAST: f64 = 30.0;
 const FEWEST: usize = 30;
 /// Squared error, relative to the variance, below which few rows claim so much that shuffled outputs are fitted as well.
 const DOUBTFUL: f64 = 0.8;
-/// The mean r² of shuffled outputs above which the claim is lowered by as much.
+/// The mean r² of shuffled outputs above which the reported error is divided by what it leaves unexplained of them.
 const CHANCE: f64 = 0.1;
 /// Rows are clean if the noise is at most this share of the variance.
-const CLEAN: f64 = 1e-4;
+pub(crate) const CLEAN: f64 = 1e-4;
 
 /// Settings of the fit without settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -469,21 +469,22 @@ impl Auto {
         };
         let mut cautions = Vec::new();
         let nested = plan.afresh.is_some() && !outcome.stopped;
-        if plan.few && !nested {
-            cautions.push(Caution::NotNested);
-        }
         if !odd.is_empty() {
             cautions.push(Caution::OddRows { rows: odd });
         }
         // A search that leaks explains shuffled outputs as well.
         if plan.few && !outcome.stopped && errors.error() < DOUBTFUL {
-            let r2 = process.optimism((samples, plan), CHANCE, seed)?;
+            let r2 = process.optimism((samples, plan), (CHANCE, seed), observe)?;
             if r2 > CHANCE {
-                let added = |mse: f64| (mse + r2).min(mse.max(1.0)) - mse;
-                let added: Vec<f64> = errors.mse().into_iter().map(added).collect();
+                let raised = |mse: f64| (mse / (1.0 - r2).max(0.0)).min(mse.max(1.0)) - mse;
+                let added: Vec<f64> = errors.mse().into_iter().map(raised).collect();
                 errors = errors.with_added(&added);
                 cautions.push(Caution::ShuffledFit { r2 });
             }
+        }
+        let raised = |caution: &Caution| matches!(caution, Caution::ShuffledFit { .. });
+        if plan.few && !nested && !cautions.iter().any(raised) {
+            cautions.push(Caution::NotNested);
         }
         let scale = &samples.scalers.1.scale;
         let settings = serde_json::to_value(self).expect("settings are finite numbers");

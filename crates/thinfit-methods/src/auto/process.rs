@@ -17,7 +17,7 @@ use faer::{Mat, MatRef, Par};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use thinfit::pieces::{Ranks, Solo, shared};
-use thinfit::{Candidate, Control, Dataset, Progress, Record, Scaler};
+use thinfit::{Candidate, Control, Dataset, Observer, Progress, Record, Scaler};
 
 /// Bounds of the lengths of terms.
 const SHORTEST: f64 = 1e-2;
@@ -26,6 +26,10 @@ const LONGEST: f64 = 1e4;
 const CALIBRATED: f64 = 2.0;
 /// Most rows of the likelihood profile that gives the interval of the noise.
 const PROFILED: usize = 1000;
+/// Ratios of noise to signal at which the likelihood is profiled, as distances of their logarithms from the best.
+const NOISE_STEPS: [f64; 15] = [
+    0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 4.5, 7.0, 11.0, 17.0, 26.0,
+];
 /// By how much −ln p rises at the ends of a 95 % interval.
 const TWO_DEVIATIONS: f64 = 2.0;
 /// Share of the held-out squared error above which noise counts as much of it.
@@ -356,61 +360,58 @@ impl Process {
         found.map_or(f64::INFINITY, |found| found.value)
     }
 
-    /// Ends of the 95 % interval of the standard deviation of the noise by the likelihood, in scaled outputs (c); none
-    /// if the held-out errors contradict the predicted deviations, and so the noise.
+    /// Ends of the 95 % interval of the standard deviation of the noise, in scaled outputs (c); none for the mean, which tells
+    /// nothing of noise, and where the held-out errors contradict the predicted deviations, and so the noise.
+    ///
+    /// The likelihood at fixed length scales gives an interval; the noise found in each fold shows what the search for length
+    /// scales adds (the grouped jackknife). The wider end counts.
     pub fn noise_range(&self, samples: &Samples) -> Option<Vec<[f64; 2]>> {
-        if self.is_mean() {
-            // All variation is noise; this is the standard error of a standard deviation.
-            let width = 1.96 / (2.0 * samples.data.samples() as f64).sqrt();
-            let ends = |mse: f64| [1.0 - width, 1.0 + width].map(|v| v.max(0.0) * mse.sqrt());
-            return Some(self.out_of_fold.mse().into_iter().map(ends).collect());
-        }
         let scores = self.out_of_fold.scores();
         let is_calibrated = |scores: &Vec<f64>| {
             let square = scores.iter().map(|s| s * s).sum::<f64>() / scores.len() as f64;
             (1.0 / CALIBRATED..=CALIBRATED).contains(&square)
         };
-        if !scores.iter().all(is_calibrated) {
+        if self.is_mean() || !scores.iter().all(is_calibrated) {
             return None;
         }
         let m = samples.data.samples().min(PROFILED);
         let rows: Vec<usize> = (0..m).collect();
-        let kernel = &self.evidence.kernel;
-        let gram = kernel.gram(samples.data.rows(&rows).x.as_ref());
+        let gram = (self.evidence.kernel).gram(samples.data.rows(&rows).x.as_ref());
         let y = samples.data.y.subrows(0, m).to_owned();
-        let at = |log: f64| profile(gram.as_ref(), &y, log.exp(), threads(m));
         let best = log_noise(&self.evidence);
-        let value = at(best)?.0;
-        let likely = |log: f64| at(log).is_some_and(|(other, _)| other < value + TWO_DEVIATIONS);
-        let end = |far: f64| {
-            if likely(far) {
-                return far;
-            }
-            let (mut inside, mut outside) = (best, far);
-            for _ in 0..8 {
-                let middle = 0.5 * (inside + outside);
-                *(if likely(middle) {
-                    &mut inside
-                } else {
-                    &mut outside
-                }) = middle;
-            }
-            inside
-        };
-        let [low, high] = [f64::EPSILON.ln(), 7.0].map(end);
-        let rounding = 1e2 * m as f64 * f64::EPSILON;
-        let deviations = |log: f64| -> Option<Vec<f64>> {
-            let noise = if log.exp() > rounding { log.exp() } else { 0.0 };
-            Some(
-                at(log)?
-                    .1
-                    .iter()
-                    .map(|signal| (signal * noise).sqrt())
-                    .collect(),
-            )
-        };
-        let ends = deviations(low)?.into_iter().zip(deviations(high)?);
-        Some(ends.map(|(a, b)| [a.min(b), a.max(b)]).collect())
+        let steps = NOISE_STEPS.iter();
+        let ratios = steps.flat_map(|step| [best - step, best + step]);
+        let ratios = ratios.filter(|log| (f64::EPSILON.ln()..7.0).contains(log));
+        let profiles: Vec<Profile> = ratios
+            .filter_map(|log| Profile::new(gram.as_ref(), &y, log.exp(), threads(m)))
+            .collect();
+        let spread = self.jackknife_of_noise();
+        let noise = self.noise();
+        (0..noise.len())
+            .map(|o| {
+                let [low, high] = likely_noise(&profiles, m, o)?;
+                let away = |sign: f64| noise[o] * (sign * 1.96 * spread[o]).exp();
+                // Less than the rounding of the factorisation is none.
+                let rounding = (1e2 * m as f64 * f64::EPSILON).sqrt();
+                let low = low.min(away(-1.0));
+                Some([if low > rounding { low } else { 0.0 }, high.max(away(1.0))])
+            })
+            .collect()
+    }
+
+    /// Standard errors of ln(noise) by the jackknife over folds (c); infinite where a fold has no noise.
+    fn jackknife_of_noise(&self) -> Vec<f64> {
+        let k = self.folds.len() as f64;
+        (0..self.evidence.signal.len())
+            .map(|o| {
+                let logs = self.folds.iter().map(|fold| fold.noise(o).ln());
+                let logs: Vec<f64> = logs.collect();
+                let mean = logs.iter().sum::<f64>() / k;
+                let squares = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
+                let error = ((k - 1.0) / k * squares).sqrt();
+                if error.is_nan() { f64::INFINITY } else { error }
+            })
+            .collect()
     }
 
     /// The mean cross-validated r² of the same procedure on some permutations of the outputs: by how much its own is too large.
@@ -419,16 +420,27 @@ impl Process {
     pub fn optimism(
         &self,
         (samples, plan): (&Samples, &Plan),
-        chance: f64,
-        seed: u64,
+        (chance, seed): (f64, u64),
+        observe: &Observer<'_>,
     ) -> Result<f64> {
         let first = self.permuted_r2((samples, plan), seed, 0)?;
         if first <= chance {
             return Ok(first);
         }
-        // The first, large by selection, does not count.
-        let others = (1..=PERMUTATIONS).map(|draw| self.permuted_r2((samples, plan), seed, draw));
-        Ok(others.sum::<Result<f64>>()? / PERMUTATIONS as f64)
+        // The first, large by selection, does not count unless the fit is stopped.
+        let (mut sum, mut count) = (0.0, 0);
+        for draw in 1..=PERMUTATIONS {
+            if observe(&Progress::fraction(0.98)) == Control::Stop {
+                break;
+            }
+            sum += self.permuted_r2((samples, plan), seed, draw)?;
+            count += 1;
+        }
+        Ok(if count > 0 {
+            sum / f64::from(count)
+        } else {
+            first
+        })
     }
 
     /// The cross-validated r² of the same procedure on one permutation of the outputs (largest over outputs).
@@ -473,14 +485,9 @@ impl Process {
 
     /// Standard deviation of the noise, in scaled outputs (c).
     pub fn noise(&self) -> Vec<f64> {
-        // Less than this is the rounding of the factorisation.
-        let rounding = 1e2 * self.evidence.alpha.nrows() as f64 * f64::EPSILON;
-        let ridge = self.evidence.ridge;
-        let noise = if ridge > rounding { ridge } else { 0.0 };
-        let signal = self.evidence.signal.iter();
-        // The signal of a constant output is a floor, not a finding.
-        let of = |s: &f64| if *s < 1e-100 { 0.0 } else { (s * noise).sqrt() };
-        signal.map(of).collect()
+        (0..self.evidence.signal.len())
+            .map(|o| self.evidence.noise(o))
+            .collect()
     }
 }
 
@@ -549,30 +556,82 @@ pub(crate) fn errors_of_choice(
     errors
 }
 
-/// −ln p of a kernel's matrix (its lower triangle) with noise g, and the signal variances (c).
-fn profile(gram: MatRef<'_, f64>, y: &Mat<f64>, g: f64, par: Par) -> Option<(f64, Vec<f64>)> {
-    let (m, c) = (y.nrows(), y.ncols());
-    let l = cholesky(with_ridge(gram, g + m as f64 * f64::EPSILON), par)?;
-    let ones = Mat::from_fn(m, 1, |_, _| 1.0);
-    let pull = solve(l.as_ref(), ones.as_ref());
-    let total: f64 = pull.col_as_slice(0).iter().sum();
-    let along = solve(l.as_ref(), y.as_ref());
-    let signal: Vec<f64> = (0..c)
-        .map(|o| {
+/// What the likelihood needs of a kernel's matrix K with a ratio g of noise to signal: with ŝ² = yᵀ(K + gI)⁻¹y/m less the constant,
+/// −ln p = ½ m (ln s² + ŝ²/s²) + ½ ln det(K + gI) at signal variance s².
+struct Profile {
+    g: f64,
+    /// ŝ² of each output (c).
+    signal: Vec<f64>,
+    /// ½ ln det(K + gI).
+    determinant: f64,
+}
+
+impl Profile {
+    /// `gram` is the lower triangle of K; none if it cannot be factorised.
+    fn new(gram: MatRef<'_, f64>, y: &Mat<f64>, g: f64, par: Par) -> Option<Self> {
+        let (m, c) = (y.nrows(), y.ncols());
+        let l = cholesky(with_ridge(gram, g + m as f64 * f64::EPSILON), par)?;
+        let ones = Mat::from_fn(m, 1, |_, _| 1.0);
+        let pull = solve(l.as_ref(), ones.as_ref());
+        let total: f64 = pull.col_as_slice(0).iter().sum();
+        let along = solve(l.as_ref(), y.as_ref());
+        let signal = (0..c).map(|o| {
             let dot = |a: &[f64]| {
-                a.iter()
-                    .zip(y.col_as_slice(o))
-                    .map(|(a, y)| a * y)
-                    .sum::<f64>()
+                let pairs = a.iter().zip(y.col_as_slice(o));
+                pairs.map(|(a, y)| a * y).sum::<f64>()
             };
             let (own, shift) = (dot(along.col_as_slice(o)), dot(pull.col_as_slice(0)));
             ((own - shift * shift / total) / m as f64).max(1e-200)
-        })
-        .collect();
-    let logs: f64 = signal.iter().map(|s| s.ln()).sum();
-    let determinant: f64 = (0..m).map(|i| l[(i, i)].ln()).sum();
-    let value = 0.5 * m as f64 * logs + c as f64 * determinant;
-    value.is_finite().then_some((value, signal))
+        });
+        let profile = Profile {
+            g,
+            signal: signal.collect(),
+            determinant: (0..m).map(|i| l[(i, i)].ln()).sum(),
+        };
+        profile.determinant.is_finite().then_some(profile)
+    }
+
+    /// −ln p of `m` rows where output `o` has noise of this variance, the others the most probable.
+    fn value(&self, m: usize, o: usize, noise: f64) -> f64 {
+        let of = |(other, best): (usize, &f64)| match other == o {
+            true => (noise / self.g).ln() + best * self.g / noise,
+            false => best.ln() + 1.0,
+        };
+        let outputs: f64 = self.signal.iter().enumerate().map(of).sum();
+        0.5 * m as f64 * outputs + self.signal.len() as f64 * self.determinant
+    }
+}
+
+/// Ends of the 95 % interval of the standard deviation of the noise of output `o` by its likelihood, profiled over the signal.
+fn likely_noise(profiles: &[Profile], m: usize, o: usize) -> Option<[f64; 2]> {
+    let value = |noise: f64| {
+        let values = profiles.iter().map(|profile| profile.value(m, o, noise));
+        values.fold(f64::INFINITY, f64::min)
+    };
+    let centre = |profile: &Profile| profile.signal[o] * profile.g;
+    let best = profiles
+        .iter()
+        .min_by(|a, b| value(centre(a)).total_cmp(&value(centre(b))))?;
+    let (centre, least) = (centre(best).ln(), value(centre(best)));
+    let end = |far: f64| {
+        let likely = |log: f64| value(log.exp()) < least + TWO_DEVIATIONS;
+        if likely(far) {
+            return far;
+        }
+        let (mut inside, mut outside) = (centre, far);
+        for _ in 0..30 {
+            let middle = 0.5 * (inside + outside);
+            let side = if likely(middle) {
+                &mut inside
+            } else {
+                &mut outside
+            };
+            *side = middle;
+        }
+        outside
+    };
+    let [low, high] = [f64::EPSILON.ln(), centre.max(0.0) + 7.0].map(end);
+    Some([low, high].map(|log| (0.5 * log).exp()))
 }
 
 /// Finds the terms from the rows without a fold and the process fitted to them.
@@ -753,7 +812,10 @@ mod tests {
             ..nested.clone()
         };
         let mean = Process::mean(&samples).expect("a mean");
-        let r2 = |plan: &Plan| mean.optimism((&samples, plan), 0.1, 1).expect("a fit");
+        let r2 = |plan: &Plan| {
+            let found = mean.optimism((&samples, plan), (0.1, 1), &|_| Control::Continue);
+            found.expect("a fit")
+        };
         let (leaky, nested) = (r2(&leaky), r2(&nested));
         assert!(leaky > 0.2 && nested < 0.1, "{leaky} {nested}");
     }

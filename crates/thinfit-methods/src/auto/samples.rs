@@ -230,12 +230,11 @@ impl OutOfFold {
         })
     }
 
-    /// The errors of `rows`, from another candidate.
+    /// The residuals of `rows` from another candidate; deviations stay those of this one, whose intervals they scale.
     pub fn replace(&mut self, rows: &[usize], other: &OutOfFold) {
         for &i in rows {
             for o in 0..self.residual.ncols() {
                 self.residual[(i, o)] = other.residual[(i, o)];
-                self.deviation[(i, o)] = other.deviation[(i, o)];
             }
         }
     }

@@ -32,6 +32,18 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
+    /// Standard deviation of the noise of output `o`, in scaled outputs; 0 where it cannot be told from rounding.
+    pub fn noise(&self, o: usize) -> f64 {
+        // Less than this is the rounding of the factorisation.
+        let rounding = 1e2 * self.alpha.nrows() as f64 * f64::EPSILON;
+        let signal = self.signal[o];
+        // The signal of a constant output is a floor, not a finding.
+        match self.ridge > rounding && signal >= 1e-100 {
+            true => (signal * self.ridge).sqrt(),
+            false => 0.0,
+        }
+    }
+
     /// Mean squares of the leave-one-out errors (c).
     pub fn leave_one_out(&self) -> Vec<f64> {
         let m = self.left_out.nrows() as f64;

@@ -24,7 +24,7 @@ const showImportance = (bars, second, indices, names) => {
     bars.append(html("details", {}, html("summary", {}, `${rest.length} more inputs`), list(rest)));
   }
   const how = indices.closed_form ? "Integrated in closed form" : "Estimated by sampling";
-  bars.append(html("p", { class: "quiet hint" }, `Shares of the output's variance (Sobol indices, first order and total) with inputs that are independent of each other: numbers uniform over the range of the samples, whole numbers and levels of a column of text equally likely. ${how}.${indices.errors ? " ±: standard errors of what the model does not know of the function." : ""}`));
+  bars.append(html("p", { class: "quiet hint" }, `Shares of the output's variance (Sobol indices, first order and total) with inputs that are independent of each other: numbers uniform over the range of the samples, whole numbers and levels of a column of text equally likely. ${how}.${indices.errors ? " ±: standard error due to model uncertainty." : ""}`));
   second.replaceChildren();
   const shown = order.slice(0, MOST_PAIRS);
   if (shown.length < 2) return;

@@ -46,7 +46,7 @@ impl Dataset {
         let (mut at, mut reached) = (0, 0.0);
         (0..groups.len())
             .map(|k| {
-                while at + 1 < shares.len() && reached + shares[at].1 <= k as f64 + 0.5 {
+                while at + 1 < shares.len() && reached + shares[at].1 < (k + 1) as f64 - 1e-9 {
                     reached += shares[at].1;
                     at += 1;
                 }

@@ -155,7 +155,7 @@ pub enum Caution {
     },
     /// The search was not repeated in each fold, so the errors are optimistic.
     NotNested,
-    /// Rows that contradict all others in a table that is otherwise free of noise: wrong, or on a peak that no other row has seen.
+    /// Rows that do not fit the others, in a table that is otherwise free of noise: wrong, or on a sharp peak.
     OddRows {
         /// Rows of the table, counted from 0.
         rows: Vec<usize>,
@@ -175,7 +175,7 @@ pub struct Tried {
 }
 
 impl Caution {
-    /// The rows that it is about, to count them otherwise.
+    /// The rows that it is about, for renumbering.
     pub fn rows_mut(&mut self) -> Option<&mut [usize]> {
         match self {
             Caution::OddRows { rows } => Some(rows),
