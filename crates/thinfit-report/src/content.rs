@@ -11,8 +11,8 @@ use crate::thin::thin;
 use crate::uncertainty::{LEVEL, LEVELS, Uncertainty, uncertainty};
 use serde::Serialize;
 use thinfit::Result;
-use thinfit_export::JavaScript;
-use thinfit_methods::{Predictor, four_digits, tried_name};
+use thinfit_export::{JavaScript, TOLERANCE, difference_of_functions};
+use thinfit_methods::{Predictor, four_digits, tried_name, two_digits};
 use thinfit_text::clean;
 
 /// What differs between pages.
@@ -79,6 +79,20 @@ impl Content {
                 .iter_mut()
                 .for_each(|control| control.find_values(x));
         }
+        let off = difference_of_functions(model);
+        let mut words = model.words();
+        let languages = match off.largest <= TOLERANCE {
+            true => languages(model, script),
+            false => {
+                words.push(format!(
+                    "this page computes in JavaScript, where rounding changes predictions of {} by up to {} standard deviations: \
+                     `predict` is more accurate, and other languages are left out",
+                    clean(&off.output),
+                    two_digits(off.largest)
+                ));
+                vec![]
+            }
+        };
         let record = model.record();
         let names = |names: &[String]| names.iter().map(|name| clean(name).into_owned()).collect();
         Ok(Content {
@@ -99,7 +113,7 @@ impl Content {
                 if record.stopped { ", interrupted" } else { "" }
             ),
             quality: (0..c).map(|o| quality(model, o)).collect(),
-            words: model.words(),
+            words,
             notes: model.encoding().map_or(vec![], |encoding| encoding.notes()),
             sensitivity,
             levels: LEVELS,
@@ -110,7 +124,7 @@ impl Content {
             thin: samples.map(|x| thin(model, &controls, &x)),
             next: suggested_samples(model, &controls),
             rows: compared,
-            languages: languages(model, script),
+            languages,
             function: script.name.clone(),
             controls,
         })

@@ -9,6 +9,7 @@ mod random;
 
 use crate::{Rows, page};
 use serde_json::Value;
+use std::path::Path;
 use thinfit::{Activation, Column, Control, Dataset, Encoding, Levels, Mat};
 use thinfit_methods::{Method, Predictor};
 
@@ -308,4 +309,32 @@ fn proposals_are_values_that_a_column_has_and_places_where_the_model_is_less_sur
             "{row}"
         );
     }
+}
+
+#[test]
+fn a_page_whose_script_is_far_from_the_model_says_so_and_has_no_other_languages() {
+    let x = Mat::from_fn(40, 2, |i, j| ((i * (7 + 4 * j)) % 41) as f64 / 41.0);
+    let y = Mat::from_fn(40, 1, |i, _| (3.0 * x[(i, 0)]).sin() + x[(i, 1)]);
+    let data = Dataset::new(x, y).unwrap();
+    let method = Method::named("kernel-ridge").unwrap();
+    let model = method.fit(&data, 1, &|_| Control::Continue).unwrap();
+    let (_, content) = made(&model, Some(&rows(&data)));
+    assert!(!content["languages"].as_array().unwrap().is_empty());
+    // Two points in one place, whose coefficients cancel but for rounding.
+    let mut json: serde_json::Value = serde_json::from_str(&model.to_json()).unwrap();
+    for sign in [1.0, -1.0] {
+        let point = json["points"][5].clone();
+        json["points"].as_array_mut().unwrap().push(point);
+        let coefficients = json["coefficients"].as_array_mut().unwrap();
+        coefficients.push(serde_json::json!([sign * 1e15]));
+    }
+    let model = Predictor::from_json(&json.to_string(), Path::new("m.json")).unwrap();
+    let (_, content) = made(&model, None);
+    assert!(content["languages"].as_array().unwrap().is_empty());
+    let words = content["words"].as_array().unwrap();
+    assert!(
+        words
+            .iter()
+            .any(|words| words.as_str().unwrap().contains("JavaScript"))
+    );
 }
