@@ -60,6 +60,8 @@ pub struct Files<'a> {
     inputs: Vec<String>,
     outputs: Vec<String>,
     rows: Option<u64>,
+    /// Units of columns, where the files have a row of them.
+    units: Vec<(String, String)>,
     /// The number of this process, and how many share the table.
     rank: (u64, u64),
     /// Rows between two pauses.
@@ -123,6 +125,7 @@ impl<'a> Files<'a> {
             memory,
             progress,
             rows,
+            units: notes::units(&reader.notes()),
             rank: (ranks.rank() as u64, ranks.size() as u64),
             stage: match args.checkpoint.is_some() || args.resume.is_some() {
                 true => STAGE * ranks.size() as u64,
@@ -143,6 +146,11 @@ impl<'a> Files<'a> {
     /// The number of rows, where the files say it.
     pub fn rows(&self) -> Option<u64> {
         self.rows
+    }
+
+    /// The columns with a unit in a row of units, and the unit.
+    pub fn units(&self) -> &[(String, String)] {
+        &self.units
     }
 
     /// Why a pass has failed, if one has; otherwise the error as it is.
@@ -430,6 +438,7 @@ mod tests {
                         inputs: vec!["x".into()],
                         outputs: vec!["y".into()],
                         rows: None,
+                        units: vec![],
                         rank: (rank, ranks),
                         stage,
                         total: AtomicU64::new(if known { rows } else { 0 }),

@@ -26,6 +26,21 @@ pub fn tell(notes: &[Note], progress: &Progress) {
     }
 }
 
+/// The columns with a unit in a row of units, and the unit; without those whose unit differs between files.
+pub fn units(notes: &[Note]) -> Vec<(String, String)> {
+    let of_file = |note: &Note| match &note.done {
+        Done::Units { units, .. } => units.clone(),
+        _ => vec![],
+    };
+    let mut units: Vec<(String, String)> = notes.iter().flat_map(of_file).collect();
+    units.sort();
+    units.dedup();
+    let once = |(column, _): &&(String, String)| {
+        units.iter().filter(|(other, _)| other == column).count() == 1
+    };
+    units.iter().filter(once).cloned().collect()
+}
+
 /// Tells what became of the columns, and which one was kept although it could number the rows.
 pub fn tell_columns(encoding: &Encoding, kept: Option<&str>, progress: &Progress) {
     for coded in encoding.columns() {

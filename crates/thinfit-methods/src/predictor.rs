@@ -8,8 +8,8 @@ use crate::{Device, KernelModel};
 use std::path::Path;
 use thinfit::file::{LARGEST, format, read_json};
 use thinfit::{
-    Caution, Dataset, Deviation, Encoding, Error, Grouping, Mat, MatRef, Model, Record, Result,
-    Scaler, TrainingRows,
+    Caution, Code, Dataset, Deviation, Encoding, Error, Grouping, Mat, MatRef, Model, Record,
+    Result, Scaler, TrainingRows,
 };
 
 /// A fitted model of any method.
@@ -256,6 +256,35 @@ impl Predictor {
     pub fn set_groups_column(&mut self, name: &str) {
         if let Some(groups) = &mut self.record_mut().groups {
             groups.column = Some(name.into());
+        }
+    }
+
+    /// Keeps the units of columns of the user's table, inputs or outputs, with the model; those of other columns are left out. Call it
+    /// after [`Predictor::set_encoding`], which names the columns.
+    pub fn set_units(&mut self, units: &[(String, String)]) {
+        let (inputs, outputs) = (self.inputs().to_vec(), self.outputs().to_vec());
+        let encoding = self.encoding().cloned();
+        let record = self.record_mut();
+        record.set_units(units, (&inputs, &outputs), encoding.as_ref());
+    }
+
+    /// The unit of a column of the table, an input or an output, where it is known: from its cells, or from a row of units.
+    pub fn unit(&self, column: &str) -> Option<&str> {
+        let coded = self.encoding().into_iter().flat_map(Encoding::used);
+        let of_cells = coded
+            .filter(|coded| coded.name == column)
+            .find_map(|coded| match &coded.code {
+                Code::Quantity { unit } => Some(unit.as_str()),
+                _ => None,
+            });
+        of_cells.or_else(|| self.record().units.get(column).map(String::as_str))
+    }
+
+    /// The name of a column with its unit, as in `p [bar]`, for the axis of a picture.
+    pub fn label(&self, column: &str) -> String {
+        match self.unit(column) {
+            Some(unit) => format!("{column} [{unit}]"),
+            None => column.to_owned(),
         }
     }
 

@@ -21,6 +21,8 @@ pub(crate) struct Content {
     /// Names of the inputs and outputs of the model.
     inputs: Vec<String>,
     outputs: Vec<String>,
+    /// Units of the outputs, where they are known.
+    units: Vec<Option<String>>,
     /// What the model is, in a line.
     kind: String,
     /// How it was made.
@@ -95,9 +97,11 @@ impl Content {
         };
         let record = model.record();
         let names = |names: &[String]| names.iter().map(|name| clean(name).into_owned()).collect();
+        let unit = |name: &String| model.unit(name).map(|unit| clean(unit).into_owned());
         Ok(Content {
             inputs: names(model.inputs()),
             outputs: names(model.outputs()),
+            units: model.outputs().iter().map(unit).collect(),
             kind: format!(
                 "{}, {} parameters, fitted to {} samples",
                 clean(&model.kind()),

@@ -60,6 +60,8 @@ fn rounded(value: f64, [low, high]: [f64; 2]) -> f64 {
 pub(crate) fn controls(model: &Predictor) -> Vec<Control> {
     let clean = |text: &mut String| *text = clean(text).into_owned();
     let control = |mut factor: Factor| {
+        // The factors of a page are shown and never written into cells, so they may have the unit of a row of units.
+        factor.unit = model.unit(&factor.name).map(str::to_owned);
         clean(&mut factor.name);
         factor.unit.iter_mut().for_each(clean);
         factor

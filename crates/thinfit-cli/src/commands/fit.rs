@@ -253,6 +253,7 @@ fn fit_whole(
     if let Some(encoding) = encoding {
         model.set_encoding(encoding);
     }
+    model.set_units(&notes::units(&samples.notes));
     Ok(Fitted {
         model,
         dropped: samples.dropped,
@@ -343,7 +344,8 @@ fn fit_long(
     let fitted = on_threads(request.threads, || {
         Auto::resume_long(state, &table, ranks, &mut keep, &observe)
     });
-    let (model, dropped) = fitted.map_err(|error| table.explain(error))?;
+    let (mut model, dropped) = fitted.map_err(|error| table.explain(error))?;
+    model.set_units(table.units());
     Ok(Some(Fitted {
         model,
         dropped: usize::try_from(dropped).unwrap_or(usize::MAX),

@@ -88,7 +88,8 @@ pub fn run(args: &PlotArgs, memory: Memory, out: &mut impl Write) -> Result<(), 
         let bounds = held_out.interval(&model, x, LEVEL);
         let caption = held_out.seen.caption(table.nrows());
         let kind = model.kind();
-        for (o, quantity) in outputs.iter().enumerate() {
+        for (o, output) in outputs.iter().enumerate() {
+            let quantity = &model.label(output);
             let bounds = bounds.as_ref();
             let picture = Prediction {
                 title: "Predicted and measured values",
@@ -270,7 +271,7 @@ fn effect_curves(
     Ok(effects(Effects {
         title: &format!("Effect of each input on {}", model.outputs()[o]),
         note: &note,
-        quantity: &model.outputs()[o],
+        quantity: &model.label(&model.outputs()[o]),
         effects: &panels,
     }))
 }
@@ -278,6 +279,7 @@ fn effect_curves(
 /// What the panel of one column shows.
 struct Curve<'a> {
     factor: &'a Factor,
+    label: String,
     levels: Vec<String>,
     x: Vec<f64>,
     y: Vec<f64>,
@@ -313,6 +315,7 @@ impl<'a> Curve<'a> {
         let numbers = x.filter(|_| levels.is_empty());
         Ok(Curve {
             factor,
+            label: model.label(&factor.name),
             rug: numbers.map_or(Vec::new(), |x| quantiles(x.col_as_slice(factor.first))),
             levels,
             x: at,
@@ -323,7 +326,7 @@ impl<'a> Curve<'a> {
 
     fn panel(&self) -> Effect<'_> {
         Effect {
-            input: &self.factor.name,
+            input: &self.label,
             levels: &self.levels,
             x: &self.x,
             y: &self.y,

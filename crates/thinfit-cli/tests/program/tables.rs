@@ -174,6 +174,61 @@ fn titles_units_and_odd_numbers_of_a_laboratory_are_read_with_a_note() {
 }
 
 #[test]
+fn a_row_of_units_is_forgotten_by_no_model_report_or_picture() {
+    let folder = folder("tables-units");
+    let table = |units: &str| format!("a,b,y\n{units}\n{}", lines(|_| String::new()));
+    write(&folder, "lab.csv", table("mm,[m/s],bar"));
+    let (said, _) = fit(&folder, &["lab.csv"]);
+    assert!(said.contains("line 2 holds units"), "{said}");
+    let model = read(&folder, "model.json");
+    let units = r#""units":{"a":"mm","b":"m/s","y":"bar"}"#;
+    assert!(model.contains(units), "{model}");
+    succeed(&folder, &["report", "model.json", "-o", "report.html"]);
+    let page = read(&folder, "report.html");
+    for part in [
+        r#""name":"a","unit":"mm""#,
+        r#""name":"b","unit":"m/s""#,
+        r#""units":["bar"]"#,
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    succeed(
+        &folder,
+        &["plot", "model.json", "lab.csv", "--out=pictures"],
+    );
+    let effects = read(&folder, "pictures/effects.svg");
+    for label in ["a [mm]", "b [m/s]", "y [bar]"] {
+        assert!(effects.contains(label), "{label}");
+    }
+    let inspected = succeed(&folder, &["inspect", "model.json"]);
+    assert!(inspected.contains(" mm\n"), "{inspected}");
+    // Cells without a unit stay as they were measured.
+    let proposed = succeed(&folder, &["suggest", "model.json", "--rows=1"]);
+    assert!(!proposed.contains("mm"), "{proposed}");
+
+    for unit in ["m\\u0007m", "", &"m".repeat(65)] {
+        let spoilt = model.replace(r#""a":"mm""#, &format!(r#""a":"{unit}""#));
+        assert_ne!(spoilt, model);
+        write(&folder, "spoilt.json", spoilt);
+        fail(&folder, &["inspect", "spoilt.json"], &["spoilt.json"]);
+    }
+    let unknown = model.replace(r#"{"a":"mm""#, r#"{"z":"mm""#);
+    write(&folder, "unknown.json", unknown);
+    let why = "units of unknown columns";
+    fail(
+        &folder,
+        &["inspect", "unknown.json"],
+        &["unknown.json", why],
+    );
+
+    // Files that contradict each other leave the unit open.
+    write(&folder, "other.csv", table("cm,m/s,bar"));
+    fit(&folder, &["lab.csv", "other.csv"]);
+    let model = read(&folder, "model.json");
+    assert!(model.contains(r#""units":{"b":"m/s","y":"bar"}"#));
+}
+
+#[test]
 fn rows_above_a_table_are_skipped_by_every_command_that_reads_one() {
     let folder = folder("tables-skip");
     let table = format!(

@@ -39,7 +39,7 @@ const paint = (canvas, [across, up], row, grid, [least, most], name, rows) => {
   const marks = ticks(least, most, 9), title = short(name, 10);
   const legend = Math.ceil(Math.max(...marks.map(([, text]) => pen.measureText(text).width + 16), pen.measureText(title).width)) + 12;
   const inner = { ...area, width: width - legend };
-  const map = axes(inner, ends(across), ends(up), [across.name, up.name], [controlTicks(across), controlTicks(up)]);
+  const map = axes(inner, ends(across), ends(up), [across, up].map(({ name, unit }) => labelled(name, unit)), [controlTicks(across), controlTicks(up)]);
   const { box } = map, wide = box.right - box.left, high = box.bottom - box.top;
   const image = new ImageData(size + 1, size + 1);
   grid.forEach((line, i) => line.forEach((v, j) => {

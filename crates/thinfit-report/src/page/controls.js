@@ -34,6 +34,9 @@ const textAt = (control, step) => {
   return String(v);
 };
 
+// A name with its unit, as axes and sliders show it.
+const labelled = (name, unit) => (unit ? `${name} [${unit}]` : name);
+
 // The inputs of a row as a control shows them.
 const shownOf = (control, row) => {
   if (!control.levels) return numberOf(control, row[control.first]);
@@ -57,7 +60,7 @@ const WIDTH = 240, HEIGHT = 92, RUG = 14, POINTS = 48;
 // A card: its elements, what it sets in the row, and how it draws its profile.
 const card = (control, number, row, changed) => {
   const id = `control-${number}`, levels = control.levels;
-  const name = control.unit ? `${control.name} [${control.unit}]` : control.name;
+  const name = labelled(control.name, control.unit);
   const label = html("label", { for: id, title: name }, short(name, 120));
   const picture = svg("svg", {
     class: "profile", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img",

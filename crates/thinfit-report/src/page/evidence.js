@@ -123,7 +123,7 @@ const rowsView = (rows, controls, name, o, go) => {
       choose(worst[(at + step + m) % m]);
     };
   }
-  const columns = [["row", "number"], ...controls.slice(0, 6).map((control) => [short(control.name, 80), control.levels ? "name" : "number"]),
+  const columns = [["row", "number"], ...controls.slice(0, 6).map((control) => [short(labelled(control.name, control.unit), 80), control.levels ? "name" : "number"]),
     ["measured", "number"], ["predicted", "number"], ["error", "number"], ["", "act"]];
   byId("worst").replaceChildren(table(columns, worst.slice(0, WORST).map((i) => {
     const row = rowAt(i);
@@ -149,7 +149,7 @@ const showNext = ({ thin, next }, controls, outputs, go) => {
   if (!next || next.rows.length === 0) return;
   const how = next.level ? `\u00b1 (${Math.round(100 * next.level)} %)` : "\u00b1 1 \u03c3";
   const heading = (name) => (outputs.length > 1 ? `${short(name, 80)} ${how}` : how);
-  const columns = [...controls.map((control) => [short(control.name, 80), control.levels ? "name" : "number"]),
+  const columns = [...controls.map((control) => [short(labelled(control.name, control.unit), 80), control.levels ? "name" : "number"]),
     ...outputs.map((name) => [heading(name), "number"]), ["", "act"]];
   byId("next").append(table(columns, next.rows.map((row, k) => [
     ...controls.map((control) => shownOf(control, row)), ...next.widths[k].map((half) => width(half)),

@@ -2,6 +2,7 @@
 
 const content = JSON.parse(byId("content").textContent);
 const { controls, outputs, levels } = content;
+const axisNames = outputs.map((name, o) => labelled(name, content.units[o]));
 const rows = content.rows && { ...content.rows, ...Object.fromEntries(["x", "y", "f"].map((key) => [key, content.rows[key].map(doubles)])) };
 const state = { output: 0, level: levels.indexOf(content.level), row: new Array(content.inputs.length).fill(0), half: null, waiting: true };
 const predict = (row) => [model(...row)].flat();
@@ -100,7 +101,7 @@ const redraw = function* () {
   for (const card of seen) card.drawn = true;
   const across = pair.map((select) => controls[select.value]);
   if (across.every(Boolean)) {
-    yield* contour(byId("contour"), across, state.row, (row) => predict(row)[state.output], outputs[state.output], rows);
+    yield* contour(byId("contour"), across, state.row, (row) => predict(row)[state.output], axisNames[state.output], rows);
   }
 };
 
@@ -152,7 +153,7 @@ const showOutput = (o) => {
     tab.tabIndex = k === o ? 0 : -1;
   });
   if (outputs.length > 1) byId("panel").setAttribute("aria-labelledby", `tab-${o}`);
-  told(byId("answer-name"), outputs[o], 60);
+  told(byId("answer-name"), axisNames[o], 60);
   showQuality(o);
   showCards();
   showPair();
@@ -161,7 +162,7 @@ const showOutput = (o) => {
   showTried(content.tried, o);
   if (rows) {
     byId("data-words").textContent = said(rows.words[o].join(" "));
-    drawRows = rowsView(rows, ranked().map((k) => controls[k]), outputs[o], o, go);
+    drawRows = rowsView(rows, ranked().map((k) => controls[k]), axisNames[o], o, go);
     drawRows();
   }
   refresh();

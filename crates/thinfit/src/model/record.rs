@@ -5,13 +5,14 @@ use crate::data::integer_columns::{integer_columns, whole_columns};
 use crate::data::names::flaw_of_names;
 use crate::data::{Dataset, Dependence};
 use crate::model::diagnosis::Diagnosis;
-use crate::model::texts::{are_plain, is_word};
+use crate::model::texts::{are_plain, is_unit, is_word};
 use crate::model::training_rows::TrainingRows;
 use crate::solve::linear::{linear_fit, linear_leave_one_out};
 use crate::train::phases::Check;
 use crate::{Correlation, Encoding, Form};
 use faer::MatRef;
 use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::BTreeMap;
 
 /// Groups of rows, which no split of the fit divided.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -130,6 +131,9 @@ pub struct Record {
     /// The inputs that take no values between integers: counts, and switches that are 0 or 1. None in files that did not look.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub integers: Vec<usize>,
+    /// Units of measurement of columns of the table, inputs or outputs, by name; only where the table had a row of units.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub units: BTreeMap<String, String>,
     /// What the default fit found out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diagnosis: Option<Diagnosis>,
@@ -149,6 +153,16 @@ fn none_is_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Str
     Ok(by.filter(|by| by != "none"))
 }
 
+/// Whether a model with these inputs and outputs has a column of this name in its table.
+fn is_column(
+    name: &String,
+    (inputs, outputs): (&[String], &[String]),
+    encoding: Option<&Encoding>,
+) -> bool {
+    let used = |encoding: &Encoding| encoding.used().any(|coded| coded.name == *name);
+    outputs.contains(name) || encoding.map_or_else(|| inputs.contains(name), used)
+}
+
 impl Record {
     /// λ of the training, where the method has a regulariser.
     pub fn regulariser(&self) -> Option<f64> {
@@ -166,6 +180,7 @@ impl Record {
     ) -> Option<&'static str> {
         let sound = |values: &[f64]| values.iter().all(|v| v.is_finite() && *v >= 0.0);
         let errors = |values: &[f64]| sound(values) && [0, outputs.len()].contains(&values.len());
+        let known = |column: &String| is_column(column, (inputs, outputs), encoding);
         let checks = [
             (
                 is_word(&self.version),
@@ -212,6 +227,10 @@ impl Record {
                 "whole numbers of inputs that there are not",
             ),
             (
+                (self.units.iter()).all(|(column, unit)| is_unit(unit) && known(column)),
+                "units of unknown columns, or units that are empty or too long",
+            ),
+            (
                 self.diagnosis
                     .as_ref()
                     .is_none_or(|found| found.is_sound(inputs.len(), outputs.len())),
@@ -227,6 +246,19 @@ impl Record {
         let flaw = checks.iter().find(|check| !check.0).map(|check| check.1);
         let names = || flaw_of_names(inputs).or_else(|| flaw_of_names(outputs));
         flaw.or_else(|| names().map(|(flaw, _)| flaw))
+    }
+
+    /// Keeps the units of those of these columns that the model has; texts that no file of a model may hold are left out.
+    pub fn set_units(
+        &mut self,
+        units: &[(String, String)],
+        (inputs, outputs): (&[String], &[String]),
+        encoding: Option<&Encoding>,
+    ) {
+        let kept = units.iter().filter(|(column, unit)| {
+            is_unit(unit) && is_column(column, (inputs, outputs), encoding)
+        });
+        self.units = kept.cloned().collect();
     }
 
     /// Notes what the inputs of the samples (m × d) are like.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 use thinfit_text::is_hidden;
 
-/// The most characters in a version or the name of a method.
+/// The most bytes in a version, the name of a method or a unit.
 const LONGEST_WORD: usize = 64;
 /// The most bytes in any other text.
 const LONGEST: usize = 1 << 20;
@@ -14,6 +14,11 @@ const LONGEST: usize = 1 << 20;
 pub(crate) fn is_word(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || ".+-_".contains(c);
     text.len() <= LONGEST_WORD && text.chars().all(plain)
+}
+
+/// Whether the text may be a unit of measurement: short, and without hidden characters.
+pub(crate) fn is_unit(text: &str) -> bool {
+    !text.trim().is_empty() && text.len() <= LONGEST_WORD && !text.contains(is_hidden)
 }
 
 /// Whether no text in the value, whatever field it is in, is endless or has a hidden character.

@@ -92,6 +92,24 @@ pub fn largest_pairs(factors: &[Factor], sensitivity: &Sensitivity, count: usize
     pairs
 }
 
+/// The range of a factor in words, with its unit.
+fn range(factor: &Factor, unit: Option<&str>) -> String {
+    let range = match factor.levels.len() {
+        0 if factor.whole => {
+            format!("whole, {} to {}", factor.range[0], factor.range[1])
+        }
+        0 => {
+            let [low, high] = factor.range.map(four_digits);
+            format!("{low} to {high}")
+        }
+        levels => return format!("{levels} levels"),
+    };
+    match unit {
+        Some(unit) => format!("{range} {unit}"),
+        None => range,
+    }
+}
+
 impl Importance {
     /// Of output `o`, over the ranges of the factors. `watch` is told how far it is, from 0 to 1.
     pub fn of(
@@ -116,16 +134,7 @@ impl Importance {
                     .choices()
                     .is_none()
                     .then(|| sensitivity.derivative[j]),
-                range: match factor.levels.len() {
-                    0 if factor.whole => {
-                        format!("whole, {} to {}", factor.range[0], factor.range[1])
-                    }
-                    0 => {
-                        let [low, high] = factor.range.map(four_digits);
-                        format!("{low} to {high}")
-                    }
-                    levels => format!("{levels} levels"),
-                },
+                range: range(factor, model.unit(&factor.name)),
             })
             .collect();
         lines.sort_by(|a, b| b.total.total_cmp(&a.total));
