@@ -89,7 +89,7 @@ fn far_from_zero(name: &str) -> PathBuf {
     let folder = folder(name);
     let mut table = String::from("n,t,x,cost,noise\n");
     for i in 0..80 {
-        let (n, t) = (1_000_000 + i * 37 % 80, 1_700_000_000 + i * 29 % 80 * 7);
+        let (n, t) = (1_000_000 + i * 37 % 40, 1_700_000_000 + i * 29 % 80 * 7);
         let (u, v, x) = (
             f64::from(n - 1_000_000) / 80.0,
             f64::from(t - 1_700_000_000) / 560.0,
