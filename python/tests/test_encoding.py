@@ -132,7 +132,7 @@ def test_missing_text_and_typing_errors_are_not_categories():
 
 def test_frames_of_numbers_are_left_alone():
     X, y = laboratory()
-    numbers = X[["t", "checked"]].astype({"t": object}).assign(width=np.arange(60)[::-1])
+    numbers = X[["t", "checked"]].astype({"t": object}).assign(width=np.arange(20, 80)[::-1])
     model = thinfit.KernelRidgeRegressor().fit(numbers, y)
     assert model._model.inputs == ["t", "checked", "width"] and model._model.encoding is None
 

@@ -143,7 +143,10 @@ fn words(done: &Done) -> String {
         }
         Done::Files { skipped } => {
             let skipped: Vec<&str> = skipped.iter().map(String::as_str).collect();
-            format!("skipped {}, not tables by their names", some(&skipped))
+            format!(
+                "skipped {}, whose endings are not those of tables",
+                some(&skipped)
+            )
         }
         Done::Numbers {
             column,

@@ -86,12 +86,15 @@ impl Content {
         let languages = match off.largest <= TOLERANCE {
             true => languages(model, script),
             false => {
-                words.push(format!(
-                    "this page computes in JavaScript, where rounding changes predictions of {} by up to {} standard deviations: \
-                     `predict` is more accurate, and other languages are left out",
-                    clean(&off.output),
-                    two_digits(off.largest)
-                ));
+                words.push(match off.rows {
+                    0 => "the script of this page could not be compared with `predict`".into(),
+                    _ => format!(
+                        "this page computes in JavaScript, where rounding changes predictions of {} by up to {} standard \
+                         deviations: `predict` is more accurate, and other languages are left out",
+                        clean(&off.output),
+                        two_digits(off.largest)
+                    ),
+                });
                 vec![]
             }
         };

@@ -109,7 +109,7 @@ fn files_of_a_folder_that_are_not_read_are_named_to_quiet_users() {
     write(&folder, "lab/3.csv.bak", "no table");
     let (said, report) = fit(&folder, &["lab", "--quiet"]);
     assert_eq!(report["samples"], 60);
-    let words = "lab: skipped 2.xls, 3.csv.bak, not tables by their names";
+    let words = "lab: skipped 2.xls, 3.csv.bak, whose endings are not those of tables";
     assert_eq!(said.matches(words).count(), 1, "{said}");
     for command in ["score", "predict"] {
         let output = thinfit(&folder, &[command, "model.json", "lab"]);

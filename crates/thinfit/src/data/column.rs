@@ -151,14 +151,15 @@ fn numbers_rows(name: &str, unnamed: bool, values: &[f64]) -> bool {
     count_rows(values) || numbers_rows_by_name(name, unnamed, values)
 }
 
-/// Whether these are consecutive whole numbers in the order of the rows; or, if there are enough of them, in any order and
-/// with some missing.
+/// Whether these are consecutive whole numbers in the order of the rows; or, if there are enough of them and they start at 0
+/// or 1, in any order and with some missing. Others, such as 20 to 49, may be settings.
 fn count_rows(values: &[f64]) -> bool {
     let present: Vec<f64> = values.iter().copied().filter(|v| !v.is_nan()).collect();
     let [low, high] = super::dataset::range(present.iter());
     run_along(values, 1.0)
         || present.len() >= FEWEST_ROW_NUMBERS
             && whole(&present)
+            && (0.0..=1.0).contains(&low)
             && high - low <= ROW_NUMBER_STEP * present.len() as f64
             && all_different(&present)
 }
@@ -438,6 +439,8 @@ pub(super) mod tests {
         };
         assert!(!is_input((1..31).map(gappy).collect()));
         assert!(!is_input((1..11).rev().map(f64::from).collect()));
+        // Settings from 20 to 49 in random order are an input.
+        assert!(is_input((1..31).map(|k| shuffled(k) + 19.0).collect()));
         // Levels repeat, and measured numbers are neither whole nor this close.
         assert!(is_input((1..31).map(|k| shuffled(k).min(29.0)).collect()));
         assert!(is_input(
