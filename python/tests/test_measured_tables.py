@@ -1,4 +1,4 @@
-"""The claims of the default fit on measured tables, each split into folds from outside; `tools/real_tables.py` is the long version."""
+"""The claims of the default fit on a measured table, split from outside. The long version is `tools/real_tables.py`."""
 
 import math
 
