@@ -12,10 +12,10 @@ const showImportance = (bars, second, indices, names) => {
   const name = (j) => short(names[j], 200) + (indices.undetected.includes(j) ? " (no detectable effect)" : "");
   const share = (shares, kind, j) => {
     const error = indices.errors && indices.errors[kind][j];
-    return error === undefined ? percent(shares[j]) : `${minus((100 * shares[j]).toFixed(1))} ± ${percent(error)}`;
+    return error === undefined ? percent(shares[j]) : `${minus((100 * shares[j]).toFixed(1))} ±\u00a0${percent(error).replace(" ", "\u00a0")}`;
   };
   const line = (j) => [name(j), bar(indices.first[j], indices.total[j]), share(indices.first, 0, j), share(indices.total, 1, j)];
-  const list = (inputs) => table([["input", "name"], ["share", "bar-cell"], ["alone", "number"], ["with others", "number"]], inputs.map(line));
+  const list = (inputs) => table([["input", "name"], ["share", "bar-cell"], ["alone", "number share"], ["with others", "number share"]], inputs.map(line));
   const caveat = "No effect of the inputs can be told from noise: these are the shares of a model that explains next to nothing.";
   const warnings = [...(indices.idle ? [caveat] : []), ...(indices.warning ? [`${indices.warning}.`] : [])];
   bars.replaceChildren(...warnings.map((text) => html("p", { class: "warn" }, text)), list(order.slice(0, MOST_INPUTS)));
