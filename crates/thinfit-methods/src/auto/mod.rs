@@ -11,6 +11,7 @@ mod distillation;
 mod edge_search;
 mod edges;
 mod network;
+mod noise;
 mod out_of_core;
 mod outliers;
 mod plan;

@@ -4,16 +4,16 @@
 //! with sixty rows and twenty lengths those errors are several times too small. So every fold searches its own lengths,
 //! starting from those of all rows, or from scratch where rows are few.
 
+use super::noise::intervals;
 use super::plan::{FoldSearch, Plan};
 use super::samples::{OutOfFold, Samples};
 use super::screening::{narrowed, renumbered, strongest};
-use crate::kernels::cholesky::{cholesky, solve, with_ridge};
 use crate::kernels::evidence::{Evidence, evidence_of_sum};
 use crate::kernels::gaussian_process::threads;
 use crate::kernels::kernel_model::KernelModel;
 use crate::kernels::lbfgs::Lbfgs;
 use crate::{Error, GaussianProcess, Part, Result, Shape};
-use faer::{Mat, MatRef, Par};
+use faer::{Mat, Par};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use thinfit::pieces::{Ranks, Solo, shared};
@@ -24,14 +24,6 @@ const SHORTEST: f64 = 1e-2;
 const LONGEST: f64 = 1e4;
 /// The noise of a process is reported if the mean square of its standardised held-out errors is within this factor of 1.
 const CALIBRATED: f64 = 2.0;
-/// Most rows of the likelihood profile that gives the interval of the noise.
-const PROFILED: usize = 1000;
-/// Ratios of noise to signal at which the likelihood is profiled, as distances of their logarithms from the best.
-const NOISE_STEPS: [f64; 15] = [
-    0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 4.5, 7.0, 11.0, 17.0, 26.0,
-];
-/// By how much −ln p rises at the ends of a 95 % interval.
-const TWO_DEVIATIONS: f64 = 2.0;
 /// Share of the held-out squared error above which noise counts as much of it.
 const NOISY: f64 = 0.25;
 /// Permutations of the outputs that measure optimism.
@@ -362,9 +354,6 @@ impl Process {
 
     /// Ends of the 95 % interval of the standard deviation of the noise, in scaled outputs (c); none for the mean, which tells
     /// nothing of noise, and where the held-out errors contradict the predicted deviations, and so the noise.
-    ///
-    /// The likelihood at fixed length scales gives an interval; the noise found in each fold shows what the search for length
-    /// scales adds (the grouped jackknife). The wider end counts.
     pub fn noise_range(&self, samples: &Samples) -> Option<Vec<[f64; 2]>> {
         let scores = self.out_of_fold.scores();
         let is_calibrated = |scores: &Vec<f64>| {
@@ -374,44 +363,15 @@ impl Process {
         if self.is_mean() || !scores.iter().all(is_calibrated) {
             return None;
         }
-        let m = samples.data.samples().min(PROFILED);
-        let rows: Vec<usize> = (0..m).collect();
-        let gram = (self.evidence.kernel).gram(samples.data.rows(&rows).x.as_ref());
-        let y = samples.data.y.subrows(0, m).to_owned();
-        let best = log_noise(&self.evidence);
-        let steps = NOISE_STEPS.iter();
-        let ratios = steps.flat_map(|step| [best - step, best + step]);
-        let ratios = ratios.filter(|log| (f64::EPSILON.ln()..7.0).contains(log));
-        let profiles: Vec<Profile> = ratios
-            .filter_map(|log| Profile::new(gram.as_ref(), &y, log.exp(), threads(m)))
-            .collect();
-        let spread = self.jackknife_of_noise();
-        let noise = self.noise();
-        (0..noise.len())
-            .map(|o| {
-                let [low, high] = likely_noise(&profiles, m, o)?;
-                let away = |sign: f64| noise[o] * (sign * 1.96 * spread[o]).exp();
-                // Less than the rounding of the factorisation is none.
-                let rounding = (1e2 * m as f64 * f64::EPSILON).sqrt();
-                let low = low.min(away(-1.0));
-                Some([if low > rounding { low } else { 0.0 }, high.max(away(1.0))])
-            })
-            .collect()
-    }
-
-    /// Standard errors of ln(noise) by the jackknife over folds (c); infinite where a fold has no noise.
-    fn jackknife_of_noise(&self) -> Vec<f64> {
-        let k = self.folds.len() as f64;
-        (0..self.evidence.signal.len())
-            .map(|o| {
-                let logs = self.folds.iter().map(|fold| fold.noise(o).ln());
-                let logs: Vec<f64> = logs.collect();
-                let mean = logs.iter().sum::<f64>() / k;
-                let squares = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
-                let error = ((k - 1.0) / k * squares).sqrt();
-                if error.is_nan() { f64::INFINITY } else { error }
-            })
-            .collect()
+        let folds = |o: usize| self.folds.iter().map(|fold| fold.noise(o)).collect();
+        let noise = self.noise().into_iter().enumerate();
+        let noise: Vec<(f64, Vec<f64>)> = noise.map(|(o, noise)| (noise, folds(o))).collect();
+        intervals(
+            &samples.data,
+            &self.evidence.kernel,
+            log_noise(&self.evidence),
+            &noise,
+        )
     }
 
     /// The mean cross-validated r² of the same procedure on some permutations of the outputs: by how much its own is too large.
@@ -554,84 +514,6 @@ pub(crate) fn errors_of_choice(
         errors.replace(fold, direct.filter(wins).unwrap_or(process));
     }
     errors
-}
-
-/// What the likelihood needs of a kernel's matrix K with a ratio g of noise to signal: with ŝ² = yᵀ(K + gI)⁻¹y/m less the constant,
-/// −ln p = ½ m (ln s² + ŝ²/s²) + ½ ln det(K + gI) at signal variance s².
-struct Profile {
-    g: f64,
-    /// ŝ² of each output (c).
-    signal: Vec<f64>,
-    /// ½ ln det(K + gI).
-    determinant: f64,
-}
-
-impl Profile {
-    /// `gram` is the lower triangle of K; none if it cannot be factorised.
-    fn new(gram: MatRef<'_, f64>, y: &Mat<f64>, g: f64, par: Par) -> Option<Self> {
-        let (m, c) = (y.nrows(), y.ncols());
-        let l = cholesky(with_ridge(gram, g + m as f64 * f64::EPSILON), par)?;
-        let ones = Mat::from_fn(m, 1, |_, _| 1.0);
-        let pull = solve(l.as_ref(), ones.as_ref());
-        let total: f64 = pull.col_as_slice(0).iter().sum();
-        let along = solve(l.as_ref(), y.as_ref());
-        let signal = (0..c).map(|o| {
-            let dot = |a: &[f64]| {
-                let pairs = a.iter().zip(y.col_as_slice(o));
-                pairs.map(|(a, y)| a * y).sum::<f64>()
-            };
-            let (own, shift) = (dot(along.col_as_slice(o)), dot(pull.col_as_slice(0)));
-            ((own - shift * shift / total) / m as f64).max(1e-200)
-        });
-        let profile = Profile {
-            g,
-            signal: signal.collect(),
-            determinant: (0..m).map(|i| l[(i, i)].ln()).sum(),
-        };
-        profile.determinant.is_finite().then_some(profile)
-    }
-
-    /// −ln p of `m` rows where output `o` has noise of this variance, the others the most probable.
-    fn value(&self, m: usize, o: usize, noise: f64) -> f64 {
-        let of = |(other, best): (usize, &f64)| match other == o {
-            true => (noise / self.g).ln() + best * self.g / noise,
-            false => best.ln() + 1.0,
-        };
-        let outputs: f64 = self.signal.iter().enumerate().map(of).sum();
-        0.5 * m as f64 * outputs + self.signal.len() as f64 * self.determinant
-    }
-}
-
-/// Ends of the 95 % interval of the standard deviation of the noise of output `o` by its likelihood, profiled over the signal.
-fn likely_noise(profiles: &[Profile], m: usize, o: usize) -> Option<[f64; 2]> {
-    let value = |noise: f64| {
-        let values = profiles.iter().map(|profile| profile.value(m, o, noise));
-        values.fold(f64::INFINITY, f64::min)
-    };
-    let centre = |profile: &Profile| profile.signal[o] * profile.g;
-    let best = profiles
-        .iter()
-        .min_by(|a, b| value(centre(a)).total_cmp(&value(centre(b))))?;
-    let (centre, least) = (centre(best).ln(), value(centre(best)));
-    let end = |far: f64| {
-        let likely = |log: f64| value(log.exp()) < least + TWO_DEVIATIONS;
-        if likely(far) {
-            return far;
-        }
-        let (mut inside, mut outside) = (centre, far);
-        for _ in 0..30 {
-            let middle = 0.5 * (inside + outside);
-            let side = if likely(middle) {
-                &mut inside
-            } else {
-                &mut outside
-            };
-            *side = middle;
-        }
-        outside
-    };
-    let [low, high] = [f64::EPSILON.ln(), centre.max(0.0) + 7.0].map(end);
-    Some([low, high].map(|log| (0.5 * log).exp()))
 }
 
 /// Finds the terms from the rows without a fold and the process fitted to them.
