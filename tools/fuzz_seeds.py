@@ -209,7 +209,7 @@ def variants():
     for name, kernel in [("parts.json", {"parts": parts}), ("edges.json", {"parts": [beyond], "edges": edges})]:
         if path := place("model", name):
             model = json.loads(text)
-            model["kernel"] = kernel
+            model["body"]["kernel"] = kernel
             path.write_text(json.dumps(model, separators=(",", ":")))
     for name in ["fourier", "parts"]:
         if path := place("model", f"{name}-warped.json"):

@@ -8,7 +8,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use thinfit::{Config, Control, Dataset, Lambda, Mat, MatRef, Model, fit};
+use thinfit::{Config, Control, Dataset, Interval, Lambda, Mat, MatRef, Model, fit};
 use thinfit_experiments::functions::noise;
 use thinfit_experiments::{Column, Problem, Split};
 
@@ -129,7 +129,7 @@ fn coverage(results: &mut Results, config: &Config) -> Done {
         let start = Instant::now();
         let model = fit(&Dataset::new(train.x, y)?, config, &|_| Control::Continue)?;
         let seconds = start.elapsed().as_secs_f64();
-        let (low, high) = model.interval(test.x.as_ref(), 0.9)?;
+        let Interval { low, high, .. } = model.interval(test.x.as_ref(), 0.9)?;
         let inside = |i: &usize| {
             let y = test.y[(*i, 0)] + deviation * noise[m + i];
             low[(*i, 0)] <= y && y <= high[(*i, 0)]

@@ -224,7 +224,10 @@ fn rows(model: &Predictor) -> Mat<f64> {
     // A network does not keep its rows: it is asked at more in their ranges.
     let (terms, most) = match model {
         Predictor::Network(model) => (model.width(), 4 * ROWS),
-        Predictor::Kernel(model) => (model.points().nrows() * model.kernel().parts.len(), ROWS),
+        Predictor::Kernel(model) => (
+            model.body.points.nrows() * model.body.kernel.parts.len(),
+            ROWS,
+        ),
     };
     let count = (WORK / (terms * d).max(1)).clamp(FEWEST, most);
     let of_samples = (WORK_OF_SAMPLES / (terms * d).max(1)).max(FEWEST);
@@ -239,7 +242,7 @@ fn rows(model: &Predictor) -> Mat<f64> {
     let points = match model {
         Predictor::Network(_) => Mat::zeros(0, d),
         Predictor::Kernel(model) => {
-            let (points, scaler) = (model.points(), &model.input_scaler);
+            let (points, scaler) = (model.body.points.as_ref(), &model.input_scaler);
             let m = points.nrows();
             let picked = of_samples.min(m);
             Mat::from_fn(picked, d, |i, j| {

@@ -136,7 +136,7 @@ fn with_edges(outputs: usize) -> Predictor {
 fn with_kernel(kernel: serde_json::Value, outputs: usize) -> Predictor {
     let text = process(Shape::Gaussian, outputs).to_json();
     let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
-    json["kernel"] = kernel;
+    json["body"]["kernel"] = kernel;
     Predictor::from_json(&json.to_string(), Path::new("sum")).unwrap()
 }
 
@@ -192,8 +192,8 @@ fn size(model: &Predictor) -> f64 {
     let magnitudes = match model {
         Predictor::Network(model) => model.magnitudes(),
         Predictor::Kernel(model) => {
-            let (alpha, scale) = (model.coefficients(), &model.output_scaler.scale);
-            let largest = model.kernel().diagonal();
+            let (alpha, scale) = (model.body.coefficients.as_ref(), &model.output_scaler.scale);
+            let largest = model.body.kernel.diagonal();
             Mat::from_fn(alpha.nrows(), alpha.ncols(), |i, o| {
                 alpha[(i, o)].abs() * scale[o] * largest
             })
@@ -212,7 +212,7 @@ fn steepness(model: &Predictor, j: usize) -> f64 {
             weights.fold(0.0, f64::max)
         }
         Predictor::Kernel(model) => {
-            let parts = model.kernel().parts.iter();
+            let parts = model.body.kernel.parts.iter();
             let axes = parts.flat_map(|part| part.inputs.iter().zip(&part.lengths));
             let lengths = axes.filter(|axis| *axis.0 == j).map(|axis| *axis.1);
             1.0 / lengths.fold(f64::INFINITY, f64::min) / model.input_scaler.scale[j]
@@ -475,7 +475,7 @@ fn latex_is_balanced() {
                 assert_eq!(count("\\begin{align*}"), 2);
                 assert_eq!(count("\\sum_{i=1}^{90}"), model.outputs.len());
                 let of = |shape| {
-                    let parts = model.kernel().parts.iter();
+                    let parts = model.body.kernel.parts.iter();
                     parts.filter(|part| part.shape == shape).count()
                 };
                 assert_eq!(count("\\tfrac53"), of(Shape::Matern52));

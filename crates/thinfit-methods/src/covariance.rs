@@ -26,14 +26,17 @@ impl Predictor {
     pub fn covariance(&self, a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Result<Covariance> {
         let (between, noise, variance, scaler) = match self {
             Predictor::Network(model) => {
-                let variance = model.uncertainty()?.noise.clone();
+                let variance = model.body.posterior(model)?.noise.clone();
                 let between = model.covariance(a, b)?;
                 (between, 1.0, variance, &model.output_scaler)
             }
             Predictor::Kernel(model) => {
-                let variance = model.calibrated_signal()?;
-                let between = model.covariance(a, b)?;
-                let noise = model.record.ridge.max(ROUNDING * model.kernel().diagonal());
+                let variance = model.body.calibrated_signal(model)?;
+                let between = model.body.covariance(model, a, b)?;
+                let noise = model
+                    .record
+                    .ridge
+                    .max(ROUNDING * model.body.kernel.diagonal());
                 (between, noise, variance, &model.output_scaler)
             }
         };
@@ -56,7 +59,7 @@ impl Predictor {
     pub fn doubt(&self, x: MatRef<'_, f64>) -> Result<Vec<f64>> {
         match self {
             Predictor::Network(_) => Ok(vec![1.0; x.nrows()]),
-            Predictor::Kernel(model) => model.doubt(x),
+            Predictor::Kernel(model) => model.body.doubt(model, x),
         }
     }
 
@@ -64,7 +67,7 @@ impl Predictor {
     pub fn samples(&self) -> Option<Mat<f64>> {
         match self {
             Predictor::Network(_) => None,
-            Predictor::Kernel(model) => Some(model.samples()),
+            Predictor::Kernel(model) => Some(model.body.samples(model)),
         }
     }
 }

@@ -12,7 +12,8 @@
 //! one before the three terms are the least round ones with which 90 % intervals held at least 90 % of the true values at all
 //! t up to 1/5, over 33 published functions together: `cargo run -p thinfit-study --example outside`.
 
-use crate::{Interval, Predictor};
+use crate::Predictor;
+use thinfit::Interval;
 use thinfit::{Deviation, Mat, MatRef, Result};
 
 /// An input may leave its range by this fraction of it without being counted: a few samples show a slightly narrower range than the true

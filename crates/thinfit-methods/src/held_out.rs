@@ -1,9 +1,10 @@
 //! Predictions to compare with known outputs. Rows of the fit are predicted by cross-validation where the model has kept its
 //! errors: its own errors are smaller there than on new rows.
 
-use crate::{Interval, KernelModel, Predictor};
+use crate::kernels::kernel_model::calibration::leave_one_out;
+use crate::{KernelModel, Predictor};
 use std::collections::HashMap;
-use thinfit::{Mat, MatRef, Recognised, Result};
+use thinfit::{Interval, Mat, MatRef, Recognised, Result};
 
 /// Outputs that differ by less than this share of their scale are the same.
 const SAME: f64 = 1e-4;
@@ -155,7 +156,7 @@ impl Predictor {
     ) -> Option<()> {
         let rows = self.record().rows.as_ref();
         let closed = match (self, rows.and_then(|rows| rows.left_out(0, 0))) {
-            (Predictor::Kernel(model), None) => Some(model.leave_one_out().ok()?),
+            (Predictor::Kernel(model), None) => Some(leave_one_out(model).ok()?),
             _ => None,
         };
         let error = |row: usize, o: usize| match &closed {
@@ -198,7 +199,7 @@ fn recognised(
 /// The points of the model with the inputs of each row.
 fn points_of(model: &KernelModel, x: MatRef<'_, f64>) -> Vec<Vec<usize>> {
     let bits = |row: &mut dyn Iterator<Item = f64>| row.map(f64::to_bits).collect::<Vec<u64>>();
-    let points = model.points();
+    let points = model.body.points.as_ref();
     let mut known: HashMap<Vec<u64>, Vec<usize>> = HashMap::new();
     for k in 0..points.nrows() {
         let inputs = bits(&mut points.row(k).iter().copied());
@@ -229,10 +230,10 @@ fn kept(
     y: MatRef<'_, f64>,
     f: MatRef<'_, f64>,
 ) -> Vec<Option<usize>> {
-    let alpha = model.coefficients();
+    let alpha = model.body.coefficients.as_ref();
     let rounding = |o: usize| {
         let size: f64 = alpha.col(o).iter().map(|a| a.abs()).sum();
-        f64::EPSILON * model.kernel().diagonal() * size
+        f64::EPSILON * model.body.kernel.diagonal() * size
     };
     let same: Vec<f64> = (0..f.ncols()).map(|o| SAME + rounding(o)).collect();
     let agrees = |i: usize, k: usize| {

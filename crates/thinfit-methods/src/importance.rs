@@ -4,6 +4,7 @@
 //! or in their logarithm where the user's range says so, whole numbers and levels equally likely. How sure indices are is in
 //! `index_error`.
 
+use crate::kernels::kernel_model::importance;
 use crate::{Error, Factor, KernelModel, Predictor, Result};
 use thinfit::{Mat, MatRef, Model, Sampled, Scaler, Sensitivity};
 
@@ -57,10 +58,10 @@ impl Function for KernelModel {
         self.gradient(x, o)
     }
     fn size(&self) -> usize {
-        self.points().nrows() * self.kernel().parameters()
+        self.body.points.nrows() * self.body.kernel.parameters()
     }
     fn noise(&self, o: usize) -> f64 {
-        self.rounding(o)
+        importance::rounding(self, o)
     }
 }
 
@@ -90,7 +91,7 @@ impl Predictor {
                 Some(domain) => model.sensitivity_watched(o, &domain, watch),
                 None => estimated(model, factors, o, watch),
             },
-            Predictor::Kernel(model) => model.sensitivity_over(factors, o, watch),
+            Predictor::Kernel(model) => importance::sensitivity(model, factors, o, watch),
         }
     }
 

@@ -269,8 +269,8 @@ impl Predictor {
         let (value, covariance) = match self {
             Predictor::Network(model) => (model.parameters(), model.width().pow(2)),
             Predictor::Kernel(model) => {
-                let m = model.points().nrows();
-                (m * model.kernel().parameters(), m * m)
+                let m = model.body.points.nrows();
+                (m * model.body.kernel.parameters(), m * m)
             }
         };
         let each = value.saturating_mul(times).max(covariance).max(1);
@@ -295,7 +295,7 @@ impl Predictor {
         };
         let found = record.diagnosis.as_ref();
         let noise = match self {
-            Predictor::Kernel(model) if model.signal().is_some() => noise,
+            Predictor::Kernel(model) if model.body.signal.as_deref().is_some() => noise,
             _ => found
                 .and_then(|found| found.noise.get(o))
                 .map_or(0.0, |noise| noise * noise),

@@ -72,8 +72,8 @@ pub use index_error::IndexErrors;
 pub use kernels::edge::{Crossing, Edge};
 pub use kernels::gaussian_process::GaussianProcess;
 pub use kernels::kernel::Kernel;
-pub use kernels::kernel_model::KernelModel;
 pub use kernels::kernel_model::edges::FoundEdge;
+pub use kernels::kernel_model::{KernelBody, KernelModel};
 pub use kernels::kernel_ridge::KernelRidge;
 pub use kernels::part::{Part, Shape};
 pub use kernels::salsa::Salsa;
@@ -88,7 +88,7 @@ pub use networks::plain_network::{PlainFit, PlainNetwork};
 pub use networks::random_fourier::RandomFourier;
 pub use networks::shrimp::{Shrimp, ShrimpVariant};
 pub use networks::swim::Swim;
-pub use predictor::{Interval, Predictor};
+pub use predictor::Predictor;
 pub use report::{
     explained, explains_nothing, four_digits, in_groups, r2_digits, rmse_error, tried_name,
     two_digits,

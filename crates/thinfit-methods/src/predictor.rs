@@ -3,13 +3,12 @@
 //! What only networks have, their features, is reached through [`Predictor::network`].
 
 use crate::extrapolation::Excess;
-use crate::kernels::kernel_model::file::FAMILY;
-use crate::{Device, KernelModel};
+use crate::{Device, KernelBody, KernelModel};
 use std::path::Path;
-use thinfit::file::{LARGEST, format, read_json};
+use thinfit::file::{LARGEST, family, format, read_json};
 use thinfit::{
-    Caution, Code, Dataset, Deviation, Encoding, Error, Grouping, Mat, MatRef, Model, Record,
-    Result, Scaler, TrainingRows,
+    Body, Caution, Code, Dataset, Deviation, Encoding, Error, Grouping, Header, Interval, Mat,
+    MatRef, Model, Record, Result, Scaler, TrainingRows,
 };
 
 /// A fitted model of any method.
@@ -22,22 +21,14 @@ pub enum Predictor {
     Kernel(KernelModel),
 }
 
-/// Bounds at some points, in the units of the outputs (rows × c each).
-#[derive(Clone, Debug)]
-pub struct Interval {
-    /// Lower bounds; −∞ where the level asks for more rows than calibrate the model, and far outside the ranges of the samples.
-    pub low: Mat<f64>,
-    /// Upper bounds; ∞ where the lower ones are −∞.
-    pub high: Mat<f64>,
-    /// How many rows calibrate the model.
-    pub rows: usize,
-}
-
-impl Interval {
-    /// Whether all bounds are finite.
-    pub fn is_finite(&self) -> bool {
-        self.low.is_all_finite() && self.high.is_all_finite()
-    }
+/// The value of an expression that is written the same for both bodies.
+macro_rules! either {
+    ($predictor:expr, $model:ident => $value:expr) => {
+        match $predictor {
+            Predictor::Network($model) => $value,
+            Predictor::Kernel($model) => $value,
+        }
+    };
 }
 
 impl From<Model> for Predictor {
@@ -58,10 +49,7 @@ impl Predictor {
     /// # Errors
     /// The wrong number of columns, values that are not finite, or values so large that the result is not.
     pub fn predict(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
-        match self {
-            Predictor::Network(model) => model.predict(x),
-            Predictor::Kernel(model) => model.predict(x),
-        }
+        either!(self, model => model.predict(x))
     }
 
     /// Standard deviations of f and of a new observation at the rows of `x` (m × d). They grow outside the ranges of the samples, and are
@@ -70,10 +58,7 @@ impl Predictor {
     /// # Errors
     /// As [`Predictor::predict`], or a method without deviations: only thinfit's own and the Gaussian process have them.
     pub fn deviation(&self, x: MatRef<'_, f64>) -> Result<Deviation> {
-        let mut deviation = match self {
-            Predictor::Network(model) => model.deviation(x)?,
-            Predictor::Kernel(model) => model.deviation(x)?,
-        };
+        let mut deviation = either!(self, model => model.deviation(x)?);
         if let Some(excess) = Excess::at(self, x)? {
             excess.add(&mut deviation);
         }
@@ -85,10 +70,7 @@ impl Predictor {
     /// # Errors
     /// As [`Predictor::predict`], or an output that does not exist.
     pub fn gradient(&self, x: MatRef<'_, f64>, o: usize) -> Result<Mat<f64>> {
-        match self {
-            Predictor::Network(model) => model.gradient(x, o),
-            Predictor::Kernel(model) => model.gradient(x, o),
-        }
+        either!(self, model => model.gradient(x, o))
     }
 
     /// Bounds between which a new observation lies with probability `level`, at the rows of `x` (m × d). They grow outside the ranges of
@@ -109,14 +91,16 @@ impl Predictor {
     /// # Errors
     /// As [`Predictor::interval`].
     pub fn interval_inside(&self, x: MatRef<'_, f64>, level: f64) -> Result<Interval> {
-        match self {
-            Predictor::Network(model) => {
-                let (low, high) = model.interval(x, level)?;
-                let rows = model.record.validation_samples;
-                Ok(Interval { low, high, rows })
-            }
-            Predictor::Kernel(model) => model.interval(x, level),
-        }
+        either!(self, model => model.interval(x, level))
+    }
+
+    /// Half the width of an interval of output `o` at probability `level`, in standard deviations of an observation, or in the units
+    /// of the output where the model has none; infinite where there are too few held-out errors.
+    ///
+    /// # Errors
+    /// An output that does not exist, or a model without intervals.
+    pub fn quantile(&self, o: usize, level: f64) -> Result<f64> {
+        either!(self, model => model.quantile(o, level))
     }
 
     /// The network, which has features.
@@ -137,67 +121,52 @@ impl Predictor {
         }
     }
 
+    /// Everything but what predicts.
+    pub fn header(&self) -> &Header {
+        either!(self, model => &model.header)
+    }
+
+    pub(crate) fn header_mut(&mut self) -> &mut Header {
+        either!(self, model => &mut model.header)
+    }
+
     /// Names of the inputs (d).
     pub fn inputs(&self) -> &[String] {
-        match self {
-            Predictor::Network(model) => &model.inputs,
-            Predictor::Kernel(model) => &model.inputs,
-        }
+        &self.header().inputs
     }
 
     /// Names of the outputs (c).
     pub fn outputs(&self) -> &[String] {
-        match self {
-            Predictor::Network(model) => &model.outputs,
-            Predictor::Kernel(model) => &model.outputs,
-        }
+        &self.header().outputs
     }
 
     /// Smallest and largest value of each input among the samples (d).
     pub fn domain(&self) -> &[[f64; 2]] {
-        match self {
-            Predictor::Network(model) => &model.domain,
-            Predictor::Kernel(model) => &model.domain,
-        }
+        &self.header().domain
     }
 
     /// The scaling of the inputs, with their warps.
     pub fn input_scaler(&self) -> &Scaler {
-        match self {
-            Predictor::Network(model) => &model.input_scaler,
-            Predictor::Kernel(model) => &model.input_scaler,
-        }
+        &self.header().input_scaler
     }
 
     /// The scaling of the outputs.
     pub fn output_scaler(&self) -> &Scaler {
-        match self {
-            Predictor::Network(model) => &model.output_scaler,
-            Predictor::Kernel(model) => &model.output_scaler,
-        }
+        &self.header().output_scaler
     }
 
     /// How many real numbers prediction needs.
     pub fn parameters(&self) -> usize {
-        match self {
-            Predictor::Network(model) => model.parameters(),
-            Predictor::Kernel(model) => model.parameters(),
-        }
+        either!(self, model => model.parameters())
     }
 
     /// How the model was made, and its errors on held-out rows.
     pub fn record(&self) -> &Record {
-        match self {
-            Predictor::Network(model) => &model.record,
-            Predictor::Kernel(model) => &model.record,
-        }
+        &self.header().record
     }
 
     pub(crate) fn record_mut(&mut self) -> &mut Record {
-        match self {
-            Predictor::Network(model) => &mut model.record,
-            Predictor::Kernel(model) => &mut model.record,
-        }
+        &mut self.header_mut().record
     }
 
     /// The same model, whose record names the device.
@@ -219,10 +188,7 @@ impl Predictor {
 
     /// How the columns of a table become the inputs; none where they are the inputs themselves.
     pub fn encoding(&self) -> Option<&Encoding> {
-        match self {
-            Predictor::Network(model) => model.encoding.as_ref(),
-            Predictor::Kernel(model) => model.encoding.as_ref(),
-        }
+        self.header().encoding.as_ref()
     }
 
     /// Keeps `encoding`, whose inputs are those of the model, with the model.
@@ -231,10 +197,7 @@ impl Predictor {
     /// The encoding has other inputs.
     pub fn set_encoding(&mut self, encoding: Encoding) {
         assert!(encoding.fits(self.inputs()));
-        *match self {
-            Predictor::Network(model) => &mut model.encoding,
-            Predictor::Kernel(model) => &mut model.encoding,
-        } = Some(encoding);
+        self.header_mut().encoding = Some(encoding);
     }
 
     /// Renumbers the outliers and odd rows of a fit to the rows of the user's table, in which sample i was row `rows[i]`: rows may have been
@@ -293,7 +256,7 @@ impl Predictor {
     /// # Errors
     /// A file that cannot be read.
     pub fn is_in(path: &Path) -> Result<bool> {
-        Ok(Model::is_in(path)? || KernelModel::is_in(path)?)
+        Ok(<Model>::is_in(path)? || KernelModel::is_in(path)?)
     }
 
     /// Writes the model to a file; an interrupted write never leaves half a file.
@@ -301,10 +264,7 @@ impl Predictor {
     /// # Errors
     /// A file that cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        match self {
-            Predictor::Network(model) => model.save(path),
-            Predictor::Kernel(model) => model.save(path),
-        }
+        either!(self, model => model.save(path))
     }
 
     /// Reads a model of either kind from a file.
@@ -326,10 +286,7 @@ impl Predictor {
 
     /// The model as JSON text.
     pub fn to_json(&self) -> String {
-        match self {
-            Predictor::Network(model) => model.to_json(),
-            Predictor::Kernel(model) => model.to_json(),
-        }
+        either!(self, model => model.to_json())
     }
 
     /// Reads a model of either kind from JSON text; `name` stands for it in errors.
@@ -337,8 +294,8 @@ impl Predictor {
     /// # Errors
     /// All errors of [`Model::from_json`].
     pub fn from_json(text: &str, name: &Path) -> Result<Self> {
-        let kernel = format(text).is_some_and(|format| format.starts_with(FAMILY));
-        if kernel {
+        let is_kernel = |format: String| family(&format) == family(KernelBody::FORMAT);
+        if format(text).is_some_and(is_kernel) {
             KernelModel::from_json(text, name).map(Predictor::Kernel)
         } else {
             // If the text is neither kind, this says what is wrong with it.
@@ -410,11 +367,11 @@ mod tests {
         let text = fit(GaussianProcess::NAME).to_json();
         let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
         // Predictions are zero, so that only the others overflow.
-        let rows = json["coefficients"].as_array_mut().unwrap();
+        let rows = json["body"]["coefficients"].as_array_mut().unwrap();
         rows.iter_mut().for_each(|row| row[0] = 0.0.into());
-        json["mean"][0] = 0.0.into();
+        json["body"]["mean"][0] = 0.0.into();
         json["output_scaler"]["scale"][0] = 1e308.into();
-        json["signal"][0] = 1e60.into();
+        json["body"]["signal"][0] = 1e60.into();
         let model = Predictor::from_json(&json.to_string(), Path::new("m.json")).unwrap();
         assert!(model.predict(x.as_ref()).is_ok());
         for error in [

@@ -120,7 +120,7 @@ impl Predictor {
         lines.extend(self.record().dependence.iter().map(dependence));
         lines.extend(found.subset.map(subset));
         if let Predictor::Kernel(model) = self {
-            lines.extend(model.edges().iter().map(edge));
+            lines.extend(model.body.edges(model).iter().map(edge));
         }
         lines.extend(self.noise(found));
         let warped = (0..self.inputs().len()).filter(|&j| self.input_scaler().warp_of(j).is_some());

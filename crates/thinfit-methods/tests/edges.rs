@@ -67,7 +67,7 @@ fn kernel(model: &Predictor) -> &KernelModel {
 }
 
 fn edges(model: &Predictor) -> Vec<FoundEdge> {
-    kernel(model).edges()
+    kernel(model).body.edges(kernel(model))
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn a_slanted_step_is_found() {
     let f: Function = |x| x[2] * x[2] + 2.0 * f64::from(u8::from(x[0] + 0.7 * x[1] > 0.8));
     let data = draw(f, 150, 0.05, 4);
     let model = auto(&data);
-    let edges = &kernel(&model).kernel().edges;
+    let edges = &kernel(&model).body.kernel.edges;
     assert_eq!(edges.len(), 1, "{edges:?}");
     // All ranges are one in scaled inputs.
     let v = &edges[0].direction;
@@ -132,7 +132,7 @@ fn smooth_functions_have_no_edges() {
     ] {
         let model = auto(&draw(f, 80, noise, 6));
         if let Predictor::Kernel(model) = &model {
-            assert_eq!(model.edges(), []);
+            assert_eq!(model.body.edges(model), []);
         }
     }
 }

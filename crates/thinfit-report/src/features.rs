@@ -136,7 +136,7 @@ fn network(model: &Model) -> Features {
 }
 
 fn kernel(model: &KernelModel) -> Features {
-    let (kernel, scaler) = (model.kernel(), &model.input_scaler);
+    let (kernel, scaler) = (&model.body.kernel, &model.input_scaler);
     let mut list: Vec<String> = Vec::new();
     for part in &kernel.parts {
         let shape = match part.shape {
@@ -177,7 +177,7 @@ fn kernel(model: &KernelModel) -> Features {
     let words = format!(
         "A weighted sum of {} kernels, one at each sample: those within about a length of the point count most. Along an \
          input with a length far above its range the output is nearly straight or constant.",
-        model.points().nrows()
+        model.body.points.nrows()
     );
     Features {
         words: vec![words; model.outputs.len()],

@@ -32,7 +32,7 @@ pub(crate) fn suggested_samples(
 ) -> Option<SuggestedSamples> {
     let (d, c) = (model.inputs().len(), model.outputs().len());
     if let Predictor::Kernel(model) = model {
-        model.signal()?;
+        model.body.signal.as_deref()?;
     }
     let Places {
         candidates,

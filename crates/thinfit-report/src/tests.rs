@@ -323,9 +323,9 @@ fn a_page_whose_script_is_far_from_the_model_says_so_and_has_no_other_languages(
     // Two points in one place, whose coefficients cancel but for rounding.
     let mut json: serde_json::Value = serde_json::from_str(&model.to_json()).unwrap();
     for sign in [1.0, -1.0] {
-        let point = json["points"][5].clone();
-        json["points"].as_array_mut().unwrap().push(point);
-        let coefficients = json["coefficients"].as_array_mut().unwrap();
+        let point = json["body"]["points"][5].clone();
+        json["body"]["points"].as_array_mut().unwrap().push(point);
+        let coefficients = json["body"]["coefficients"].as_array_mut().unwrap();
         coefficients.push(serde_json::json!([sign * 1e15]));
     }
     let model = Predictor::from_json(&json.to_string(), Path::new("m.json")).unwrap();

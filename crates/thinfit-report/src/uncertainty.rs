@@ -50,48 +50,45 @@ pub(crate) fn uncertainty(model: &Predictor) -> Uncertainty {
 }
 
 fn known(model: &Predictor) -> Result<Uncertainty, Error> {
-    let c = model.outputs().len();
-    let quantiles = |quantile: &dyn Fn(usize, f64) -> Result<f64, Error>| {
+    let quantiles = || {
         let of = |o: usize| {
-            let each = LEVELS.iter().map(|&level| quantile(o, level));
+            let each = LEVELS.iter().map(|&level| model.quantile(o, level));
             each.map(|q| Ok(Some(q?).filter(|q| q.is_finite())))
                 .collect()
         };
-        (0..c).map(of).collect::<Result<Quantiles, Error>>()
+        (0..model.outputs().len())
+            .map(of)
+            .collect::<Result<Quantiles, Error>>()
     };
+    let scale = model.output_scaler().scale.clone();
     Ok(match model {
         Predictor::Network(model) => {
-            let known = model.uncertainty()?;
+            let posterior = model.body.posterior(model)?;
             Uncertainty::Network {
                 activation: model.activation().name(),
-                covariance: Doubles(known.covariance.clone()),
-                noise: known.noise.clone(),
-                scale: model.output_scaler.scale.clone(),
-                quantiles: quantiles(&|o, level| Ok(known.quantile(o, level)))?,
+                covariance: Doubles(posterior.covariance.clone()),
+                noise: posterior.noise.clone(),
+                scale,
+                quantiles: quantiles()?,
             }
         }
-        Predictor::Kernel(model)
-            if model.signal().is_some() && model.points().nrows() > MOST_POINTS =>
-        {
-            Uncertainty::None {
+        Predictor::Kernel(model) => match &model.body.signal {
+            Some(_) if model.body.points.nrows() > MOST_POINTS => Uncertainty::None {
                 why: format!(
                     "a page cannot factorise the covariance of {} points; ask thinfit for intervals",
-                    model.points().nrows()
+                    model.body.points.nrows()
                 ),
-            }
-        }
-        Predictor::Kernel(model) => {
-            let quantiles = quantiles(&|o, level| model.quantile(o, level))?;
-            match model.signal() {
-                None => Uncertainty::Constant { quantiles },
-                Some(signal) => Uncertainty::Process {
-                    signal: signal.to_vec(),
-                    ridge: model.record.ridge,
-                    diagonal: model.kernel().diagonal(),
-                    scale: model.output_scaler.scale.clone(),
-                    quantiles,
-                },
-            }
-        }
+            },
+            Some(signal) => Uncertainty::Process {
+                signal: signal.clone(),
+                ridge: model.record.ridge,
+                diagonal: model.body.kernel.diagonal(),
+                scale,
+                quantiles: quantiles()?,
+            },
+            None => Uncertainty::Constant {
+                quantiles: quantiles()?,
+            },
+        },
     })
 }

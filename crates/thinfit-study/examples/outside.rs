@@ -7,9 +7,10 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
+use thinfit::Interval;
 use thinfit::{Control, Dataset, Mat};
 use thinfit_experiments::Formula;
-use thinfit_methods::{Interval, Method};
+use thinfit_methods::Method;
 
 const SAMPLES: usize = 150;
 const ROWS: usize = 60;

@@ -302,7 +302,7 @@ fn thin(survey: &Survey<'_>, goal: Goal, best: &Minimum) -> Thin {
     let distance = match model {
         Predictor::Network(_) => None,
         Predictor::Kernel(model) => {
-            let points = model.points();
+            let points = model.body.points.as_ref();
             let nearest = |rows: &Mat<f64>| -> Vec<f64> {
                 let scaled = model.input_scaler.apply(rows.as_ref());
                 let square = |i: usize, k: usize| -> f64 {

@@ -359,7 +359,7 @@ impl Places {
         let count = match model {
             Predictor::Network(_) => CANDIDATES,
             Predictor::Kernel(model) => {
-                let each = model.points().nrows().pow(2).max(1);
+                let each = model.body.points.nrows().pow(2).max(1);
                 CANDIDATES.min(WORK / each).max(LEAST)
             }
         };

@@ -140,7 +140,7 @@ pub fn format(text: &str) -> Option<String> {
 }
 
 /// `family` of a format `family/version`.
-fn family(format: &str) -> Option<&str> {
+pub fn family(format: &str) -> Option<&str> {
     format.split('/').next()
 }
 

@@ -105,11 +105,16 @@ pub use fit::{
 };
 pub use math::digits::six_digits;
 pub use math::{elementary, row_list};
+pub use model::body::Body;
+pub use model::calibration::{Calibration, conformal_quantile};
 pub use model::diagnosis::{Candidate, Caution, Choice, Diagnosis, Subset, SubsetReason, Tried};
-pub use model::model::{Deviation, Model};
+pub use model::header::{Header, check_result};
+pub use model::model::Model;
+pub use model::network::NetworkBody;
+pub use model::posterior::Posterior;
+pub use model::prediction::{Deviation, Interval};
 pub use model::record::{Grouping, Record, Selection, Winner};
 pub use model::training_rows::{Recognised, TrainingRows};
-pub use model::uncertainty::{Uncertainty, conformal_quantile};
 pub use network::{Activation, Evaluator, Feature, Network, Variation};
 pub use sensitivity::{Moments, Sampled, Sensitivity};
 pub use solve::{Condensed, Form, OutputWeights, Ridge, linear_leave_one_out};

@@ -8,7 +8,7 @@ use common::{data, run, small};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use thinfit::{
-    Activation, Config, Control, Dataset, Error, Keep, Lambda, Mat, Model, Phase, Polish,
+    Activation, Config, Control, Dataset, Error, Interval, Keep, Lambda, Mat, Model, Phase, Polish,
     Precision, State, Training, Warp, fit, resume,
 };
 
@@ -196,7 +196,7 @@ fn a_file_that_is_no_model_is_a_clear_error() {
     let model = run(&data(60), &small(Training::Random, Activation::Tanh)).unwrap();
     let text = model.to_json();
     let read = |text: &str| {
-        Model::from_json(text, Path::new("m.json"))
+        <Model>::from_json(text, Path::new("m.json"))
             .unwrap_err()
             .to_string()
     };
@@ -268,7 +268,7 @@ fn a_file_keeps_the_warp_of_an_input() {
     let plain = run(&data, &small(Training::Random, Activation::Tanh)).unwrap();
     assert!(!plain.to_json().contains("warp"));
     let warped = with_warp(&plain);
-    let read = Model::from_json(&warped.to_json(), Path::new("warped")).unwrap();
+    let read = <Model>::from_json(&warped.to_json(), Path::new("warped")).unwrap();
     assert_eq!(read, warped);
     let f = |model: &Model| model.predict(data.x.as_ref()).unwrap();
     assert!(f(&read) == f(&warped) && f(&read) != f(&plain));
@@ -279,7 +279,7 @@ fn a_file_keeps_the_warp_of_an_input() {
     assert!(difference.norm_max() < 1e-14);
     let mut spoilt = plain;
     spoilt.output_scaler.warp = vec![warped.input_scaler.warp[0]];
-    let error = Model::from_json(&spoilt.to_json(), Path::new("m")).unwrap_err();
+    let error = <Model>::from_json(&spoilt.to_json(), Path::new("m")).unwrap_err();
     assert!(error.to_string().contains("an output scaling"), "{error}");
 }
 
@@ -339,7 +339,7 @@ fn several_outputs_share_the_features_and_keep_their_units() {
             "row {i}"
         );
     }
-    let (low, high) = model.interval(base.x.as_ref(), 0.9).unwrap();
+    let Interval { low, high, .. } = model.interval(base.x.as_ref(), 0.9).unwrap();
     assert!((0..150).all(|i| low[(i, 1)] <= f[(i, 1)] && f[(i, 1)] <= high[(i, 1)]));
 }
 
@@ -351,7 +351,7 @@ fn intervals_grow_with_their_level() {
     }
     let model = run(&noisy, &small(Training::Random, Activation::Fourier)).unwrap();
     let width = |level: f64| {
-        let (low, high) = model.interval(noisy.x.as_ref(), level).unwrap();
+        let Interval { low, high, .. } = model.interval(noisy.x.as_ref(), level).unwrap();
         high[(0, 0)] - low[(0, 0)]
     };
     assert!(0.0 < width(0.5) && width(0.5) < width(0.9) && width(0.9) < width(0.999));

@@ -5,9 +5,9 @@
 use proptest::prelude::*;
 use std::path::Path;
 use thinfit::{
-    Activation, Column, Config, Control, Dataset, Encoding, Form, GeneratorConfig, Lambda, Levels,
-    Mat, Model, OutputWeights, Polish, Precision, Ridge, Scaling, Schedule, Training, Variation,
-    fit,
+    Activation, Column, Config, Control, Dataset, Encoding, Form, GeneratorConfig, Interval,
+    Lambda, Levels, Mat, Model, OutputWeights, Polish, Precision, Ridge, Scaling, Schedule,
+    Training, Variation, fit,
 };
 
 /// Numbers of all sizes, often equal, sometimes broken.
@@ -109,12 +109,12 @@ proptest! {
         prop_assert!(is_finite(&model.gradient(data.x.as_ref(), 0).unwrap()));
         let deviation = model.deviation(data.x.as_ref()).unwrap();
         prop_assert!(is_finite(&deviation.model) && is_finite(&deviation.observation));
-        let (low, high) = model.interval(data.x.as_ref(), 0.9).unwrap();
+        let Interval { low, high, .. } = model.interval(data.x.as_ref(), 0.9).unwrap();
         // Too few rows held out for the level make all bounds infinite.
         let infinite = |bounds: &Mat<f64>, sign: f64| bounds.col_iter().any(|column| column[0] == sign * f64::INFINITY);
         prop_assert!(is_finite(&low) && is_finite(&high) || infinite(&low, -1.0) && infinite(&high, 1.0));
         prop_assert!(low.col_iter().chain(high.col_iter()).all(|column| column.iter().all(|v| !v.is_nan())));
-        let loaded = Model::from_json(&model.to_json(), Path::new("model"));
+        let loaded = <Model>::from_json(&model.to_json(), Path::new("model"));
         prop_assert_eq!(loaded.unwrap(), model.clone());
         if let Ok(f) = model.predict(at.as_ref()) {
             prop_assert!(is_finite(&f));
@@ -139,7 +139,7 @@ proptest! {
 
     #[test]
     fn any_text_is_a_model_or_an_error(text in "\\PC*") {
-        let _ = Model::from_json(&text, Path::new("model"));
+        let _ = <Model>::from_json(&text, Path::new("model"));
     }
 
     #[test]
@@ -189,14 +189,14 @@ fn a_damaged_model_is_an_error_or_still_a_model() {
     .unwrap();
     let text = model.to_json();
     for cut in 0..text.len() {
-        assert!(Model::from_json(&text[..cut], Path::new("model")).is_err());
+        assert!(<Model>::from_json(&text[..cut], Path::new("model")).is_err());
         for byte in ["9", "-", "]", "\"", "e"] {
             let changed = format!("{}{byte}{}", &text[..cut], &text[cut + 1..]);
-            if let Ok(model) = Model::from_json(&changed, Path::new("model")) {
+            if let Ok(model) = <Model>::from_json(&changed, Path::new("model")) {
                 if let Ok(f) = model.predict(x.as_ref()) {
                     assert!(is_finite(&f), "NaN from a damaged model");
                 }
-                if let Ok((low, high)) = model.interval(x.as_ref(), 0.5) {
+                if let Ok(Interval { low, high, .. }) = model.interval(x.as_ref(), 0.5) {
                     assert!(
                         is_finite(&low) && is_finite(&high),
                         "NaN from a damaged model"

@@ -57,14 +57,14 @@ fn lambda_is_that_of_the_weights_and_training_lambda_what_a_polish_left_behind()
             lambda: Lambda::Fixed(lambda),
             ..small(training, Activation::Fourier)
         };
-        let polished = run(&data, &config).unwrap().record;
+        let polished = run(&data, &config).unwrap().header.record;
         assert!(polished.polish_steps > Some(0), "{training:?}");
         assert_eq!(
             (polished.lambda, polished.training_lambda),
             (0.0, Some(lambda))
         );
         assert_eq!(polished.regulariser(), Some(lambda));
-        let trained = run(&data, &unpolished(config)).unwrap().record;
+        let trained = run(&data, &unpolished(config)).unwrap().header.record;
         assert_eq!(trained.polish_steps, None);
         assert_eq!((trained.lambda, trained.training_lambda), (lambda, None));
         assert_eq!(trained.regulariser(), Some(lambda));
@@ -115,7 +115,9 @@ fn a_learning_curve_belongs_to_the_weights_that_won() {
     // Good starts and hopeless ones.
     for (factor, trained) in [(1.0, false), (1e4, true)] {
         for seed in 0..4 {
-            let record = with_starts(Training::Refined, 0.1, factor, seed).record;
+            let record = with_starts(Training::Refined, 0.1, factor, seed)
+                .header
+                .record;
             let of_training = record.history.iter().any(|check| check.leaf.is_some());
             assert_eq!(of_training, trained, "seed {seed}");
             assert_eq!(record.start_scale.is_none(), trained, "seed {seed}");

@@ -36,8 +36,8 @@ fn network(activation: Activation, hidden: Vec<Vec<f64>>, output: Vec<f64>) -> M
     })
     .unwrap();
     edited(&made, |model| {
-        model["hidden"] = json!(hidden);
-        model["output"] = json!(output.iter().map(|&b| [b]).collect::<Vec<_>>());
+        model["body"]["hidden"] = json!(hidden);
+        model["body"]["output"] = json!(output.iter().map(|&b| [b]).collect::<Vec<_>>());
         model["domain"] = json!(vec![[-0.5, 0.5]; d]);
         model["input_scaler"] = json!({ "shift": vec![0.0; d], "scale": vec![1.0; d] });
         model["output_scaler"] = json!({ "shift": [0.0], "scale": [1.0] });
@@ -322,7 +322,7 @@ fn an_additive_model_has_first_order_indices_only() {
             for l in 0..6 {
                 for j in 0..3 {
                     if l % 3 != j {
-                        model["hidden"][l][j] = json!(0.0);
+                        model["body"]["hidden"][l][j] = json!(0.0);
                     }
                 }
             }
@@ -347,7 +347,7 @@ fn a_constant_model_and_a_constant_input_have_zero_indices() {
         let still = edited(&model, |model| {
             for l in 0..5 {
                 for j in 0..3 {
-                    model["hidden"][l][j] = json!(0.0);
+                    model["body"]["hidden"][l][j] = json!(0.0);
                 }
             }
         });
@@ -377,7 +377,7 @@ fn inputs_may_change_places() {
     let moved = edited(&model, |value| {
         for l in 0..8 {
             for j in 0..3 {
-                value["hidden"][l][j] = json!(model.scaled_hidden()[(l, order[j])]);
+                value["body"]["hidden"][l][j] = json!(model.scaled_hidden()[(l, order[j])]);
             }
         }
     });

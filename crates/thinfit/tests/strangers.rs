@@ -29,7 +29,7 @@ fn model() -> Value {
 fn flaw(model: &Value, pointer: &str, value: Value) -> Option<String> {
     let mut changed = model.clone();
     *changed.pointer_mut(pointer).unwrap() = value;
-    let read = Model::from_json(&changed.to_string(), Path::new("m.json"));
+    let read = <Model>::from_json(&changed.to_string(), Path::new("m.json"));
     read.err().map(|error| error.to_string())
 }
 
@@ -111,9 +111,9 @@ fn negative_errors_and_variances_are_refused() {
         assert!(flaw(&model, pointer, json!([0.0])).is_none(), "{pointer}");
     }
     assert!(flaw(&model, "/record/ridge", json!(-1.0)).is_some());
-    assert!(flaw(&model, "/uncertainty/covariance/0", json!(-1.0)).is_some());
+    assert!(flaw(&model, "/body/posterior/covariance/0", json!(-1.0)).is_some());
     // Far above what the variances allow.
-    assert!(flaw(&model, "/uncertainty/covariance/1", json!(1e12)).is_some());
+    assert!(flaw(&model, "/body/posterior/covariance/1", json!(1e12)).is_some());
 }
 
 #[test]

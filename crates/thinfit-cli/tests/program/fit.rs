@@ -121,6 +121,7 @@ fn the_command_line_wins_over_the_file_and_the_file_over_the_preset() {
     );
     let config = Model::load(folder.join("from-file.json"))
         .unwrap()
+        .header
         .record
         .config
         .unwrap();

@@ -57,7 +57,7 @@ fn derivatives_deviations_and_bounds_are_columns() {
     );
     let slope = model.gradient(x.as_ref(), 0).unwrap();
     let deviation = model.deviation(x.as_ref()).unwrap().observation;
-    let (low, high) = model.interval(x.as_ref(), 0.9).unwrap();
+    let thinfit::Interval { low, high, .. } = model.interval(x.as_ref(), 0.9).unwrap();
     for (i, row) in rows.iter().enumerate() {
         let rest = [
             deviation[(i, 0)],

@@ -179,20 +179,20 @@ fn numbers_in_a_model_that_cannot_be_are_errors() {
         &["inspect", "negative.json"],
         &["errors that are negative"],
     );
-    let numbers = model["output"].as_array().unwrap();
+    let numbers = model["body"]["output"].as_array().unwrap();
     let extreme = vec![json!([1e300]); numbers.len()];
-    changed(&folder, "extreme.json", "/output", extreme.into());
+    changed(&folder, "extreme.json", "/body/output", extreme.into());
     fail(
         &folder,
         &["score", "extreme.json", "train.csv"],
         &["expected errors of `y`"],
     );
-    let covariance = model["uncertainty"]["covariance"].as_array().unwrap();
+    let covariance = model["body"]["posterior"]["covariance"].as_array().unwrap();
     let negated: Vec<f64> = covariance
         .iter()
         .map(|v| -v.as_f64().unwrap().abs())
         .collect();
-    let place = "/uncertainty/covariance";
+    let place = "/body/posterior/covariance";
     changed(&folder, "negated.json", place, json!(negated));
     let large = covariance
         .iter()

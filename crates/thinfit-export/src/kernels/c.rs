@@ -14,8 +14,8 @@ pub(crate) fn files(model: &KernelModel, name: &str) -> (String, String) {
 }
 
 fn source(model: &KernelModel, name: &str) -> String {
-    let kernel = model.kernel();
-    let points = kernel.widened(model.points());
+    let kernel = &model.body.kernel;
+    let points = kernel.widened(model.body.points.as_ref());
     let (d, c, m) = (model.dim(), model.outputs.len(), points.nrows());
     let columns = points.ncols();
     let sizes = format!(
@@ -41,7 +41,7 @@ fn source(model: &KernelModel, name: &str) -> String {
             "coefficients of every point",
             "weights",
             "OUTPUTS",
-            model.coefficients(),
+            model.body.coefficients.as_ref(),
         ),
     ] {
         let rows = a.row_iter().map(|row| row.iter().copied().collect());
@@ -108,7 +108,7 @@ static const double inverse_{t}[] = {{{}}};
 
 /// Appends the edges and their functions, if there are any; the statements that compute the inputs derived from them.
 fn push_edges(text: &mut String, model: &KernelModel) -> Derived {
-    let edges = &model.kernel().edges;
+    let edges = &model.body.kernel.edges;
     let columns = "COLUMNS";
     if edges.is_empty() {
         return Derived {
@@ -155,13 +155,13 @@ fn push_edges(text: &mut String, model: &KernelModel) -> Derived {
 
 /// Whether a part depends on the distance alone.
 fn radial(model: &KernelModel) -> bool {
-    let parts = &model.kernel().parts;
+    let parts = &model.body.kernel.parts;
     parts.iter().any(|part| is_radial(part.shape))
 }
 
 /// Appends the functions of the shapes that occur; others would be unused.
 fn push_shapes(text: &mut String, model: &KernelModel) {
-    let parts = || model.kernel().parts.iter();
+    let parts = || model.body.kernel.parts.iter();
     let has = |shape: Shape| parts().any(|part| part.shape == shape);
     text.push_str(include_str!("../exponential.c"));
     if radial(model) {
@@ -194,7 +194,7 @@ fn push_shapes(text: &mut String, model: &KernelModel) {
 /// Statements that add every part at the point `l`, or its derivatives.
 fn calls(model: &KernelModel, slopes: bool) -> String {
     let mut text = String::new();
-    for (t, part) in model.kernel().parts.iter().enumerate() {
+    for (t, part) in model.body.kernel.parts.iter().enumerate() {
         let (count, weight) = (part.inputs.len(), part.weight);
         let at = format!("axes_{t}, inverse_{t}, {count}");
         let (verb, out) = match slopes {

@@ -8,7 +8,7 @@ use thinfit_methods::{Crossing, Edge, KernelModel, Part, Shape};
 
 /// The script that declares `name`.
 pub(crate) fn script(model: &KernelModel, name: &str) -> String {
-    let (c, kernel) = (model.outputs.len(), model.kernel());
+    let (c, kernel) = (model.outputs.len(), &model.body.kernel);
     let (mut text, parameters) = head(
         name,
         &described(model),
@@ -16,7 +16,10 @@ pub(crate) fn script(model: &KernelModel, name: &str) -> String {
         (&model.inputs, &model.outputs),
     );
     text.push_str("  // Per point: its scaled inputs, then its coefficients in the outputs.\n  const points = [\n");
-    let (points, alpha) = (kernel.widened(model.points()), model.coefficients());
+    let (points, alpha) = (
+        kernel.widened(model.body.points.as_ref()),
+        model.body.coefficients.as_ref(),
+    );
     let row = |a: MatRef<'_, f64>, i: usize| a.row(i).iter().copied().collect::<Vec<f64>>();
     push_pairs(
         &mut text,

@@ -9,7 +9,7 @@ use thinfit_methods::{Crossing, Edge, KernelModel, Part, Shape};
 /// The fragment of LaTeX, with numbers of `digits` digits.
 pub(crate) fn fragment(model: &KernelModel, digits: usize) -> String {
     let number = |value: f64| number(value, digits);
-    let m = model.points().nrows();
+    let m = model.body.points.nrows();
     let mut text = format!(
         "% a sum of kernels at {m} points, fitted to {} samples by thinfit {}; needs amsmath\n\
          % For reading only: rounded to {digits} digits. Points and coefficients are in the JSON, C or Python file.\n",
@@ -20,7 +20,7 @@ pub(crate) fn fragment(model: &KernelModel, digits: usize) -> String {
     let outputs: Vec<String> = (model.outputs.iter().enumerate())
         .map(|(o, name)| {
             let (shift, scale) = (model.output_scaler.shift[o], model.output_scaler.scale[o]);
-            let constant = scale.mul_add(model.mean()[o], shift);
+            let constant = scale.mul_add(model.body.mean[o], shift);
             format!(
                 "\\text{{{}}} &= {} {} \\sum_{{i=1}}^{{{m}}} \\alpha_{{i,{}}}\\, k(u, u_i)",
                 escaped(name),
@@ -31,7 +31,7 @@ pub(crate) fn fragment(model: &KernelModel, digits: usize) -> String {
         })
         .collect();
     let _ = write!(text, "{}, \\\\\nk(u, v) &= ", outputs.join(", \\\\\n"));
-    for (t, part) in model.kernel().parts.iter().enumerate() {
+    for (t, part) in model.body.kernel.parts.iter().enumerate() {
         if t > 0 {
             text.push_str(" \\\\\n&\\quad + ");
         }
@@ -40,18 +40,18 @@ pub(crate) fn fragment(model: &KernelModel, digits: usize) -> String {
         }
         text.push_str(&shape(part, t + 1));
     }
-    for (t, part) in model.kernel().parts.iter().enumerate() {
+    for (t, part) in model.body.kernel.parts.iter().enumerate() {
         if is_radial(part.shape) {
             let _ = write!(text, ", \\\\\nq_{{{}}} &= ", t + 1);
             push_distance(&mut text, part, &number);
         }
     }
-    for (t, part) in model.kernel().parts.iter().enumerate() {
+    for (t, part) in model.body.kernel.parts.iter().enumerate() {
         if !is_radial(part.shape) {
             push_factors(&mut text, part, t + 1, &number);
         }
     }
-    for (e, edge) in model.kernel().edges.iter().enumerate() {
+    for (e, edge) in model.body.kernel.edges.iter().enumerate() {
         push_edge(&mut text, edge, model.dim() + e + 1, &number);
     }
     text.push_str("\n\\end{align*}\n\\endgroup\n");

@@ -31,17 +31,17 @@ fn is_radial(shape: Shape) -> bool {
 /// Mean, shift and scale of every output.
 fn outputs(model: &KernelModel) -> impl ExactSizeIterator<Item = [f64; 3]> + '_ {
     let scaler = &model.output_scaler;
-    let triples = model.mean().iter().zip(&scaler.shift).zip(&scaler.scale);
+    let triples = model.body.mean.iter().zip(&scaler.shift).zip(&scaler.scale);
     triples.map(|((mean, shift), scale)| [*mean, *shift, *scale])
 }
 
 /// What the model is, in words.
 pub(crate) fn described(model: &KernelModel) -> String {
-    let mut shapes: Vec<String> = model.kernel().parts.iter().map(named).collect();
+    let mut shapes: Vec<String> = model.body.kernel.parts.iter().map(named).collect();
     shapes.dedup();
     format!(
         "a sum of kernels at {} points ({})",
-        model.points().nrows(),
+        model.body.points.nrows(),
         shapes.join(" + ")
     )
 }

@@ -7,8 +7,11 @@ use thinfit_methods::{Crossing, Edge, KernelModel, Part, Shape};
 
 /// The graph of the model.
 pub(crate) fn steps(model: &KernelModel, precision: Precision) -> Steps {
-    let kernel = model.kernel();
-    let (points, alpha) = (kernel.widened(model.points()), model.coefficients());
+    let kernel = &model.body.kernel;
+    let (points, alpha) = (
+        kernel.widened(model.body.points.as_ref()),
+        model.body.coefficients.as_ref(),
+    );
     let (d, m, c) = (model.dim(), points.nrows(), alpha.ncols());
     let mut steps = Steps::new(d, precision);
     let scaler = &model.input_scaler;
@@ -75,9 +78,9 @@ fn column(steps: &mut Steps, rows: &str, d: usize, j: usize) -> String {
 /// `difference_j` of an input as it is given to every point, over the scale of the input. A point is two numbers: near it
 /// the difference to the first is exact, so that only the difference itself is rounded, not row and point.
 fn difference_in_units_of_the_data(steps: &mut Steps, model: &KernelModel, j: usize) {
-    let (d, m) = (model.dim(), model.points().nrows());
+    let (d, m) = (model.dim(), model.body.points.nrows());
     let (shift, scale) = (model.input_scaler.shift[j], model.input_scaler.scale[j]);
-    let place = |i: usize| model.points()[(i, j)].mul_add(scale, shift);
+    let place = |i: usize| model.body.points[(i, j)].mul_add(scale, shift);
     let first = |i: usize| f64::from(place(i) as f32);
     let mut name = column(steps, "x", d, j);
     steps.constant(&format!("points_{j}"), &[1, m], (0..m).map(first));

@@ -17,7 +17,7 @@ pub(crate) fn module(model: &KernelModel, name: &str) -> String {
     );
     let outputs: Vec<[f64; 3]> = outputs(model).collect();
     push_scaled(&mut text, &parameters, &model.input_scaler, &outputs);
-    for edge in &model.kernel().edges {
+    for edge in &model.body.kernel.edges {
         let argument = across(edge);
         let (u, value) = match edge.crossing {
             Crossing::Jump => (
@@ -29,8 +29,11 @@ pub(crate) fn module(model: &KernelModel, name: &str) -> String {
         let _ = write!(text, "    u = {u}\n    x += ({value},)\n");
     }
     text.push_str("    # Per point: its scaled inputs, then its coefficients in the outputs.\n    points = (\n");
-    let kernel = model.kernel();
-    let (points, alpha) = (kernel.widened(model.points()), model.coefficients());
+    let kernel = &model.body.kernel;
+    let (points, alpha) = (
+        kernel.widened(model.body.points.as_ref()),
+        model.body.coefficients.as_ref(),
+    );
     for i in 0..points.nrows() {
         let row = |a: MatRef<'_, f64>| numbers(&a.row(i).iter().copied().collect::<Vec<f64>>());
         let (p, a) = (row(points.as_ref()), row(alpha));

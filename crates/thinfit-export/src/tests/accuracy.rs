@@ -53,7 +53,7 @@ fn single_precision_keeps_the_phases_of_steep_waves() {
         let text = model.to_json();
         let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
         // A hundred turns over each input, and none far from zero.
-        for row in json["hidden"].as_array_mut().unwrap() {
+        for row in json["body"]["hidden"].as_array_mut().unwrap() {
             for (j, w) in row.as_array_mut().unwrap().iter_mut().enumerate() {
                 *w = (w.as_f64().unwrap().sin() * 100.0 + j as f64).into();
             }
@@ -119,7 +119,7 @@ fn an_export_that_no_row_was_compared_with_is_refused() {
     let model = process(Shape::Gaussian, 1);
     let mut json: serde_json::Value = serde_json::from_str(&model.to_json()).unwrap();
     // Values beyond the largest number at every row.
-    for row in json["coefficients"].as_array_mut().unwrap() {
+    for row in json["body"]["coefficients"].as_array_mut().unwrap() {
         row[0] = 1e308.into();
     }
     let model = Predictor::from_json(&json.to_string(), Path::new("large")).unwrap();

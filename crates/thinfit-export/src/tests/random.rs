@@ -270,10 +270,13 @@ pub(super) fn ill_conditioned(model: &Predictor, size: f64) -> Option<Predictor>
         return None;
     };
     let mut json: Value = serde_json::from_str(&kernel.to_json()).unwrap();
-    let (points, a) = (kernel.points(), kernel.coefficients());
+    let (points, a) = (
+        kernel.body.points.as_ref(),
+        kernel.body.coefficients.as_ref(),
+    );
     let (m, d, c) = (points.nrows() / 2 * 2, points.ncols(), a.ncols());
     let sign = |i: usize| if i.is_multiple_of(2) { size } else { -size };
-    json["points"] = (0..m)
+    json["body"]["points"] = (0..m)
         .map(|i| {
             (0..d)
                 .map(|j| points[(i / 2 * 2, j)] + (i % 2) as f64 / size)
@@ -281,7 +284,7 @@ pub(super) fn ill_conditioned(model: &Predictor, size: f64) -> Option<Predictor>
         })
         .collect::<Vec<Vec<f64>>>()
         .into();
-    json["coefficients"] = (0..m)
+    json["body"]["coefficients"] = (0..m)
         .map(|i| (0..c).map(|o| sign(i) * a[(i / 2 * 2, o)]).collect())
         .collect::<Vec<Vec<f64>>>()
         .into();

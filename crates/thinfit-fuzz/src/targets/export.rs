@@ -69,8 +69,8 @@ fn size(model: &Predictor) -> f64 {
     let (terms, scaler) = match model {
         Predictor::Network(model) => (model.magnitudes(), &model.output_scaler),
         Predictor::Kernel(model) => {
-            let (alpha, scale) = (model.coefficients(), &model.output_scaler.scale);
-            let largest = model.kernel().diagonal();
+            let (alpha, scale) = (model.body.coefficients.as_ref(), &model.output_scaler.scale);
+            let largest = model.body.kernel.diagonal();
             let term = |i, o: usize| f64::abs(alpha[(i, o)]) * scale[o] * largest;
             (
                 Mat::from_fn(alpha.nrows(), alpha.ncols(), term),
@@ -98,7 +98,7 @@ fn steepness(model: &Predictor, x: &Mat<f64>) -> f64 {
             inputs.map(|j| scaled(j).max(1.0) * hidden.norm_max()).sum()
         }
         Predictor::Kernel(model) => {
-            let parts = model.kernel().parts.iter();
+            let parts = model.body.kernel.parts.iter();
             let lengths = parts.flat_map(|part| part.lengths.iter().copied());
             let shortest = lengths.fold(f64::INFINITY, f64::min).min(1.0);
             inputs.map(|j| scaled(j) / shortest).sum::<f64>().powi(2)

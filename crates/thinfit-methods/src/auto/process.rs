@@ -10,7 +10,7 @@ use super::samples::{OutOfFold, Samples};
 use super::screening::{narrowed, renumbered, strongest};
 use crate::kernels::evidence::{Evidence, evidence_of_sum};
 use crate::kernels::gaussian_process::threads;
-use crate::kernels::kernel_model::KernelModel;
+use crate::kernels::kernel_model::{KernelModel, kernel_model};
 use crate::kernels::lbfgs::Lbfgs;
 use crate::{Error, GaussianProcess, Part, Result, Shape};
 use faer::{Mat, Par};
@@ -300,7 +300,7 @@ impl Process {
                 .iter_mut()
                 .for_each(|score| *score = (*score / certainty).min(f64::MAX));
         }
-        KernelModel::new(data, samples.scalers.clone(), expansion, record)?.with_calibration(scores)
+        kernel_model(data, samples.scalers.clone(), expansion, record)?.with_calibration(scores)
     }
 
     /// What ranks candidates whose errors do not differ clearly; lower is better:
@@ -669,7 +669,7 @@ pub(crate) fn in_scaled_units(data: &Dataset, found: &Evidence) -> Result<Kernel
     };
     let identity = |a: &Mat<f64>| Scaler::identity(a.ncols());
     let scalers = (identity(&data.x), identity(&data.y));
-    KernelModel::new(data, scalers, found.expansion(data.x.clone()), record)
+    kernel_model(data, scalers, found.expansion(data.x.clone()), record)
 }
 
 #[cfg(test)]

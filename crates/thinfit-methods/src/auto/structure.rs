@@ -121,10 +121,10 @@ pub(crate) fn terms_of(
 /// include the noise; for very long lengths its own deviation is mere rounding.
 fn acting(model: &KernelModel, errors: &[f64], seed: u64) -> Result<Structure> {
     let d = model.dim();
-    let known = involved(model.kernel(), d);
-    let parts = &model.kernel().parts;
+    let known = involved(&model.body.kernel, d);
+    let parts = &model.body.kernel.parts;
     let factors: usize = parts.iter().map(|part| part.inputs.len()).sum();
-    let each = (known.len() * factors).saturating_mul(model.coefficients().nrows());
+    let each = (known.len() * factors).saturating_mul(model.body.coefficients.nrows());
     let points = (WORK / 4 / each.max(1)).clamp(POINTS[1], POINTS[0]);
     if each.saturating_mul(points) > WORK {
         return Ok(Structure {

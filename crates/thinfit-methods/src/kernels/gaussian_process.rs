@@ -36,8 +36,8 @@
 
 use crate::kernels::cholesky::all_threads;
 use crate::kernels::evidence::{Evidence, evidence, parameters};
-use crate::kernels::kernel_model::check_data;
-use crate::kernels::kernel_model::held_out::group_folds;
+use crate::kernels::kernel_model::held_out::{group_folds, judged_by_folds};
+use crate::kernels::kernel_model::{check_data, kernel_model};
 use crate::kernels::lbfgs::Lbfgs;
 use crate::kernels::part::of_process;
 use crate::random::{Purpose, random_subset, stream};
@@ -175,8 +175,8 @@ impl GaussianProcess {
             ..Record::of(Self::NAME, settings, seed, m)
         };
         let record = record.left_out(data, &best.leave_one_out(), scale, m);
-        let model = KernelModel::new(data, scalers, best.expansion(scaled.x), record)?;
-        model.judged_by_folds(data, folds)
+        let model = kernel_model(data, scalers, best.expansion(scaled.x), record)?;
+        judged_by_folds(model, data, folds)
     }
 
     /// The best logarithms of lengths and noise (with logits of shares between them) for samples in scaled units, and

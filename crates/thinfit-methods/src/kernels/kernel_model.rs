@@ -16,63 +16,41 @@
 pub(crate) mod calibration;
 mod covariance;
 pub(crate) mod edges;
-pub(crate) mod file;
 pub(crate) mod held_out;
-mod importance;
+pub(crate) mod importance;
 mod integrals;
 
 use crate::kernels::cholesky::{all_threads, cholesky, factor, solve, with_ridge};
 use crate::networks::least_squares::times;
 use crate::prepared::check_unweighted;
 use crate::{Error, Kernel, Result};
-use calibration::Calibration;
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
-use thinfit::pieces::row_chunks;
-use thinfit::{Dataset, Deviation, Encoding, Record, Scaler, TrainingRows, check_finite, row_list};
+use thinfit::{Body, Calibration, Dataset, Header, Model, Record, Scaler, TrainingRows, row_list};
 
 /// Rows predicted at a time; for a thousand points, a block of kernel values fits in the cache.
 const BLOCK: usize = 128;
 /// Largest number of samples; beyond it the kernel matrix alone exceeds 3 GB.
 const MAX_SAMPLES: usize = 20_000;
 
-/// A fitted kernel expansion with its scaling, column names and record.
+/// A kernel expansion, the body of a model.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct KernelModel {
-    format: String,
-    /// Names of the inputs.
-    pub inputs: Vec<String>,
-    /// Names of the outputs.
-    pub outputs: Vec<String>,
-    /// Smallest and largest value of each input among the samples, in the units of the data.
-    pub domain: Vec<[f64; 2]>,
-    /// Scaling of the inputs.
-    pub input_scaler: Scaler,
-    /// Scaling of the outputs.
-    pub output_scaler: Scaler,
-    kernel: Kernel,
-    /// Constant of each output, in scaled outputs.
-    mean: Vec<f64>,
+pub struct KernelBody {
+    /// The kernel, with lengths in scaled inputs.
+    pub kernel: Kernel,
+    /// Constant of each output, in scaled outputs (c).
+    pub mean: Vec<f64>,
     /// Training points in scaled inputs: m rows of d numbers.
     #[serde(with = "row_list")]
-    points: Mat<f64>,
+    pub points: Mat<f64>,
     /// α in scaled outputs: m rows of c numbers.
     #[serde(with = "row_list")]
-    coefficients: Mat<f64>,
+    pub coefficients: Mat<f64>,
     /// Signal variance s² of each output, in scaled outputs; only for a Gaussian process.
-    signal: Option<Vec<f64>>,
-    /// Where the widths of intervals come from; leave-one-out errors where there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    calibration: Option<Calibration>,
-    /// How the model was made.
-    pub record: Record,
-    /// How the columns of a table become the inputs, where they are not the inputs themselves.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub encoding: Option<Encoding>,
+    pub signal: Option<Vec<f64>>,
     /// The factor of K + ridge · I, computed when first needed.
     #[serde(skip)]
     factor: OnceLock<Option<Mat<f64>>>,
@@ -80,6 +58,9 @@ pub struct KernelModel {
     #[serde(skip)]
     left_out: OnceLock<Option<Calibration>>,
 }
+
+/// A fitted kernel expansion with its scaling, column names and record.
+pub type KernelModel = Model<KernelBody>;
 
 /// The parts of an expansion, in scaled units.
 pub(crate) struct Expansion {
@@ -133,88 +114,76 @@ pub(crate) fn check_data(data: &Dataset) -> Result<()> {
     }
 }
 
-impl KernelModel {
-    /// # Errors
-    /// Coefficients beyond the range of `f64`.
-    pub(crate) fn new(
-        data: &Dataset,
-        (input_scaler, output_scaler): (Scaler, Scaler),
-        expansion: Expansion,
-        mut record: Record,
-    ) -> Result<Self> {
-        if !expansion.alpha.is_all_finite() {
-            return Err(Error::Data {
-                what: "y",
-                problem: "a coefficient leaves the range of f64".into(),
-                advice: "rescale the columns to unit variance",
-            });
-        }
-        // Here the rows are in the order of the points.
-        record.rows.get_or_insert_with(|| TrainingRows::new(data));
-        Ok(KernelModel {
-            format: file::FORMAT.into(),
-            inputs: data.inputs.clone(),
-            outputs: data.outputs.clone(),
-            domain: data.domain(),
-            input_scaler,
-            output_scaler,
-            points: expansion.points,
-            coefficients: expansion.alpha,
-            kernel: expansion.kernel,
-            mean: expansion.mean,
-            signal: expansion.signal,
-            calibration: None,
-            record,
-            encoding: None,
-            factor: OnceLock::new(),
-            left_out: OnceLock::new(),
-        })
+/// The model of an expansion.
+///
+/// # Errors
+/// Coefficients beyond the range of `f64`.
+pub(crate) fn kernel_model(
+    data: &Dataset,
+    scalers: (Scaler, Scaler),
+    expansion: Expansion,
+    mut record: Record,
+) -> Result<KernelModel> {
+    if !expansion.alpha.is_all_finite() {
+        return Err(Error::Data {
+            what: "y",
+            problem: "a coefficient leaves the range of f64".into(),
+            advice: "rescale the columns to unit variance",
+        });
+    }
+    // Here the rows are in the order of the points.
+    record.rows.get_or_insert_with(|| TrainingRows::new(data));
+    let body = KernelBody {
+        points: expansion.points,
+        coefficients: expansion.alpha,
+        kernel: expansion.kernel,
+        mean: expansion.mean,
+        signal: expansion.signal,
+        factor: OnceLock::new(),
+        left_out: OnceLock::new(),
+    };
+    Ok(Model::new(Header::new(data, scalers, record), body))
+}
+
+impl Body for KernelBody {
+    const FORMAT: &'static str = "thinfit-kernel/1";
+    const BLOCK: usize = BLOCK;
+
+    fn flaw(&self, d: usize, c: usize) -> Option<&'static str> {
+        let m = self.points.nrows();
+        let finite =
+            |values: &[f64], count| values.len() == count && values.iter().all(|v| v.is_finite());
+        let table =
+            |a: &Mat<f64>, columns| a.nrows() == m && a.ncols() == columns && a.is_all_finite();
+        let positive = |s: &Vec<f64>| finite(s, c) && s.iter().all(|v| *v >= 0.0);
+        let checks = [
+            (m > 0, "no points"),
+            (self.kernel.fits(d), "a kernel that does not fit the inputs"),
+            (table(&self.points, d), "points that do not fit the inputs"),
+            (
+                table(&self.coefficients, c) && finite(&self.mean, c),
+                "coefficients that do not fit the points and the outputs",
+            ),
+            (
+                self.signal.as_ref().is_none_or(positive),
+                "variances that do not fit the outputs",
+            ),
+        ];
+        checks.iter().find(|check| !check.0).map(|check| check.1)
     }
 
-    /// Number of inputs, d.
-    pub fn dim(&self) -> usize {
-        self.inputs.len()
-    }
-
-    /// The kernel, with lengths in scaled inputs.
-    pub fn kernel(&self) -> &Kernel {
-        &self.kernel
-    }
-
-    /// The points (m × d), in scaled inputs.
-    pub fn points(&self) -> MatRef<'_, f64> {
-        self.points.as_ref()
-    }
-
-    /// The constants of the outputs (c), in scaled outputs.
-    pub fn mean(&self) -> &[f64] {
-        &self.mean
-    }
-
-    /// The coefficients α (m × c), in scaled outputs.
-    pub fn coefficients(&self) -> MatRef<'_, f64> {
-        self.coefficients.as_ref()
-    }
-
-    /// The signal variance s² of each output (c), in scaled outputs; none without deviations.
-    pub fn signal(&self) -> Option<&[f64]> {
-        self.signal.as_deref()
-    }
-
-    /// How many real numbers prediction needs: points, coefficients, the numbers of the kernel and means.
-    pub fn parameters(&self) -> usize {
-        let (d, c) = (self.dim(), self.outputs.len());
+    /// Points, coefficients, the numbers of the kernel and means.
+    fn parameters(&self) -> usize {
+        let (d, c) = (self.points.ncols(), self.coefficients.ncols());
         self.points.nrows() * (d + c) + self.kernel.parameters() + c
     }
 
-    /// f at the rows of `x` (n × d): n × c.
-    ///
-    /// # Errors
-    /// The wrong number of columns, or values that are not finite.
-    pub fn predict(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
-        let c = self.outputs.len();
-        self.by_blocks(x, c, |x, mut out| {
-            let k = self.kernel.cross(x.as_ref(), self.points.as_ref());
+    fn values<'a>(
+        &'a self,
+        header: &'a Header,
+    ) -> impl Fn(MatRef<'_, f64>, MatMut<'_, f64>) + Sync + 'a {
+        |x, mut out| {
+            let k = self.cross(header, x);
             matmul(
                 out.as_mut(),
                 Accum::Replace,
@@ -223,53 +192,40 @@ impl KernelModel {
                 1.0,
                 Par::Seq,
             );
-            for o in 0..c {
-                let (shift, scale) = (self.output_scaler.shift[o], self.output_scaler.scale[o]);
+            for o in 0..out.ncols() {
+                let scaler = &header.output_scaler;
                 for i in 0..out.nrows() {
-                    out[(i, o)] = shift + scale * (self.mean[o] + out[(i, o)]);
+                    out[(i, o)] = scaler.shift[o] + scaler.scale[o] * (self.mean[o] + out[(i, o)]);
                 }
-            }
-        })
-    }
-
-    /// The partial derivatives ∂f_o/∂x_j of output `o` at the rows of `x` (n × d): n × d.
-    ///
-    /// # Errors
-    /// As [`KernelModel::predict`], or an output that does not exist.
-    pub fn gradient(&self, x: MatRef<'_, f64>, o: usize) -> Result<Mat<f64>> {
-        self.check_output(o)?;
-        let coefficients = self.coefficients.col_as_slice(o);
-        let mut gradient = self.by_blocks(x, self.dim(), |x, mut out| {
-            let slopes = self.kernel.gradient(&x, self.points.as_ref(), coefficients);
-            for j in 0..out.ncols() {
-                let factor = self.output_scaler.scale[o] / self.input_scaler.scale[j];
-                for i in 0..out.nrows() {
-                    out[(i, j)] = factor * slopes[(i, j)];
-                }
-            }
-        })?;
-        for j in (0..self.dim()).filter(|&j| self.input_scaler.warp_of(j).is_some()) {
-            for i in 0..x.nrows() {
-                gradient[(i, j)] *= self.input_scaler.warp_slope(j, x[(i, j)]);
             }
         }
-        finite(gradient)
     }
 
-    /// Standard deviations of f and of a new observation at the rows of `x` (n × d).
-    ///
-    /// # Errors
-    /// As [`KernelModel::predict`], or a method without deviations.
-    pub fn deviation(&self, x: MatRef<'_, f64>) -> Result<Deviation> {
-        let Some(signal) = &self.signal else {
-            return Err(self.without_deviations());
-        };
-        let l = self.factor()?;
+    fn slopes(&self, x: MatRef<'_, f64>, o: usize, mut out: MatMut<'_, f64>) {
+        let coefficients = self.coefficients.col_as_slice(o);
+        let slopes = (self.kernel).gradient(&x.to_owned(), self.points.as_ref(), coefficients);
+        out.copy_from(slopes.subcols(0, out.ncols()));
+    }
+
+    fn unit_variance(&self, header: &Header) -> Result<(&[f64], f64)> {
+        match &self.signal {
+            Some(signal) => Ok((signal, header.record.ridge)),
+            None => {
+                let method = &header.record.method;
+                Err(no_deviation(format!(
+                    "the method `{method}` has no standard deviations"
+                )))
+            }
+        }
+    }
+
+    fn variance(&self, header: &Header, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        let l = self.factor(header)?;
         let ones = Mat::from_fn(l.nrows(), 1, |_, _| 1.0);
         let pull = solve(l.as_ref(), ones.as_ref());
         let total: f64 = pull.col_as_slice(0).iter().sum();
-        let variance = self.by_blocks(x, 1, |x, mut out| {
-            let k = self.kernel.cross(x.as_ref(), self.points.as_ref());
+        header.by_blocks(x, 1, BLOCK, |x, mut out| {
+            let k = self.cross(header, x);
             let mean = times(k.as_ref(), pull.as_ref());
             let mut v = k.transpose().to_owned();
             solve_lower_triangular_in_place(l.as_ref(), v.as_mut(), Par::Seq);
@@ -279,84 +235,37 @@ impl KernelModel {
                 // Rounding can make this negative.
                 out[(i, 0)] = (self.kernel.diagonal() - explained).max(0.0) + of_mean;
             }
-        })?;
-        let of = |added: f64| {
-            Mat::from_fn(x.nrows(), self.outputs.len(), |i, o| {
-                self.output_scaler.scale[o] * (signal[o] * (variance[(i, 0)] + added)).sqrt()
-            })
-        };
-        Ok(Deviation {
-            model: finite(of(0.0))?,
-            observation: finite(of(self.record.ridge))?,
         })
     }
 
-    fn without_deviations(&self) -> Error {
-        let method = &self.record.method;
-        no_deviation(format!("the method `{method}` has no standard deviations"))
-    }
-
-    /// The factor L of K + ridge · I (m × m).
-    fn factor(&self) -> Result<&Mat<f64>> {
-        let factor = self.factor.get_or_init(|| {
-            let gram = self.kernel.gram(self.points.as_ref());
-            cholesky(with_ridge(gram.as_ref(), self.record.ridge), Par::Seq)
-        });
-        let problem = "the kernel matrix cannot be factorised";
-        factor.as_ref().ok_or_else(|| no_deviation(problem.into()))
-    }
-
-    fn check_output(&self, o: usize) -> Result<()> {
-        if o < self.outputs.len() {
-            return Ok(());
-        }
-        Err(Error::Shape {
-            what: "output",
-            expected: format!("an output below {}", self.outputs.len()),
-            found: o.to_string(),
+    fn own_calibration(&self, header: &Header) -> Result<&Calibration> {
+        let factor = self.factor(header)?;
+        let left_out = self
+            .left_out
+            .get_or_init(|| self.calibration(header, factor));
+        left_out.as_ref().ok_or_else(|| Error::Data {
+            what: "interval",
+            problem: "the leave-one-out errors are not finite".into(),
+            advice: "rescale the columns to unit variance",
         })
-    }
-
-    /// Evaluates `write(scaled rows, rows of the result)` over blocks of rows; the result is n × `columns` and finite.
-    fn by_blocks(
-        &self,
-        x: MatRef<'_, f64>,
-        columns: usize,
-        write: impl Fn(Mat<f64>, MatMut<'_, f64>) + Sync,
-    ) -> Result<Mat<f64>> {
-        if x.ncols() != self.dim() {
-            let expected = format!("{} columns ({})", self.dim(), self.inputs.join(", "));
-            return Err(Error::Shape {
-                what: "x",
-                expected,
-                found: format!("{} columns", x.ncols()),
-            });
-        }
-        check_finite("x", x)?;
-        let mut out = Mat::zeros(x.nrows(), columns);
-        let blocks = x.nrows().div_ceil(BLOCK);
-        row_chunks(out.as_mut(), BLOCK)
-            .into_par_iter()
-            .zip_eq(0..blocks)
-            .for_each(|(out, block)| {
-                let x = self
-                    .input_scaler
-                    .apply(x.subrows(block * BLOCK, out.nrows()));
-                write(x, out);
-            });
-        finite(out)
     }
 }
 
-/// Rejects a result that is not finite: products of large numbers overflow.
-fn finite(out: Mat<f64>) -> Result<Mat<f64>> {
-    match out.is_all_finite() {
-        true => Ok(out),
-        false => Err(Error::Data {
-            what: "y",
-            problem: "a predicted value leaves the range of f64".into(),
-            advice: "rescale the columns to unit variance",
-        }),
+impl KernelBody {
+    /// The kernel between the rows of `x`, in the units of the data, and the points.
+    fn cross(&self, header: &Header, x: MatRef<'_, f64>) -> Mat<f64> {
+        let x = header.input_scaler.apply(x);
+        self.kernel.cross(x.as_ref(), self.points.as_ref())
+    }
+
+    /// The factor L of K + ridge · I (m × m).
+    fn factor(&self, header: &Header) -> Result<&Mat<f64>> {
+        let factor = self.factor.get_or_init(|| {
+            let gram = self.kernel.gram(self.points.as_ref());
+            cholesky(with_ridge(gram.as_ref(), header.record.ridge), Par::Seq)
+        });
+        let problem = "the kernel matrix cannot be factorised";
+        factor.as_ref().ok_or_else(|| no_deviation(problem.into()))
     }
 }
 
@@ -371,8 +280,9 @@ fn no_deviation(problem: String) -> Error {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::KernelRidge;
     use crate::kernels::kernel::tests::{plain, random};
+    use crate::{KernelRidge, Predictor};
+    use std::path::Path;
     use thinfit::Control;
 
     pub(super) fn model() -> KernelModel {
@@ -394,8 +304,8 @@ pub(super) mod tests {
             for o in 0..2 {
                 let sum: f64 = (0..40)
                     .map(|j| {
-                        let point: Vec<f64> = model.points.row(j).iter().copied().collect();
-                        model.coefficients[(j, o)] * plain(&model.kernel, &x, &point)
+                        let point: Vec<f64> = model.body.points.row(j).iter().copied().collect();
+                        model.body.coefficients[(j, o)] * plain(&model.body.kernel, &x, &point)
                     })
                     .sum();
                 let expected = model.output_scaler.shift[o] + model.output_scaler.scale[o] * sum;
@@ -451,5 +361,58 @@ pub(super) mod tests {
             error.contains("`kernel-ridge` has no standard deviations"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_file_restores_the_model_to_the_last_bit() {
+        let (model, fresh) = (model(), random(30, 3, 6));
+        let path = std::env::temp_dir().join(format!("thinfit-kernel-{}.json", std::process::id()));
+        model.save(&path).unwrap();
+        let read = Predictor::load(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let (before, after) = (model.predict(fresh.as_ref()), read.predict(fresh.as_ref()));
+        assert_eq!(before.unwrap(), after.unwrap());
+        assert_eq!(read.to_json(), model.to_json());
+        assert!(
+            Predictor::load(&path)
+                .unwrap_err()
+                .to_string()
+                .starts_with("cannot read")
+        );
+    }
+
+    #[test]
+    fn bad_files_are_refused_with_the_reason() {
+        let text = model().to_json();
+        let read = |text: &str| {
+            KernelModel::from_json(text, Path::new("m.json"))
+                .unwrap_err()
+                .to_string()
+        };
+        assert!(read(&text[..text.len() / 2]).contains("ends too early"));
+        assert!(read("x1,x2").contains("not JSON"));
+        assert!(read("{}").contains("JSON without a format"));
+        assert!(read(&text.replace("kernel/1", "kernel/2")).contains("update thinfit"));
+        assert!(
+            read(&text.replace("thinfit-kernel/1", "thinfit/1")).contains("format `thinfit/1`")
+        );
+        let spoil = |field: &str, value: serde_json::Value| {
+            let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
+            *json.pointer_mut(field).unwrap() = value;
+            read(&json.to_string())
+        };
+        assert!(spoil("/body/points/3", serde_json::json!([1.0])).contains("row 3"));
+        assert!(
+            spoil("/body/points", serde_json::json!([[1.0]])).contains("points that do not fit")
+        );
+        assert!(spoil("/body/kernel/lengths/0", 0.0.into()).contains("kernel that does not fit"));
+        assert!(
+            spoil("/body/kernel/shape", serde_json::json!({"additive": 9})).contains("kernel that")
+        );
+        assert!(
+            spoil("/body/mean", serde_json::json!([])).contains("coefficients that do not fit")
+        );
+        assert!(spoil("/input_scaler/scale/0", 0.0.into()).contains("input scaling"));
+        assert!(spoil("/body/points/0/0", serde_json::Value::Null).contains("cannot be read"));
     }
 }

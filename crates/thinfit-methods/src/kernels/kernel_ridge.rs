@@ -9,8 +9,8 @@
 //! with the smallest error over folds that divide no group.
 
 use crate::choice::stops;
-use crate::kernels::kernel_model::held_out::group_folds;
-use crate::kernels::kernel_model::{Expansion, check_data};
+use crate::kernels::kernel_model::held_out::{group_folds, judged_by_folds};
+use crate::kernels::kernel_model::{Expansion, check_data, kernel_model};
 use crate::kernels::leave_one_out::{by_folds, leave_one_out};
 use crate::kernels::part::squares;
 use crate::range::positives;
@@ -130,7 +130,7 @@ impl KernelRidge {
         let (expansion, record) =
             Expansion::ridge(kernel(bandwidth), x, y.as_ref(), lambda, record)?;
         observe(&Progress::fraction(1.0));
-        KernelModel::new(data, scalers, expansion, record)?.judged_by_folds(data, folds)
+        judged_by_folds(kernel_model(data, scalers, expansion, record)?, data, folds)
     }
 
     /// The bandwidth and ridge with the smallest leave-one-out error, or error over the folds, and these errors; none if no error is
@@ -233,8 +233,8 @@ mod tests {
         let (x, y) = (random(m, 4, 1), random(m, 3, 2));
         let model = fit(&with_lambda(lambda), &x, &y).unwrap();
         assert_eq!((model.record.ridge, model.record.raised), (lambda, 0));
-        let alpha = model.coefficients();
-        let mut system = model.kernel().cross(x.as_ref(), x.as_ref());
+        let alpha = model.body.coefficients.as_ref();
+        let mut system = model.body.kernel.cross(x.as_ref(), x.as_ref());
         (0..m).for_each(|i| system[(i, i)] += lambda);
         let residual = &system * alpha - &y;
         // Cholesky is backward stable: |S a - y| <= c m eps |S| |a|.
@@ -246,7 +246,12 @@ mod tests {
     fn the_bandwidth_is_the_median_over_pairs() {
         let bandwidth = |points: &[f64]| {
             let x = Mat::from_fn(points.len(), 1, |i, _| points[i]);
-            fit(&KernelRidge::default(), &x, &x).unwrap().kernel().parts[0].lengths[0]
+            fit(&KernelRidge::default(), &x, &x)
+                .unwrap()
+                .body
+                .kernel
+                .parts[0]
+                .lengths[0]
         };
         assert_eq!(bandwidth(&[0.0, 1.0, 5.0]), 4.0); // 1, 4, 5
         assert_eq!(bandwidth(&[0.0, 1.0, 3.0, 7.0]), 3.5); // 1, 2, 3, 4, 6, 7
@@ -261,7 +266,8 @@ mod tests {
         let moved = fit(&KernelRidge::default(), &shifted, &y).unwrap();
         // The shifted inputs are themselves rounded to about 2^-33; the product form would be off by 1e-4 and more.
         assert!(
-            (plain.kernel().parts[0].lengths[0] / moved.kernel().parts[0].lengths[0] - 1.0).abs()
+            (plain.body.kernel.parts[0].lengths[0] / moved.body.kernel.parts[0].lengths[0] - 1.0)
+                .abs()
                 < 1e-9
         );
         let values = plain.predict(x.as_ref()).unwrap() - moved.predict(shifted.as_ref()).unwrap();
@@ -285,7 +291,10 @@ mod tests {
         let padded = Mat::from_fn(20, 3, |i, k| if k < 2 { x[(i, k)] } else { 0.998 });
         let plain = fit(&KernelRidge::default(), &x, &y).unwrap();
         let constant = fit(&KernelRidge::default(), &padded, &y).unwrap();
-        assert_eq!(plain.coefficients(), constant.coefficients());
+        assert_eq!(
+            plain.body.coefficients.as_ref(),
+            constant.body.coefficients.as_ref()
+        );
     }
 
     #[test]
@@ -379,7 +388,7 @@ mod tests {
             let (x, y) = (x.subrows(0, rows).to_owned(), y.subrows(0, rows).to_owned());
             let settings = if validated { KernelRidge::validated() } else { with_lambda(lambda) };
             if let Ok(model) = fit(&settings, &x, &y) {
-                prop_assert!(model.coefficients().is_all_finite());
+                prop_assert!(model.body.coefficients.is_all_finite());
                 if let Ok(values) = model.predict(fresh.as_ref()) {
                     prop_assert!(values.is_all_finite());
                     prop_assert_eq!((values.nrows(), values.ncols()), (fresh.nrows(), y.ncols()));

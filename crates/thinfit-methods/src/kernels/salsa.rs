@@ -10,8 +10,8 @@
 //! thirds around the best: 13 values, where the original spends 30.
 
 use crate::kernels::cholesky::{cholesky, solve};
-use crate::kernels::kernel_model::held_out::group_folds;
-use crate::kernels::kernel_model::{Expansion, check_data};
+use crate::kernels::kernel_model::held_out::{group_folds, judged_by_folds};
+use crate::kernels::kernel_model::{Expansion, check_data, kernel_model};
 use crate::random::{Purpose, stream};
 use crate::range::{at_least_one, positive};
 use crate::{Error, Kernel, KernelModel, Part, Result, Shape};
@@ -133,7 +133,11 @@ impl Salsa {
             let ranges = edges.windows(2).map(|edges| (edges[0]..edges[1]).collect());
             ranges.collect::<Vec<Vec<usize>>>()
         });
-        KernelModel::new(&data, scalers, expansion, record)?.judged_by_folds(&data, folds)
+        judged_by_folds(
+            kernel_model(&data, scalers, expansion, record)?,
+            &data,
+            folds,
+        )
     }
 
     /// The best order and ridge, or none if no matrix can be factorised, and whether the search was stopped.

@@ -348,7 +348,11 @@ mod tests {
                 rate: 1e-2,
                 ..PlainNetwork::default()
             };
-            let record = method.fit(&data, 2, &|_| Control::Continue).unwrap().record;
+            let record = method
+                .fit(&data, 2, &|_| Control::Continue)
+                .unwrap()
+                .header
+                .record;
             (record.validation_mse[0], record.lambda)
         };
         let each = Lambda::GRID.map(|lambda| fit(Lambda::Fixed(lambda)));

@@ -129,19 +129,19 @@ fn with_intervals(number: usize) -> Predictor {
     let mut json: Value = serde_json::from_str(&plain.to_json()).unwrap();
     match &plain {
         Predictor::Network(_) => {
-            let k = json["output"].as_array().unwrap().len();
+            let k = json["body"]["output"].as_array().unwrap().len();
             let root = Mat::from_fn(k, k, |_, _| random.between(-1.0, 1.0));
             let m = &root * root.transpose();
             let lower = (0..k).flat_map(|i| (0..=i).map(move |j| (i, j)));
             let lower: Vec<f64> = lower.map(|at| m[at]).collect();
-            json["uncertainty"] = json!({
-                "covariance": lower, "noise": numbers(c, 0.01, 1.0, random), "scores": scores(random),
-            });
+            json["body"]["posterior"] =
+                json!({ "covariance": lower, "noise": numbers(c, 0.01, 1.0, random) });
+            json["calibration"] = json!({ "scores": scores(random) });
         }
         Predictor::Kernel(_) => {
             // One in four has intervals of one width.
             if !random.below(4).is_multiple_of(4) {
-                json["signal"] = numbers(c, 0.1, 2.0, random).into();
+                json["body"]["signal"] = numbers(c, 0.1, 2.0, random).into();
             }
             json["record"]["ridge"] = 10f64.powf(random.between(-4.0, 0.0)).into();
             json["calibration"] = json!({ "scores": scores(random) });

@@ -39,7 +39,7 @@ pub fn edged(model: &Predictor) -> Predictor {
         lengths: vec![0.8; d + 2],
         shares: vec![],
     };
-    json["kernel"] = serde_json::json!({
+    json["body"]["kernel"] = serde_json::json!({
         "parts": [part],
         "edges": [
             { "crossing": "jump", "direction": direction(3.0), "offset": 0.2 },

@@ -3,9 +3,11 @@
 use super::Fit;
 use crate::config::Training;
 use crate::data::rows::Rows;
+use crate::model::header::Header;
 use crate::model::model::Model;
+use crate::model::network::NetworkBody;
+use crate::model::posterior::{Posterior, spread};
 use crate::model::record::{Record, Selection, Winner};
-use crate::model::uncertainty::{Uncertainty, spread};
 use crate::network::features::{fitted, planes};
 use crate::polish::race::Origin;
 use crate::solve::condensed::Condensed;
@@ -133,7 +135,7 @@ impl Fit<'_> {
                 advice: "lower the learning rate or scale the data",
             });
         }
-        let uncertainty = Uncertainty::new(
+        let (posterior, calibration) = Posterior::new(
             covariance.as_ref(),
             residual.as_ref(),
             &spread,
@@ -155,13 +157,19 @@ impl Fit<'_> {
             hidden: chosen.w,
             output: b,
         };
-        Ok(Model::new(
-            network,
-            (self.all.inputs, self.all.outputs),
-            self.domain,
-            self.scalers,
-            Some(uncertainty),
+        let header = Header {
+            inputs: self.all.inputs,
+            outputs: self.all.outputs,
+            domain: self.domain,
+            input_scaler: self.scalers.0,
+            output_scaler: self.scalers.1,
+            calibration: Some(calibration),
             record,
+            encoding: None,
+        };
+        Ok(Model::new(
+            header,
+            NetworkBody::new(network, Some(posterior)),
         ))
     }
 

@@ -7,10 +7,12 @@
 use crate::data::long::{Block, LEAF};
 use crate::data::rows::Rows;
 use crate::data::survey::Survey;
+use crate::model::header::Header;
 use crate::model::model::Model;
+use crate::model::network::NetworkBody;
+use crate::model::posterior::{Posterior, spread};
 use crate::model::record::Record;
 use crate::model::training_rows::TrainingRows;
-use crate::model::uncertainty::{Uncertainty, spread};
 use crate::network::features::{fitted, planes};
 use crate::solve::condensed::Condensed;
 use crate::solve::orthogonal::Orthogonal;
@@ -130,7 +132,8 @@ impl Draft {
         let predicted = fitted(self.activation, e.as_ref(), output.as_ref());
         let residual = &held.y - &predicted;
         let spread = spread(e.as_ref(), covariance.as_ref());
-        let uncertainty = Uncertainty::new(covariance.as_ref(), residual.as_ref(), &spread, &held);
+        let (posterior, calibration) =
+            Posterior::new(covariance.as_ref(), residual.as_ref(), &spread, &held);
         let sample = sample.scaled(&scalers);
         let record = record.validated(&sample, &held, predicted.as_ref(), &scalers.1.scale);
         let record = Record {
@@ -145,13 +148,14 @@ impl Draft {
             hidden: self.hidden.clone(),
             output,
         };
+        let header = Header {
+            domain: survey.domain().to_vec(),
+            calibration: Some(calibration),
+            ..Header::new(held_out, scalers, record)
+        };
         Ok(Model::new(
-            network,
-            (held_out.inputs.clone(), held_out.outputs.clone()),
-            survey.domain().to_vec(),
-            scalers,
-            Some(uncertainty),
-            record,
+            header,
+            NetworkBody::new(network, Some(posterior)),
         ))
     }
 }

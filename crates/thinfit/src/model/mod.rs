@@ -1,10 +1,14 @@
-//! A fitted model: the network with its scaling, uncertainty and record.
+//! A fitted model: what predicts, with its scaling, calibration and record.
 
+pub(crate) mod body;
+pub(crate) mod calibration;
 pub(crate) mod diagnosis;
+pub(crate) mod header;
 #[allow(clippy::module_inception)]
 pub(crate) mod model;
-mod prediction;
+pub(crate) mod network;
+pub(crate) mod posterior;
+pub(crate) mod prediction;
 pub(crate) mod record;
 pub(crate) mod texts;
 pub(crate) mod training_rows;
-pub(crate) mod uncertainty;

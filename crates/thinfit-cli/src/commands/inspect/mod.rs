@@ -127,7 +127,7 @@ pub fn run(args: &InspectArgs, memory: Memory, out: &mut impl Write) -> Result<(
                 width: model.width(),
             },
             Predictor::Kernel(model) => Kind::Kernels {
-                kernel: model.kernel(),
+                kernel: &model.body.kernel,
                 scaler: &model.input_scaler,
             },
         },

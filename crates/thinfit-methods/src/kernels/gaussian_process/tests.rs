@@ -156,7 +156,7 @@ fn a_smooth_function_is_learned_and_an_idle_input_ignored() {
     let fresh = random(200, 3, 4);
     let error = model.predict(fresh.as_ref()).unwrap() - smooth(&fresh);
     assert!(error.norm_max() < 1e-4, "{}", error.norm_max());
-    let lengths = &model.kernel().parts[0].lengths;
+    let lengths = &model.body.kernel.parts[0].lengths;
     assert!(lengths[2] > 20.0 * lengths[0], "{lengths:?}");
     let mse = model.record.validation_mse[0];
     assert!(mse < 1e-9, "{mse}");
@@ -174,7 +174,7 @@ fn friedman(x: &Mat<f64>) -> Mat<f64> {
 fn on_clean_data_idle_inputs_leave_the_kernel_and_the_noise_vanishes() {
     let (x, fresh) = (random(200, 10, 1), random(500, 10, 2));
     let model = fit(&GaussianProcess::default(), &x, &friedman(&x));
-    let lengths = &model.kernel().parts[0].lengths;
+    let lengths = &model.body.kernel.parts[0].lengths;
     assert!(lengths[5..].iter().all(|l| *l > 1e6), "{lengths:?}");
     assert!(model.record.ridge < 1e-13, "{}", model.record.ridge);
     let error = model.predict(fresh.as_ref()).unwrap() - friedman(&fresh);
@@ -237,7 +237,7 @@ fn an_input_idle_in_the_race_can_matter_in_the_end() {
         ..GaussianProcess::default()
     };
     let model = fit(&settings, &x, &bent(&x));
-    let lengths = &model.kernel().parts[0].lengths;
+    let lengths = &model.body.kernel.parts[0].lengths;
     assert!(lengths[2] < 100.0, "{lengths:?}");
 }
 

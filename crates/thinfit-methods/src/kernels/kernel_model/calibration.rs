@@ -10,139 +10,25 @@
 //!
 //! at the same kernel and g. A method that knows better errors, from folds that chose the kernel anew, stores them.
 
-use super::{KernelModel, finite};
+use super::{KernelBody, KernelModel};
+use crate::Result;
 use crate::kernels::cholesky::{all_threads, inverse, solve};
-use crate::{Interval, Result};
-use faer::{Mat, MatRef};
-use serde::{Deserialize, Serialize};
-use thinfit::conformal_quantile;
-use thinfit::pieces::require;
+use faer::Mat;
+use thinfit::{Calibration, Header, check_result};
 
-/// Standardised errors at rows that did not take part, per output and sorted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Calibration {
-    scores: Vec<Vec<f64>>,
+/// Measured minus predicted at every point by the model without it, in the units of the outputs (m × c): in closed form, with
+/// the settings of all points.
+///
+/// # Errors
+/// A kernel matrix that cannot be factorised.
+pub(crate) fn leave_one_out(model: &KernelModel) -> Result<Mat<f64>> {
+    let p = model.body.precisions(model.body.factor(model)?);
+    Ok(Mat::from_fn(p.len(), model.outputs.len(), |i, o| {
+        model.output_scaler.scale[o] * model.body.coefficients[(i, o)] / p[i]
+    }))
 }
 
-impl Calibration {
-    /// From the scores |r|/σ of each output, in any order.
-    fn new(mut scores: Vec<Vec<f64>>) -> Self {
-        scores.iter_mut().for_each(|s| s.sort_by(f64::total_cmp));
-        Calibration { scores }
-    }
-
-    /// Half the width of an interval of output `o` in units of σ; infinite if there are too few scores.
-    fn quantile(&self, o: usize, level: f64) -> f64 {
-        conformal_quantile(&self.scores[o], None, level)
-    }
-
-    /// How many rows calibrate the output that has the fewest.
-    fn rows(&self) -> usize {
-        self.scores.iter().map(Vec::len).min().unwrap_or(0)
-    }
-
-    /// Whether the scores fit `c` outputs, are finite and sorted.
-    pub(super) fn is_sound(&self, c: usize) -> bool {
-        let sound = |s: &Vec<f64>| s.is_sorted() && s.iter().all(|v| v.is_finite() && *v >= 0.0);
-        self.scores.len() == c && self.scores.iter().all(sound)
-    }
-}
-
-impl KernelModel {
-    /// Bounds (n × c each) between which a new observation lies with probability `level`, at the rows of `x` (n × d);
-    /// infinite where there are too few rows for the level.
-    ///
-    /// # Errors
-    /// As [`KernelModel::predict`], a level outside (0, 1), or a kernel matrix that cannot be factorised.
-    pub fn interval(&self, x: MatRef<'_, f64>, level: f64) -> Result<Interval> {
-        require(
-            level > 0.0 && level < 1.0,
-            "level",
-            "a number between 0 and 1",
-            level,
-        )?;
-        let middle = self.predict(x)?;
-        let deviation = match self.signal {
-            Some(_) => Some(self.deviation(x)?.observation),
-            None => None,
-        };
-        let calibration = self.calibration()?;
-        let c = self.outputs.len();
-        let half: Vec<f64> = (0..c).map(|o| calibration.quantile(o, level)).collect();
-        let bound = |sign: f64| {
-            Mat::from_fn(x.nrows(), c, |i, o| match half[o].is_finite() {
-                true => {
-                    middle[(i, o)] + sign * half[o] * deviation.as_ref().map_or(1.0, |d| d[(i, o)])
-                }
-                // A deviation of zero must not make this NaN.
-                false => sign * f64::INFINITY,
-            })
-        };
-        let (mut low, mut high) = (bound(-1.0), bound(1.0));
-        if half.iter().all(|half| half.is_finite()) {
-            (low, high) = (finite(low)?, finite(high)?);
-        }
-        Ok(Interval {
-            low,
-            high,
-            rows: calibration.rows(),
-        })
-    }
-
-    /// Half the width of an interval of output `o` at probability `level`, in standard deviations of an observation, or in
-    /// the units of the output for models without deviations; infinite where there are too few rows for the level.
-    ///
-    /// # Errors
-    /// A kernel matrix that cannot be factorised.
-    pub fn quantile(&self, o: usize, level: f64) -> Result<f64> {
-        self.check_output(o)?;
-        Ok(self.calibration()?.quantile(o, level))
-    }
-
-    /// The model with the scores |r|/σ of rows left out, c lists in any order, in place of its own leave-one-out errors;
-    /// without deviations σ is one and r in the units of the output.
-    ///
-    /// # Errors
-    /// Scores that do not fit the outputs, are negative or not finite.
-    pub fn with_calibration(self, scores: Vec<Vec<f64>>) -> Result<Self> {
-        let calibration = Calibration::new(scores);
-        require(
-            calibration.is_sound(self.outputs.len()),
-            "scores",
-            "a list of finite numbers from 0 for every output",
-            format!("{} lists", calibration.scores.len()),
-        )?;
-        Ok(KernelModel {
-            calibration: Some(calibration),
-            ..self
-        })
-    }
-
-    fn calibration(&self) -> Result<&Calibration> {
-        if let Some(calibration) = &self.calibration {
-            return Ok(calibration);
-        }
-        let factor = self.factor()?;
-        let left_out = self.left_out.get_or_init(|| self.left_out(factor));
-        left_out.as_ref().ok_or_else(|| crate::Error::Data {
-            what: "interval",
-            problem: "the leave-one-out errors are not finite".into(),
-            advice: "rescale the columns to unit variance",
-        })
-    }
-
-    /// Measured minus predicted at every point by the model without it, in the units of the outputs (m × c): in closed form, with
-    /// the settings of all points.
-    ///
-    /// # Errors
-    /// A kernel matrix that cannot be factorised.
-    pub fn leave_one_out(&self) -> Result<Mat<f64>> {
-        let p = self.precisions(self.factor()?);
-        Ok(Mat::from_fn(p.len(), self.outputs.len(), |i, o| {
-            self.output_scaler.scale[o] * self.coefficients[(i, o)] / p[i]
-        }))
-    }
-
+impl KernelBody {
     /// The diagonal of P (m), from the factor of C.
     fn precisions(&self, factor: &Mat<f64>) -> Vec<f64> {
         let m = factor.nrows();
@@ -160,28 +46,27 @@ impl KernelModel {
     }
 
     /// α_io²/P_ii (m × c): the squared errors at rows left out, each by the variance expected there in units of the signal.
-    pub(super) fn surprises(&self) -> Result<Mat<f64>> {
-        let p = self.precisions(self.factor()?);
+    pub(super) fn surprises(&self, header: &Header) -> Result<Mat<f64>> {
+        let p = self.precisions(self.factor(header)?);
         let square = |i: usize, o: usize| self.coefficients[(i, o)].powi(2) / p[i];
-        finite(Mat::from_fn(p.len(), self.outputs.len(), square))
+        check_result(Mat::from_fn(p.len(), header.outputs.len(), square))
     }
 
     /// The leave-one-out errors in closed form, from the factor of C.
-    fn left_out(&self, factor: &Mat<f64>) -> Option<Calibration> {
+    pub(super) fn calibration(&self, header: &Header, factor: &Mat<f64>) -> Option<Calibration> {
         let p = self.precisions(factor);
         let score = |o: usize, i: usize| {
             let alpha = self.coefficients[(i, o)].abs();
             match &self.signal {
                 Some(signal) if alpha > 0.0 => alpha / (signal[o] * p[i]).sqrt(),
                 Some(_) => 0.0,
-                None => self.output_scaler.scale[o].abs() * alpha / p[i],
+                None => header.output_scaler.scale[o].abs() * alpha / p[i],
             }
         };
-        let scores = (0..self.outputs.len()).map(|o| (0..p.len()).map(|i| score(o, i)).collect());
+        let c = header.outputs.len();
+        let scores = (0..c).map(|o| (0..p.len()).map(|i| score(o, i)).collect());
         let calibration = Calibration::new(scores.collect());
-        calibration
-            .is_sound(self.outputs.len())
-            .then_some(calibration)
+        calibration.is_sound(c).then_some(calibration)
     }
 }
 
@@ -192,9 +77,9 @@ mod tests {
     use crate::kernels::kernel::tests::random;
     use crate::kernels::kernel_model::tests::model;
     use crate::{GaussianProcess, Shape};
-    use faer::Par;
+    use faer::{MatRef, Par};
     use std::path::Path;
-    use thinfit::{Control, Dataset};
+    use thinfit::{Body, Control, Dataset};
 
     fn process(m: usize, seed: u64) -> (KernelModel, Mat<f64>) {
         let (x, noise) = (random(m, 2, seed), random(m, 2, seed + 1));
@@ -217,17 +102,18 @@ mod tests {
             let rest = |a: MatRef<'_, f64>| {
                 Mat::from_fn(m - 1, a.ncols(), |k, j| a[(k + usize::from(k >= i), j)])
             };
-            let (points, y_rest) = (rest(model.points.as_ref()), rest(y.as_ref()));
-            let gram = model.kernel.gram(points.as_ref());
+            let (points, y_rest) = (rest(model.body.points.as_ref()), rest(y.as_ref()));
+            let gram = model.body.kernel.gram(points.as_ref());
             let l = cholesky(with_ridge(gram.as_ref(), model.record.ridge), Par::Seq).unwrap();
             let k = model
+                .body
                 .kernel
-                .cross(points.as_ref(), model.points.as_ref().subrows(i, 1));
+                .cross(points.as_ref(), model.body.points.as_ref().subrows(i, 1));
             let (ones, column) = (Mat::full(m - 1, 1, 1.0), y_rest.subcols(o, 1));
             let dot = |a: MatRef<'_, f64>, b: &Mat<f64>| (a.transpose() * b)[(0, 0)];
             let pull = solve(l.as_ref(), ones.as_ref());
             let total = dot(ones.as_ref(), &pull);
-            let Some(signal) = &model.signal else {
+            let Some(signal) = &model.body.signal else {
                 let alpha = solve(l.as_ref(), column);
                 let error = y[(i, o)] - dot(k.as_ref(), &alpha);
                 return error.abs() * model.output_scaler.scale[o];
@@ -238,7 +124,7 @@ mod tests {
             let error = y[(i, o)] - mean - dot(k.as_ref(), &alpha);
             let explained = dot(k.as_ref(), &solve(l.as_ref(), k.as_ref()));
             let of_mean = (1.0 - dot(k.as_ref(), &pull)).powi(2) / total;
-            let variance = model.kernel.diagonal() - explained + of_mean + model.record.ridge;
+            let variance = model.body.kernel.diagonal() - explained + of_mean + model.record.ridge;
             error.abs() / (signal[o] * variance).sqrt()
         };
         let of = |o| {
@@ -254,8 +140,8 @@ mod tests {
         let ridge = (model(), random(40, 2, 4));
         for (model, y) in [process(25, 1), ridge] {
             let expected = plain_scores(&model, &y);
-            let found = &model.calibration().unwrap().scores;
-            for (found, expected) in found.iter().zip(&expected) {
+            let found = model.body.own_calibration(&model).unwrap();
+            for (found, expected) in found.scores().iter().zip(&expected) {
                 assert_eq!(found.len(), y.nrows());
                 for (found, expected) in found.iter().zip(expected) {
                     assert!(

@@ -1,9 +1,10 @@
 //! The edges of a fitted process: where they are, and how high it jumps there.
 
-use super::KernelModel;
+use super::KernelBody;
 use crate::networks::least_squares::times;
 use crate::{Crossing, Edge};
 use faer::Mat;
+use thinfit::Header;
 
 /// A jump or a kink of a model along a hyperplane.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,15 +17,15 @@ pub struct FoundEdge {
     pub height: Option<[f64; 3]>,
 }
 
-impl KernelModel {
-    /// The edges of the model.
-    pub fn edges(&self) -> Vec<FoundEdge> {
+impl KernelBody {
+    /// The edges of a model with this header.
+    pub fn edges(&self, header: &Header) -> Vec<FoundEdge> {
         let edges = self.kernel.edges.iter().enumerate();
         let found = |(e, edge): (usize, &Edge)| FoundEdge {
             crossing: edge.crossing,
-            place: edge.place(&self.inputs, &self.input_scaler),
+            place: edge.place(&header.inputs, &header.input_scaler),
             height: match edge.crossing {
-                Crossing::Jump => self.height(e),
+                Crossing::Jump => self.height(header, e),
                 Crossing::Bend => None,
             },
         };
@@ -32,11 +33,11 @@ impl KernelModel {
     }
 
     /// The difference of both sides of edge `e` at the quarter of the points nearest to it.
-    fn height(&self, e: usize) -> Option<[f64; 3]> {
-        let [scale] = self.output_scaler.scale[..] else {
+    fn height(&self, header: &Header, e: usize) -> Option<[f64; 3]> {
+        let [scale] = header.output_scaler.scale[..] else {
             return None;
         };
-        let (kernel, d) = (&self.kernel, self.dim());
+        let (kernel, d) = (&self.kernel, header.dim());
         let distance = |i: usize| kernel.edges[e].argument(self.points.row(i)).abs();
         let mut rows: Vec<usize> = (0..self.points.nrows()).collect();
         rows.sort_by(|&a, &b| distance(a).total_cmp(&distance(b)));

@@ -10,7 +10,7 @@
 //!
 //! Dimensions: `m` points, `c` outputs.
 
-use super::{KernelModel, finite};
+use super::{KernelBody, KernelModel};
 use crate::Result;
 use crate::auto::samples::folds;
 use crate::kernels::cholesky::{all_threads, factor, solve};
@@ -18,7 +18,7 @@ use crate::networks::least_squares::times;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Mat, Par};
 use thinfit::pieces::one_group;
-use thinfit::{Dataset, TrainingRows};
+use thinfit::{Dataset, Header, TrainingRows, check_result};
 
 /// Number of folds.
 const FOLDS: usize = 5;
@@ -45,54 +45,60 @@ struct HeldOut {
     variance: Vec<f64>,
 }
 
-impl KernelModel {
-    /// The model with errors and intervals from folds in place of leave-one-out, if there are any. The rows of `data` are its points.
-    pub(crate) fn judged_by_folds(
-        mut self,
-        data: &Dataset,
-        folds: Option<Vec<Vec<usize>>>,
-    ) -> Result<Self> {
-        let Some(folds) = folds else {
-            return Ok(self);
-        };
-        let (m, c) = (data.samples(), data.y.ncols());
-        let y = self.output_scaler.apply(data.y.as_ref());
-        let gram = self.kernel.gram(self.points.as_ref());
-        let (mut residual, mut scores) = (Mat::zeros(m, c), vec![vec![0.0; m]; c]);
-        for fold in &folds {
-            let held = self.held_out(&gram, &y, fold)?;
-            for (o, scores) in scores.iter_mut().enumerate() {
-                for (i, &row) in fold.iter().enumerate() {
-                    let r = held.residual[(i, o)];
-                    residual[(row, o)] = r;
-                    scores[row] = match &self.signal {
-                        Some(_) if r == 0.0 => 0.0,
-                        Some(signal) => r.abs() / (signal[o] * held.variance[i]).sqrt(),
-                        None => r.abs() * self.output_scaler.scale[o],
-                    };
-                }
+/// The model with errors and intervals from folds in place of leave-one-out, if there are any. The rows of `data` are its points.
+pub(crate) fn judged_by_folds(
+    mut model: KernelModel,
+    data: &Dataset,
+    folds: Option<Vec<Vec<usize>>>,
+) -> Result<KernelModel> {
+    let Some(folds) = folds else {
+        return Ok(model);
+    };
+    let (m, c) = (data.samples(), data.y.ncols());
+    let y = model.output_scaler.apply(data.y.as_ref());
+    let gram = model.body.kernel.gram(model.body.points.as_ref());
+    let (mut residual, mut scores) = (Mat::zeros(m, c), vec![vec![0.0; m]; c]);
+    for fold in &folds {
+        let held = model.body.held_out(&model, &gram, &y, fold)?;
+        for (o, scores) in scores.iter_mut().enumerate() {
+            for (i, &row) in fold.iter().enumerate() {
+                let r = held.residual[(i, o)];
+                residual[(row, o)] = r;
+                scores[row] = match &model.body.signal {
+                    Some(_) if r == 0.0 => 0.0,
+                    Some(signal) => r.abs() / (signal[o] * held.variance[i]).sqrt(),
+                    None => r.abs() * model.output_scaler.scale[o],
+                };
             }
         }
-        let residual = finite(residual)?;
-        let scale = &self.output_scaler.scale;
-        if !self.record.validation_mse.is_empty() {
-            let squares = residual.col_iter().map(|r| r.squared_norm_l2() / m as f64);
-            let mse: Vec<f64> = squares.collect();
-            self.record = self.record.left_out(data, &mse, scale, m);
-        }
-        let missed = Mat::from_fn(m, c, |i, o| scale[o] * residual[(i, o)]);
-        self.record.rows = Some(TrainingRows::new(data).with_left_out(missed.as_ref()));
-        let scores = scores.iter().map(|of| data.scores_of_groups(of));
-        self.with_calibration(scores.collect())
     }
+    let residual = check_result(residual)?;
+    let scale = model.output_scaler.scale.clone();
+    if !model.record.validation_mse.is_empty() {
+        let squares = residual.col_iter().map(|r| r.squared_norm_l2() / m as f64);
+        let mse: Vec<f64> = squares.collect();
+        model.record = model.record.clone().left_out(data, &mse, &scale, m);
+    }
+    let missed = Mat::from_fn(m, c, |i, o| scale[o] * residual[(i, o)]);
+    model.record.rows = Some(TrainingRows::new(data).with_left_out(missed.as_ref()));
+    let scores = scores.iter().map(|of| data.scores_of_groups(of));
+    model.with_calibration(scores.collect())
+}
 
+impl KernelBody {
     /// The rows of a fold as a model of the others sees them; `gram` is the lower triangle of K, `y` in scaled outputs.
-    fn held_out(&self, gram: &Mat<f64>, y: &Mat<f64>, fold: &[usize]) -> Result<HeldOut> {
+    fn held_out(
+        &self,
+        header: &Header,
+        gram: &Mat<f64>,
+        y: &Mat<f64>,
+        fold: &[usize],
+    ) -> Result<HeldOut> {
         let (m, c) = (y.nrows(), y.ncols());
         let k = |i: usize, j: usize| gram[(i.max(j), i.min(j))];
         let others: Vec<usize> = (0..m).filter(|i| fold.binary_search(i).is_err()).collect();
         let inner = Mat::from_fn(others.len(), others.len(), |i, j| k(others[i], others[j]));
-        let factor = factor(inner.as_ref(), self.record.ridge, all_threads())?;
+        let factor = factor(inner.as_ref(), header.record.ridge, all_threads())?;
         let cross = Mat::from_fn(fold.len(), others.len(), |i, j| k(fold[i], others[j]));
         let pull = solve(
             factor.l.as_ref(),
@@ -163,8 +169,9 @@ mod tests {
         // The constant and the coefficients by the bordered system.
         let n = others.len();
         let points =
-            |rows: &[usize]| Mat::from_fn(rows.len(), 2, |i, j| model.points[(rows[i], j)]);
+            |rows: &[usize]| Mat::from_fn(rows.len(), 2, |i, j| model.body.points[(rows[i], j)]);
         let gram = model
+            .body
             .kernel
             .cross(points(&others).as_ref(), points(&others).as_ref());
         let system = Mat::from_fn(n + 1, n + 1, |i, j| match (i == n, j == n) {
@@ -175,6 +182,7 @@ mod tests {
         let right = Mat::from_fn(n + 1, 1, |i, _| if i < n { y[(i, 0)] } else { 0.0 });
         let solved = faer::linalg::solvers::Solve::solve(&system.partial_piv_lu(), &right);
         let cross = model
+            .body
             .kernel
             .cross(points(fold).as_ref(), points(&others).as_ref());
         for (i, &row) in fold.iter().enumerate() {

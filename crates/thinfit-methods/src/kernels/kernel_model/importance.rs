@@ -1,85 +1,52 @@
 //! Which inputs matter to a kernel model: indices by integrals that are exact where the kernel is a sum of smooth products, and else
-//! estimated at the points of a lattice, as effects are.
+//! estimated at the points of a lattice.
 
 use super::KernelModel;
 use super::integrals::Products;
 use crate::importance::estimated;
 use crate::{Factor, Result};
-use faer::MatRef;
-use thinfit::{Moments, Sampled, Scaler, Sensitivity};
+use thinfit::{Moments, Sensitivity};
 
-/// Work that one effect may take, in differences of an input: some seconds on two cores.
-const WORK: u64 = 1 << 33;
 /// Largest rounding error of the exact integrals, relative to the variance.
 const ROUNDING: f64 = 1e-7;
 
-impl KernelModel {
-    /// Sensitivity indices of output `o` over the ranges of the samples, each input by itself.
-    ///
-    /// # Errors
-    /// An output that does not exist, or numbers that leave the finite range.
-    pub fn sensitivity(&self, o: usize) -> Result<Sensitivity> {
-        let factors = Factor::numbers(&self.inputs, &self.domain, &self.input_scaler);
-        self.sensitivity_over(&factors, o, &|_| ())
+/// Sensitivity indices of output `o` over some factors. `watch` is told how far it is, from 0 to 1.
+///
+/// # Errors
+/// An output that does not exist, or numbers that leave the finite range.
+pub(crate) fn sensitivity(
+    model: &KernelModel,
+    factors: &[Factor],
+    o: usize,
+    watch: &dyn Fn(f64),
+) -> Result<Sensitivity> {
+    model.check_output(o)?;
+    let noise = rounding(model, o);
+    let sound = |moments: &Moments| {
+        moments.variance <= noise || factors.len() as f64 * noise <= ROUNDING * moments.variance
+    };
+    let products = Products::new(model, o, factors);
+    let exact = products.map(|products| products.moments(watch));
+    match exact.filter(sound) {
+        Some(moments) => moments.indices(noise, true),
+        None => estimated(model, factors, o, watch),
     }
+}
 
-    /// Sensitivity indices of output `o` over some factors. `watch` is told how far it is, from 0 to 1.
-    ///
-    /// # Errors
-    /// As [`KernelModel::sensitivity`].
-    pub(crate) fn sensitivity_over(
-        &self,
-        factors: &[Factor],
-        o: usize,
-        watch: &dyn Fn(f64),
-    ) -> Result<Sensitivity> {
-        self.check_output(o)?;
-        let noise = self.rounding(o);
-        let sound = |moments: &Moments| {
-            moments.variance <= noise || factors.len() as f64 * noise <= ROUNDING * moments.variance
-        };
-        let products = Products::new(self, o, factors);
-        let exact = products.map(|products| products.moments(watch));
-        match exact.filter(sound) {
-            Some(moments) => moments.indices(noise, true),
-            None => estimated(self, factors, o, watch),
-        }
-    }
-
-    /// The variance of predictions of output `o` from rounding alone.
-    pub(crate) fn rounding(&self, o: usize) -> f64 {
-        let coefficients = self.coefficients.col_as_slice(o).iter();
-        let size: f64 = coefficients.map(|a| a.abs()).sum();
-        let largest = self.output_scaler.scale[o] * self.kernel.diagonal() * size;
-        (f64::EPSILON * largest).powi(2)
-    }
-
-    /// The main effect of input `j` on output `o`: E\[f | x_j = v\] for every v of `at`, with the other inputs uniform on
-    /// the ranges of the samples.
-    ///
-    /// # Errors
-    /// An output or input that does not exist, or values that are not finite.
-    pub fn effect(&self, o: usize, j: usize, at: &[f64]) -> Result<Vec<f64>> {
-        self.check_output(o)?;
-        // All inputs are likely to be asked for.
-        let times = at.len().saturating_mul(self.dim());
-        let cost = (self.points.nrows() * self.kernel.parameters()).saturating_mul(times);
-        let sampled = Sampled {
-            inputs: &Scaler::identity(self.dim()),
-            domain: &self.domain,
-            value: &|x: MatRef<'_, f64>| Ok(self.predict(x)?.col_as_slice(o).to_vec()),
-            gradient: &|x: MatRef<'_, f64>| self.gradient(x, o),
-            points: Sampled::points_within(WORK, cost),
-        };
-        sampled.effect(j, at)
-    }
+/// The variance of predictions of output `o` from rounding alone.
+pub(crate) fn rounding(model: &KernelModel, o: usize) -> f64 {
+    let coefficients = model.body.coefficients.col_as_slice(o).iter();
+    let size: f64 = coefficients.map(|a| a.abs()).sum();
+    let largest = model.output_scaler.scale[o] * model.body.kernel.diagonal() * size;
+    (f64::EPSILON * largest).powi(2)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::sensitivity;
     use crate::importance::estimated;
     use crate::kernels::kernel::tests::random;
-    use crate::{Factor, GaussianProcess, Part, Shape};
+    use crate::{Factor, GaussianProcess, Part, Predictor, Shape};
     use thinfit::{Control, Dataset, Mat, Warp};
 
     const MEAN: f64 = 0.467716868070901;
@@ -99,7 +66,7 @@ mod tests {
         let y = Mat::from_fn(60, 1, |i, _| f(x[(i, 0)], x[(i, 1)]));
         let data = Dataset::new(x, y).unwrap();
         let model = GaussianProcess::default().fit(&data, 0, &|_| Control::Continue);
-        let model = model.unwrap();
+        let model = Predictor::from(model.unwrap());
         let found = model.sensitivity(0).unwrap();
         let variance = 5.0 / 12.0 + 16.0 / 144.0;
         let close = |found: f64, expected: f64| {
@@ -139,14 +106,14 @@ mod tests {
             // A second part over some inputs only, and a warped input.
             let mut more = Part::full(Shape::Gaussian, vec![0.4, 0.7]);
             (more.inputs, more.weight) = (vec![2, 0], 0.3);
-            model.kernel.parts.push(more);
+            model.body.kernel.parts.push(more);
             let warp = Warp {
                 centre: 0.4,
                 width: 0.2,
             };
             model.input_scaler.warp = vec![None, Some(warp), None];
             let factors = Factor::numbers(&model.inputs, &model.domain, &model.input_scaler);
-            let exact = model.sensitivity(0).unwrap();
+            let exact = sensitivity(&model, &factors, 0, &|_| ()).unwrap();
             let estimate = estimated(&model, &factors, 0, &|_| ()).unwrap();
             assert!(exact.closed_form && !estimate.closed_form, "{kernel:?}");
             let close = |a: f64, b: f64, slack: f64| {
@@ -172,13 +139,14 @@ mod tests {
         model.input_scaler = thinfit::Scaler::identity(3);
         model.output_scaler = thinfit::Scaler::identity(2);
         model.domain = vec![[0.0, 1.0]; 3];
-        model.points = Mat::from_fn(1, 3, |_, _| 0.3);
-        model.coefficients = Mat::from_fn(1, 2, |_, _| 1.0);
-        model.mean = vec![0.0; 2];
+        model.body.points = Mat::from_fn(1, 3, |_, _| 0.3);
+        model.body.coefficients = Mat::from_fn(1, 2, |_, _| 1.0);
+        model.body.mean = vec![0.0; 2];
         let mut part = Part::full(Shape::Gaussian, vec![0.2]);
         part.inputs = vec![1];
-        model.kernel = part.into();
-        let found = model.sensitivity(0).unwrap();
+        model.body.kernel = part.into();
+        let factors = Factor::numbers(&model.inputs, &model.domain, &model.input_scaler);
+        let found = sensitivity(&model, &factors, 0, &|_| ()).unwrap();
         assert!((found.mean - MEAN).abs() < 1e-15, "{found:?}");
         assert!((found.variance - VARIANCE).abs() < 1e-15, "{found:?}");
         assert_eq!(found.total, [0.0, 1.0, 0.0]);

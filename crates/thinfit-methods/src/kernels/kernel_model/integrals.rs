@@ -63,7 +63,7 @@ struct Nodes {
 impl Products {
     /// Output `o` of a model over its factors, or none if the kernel is no sum of smooth products, or has too many.
     pub(super) fn new(model: &KernelModel, o: usize, factors: &[Factor]) -> Option<Self> {
-        let kernel = model.kernel();
+        let kernel = &model.body.kernel;
         let product = |part: &Part| {
             let distinct: HashSet<&usize> = part.inputs.iter().collect();
             matches!(part.shape, Shape::Gaussian | Shape::Anova)
@@ -75,7 +75,7 @@ impl Products {
         let nodes = factors.iter().map(|factor| Nodes::new(model, factor));
         let nodes = nodes.collect::<Option<Vec<Nodes>>>()?;
         let count: usize = nodes.iter().map(|nodes| nodes.root.len()).sum();
-        let (m, d) = (model.points().nrows(), factors.len());
+        let (m, d) = (model.body.points.nrows(), factors.len());
         let terms = m.saturating_mul(kernel.parts.len());
         let pairs = terms.saturating_mul(terms).saturating_mul(count + 4 * d);
         if pairs > MOST_PRODUCTS || terms.saturating_mul(count) > MOST_PRODUCTS >> 8 {
@@ -87,7 +87,7 @@ impl Products {
             (0..m)
                 .into_par_iter()
                 .map(move |i| {
-                    let amplitude = real(model.coefficients()[(i, o)]);
+                    let amplitude = real(model.body.coefficients[(i, o)]);
                     let mut term = Term {
                         amplitude: scale * amplitude * real(part.weight),
                         functions: vec![],
@@ -103,7 +103,7 @@ impl Products {
                 .collect::<Vec<Term>>()
         });
         Some(Products {
-            constant: real(model.output_scaler.shift[o]) + scale * real(model.mean()[o]),
+            constant: real(model.output_scaler.shift[o]) + scale * real(model.body.mean[o]),
             terms: terms.collect(),
             factors: d,
             pairs: m.saturating_mul(count).saturating_mul(count) <= MOST_PRODUCTS,
@@ -298,7 +298,7 @@ impl Nodes {
             }
             None => fx128::ONE,
         };
-        let parts = model.kernel().parts.iter();
+        let parts = model.body.kernel.parts.iter();
         let lengths = parts.flat_map(|part| part.inputs.iter().zip(&part.lengths));
         let own = lengths.filter(|(input, _)| **input == factor.first);
         let shortest = own.map(|(_, length)| *length).fold(f64::INFINITY, f64::min);
@@ -335,7 +335,7 @@ impl Nodes {
             let mut value = fx128::ONE;
             for &(k, at) in &own {
                 let length = real(part.lengths[k]);
-                let t = (inputs[at] - real(model.points()[(i, factor.first + at)])) / length;
+                let t = (inputs[at] - real(model.body.points[(i, factor.first + at)])) / length;
                 let kappa = (t * t * real(-0.5)).exp();
                 let share = real(part.shares.get(k).copied().unwrap_or(1.0));
                 value *= fx128::ONE - share + share * kappa;
