@@ -64,7 +64,7 @@ impl Sensitivity {
 }
 
 impl Model {
-    /// Sensitivity indices of output `o` over the ranges of the samples, [`Model::domain`].
+    /// Sensitivity indices of output `o` over the ranges of the samples, [`Header::domain`](crate::Header::domain).
     ///
     /// # Errors
     /// As [`Model::sensitivity_on`].
@@ -117,7 +117,7 @@ impl Model {
     }
 
     /// The main effect of input `j` on output `o`: E\[f | x_j = v\] for every v of `at`, with the other inputs as in
-    /// [`Sensitivity`], on [`Model::domain`]. Its variance over x_j is S_j Var f.
+    /// [`Sensitivity`], on [`Header::domain`](crate::Header::domain). Its variance over x_j is S_j Var f.
     ///
     /// # Errors
     /// An output or input that does not exist, or values that are not finite.
