@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use thinfit::file::write_whole;
-use thinfit::{Activation, Leaf, Mat, Model, Sensitivity};
-use thinfit_methods::{Factor, Predictor};
+use thinfit::{Activation, Leaf, Mat, Model};
+use thinfit_methods::{Factor, Predictor, Sensitivity};
 use thinfit_plot::{
     Canvas, Effect, Effects, Features, Importance, Learning, Prediction, effects, features,
     importance, learning, prediction, residuals,

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use serde::Serialize;
-use thinfit::Sensitivity;
-use thinfit_methods::{Factor, Predictor};
+use thinfit_methods::{Factor, Predictor, Sensitivity};
 
 use crate::digits::{four_digits, two_digits};
 use crate::failure::Failure;

@@ -1,0 +1,28 @@
+//! A fitted model of any method, and what one asks of it.
+//!
+//! A [`Predictor`] is a network or a sum of kernels: prediction, intervals, extrapolation, errors at held-out rows, covariances of
+//! several rows, and files. [`Factor`]s are the columns that a user sets; effects and Sobol' indices refer to them.
+
+mod covariance;
+mod difference;
+mod extrapolation;
+mod factor;
+mod held_out;
+mod predictor;
+mod report;
+mod sensitivity;
+#[cfg(test)]
+mod tests;
+
+pub use covariance::Covariance;
+pub use extrapolation::Extrapolation;
+pub use factor::{Factor, Level, Setting};
+pub use held_out::{HeldOut, Seen};
+pub use predictor::Predictor;
+pub use report::{
+    CLEAN, explained, explains_nothing, in_groups, rmse_error, root_error, tried_name,
+};
+pub use sensitivity::effect::Effect;
+pub use sensitivity::importance::Dependence;
+pub use sensitivity::index_error::IndexErrors;
+pub use sensitivity::{Moments, NetworkSensitivity, Sampled, Sensitivity};
