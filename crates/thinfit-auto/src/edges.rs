@@ -124,11 +124,7 @@ fn candidates(kernel: &Kernel, ridge: f64, data: &Dataset, seed: u64) -> Vec<(Cr
     let mut smooth = kernel.clone();
     for part in &mut smooth.parts {
         part.lengths.iter_mut().for_each(|l| *l = l.max(SMOOTH));
-        part.shape = match part.shape {
-            Shape::Matern52 => Shape::Gaussian,
-            Shape::AnovaMatern52 => Shape::Anova,
-            other => other,
-        };
+        part.shape = part.shape.smooth();
     }
     let noise = [1e-4, 1e-3, 1e-2, 0.1, 0.5].map(|g: f64| g.max(ridge));
     let fits = noise

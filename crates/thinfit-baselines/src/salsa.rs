@@ -17,9 +17,11 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use thinfit::pieces::{Purpose, require, stream};
 use thinfit::{Control, Dataset, Error, Observer, Progress, Record, Result, Scaler};
-use thinfit_gp::pieces::{Expansion, check_data, group_folds, judged_by_folds, kernel_model};
+use thinfit_gp::pieces::{
+    Expansion, additive_grams, check_data, group_folds, judged_by_folds, kernel_model,
+};
 use thinfit_gp::pieces::{cholesky, solve};
-use thinfit_gp::{Kernel, KernelModel, Part, Shape};
+use thinfit_gp::{Kernel, KernelModel, Shape};
 
 /// Number of folds, and how many of them are held out in turn.
 const FOLDS: [usize; 2] = [5, 2];
@@ -151,7 +153,7 @@ impl Salsa {
         let mut order = 0;
         while order < d {
             let pass = (PASS.0 / (m * m)).clamp(1, PASS.1).min(d - order);
-            let grams = Part::additive_grams(lengths, x.as_ref(), order + 1, order + pass);
+            let grams = additive_grams(lengths, x.as_ref(), order + 1, order + pass);
             for gram in grams {
                 order += 1;
                 let score = self.search(&gram, y, edges);

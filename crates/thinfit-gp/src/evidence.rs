@@ -3,9 +3,9 @@
 
 use crate::cholesky::{cholesky, inverse, solve, with_ridge};
 use crate::kernel_model::Expansion;
+use crate::shape::anova;
 use crate::{Kernel, Part, Shape};
 use faer::{Mat, MatRef, Par};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 use thinfit::elementary::vectorised;
@@ -98,7 +98,7 @@ pub(crate) fn evidence(
     let noise = log[log.len() - 1].exp();
     let (mut evidence, v) = likelihood(gram.as_ref(), y, noise, par)?;
     let mut gradient = if shape.has_shares() {
-        anova_gradient(&part, gram, x, v)
+        anova::gradient(&part, gram, x, v)
     } else {
         radial_gradient(&part, gram, x, v)
     };
@@ -260,55 +260,6 @@ fn radial_gradient(part: &Part, gram: Mat<f64>, x: &Mat<f64>, mut v: Mat<f64>) -
             let x_k = x.col_as_slice(k);
             *gradient += weighted_squares(below, &x_k[j + 1..], x_k[j], 1.0 / length);
         }
-    }
-    gradient
-}
-
-/// ½ Σ_ab V_ab ∂k_ab for the logarithms of the lengths, then for the logits of the shares. With φ_k = 1 − c_k + c_k κ_k,
-///
-/// ```text
-/// ∂k/∂ ln ℓ_k = k c_k κ_k′/φ_k        ∂k/∂ logit c_k = k c_k (1 − c_k) (κ_k − 1)/φ_k
-/// ```
-///
-/// where κ′ = ∂κ/∂ ln ℓ is κ Δ²/ℓ² for the Gaussian and r²(1 + r)e⁻ʳ/3 for the Matérn function.
-fn anova_gradient(part: &Part, gram: Mat<f64>, x: &Mat<f64>, v: Mat<f64>) -> Vec<f64> {
-    let (m, d) = (x.nrows(), x.ncols());
-    let columns: Vec<Vec<f64>> = (0..m)
-        .into_par_iter()
-        .map(|j| {
-            let (v, k) = (&v.col_as_slice(j)[j + 1..], &gram.col_as_slice(j)[j + 1..]);
-            let matern = part.shape == Shape::AnovaMatern52;
-            let mut scratch = [vec![0.0; m - j - 1], vec![0.0; m - j - 1]];
-            let mut sums = vec![0.0; 2 * d];
-            for (at, (length, share)) in part.lengths.iter().zip(&part.shares).enumerate() {
-                let (point, inverse) = (x[(j, at)], 1.0 / length);
-                part.one_input(x, j + 1, x.as_ref(), j, (at, inverse), &mut scratch);
-                // κ, and e⁻ʳ of the Matérn function.
-                let [kappa, decay] = &scratch;
-                let x_k = &x.col_as_slice(at)[j + 1..];
-                let (mut of_length, mut of_share) = (0.0, 0.0);
-                for ((((v, k), kappa), decay), x) in v.iter().zip(k).zip(kappa).zip(decay).zip(x_k)
-                {
-                    let weight = v * k / ((1.0 - share) + share * kappa).max(f64::MIN_POSITIVE);
-                    let t2 = ((x - point) * inverse).powi(2);
-                    of_length += weight
-                        * if matern {
-                            5.0 / 3.0 * t2 * (1.0 + (5.0 * t2).sqrt()) * decay
-                        } else {
-                            kappa * t2
-                        };
-                    of_share += weight * (kappa - 1.0);
-                }
-                sums[at] = share * of_length;
-                sums[d + at] = share * (1.0 - share) * of_share;
-            }
-            sums
-        })
-        .collect();
-    // In the order of the columns, whatever the threads did.
-    let mut gradient = vec![0.0; 2 * d];
-    for column in columns {
-        gradient.iter_mut().zip(column).for_each(|(g, v)| *g += v);
     }
     gradient
 }

@@ -39,7 +39,7 @@ use crate::evidence::{Evidence, evidence, parameters};
 use crate::kernel_model::held_out::{group_folds, judged_by_folds};
 use crate::kernel_model::{check_data, kernel_model};
 use crate::lbfgs::Lbfgs;
-use crate::part::of_process;
+use crate::shape::of_process;
 use crate::{KernelModel, Shape};
 use faer::{Mat, Par};
 use rand::RngExt;
@@ -415,7 +415,7 @@ impl GaussianProcess {
         require(
             !matches!(shape, Shape::Additive(_)),
             "kernel",
-            "`gaussian`, `matern52`, `anova` or `anova-matern52`",
+            Shape::OF_PROCESSES,
             format!("{shape:?}"),
         )?;
         require(self.starts > 0, "starts", "at least 1", self.starts)?;

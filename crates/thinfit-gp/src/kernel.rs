@@ -5,7 +5,8 @@
 //! over all inputs is `{"shape", "lengths"}`, anything else `{"parts"}`, with `"edges"` if there are any.
 
 use crate::edge::Edge;
-use crate::part::{Part, Shape};
+use crate::part::Part;
+use crate::shape::Shape;
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
@@ -171,6 +172,7 @@ impl Kernel {
 pub(crate) mod tests {
     use super::*;
     use crate::edge::Crossing;
+    use crate::shape::additive::additive_grams;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
@@ -441,7 +443,7 @@ pub(crate) mod tests {
                 assert!((gram[(i, i)] / kernel.diagonal() - 1.0).abs() < 1e-15);
             }
         }
-        let grams = Part::additive_grams(&[0.3, 1.0, 2.0, 0.7], x.as_ref(), 2, 4);
+        let grams = additive_grams(&[0.3, 1.0, 2.0, 0.7], x.as_ref(), 2, 4);
         for (gram, order) in grams.iter().zip(2..) {
             assert_eq!(*gram, single(Shape::Additive(order)).gram(x.as_ref()));
         }

@@ -12,6 +12,7 @@ mod kernel;
 mod kernel_model;
 mod lbfgs;
 mod part;
+mod shape;
 
 /// The pieces that a Gaussian process is made of, for methods that combine them otherwise.
 pub mod pieces {
@@ -22,7 +23,8 @@ pub mod pieces {
     pub use crate::kernel_model::held_out::{group_folds, judged_by_folds};
     pub use crate::kernel_model::{Expansion, check_data, kernel_model};
     pub use crate::lbfgs::Lbfgs;
-    pub use crate::part::squares;
+    pub use crate::shape::additive::additive_grams;
+    pub use crate::shape::distances::squares;
 }
 
 pub use edge::{Crossing, Edge};
@@ -30,4 +32,5 @@ pub use gaussian_process::GaussianProcess;
 pub use kernel::Kernel;
 pub use kernel_model::edges::FoundEdge;
 pub use kernel_model::{KernelBody, KernelModel};
-pub use part::{Part, Shape};
+pub use part::Part;
+pub use shape::Shape;

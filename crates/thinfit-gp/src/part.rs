@@ -15,56 +15,13 @@
 //! `anova-matern52` is the same with κ_j the Matérn function of input j alone.
 //!
 //! Dimensions: `m` points, `n` rows to evaluate at, `d` inputs of which a part has `s`.
-//!
-//! Distances are sums of squared differences, not |x|² + |x′|² − 2⟨x, x′⟩ by a matrix product. The product form
-//! cancels: its error is of order eps |x|² however close the points are, so near neighbours can get a negative
-//! distance. Nor is it needed for speed: the differences cost 3s operations per pair, factorising the matrix m/3.
 
+use crate::shape::additive::{self, symmetric, symmetric_slopes};
+use crate::shape::distances::{Work, bounded, squares};
+use crate::shape::{Kind, Profile, Shape, anova, with_profile};
 use faer::{Mat, MatRef};
-use serde::{Deserialize, Deserializer, Serialize};
-use thinfit::elementary::{exp, vectorised};
-
-/// The function of the distances.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Shape {
-    /// exp(−q/2), for smooth functions.
-    #[default]
-    Gaussian,
-    /// (1 + r + r²/3) e⁻ʳ, for twice differentiable functions.
-    Matern52,
-    /// The elementary symmetric polynomial of this order of one-dimensional Gaussian kernels.
-    Additive(usize),
-    /// Π_j (1 − c_j + c_j κ_j), for functions that are nearly sums of functions of few inputs.
-    Anova,
-    /// The same with κ_j the Matérn 5/2 function of one input.
-    AnovaMatern52,
-}
-
-impl Shape {
-    /// Whether it is a product over inputs with shares.
-    pub fn has_shares(self) -> bool {
-        matches!(self, Shape::Anova | Shape::AnovaMatern52)
-    }
-}
-
-/// Reads a shape that a Gaussian process can have; a model's file may also have the additive one.
-pub(crate) fn of_process<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Shape, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "kebab-case")]
-    enum OfProcess {
-        Gaussian,
-        Matern52,
-        Anova,
-        AnovaMatern52,
-    }
-    Ok(match OfProcess::deserialize(deserializer)? {
-        OfProcess::Gaussian => Shape::Gaussian,
-        OfProcess::Matern52 => Shape::Matern52,
-        OfProcess::Anova => Shape::Anova,
-        OfProcess::AnovaMatern52 => Shape::AnovaMatern52,
-    })
-}
+use serde::{Deserialize, Serialize};
+use thinfit::elementary::vectorised;
 
 /// A part of a kernel: weight · k_shape over some of the inputs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -135,7 +92,7 @@ impl Part {
     pub fn gram(&self, x: MatRef<'_, f64>) -> Mat<f64> {
         let x = x.to_owned();
         let mut gram = Mat::zeros(x.nrows(), x.nrows());
-        let mut work = Work::new(self);
+        let mut work = self.work();
         for j in 0..x.nrows() {
             let out = &mut gram.col_as_slice_mut(j)[j..];
             self.column(&x, j, x.as_ref(), j, out, &mut work);
@@ -147,7 +104,7 @@ impl Part {
     pub fn cross(&self, x: MatRef<'_, f64>, points: MatRef<'_, f64>) -> Mat<f64> {
         let x = x.to_owned();
         let mut cross = Mat::zeros(x.nrows(), points.nrows());
-        let mut work = Work::new(self);
+        let mut work = self.work();
         for j in 0..points.nrows() {
             self.column(&x, 0, points, j, cross.col_as_slice_mut(j), &mut work);
         }
@@ -156,10 +113,8 @@ impl Part {
 
     /// weight · k(x, x), the same for every x.
     pub fn diagonal(&self) -> f64 {
-        match self.shape {
-            Shape::Additive(order) => (0..order).fold(self.weight, |c, i| {
-                c * (self.lengths.len() - i) as f64 / (i + 1) as f64
-            }),
+        match self.shape.kind() {
+            Kind::Additive(order) => additive::diagonal(order, self.lengths.len(), self.weight),
             _ => self.weight,
         }
     }
@@ -167,10 +122,10 @@ impl Part {
     /// −2 weight · ∂k/∂q for every pair, the lower triangle; `gram` is the part's matrix of the same points. Radial
     /// shapes only.
     pub(crate) fn slopes(&self, gram: Mat<f64>, x: &Mat<f64>) -> Mat<f64> {
-        if self.shape == Shape::Gaussian {
+        if with_profile!(self.shape, P => P::IS_ITS_SLOPE) {
             return gram;
         }
-        let (mut slopes, mut work) = (gram, Work::new(self));
+        let (mut slopes, mut work) = (gram, self.work());
         for j in 0..x.nrows() {
             let column = &mut slopes.col_as_slice_mut(j)[j..];
             self.slope_column(x, j, x.as_ref(), j, column, &mut work);
@@ -192,7 +147,7 @@ impl Part {
         c: &[f64],
         out: &mut Mat<f64>,
     ) {
-        let mut work = Work::new(self);
+        let mut work = self.work();
         let mut slope = vec![0.0; x.nrows()];
         for (p, &c) in c.iter().enumerate() {
             if let Shape::Additive(order) = self.shape {
@@ -205,7 +160,7 @@ impl Part {
                 continue;
             }
             if self.shape.has_shares() {
-                self.product_slopes(x, points, p, c, out, &work.axes);
+                with_profile!(self.shape, P => anova::slopes::<P>(self, x, points, p, c, out, &work.axes));
                 continue;
             }
             self.slope_column(x, 0, points, p, &mut slope, &mut work);
@@ -224,36 +179,6 @@ impl Part {
         }
     }
 
-    /// Adds factor · weight · ∂k(x_i, p_j)/∂x_ik to `out` for a shape with shares: k c_k ∂κ_k/∂x_k over 1 − c_k + c_k κ_k.
-    fn product_slopes(
-        &self,
-        x: &Mat<f64>,
-        points: MatRef<'_, f64>,
-        j: usize,
-        factor: f64,
-        out: &mut Mat<f64>,
-        axes: &[(usize, f64)],
-    ) {
-        let mut k = vec![0.0; x.nrows()];
-        self.column(x, 0, points, j, &mut k, &mut Work::new(self));
-        let mut scratch = [vec![0.0; x.nrows()], vec![0.0; x.nrows()]];
-        for (share, &axis) in self.shares.iter().zip(axes) {
-            self.one_input(x, 0, points, j, axis, &mut scratch);
-            let [kappa, decay] = &scratch;
-            for i in 0..x.nrows() {
-                let t = bounded((x[(i, axis.0)] - points[(j, axis.0)]) * axis.1);
-                let slope = match self.shape {
-                    Shape::AnovaMatern52 => {
-                        5.0 / 3.0 * t * (1.0 + 5f64.sqrt() * t.abs()) * decay[i]
-                    }
-                    _ => t * kappa[i],
-                };
-                let whole = ((1.0 - share) + share * kappa[i]).max(f64::MIN_POSITIVE);
-                out[(i, axis.0)] -= factor * k[i] * share * slope * axis.1 / whole;
-            }
-        }
-    }
-
     /// −2 weight · ∂k/∂q of (x_i, p_j) for all i from `start`. Radial shapes only.
     fn slope_column(
         &self,
@@ -264,15 +189,12 @@ impl Part {
         out: &mut [f64],
         work: &mut Work,
     ) {
-        match self.shape {
-            Shape::Gaussian => self.column(x, start, points, j, out, work),
-            Shape::Matern52 => {
-                squares(x, start, points, j, &work.axes, 5.0, out);
-                matern(out, work.row(0, out.len()), [5.0 / 3.0, 5.0 / 3.0, 0.0]);
-                self.weigh(out);
-            }
-            _ => panic!("the shape is not radial"),
-        }
+        assert!(self.shape.kind() == Kind::Radial);
+        with_profile!(self.shape, P => {
+            squares(x, start, points, j, &work.axes, P::FACTOR, out);
+            P::slopes(out, work.row(0, out.len()));
+        });
+        self.weigh(out);
     }
 
     /// weight · k(x_i, p_j) for all i from `start`.
@@ -285,50 +207,31 @@ impl Part {
         out: &mut [f64],
         work: &mut Work,
     ) {
-        match self.shape {
-            Shape::Gaussian => {
-                squares(x, start, points, j, &work.axes, -0.5, out);
-                exp(out);
-            }
-            Shape::Matern52 => {
-                squares(x, start, points, j, &work.axes, 5.0, out);
-                matern(out, work.row(0, out.len()), [1.0, 1.0, 1.0 / 3.0]);
-            }
-            Shape::Additive(order) => {
+        match self.shape.kind() {
+            Kind::Radial => with_profile!(self.shape, P => {
+                squares(x, start, points, j, &work.axes, P::FACTOR, out);
+                P::values(out, work.row(0, out.len()));
+            }),
+            Kind::Additive(order) => {
                 symmetric(x, start, points, j, order, work);
                 out.copy_from_slice(work.row(order, out.len()));
             }
-            Shape::Anova | Shape::AnovaMatern52 => {
-                out.fill(1.0);
-                let mut scratch = [vec![0.0; out.len()], vec![0.0; out.len()]];
-                for (share, &axis) in self.shares.iter().zip(&work.axes) {
-                    self.one_input(x, start, points, j, axis, &mut scratch);
-                    for (out, kappa) in out.iter_mut().zip(&scratch[0]) {
-                        *out *= (1.0 - share) + share * kappa;
-                    }
-                }
-            }
+            Kind::Product => with_profile!(self.shape, P => {
+                anova::values::<P>(&self.shares, x, start, points, j, &work.axes, out);
+            }),
         }
         self.weigh(out);
     }
 
-    /// κ_k(x_i, p_j) for all i from `start` in the first row of `scratch`, for the axis (k, 1/ℓ_k).
-    pub fn one_input(
-        &self,
-        x: &Mat<f64>,
-        start: usize,
-        points: MatRef<'_, f64>,
-        j: usize,
-        axis: (usize, f64),
-        [kappa, decay]: &mut [Vec<f64>; 2],
-    ) {
-        if self.shape == Shape::AnovaMatern52 {
-            squares(x, start, points, j, &[axis], 5.0, kappa);
-            matern(kappa, decay, [1.0, 1.0, 1.0 / 3.0]);
-        } else {
-            squares(x, start, points, j, &[axis], -0.5, kappa);
-            exp(kappa);
-        }
+    /// weight · k(x_i, p_j) for all i.
+    pub(crate) fn column_of(&self, x: &Mat<f64>, points: MatRef<'_, f64>, j: usize) -> Vec<f64> {
+        let mut out = vec![0.0; x.nrows()];
+        self.column(x, 0, points, j, &mut out, &mut self.work());
+        out
+    }
+
+    fn work(&self) -> Work {
+        Work::new(self.inputs.iter().copied().zip(&self.lengths))
     }
 
     fn weigh(&self, values: &mut [f64]) {
@@ -336,180 +239,4 @@ impl Part {
             values.iter_mut().for_each(|v| *v *= self.weight);
         }
     }
-
-    /// The matrices of the additive kernels of orders `from` to `to`, lower triangles, in one pass over the pairs.
-    pub fn additive_grams(
-        lengths: &[f64],
-        x: MatRef<'_, f64>,
-        from: usize,
-        to: usize,
-    ) -> Vec<Mat<f64>> {
-        let x = x.to_owned();
-        let m = x.nrows();
-        let mut grams: Vec<Mat<f64>> = (from..=to).map(|_| Mat::zeros(m, m)).collect();
-        let mut work = Work::new(&Part::full(Shape::Additive(to), lengths.to_vec()));
-        for j in 0..m {
-            symmetric(&x, j, x.as_ref(), j, to, &mut work);
-            for (gram, p) in grams.iter_mut().zip(from..) {
-                gram.col_as_slice_mut(j)[j..].copy_from_slice(work.row(p, m - j));
-            }
-        }
-        grams
-    }
-}
-
-/// Workspace reused from column to column: (j, 1/ℓ_j) of the inputs, and scratch rows.
-struct Work {
-    axes: Vec<(usize, f64)>,
-    rows: Vec<Vec<f64>>,
-}
-
-impl Work {
-    fn new(part: &Part) -> Self {
-        let inverse = part.lengths.iter().map(|length| 1.0 / length);
-        Work {
-            axes: part.inputs.iter().copied().zip(inverse).collect(),
-            rows: Vec::new(),
-        }
-    }
-
-    fn row(&mut self, index: usize, length: usize) -> &mut [f64] {
-        while self.rows.len() <= index {
-            self.rows.push(Vec::new());
-        }
-        let row = &mut self.rows[index];
-        if row.len() < length {
-            row.resize(length, 0.0);
-        }
-        &mut row[..length]
-    }
-}
-
-/// out_i ← factor · Σ ((x_ik − p_jk) · inverse)² over the `axes` (k, inverse), for i from `start`; subtracting first, so that an offset of the
-/// inputs costs no digits.
-pub fn squares(
-    x: &Mat<f64>,
-    start: usize,
-    points: MatRef<'_, f64>,
-    j: usize,
-    axes: &[(usize, f64)],
-    factor: f64,
-    out: &mut [f64],
-) {
-    vectorised(
-        #[inline(always)]
-        || {
-            out.fill(0.0);
-            for &(k, inverse) in axes {
-                let (column, point) = (&x.col_as_slice(k)[start..], points[(j, k)]);
-                for (out, x) in out.iter_mut().zip(column) {
-                    let t = (x - point) * inverse;
-                    *out = t.mul_add(t, *out);
-                }
-            }
-            for out in out.iter_mut() {
-                *out *= factor;
-            }
-        },
-    );
-}
-
-/// r² ← (c_0 + c_1 r + c_2 r²) e⁻ʳ; r is capped at 1000, where the kernel is zero, to avoid infinity times zero.
-fn matern(r2: &mut [f64], decay: &mut [f64], c: [f64; 3]) {
-    vectorised(
-        #[inline(always)]
-        || {
-            for (r2, decay) in r2.iter_mut().zip(decay.iter_mut()) {
-                *r2 = r2.min(1e6);
-                *decay = -r2.sqrt();
-            }
-        },
-    );
-    exp(decay);
-    vectorised(
-        #[inline(always)]
-        || {
-            for (r2, decay) in r2.iter_mut().zip(decay.iter()) {
-                *r2 = (c[0] + c[1] * r2.sqrt() + c[2] * *r2) * decay;
-            }
-        },
-    );
-}
-
-/// e_0 … e_order of the κ_k in rows 0 … order of `work`, by e_p ← e_p + κ_k e_{p−1} for every input k, which does not
-/// cancel; row order + 1 is scratch for κ_k.
-fn symmetric(
-    x: &Mat<f64>,
-    start: usize,
-    points: MatRef<'_, f64>,
-    j: usize,
-    order: usize,
-    work: &mut Work,
-) {
-    let n = x.nrows() - start;
-    for p in 0..=order {
-        work.row(p, n).fill(if p == 0 { 1.0 } else { 0.0 });
-    }
-    for count in 0..work.axes.len() {
-        let (k, inverse) = work.axes[count];
-        let base = work.row(order + 1, n);
-        squares(x, start, points, j, &[(k, inverse)], -0.5, base);
-        exp(base);
-        // After `count` inputs only the e_p up to p = `count` are non-zero.
-        for p in (1..=order.min(count + 1)).rev() {
-            let (lower, upper) = work.rows.split_at_mut(p);
-            let (upper, base) = upper.split_at_mut(order + 1 - p);
-            let (sum, factor, base) = (&mut upper[0][..n], &lower[p - 1][..n], &base[0][..n]);
-            vectorised(
-                #[inline(always)]
-                || {
-                    for ((sum, factor), base) in sum.iter_mut().zip(factor).zip(base) {
-                        *sum = factor.mul_add(*base, *sum);
-                    }
-                },
-            );
-        }
-    }
-}
-
-/// A difference in units of the length, kept where its product with a kernel that has vanished is zero.
-#[inline(always)]
-fn bounded(t: f64) -> f64 {
-    t.clamp(-1e150, 1e150)
-}
-
-/// ∂e_order(κ)/∂x_k of the pair (x_i, p_j) for the inputs k of `axes`, backwards through e_p ← e_p + κ_k e_{p−1}: only
-/// products and sums of positive numbers, so nothing cancels.
-fn symmetric_slopes(
-    x: &Mat<f64>,
-    i: usize,
-    points: MatRef<'_, f64>,
-    j: usize,
-    order: usize,
-    axes: &[(usize, f64)],
-) -> Vec<f64> {
-    let far: Vec<f64> = (axes.iter())
-        .map(|&(k, inverse)| bounded((x[(i, k)] - points[(j, k)]) * inverse))
-        .collect();
-    let mut kappa: Vec<f64> = far.iter().map(|t| -0.5 * (t * t)).collect();
-    exp(&mut kappa);
-    // before[k] holds e_0 … e_order of the first k inputs.
-    let mut before = vec![vec![0.0; order + 1]; axes.len() + 1];
-    before[0][0] = 1.0;
-    for (k, kappa) in kappa.iter().enumerate() {
-        before[k + 1][0] = 1.0;
-        for p in 1..=order {
-            before[k + 1][p] = before[k][p] + kappa * before[k][p - 1];
-        }
-    }
-    let (mut adjoint, mut slopes) = (vec![0.0; order + 1], vec![0.0; axes.len()]);
-    adjoint[order] = 1.0;
-    for k in (0..axes.len()).rev() {
-        let others: f64 = (1..=order).map(|p| adjoint[p] * before[k][p - 1]).sum();
-        slopes[k] = -(kappa[k] * far[k]) * axes[k].1 * others;
-        for p in 1..=order {
-            adjoint[p - 1] += kappa[k] * adjoint[p];
-        }
-    }
-    slopes
 }
