@@ -20,7 +20,7 @@ use crate::samples::Samples;
 use faer::Mat;
 use rand::RngExt;
 use rayon::prelude::*;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use thinfit::Result;
 use thinfit::pieces::{Purpose, stream};
 use thinfit_gp::{Kernel, KernelModel, Part};
@@ -54,22 +54,8 @@ pub(crate) struct Structure {
     pub terms: Option<Vec<Vec<usize>>>,
 }
 
-/// The structure of the function as the best process has it.
-///
-/// The indicators of a text column (named column=level) tell about each other, so they matter together.
+/// The structure of the function as the best process has it, each input by itself.
 pub(crate) fn structure(process: &Process, samples: &Samples, seed: u64) -> Result<Structure> {
-    let mut found = of_inputs(process, samples, seed)?;
-    let column = |j: usize| samples.data.inputs[j].split_once('=').map(|pair| pair.0);
-    let known: HashSet<usize> = found.inputs.iter().copied().collect();
-    let acting: HashSet<&str> = found.inputs.iter().filter_map(|&k| column(k)).collect();
-    let kin = |j: usize| column(j).is_some_and(|column| acting.contains(column));
-    let all = 0..samples.data.dim();
-    found.inputs = all.filter(|j| known.contains(j) || kin(*j)).collect();
-    Ok(found)
-}
-
-/// The structure, each input by itself.
-fn of_inputs(process: &Process, samples: &Samples, seed: u64) -> Result<Structure> {
     if samples.is_independent() {
         let errors = process.out_of_fold.mse();
         return acting(&process.scaled_model(samples)?, &errors, seed);

@@ -186,12 +186,16 @@ impl Predictor {
         self.header().encoding.as_ref()
     }
 
-    /// Keeps `encoding`, whose inputs are those of the model, with the model.
+    /// Keeps `encoding`, whose inputs are those of the model, with the model. Where the fit found an effect of one level of a text, all
+    /// inputs of the text count as having one.
     ///
     /// # Panics
     /// The encoding has other inputs.
     pub fn set_encoding(&mut self, encoding: Encoding) {
         assert!(encoding.fits(self.inputs()));
+        if let Some(found) = &mut self.record_mut().diagnosis {
+            found.inputs = encoding.inputs_of_same_columns(&found.inputs);
+        }
         self.header_mut().encoding = Some(encoding);
     }
 
