@@ -200,7 +200,7 @@ impl Auto {
         if aside.is_empty() {
             let both = (&samples, few.as_ref());
             let outcome = self.conclude(first, both, plan, (ranks, seed), &watch)?;
-            let sampler = FeatureSampler::new(&outcome.processes[0].parts, data.dim(), seed);
+            let sampler = FeatureSampler::new(&outcome.processes[0].kernel_terms, data.dim(), seed);
             let model = self.model(
                 data,
                 &samples,
@@ -217,7 +217,7 @@ impl Auto {
         let again = processes(&samples, plan, (ranks, seed), &watch)?;
         let again = sharpened(again, &samples)?;
         let outcome = self.conclude(again, (&samples, None), plan, (ranks, seed), &watch)?;
-        let sampler = FeatureSampler::new(&outcome.processes[0].parts, data.dim(), seed);
+        let sampler = FeatureSampler::new(&outcome.processes[0].kernel_terms, data.dim(), seed);
         let model = self.model(
             &kept,
             &samples,
@@ -352,7 +352,7 @@ impl Auto {
         };
         let d = samples.data.dim();
         let sampler_of = |fold: &Evidence| match plan.few {
-            true => FeatureSampler::new(&fold.kernel.parts, d, sampler.seed()),
+            true => FeatureSampler::new(&fold.kernel.terms, d, sampler.seed()),
             false => sampler.clone(),
         };
         let samplers: Vec<FeatureSampler> = best.folds.iter().map(sampler_of).collect();

@@ -70,7 +70,7 @@ impl Distillation {
     /// Draws points where new rows may lie and predicts them by the process.
     pub fn new(process: &Process, samples: &Samples, seed: u64) -> Result<Self> {
         let model = process.scaled_model(samples)?;
-        let sampler = FeatureSampler::new(&process.parts, samples.data.dim(), seed);
+        let sampler = FeatureSampler::new(&process.kernel_terms, samples.data.dim(), seed);
         // A warp hides the tails of its column, but new rows still lie far out.
         let bent = |j: usize| samples.scalers.0.warp_of(j).is_some();
         let tails: Vec<bool> = (samples.data.x.col_iter().enumerate())

@@ -10,7 +10,7 @@ use crate::samples::Samples;
 use thinfit::pieces::{Purpose, Solo, random_subset, stream};
 use thinfit::{Candidate, Control, Dataset, Result};
 use thinfit_gp::pieces::Evidence;
-use thinfit_gp::{Crossing, Edge, GaussianProcess, Kernel, Part, Shape};
+use thinfit_gp::{Crossing, Edge, GaussianProcess, Kernel, KernelTerm, Shape};
 
 /// More rows than this are not searched for planes.
 const MOST: usize = 1000;
@@ -122,9 +122,9 @@ fn candidates(kernel: &Kernel, ridge: f64, data: &Dataset, seed: u64) -> Vec<(Cr
     references.extend(Reference::new(kernel, ridge, data));
     // One that is rough, or has short lengths or little noise, hides an edge from all features but the very best.
     let mut smooth = kernel.clone();
-    for part in &mut smooth.parts {
-        part.lengths.iter_mut().for_each(|l| *l = l.max(SMOOTH));
-        part.shape = part.shape.smooth();
+    for term in &mut smooth.terms {
+        term.lengths.iter_mut().for_each(|l| *l = l.max(SMOOTH));
+        term.shape = term.shape.smooth();
     }
     let noise = [1e-4, 1e-3, 1e-2, 0.1, 0.5].map(|g: f64| g.max(ridge));
     let fits = noise
@@ -152,29 +152,31 @@ fn candidates(kernel: &Kernel, ridge: f64, data: &Dataset, seed: u64) -> Vec<(Cr
 fn without(kernel: &Kernel, e: usize, d: usize) -> Kernel {
     let mut kernel = kernel.clone();
     kernel.edges.remove(e);
-    for part in &mut kernel.parts {
-        let keep: Vec<bool> = part.inputs.iter().map(|&j| j != d + e).collect();
+    for term in &mut kernel.terms {
+        let keep: Vec<bool> = term.inputs.iter().map(|&j| j != d + e).collect();
         let kept = |k: &mut usize| {
             *k += 1;
             keep[*k - 1]
         };
         let mut k = 0;
-        part.inputs.retain(|_| kept(&mut k));
+        term.inputs.retain(|_| kept(&mut k));
         let mut k = 0;
-        part.lengths.retain(|_| kept(&mut k));
+        term.lengths.retain(|_| kept(&mut k));
         let mut k = 0;
-        part.shares.retain(|_| kept(&mut k));
-        let later = part.inputs.iter_mut().filter(|j| **j > d + e);
+        term.shares.retain(|_| kept(&mut k));
+        let later = term.inputs.iter_mut().filter(|j| **j > d + e);
         later.for_each(|j| *j -= 1);
     }
-    kernel.parts.retain(|part: &Part| !part.inputs.is_empty());
+    kernel
+        .terms
+        .retain(|term: &KernelTerm| !term.inputs.is_empty());
     kernel
 }
 
 /// Rows with the values of edges as further inputs.
 fn widened(data: &Dataset, edges: &[Edge]) -> Result<Dataset> {
     let kernel = Kernel {
-        parts: vec![],
+        terms: vec![],
         edges: edges.to_vec(),
     };
     Dataset::new(kernel.widened(data.x.as_ref()), data.y.clone())
@@ -403,17 +405,18 @@ mod tests {
         };
         let x = random(9, 3, 2);
         let edges = [0.3, 0.5].map(|t| edge(t).edge(Crossing::Bend, &x, 1.0));
-        let mut part = Part::with_shares(Shape::Anova, vec![0.5; 5], vec![0.1, 0.2, 0.3, 0.4, 0.5]);
-        part.lengths[4] = 0.9;
+        let mut term =
+            KernelTerm::with_shares(Shape::Anova, vec![0.5; 5], vec![0.1, 0.2, 0.3, 0.4, 0.5]);
+        term.lengths[4] = 0.9;
         let kernel = Kernel {
-            parts: vec![part],
+            terms: vec![term],
             edges: edges.to_vec(),
         };
         let less = without(&kernel, 0, 3);
         assert_eq!(less.edges, edges[1..]);
-        assert_eq!(less.parts[0].inputs, [0, 1, 2, 3]);
-        assert_eq!(less.parts[0].lengths, [0.5, 0.5, 0.5, 0.9]);
-        assert_eq!(less.parts[0].shares, [0.1, 0.2, 0.3, 0.5]);
+        assert_eq!(less.terms[0].inputs, [0, 1, 2, 3]);
+        assert_eq!(less.terms[0].lengths, [0.5, 0.5, 0.5, 0.9]);
+        assert_eq!(less.terms[0].shares, [0.1, 0.2, 0.3, 0.5]);
         assert!(less.fits(3));
     }
 }

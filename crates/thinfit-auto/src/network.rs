@@ -15,7 +15,7 @@ use thinfit::{
     Config, Dataset, Features, Form, Network, Observer, Polish, Result, Scaler, Training,
     fit_features,
 };
-use thinfit_gp::Part;
+use thinfit_gp::KernelTerm;
 
 /// Scales of the random features, in multiples of the spectral density's.
 const SCALES: [f64; 3] = [1.0, 0.3, 0.1];
@@ -24,7 +24,7 @@ const LONGEST: f64 = 30.0;
 /// Ridge of the polish relative to the largest singular value.
 pub(crate) const KAPPA: f64 = 1e-13;
 
-/// Draws random features: sets of inputs with lengths, one for each part of a kernel.
+/// Draws random features: sets of inputs with lengths, one for each term of a kernel.
 #[derive(Clone)]
 pub(crate) struct FeatureSampler {
     sets: Vec<(Vec<usize>, Vec<f64>)>,
@@ -33,21 +33,21 @@ pub(crate) struct FeatureSampler {
 
 impl FeatureSampler {
     /// The features of a kernel of `d` inputs; those derived from them have none.
-    pub fn new(parts: &[Part], d: usize, seed: u64) -> Self {
+    pub fn new(kernel_terms: &[KernelTerm], d: usize, seed: u64) -> Self {
         // An input with a small share acts as if its length were longer.
-        let short = |part: &Part| {
+        let short = |term: &KernelTerm| {
             let share = |k: usize| {
-                part.shares
+                term.shares
                     .get(k)
                     .map_or(1.0, |share| share.max(1e-12).sqrt())
             };
-            let axes = part.inputs.iter().zip(&part.lengths).enumerate();
+            let axes = term.inputs.iter().zip(&term.lengths).enumerate();
             let axes = axes.filter(|(_, (j, _))| **j < d);
             axes.map(|(k, (j, length))| (*j, (length / share(k)).min(LONGEST)))
                 .unzip()
         };
         FeatureSampler {
-            sets: parts.iter().map(short).collect(),
+            sets: kernel_terms.iter().map(short).collect(),
             seed,
         }
     }

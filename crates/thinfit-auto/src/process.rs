@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use thinfit::pieces::{Ranks, Solo, shared};
 use thinfit::{Candidate, Control, Dataset, Error, Observer, Progress, Record, Result, Scaler};
 use thinfit_gp::pieces::{Evidence, Lbfgs, evidence_of_sum, kernel_model, threads};
-use thinfit_gp::{GaussianProcess, KernelModel, Part, Shape};
+use thinfit_gp::{GaussianProcess, KernelModel, KernelTerm, Shape};
 
 /// Bounds of the lengths of terms.
 const SHORTEST: f64 = 1e-2;
@@ -38,7 +38,7 @@ pub(crate) struct Process {
     /// What it is.
     pub candidate: Candidate,
     /// Its kernel on all rows.
-    pub parts: Vec<Part>,
+    pub kernel_terms: Vec<KernelTerm>,
     /// What was found without each fold.
     pub folds: Vec<Evidence>,
     /// Number of fitted kernel parameters.
@@ -97,7 +97,7 @@ impl Process {
                     return on(data);
                 };
                 let mut found = on(&narrowed(data, &inputs))?;
-                renumbered(&mut found.kernel.parts, &inputs);
+                renumbered(&mut found.kernel.terms, &inputs);
                 Ok(found)
             },
         )
@@ -105,10 +105,11 @@ impl Process {
 
     /// The model that predicts the mean of the rows: the baseline that every other candidate must beat.
     pub fn mean(samples: &Samples) -> Result<Self> {
-        let part = Part::full(Shape::Gaussian, vec![FORGOTTEN; samples.data.dim()]);
+        let term = KernelTerm::full(Shape::Gaussian, vec![FORGOTTEN; samples.data.dim()]);
         // With a constant kernel, noise is all there is.
-        let find =
-            |data: &Dataset| sum_of_parts(std::slice::from_ref(&part), data, vec![0.0, 0.0], 0);
+        let find = |data: &Dataset| {
+            sum_of_kernel_terms(std::slice::from_ref(&term), data, vec![0.0, 0.0], 0)
+        };
         let whole = find(&samples.data)?;
         let deviation =
             in_scaled_units(&samples.data, &whole)?.deviation(samples.data.x.as_ref())?;
@@ -132,7 +133,7 @@ impl Process {
         let scores = members.iter().map(Process::score);
         let best = scores.fold(f64::INFINITY, f64::min);
         let sum = |of: &dyn Fn(&Process) -> Evidence, data: &Dataset, steps: usize| {
-            let (mut start, mut parts) = (Vec::new(), Vec::new());
+            let (mut start, mut kernel_terms) = (Vec::new(), Vec::new());
             let (mut total, mut noise) = (0.0, 0.0);
             for member in members {
                 let found = of(member);
@@ -143,14 +144,14 @@ impl Process {
                 start.extend(
                     found
                         .kernel
-                        .parts
+                        .terms
                         .iter()
-                        .map(|part| (part.weight * weight).ln()),
+                        .map(|term| (term.weight * weight).ln()),
                 );
-                parts.extend(found.kernel.parts);
+                kernel_terms.extend(found.kernel.terms);
             }
             start.push((noise / total).ln());
-            sum_of_parts(&parts, data, start, steps)
+            sum_of_kernel_terms(&kernel_terms, data, start, steps)
         };
         let whole = sum(&|member| member.evidence.clone(), &samples.data, steps)?;
         let numbers = members.iter().map(|member| member.numbers);
@@ -165,24 +166,24 @@ impl Process {
 
     /// The same with inputs renumbered from those screened to all.
     pub fn renumbered(mut self, inputs: &[usize]) -> Self {
-        renumbered(&mut self.parts, inputs);
+        renumbered(&mut self.kernel_terms, inputs);
         let folds = self.folds.iter_mut();
         folds
             .chain([&mut self.evidence])
-            .for_each(|of| renumbered(&mut of.kernel.parts, inputs));
+            .for_each(|of| renumbered(&mut of.kernel.terms, inputs));
         self
     }
 
     /// The same kernel and noise with more rows, cross-validated on them.
     pub fn extended(&self, (samples, ranks): (&Samples, &dyn Ranks)) -> Result<Self> {
         let log = weights_of(&self.evidence);
-        let find = |data: &Dataset| sum_of_parts(&self.parts, data, log.clone(), 0);
+        let find = |data: &Dataset| sum_of_kernel_terms(&self.kernel_terms, data, log.clone(), 0);
         let named = (self.candidate, self.numbers);
         let whole = find(&samples.data)?;
         Self::cross_validated(named, (samples, ranks), whole, |data, _| find(data))
     }
 
-    /// The process that is a sum of one Gaussian part for each set of inputs, with lengths and weights by maximum likelihood.
+    /// The process that is a sum of one Gaussian kernel term for each set of inputs, with lengths and weights by maximum likelihood.
     /// With few rows a term may be noise, so `again` finds the terms of each fold from the guide there; none if there
     /// are none.
     pub fn sum_of_terms(
@@ -193,8 +194,8 @@ impl Process {
         again: Option<&TermsWithoutFold<'_>>,
     ) -> Result<Self> {
         let d = samples.data.dim();
-        let (parts, start) = parts_of_terms(terms, &guide.evidence, d);
-        let whole = sum_of_parts(&parts, &samples.data, start, steps)?;
+        let (kernel_terms, start) = kernel_terms_of(terms, &guide.evidence, d);
+        let whole = sum_of_kernel_terms(&kernel_terms, &samples.data, start, steps)?;
         let found = log_of(&whole);
         Self::cross_validated(
             (Candidate::SumOfTerms, found.len()),
@@ -202,14 +203,14 @@ impl Process {
             whole,
             |data, k| {
                 let Some(again) = again else {
-                    return sum_of_parts(&parts, data, found.clone(), fold_steps);
+                    return sum_of_kernel_terms(&kernel_terms, data, found.clone(), fold_steps);
                 };
                 let guide = &guide.folds[k];
                 let Some(terms) = again(data, guide) else {
                     return Ok(guide.clone());
                 };
-                let (parts, start) = parts_of_terms(&terms, guide, d);
-                sum_of_parts(&parts, data, start, fold_steps.max(FEWEST_STEPS))
+                let (kernel_terms, start) = kernel_terms_of(&terms, guide, d);
+                sum_of_kernel_terms(&kernel_terms, data, start, fold_steps.max(FEWEST_STEPS))
             },
         )
     }
@@ -252,7 +253,7 @@ impl Process {
         let (errors, folds): (Vec<OutOfFold>, Vec<_>) = folds.into_iter().unzip();
         Ok(Process {
             candidate,
-            parts: evidence.kernel.parts.clone(),
+            kernel_terms: evidence.kernel.terms.clone(),
             folds,
             numbers,
             evidence,
@@ -335,17 +336,17 @@ impl Process {
     /// −ln p of the rows of `data` when the kernel ignores some inputs and everything else stays.
     pub fn value_without(&self, forgotten: &[usize], data: &Dataset) -> f64 {
         let x = self.evidence.kernel.widened(data.x.as_ref());
-        let mut parts = self.parts.clone();
-        for part in &mut parts {
-            for (k, input) in part.inputs.iter().enumerate() {
+        let mut kernel_terms = self.kernel_terms.clone();
+        for term in &mut kernel_terms {
+            for (k, input) in term.inputs.iter().enumerate() {
                 if forgotten.contains(input) {
-                    part.lengths[k] = FORGOTTEN;
-                    part.shares.get_mut(k).into_iter().for_each(|c| *c = 0.0);
+                    term.lengths[k] = FORGOTTEN;
+                    term.shares.get_mut(k).into_iter().for_each(|c| *c = 0.0);
                 }
             }
         }
         let log = weights_of(&self.evidence);
-        let found = evidence_of_sum((&parts, None), &x, &data.y, &log, Par::Seq);
+        let found = evidence_of_sum((&kernel_terms, None), &x, &data.y, &log, Par::Seq);
         found.map_or(f64::INFINITY, |found| found.value)
     }
 
@@ -517,46 +518,55 @@ pub(crate) fn errors_of_choice(
 pub(crate) type TermsWithoutFold<'a> =
     dyn Fn(&Dataset, &Evidence) -> Option<Vec<Vec<usize>>> + Sync + 'a;
 
-/// A part for each set of inputs, of the shortest length that the guide has for each input, and where the search of
+/// A kernel term for each set of inputs, of the shortest length that the guide has for each input, and where the search of
 /// weights, lengths and noise starts.
-fn parts_of_terms(terms: &[Vec<usize>], guide: &Evidence, d: usize) -> (Vec<Part>, Vec<f64>) {
+fn kernel_terms_of(
+    terms: &[Vec<usize>],
+    guide: &Evidence,
+    d: usize,
+) -> (Vec<KernelTerm>, Vec<f64>) {
     let mut lengths = vec![LONGEST; d];
-    for part in &guide.kernel.parts {
-        for (&j, length) in part.inputs.iter().zip(&part.lengths) {
+    for term in &guide.kernel.terms {
+        for (&j, length) in term.inputs.iter().zip(&term.lengths) {
             lengths[j] = lengths[j].min(*length).max(0.1);
         }
     }
-    let parts: Vec<Part> = (terms.iter())
-        .map(|set| Part {
+    let kernel_terms: Vec<KernelTerm> = (terms.iter())
+        .map(|set| KernelTerm {
             inputs: set.clone(),
-            ..Part::full(Shape::Gaussian, set.iter().map(|&j| lengths[j]).collect())
+            ..KernelTerm::full(Shape::Gaussian, set.iter().map(|&j| lengths[j]).collect())
         })
         .collect();
-    let mut start = vec![0.0; parts.len()];
-    let all = parts.iter().flat_map(|part| &part.lengths);
+    let mut start = vec![0.0; kernel_terms.len()];
+    let all = kernel_terms.iter().flat_map(|term| &term.lengths);
     start.extend(all.map(|length| length.ln()));
     start.push(guide.ridge.ln());
-    (parts, start)
+    (kernel_terms, start)
 }
 
-/// The best weights, lengths (where `start` has them) and noise of a sum of parts.
-fn sum_of_parts(parts: &[Part], data: &Dataset, start: Vec<f64>, steps: usize) -> Result<Evidence> {
+/// The best weights, lengths (where `start` has them) and noise of a sum of kernel_terms.
+fn sum_of_kernel_terms(
+    kernel_terms: &[KernelTerm],
+    data: &Dataset,
+    start: Vec<f64>,
+    steps: usize,
+) -> Result<Evidence> {
     let par = threads(data.samples());
-    let unit = |part: &Part| {
-        let part = Part {
+    let unit = |term: &KernelTerm| {
+        let term = KernelTerm {
             weight: 1.0,
-            ..part.clone()
+            ..term.clone()
         };
-        part.gram(data.x.as_ref())
+        term.gram(data.x.as_ref())
     };
-    let fixed = start.len() == parts.len() + 1;
-    let grams: Option<Vec<Mat<f64>>> = fixed.then(|| parts.iter().map(unit).collect());
-    let parts = (parts, grams.as_deref());
-    let evidence = |log: &[f64]| evidence_of_sum(parts, &data.x, &data.y, log, par);
+    let fixed = start.len() == kernel_terms.len() + 1;
+    let grams: Option<Vec<Mat<f64>>> = fixed.then(|| kernel_terms.iter().map(unit).collect());
+    let kernel_terms = (kernel_terms, grams.as_deref());
+    let evidence = |log: &[f64]| evidence_of_sum(kernel_terms, &data.x, &data.y, log, par);
     let objective = |log: &[f64]| evidence(log).map(|found| (found.value, found.gradient));
     let mut best = start;
     if steps > 0 {
-        let mut bounds = vec![[-16.0, 16.0]; parts.0.len()];
+        let mut bounds = vec![[-16.0, 16.0]; kernel_terms.0.len()];
         bounds.resize(best.len() - 1, [SHORTEST.ln(), LONGEST.ln()]);
         bounds.push([f64::EPSILON.ln(), 7.0]);
         let mut search = Lbfgs::new(best, bounds, &objective);
@@ -575,17 +585,17 @@ fn sum_of_parts(parts: &[Part], data: &Dataset, start: Vec<f64>, steps: usize) -
     })
 }
 
-/// The weights and the noise of a sum of parts whose lengths stay, to go on from.
+/// The weights and the noise of a sum of kernel_terms whose lengths stay, to go on from.
 fn weights_of(found: &Evidence) -> Vec<f64> {
-    let weights = found.kernel.parts.iter().map(|part| part.weight.ln());
+    let weights = found.kernel.terms.iter().map(|term| term.weight.ln());
     weights.chain([log_noise(found)]).collect()
 }
 
-/// The parameters of a sum of parts, to go on from.
+/// The parameters of a sum of kernel_terms, to go on from.
 fn log_of(found: &Evidence) -> Vec<f64> {
-    let parts = &found.kernel.parts;
-    let weights = parts.iter().map(|part| part.weight.ln());
-    let lengths = parts.iter().flat_map(|part| &part.lengths);
+    let kernel_terms = &found.kernel.terms;
+    let weights = kernel_terms.iter().map(|term| term.weight.ln());
+    let lengths = kernel_terms.iter().flat_map(|term| &term.lengths);
     let lengths = lengths.map(|length| length.ln());
     weights.chain(lengths).chain([log_noise(found)]).collect()
 }

@@ -64,8 +64,8 @@ pub(crate) fn processes(
                 found.push(None);
                 continue;
             }
-            let part = |at: &Progress<'_>| observe(&at.part(i, 2 * entrants.len()));
-            let (log, _) = entrants[i].process.find(&track.data, seed, &part)?;
+            let term = |at: &Progress<'_>| observe(&at.part(i, 2 * entrants.len()));
+            let (log, _) = entrants[i].process.find(&track.data, seed, &term)?;
             let process = Process::new(&entrants[i], &log, track, 15)?;
             found.push(Some((log, process)));
             on = !stops(0.5 * (i + 1) as f64 / entrants.len() as f64);
@@ -136,7 +136,7 @@ pub(crate) fn processes(
         let log = again.as_ref().unwrap_or(log);
         let mut whole = process.evidence(&samples.data, log)?;
         if let Some(inputs) = &inputs {
-            renumbered(&mut whole.kernel.parts, inputs);
+            renumbered(&mut whole.kernel.terms, inputs);
         }
         let whole = (process.active_parameters(log, d), whole);
         Process::afresh(race[i].entrant, whole, given, search, seed).map(Some)
@@ -179,9 +179,9 @@ impl<'a> Runner<'a> {
     /// Logarithms of the lengths as a plain kernel would have them: an input with a small share c acts as if its length
     /// were ℓ/√c.
     fn lengths(&self) -> Vec<f64> {
-        let part = &self.process.parts[0];
-        let share = |j: usize| part.shares.get(j).map_or(1.0, |share| share.max(1e-12));
-        let lengths = part.lengths.iter().enumerate();
+        let term = &self.process.kernel_terms[0];
+        let share = |j: usize| term.shares.get(j).map_or(1.0, |share| share.max(1e-12));
+        let lengths = term.lengths.iter().enumerate();
         lengths
             .map(|(j, length)| (length / share(j).sqrt()).ln())
             .collect()

@@ -6,7 +6,7 @@
 //! looks at the outputs, so it is made again without each fold.
 
 use thinfit::Dataset;
-use thinfit_gp::Part;
+use thinfit_gp::KernelTerm;
 
 /// Inputs that always go on, and rows for each one more.
 const FEW: usize = 48;
@@ -70,9 +70,9 @@ pub(crate) fn narrowed(data: &Dataset, inputs: &[usize]) -> Dataset {
 }
 
 /// Parts of a kernel of the chosen inputs, by the numbers that these have among all.
-pub(crate) fn renumbered(parts: &mut [Part], inputs: &[usize]) {
-    for part in parts {
-        part.inputs
+pub(crate) fn renumbered(kernel_terms: &mut [KernelTerm], inputs: &[usize]) {
+    for term in kernel_terms {
+        term.inputs
             .iter_mut()
             .for_each(|input| *input = inputs[*input]);
     }
@@ -141,8 +141,8 @@ mod tests {
         let few = narrowed(&data, &inputs);
         assert_eq!(few.x.col_as_slice(2), data.x.col_as_slice(inputs[2]));
         assert_eq!(strongest(&few), None);
-        let mut parts = [Part::full(thinfit_gp::Shape::Gaussian, vec![1.0; 2])];
-        renumbered(&mut parts, &[7, 90]);
-        assert_eq!(parts[0].inputs, [7, 90]);
+        let mut kernel_terms = [KernelTerm::full(thinfit_gp::Shape::Gaussian, vec![1.0; 2])];
+        renumbered(&mut kernel_terms, &[7, 90]);
+        assert_eq!(kernel_terms[0].inputs, [7, 90]);
     }
 }

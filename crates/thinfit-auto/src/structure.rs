@@ -23,7 +23,7 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 use thinfit::Result;
 use thinfit::pieces::{Purpose, stream};
-use thinfit_gp::{Kernel, KernelModel, Part};
+use thinfit_gp::{Kernel, KernelModel, KernelTerm};
 
 /// Points at which the differences are averaged, the most and the least.
 const POINTS: [usize; 2] = [400, 100];
@@ -66,7 +66,11 @@ pub(crate) fn structure(process: &Process, samples: &Samples, seed: u64) -> Resu
         terms: None,
     };
     let known = involved(&process.evidence.kernel, d);
-    let factors: usize = process.parts.iter().map(|part| part.inputs.len()).sum();
+    let factors: usize = process
+        .kernel_terms
+        .iter()
+        .map(|term| term.inputs.len())
+        .sum();
     if known.len() * factors * rows * rows > WORK {
         return Ok(Structure {
             inputs: known,
@@ -109,8 +113,8 @@ pub(crate) fn terms_of(
 fn acting(model: &KernelModel, errors: &[f64], seed: u64) -> Result<Structure> {
     let d = model.dim();
     let known = involved(&model.body.kernel, d);
-    let parts = &model.body.kernel.parts;
-    let factors: usize = parts.iter().map(|part| part.inputs.len()).sum();
+    let kernel_terms = &model.body.kernel.terms;
+    let factors: usize = kernel_terms.iter().map(|term| term.inputs.len()).sum();
     let each = (known.len() * factors).saturating_mul(model.body.coefficients.nrows());
     let points = (WORK / 4 / each.max(1)).clamp(POINTS[1], POINTS[0]);
     if each.saturating_mul(points) > WORK {
@@ -179,8 +183,8 @@ fn acting(model: &KernelModel, errors: &[f64], seed: u64) -> Result<Structure> {
 /// The inputs that the kernel reads, through its edges as well, ascending.
 fn involved(kernel: &Kernel, d: usize) -> Vec<usize> {
     let read = |j: usize| {
-        let of_part = |part: &Part| part.inputs.contains(&j);
-        kernel.parts.iter().any(of_part) || kernel.edges.iter().any(|edge| edge.direction[j] != 0.0)
+        let of_term = |term: &KernelTerm| term.inputs.contains(&j);
+        kernel.terms.iter().any(of_term) || kernel.edges.iter().any(|edge| edge.direction[j] != 0.0)
     };
     (0..d).filter(|j| read(*j)).collect()
 }

@@ -250,7 +250,7 @@ mod tests {
                 .unwrap()
                 .body
                 .kernel
-                .parts[0]
+                .terms[0]
                 .lengths[0]
         };
         assert_eq!(bandwidth(&[0.0, 1.0, 5.0]), 4.0); // 1, 4, 5
@@ -266,7 +266,7 @@ mod tests {
         let moved = fit(&KernelRidge::default(), &shifted, &y).unwrap();
         // The shifted inputs are themselves rounded to about 2^-33; the product form would be off by 1e-4 and more.
         assert!(
-            (plain.body.kernel.parts[0].lengths[0] / moved.body.kernel.parts[0].lengths[0] - 1.0)
+            (plain.body.kernel.terms[0].lengths[0] / moved.body.kernel.terms[0].lengths[0] - 1.0)
                 .abs()
                 < 1e-9
         );

@@ -4,7 +4,7 @@
 use crate::cholesky::{cholesky, inverse, solve, with_ridge};
 use crate::kernel_model::Expansion;
 use crate::shape::anova;
-use crate::{Kernel, Part, Shape};
+use crate::{Kernel, KernelTerm, Shape};
 use faer::{Mat, MatRef, Par};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
@@ -75,13 +75,13 @@ pub(crate) fn parameters(shape: Shape, d: usize) -> usize {
 }
 
 /// The kernel at `log` = (ln ℓ, ln c/(1 − c) where there are shares, ln g).
-fn kernel(shape: Shape, log: &[f64], d: usize) -> Part {
+fn kernel(shape: Shape, log: &[f64], d: usize) -> KernelTerm {
     let lengths = log[..d].iter().map(|v| v.exp()).collect();
     if shape.has_shares() {
         let shares = log[d..2 * d].iter().map(|v| 1.0 / (1.0 + (-v).exp()));
-        Part::with_shares(shape, lengths, shares.collect())
+        KernelTerm::with_shares(shape, lengths, shares.collect())
     } else {
-        Part::full(shape, lengths)
+        KernelTerm::full(shape, lengths)
     }
 }
 
@@ -93,59 +93,59 @@ pub(crate) fn evidence(
     log: &[f64],
     par: Par,
 ) -> Option<Evidence> {
-    let part = kernel(shape, log, x.ncols());
-    let gram = part.gram(x.as_ref());
+    let term = kernel(shape, log, x.ncols());
+    let gram = term.gram(x.as_ref());
     let noise = log[log.len() - 1].exp();
     let (mut evidence, v) = likelihood(gram.as_ref(), y, noise, par)?;
     let mut gradient = if shape.has_shares() {
-        anova::gradient(&part, gram, x, v)
+        anova::gradient(&term, gram, x, v)
     } else {
-        radial_gradient(&part, gram, x, v)
+        radial_gradient(&term, gram, x, v)
     };
     evidence.gradient.splice(..0, gradient.drain(..));
-    evidence.kernel = part.into();
+    evidence.kernel = term.into();
     Some(evidence)
 }
 
-/// The likelihood of a sum of parts: Σ_t w_t K_t with w the softmax of the first parameters, one for each part; the last
-/// parameter is ln g. Between them may stand the logarithms of the lengths of all parts, which must then be radial;
-/// otherwise the lengths are those of `parts`, whose matrices of weight one may then be known.
+/// The likelihood of a sum of terms: Σ_t w_t K_t with w the softmax of the first parameters, one for each term; the last
+/// parameter is ln g. Between them may stand the logarithms of the lengths of all terms, which must then be radial;
+/// otherwise the lengths are those of `terms`, whose matrices of weight one may then be known.
 ///
 /// ```text
 /// −∂ ln p/∂v_t = ½ w_t Σ_ab V_ab (K_t − K)_ab
 /// ```
 pub fn evidence_of_sum(
-    (parts, known): (&[Part], Option<&[Mat<f64>]>),
+    (terms, known): (&[KernelTerm], Option<&[Mat<f64>]>),
     x: &Mat<f64>,
     y: &Mat<f64>,
     log: &[f64],
     par: Par,
 ) -> Option<Evidence> {
-    let (m, count) = (y.nrows(), parts.len());
+    let (m, count) = (y.nrows(), terms.len());
     let largest = log[..count].iter().fold(f64::MIN, |a, v| a.max(*v));
     let weights: Vec<f64> = log[..count].iter().map(|v| (v - largest).exp()).collect();
     let total: f64 = weights.iter().sum();
     let weights: Vec<f64> = weights.iter().map(|w| (w / total).max(1e-200)).collect();
     let mut lengths = log[count..log.len() - 1].iter().map(|v| v.exp());
     let searched = log.len() > count + 1;
-    let parts: Vec<Part> = (parts.iter())
-        .map(|part| Part {
+    let terms: Vec<KernelTerm> = (terms.iter())
+        .map(|term| KernelTerm {
             weight: 1.0,
             lengths: match searched {
-                true => lengths.by_ref().take(part.lengths.len()).collect(),
-                false => part.lengths.clone(),
+                true => lengths.by_ref().take(term.lengths.len()).collect(),
+                false => term.lengths.clone(),
             },
-            ..part.clone()
+            ..term.clone()
         })
         .collect();
     let own: Vec<Mat<f64>> = match known {
         Some(_) => vec![],
-        None => parts.iter().map(|part| part.gram(x.as_ref())).collect(),
+        None => terms.iter().map(|term| term.gram(x.as_ref())).collect(),
     };
     let grams = known.unwrap_or(&own);
     let mut gram = Mat::zeros(m, m);
-    for (part, weight) in grams.iter().zip(&weights) {
-        gram += part * faer::Scale(*weight);
+    for (term, weight) in grams.iter().zip(&weights) {
+        gram += term * faer::Scale(*weight);
     }
     let (mut evidence, v) = likelihood(gram.as_ref(), y, log[log.len() - 1].exp(), par)?;
     let inner = |k: &Mat<f64>| -> f64 {
@@ -161,14 +161,14 @@ pub fn evidence_of_sum(
         .map(|(k, w)| w * (inner(k) - whole))
         .collect();
     if searched {
-        for ((part, gram), weight) in parts.iter().zip(grams).zip(&weights) {
-            let gradient = radial_gradient(part, gram.clone(), x, v.clone());
+        for ((term, gram), weight) in terms.iter().zip(grams).zip(&weights) {
+            let gradient = radial_gradient(term, gram.clone(), x, v.clone());
             slopes.extend(gradient.iter().map(|slope| weight * slope));
         }
     }
     evidence.gradient.splice(..0, slopes);
-    evidence.kernel.parts = (parts.into_iter().zip(weights))
-        .map(|(part, weight)| Part { weight, ..part })
+    evidence.kernel.terms = (terms.into_iter().zip(weights))
+        .map(|(term, weight)| KernelTerm { weight, ..term })
         .collect();
     Some(evidence)
 }
@@ -243,9 +243,9 @@ fn likelihood(
 }
 
 /// ½ Σ_ab V_ab ∂k_ab/∂ ln ℓ_k for a radial shape.
-fn radial_gradient(part: &Part, gram: Mat<f64>, x: &Mat<f64>, mut v: Mat<f64>) -> Vec<f64> {
-    let slopes = part.slopes(gram, x);
-    let mut gradient = vec![0.0; part.lengths.len()];
+fn radial_gradient(term: &KernelTerm, gram: Mat<f64>, x: &Mat<f64>, mut v: Mat<f64>) -> Vec<f64> {
+    let slopes = term.slopes(gram, x);
+    let mut gradient = vec![0.0; term.lengths.len()];
     for j in 0..x.nrows() {
         let below = &mut v.col_as_slice_mut(j)[j + 1..];
         let slopes = &slopes.col_as_slice(j)[j + 1..];
@@ -255,7 +255,7 @@ fn radial_gradient(part: &Part, gram: Mat<f64>, x: &Mat<f64>, mut v: Mat<f64>) -
             .for_each(|(v, slope)| *v *= slope);
         for (gradient, (&k, length)) in gradient
             .iter_mut()
-            .zip(part.inputs.iter().zip(&part.lengths))
+            .zip(term.inputs.iter().zip(&term.lengths))
         {
             let x_k = x.col_as_slice(k);
             *gradient += weighted_squares(below, &x_k[j + 1..], x_k[j], 1.0 / length);

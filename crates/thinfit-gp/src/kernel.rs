@@ -1,35 +1,35 @@
-//! A kernel as a sum of parts, k(x, x′) = Σ_t weight_t · k_t(x, x′), and its matrices.
+//! A kernel as a sum of terms, k(x, x′) = Σ_t weight_t · k_t(x, x′), and its matrices.
 //!
 //! A kernel may have edges, planes across which functions jump or bend. Each is one more input, derived from the d
-//! inputs of x: parts have it as input d, d + 1, … What parts to take, and what to solve with the matrices, is up to the methods. In a file a single part of weight one
+//! inputs of x: terms have it as input d, d + 1, … What terms to take, and what to solve with the matrices, is up to the methods. In a file a single term of weight one
 //! over all inputs is `{"shape", "lengths"}`, anything else `{"parts"}`, with `"edges"` if there are any.
 
 use crate::edge::Edge;
-use crate::part::Part;
+use crate::kernel_term::KernelTerm;
 use crate::shape::Shape;
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
-/// A sum of parts, each over some of the inputs.
+/// A sum of terms, each over some of the inputs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub struct Kernel {
-    /// The parts, at least one.
-    pub parts: Vec<Part>,
+    /// The terms, at least one.
+    pub terms: Vec<KernelTerm>,
     /// The inputs that are derived from the others, after these.
     pub edges: Vec<Edge>,
 }
 
-impl From<Part> for Kernel {
-    fn from(part: Part) -> Self {
-        vec![part].into()
+impl From<KernelTerm> for Kernel {
+    fn from(term: KernelTerm) -> Self {
+        vec![term].into()
     }
 }
 
-impl From<Vec<Part>> for Kernel {
-    fn from(parts: Vec<Part>) -> Self {
+impl From<Vec<KernelTerm>> for Kernel {
+    fn from(terms: Vec<KernelTerm>) -> Self {
         Kernel {
-            parts,
+            terms,
             edges: vec![],
         }
     }
@@ -47,7 +47,8 @@ enum Written {
         lengths: Vec<f64>,
     },
     Sum {
-        parts: Vec<Part>,
+        #[serde(rename = "parts")]
+        terms: Vec<KernelTerm>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         edges: Vec<Edge>,
     },
@@ -57,24 +58,24 @@ impl From<Written> for Kernel {
     fn from(written: Written) -> Self {
         match written {
             Written::Single { shape, lengths } => Kernel::single(shape, lengths),
-            Written::Sum { parts, edges } => Kernel { parts, edges },
+            Written::Sum { terms, edges } => Kernel { terms, edges },
         }
     }
 }
 
 impl From<Kernel> for Written {
     fn from(mut kernel: Kernel) -> Self {
-        match kernel.parts.pop() {
-            Some(part) if kernel.parts.is_empty() && kernel.edges.is_empty() && part.is_full() => {
+        match kernel.terms.pop() {
+            Some(term) if kernel.terms.is_empty() && kernel.edges.is_empty() && term.is_full() => {
                 Written::Single {
-                    shape: part.shape,
-                    lengths: part.lengths,
+                    shape: term.shape,
+                    lengths: term.lengths,
                 }
             }
             last => {
-                kernel.parts.extend(last);
+                kernel.terms.extend(last);
                 Written::Sum {
-                    parts: kernel.parts,
+                    terms: kernel.terms,
                     edges: kernel.edges,
                 }
             }
@@ -83,9 +84,9 @@ impl From<Kernel> for Written {
 }
 
 impl Kernel {
-    /// One part of weight one over the first inputs, as many as there are lengths.
+    /// One term of weight one over the first inputs, as many as there are lengths.
     pub fn single(shape: Shape, lengths: Vec<f64>) -> Self {
-        Part::full(shape, lengths).into()
+        KernelTerm::full(shape, lengths).into()
     }
 
     /// The rows of `x` (n × d) with the values of the edges after them: n × (d + edges).
@@ -104,7 +105,7 @@ impl Kernel {
     /// The matrix of k(x_i, x_j) for the rows of `x` (m × d): its lower triangle, zero above.
     pub fn gram(&self, x: MatRef<'_, f64>) -> Mat<f64> {
         let x = self.widened(x);
-        self.sum((x.nrows(), x.nrows()), |part| part.gram(x.as_ref()))
+        self.sum((x.nrows(), x.nrows()), |term| term.gram(x.as_ref()))
     }
 
     /// The matrix of k(x_i, p_j) for the rows of `x` (n × d) and of `points` (m × d): n × m.
@@ -115,8 +116,8 @@ impl Kernel {
 
     /// The same for rows and points that have the values of the edges already.
     pub fn cross_widened(&self, x: &Mat<f64>, points: &Mat<f64>) -> Mat<f64> {
-        self.sum((x.nrows(), points.nrows()), |part| {
-            part.cross(x.as_ref(), points.as_ref())
+        self.sum((x.nrows(), points.nrows()), |term| {
+            term.cross(x.as_ref(), points.as_ref())
         })
     }
 
@@ -124,8 +125,8 @@ impl Kernel {
     pub(crate) fn gradient(&self, x: &Mat<f64>, points: MatRef<'_, f64>, c: &[f64]) -> Mat<f64> {
         let (wide, points) = (self.widened(x.as_ref()), self.widened(points));
         let mut gradient = Mat::zeros(x.nrows(), wide.ncols());
-        for part in &self.parts {
-            part.add_gradient(&wide, points.as_ref(), c, &mut gradient);
+        for term in &self.terms {
+            term.add_gradient(&wide, points.as_ref(), c, &mut gradient);
         }
         let d = x.ncols();
         for (e, edge) in self.edges.iter().enumerate() {
@@ -142,27 +143,32 @@ impl Kernel {
 
     /// k(x, x), the same for every x.
     pub fn diagonal(&self) -> f64 {
-        self.parts.iter().map(Part::diagonal).sum()
+        self.terms.iter().map(KernelTerm::diagonal).sum()
     }
 
     /// How many real numbers the kernel has: the lengths, the weights that are not one, and those of the edges.
     pub fn parameters(&self) -> usize {
-        let numbers =
-            |part: &Part| part.lengths.len() + part.shares.len() + usize::from(part.weight != 1.0);
+        let numbers = |term: &KernelTerm| {
+            term.lengths.len() + term.shares.len() + usize::from(term.weight != 1.0)
+        };
         let edges: usize = self.edges.iter().map(Edge::parameters).sum();
-        self.parts.iter().map(numbers).sum::<usize>() + edges
+        self.terms.iter().map(numbers).sum::<usize>() + edges
     }
 
     /// Whether this is a kernel of `d` inputs.
     pub fn fits(&self, d: usize) -> bool {
         let wide = d + self.edges.len();
-        !self.parts.is_empty()
-            && self.parts.iter().all(|part| part.fits(wide))
+        !self.terms.is_empty()
+            && self.terms.iter().all(|term| term.fits(wide))
             && self.edges.iter().all(|edge| edge.fits(d))
     }
 
-    fn sum(&self, (rows, columns): (usize, usize), of: impl Fn(&Part) -> Mat<f64>) -> Mat<f64> {
-        let mut matrices = self.parts.iter().map(of);
+    fn sum(
+        &self,
+        (rows, columns): (usize, usize),
+        of: impl Fn(&KernelTerm) -> Mat<f64>,
+    ) -> Mat<f64> {
+        let mut matrices = self.terms.iter().map(of);
         let first = matrices.next().unwrap_or_else(|| Mat::zeros(rows, columns));
         matrices.fold(first, |sum, matrix| sum + matrix)
     }
@@ -198,16 +204,16 @@ pub(crate) mod tests {
             x.iter().copied().chain(edges).collect()
         };
         let (a, b) = (wide(a), wide(b));
-        let parts = kernel.parts.iter();
-        parts.map(|part| part.weight * shape(part, &a, &b)).sum()
+        let terms = kernel.terms.iter();
+        terms.map(|term| term.weight * shape(term, &a, &b)).sum()
     }
 
-    fn shape(part: &Part, a: &[f64], b: &[f64]) -> f64 {
-        let squares: Vec<f64> = (part.inputs.iter().zip(&part.lengths))
+    fn shape(term: &KernelTerm, a: &[f64], b: &[f64]) -> f64 {
+        let squares: Vec<f64> = (term.inputs.iter().zip(&term.lengths))
             .map(|(&j, length)| ((a[j] - b[j]) / length).powi(2))
             .collect();
         let (s, q) = (squares.len(), squares.iter().sum::<f64>());
-        match part.shape {
+        match term.shape {
             Shape::Gaussian => (-0.5 * q).exp(),
             Shape::Matern52 => {
                 let r = (5.0 * q).sqrt();
@@ -223,10 +229,10 @@ pub(crate) mod tests {
                     (-0.5 * q).exp()
                 })
                 .sum(),
-            Shape::Anova => (squares.iter().zip(&part.shares))
+            Shape::Anova => (squares.iter().zip(&term.shares))
                 .map(|(square, share)| 1.0 - share + share * (-0.5 * square).exp())
                 .product(),
-            Shape::AnovaMatern52 => (squares.iter().zip(&part.shares))
+            Shape::AnovaMatern52 => (squares.iter().zip(&term.shares))
                 .map(|(square, share)| {
                     let r = (5.0 * square).sqrt();
                     1.0 - share + share * (1.0 + r + r * r / 3.0) * (-r).exp()
@@ -235,9 +241,9 @@ pub(crate) mod tests {
         }
     }
 
-    /// A sum of parts of every shape, over some of four inputs.
+    /// A sum of terms of every shape, over some of four inputs.
     pub(crate) fn sum() -> Kernel {
-        let part = |weight, shape, inputs: &[usize], lengths: &[f64]| Part {
+        let term = |weight, shape, inputs: &[usize], lengths: &[f64]| KernelTerm {
             weight,
             shape,
             inputs: inputs.to_vec(),
@@ -246,18 +252,18 @@ pub(crate) mod tests {
                 .map(|k| 0.3 + 0.2 * k as f64)
                 .collect(),
         };
-        let parts = vec![
-            part(0.7, Shape::Gaussian, &[0, 1, 2, 3], &[0.3, 1.0, 2.0, 0.7]),
-            part(2.5, Shape::Matern52, &[2, 0], &[0.5, 0.9]),
-            part(0.1, Shape::Additive(2), &[1, 2, 3], &[0.4, 0.6, 1.1]),
-            part(1.0, Shape::Gaussian, &[3], &[0.2]),
-            part(0.4, Shape::Anova, &[3, 1], &[0.5, 0.8]),
-            part(0.3, Shape::AnovaMatern52, &[0, 1, 2], &[0.5, 0.8, 1.3]),
+        let terms = vec![
+            term(0.7, Shape::Gaussian, &[0, 1, 2, 3], &[0.3, 1.0, 2.0, 0.7]),
+            term(2.5, Shape::Matern52, &[2, 0], &[0.5, 0.9]),
+            term(0.1, Shape::Additive(2), &[1, 2, 3], &[0.4, 0.6, 1.1]),
+            term(1.0, Shape::Gaussian, &[3], &[0.2]),
+            term(0.4, Shape::Anova, &[3, 1], &[0.5, 0.8]),
+            term(0.3, Shape::AnovaMatern52, &[0, 1, 2], &[0.5, 0.8, 1.3]),
         ];
-        parts.into()
+        terms.into()
     }
 
-    /// The sum, two of its parts with a jump and a bend as further inputs.
+    /// The sum, two of its terms with a jump and a bend as further inputs.
     fn creased() -> Kernel {
         let mut kernel = sum();
         let edge = |crossing, direction: &[f64], offset| Edge {
@@ -269,12 +275,12 @@ pub(crate) mod tests {
             edge(Crossing::Jump, &[3.0, 0.0, -2.0, 0.5], 0.4),
             edge(Crossing::Bend, &[0.0, 1.0, 0.7, 0.0], 0.9),
         ];
-        for (part, input) in [(0, 4), (0, 5), (2, 4), (4, 5)] {
-            let part = &mut kernel.parts[part];
-            part.inputs.push(input);
-            part.lengths.push(0.8);
-            if part.shape.has_shares() {
-                part.shares.push(0.7);
+        for (term, input) in [(0, 4), (0, 5), (2, 4), (4, 5)] {
+            let term = &mut kernel.terms[term];
+            term.inputs.push(input);
+            term.lengths.push(0.8);
+            if term.shape.has_shares() {
+                term.shares.push(0.7);
             }
         }
         kernel
@@ -288,7 +294,7 @@ pub(crate) mod tests {
     fn every() -> [Kernel; 9] {
         let shared = |shape| {
             let shares = vec![1.0, 0.0, 0.4, 0.9];
-            Part::with_shares(shape, vec![0.3, 1.0, 2.0, 0.7], shares).into()
+            KernelTerm::with_shares(shape, vec![0.3, 1.0, 2.0, 0.7], shares).into()
         };
         [
             single(Shape::Gaussian),
@@ -338,27 +344,27 @@ pub(crate) mod tests {
     fn slopes_are_derivatives_in_the_squared_distance() {
         let (x, step) = (random(9, 3, 1), 1e-5);
         for shape in [Shape::Gaussian, Shape::Matern52] {
-            let part = Part {
+            let term = KernelTerm {
                 weight: 0.6,
                 shape,
                 inputs: vec![2, 0],
                 lengths: vec![0.5, 0.8],
                 shares: vec![],
             };
-            let slopes = part.slopes(part.gram(x.as_ref()), &x);
+            let slopes = term.slopes(term.gram(x.as_ref()), &x);
             // Lengths divided by √(1 + h) multiply q by 1 + h.
             let moved = |h: f64| {
-                let lengths = part.lengths.iter().map(|l| l / (1.0 + h).sqrt()).collect();
-                Part {
+                let lengths = term.lengths.iter().map(|l| l / (1.0 + h).sqrt()).collect();
+                KernelTerm {
                     lengths,
-                    ..part.clone()
+                    ..term.clone()
                 }
                 .gram(x.as_ref())
             };
             let difference = (moved(step) - moved(-step)) * faer::Scale(0.5 / step);
             for j in 0..9 {
                 for i in j + 1..9 {
-                    let q: f64 = (part.inputs.iter().zip(&part.lengths))
+                    let q: f64 = (term.inputs.iter().zip(&term.lengths))
                         .map(|(&k, l)| ((x[(i, k)] - x[(j, k)]) / l).powi(2))
                         .sum();
                     let expected = -2.0 * difference[(i, j)] / q;
@@ -369,14 +375,14 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_single_full_part_is_written_without_parts_and_a_sum_with_them() {
+    fn a_single_full_part_is_written_without_terms_and_a_sum_with_them() {
         let single = Kernel::single(Shape::Matern52, vec![0.5, 2.0]);
         let text = serde_json::to_string(&single).unwrap();
         assert_eq!(text, r#"{"shape":"matern52","lengths":[0.5,2.0]}"#);
         let mut shifted = single.clone();
-        shifted.parts[0].inputs = vec![0, 2];
+        shifted.terms[0].inputs = vec![0, 2];
         let mut heavy = single.clone();
-        heavy.parts[0].weight = 2.0;
+        heavy.terms[0].weight = 2.0;
         for kernel in [single, shifted, heavy, sum(), creased()] {
             let text = serde_json::to_string(&kernel).unwrap();
             assert_eq!(serde_json::from_str::<Kernel>(&text).unwrap(), kernel);
@@ -388,20 +394,20 @@ pub(crate) mod tests {
 
     #[test]
     fn parts_that_do_not_fit_are_found() {
-        let spoiled = |change: fn(&mut Part)| {
+        let spoiled = |change: fn(&mut KernelTerm)| {
             let mut kernel = sum();
-            change(&mut kernel.parts[2]);
+            change(&mut kernel.terms[2]);
             !kernel.fits(4)
         };
         assert!(sum().fits(4));
-        assert!(spoiled(|part| part.weight = 0.0));
-        assert!(spoiled(|part| part.weight = f64::INFINITY));
-        assert!(spoiled(|part| part.lengths[1] = f64::NAN));
-        assert!(spoiled(|part| part.inputs[1] = 4));
-        assert!(spoiled(|part| part.inputs.truncate(2)));
-        assert!(spoiled(|part| part.shape = Shape::Additive(4)));
+        assert!(spoiled(|term| term.weight = 0.0));
+        assert!(spoiled(|term| term.weight = f64::INFINITY));
+        assert!(spoiled(|term| term.lengths[1] = f64::NAN));
+        assert!(spoiled(|term| term.inputs[1] = 4));
+        assert!(spoiled(|term| term.inputs.truncate(2)));
+        assert!(spoiled(|term| term.shape = Shape::Additive(4)));
         assert!(spoiled(
-            |part| (part.inputs, part.lengths) = (vec![], vec![])
+            |term| (term.inputs, term.lengths) = (vec![], vec![])
         ));
         assert!(!Kernel::from(vec![]).fits(4));
         let creased = |change: fn(&mut Kernel)| {

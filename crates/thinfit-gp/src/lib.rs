@@ -1,6 +1,6 @@
 //! Gaussian processes: kernels, their likelihood, and the model that they make.
 //!
-//! A [`Kernel`] is a sum of [`Part`]s, which may see [`Edge`]s. [`GaussianProcess`] finds the lengths and weights of a kernel by
+//! A [`Kernel`] is a sum of [`KernelTerm`]s, which may see [`Edge`]s. [`GaussianProcess`] finds the lengths and weights of a kernel by
 //! maximum likelihood. The fitted [`KernelModel`] is a [`thinfit::Model`] whose body is a sum of kernels over the samples; kernel
 //! ridge regression and SALSA make such models as well.
 
@@ -10,8 +10,8 @@ mod evidence;
 mod gaussian_process;
 mod kernel;
 mod kernel_model;
+mod kernel_term;
 mod lbfgs;
-mod part;
 mod shape;
 
 /// The pieces that a Gaussian process is made of, for methods that combine them otherwise.
@@ -32,5 +32,5 @@ pub use gaussian_process::GaussianProcess;
 pub use kernel::Kernel;
 pub use kernel_model::edges::FoundEdge;
 pub use kernel_model::{KernelBody, KernelModel};
-pub use part::Part;
+pub use kernel_term::KernelTerm;
 pub use shape::Shape;

@@ -52,7 +52,7 @@ pub use thinfit_baselines::{
     PlainNetwork, RandomFourier, Salsa, Shrimp, ShrimpVariant, Swim,
 };
 pub use thinfit_gp::{
-    Crossing, Edge, FoundEdge, GaussianProcess, Kernel, KernelBody, KernelModel, Part, Shape,
+    Crossing, Edge, FoundEdge, GaussianProcess, Kernel, KernelBody, KernelModel, KernelTerm, Shape,
 };
 pub use thinfit_model::{
     Covariance, Dependence, Effect, Extrapolation, Factor, HeldOut, IndexErrors, Level, Moments,

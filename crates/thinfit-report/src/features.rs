@@ -138,7 +138,7 @@ fn network(model: &Model) -> Features {
 fn kernel(model: &KernelModel) -> Features {
     let (kernel, scaler) = (&model.body.kernel, &model.input_scaler);
     let mut list: Vec<String> = Vec::new();
-    for part in &kernel.parts {
+    for part in &kernel.terms {
         let shape = part.shape.name();
         let lengths = part.inputs.iter().zip(&part.lengths);
         let lengths = lengths.map(|(&j, length)| match scaler.scale.get(j) {

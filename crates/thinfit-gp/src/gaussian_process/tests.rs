@@ -1,5 +1,5 @@
 use super::*;
-use crate::Part;
+use crate::KernelTerm;
 use crate::evidence::evidence_of_sum;
 use crate::kernel::tests::random;
 use std::f64::consts::PI;
@@ -44,26 +44,26 @@ fn gradients_agree_with_central_differences() {
 }
 
 #[test]
-fn a_sum_of_parts_has_the_gradient_of_its_weights_and_lengths() {
+fn a_sum_of_terms_has_the_gradient_of_its_weights_and_lengths() {
     let (x, y) = (random(31, 3, 1), random(31, 2, 2));
-    let part = |shape, inputs: &[usize]| Part {
+    let term = |shape, inputs: &[usize]| KernelTerm {
         inputs: inputs.to_vec(),
-        ..Part::full(shape, inputs.iter().map(|k| 0.5 + *k as f64).collect())
+        ..KernelTerm::full(shape, inputs.iter().map(|k| 0.5 + *k as f64).collect())
     };
     let radial = vec![
-        part(Shape::Gaussian, &[0, 2]),
-        part(Shape::Matern52, &[1]),
-        part(Shape::Gaussian, &[2]),
+        term(Shape::Gaussian, &[0, 2]),
+        term(Shape::Matern52, &[1]),
+        term(Shape::Gaussian, &[2]),
     ];
     let mut fixed = radial.clone();
-    fixed.push(Part {
+    fixed.push(KernelTerm {
         shares: vec![0.4, 0.7],
-        ..part(Shape::Anova, &[1, 2])
+        ..term(Shape::Anova, &[1, 2])
     });
     let short = vec![0.3, -0.5, 0.2, 0.7, 1e-2f64.ln()];
     let long = vec![0.3, -0.5, 0.2, 0.1, -0.2, 0.3, 0.4, 1e-2f64.ln()];
-    for (parts, at) in [(fixed, short), (radial, long)] {
-        let value = |at: &[f64]| evidence_of_sum((&parts, None), &x, &y, at, Par::Seq).unwrap();
+    for (terms, at) in [(fixed, short), (radial, long)] {
+        let value = |at: &[f64]| evidence_of_sum((&terms, None), &x, &y, at, Par::Seq).unwrap();
         for (k, exact) in value(&at).gradient.into_iter().enumerate() {
             let shifted = |h: f64| {
                 let mut at = at.clone();
@@ -156,7 +156,7 @@ fn a_smooth_function_is_learned_and_an_idle_input_ignored() {
     let fresh = random(200, 3, 4);
     let error = model.predict(fresh.as_ref()).unwrap() - smooth(&fresh);
     assert!(error.norm_max() < 1e-4, "{}", error.norm_max());
-    let lengths = &model.body.kernel.parts[0].lengths;
+    let lengths = &model.body.kernel.terms[0].lengths;
     assert!(lengths[2] > 20.0 * lengths[0], "{lengths:?}");
     let mse = model.record.validation_mse[0];
     assert!(mse < 1e-9, "{mse}");
@@ -174,7 +174,7 @@ fn friedman(x: &Mat<f64>) -> Mat<f64> {
 fn on_clean_data_idle_inputs_leave_the_kernel_and_the_noise_vanishes() {
     let (x, fresh) = (random(200, 10, 1), random(500, 10, 2));
     let model = fit(&GaussianProcess::default(), &x, &friedman(&x));
-    let lengths = &model.body.kernel.parts[0].lengths;
+    let lengths = &model.body.kernel.terms[0].lengths;
     assert!(lengths[5..].iter().all(|l| *l > 1e6), "{lengths:?}");
     assert!(model.record.ridge < 1e-13, "{}", model.record.ridge);
     let error = model.predict(fresh.as_ref()).unwrap() - friedman(&fresh);
@@ -237,7 +237,7 @@ fn an_input_idle_in_the_race_can_matter_in_the_end() {
         ..GaussianProcess::default()
     };
     let model = fit(&settings, &x, &bent(&x));
-    let lengths = &model.body.kernel.parts[0].lengths;
+    let lengths = &model.body.kernel.terms[0].lengths;
     assert!(lengths[2] < 100.0, "{lengths:?}");
 }
 
@@ -353,9 +353,9 @@ fn a_likelihood_has_the_same_bits_on_any_number_of_threads() {
         let all = lists.into_iter().chain(matrices).flatten();
         all.map(f64::to_bits).collect::<Vec<u64>>()
     };
-    let parts = [
-        Part::full(Shape::Gaussian, vec![0.5, 1.0, 2.0]),
-        Part::full(Shape::Matern52, vec![1.0, 0.7, 0.4]),
+    let terms = [
+        KernelTerm::full(Shape::Gaussian, vec![0.5, 1.0, 2.0]),
+        KernelTerm::full(Shape::Matern52, vec![1.0, 0.7, 0.4]),
     ];
     let noise = 1e-3f64.ln();
     let all = || {
@@ -367,7 +367,7 @@ fn a_likelihood_has_the_same_bits_on_any_number_of_threads() {
         }
         for lengths in [&[][..], &[-0.3; 6]] {
             let at = [&[0.4, -0.4], lengths, &[noise]].concat();
-            let found = evidence_of_sum((&parts, None), &x, &y, &at, threads(m));
+            let found = evidence_of_sum((&terms, None), &x, &y, &at, threads(m));
             all.push(bits(found.unwrap()));
         }
         all

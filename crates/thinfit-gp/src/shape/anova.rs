@@ -2,7 +2,7 @@
 
 use super::distances::{bounded, squares};
 use super::{Profile, with_profile};
-use crate::Part;
+use crate::KernelTerm;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
@@ -28,7 +28,7 @@ pub(crate) fn values<P: Profile>(
 
 /// Adds factor · weight · ∂k(x_i, p_j)/∂x_ik to `out` for a shape with shares: k c_k ∂κ_k/∂x_k over 1 − c_k + c_k κ_k.
 pub(crate) fn slopes<P: Profile>(
-    part: &Part,
+    term: &KernelTerm,
     x: &Mat<f64>,
     points: MatRef<'_, f64>,
     j: usize,
@@ -36,9 +36,9 @@ pub(crate) fn slopes<P: Profile>(
     out: &mut Mat<f64>,
     axes: &[(usize, f64)],
 ) {
-    let k = part.column_of(x, points, j);
+    let k = term.column_of(x, points, j);
     let mut scratch = [vec![0.0; x.nrows()], vec![0.0; x.nrows()]];
-    for (share, &axis) in part.shares.iter().zip(axes) {
+    for (share, &axis) in term.shares.iter().zip(axes) {
         one_input::<P>(x, 0, points, j, axis, &mut scratch);
         let [kappa, decay] = &scratch;
         for i in 0..x.nrows() {
@@ -57,11 +57,16 @@ pub(crate) fn slopes<P: Profile>(
 /// ```
 ///
 /// where κ′ = ∂κ/∂ ln ℓ is κ Δ²/ℓ² for the Gaussian and r²(1 + r)e⁻ʳ/3 for the Matérn function.
-pub(crate) fn gradient(part: &Part, gram: Mat<f64>, x: &Mat<f64>, v: Mat<f64>) -> Vec<f64> {
-    with_profile!(part.shape, P => gradient_of::<P>(part, gram, x, v))
+pub(crate) fn gradient(term: &KernelTerm, gram: Mat<f64>, x: &Mat<f64>, v: Mat<f64>) -> Vec<f64> {
+    with_profile!(term.shape, P => gradient_of::<P>(term, gram, x, v))
 }
 
-fn gradient_of<P: Profile>(part: &Part, gram: Mat<f64>, x: &Mat<f64>, v: Mat<f64>) -> Vec<f64> {
+fn gradient_of<P: Profile>(
+    term: &KernelTerm,
+    gram: Mat<f64>,
+    x: &Mat<f64>,
+    v: Mat<f64>,
+) -> Vec<f64> {
     let (m, d) = (x.nrows(), x.ncols());
     let columns: Vec<Vec<f64>> = (0..m)
         .into_par_iter()
@@ -69,7 +74,7 @@ fn gradient_of<P: Profile>(part: &Part, gram: Mat<f64>, x: &Mat<f64>, v: Mat<f64
             let (v, k) = (&v.col_as_slice(j)[j + 1..], &gram.col_as_slice(j)[j + 1..]);
             let mut scratch = [vec![0.0; m - j - 1], vec![0.0; m - j - 1]];
             let mut sums = vec![0.0; 2 * d];
-            for (at, (length, share)) in part.lengths.iter().zip(&part.shares).enumerate() {
+            for (at, (length, share)) in term.lengths.iter().zip(&term.shares).enumerate() {
                 let (point, inverse) = (x[(j, at)], 1.0 / length);
                 one_input::<P>(x, j + 1, x.as_ref(), j, (at, inverse), &mut scratch);
                 let [kappa, decay] = &scratch;

@@ -15,7 +15,7 @@ use faer::fx128;
 use rayon::prelude::*;
 use std::collections::HashSet;
 use std::f64::consts::PI;
-use thinfit_gp::{KernelModel, Part, Shape};
+use thinfit_gp::{KernelModel, KernelTerm, Shape};
 
 /// Most nodes of a factor.
 const MOST_NODES: usize = 160;
@@ -64,37 +64,37 @@ impl Products {
     /// Output `o` of a model over its factors, or none if the kernel is no sum of smooth products, or has too many.
     pub(crate) fn new(model: &KernelModel, o: usize, factors: &[Factor]) -> Option<Self> {
         let kernel = &model.body.kernel;
-        let product = |part: &Part| {
-            let distinct: HashSet<&usize> = part.inputs.iter().collect();
-            matches!(part.shape, Shape::Gaussian | Shape::Anova)
-                && distinct.len() == part.inputs.len()
+        let product = |kernel_term: &KernelTerm| {
+            let distinct: HashSet<&usize> = kernel_term.inputs.iter().collect();
+            matches!(kernel_term.shape, Shape::Gaussian | Shape::Anova)
+                && distinct.len() == kernel_term.inputs.len()
         };
-        if !(kernel.edges.is_empty() && kernel.parts.iter().all(product)) {
+        if !(kernel.edges.is_empty() && kernel.terms.iter().all(product)) {
             return None;
         }
         let nodes = factors.iter().map(|factor| Nodes::new(model, factor));
         let nodes = nodes.collect::<Option<Vec<Nodes>>>()?;
         let count: usize = nodes.iter().map(|nodes| nodes.root.len()).sum();
         let (m, d) = (model.body.points.nrows(), factors.len());
-        let terms = m.saturating_mul(kernel.parts.len());
+        let terms = m.saturating_mul(kernel.terms.len());
         let pairs = terms.saturating_mul(terms).saturating_mul(count + 4 * d);
         if pairs > MOST_PRODUCTS || terms.saturating_mul(count) > MOST_PRODUCTS >> 8 {
             return None;
         }
         let scale = real(model.output_scaler.scale[o]);
-        let terms = kernel.parts.iter().flat_map(|part| {
+        let terms = kernel.terms.iter().flat_map(|kernel_term| {
             let nodes = &nodes;
             (0..m)
                 .into_par_iter()
                 .map(move |i| {
                     let amplitude = real(model.body.coefficients[(i, o)]);
                     let mut term = Term {
-                        amplitude: scale * amplitude * real(part.weight),
+                        amplitude: scale * amplitude * real(kernel_term.weight),
                         functions: vec![],
                         mean: vec![],
                     };
                     for (factor, nodes) in factors.iter().zip(nodes) {
-                        let found = nodes.function(model, part, i, factor);
+                        let found = nodes.function(model, kernel_term, i, factor);
                         term.mean.push(found.as_ref().map_or(fx128::ONE, |f| f.0));
                         term.functions.push(found.map(|f| f.1));
                     }
@@ -298,8 +298,9 @@ impl Nodes {
             }
             None => fx128::ONE,
         };
-        let parts = model.body.kernel.parts.iter();
-        let lengths = parts.flat_map(|part| part.inputs.iter().zip(&part.lengths));
+        let parts = model.body.kernel.terms.iter();
+        let lengths =
+            parts.flat_map(|kernel_term| kernel_term.inputs.iter().zip(&kernel_term.lengths));
         let own = lengths.filter(|(input, _)| **input == factor.first);
         let shortest = own.map(|(_, length)| *length).fold(f64::INFINITY, f64::min);
         let (places, weights) = gauss_legendre(node_count(half.0.abs() / shortest, growth)?);
@@ -313,15 +314,15 @@ impl Nodes {
         })
     }
 
-    /// The mean and the function of this factor in a part at point i; none where the part does not depend on it.
+    /// The mean and the function of this factor in a kernel term at point i; none where the term does not depend on it.
     fn function(
         &self,
         model: &KernelModel,
-        part: &Part,
+        kernel_term: &KernelTerm,
         i: usize,
         factor: &Factor,
     ) -> Option<(fx128, Function)> {
-        let own = part.inputs.iter().enumerate();
+        let own = kernel_term.inputs.iter().enumerate();
         let own: Vec<(usize, usize)> = own
             .filter_map(|(k, j)| j.checked_sub(factor.first).map(|at| (k, at)))
             .filter(|(_, at)| *at < factor.inputs())
@@ -334,10 +335,10 @@ impl Nodes {
         for inputs in &self.inputs {
             let mut value = fx128::ONE;
             for &(k, at) in &own {
-                let length = real(part.lengths[k]);
+                let length = real(kernel_term.lengths[k]);
                 let t = (inputs[at] - real(model.body.points[(i, factor.first + at)])) / length;
                 let kappa = (t * t * real(-0.5)).exp();
-                let share = real(part.shares.get(k).copied().unwrap_or(1.0));
+                let share = real(kernel_term.shares.get(k).copied().unwrap_or(1.0));
                 value *= fx128::ONE - share + share * kappa;
                 if slopes {
                     let unit = real(model.input_scaler.scale[factor.first]);

@@ -50,7 +50,7 @@ mod tests {
     use crate::{Factor, Predictor};
     use thinfit::{Control, Dataset, Mat, Warp};
     use thinfit_baselines::KernelRidge;
-    use thinfit_gp::{GaussianProcess, Part, Shape};
+    use thinfit_gp::{GaussianProcess, KernelTerm, Shape};
 
     const MEAN: f64 = 0.467716868070901;
     const VARIANCE: f64 = 0.12972386342672204;
@@ -106,10 +106,10 @@ mod tests {
                 ..GaussianProcess::default()
             };
             let mut model = settings.fit(&data, 0, &|_| Control::Continue).unwrap();
-            // A second part over some inputs only, and a warped input.
-            let mut more = Part::full(Shape::Gaussian, vec![0.4, 0.7]);
+            // A second term over some inputs only, and a warped input.
+            let mut more = KernelTerm::full(Shape::Gaussian, vec![0.4, 0.7]);
             (more.inputs, more.weight) = (vec![2, 0], 0.3);
-            model.body.kernel.parts.push(more);
+            model.body.kernel.terms.push(more);
             let warp = Warp {
                 centre: 0.4,
                 width: 0.2,
@@ -147,9 +147,9 @@ mod tests {
         model.body.points = Mat::from_fn(1, 3, |_, _| 0.3);
         model.body.coefficients = Mat::from_fn(1, 2, |_, _| 1.0);
         model.body.mean = vec![0.0; 2];
-        let mut part = Part::full(Shape::Gaussian, vec![0.2]);
-        part.inputs = vec![1];
-        model.body.kernel = part.into();
+        let mut kernel_term = KernelTerm::full(Shape::Gaussian, vec![0.2]);
+        kernel_term.inputs = vec![1];
+        model.body.kernel = kernel_term.into();
         let factors = Factor::numbers(&model.inputs, &model.domain, &model.input_scaler);
         let found = sensitivity(&model, &factors, 0, &|_| ()).unwrap();
         assert!((found.mean - MEAN).abs() < 1e-15, "{found:?}");

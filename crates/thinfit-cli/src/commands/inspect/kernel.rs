@@ -17,7 +17,7 @@ pub fn write(
     inputs: &[String],
     meanings: &[String],
 ) -> Result<(), Failure> {
-    for part in &kernel.parts {
+    for part in &kernel.terms {
         let shape = part.shape.name();
         let weight = match part.weight {
             1.0 => String::new(),

@@ -1,7 +1,7 @@
-//! A part of a kernel: a shape over some of the inputs with one length ℓ_j for each of them, times a weight, and its
+//! A term of a kernel: a shape over some of the inputs with one length ℓ_j for each of them, times a weight, and its
 //! matrices.
 //!
-//! With q = Σ_j (x_j − x′_j)²/ℓ_j², r = √(5q) and κ_j = exp(−(x_j − x′_j)²/(2ℓ_j²)), j over the inputs of the part:
+//! With q = Σ_j (x_j − x′_j)²/ℓ_j², r = √(5q) and κ_j = exp(−(x_j − x′_j)²/(2ℓ_j²)), j over the inputs of the term:
 //!
 //! ```text
 //! gaussian   exp(−q/2)
@@ -14,7 +14,7 @@
 //! c_j = 1 it is the Gaussian shape; multiplied out, it is a sum over all sets of inputs, small sets weighing more.
 //! `anova-matern52` is the same with κ_j the Matérn function of input j alone.
 //!
-//! Dimensions: `m` points, `n` rows to evaluate at, `d` inputs of which a part has `s`.
+//! Dimensions: `m` points, `n` rows to evaluate at, `d` inputs of which a term has `s`.
 
 use crate::shape::additive::{self, symmetric, symmetric_slopes};
 use crate::shape::distances::{Work, bounded, squares};
@@ -23,14 +23,14 @@ use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 use thinfit::elementary::vectorised;
 
-/// A part of a kernel: weight · k_shape over some of the inputs.
+/// A term of a kernel: weight · k_shape over some of the inputs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Part {
+pub struct KernelTerm {
     /// Factor of the shape, positive.
     pub weight: f64,
     /// The function of the distances.
     pub shape: Shape,
-    /// Columns of x that the part depends on (s).
+    /// Columns of x that the term depends on (s).
     pub inputs: Vec<usize>,
     /// Lengths ℓ of these inputs (s), positive, in units of the scaled inputs.
     pub lengths: Vec<f64>,
@@ -39,10 +39,10 @@ pub struct Part {
     pub shares: Vec<f64>,
 }
 
-impl Part {
-    /// The part of weight one over the first inputs, as many as there are lengths.
+impl KernelTerm {
+    /// The term of weight one over the first inputs, as many as there are lengths.
     pub fn full(shape: Shape, lengths: Vec<f64>) -> Self {
-        Part {
+        KernelTerm {
             weight: 1.0,
             shape,
             inputs: (0..lengths.len()).collect(),
@@ -53,20 +53,20 @@ impl Part {
 
     /// A shape with shares, of weight one over the first inputs, as many as there are lengths and shares.
     pub fn with_shares(shape: Shape, lengths: Vec<f64>, shares: Vec<f64>) -> Self {
-        Part {
+        KernelTerm {
             shares,
-            ..Part::full(shape, lengths)
+            ..KernelTerm::full(shape, lengths)
         }
     }
 
-    /// Whether the part has weight one and all inputs up to its last, in order.
+    /// Whether the term has weight one and all inputs up to its last, in order.
     pub fn is_full(&self) -> bool {
         self.weight == 1.0
             && self.shares.is_empty()
             && self.inputs.iter().copied().eq(0..self.lengths.len())
     }
 
-    /// Whether the part is one of `d` inputs: inputs in range, lengths and weight positive and finite.
+    /// Whether the term is one of `d` inputs: inputs in range, lengths and weight positive and finite.
     pub(crate) fn fits(&self, d: usize) -> bool {
         let positive = |v: &f64| v.is_finite() && *v > 1e-300;
         let order = match self.shape {
@@ -119,7 +119,7 @@ impl Part {
         }
     }
 
-    /// −2 weight · ∂k/∂q for every pair, the lower triangle; `gram` is the part's matrix of the same points. Radial
+    /// −2 weight · ∂k/∂q for every pair, the lower triangle; `gram` is the term's matrix of the same points. Radial
     /// shapes only.
     pub(crate) fn slopes(&self, gram: Mat<f64>, x: &Mat<f64>) -> Mat<f64> {
         if with_profile!(self.shape, P => P::IS_ITS_SLOPE) {
