@@ -5,12 +5,12 @@ use crate::network::{FeatureSampler, out_of_fold, scaled_fit};
 use crate::outliers::Outliers;
 use crate::plan::{Plan, polish};
 use crate::process::{
-    Process, TermsWithoutFold, entrants, errors_of_choice, in_scaled_units, ranked,
+    Process, TermsWithoutFold, configurations, errors_of_choice, in_scaled_units, ranked,
 };
-use crate::race::processes;
 use crate::samples::{OutOfFold, Samples};
 use crate::screening::strongest;
 use crate::structure::{Structure, structure, terms_of};
+use crate::successive_halving::processes;
 use crate::{diagnosis, edges, outliers};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -66,7 +66,7 @@ impl Default for Auto {
     }
 }
 
-/// The result of the race.
+/// The result of the search.
 pub(crate) struct Outcome {
     /// The processes, best first.
     pub processes: Vec<Process>,
@@ -548,18 +548,18 @@ fn scalers(
         plain.1.clone(),
     );
     // Two quick processes on either scale.
-    let entrants = entrants(2, plan.price);
+    let configurations = configurations(2, plan.price);
     let score = |scalers: &(Scaler, Scaler)| -> Result<f64> {
         let samples = Samples::new(data, scalers.clone(), 5, seed);
-        let few = samples.part(plan.race_rows, 5, seed);
+        let few = samples.part(plan.first_rows, 5, seed);
         let few = match strongest(&few.data) {
             Some(inputs) => few.narrowed(&inputs),
             None => few,
         };
         let mut least = f64::INFINITY;
-        for entrant in &entrants[1..3] {
-            let (log, _) = (entrant.process).find(&few.data, seed, watch)?;
-            least = least.min(Process::new(entrant, &log, &few, 10)?.score());
+        for configuration in &configurations[1..3] {
+            let (log, _) = (configuration.process).find(&few.data, seed, watch)?;
+            least = least.min(Process::new(configuration, &log, &few, 10)?.score());
         }
         Ok(least)
     };

@@ -1,4 +1,4 @@
-//! Planes across which a function jumps or bends, and the search for them.
+//! Hyperplanes across which a function jumps or bends, and the search for them.
 //!
 //! With C = K + gI of a smooth process, adding w h hᵀ to C for a feature h of the rows raises the likelihood, at the best
 //! w, as if the share r of what C leaves unexplained were gone:
@@ -8,7 +8,7 @@
 //! gain = −½ m ln(1 − pr) + ½ ln(1 − p)          p = (mr − 1)/((m − 1) r), at least 0
 //! ```
 //!
-//! That costs m² for every plane, so many can be tried. They climb from wide steps to narrow ones; which inputs a plane
+//! That costs m² for every hyperplane, so many can be tried. They climb from wide steps to narrow ones; which inputs a hyperplane
 //! needs is then decided by hard steps, whose likelihood does not depend on where between two rows they are, and where it
 //! lies between them by wide ones, which keep away from rows.
 
@@ -26,30 +26,30 @@ use thinfit_gp::{Crossing, Edge, Kernel};
 pub(crate) const STEEPNESS: [f64; 5] = [4.0, 8.0, 16.0, 32.0, 64.0];
 /// Steps of a climb at each of them.
 const STEPS: usize = 15;
-/// Planes that start to climb.
+/// Hyperplanes that start to climb.
 const CLIMBERS: usize = 24;
-/// Numbers in the planes among which these are looked for at a time.
+/// Numbers in the hyperplanes among which these are looked for at a time.
 const AT_ONCE: usize = 1 << 24;
-/// Least share of the rows on either side of a plane.
+/// Least share of the rows on either side of a hyperplane.
 pub(crate) const SIDE: f64 = 0.05;
 /// Weight of the wide step beside the hard one.
 const WIDE: f64 = 0.05;
 
-/// A plane ⟨v, x⟩ = t with |v| = 1, in scaled inputs.
+/// A hyperplane ⟨v, x⟩ = t with |v| = 1, in scaled inputs.
 #[derive(Clone, Debug)]
-pub(crate) struct Plane {
+pub(crate) struct Hyperplane {
     pub v: Vec<f64>,
     pub t: f64,
 }
 
-impl Plane {
+impl Hyperplane {
     pub fn of(edge: &Edge) -> (Self, f64) {
         let steepness = edge.direction.iter().map(|v| v * v).sum::<f64>().sqrt();
-        let plane = Plane {
+        let hyperplane = Hyperplane {
             v: edge.direction.clone(),
             t: edge.offset,
         };
-        (plane.normalised(), steepness)
+        (hyperplane.normalised(), steepness)
     }
 
     pub fn normalised(mut self) -> Self {
@@ -60,14 +60,14 @@ impl Plane {
         self
     }
 
-    /// The plane moved by `size` along one coordinate: an input's, or the offset's after them.
+    /// The hyperplane moved by `size` along one coordinate: an input's, or the offset's after them.
     pub fn moved(&self, coordinate: usize, size: f64) -> Self {
-        let mut plane = self.clone();
-        match plane.v.get_mut(coordinate) {
+        let mut hyperplane = self.clone();
+        match hyperplane.v.get_mut(coordinate) {
             Some(v) => *v += size,
-            None => plane.t += size,
+            None => hyperplane.t += size,
         }
-        plane.normalised()
+        hyperplane.normalised()
     }
 
     /// Whether enough rows lie on either side: what a few do may be chance, or they are outliers.
@@ -81,7 +81,7 @@ impl Plane {
         (0..self.v.len()).filter(|&j| self.v[j] != 0.0).collect()
     }
 
-    /// The edge in this plane. A jump fills the gap between the rows on either side, since they cannot tell where in it
+    /// The edge in this hyperplane. A jump fills the gap between the rows on either side, since they cannot tell where in it
     /// the function jumps, and is no steeper than `steepness` or the number of rows.
     pub fn edge(&self, crossing: Crossing, x: &Mat<f64>, steepness: f64) -> Edge {
         let (mut factor, mut t) = (1.0, self.t);
@@ -217,30 +217,35 @@ impl<'a> Reference<'a> {
         self.explained(h).0.into_iter().map(of).sum()
     }
 
-    /// The plane after some steps uphill at steepness `s`, within its support, and its value.
-    pub fn climbed(&self, crossing: Crossing, s: f64, mut plane: Plane) -> (f64, Plane) {
-        let support = plane.support();
-        let at = |plane: &Plane| {
-            let u = plane.arguments(self.x);
+    /// The hyperplane after some steps uphill at steepness `s`, within its support, and its value.
+    pub fn climbed(
+        &self,
+        crossing: Crossing,
+        s: f64,
+        mut hyperplane: Hyperplane,
+    ) -> (f64, Hyperplane) {
+        let support = hyperplane.support();
+        let at = |hyperplane: &Hyperplane| {
+            let u = hyperplane.arguments(self.x);
             let (h, dh) = feature(crossing, s, &u);
             let (_, value, slope) = self.explained(&h);
             let slope: Vec<f64> = slope.iter().zip(dh).map(|(a, b)| a * b).collect();
-            match Plane::is_balanced(&u) {
+            match Hyperplane::is_balanced(&u) {
                 true => (value, slope),
                 false => (f64::NEG_INFINITY, slope),
             }
         };
-        let (mut value, mut slope) = at(&plane);
+        let (mut value, mut slope) = at(&hyperplane);
         let mut size = 0.5 / s;
         for _ in 0..STEPS {
-            let mut g = vec![0.0; plane.v.len()];
+            let mut g = vec![0.0; hyperplane.v.len()];
             for &j in &support {
                 g[j] = dot(&slope, self.x.col_as_slice(j));
             }
             // Along the sphere of directions.
-            let along = dot(&g, &plane.v);
+            let along = dot(&g, &hyperplane.v);
             g.iter_mut()
-                .zip(&plane.v)
+                .zip(&hyperplane.v)
                 .for_each(|(g, v)| *g -= along * v);
             let t = -slope.iter().sum::<f64>();
             let norm = (dot(&g, &g) + t * t).sqrt();
@@ -248,42 +253,55 @@ impl<'a> Reference<'a> {
                 break;
             }
             let step = size / norm;
-            let next = Plane {
-                v: plane.v.iter().zip(&g).map(|(v, g)| v + step * g).collect(),
-                t: plane.t + step * t,
+            let next = Hyperplane {
+                v: hyperplane
+                    .v
+                    .iter()
+                    .zip(&g)
+                    .map(|(v, g)| v + step * g)
+                    .collect(),
+                t: hyperplane.t + step * t,
             }
             .normalised();
             let (higher, there) = at(&next);
             if higher > value {
-                (plane, value, slope) = (next, higher, there);
+                (hyperplane, value, slope) = (next, higher, there);
                 size *= 1.5;
             } else {
                 size *= 0.4;
             }
         }
-        (value, plane)
+        (value, hyperplane)
     }
 
-    /// The best plane that climbs from one of `starts`; the last third of those left gives up at each steepness.
-    pub fn best(&self, crossing: Crossing, mut starts: Vec<Plane>, from: usize) -> Option<Plane> {
+    /// The best hyperplane that climbs from one of `starts`; the last third of those left gives up at each steepness.
+    pub fn best(
+        &self,
+        crossing: Crossing,
+        mut starts: Vec<Hyperplane>,
+        from: usize,
+    ) -> Option<Hyperplane> {
         for s in &STEEPNESS[from..] {
             let climb = starts
                 .into_par_iter()
-                .map(|plane| self.climbed(crossing, *s, plane));
-            let mut climbed: Vec<(f64, Plane)> = climb.collect();
+                .map(|hyperplane| self.climbed(crossing, *s, hyperplane));
+            let mut climbed: Vec<(f64, Hyperplane)> = climb.collect();
             climbed.sort_by(|a, b| b.0.total_cmp(&a.0));
             climbed.truncate((2 * climbed.len()).div_ceil(3).max(4));
-            starts = climbed.into_iter().map(|(_, plane)| plane).collect();
+            starts = climbed
+                .into_iter()
+                .map(|(_, hyperplane)| hyperplane)
+                .collect();
         }
         starts.into_iter().next()
     }
 
-    /// Where climbs begin: splits of every input and planes of random directions, the best of them at a wide step.
-    pub fn starts(&self, crossing: Crossing, seed: u64) -> Vec<Plane> {
+    /// Where climbs begin: splits of every input and hyperplanes of random directions, the best of them at a wide step.
+    pub fn starts(&self, crossing: Crossing, seed: u64) -> Vec<Hyperplane> {
         let (m, d) = (self.x.nrows(), self.x.ncols());
         let mut rng = stream(seed, Purpose::Starts, 3);
-        let value = |plane: &Plane| {
-            let (h, _) = feature(crossing, STEEPNESS[0], &plane.arguments(self.x));
+        let value = |hyperplane: &Hyperplane| {
+            let (h, _) = feature(crossing, STEEPNESS[0], &hyperplane.arguments(self.x));
             self.explained(&h).1
         };
         let (mut starts, mut best) = (Vec::new(), Vec::new());
@@ -291,36 +309,36 @@ impl<'a> Reference<'a> {
             for k in 0..8 {
                 let v = (0..d).map(|i| f64::from(u8::from(i == j))).collect();
                 let t = -0.35 + 0.1 * f64::from(k);
-                starts.push(Plane { v, t });
+                starts.push(Hyperplane { v, t });
             }
             for _ in 0..6 {
                 let v = (0..d).map(|_| rng.sample(StandardNormal)).collect();
-                let mut plane = Plane { v, t: 0.0 }.normalised();
-                let mut u = plane.arguments(self.x);
+                let mut hyperplane = Hyperplane { v, t: 0.0 }.normalised();
+                let mut u = hyperplane.arguments(self.x);
                 u.sort_by(f64::total_cmp);
-                plane.t = u[(rng.random_range(0.2..0.8) * m as f64) as usize];
-                starts.push(plane);
+                hyperplane.t = u[(rng.random_range(0.2..0.8) * m as f64) as usize];
+                starts.push(hyperplane);
             }
             // All of them would take memory like d².
             if j + 1 == d || starts.len() * d >= AT_ONCE {
-                let planes = std::mem::take(&mut starts).into_par_iter();
-                best.par_extend(planes.map(|plane| (value(&plane), plane)));
-                best.sort_by(|a: &(f64, Plane), b| b.0.total_cmp(&a.0));
+                let hyperplanes = std::mem::take(&mut starts).into_par_iter();
+                best.par_extend(hyperplanes.map(|hyperplane| (value(&hyperplane), hyperplane)));
+                best.sort_by(|a: &(f64, Hyperplane), b| b.0.total_cmp(&a.0));
                 best.truncate(CLIMBERS);
             }
         }
-        // A climb stays within its support, so a plane must have some of every input.
-        let blurred = |(_, plane): (f64, Plane)| Plane {
-            v: plane.v.iter().map(|v| v + 1e-3).collect(),
-            ..plane
+        // A climb stays within its support, so a hyperplane must have some of every input.
+        let blurred = |(_, hyperplane): (f64, Hyperplane)| Hyperplane {
+            v: hyperplane.v.iter().map(|v| v + 1e-3).collect(),
+            ..hyperplane
         };
         best.into_iter().map(|s| blurred(s).normalised()).collect()
     }
 
-    /// What a plane is worth in the end: the hard step, and a little of the wide one, which keeps away from rows.
-    pub fn worth(&self, crossing: Crossing, plane: &Plane) -> f64 {
-        let u = plane.arguments(self.x);
-        if !Plane::is_balanced(&u) {
+    /// What a hyperplane is worth in the end: the hard step, and a little of the wide one, which keeps away from rows.
+    pub fn worth(&self, crossing: Crossing, hyperplane: &Hyperplane) -> f64 {
+        let u = hyperplane.arguments(self.x);
+        if !Hyperplane::is_balanced(&u) {
             return f64::NEG_INFINITY;
         }
         let worth = self.gain(&hard(crossing, &u));
@@ -330,15 +348,15 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// The plane moved coordinate by coordinate within its support, and its worth.
-    pub fn settled(&self, crossing: Crossing, mut plane: Plane) -> (f64, Plane) {
-        let d = plane.v.len();
-        let mut coordinates = plane.support();
+    /// The hyperplane moved coordinate by coordinate within its support, and its worth.
+    pub fn settled(&self, crossing: Crossing, mut hyperplane: Hyperplane) -> (f64, Hyperplane) {
+        let d = hyperplane.v.len();
+        let mut coordinates = hyperplane.support();
         if coordinates.len() == 1 {
             coordinates.clear();
         }
         coordinates.push(d);
-        let mut worth = self.worth(crossing, &plane);
+        let mut worth = self.worth(crossing, &hyperplane);
         let mut size = 0.04;
         let least = match crossing {
             Crossing::Jump => 5e-4,
@@ -348,10 +366,10 @@ impl<'a> Reference<'a> {
             let before = worth;
             for &coordinate in &coordinates {
                 for sign in [1.0, -1.0] {
-                    let next = plane.moved(coordinate, sign * size);
+                    let next = hyperplane.moved(coordinate, sign * size);
                     let value = self.worth(crossing, &next);
                     if value > worth {
-                        (worth, plane) = (value, next);
+                        (worth, hyperplane) = (value, next);
                     }
                 }
             }
@@ -359,26 +377,26 @@ impl<'a> Reference<'a> {
                 size *= 0.5;
             }
         }
-        (worth, plane)
+        (worth, hyperplane)
     }
 
-    /// The plane without the inputs that it does not need: each costs ½ ln m.
-    pub fn sparse(&self, crossing: Crossing, plane: Plane) -> Plane {
+    /// The hyperplane without the inputs that it does not need: each costs ½ ln m.
+    pub fn sparse(&self, crossing: Crossing, hyperplane: Hyperplane) -> Hyperplane {
         let needed = 0.5 * (self.x.nrows() as f64).ln();
-        let (mut worth, mut plane) = self.settled(crossing, plane);
+        let (mut worth, mut hyperplane) = self.settled(crossing, hyperplane);
         loop {
-            let mut support = plane.support();
+            let mut support = hyperplane.support();
             if support.len() == 1 {
-                return plane;
+                return hyperplane;
             }
-            support.sort_by(|&a, &b| plane.v[a].abs().total_cmp(&plane.v[b].abs()));
-            let mut less = plane.clone();
+            support.sort_by(|&a, &b| hyperplane.v[a].abs().total_cmp(&hyperplane.v[b].abs()));
+            let mut less = hyperplane.clone();
             less.v[support[0]] = 0.0;
             let (value, less) = self.settled(crossing, less.normalised());
             if value < worth - needed {
-                return plane;
+                return hyperplane;
             }
-            (worth, plane) = (value, less);
+            (worth, hyperplane) = (value, less);
         }
     }
 }
@@ -479,18 +497,18 @@ mod tests {
         let x = Mat::from_fn(10, 1, |i, _| {
             0.02 * i as f64 + if i < 4 { -0.5 } else { 0.2 }
         });
-        let plane = Plane {
+        let hyperplane = Hyperplane {
             v: vec![-1.0],
             t: 0.19,
         };
-        let edge = plane.edge(Crossing::Jump, &x, f64::INFINITY);
+        let edge = hyperplane.edge(Crossing::Jump, &x, f64::INFINITY);
         for i in 0..10 {
             let side = if i < 4 { 0.5 } else { -0.5 };
             assert!((edge.value(x.row(i)) - side).abs() < 1e-12, "{i}");
         }
         // No steeper than needed, and than asked for.
         assert!((edge.direction[0] + 2.0 / 0.72).abs() < 1e-9);
-        let wide = plane.edge(Crossing::Jump, &x, 1.0);
+        let wide = hyperplane.edge(Crossing::Jump, &x, 1.0);
         assert!((wide.direction[0] + 1.0).abs() < 1e-9 && (wide.offset - 0.08).abs() < 1e-9);
     }
 }

@@ -1,9 +1,9 @@
-//! Jumps and bends: planes across which the function changes its value or its slope, and the process that knows them.
+//! Jumps and bends: hyperplanes across which the function changes its value or its slope, and the process that knows them.
 //!
 //! A process without them rings or blurs there. One that has the best edges as further inputs is found by the likelihood
-//! and cross-validated by folds, in which planes and lengths are found again.
+//! and cross-validated by folds, in which hyperplanes and lengths are found again.
 
-use crate::edge_search::{Plane, Reference, SIDE, STEEPNESS, feature, hard};
+use crate::edge_search::{Hyperplane, Reference, SIDE, STEEPNESS, feature, hard};
 use crate::plan::{Plan, ROWS_PER_INPUT};
 use crate::process::{Process, ranked};
 use crate::samples::Samples;
@@ -12,12 +12,12 @@ use thinfit::{Candidate, Control, Dataset, Result};
 use thinfit_gp::pieces::Evidence;
 use thinfit_gp::{Crossing, Edge, GaussianProcess, Kernel, KernelTerm, Shape};
 
-/// More rows than this are not searched for planes.
+/// More rows than this are not searched for hyperplanes.
 const MOST: usize = 1000;
-/// Nor are rows of so many inputs that there are fewer than this for each number that a plane has: a plane can part few
+/// Nor are rows of so many inputs that there are fewer than this for each number that a hyperplane has: a hyperplane can part few
 /// rows in any way that the noise asks for.
 const ROWS_PER_DIRECTION: usize = 10;
-/// Rows among which planes are looked for.
+/// Rows among which hyperplanes are looked for.
 const ROWS: usize = 500;
 /// Out-of-fold error, relative to the variance of the target, below which a smooth process leaves no room for an edge.
 const FOLLOWED: f64 = 1e-6;
@@ -37,7 +37,7 @@ pub(crate) fn sharpened(
         // Much of what is merely steep looks like a bend, so bends alone must show in the errors.
         let errors = &processes[0].out_of_fold;
         let every: Vec<usize> = (0..samples.data.samples()).collect();
-        if has_jump(&sharp) || sharp.out_of_fold.is_clearly_below(errors, &every) {
+        if has_edge(&sharp) || sharp.out_of_fold.is_clearly_below(errors, &every) {
             processes.push(sharp);
             return ranked(processes, &samples.data);
         }
@@ -45,7 +45,7 @@ pub(crate) fn sharpened(
     processes
 }
 
-fn has_jump(process: &Process) -> bool {
+fn has_edge(process: &Process) -> bool {
     let mut edges = process.evidence.kernel.edges.iter();
     edges.any(|edge| edge.crossing == Crossing::Jump)
 }
@@ -55,7 +55,7 @@ pub(crate) fn is_near(process: &Process, samples: &Samples, row: usize) -> bool 
     let edges = process.evidence.kernel.edges.iter();
     let mut jumps = edges.filter(|edge| edge.crossing == Crossing::Jump);
     jumps.any(|edge| {
-        let u = Plane::of(edge).0.arguments(&samples.data.x);
+        let u = Hyperplane::of(edge).0.arguments(&samples.data.x);
         let nearer = u.iter().filter(|v| v.abs() < u[row].abs()).count();
         nearer as f64 <= SIDE * u.len() as f64
     })
@@ -89,10 +89,11 @@ fn searched((smooth, numbers): (&Evidence, usize), data: &Dataset, seed: u64) ->
     let mut ridge = smooth.ridge;
     let mut found: Option<Found> = None;
     for _ in 0..EDGES {
-        let fits =
-            (candidates(&kernel, ridge, &few, seed).into_iter()).filter_map(|(crossing, plane)| {
-                Found::new(&kernel.edges, crossing, plane, &few, seed).ok()
-            });
+        let fits = (candidates(&kernel, ridge, &few, seed).into_iter()).filter_map(
+            |(crossing, hyperplane)| {
+                Found::new(&kernel.edges, crossing, hyperplane, &few, seed).ok()
+            },
+        );
         let sharp = fits.filter(|found| found.is_sharp(&few));
         let next = sharp.min_by(|a, b| a.price().total_cmp(&b.price()));
         let before = match &found {
@@ -115,8 +116,13 @@ fn price(evidence: &Evidence, numbers: usize) -> f64 {
     evidence.value + 0.5 * numbers as f64 * (evidence.alpha.nrows() as f64).ln()
 }
 
-/// Planes whose features gain far more than chance would, beside `kernel` and beside a smoother one.
-fn candidates(kernel: &Kernel, ridge: f64, data: &Dataset, seed: u64) -> Vec<(Crossing, Plane)> {
+/// Hyperplanes whose features gain far more than chance would, beside `kernel` and beside a smoother one.
+fn candidates(
+    kernel: &Kernel,
+    ridge: f64,
+    data: &Dataset,
+    seed: u64,
+) -> Vec<(Crossing, Hyperplane)> {
     let (m, d) = (data.samples() as f64, data.dim());
     let mut references: Vec<Reference<'_>> = Vec::new();
     references.extend(Reference::new(kernel, ridge, data));
@@ -135,13 +141,13 @@ fn candidates(kernel: &Kernel, ridge: f64, data: &Dataset, seed: u64) -> Vec<(Cr
     for reference in &references {
         for crossing in [Crossing::Jump, Crossing::Bend] {
             let starts = reference.starts(crossing, seed);
-            let Some(plane) = reference.best(crossing, starts, 0) else {
+            let Some(hyperplane) = reference.best(crossing, starts, 0) else {
                 continue;
             };
             let s = STEEPNESS[STEEPNESS.len() - 1];
-            let (h, _) = feature(crossing, s, &plane.arguments(&data.x));
+            let (h, _) = feature(crossing, s, &hyperplane.arguments(&data.x));
             if reference.gain(&h) > (d + 2) as f64 * m.ln() {
-                found.push((crossing, plane));
+                found.push((crossing, hyperplane));
             }
         }
     }
@@ -190,37 +196,37 @@ struct Found {
 }
 
 impl Found {
-    /// The process with `edges` and one more, whose plane is settled beside its kernel.
+    /// The process with `edges` and one more, whose hyperplane is settled beside its kernel.
     fn new(
         edges: &[Edge],
         crossing: Crossing,
-        plane: Plane,
+        hyperplane: Hyperplane,
         data: &Dataset,
         seed: u64,
     ) -> Result<Self> {
         let e = edges.len();
         let mut edges = edges.to_vec();
-        edges.push(plane.edge(crossing, &data.x, f64::INFINITY));
+        edges.push(hyperplane.edge(crossing, &data.x, f64::INFINITY));
         let mut best = Found::of(Shape::Gaussian, &edges, data, seed)?;
-        let mut plane = plane;
+        let mut hyperplane = hyperplane;
         // The better it lies, the smoother the rest, and the better it can be told where it lies.
         for round in 0..2 {
             let smooth = without(&best.evidence.kernel, e, data.dim());
             let Some(reference) = Reference::new(&smooth, best.evidence.ridge, data) else {
                 break;
             };
-            plane = match round {
-                0 => reference.sparse(crossing, plane),
-                _ => reference.settled(crossing, plane).1,
+            hyperplane = match round {
+                0 => reference.sparse(crossing, hyperplane),
+                _ => reference.settled(crossing, hyperplane).1,
             };
-            edges[e] = plane.edge(crossing, &data.x, f64::INFINITY);
+            edges[e] = hyperplane.edge(crossing, &data.x, f64::INFINITY);
             best = Found::of(Shape::Gaussian, &edges, data, seed)?;
         }
         // A jump may turn out to be a steep slope.
-        let (_, mut steepness) = Plane::of(&edges[e]);
+        let (_, mut steepness) = Hyperplane::of(&edges[e]);
         while crossing == Crossing::Jump && steepness > STEEPNESS[0] {
             steepness *= 0.5;
-            edges[e] = plane.edge(crossing, &data.x, steepness);
+            edges[e] = hyperplane.edge(crossing, &data.x, steepness);
             let next = best.at(&edges, data)?;
             if next.value > best.evidence.value - 1.0 {
                 break;
@@ -276,9 +282,9 @@ impl Found {
         let Some(reference) = Reference::new(&smooth, self.evidence.ridge, data) else {
             return false;
         };
-        let (plane, _) = Plane::of(edge);
-        let sharp = hard(edge.crossing, &plane.arguments(&data.x));
-        let (wide, _) = reference.climbed(edge.crossing, STEEPNESS[1], plane);
+        let (hyperplane, _) = Hyperplane::of(edge);
+        let sharp = hard(edge.crossing, &hyperplane.arguments(&data.x));
+        let (wide, _) = reference.climbed(edge.crossing, STEEPNESS[1], hyperplane);
         reference.explained(&sharp).1 > wide + 0.5 * (data.samples() as f64).ln()
     }
 
@@ -301,16 +307,16 @@ impl Found {
                 continue;
             };
             let crossing = kernel.edges[e].crossing;
-            let (plane, steepness) = Plane::of(&kernel.edges[e]);
+            let (hyperplane, steepness) = Hyperplane::of(&kernel.edges[e]);
             // Wide first steps forget the rows that are not among these; but they may lose the way.
             let climbs = [0, 2, 3].into_iter();
-            let planes = climbs.filter_map(|from| {
-                let climbed = reference.best(crossing, vec![plane.clone()], from)?;
+            let hyperplanes = climbs.filter_map(|from| {
+                let climbed = reference.best(crossing, vec![hyperplane.clone()], from)?;
                 Some(reference.settled(crossing, climbed))
             });
-            let best = planes.max_by(|a, b| a.0.total_cmp(&b.0));
-            if let Some((_, plane)) = best {
-                kernel.edges[e] = plane.edge(crossing, &data.x, steepness);
+            let best = hyperplanes.max_by(|a, b| a.0.total_cmp(&b.0));
+            if let Some((_, hyperplane)) = best {
+                kernel.edges[e] = hyperplane.edge(crossing, &data.x, steepness);
             }
         }
         kernel.edges
@@ -319,7 +325,7 @@ impl Found {
     /// Whether the rows on the smaller side of an edge are few for the numbers that tell where it is.
     fn is_scant(&self, data: &Dataset) -> bool {
         self.evidence.kernel.edges.iter().any(|edge| {
-            let sides = Plane::of(edge).0.arguments(&data.x);
+            let sides = Hyperplane::of(edge).0.arguments(&data.x);
             let above = sides.iter().filter(|side| **side > 0.0).count();
             above.min(sides.len() - above) < ROWS_PER_INPUT * (data.dim() + 1)
         })
@@ -399,7 +405,7 @@ mod tests {
 
     #[test]
     fn a_kernel_without_an_edge_has_the_others_at_their_places() {
-        let edge = |offset| Plane {
+        let edge = |offset| Hyperplane {
             v: vec![1.0, 0.0, 0.0],
             t: offset,
         };

@@ -1,4 +1,4 @@
-//! The default fit: candidates race within a planned budget, cross-validation ranks them, and the record keeps the diagnosis.
+//! The default fit: candidates are searched within a planned budget, cross-validation ranks them, and the record keeps the diagnosis.
 //!
 //! Gaussian processes with several kernels come first: they are quick, and their lengths tell which inputs matter and how
 //! fast the function varies. If it turns out to be a sum of functions of few inputs, so is the next process. Networks
@@ -17,11 +17,11 @@ mod out_of_core;
 mod outliers;
 mod plan;
 mod process;
-mod race;
 mod samples;
 mod screening;
 mod state;
 mod structure;
+mod successive_halving;
 #[cfg(test)]
 mod tests;
 

@@ -465,19 +465,19 @@ impl Growth<'_> {
         let dense = self.sampler.dense(self.rows.dim()).filter(|_| !clean);
         let share = if dense.is_some() { TERMS } else { 1.0 };
         let rows = part * self.rows.y.ncols();
-        let race = polish(
+        let search = polish(
             rows,
             self.sampler.entries(self.width),
             2 * self.width,
             STEPS,
         ) / 2.0;
-        let steps = if race > share * seconds { 0 } else { STEPS };
+        let steps = if search > share * seconds { 0 } else { STEPS };
         let w = self.start(self.sampler, part, steps)?;
         let terms = self.grow((w, 0), part, share * seconds, least)?;
         let Some(dense) = dense else {
             return Ok(terms);
         };
-        // There are too many numbers in it for a race with a polish.
+        // There are too many numbers in it for a search with a polish.
         let w = self.start(&dense, part, 0)?;
         let dense = self.grow((w, STEPS), part, (1.0 - share) * seconds, least)?;
         let both = terms.into_iter().chain(dense);

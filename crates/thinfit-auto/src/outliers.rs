@@ -7,7 +7,7 @@
 //! row has seen, so it is kept and reported.
 
 use crate::edges::is_near;
-use crate::process::{Process, entrants, in_scaled_units};
+use crate::process::{Process, configurations, in_scaled_units};
 use crate::samples::Samples;
 use faer::RowRef;
 use thinfit::{Control, Dataset, Result};
@@ -52,14 +52,14 @@ pub(crate) fn found(processes: &[Process], samples: &Samples, seed: u64) -> Resu
         return Ok(Outliers::default());
     }
     // One quick process tells whether the others gain.
-    let entrant = &entrants(1, 0.0)[1];
+    let configuration = &configurations(1, 0.0)[1];
     let process = GaussianProcess {
         iterations: 15,
-        ..entrant.process.clone()
+        ..configuration.process.clone()
     };
     let fit = |samples: &Samples| -> Result<(Vec<f64>, Process)> {
         let (log, _) = process.find(&samples.data, seed, &|_| Control::Continue)?;
-        let process = Process::new(entrant, &log, samples, 5)?;
+        let process = Process::new(configuration, &log, samples, 5)?;
         Ok((log, process))
     };
     let ((_, with), (log, without)) = (fit(samples)?, fit(&rest)?);

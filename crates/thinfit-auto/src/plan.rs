@@ -11,11 +11,11 @@
 use crate::screening::searched;
 use thinfit_gp::{GaussianProcess, Shape};
 
-/// Shares of the budget: the race, the heat between it and the final, the final, folds, sums of kernels and terms,
+/// Shares of the budget: the first, the second and the last round of successive halving, folds, sums of kernels and terms,
 /// networks.
-const RACE: f64 = 0.13;
-const HEAT: f64 = 0.08;
-const FINAL: f64 = 0.19;
+const FIRST_ROUND: f64 = 0.13;
+const SECOND_ROUND: f64 = 0.08;
+const LAST_ROUND: f64 = 0.19;
 const FOLDS: f64 = 0.12;
 const SUMS: f64 = 0.05;
 const NETWORKS: f64 = 0.25;
@@ -23,11 +23,11 @@ const NETWORKS: f64 = 0.25;
 /// Cores that the budget is for.
 const CORES: f64 = 2.0;
 /// Likelihoods in a step of a search.
-const TRIALS: f64 = 1.3;
-/// Processes in the race.
+const LIKELIHOODS_PER_STEP: f64 = 1.3;
+/// Processes in the first round.
 const KINDS: usize = 7;
-/// Processes in the heat, iterations of each, and in each of its five folds.
-const ENTRANTS: usize = 4;
+/// Processes in the second round, iterations of each, and in each of its five folds.
+const CONFIGURATIONS: usize = 4;
 const STEPS: usize = 40;
 const AGAIN: usize = 5;
 
@@ -37,7 +37,7 @@ const SEARCH: f64 = 40.0;
 const EXTENSION: f64 = 16.0;
 /// Fewer rows for each input than this are few: a row must then be held out of every search that its error validates.
 pub(crate) const ROWS_PER_INPUT: usize = 20;
-/// Searches without a fold, best first, and what they cost: likelihoods on the rows of the race, and on all after it.
+/// Searches without a fold, best first, and what they cost: likelihoods on the rows of the first round, and on all after it.
 const FOLD_SEARCHES: [(f64, f64, FoldSearch); 4] = [
     (360.0, 0.0, of(3, usize::MAX, 80)),
     (110.0, 0.0, of(1, usize::MAX, 80)),
@@ -57,25 +57,25 @@ pub(crate) struct Plan {
     pub model_rows: usize,
     /// Rows on which everything is searched; the best process is then extended to the others.
     pub rows: usize,
-    /// Rows on which the processes race.
-    pub race_rows: usize,
-    /// Starts of every process in the race.
+    /// Rows of the first round.
+    pub first_rows: usize,
+    /// Starts of every process in the first round.
     pub starts: usize,
-    /// The heat between race and final, where all rows are many more than those of the race.
-    pub heat: Option<Round>,
+    /// The second round, where all rows are many more than those of the first.
+    pub second_round: Option<Round>,
     /// Processes that go on to all rows.
-    pub finalists: usize,
-    /// Seconds of a finalist on all rows.
+    pub survivors: usize,
+    /// Seconds of a survivor on all rows.
     pub seconds: f64,
     /// Folds of the cross-validation.
     pub folds: usize,
-    /// Iterations of a finalist in each fold; none leaves the lengths as they are.
+    /// Iterations of a survivor in each fold; none leaves the lengths as they are.
     pub fold_iterations: usize,
     /// Steps of the search for the weights of sums.
     pub sum_steps: usize,
     /// Whether rows are few for each input: what was searched among them may then fit them by chance.
     pub few: bool,
-    /// How the finalists are found from scratch in every fold; none where rows are so many that a search which goes on
+    /// How the survivors are found from scratch in every fold; none where rows are so many that a search which goes on
     /// from what all rows gave leaks nothing that shows.
     pub afresh: Option<FoldSearch>,
     /// What an input that acts costs, in units of log-likelihood.
@@ -110,7 +110,7 @@ impl FoldSearch {
     }
 }
 
-/// A search with so many starts on so many rows of a race, then so many iterations.
+/// A search with so many starts selected on so many rows, then so many iterations.
 const fn of(starts: usize, race: usize, iterations: usize) -> FoldSearch {
     FoldSearch {
         starts,
@@ -124,7 +124,7 @@ const fn of(starts: usize, race: usize, iterations: usize) -> FoldSearch {
 pub(crate) struct Round {
     pub rows: usize,
     /// How many processes take part.
-    pub entrants: usize,
+    pub configurations: usize,
     pub iterations: usize,
     /// Iterations in each fold.
     pub fold_iterations: usize,
@@ -150,7 +150,7 @@ fn mean(m: usize, d: usize) -> f64 {
     0.5 * of(Shape::Gaussian) + 0.25 * (of(Shape::Anova) + of(Shape::AnovaMatern52))
 }
 
-/// Seconds on one core of the race of a polish with `steps` steps: `rows` equations, `entries` free weights, `columns`
+/// Seconds on one core of the starts and the end of a polish with `steps` steps: `rows` equations, `entries` free weights, `columns`
 /// output weights.
 pub(crate) fn polish(rows: usize, entries: usize, columns: usize, steps: usize) -> f64 {
     let (q, free, p) = (rows as f64, entries as f64, columns as f64);
@@ -173,7 +173,7 @@ impl Plan {
         let given = d;
         let d = searched(m, d);
         // Seconds of one core, for the trials of a search.
-        let share = |of: f64| of * budget * CORES / TRIALS;
+        let share = |of: f64| of * budget * CORES / LIKELIHOODS_PER_STEP;
         let most = |part: f64, count: f64| {
             let fits = |rows: &usize| count * mean(*rows, d) <= part * budget * CORES;
             let least = m.min(SMALL);
@@ -181,41 +181,41 @@ impl Plan {
             rows.unwrap_or(least)
         };
         let model_rows = most(1.0 - NETWORKS, EXTENSION);
-        let m = most(FINAL + FOLDS + SUMS, SEARCH).min(model_rows);
-        let race = |starts: usize| {
+        let m = most(LAST_ROUND + FOLDS + SUMS, SEARCH).min(model_rows);
+        let first_round = |starts: usize| {
             let cost = |rows: usize| {
                 // 20 iterations of every start, 60 of two, 15 in each of five folds.
                 let steps = (20 * starts + 120) as f64;
                 let folds = 15.0 * 5.0 * mean(rows - rows / 5, d);
                 KINDS as f64 * (steps * mean(rows, d) + folds)
             };
-            let fits = |rows: &usize| cost(*rows) <= share(RACE);
+            let fits = |rows: &usize| cost(*rows) <= share(FIRST_ROUND);
             (30..=500).rev().step_by(10).find(fits).unwrap_or(30)
         };
-        let starts = if race(6) >= m.min(200) { 6 } else { 3 };
-        let race_rows = race(starts).min(m);
-        let heat = |rows: &usize| {
+        let starts = if first_round(6) >= m.min(200) { 6 } else { 3 };
+        let first_rows = first_round(starts).min(m);
+        let second_round = |rows: &usize| {
             let folds = (AGAIN * 5) as f64 * mean(rows - rows / 5, d);
-            ENTRANTS as f64 * (STEPS as f64 * mean(*rows, d) + folds) <= share(HEAT)
+            CONFIGURATIONS as f64 * (STEPS as f64 * mean(*rows, d) + folds) <= share(SECOND_ROUND)
         };
-        let heat = (race_rows..=m).rev().step_by(10).find(heat);
+        let second_round = (first_rows..=m).rev().step_by(10).find(second_round);
         let few = m < ROWS_PER_INPUT * d;
-        let finalists = ((share(FINAL) / (40.0 * mean(m, d))) as usize).clamp(3, 4);
+        let survivors = ((share(LAST_ROUND) / (40.0 * mean(m, d))) as usize).clamp(3, 4);
         // Few rows cannot tell more of them apart, and each is searched again without every fold.
-        let finalists = if few { 3 } else { finalists };
+        let survivors = if few { 3 } else { survivors };
         let many_folds = if m <= 300 { 10 } else { 5 };
         // Lengths that few rows must tell are told by chance, so the rows of a fold must not have seen them.
         let likelihoods = |rows: usize, folds: usize| {
-            mean((m - m / folds).min(rows), d) * (folds * finalists) as f64
+            mean((m - m / folds).min(rows), d) * (folds * survivors) as f64
         };
         let cost = |folds: usize, (count, more, search): &(f64, f64, FoldSearch)| {
-            let raced = count * likelihoods(search.race, folds);
+            let selected = count * likelihoods(search.race, folds);
             let all = if search.race < m {
                 more * likelihoods(m, folds)
             } else {
                 0.0
             };
-            raced + all
+            selected + all
         };
         let [best, others @ ..] = FOLD_SEARCHES;
         let ways = [(many_folds, best.clone()), (many_folds, others[0].clone())];
@@ -252,19 +252,19 @@ impl Plan {
         Plan {
             model_rows,
             rows: m,
-            race_rows,
+            first_rows,
             starts,
-            // Little more rows than the race had, or nearly all, are not worth a round of their own.
-            heat: heat
-                .filter(|&rows| rows > race_rows + race_rows / 3 && rows < m - m / 4)
+            // Little more rows than the first round had, or nearly all, are not worth a round of their own.
+            second_round: second_round
+                .filter(|&rows| rows > first_rows + first_rows / 3 && rows < m - m / 4)
                 .map(|rows| Round {
                     rows,
-                    entrants: ENTRANTS,
+                    configurations: CONFIGURATIONS,
                     iterations: STEPS,
                     fold_iterations: AGAIN,
                 }),
-            finalists,
-            seconds: share(FINAL) / finalists as f64,
+            survivors,
+            seconds: share(LAST_ROUND) / survivors as f64,
             folds,
             fold_iterations,
             sum_steps: ((share(SUMS) / (likelihood(m, 1, Shape::Gaussian) + folds_cost)) as usize)
@@ -276,7 +276,7 @@ impl Plan {
         }
     }
 
-    /// Iterations on `m` rows that a finalist may make.
+    /// Iterations on `m` rows that a survivor may make.
     pub fn iterations(&self, m: usize, d: usize, kernel: Shape) -> usize {
         ((self.seconds / likelihood(m, d, kernel)) as usize).clamp(4, 100)
     }
@@ -301,11 +301,11 @@ mod tests {
             for pair in plans.windows(2) {
                 let [less, more] = pair else { unreachable!() };
                 assert!(
-                    less.race_rows <= more.race_rows,
+                    less.first_rows <= more.first_rows,
                     "{m} {d}: {less:?} {more:?}"
                 );
                 assert!(
-                    less.finalists <= more.finalists
+                    less.survivors <= more.survivors
                         && less.afresh.is_some() <= more.afresh.is_some()
                 );
                 assert!(less.rows <= more.rows && less.model_rows <= more.model_rows);

@@ -52,19 +52,19 @@ pub(crate) struct Process {
 impl Process {
     /// The process with parameters `log` on all rows of `samples`; in each fold the search continues from there.
     pub fn new(
-        entrant: &Entrant,
+        configuration: &Configuration,
         log: &[f64],
         samples: &Samples,
         fold_iterations: usize,
     ) -> Result<Self> {
         let again = GaussianProcess {
             iterations: fold_iterations,
-            ..entrant.process.clone()
+            ..configuration.process.clone()
         };
         let whole = again.evidence(&samples.data, log)?;
         let numbers = again.active_parameters(log, samples.data.dim());
         Self::cross_validated(
-            (entrant.candidate, numbers),
+            (configuration.candidate, numbers),
             (samples, &Solo),
             whole,
             |data, _| {
@@ -77,15 +77,15 @@ impl Process {
     /// The process `whole` of all rows, cross-validated by a search from scratch in each fold, screening of inputs
     /// included: a search that continues from the fit to all rows stays near it and leaks the held-out rows.
     pub fn afresh(
-        entrant: &Entrant,
+        configuration: &Configuration,
         whole: (usize, Evidence),
         samples: &Samples,
         search: &FoldSearch,
         seed: u64,
     ) -> Result<Self> {
-        let process = search.of(&entrant.process);
+        let process = search.of(&configuration.process);
         Self::cross_validated(
-            (entrant.candidate, whole.0),
+            (configuration.candidate, whole.0),
             (samples, &Solo),
             whole.1,
             |data, _| {
@@ -373,7 +373,7 @@ impl Process {
     }
 
     /// The mean cross-validated r² of the same procedure on some permutations of the outputs: by how much its own is too large.
-    /// One permutation is enough where it gives no more than `chance`. A process that the race does not know is represented by
+    /// One permutation is enough where it gives no more than `chance`. A process that the first round does not know is represented by
     /// one with a Gaussian kernel.
     pub fn optimism(
         &self,
@@ -403,11 +403,11 @@ impl Process {
 
     /// The cross-validated r² of the same procedure on one permutation of the outputs (largest over outputs).
     fn permuted_r2(&self, (samples, plan): (&Samples, &Plan), seed: u64, draw: u64) -> Result<f64> {
-        let entrants = entrants(1, plan.price);
-        let own = entrants
+        let configurations = configurations(1, plan.price);
+        let own = configurations
             .iter()
-            .find(|entrant| entrant.candidate == self.candidate);
-        let entrant = own.unwrap_or(&entrants[0]);
+            .find(|configuration| configuration.candidate == self.candidate);
+        let configuration = own.unwrap_or(&configurations[0]);
         let shuffled = samples.permuted(seed, draw);
         let search = FoldSearch {
             starts: 1,
@@ -416,14 +416,14 @@ impl Process {
         let errors = if plan.afresh.is_some() {
             // The fit to all rows does not affect the errors.
             let whole = (self.numbers, self.evidence.clone());
-            Self::afresh(entrant, whole, &shuffled, &search, seed)?
+            Self::afresh(configuration, whole, &shuffled, &search, seed)?
         } else {
             let inputs = strongest(&shuffled.data);
             let narrow = inputs.map(|inputs| shuffled.narrowed(&inputs));
             let searched = narrow.as_ref().unwrap_or(&shuffled);
-            let process = search.of(&entrant.process);
+            let process = search.of(&configuration.process);
             let (log, _) = process.find(&searched.data, seed, &|_| Control::Continue)?;
-            Self::new(entrant, &log, searched, plan.fold_iterations)?
+            Self::new(configuration, &log, searched, plan.fold_iterations)?
         };
         let mean = Self::mean(&shuffled)?.out_of_fold;
         let pairs = errors.out_of_fold.mse().into_iter().zip(mean.mse());
@@ -606,13 +606,13 @@ fn log_noise(found: &Evidence) -> f64 {
     noise.max(f64::EPSILON).ln()
 }
 
-/// A kind of process that enters the race.
-pub(crate) struct Entrant {
+/// A kind of process that successive halving begins with.
+pub(crate) struct Configuration {
     pub candidate: Candidate,
     pub process: GaussianProcess,
 }
 
-impl Entrant {
+impl Configuration {
     /// Whether it is the linear model.
     pub fn is_linear(&self) -> bool {
         self.process.isotropic && self.process.shortest > 1.0
@@ -624,8 +624,8 @@ impl Entrant {
     }
 }
 
-/// The processes that enter the race; every active input costs `price` (see `gaussian_process`).
-pub(crate) fn entrants(starts: usize, price: f64) -> Vec<Entrant> {
+/// The processes that successive halving begins with; every active input costs `price` (see `gaussian_process`).
+pub(crate) fn configurations(starts: usize, price: f64) -> Vec<Configuration> {
     let of = |kernel| GaussianProcess {
         price,
         kernel,
@@ -636,27 +636,27 @@ pub(crate) fn entrants(starts: usize, price: f64) -> Vec<Entrant> {
         iterations: 80,
         ..GaussianProcess::default()
     };
-    let entrant = |candidate, process| Entrant { candidate, process };
+    let configuration = |candidate, process| Configuration { candidate, process };
     vec![
-        entrant(Candidate::Gaussian, of(Shape::Gaussian)),
-        entrant(Candidate::Matern, of(Shape::Matern52)),
-        entrant(Candidate::Anova, of(Shape::Anova)),
-        entrant(
+        configuration(Candidate::Gaussian, of(Shape::Gaussian)),
+        configuration(Candidate::Matern, of(Shape::Matern52)),
+        configuration(Candidate::Anova, of(Shape::Anova)),
+        configuration(
             Candidate::FreeAnova,
             GaussianProcess {
                 prior: false,
                 ..of(Shape::Anova)
             },
         ),
-        entrant(Candidate::RoughAnova, of(Shape::AnovaMatern52)),
-        entrant(
+        configuration(Candidate::RoughAnova, of(Shape::AnovaMatern52)),
+        configuration(
             Candidate::OneLength,
             GaussianProcess {
                 isotropic: true,
                 ..of(Shape::Gaussian)
             },
         ),
-        entrant(
+        configuration(
             Candidate::NearlyLinear,
             GaussianProcess {
                 isotropic: true,

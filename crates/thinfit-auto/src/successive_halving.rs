@@ -1,10 +1,10 @@
-//! The race of Gaussian processes: all of them on some of the rows, the better ones on more, the best on all.
+//! Successive halving of Gaussian processes: all of them on some of the rows, the better ones on more, the best on all.
 //!
 //! A step of a search on all rows costs (m/rows)³ times as much as one on some, so searches start on few rows and go on
 //! from what they found there. Ranks share the processes of each round, and meet after it.
 
 use crate::plan::{MANY, Plan};
-use crate::process::{Entrant, Process, entrants, ranked};
+use crate::process::{Configuration, Process, configurations, ranked};
 use crate::samples::Samples;
 use crate::screening::{renumbered, strongest};
 use rayon::prelude::*;
@@ -12,14 +12,14 @@ use thinfit::pieces::{Ranks, any, shared};
 use thinfit::{Control, Observer, Progress, Result};
 use thinfit_gp::GaussianProcess;
 
-/// Most rows of finalists that are searched side by side.
+/// Most rows of survivors that are searched side by side.
 const SIDE_BY_SIDE: usize = 3000;
 /// Noise, relative to the signal, with which a control starts from the lengths of another process.
 const GUIDED_NOISE: f64 = 1e-4;
 
-/// A process in the race, with what it has found so far.
-struct Runner<'a> {
-    entrant: &'a Entrant,
+/// A process that is tried, with what it has found so far.
+struct Trial<'a> {
+    configuration: &'a Configuration,
     /// Its parameters.
     log: Vec<f64>,
     /// The process on the rows of the latest round.
@@ -29,7 +29,7 @@ struct Runner<'a> {
 /// Parameters and what they make of a process, as ranks tell each other.
 type Found = (Vec<f64>, Process);
 
-/// The finalists of the race, cross-validated on all rows, with the sum of their kernels, a linear model and the mean; best
+/// The survivors of successive halving, cross-validated on all rows, with the sum of their kernels, a linear model and the mean; best
 /// first.
 pub(crate) fn processes(
     given: &Samples,
@@ -41,70 +41,73 @@ pub(crate) fn processes(
     let narrow = inputs.as_ref().map(|inputs| given.narrowed(inputs));
     let samples = narrow.as_ref().unwrap_or(given);
     let (m, d) = (samples.data.samples(), samples.data.dim());
-    let whole = plan.race_rows >= m;
+    let whole = plan.first_rows >= m;
     let few;
-    let track = if whole {
+    let few_rows = if whole {
         samples
     } else {
-        few = samples.part(plan.race_rows, 5, seed);
+        few = samples.part(plan.first_rows, 5, seed);
         &few
     };
-    let mut entrants = entrants(plan.starts, plan.price);
+    let mut configurations = configurations(plan.starts, plan.price);
     if d > MANY {
-        entrants.retain(|entrant| entrant.process.isotropic);
+        configurations.retain(|configuration| configuration.process.isotropic);
     }
     let stops = |done: f64| observe(&Progress::fraction(done)) == Control::Stop;
     // Ranks must agree on stopping, or they would wait for each other.
     let stopped = |done: f64| any(ranks, stops(done));
     // After a stop, the rest are not run.
-    let first = shared(ranks, entrants.len(), |mine| {
+    let first = shared(ranks, configurations.len(), |mine| {
         let (mut found, mut on) = (Vec::<Option<Found>>::new(), true);
         for i in mine {
             if !on {
                 found.push(None);
                 continue;
             }
-            let term = |at: &Progress<'_>| observe(&at.part(i, 2 * entrants.len()));
-            let (log, _) = entrants[i].process.find(&track.data, seed, &term)?;
-            let process = Process::new(&entrants[i], &log, track, 15)?;
+            let progress = |at: &Progress<'_>| observe(&at.part(i, 2 * configurations.len()));
+            let (log, _) = configurations[i]
+                .process
+                .find(&few_rows.data, seed, &progress)?;
+            let process = Process::new(&configurations[i], &log, few_rows, 15)?;
             found.push(Some((log, process)));
-            on = !stops(0.5 * (i + 1) as f64 / entrants.len() as f64);
+            on = !stops(0.5 * (i + 1) as f64 / configurations.len() as f64);
         }
         Ok(found)
     })?;
-    let runners = entrants.iter().zip(first);
-    let runners = runners.filter_map(|(entrant, found)| Some(Runner::new(entrant, found?)));
+    let trials = configurations.iter().zip(first);
+    let trials =
+        trials.filter_map(|(configuration, found)| Some(Trial::new(configuration, found?)));
     // The linear model is always a candidate.
-    let (linear, mut race): (Vec<_>, Vec<_>) =
-        runners.partition(|runner: &Runner<'_>| runner.entrant.is_linear());
+    let (linear, mut trials): (Vec<_>, Vec<_>) =
+        trials.partition(|trial: &Trial<'_>| trial.configuration.is_linear());
     let halted = stopped(0.5)?;
-    if let Some(heat) = plan.heat.as_ref().filter(|_| !halted) {
-        race = best(race, (heat.entrants, 2), m);
-        let track = samples.part(heat.rows, 5, seed);
+    if let Some(round) = plan.second_round.as_ref().filter(|_| !halted) {
+        trials = best(trials, (round.configurations, 2), m);
+        let few_rows = samples.part(round.rows, 5, seed);
         let still = |_: &Progress<'_>| observe(&Progress::fraction(0.55));
-        let steps = (heat.iterations, heat.fold_iterations);
-        let guide = race[0].lengths();
-        let gone = shared(ranks, race.len(), |mine| {
+        let steps = (round.iterations, round.fold_iterations);
+        let guide = trials[0].lengths();
+        let gone = shared(ranks, trials.len(), |mine| {
             let gone = mine.into_par_iter();
-            gone.map(|i| race[i].onto(&track, steps, Some(&guide), &still))
+            gone.map(|i| trials[i].onto(&few_rows, steps, Some(&guide), &still))
                 .collect()
         })?;
-        let runners = race.iter().zip(gone);
-        race = runners
-            .map(|(runner, found)| Runner::new(runner.entrant, found))
+        let advanced = trials.iter().zip(gone);
+        trials = advanced
+            .map(|(trial, found)| Trial::new(trial.configuration, found))
             .collect();
     }
-    // Stopped early, the best of the race is all there is.
+    // Stopped early, the best so far is all there is.
     let halted = stopped(0.6)?;
     let places = if halted {
         (1, 0)
     } else {
-        (plan.finalists, if plan.finalists > 3 { 2 } else { 1 })
+        (plan.survivors, if plan.survivors > 3 { 2 } else { 1 })
     };
-    race = best(race, places, m);
-    let processes = race.len();
-    if !halted || race.is_empty() {
-        race.extend(linear);
+    trials = best(trials, places, m);
+    let processes = trials.len();
+    if !halted || trials.is_empty() {
+        trials.extend(linear);
     }
     let search = plan.afresh.as_ref().filter(|_| !halted);
     let fold_iterations = if search.is_some() {
@@ -114,19 +117,19 @@ pub(crate) fn processes(
     };
     let still = |_: &Progress<'_>| observe(&Progress::fraction(0.7));
     let onto = |i: usize| -> Result<Found> {
-        let iterations = plan.iterations(m, d, race[i].entrant.process.kernel);
-        race[i].onto(samples, (iterations, fold_iterations), None, &still)
+        let iterations = plan.iterations(m, d, trials[i].configuration.process.kernel);
+        trials[i].onto(samples, (iterations, fold_iterations), None, &still)
     };
     let conclude = |i: usize| {
         let found = match whole || search.is_some() && plan.few {
             true => None,
             false => Some(onto(i)?),
         };
-        let log = found.as_ref().map_or(&race[i].log, |found| &found.0);
+        let log = found.as_ref().map_or(&trials[i].log, |found| &found.0);
         let Some(search) = search.filter(|_| !stops(0.7)) else {
             return Ok(found.map(|found| found.1));
         };
-        let process = &race[i].entrant.process;
+        let process = &trials[i].configuration.process;
         // With few rows the final fit uses the same search as the folds, whose errors are those of that search: a longer
         // one may find a likelier fit that predicts worse.
         let again = match plan.few {
@@ -139,38 +142,38 @@ pub(crate) fn processes(
             renumbered(&mut whole.kernel.terms, inputs);
         }
         let whole = (process.active_parameters(log, d), whole);
-        Process::afresh(race[i].entrant, whole, given, search, seed).map(Some)
+        Process::afresh(trials[i].configuration, whole, given, search, seed).map(Some)
     };
     // In parallel they need several times the memory.
-    let concluded = shared(ranks, race.len(), |mine| match m <= SIDE_BY_SIDE {
+    let concluded = shared(ranks, trials.len(), |mine| match m <= SIDE_BY_SIDE {
         true => mine.into_par_iter().map(conclude).collect(),
         false => mine.into_iter().map(conclude).collect(),
     })?;
-    let finalists = race.into_iter().zip(concluded);
-    let finalists = finalists.map(|(runner, process)| {
-        let process = process.unwrap_or(runner.process);
+    let survivors = trials.into_iter().zip(concluded);
+    let survivors = survivors.map(|(trial, process)| {
+        let process = process.unwrap_or(trial.process);
         match (&inputs, search) {
             (Some(inputs), None) => process.renumbered(inputs),
             _ => process,
         }
     });
-    let mut finalists: Vec<Process> = finalists.collect();
+    let mut survivors: Vec<Process> = survivors.collect();
     let steps = (plan.sum_steps, plan.sum_steps.min(plan.fold_iterations));
     // Few rows cannot determine the weights of a sum.
     if processes > 1
         && !plan.few
-        && let Ok(kernel_sum) = Process::kernel_sum(&finalists[..processes], (given, ranks), steps)
+        && let Ok(kernel_sum) = Process::kernel_sum(&survivors[..processes], (given, ranks), steps)
     {
-        finalists.push(kernel_sum);
+        survivors.push(kernel_sum);
     }
-    finalists.push(Process::mean(given)?);
-    Ok(ranked(finalists, &given.data))
+    survivors.push(Process::mean(given)?);
+    Ok(ranked(survivors, &given.data))
 }
 
-impl<'a> Runner<'a> {
-    fn new(entrant: &'a Entrant, (log, process): Found) -> Self {
-        Runner {
-            entrant,
+impl<'a> Trial<'a> {
+    fn new(configuration: &'a Configuration, (log, process): Found) -> Self {
+        Trial {
+            configuration,
             log,
             process,
         }
@@ -198,10 +201,10 @@ impl<'a> Runner<'a> {
     ) -> Result<Found> {
         let process = GaussianProcess {
             iterations,
-            ..self.entrant.process.clone()
+            ..self.configuration.process.clone()
         };
         let mut starts = vec![self.log.clone()];
-        if let Some(guide) = guide.filter(|_| self.entrant.is_control()) {
+        if let Some(guide) = guide.filter(|_| self.configuration.is_control()) {
             for factor in [1.0f64, 0.5] {
                 let lengths = guide.iter().map(|length| length + factor.ln());
                 starts.push(lengths.chain([GUIDED_NOISE.ln()]).collect());
@@ -210,24 +213,26 @@ impl<'a> Runner<'a> {
         let d = samples.data.dim();
         (starts.iter_mut()).for_each(|start| process.shorten(start, d));
         let log = process.search_from(&samples.data, starts, observe);
-        let process = Process::new(self.entrant, &log, samples, fold_iterations)?;
+        let process = Process::new(self.configuration, &log, samples, fold_iterations)?;
         Ok((log, process))
     }
 }
 
-/// The `count` best runners for `m` rows, best first, and among them the `controls` best of the controls: few rows may
+/// The `count` best trials for `m` rows, best first, and among them the `controls` best of the controls: few rows may
 /// flatter the kernels with many numbers.
 fn best<'a>(
-    mut race: Vec<Runner<'a>>,
+    mut trials: Vec<Trial<'a>>,
     (count, controls): (usize, usize),
     m: usize,
-) -> Vec<Runner<'a>> {
-    race.sort_by(|a, b| a.process.score_on(m).total_cmp(&b.process.score_on(m)));
-    let present = race.iter().filter(|runner| runner.entrant.is_control());
+) -> Vec<Trial<'a>> {
+    trials.sort_by(|a, b| a.process.score_on(m).total_cmp(&b.process.score_on(m)));
+    let present = trials
+        .iter()
+        .filter(|trial| trial.configuration.is_control());
     let mut controls = controls.min(present.count());
     let mut others = count.saturating_sub(controls);
-    race.retain(|runner| {
-        let is_control = runner.entrant.is_control() && controls > 0;
+    trials.retain(|trial| {
+        let is_control = trial.configuration.is_control() && controls > 0;
         let places = if is_control {
             &mut controls
         } else {
@@ -237,5 +242,5 @@ fn best<'a>(
         *places -= usize::from(stays);
         stays
     });
-    race
+    trials
 }
