@@ -55,7 +55,7 @@ pub use thinfit_gp::{
     Crossing, Edge, FoundEdge, GaussianProcess, Kernel, KernelBody, KernelModel, KernelTerm, Shape,
 };
 pub use thinfit_model::{
-    Covariance, Dependence, Effect, Extrapolation, Factor, HeldOut, IndexErrors, Level, Moments,
-    NetworkSensitivity, Predictor, Sampled, Seen, Sensitivity, Setting, explained,
+    Covariance, Dependence, Effect, Extrapolation, HeldOut, IndexErrors, InputColumn, Level,
+    Moments, NetworkSensitivity, Predictor, Sampled, Seen, Sensitivity, Setting, explained,
     explains_nothing, in_groups, rmse_error, tried_name,
 };

@@ -56,10 +56,10 @@ impl Predictor {
     ///
     /// # Errors
     /// As [`Predictor::covariance`].
-    pub fn doubt(&self, x: MatRef<'_, f64>) -> Result<Vec<f64>> {
+    pub fn local_error_ratio(&self, x: MatRef<'_, f64>) -> Result<Vec<f64>> {
         match self {
             Predictor::Network(_) => Ok(vec![1.0; x.nrows()]),
-            Predictor::Kernel(model) => model.body.doubt(model, x),
+            Predictor::Kernel(model) => model.body.local_error_ratio(model, x),
         }
     }
 

@@ -1,13 +1,13 @@
 //! A fitted model of any method, and what one asks of it.
 //!
 //! A [`Predictor`] is a network or a sum of kernels: prediction, intervals, extrapolation, errors at held-out rows, covariances of
-//! several rows, and files. [`Factor`]s are the columns that a user sets; effects and Sobol' indices refer to them.
+//! several rows, and files. [`InputColumn`]s are the columns that a user sets; effects and Sobol' indices refer to them.
 
 mod covariance;
 mod difference;
 mod extrapolation;
-mod factor;
 mod held_out;
+mod input_column;
 mod predictor;
 mod report;
 mod sensitivity;
@@ -16,8 +16,8 @@ mod tests;
 
 pub use covariance::Covariance;
 pub use extrapolation::Extrapolation;
-pub use factor::{Factor, Level, Setting};
 pub use held_out::{HeldOut, Seen};
+pub use input_column::{InputColumn, Level, Setting};
 pub use predictor::Predictor;
 pub use report::{
     CLEAN, explained, explains_nothing, in_groups, rmse_error, root_error, tried_name,

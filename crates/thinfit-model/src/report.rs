@@ -1,6 +1,6 @@
 //! What a fit found out, as text for people.
 
-use crate::{Factor, Predictor};
+use crate::{InputColumn, Predictor};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use thinfit::{
@@ -247,9 +247,9 @@ impl Predictor {
     /// Which columns act together, and which are not seen to matter. The fit knows inputs; a user knows columns, and the
     /// indicators of a text are one column.
     fn structure(&self, found: &Diagnosis) -> Vec<String> {
-        let factors = Factor::all(self);
+        let factors = InputColumn::all(self);
         let columns = |inputs: &[usize]| -> BTreeSet<usize> {
-            let of_input = |&j: &usize| Factor::of_input(&factors, j);
+            let of_input = |&j: &usize| InputColumn::of_input(&factors, j);
             inputs.iter().filter_map(of_input).collect()
         };
         let listed = |set: &mut dyn Iterator<Item = usize>| {

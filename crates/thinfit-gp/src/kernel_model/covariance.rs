@@ -74,7 +74,7 @@ impl KernelBody {
 
     /// How many times larger than expected squared errors are around the rows of `x` (n × d), the mean over outputs: those at
     /// the points left out, weighed by the inverse square of their variogram 1 − k(x, x_i)/k(x, x).
-    pub fn doubt(&self, header: &Header, x: MatRef<'_, f64>) -> Result<Vec<f64>> {
+    pub fn local_error_ratio(&self, header: &Header, x: MatRef<'_, f64>) -> Result<Vec<f64>> {
         let (surprises, signal) = (self.surprises(header)?, self.calibrated_signal(header)?);
         let (m, c) = (surprises.nrows(), surprises.ncols());
         let of = |i: usize| {

@@ -1,34 +1,34 @@
-//! Which factors have no detectable effect: what a fit found, for all who speak of it.
+//! Which columns have no detectable effect: what a fit found, for all who speak of it.
 
-use crate::{Factor, Predictor};
+use crate::{InputColumn, Predictor};
 
 impl Predictor {
-    /// For each factor ([`Factor::all`]), whether the fit found no effect of it on any output. False for all where the method does not
+    /// For each column ([`InputColumn::all`]), whether the fit found no effect of it on any output. False for all where the method does not
     /// look.
     ///
     /// It is what [`Diagnosis::inputs`](thinfit::Diagnosis) says, not what the indices of the model are: of two inputs that go together
     /// the model may use either, and the rows are as likely without one of them.
     pub fn undetected(&self) -> Vec<bool> {
-        let factors = Factor::all(self);
+        let columns = InputColumn::all(self);
         let found = self.record().diagnosis.as_ref();
         // A diagnosis without candidates are notes alone.
         let Some(found) = found.filter(|found| !found.inputs.is_empty() || !found.tried.is_empty())
         else {
-            return vec![false; factors.len()];
+            return vec![false; columns.len()];
         };
-        let mut undetected = vec![true; factors.len()];
+        let mut undetected = vec![true; columns.len()];
         for input in &found.inputs {
-            if let Some(k) = Factor::of_input(&factors, *input) {
+            if let Some(k) = InputColumn::of_input(&columns, *input) {
                 undetected[k] = false;
             }
         }
         undetected
     }
 
-    /// The names of the factors with no detectable effect.
+    /// The names of the columns with no detectable effect.
     pub fn undetected_names(&self) -> Vec<String> {
-        let factors = Factor::all(self).into_iter().zip(self.undetected());
-        let without = factors.filter(|(_, undetected)| *undetected);
-        without.map(|(factor, _)| factor.name).collect()
+        let columns = InputColumn::all(self).into_iter().zip(self.undetected());
+        let without = columns.filter(|(_, undetected)| *undetected);
+        without.map(|(column, _)| column.name).collect()
     }
 }

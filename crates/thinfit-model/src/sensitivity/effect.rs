@@ -1,9 +1,9 @@
-//! The effect of a factor: the mean of f with the factor at a place and all others spread over theirs, and how sure it is.
+//! The effect of a column: the mean of f with the column at a place and all others spread over theirs, and how sure it is.
 //!
-//! The mean is that of `importance`. Deviations are averaged over points that set every factor, since a point between two levels is
+//! The mean is that of `importance`. Deviations are averaged over points that set every column, since a point between two levels is
 //! none.
 
-use crate::{Factor, Predictor};
+use crate::{InputColumn, Predictor};
 use thinfit::pieces::lattice;
 use thinfit::{Mat, Result};
 
@@ -12,10 +12,10 @@ const SURE: usize = 32;
 /// Places of a number at which deviations are averaged; between them they are interpolated.
 const STATIONS: usize = 21;
 
-/// The effect of a factor on an output.
+/// The effect of a column on an output.
 #[derive(Clone, Debug)]
 pub struct Effect {
-    /// Places of the factor, from 0 to 1: evenly for a number, the middle of its part for a whole number or a level.
+    /// Places of the column, from 0 to 1: evenly for a number, the middle of its part for a whole number or a level.
     pub places: Vec<f64>,
     /// The mean of f at each place.
     pub mean: Vec<f64>,
@@ -25,21 +25,21 @@ pub struct Effect {
 }
 
 impl Predictor {
-    /// The effect of factor `k` of `factors`, as in [`Predictor::sensitivity_over`], on output `o`: at `count` places of a number, or at its
+    /// The effect of column `k` of `columns`, as in [`Predictor::sensitivity_over`], on output `o`: at `count` places of a number, or at its
     /// whole numbers or levels.
     ///
     /// # Errors
     /// As [`Predictor::effect`].
-    pub fn factor_effect(
+    pub fn column_effect(
         &self,
         o: usize,
-        factors: &[Factor],
+        columns: &[InputColumn],
         k: usize,
         count: usize,
     ) -> Result<Effect> {
-        let factor = &factors[k];
-        let levels = factor.levels.len();
-        let choices = match factor.choices() {
+        let column = &columns[k];
+        let levels = column.levels.len();
+        let choices = match column.choices() {
             // So many whole numbers are as good as a range.
             Some(whole) if levels == 0 && whole > count => 0,
             choices => choices.unwrap_or(0),
@@ -58,14 +58,14 @@ impl Predictor {
             0 => {
                 let mut row = vec![0.0; self.inputs().len()];
                 let value = |place: &f64| {
-                    factor.set(*place, &mut row);
-                    row[factor.first]
+                    column.set(*place, &mut row);
+                    row[column.first]
                 };
                 places.iter().map(value).collect()
             }
             _ => (0..levels).map(|level| level as f64).collect(),
         };
-        let mean = self.effect_over(o, factors, k, &at)?;
+        let mean = self.effect_over(o, columns, k, &at)?;
         let stations = if choices == 0 {
             even(STATIONS)
         } else {
@@ -75,7 +75,7 @@ impl Predictor {
         let sure = match self {
             Predictor::Network(_) => None,
             Predictor::Kernel(model) => {
-                let x = self.spread(factors, k, &stations, SURE);
+                let x = self.spread(columns, k, &stations, SURE);
                 model.deviation(x.as_ref()).ok()
             }
         };
@@ -93,17 +93,17 @@ impl Predictor {
         })
     }
 
-    /// For each place of factor `k`, the same `points` points of all other factors.
-    fn spread(&self, factors: &[Factor], k: usize, places: &[f64], points: usize) -> Mat<f64> {
-        let others = lattice(points, factors.len(), &[]);
+    /// For each place of column `k`, the same `points` points of all other columns.
+    fn spread(&self, columns: &[InputColumn], k: usize, places: &[f64], points: usize) -> Mat<f64> {
+        let others = lattice(points, columns.len(), &[]);
         let mut x = Mat::zeros(places.len() * points, self.inputs().len());
         let mut row = vec![0.0; x.ncols()];
         for (at, place) in places.iter().enumerate() {
             for i in 0..points {
-                for (j, factor) in factors.iter().enumerate() {
+                for (j, column) in columns.iter().enumerate() {
                     match j == k {
-                        true => factor.set(*place, &mut row),
-                        false => factor.quantile(others[(i, j)], &mut row),
+                        true => column.set(*place, &mut row),
+                        false => column.quantile(others[(i, j)], &mut row),
                     }
                 }
                 for (j, value) in row.iter().enumerate() {
@@ -137,12 +137,12 @@ mod tests {
     use thinfit::{Column, Dataset, Encoding, Levels};
 
     #[test]
-    fn effects_of_levels_are_means_over_points_that_set_every_factor() {
+    fn effects_of_levels_are_means_over_points_that_set_every_column() {
         let m = 60;
         let numbers: Vec<f64> = (0..m).map(|i| ((i * 23) % 60) as f64 / 60.0).collect();
         let codes: Vec<f64> = (0..m).map(|i| ((i * 7) % 3) as f64).collect();
         let levels = ["a", "b", "c"].map(str::to_owned).to_vec();
-        let columns = [
+        let table = [
             Column::Numbers(&numbers),
             Column::Text {
                 levels: &levels,
@@ -150,21 +150,21 @@ mod tests {
                 levels_are: Levels::Found,
             },
         ];
-        let encoding = Encoding::learn(&["t", "kind"].map(str::to_owned), &columns, false);
-        let x = encoding.apply(&columns).unwrap();
+        let encoding = Encoding::learn(&["t", "kind"].map(str::to_owned), &table, false);
+        let x = encoding.apply(&table).unwrap();
         let y = Mat::from_fn(m, 1, |i, _| 3.0 * numbers[i] + codes[i]);
         let mut data = Dataset::new(x, y).unwrap();
         data.inputs = encoding.inputs();
         let mut model = fitted("gaussian-process", &data, 0);
         model.set_encoding(encoding);
-        let factors = Factor::all(&model);
-        let kind = model.factor_effect(0, &factors, 1, 5).unwrap();
+        let columns = InputColumn::all(&model);
+        let kind = model.column_effect(0, &columns, 1, 5).unwrap();
         assert_eq!(kind.mean.len(), 3);
         for (level, mean) in kind.mean.iter().enumerate() {
             let expected = 1.475 + level as f64;
             assert!((mean - expected).abs() < 0.05, "{mean} {expected}");
         }
-        let t = model.factor_effect(0, &factors, 0, 5).unwrap();
+        let t = model.column_effect(0, &columns, 0, 5).unwrap();
         for (place, mean) in t.places.iter().zip(&t.mean) {
             let expected = 1.0 + 2.95 * place;
             assert!((mean - expected).abs() < 0.05, "{mean} {expected}");

@@ -1,25 +1,25 @@
-//! Which factors matter to a model: Sobol' indices of the columns of the user's table, and whether they can be trusted.
+//! Which columns matter to a model: Sobol' indices of the columns of the user's table, and whether they can be trusted.
 //!
-//! A column of text counts as one factor, however many inputs it becomes: numbers are uniform over their ranges in the units of the data,
+//! A text counts as one column, however many inputs it becomes: numbers are uniform over their ranges in the units of the data,
 //! or in their logarithm where the user's range says so, whole numbers and levels equally likely. How sure indices are is in
 //! `index_error`.
 
 use super::{NetworkSensitivity, Sampled, Sensitivity};
 use crate::sensitivity::kernel;
-use crate::{Factor, Predictor};
+use crate::{InputColumn, Predictor};
 use thinfit::{Error, Mat, MatRef, Model, Result, Scaler};
 use thinfit_gp::KernelModel;
 
 /// Work that an estimate may take, in products of a parameter and a value: some seconds on two cores.
 const WORK: u64 = 1 << 33;
-/// Pairs of factors that a warning names.
+/// Pairs of columns that a warning names.
 const NAMED: usize = 3;
 
-/// Two factors that go together among the samples.
+/// Two columns that go together among the samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dependence {
-    /// The factors, by number.
-    pub factors: [usize; 2],
+    /// The columns, by number.
+    pub columns: [usize; 2],
     /// The correlation of their ranks; for a text that of its level which goes most with the other.
     pub rank: f64,
 }
@@ -68,15 +68,15 @@ impl Function for KernelModel {
 }
 
 impl Predictor {
-    /// Sensitivity indices of output `o` over its factors, [`Factor::all`], inside the ranges of the samples.
+    /// Sensitivity indices of output `o` over its columns, [`InputColumn::all`], inside the ranges of the samples.
     ///
     /// # Errors
     /// An output that does not exist, or numbers that leave the finite range.
     pub fn sensitivity(&self, o: usize) -> Result<Sensitivity> {
-        self.sensitivity_over(o, &Factor::all(self), &|_| ())
+        self.sensitivity_over(o, &InputColumn::all(self), &|_| ())
     }
 
-    /// Sensitivity indices of output `o` over `factors`: those of [`Factor::all`], which may have other ranges, fewer levels, other
+    /// Sensitivity indices of output `o` over `columns`: those of [`InputColumn::all`], which may have other ranges, fewer levels, other
     /// warps, or whole numbers alone. `watch` is told how far it is, from 0 to 1.
     ///
     /// # Errors
@@ -84,67 +84,67 @@ impl Predictor {
     pub fn sensitivity_over(
         &self,
         o: usize,
-        factors: &[Factor],
+        columns: &[InputColumn],
         watch: &dyn Fn(f64),
     ) -> Result<Sensitivity> {
         self.check_output(o)?;
         match self {
-            Predictor::Network(model) => match self.plain(factors) {
+            Predictor::Network(model) => match self.plain(columns) {
                 Some(domain) => model.sensitivity_watched(o, &domain, watch),
-                None => estimated(model, factors, o, watch),
+                None => estimated(model, columns, o, watch),
             },
-            Predictor::Kernel(model) => kernel::sensitivity(model, factors, o, watch),
+            Predictor::Kernel(model) => kernel::sensitivity(model, columns, o, watch),
         }
     }
 
-    /// The ranges of factors that are all inputs as they are.
-    fn plain(&self, factors: &[Factor]) -> Option<Vec<[f64; 2]>> {
-        let ranges = factors.iter().map(|factor| {
-            let plain = factor.choices().is_none() && !factor.log;
-            plain.then_some(factor.range)
+    /// The ranges of columns that are all inputs as they are.
+    fn plain(&self, columns: &[InputColumn]) -> Option<Vec<[f64; 2]>> {
+        let ranges = columns.iter().map(|column| {
+            let plain = column.choices().is_none() && !column.log;
+            plain.then_some(column.range)
         });
         ranges.collect()
     }
 
-    /// The main effect of factor `j` on output `o`: E\[f | x_j = v\] for every v of `at`, with the other factors as in
+    /// The main effect of column `j` on output `o`: E\[f | x_j = v\] for every v of `at`, with the other columns as in
     /// [`Predictor::sensitivity`]. The levels of a text are 0, 1, ….
     ///
     /// # Errors
-    /// An output or factor that does not exist, a level that does not, or values that are not finite.
+    /// An output or column that does not exist, a level that does not, or values that are not finite.
     pub fn effect(&self, o: usize, j: usize, at: &[f64]) -> Result<Vec<f64>> {
-        self.effect_over(o, &Factor::all(self), j, at)
+        self.effect_over(o, &InputColumn::all(self), j, at)
     }
 
-    /// [`Predictor::effect`] with the factors of [`Predictor::sensitivity_over`].
+    /// [`Predictor::effect`] with the columns of [`Predictor::sensitivity_over`].
     ///
     /// # Errors
     /// As [`Predictor::effect`].
     pub fn effect_over(
         &self,
         o: usize,
-        factors: &[Factor],
+        columns: &[InputColumn],
         j: usize,
         at: &[f64],
     ) -> Result<Vec<f64>> {
         self.check_output(o)?;
-        let mut factors = factors.to_vec();
-        // How the factor itself is spread does not matter.
-        if let Some(factor) = factors.get_mut(j).filter(|f| f.levels.is_empty()) {
-            (factor.whole, factor.log) = (false, false);
+        let mut columns = columns.to_vec();
+        // How the column itself is spread does not matter.
+        if let Some(column) = columns.get_mut(j).filter(|f| f.levels.is_empty()) {
+            (column.whole, column.log) = (false, false);
         }
-        if let (Predictor::Network(model), Some(domain)) = (self, self.plain(&factors)) {
+        if let (Predictor::Network(model), Some(domain)) = (self, self.plain(&columns)) {
             return model.effect_on(o, j, at, &domain);
         }
         let function: &dyn Function = match self {
             Predictor::Network(model) => model,
             Predictor::Kernel(model) => model,
         };
-        let levels = factors.get(j).map_or(0, |factor| factor.levels.len());
+        let levels = columns.get(j).map_or(0, |column| column.levels.len());
         let known = |v: &f64| (0..levels).any(|k| *v == k as f64);
         if levels > 0 && !at.iter().all(known) {
             return Err(Error::Data {
                 what: "at",
-                problem: format!("`{}` has levels, and this is none", factors[j].name),
+                problem: format!("`{}` has levels, and this is none", columns[j].name),
                 advice: "number its levels from 0 on",
             });
         }
@@ -153,14 +153,14 @@ impl Predictor {
             _ => (v + 0.5) / levels as f64,
         };
         let places: Vec<f64> = at.iter().map(place).collect();
-        let over = OverFactors {
+        let over = OverColumns {
             function,
-            factors: &factors,
+            columns: &columns,
         };
         let cost = function
             .size()
             .saturating_mul(at.len())
-            .saturating_mul(factors.len());
+            .saturating_mul(columns.len());
         over.sampled(o, Sampled::points_within(WORK, cost), |sampled| {
             sampled.effect(j, &places)
         })
@@ -178,19 +178,19 @@ impl Predictor {
         }
     }
 
-    /// The factors that go together among the samples, the strongest first.
+    /// The columns that go together among the samples, the strongest first.
     pub fn dependences(&self) -> Vec<Dependence> {
-        let factors = Factor::all(self);
-        let of = |input: usize| Factor::of_input(&factors, input);
+        let columns = InputColumn::all(self);
+        let of = |input: usize| InputColumn::of_input(&columns, input);
         let mut found: Vec<Dependence> = Vec::new();
         for correlation in &self.record().correlations {
             let [Some(a), Some(b)] = correlation.inputs.map(of) else {
                 continue;
             };
-            // The indicators of one text exclude each other, which is no dependence of factors.
-            if a != b && !found.iter().any(|known| known.factors == [a, b]) {
+            // The indicators of one text exclude each other, which is no dependence of columns.
+            if a != b && !found.iter().any(|known| known.columns == [a, b]) {
                 found.push(Dependence {
-                    factors: [a, b],
+                    columns: [a, b],
                     rank: correlation.rank,
                 });
             }
@@ -198,11 +198,11 @@ impl Predictor {
         found
     }
 
-    /// In words, whether indices over the box mislead because factors go together; none where they do not.
+    /// In words, whether indices over the box mislead because columns go together; none where they do not.
     pub fn warning(&self) -> Option<String> {
-        let (factors, found) = (Factor::all(self), self.dependences());
+        let (columns, found) = (InputColumn::all(self), self.dependences());
         let pair = |known: &Dependence| {
-            let [a, b] = known.factors.map(|k| &factors[k].name);
+            let [a, b] = known.columns.map(|k| &columns[k].name);
             let rank = known.rank;
             format!("{a} and {b} correlate at {rank:.2}")
         };
@@ -223,41 +223,41 @@ impl Predictor {
 /// Indices of output `o` by values at the points of a lattice.
 pub(crate) fn estimated(
     function: &dyn Function,
-    factors: &[Factor],
+    columns: &[InputColumn],
     o: usize,
     watch: &dyn Fn(f64),
 ) -> Result<Sensitivity> {
-    let over = OverFactors { function, factors };
-    over.sampled(o, points(function, factors), |sampled| {
+    let over = OverColumns { function, columns };
+    over.sampled(o, points(function, columns), |sampled| {
         sampled.sensitivity(function.noise(o), watch)
     })
 }
 
 /// Points of a lattice that are affordable.
-fn points(function: &dyn Function, factors: &[Factor]) -> usize {
-    let cost = function.size().saturating_mul(2 * factors.len() + 4);
+fn points(function: &dyn Function, columns: &[InputColumn]) -> usize {
+    let cost = function.size().saturating_mul(2 * columns.len() + 4);
     Sampled::points_within(WORK, cost)
 }
 
-/// A model as a function of factors.
-struct OverFactors<'a> {
+/// A model as a function of columns.
+struct OverColumns<'a> {
     function: &'a dyn Function,
-    factors: &'a [Factor],
+    columns: &'a [InputColumn],
 }
 
-impl OverFactors<'_> {
-    /// Output `o` on the box of its factors, for estimates at the points of a lattice.
+impl OverColumns<'_> {
+    /// Output `o` on the box of its columns, for estimates at the points of a lattice.
     fn sampled<T>(&self, o: usize, points: usize, of: impl Fn(Sampled<'_>) -> T) -> T {
-        let k = self.factors.len();
-        let range = |factor: &Factor| match factor.choices() {
-            None => factor.range,
+        let k = self.columns.len();
+        let range = |column: &InputColumn| match column.choices() {
+            None => column.range,
             Some(_) => [0.0, 1.0],
         };
-        let domain: Vec<[f64; 2]> = self.factors.iter().map(range).collect();
+        let domain: Vec<[f64; 2]> = self.columns.iter().map(range).collect();
         of(Sampled {
             domain: &domain,
             inputs: &Scaler {
-                warp: self.factors.iter().map(Factor::log_warp).collect(),
+                warp: self.columns.iter().map(InputColumn::log_warp).collect(),
                 ..Scaler::identity(k)
             },
             value: &|at| {
@@ -268,9 +268,9 @@ impl OverFactors<'_> {
                 let slopes = self.function.slopes(self.rows(at).as_ref(), o)?;
                 // Choices have no slopes.
                 Ok(Mat::from_fn(at.nrows(), k, |i, j| {
-                    let factor = &self.factors[j];
-                    match factor.choices() {
-                        None => slopes[(i, factor.first)],
+                    let column = &self.columns[j];
+                    match column.choices() {
+                        None => slopes[(i, column.first)],
                         Some(_) => 0.0,
                     }
                 }))
@@ -279,15 +279,15 @@ impl OverFactors<'_> {
         })
     }
 
-    /// The inputs of settings of the factors (m × factors): numbers as they are, choices by their places.
+    /// The inputs of settings of the columns (m × columns): numbers as they are, choices by their places.
     fn rows(&self, at: MatRef<'_, f64>) -> Mat<f64> {
-        let d = self.factors.iter().map(Factor::inputs).sum();
+        let d = self.columns.iter().map(InputColumn::inputs).sum();
         let (mut x, mut row) = (Mat::zeros(at.nrows(), d), vec![0.0; d]);
         for i in 0..at.nrows() {
-            for (j, factor) in self.factors.iter().enumerate() {
-                match factor.choices() {
-                    None => row[factor.first] = at[(i, j)],
-                    Some(_) => factor.quantile(at[(i, j)], &mut row),
+            for (j, column) in self.columns.iter().enumerate() {
+                match column.choices() {
+                    None => row[column.first] = at[(i, j)],
+                    Some(_) => column.quantile(at[(i, j)], &mut row),
                 }
             }
             (0..d).for_each(|j| x[(i, j)] = row[j]);
@@ -317,9 +317,9 @@ mod tests {
             codes: &codes,
             levels_are: Levels::Found,
         };
-        let columns = [Column::Numbers(&a), Column::Numbers(&b), kind];
-        let encoding = Encoding::learn(&names, &columns, false);
-        let x = encoding.apply(&columns).unwrap();
+        let table = [Column::Numbers(&a), Column::Numbers(&b), kind];
+        let encoding = Encoding::learn(&names, &table, false);
+        let x = encoding.apply(&table).unwrap();
         let y = Mat::from_fn(m, 1, |i, _| {
             3.0 * a[i] + b[i] + codes[i] + noise * (wave(i, 53) - 0.5)
         });
@@ -360,10 +360,10 @@ mod tests {
     }
 
     #[test]
-    fn factors_that_go_together_are_warned_of_and_levels_of_one_text_are_not() {
+    fn columns_that_go_together_are_warned_of_and_levels_of_one_text_are_not() {
         assert_eq!(fitted("kernel-ridge", 0.0, false).warning(), None);
         let model = fitted("kernel-ridge", 0.0, true);
-        assert_eq!(model.dependences()[0].factors, [0, 1]);
+        assert_eq!(model.dependences()[0].columns, [0, 1]);
         let words = model.warning().unwrap();
         assert!(words.starts_with("a and b correlate at 0.9"), "{words}");
         // Files of former versions do not know.

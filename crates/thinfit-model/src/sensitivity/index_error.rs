@@ -14,7 +14,7 @@
 
 use super::Sensitivity;
 use crate::extrapolation::Excess;
-use crate::{Covariance, Factor, Predictor};
+use crate::{Covariance, InputColumn, Predictor};
 use thinfit::pieces::lattice;
 use thinfit::{Error, Mat, Result};
 
@@ -22,11 +22,11 @@ use thinfit::{Error, Mat, Result};
 const POINTS: [usize; 2] = [256, 1024];
 /// Points at which one factor is exchanged, for the part of it in the variance of r.
 const EXCHANGED: usize = 64;
-/// Places of a factor at which g is looked at, of few factors and of many.
+/// Places of a factor at which g is looked at, of few columns and of many.
 const NODES: [usize; 2] = [16, 8];
-/// More factors than these are many.
+/// More columns than these are many.
 const MANY: usize = 12;
-/// Places of each factor of a pair, and points of the other factors.
+/// Places of each factor of a pair, and points of the other columns.
 const PAIR: usize = 8;
 /// The mean square of r beside that of the errors on held-out rows, which chose the settings of the model: of 37 Gaussian processes
 /// fitted to published functions the true mean square was 1.3 times that on held-out rows in the median, and up to three times.
@@ -51,20 +51,20 @@ pub struct IndexErrors {
     of_variance: f64,
 }
 
-/// Points of the factors, and the covariance of r between them.
+/// Points of the columns, and the covariance of r between them.
 struct Points {
-    /// Shares of the distributions of the factors (n × factors).
+    /// Shares of the distributions of the columns (n × columns).
     shares: Mat<f64>,
     /// The inputs (n × d).
     x: Mat<f64>,
 }
 
 impl Points {
-    fn new(model: &Predictor, factors: &[Factor], shares: Mat<f64>) -> Self {
+    fn new(model: &Predictor, columns: &[InputColumn], shares: Mat<f64>) -> Self {
         let mut row = vec![0.0; model.inputs().len()];
         let mut x = Mat::zeros(shares.nrows(), row.len());
         for i in 0..shares.nrows() {
-            for (k, factor) in factors.iter().enumerate() {
+            for (k, factor) in columns.iter().enumerate() {
                 factor.quantile(shares[(i, k)], &mut row);
             }
             row.iter().enumerate().for_each(|(j, v)| x[(i, j)] = *v);
@@ -73,8 +73,8 @@ impl Points {
     }
 
     /// The inputs with factor k at `share` in every row.
-    fn with(&self, factors: &[Factor], k: usize, share: impl Fn(usize) -> f64) -> Mat<f64> {
-        let (mut x, factor) = (self.x.clone(), &factors[k]);
+    fn with(&self, columns: &[InputColumn], k: usize, share: impl Fn(usize) -> f64) -> Mat<f64> {
+        let (mut x, factor) = (self.x.clone(), &columns[k]);
         let mut row = vec![0.0; x.ncols()];
         for i in 0..x.nrows() {
             factor.quantile(share(i), &mut row);
@@ -87,7 +87,7 @@ impl Points {
 }
 
 impl Predictor {
-    /// Standard errors of the `indices` of output `o` over `factors`: how far those of the function may be from those of the model.
+    /// Standard errors of the `indices` of output `o` over `columns`: how far those of the function may be from those of the model.
     ///
     /// # Errors
     /// A model without an error on held-out rows or without uncertainty, a constant, ranges far beyond the samples, or numbers that
@@ -95,13 +95,13 @@ impl Predictor {
     pub fn index_errors(
         &self,
         o: usize,
-        factors: &[Factor],
+        columns: &[InputColumn],
         indices: &Sensitivity,
     ) -> Result<IndexErrors> {
-        let d = factors.len();
+        let d = columns.len();
         let nodes = NODES[usize::from(d > MANY)];
         let n = self.affordable(nodes * d);
-        let points = Points::new(self, factors, lattice(n, d, &[]));
+        let points = Points::new(self, columns, lattice(n, d, &[]));
         let Covariance {
             between,
             noise,
@@ -135,12 +135,12 @@ impl Predictor {
         let middle = mean(f.iter().copied(), n);
         let mut linear = Mat::zeros(n, 2 * d + 1);
         let mut quadratic = Vec::new();
-        for (j, factor) in factors.iter().enumerate() {
+        for (j, factor) in columns.iter().enumerate() {
             let count = factor.choices().map_or(nodes, |choices| choices.min(nodes));
             let mut values = Mat::zeros(n, count);
             for l in 0..count {
                 let share = (l as f64 + 0.5) / count as f64;
-                let x = points.with(factors, j, |_| share);
+                let x = points.with(columns, j, |_| share);
                 let f = self.predict(x.as_ref())?;
                 values.col_mut(l).copy_from(f.col(o));
             }
@@ -160,7 +160,7 @@ impl Predictor {
             let (part, variance) = grouped(&c, &bins, count);
             let of_total = match is_sure {
                 true => of_r,
-                false => unit * self.exchanged(factors, j)?,
+                false => unit * self.exchanged(columns, j)?,
             };
             let of_part = unit * part;
             // Of a factor that it ignores the model is sure; an even share of what it misses may be that factor's all the same.
@@ -207,26 +207,26 @@ impl Predictor {
         }
     }
 
-    /// The standard error of `share`, what the two factors of `pair` do together, given the errors of the indices.
+    /// The standard error of `share`, what the two columns of `pair` do together, given the errors of the indices.
     ///
     /// # Errors
     /// As [`Predictor::index_errors`].
     pub fn pair_error(
         &self,
         o: usize,
-        factors: &[Factor],
+        columns: &[InputColumn],
         pair: [usize; 2],
         share: f64,
         errors: &IndexErrors,
     ) -> Result<f64> {
         let counts = pair.map(|k| {
-            factors[k]
+            columns[k]
                 .choices()
                 .map_or(PAIR, |choices| choices.min(PAIR))
         });
         let cells = counts[0] * counts[1];
-        let others = lattice(PAIR, factors.len(), &[]);
-        let shares = Mat::from_fn(cells * PAIR, factors.len(), |i, k| {
+        let others = lattice(PAIR, columns.len(), &[]);
+        let shares = Mat::from_fn(cells * PAIR, columns.len(), |i, k| {
             let (cell, point) = (i / PAIR, i % PAIR);
             match pair.iter().position(|of| *of == k) {
                 Some(0) => ((cell / counts[1]) as f64 + 0.5) / counts[0] as f64,
@@ -234,7 +234,7 @@ impl Predictor {
                 None => others[(point, k)],
             }
         });
-        let points = Points::new(self, factors, shares);
+        let points = Points::new(self, columns, shares);
         let c = self
             .covariance(points.x.as_ref(), points.x.as_ref())?
             .between;
@@ -313,12 +313,12 @@ impl Predictor {
         }
     }
 
-    /// E E Var(r | all factors but j), in the units of the covariances.
-    fn exchanged(&self, factors: &[Factor], j: usize) -> Result<f64> {
-        let d = factors.len();
+    /// E E Var(r | all columns but j), in the units of the covariances.
+    fn exchanged(&self, columns: &[InputColumn], j: usize) -> Result<f64> {
+        let d = columns.len();
         let shares = lattice(EXCHANGED, 2 * d, &[]);
-        let points = Points::new(self, factors, shares.subcols(0, d).to_owned());
-        let other = points.with(factors, j, |i| shares[(i, d + j)]);
+        let points = Points::new(self, columns, shares.subcols(0, d).to_owned());
+        let other = points.with(columns, j, |i| shares[(i, d + j)]);
         let both = Mat::from_fn(2 * EXCHANGED, other.ncols(), |i, k| match i < EXCHANGED {
             true => points.x[(i, k)],
             false => other[(i - EXCHANGED, k)],
@@ -377,7 +377,7 @@ fn grouped(c: &Mat<f64>, bins: &[usize], count: usize) -> (f64, f64) {
     (part, variance)
 }
 
-/// Takes the means over the rows of each column from it; of rows that are the cells of two factors, those over either factor.
+/// Takes the means over the rows of each column from it; of rows that are the cells of two columns, those over either factor.
 fn centre(a: &mut Mat<f64>, [first, second]: [usize; 2]) {
     for j in 0..a.ncols() {
         let column = a.col_as_slice_mut(j);

@@ -10,7 +10,7 @@
 //! products, or not smooth, have no such sums.
 
 use super::Moments;
-use crate::Factor;
+use crate::InputColumn;
 use faer::fx128;
 use rayon::prelude::*;
 use std::collections::HashSet;
@@ -62,7 +62,7 @@ struct Nodes {
 
 impl Products {
     /// Output `o` of a model over its factors, or none if the kernel is no sum of smooth products, or has too many.
-    pub(crate) fn new(model: &KernelModel, o: usize, factors: &[Factor]) -> Option<Self> {
+    pub(crate) fn new(model: &KernelModel, o: usize, factors: &[InputColumn]) -> Option<Self> {
         let kernel = &model.body.kernel;
         let product = |kernel_term: &KernelTerm| {
             let distinct: HashSet<&usize> = kernel_term.inputs.iter().collect();
@@ -255,7 +255,7 @@ impl Sums {
 impl Nodes {
     /// The nodes of a factor: its levels or whole numbers, or as many of a range as the shortest length asks for; none if these are too many,
     /// or if the factor is uniform in its logarithm.
-    fn new(model: &KernelModel, factor: &Factor) -> Option<Self> {
+    fn new(model: &KernelModel, factor: &InputColumn) -> Option<Self> {
         let scaler = &model.input_scaler;
         let scaled = |j: usize, v: f64| {
             (real(scaler.warped(j, v)) - real(scaler.shift[j])) / real(scaler.scale[j])
@@ -320,7 +320,7 @@ impl Nodes {
         model: &KernelModel,
         kernel_term: &KernelTerm,
         i: usize,
-        factor: &Factor,
+        factor: &InputColumn,
     ) -> Option<(fx128, Function)> {
         let own = kernel_term.inputs.iter().enumerate();
         let own: Vec<(usize, usize)> = own

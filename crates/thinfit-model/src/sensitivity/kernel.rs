@@ -3,7 +3,7 @@
 
 use super::integrals::Products;
 use super::{Moments, Sensitivity};
-use crate::Factor;
+use crate::InputColumn;
 use crate::sensitivity::importance::estimated;
 use thinfit::Result;
 use thinfit_gp::KernelModel;
@@ -11,26 +11,26 @@ use thinfit_gp::KernelModel;
 /// Largest rounding error of the exact integrals, relative to the variance.
 const ROUNDING: f64 = 1e-7;
 
-/// Sensitivity indices of output `o` over some factors. `watch` is told how far it is, from 0 to 1.
+/// Sensitivity indices of output `o` over some columns. `watch` is told how far it is, from 0 to 1.
 ///
 /// # Errors
 /// An output that does not exist, or numbers that leave the finite range.
 pub(crate) fn sensitivity(
     model: &KernelModel,
-    factors: &[Factor],
+    columns: &[InputColumn],
     o: usize,
     watch: &dyn Fn(f64),
 ) -> Result<Sensitivity> {
     model.check_output(o)?;
     let noise = rounding(model, o);
     let sound = |moments: &Moments| {
-        moments.variance <= noise || factors.len() as f64 * noise <= ROUNDING * moments.variance
+        moments.variance <= noise || columns.len() as f64 * noise <= ROUNDING * moments.variance
     };
-    let products = Products::new(model, o, factors);
+    let products = Products::new(model, o, columns);
     let exact = products.map(|products| products.moments(watch));
     match exact.filter(sound) {
         Some(moments) => moments.indices(noise, true),
-        None => estimated(model, factors, o, watch),
+        None => estimated(model, columns, o, watch),
     }
 }
 
@@ -47,7 +47,7 @@ mod tests {
     use super::sensitivity;
     use crate::sensitivity::importance::estimated;
     use crate::tests::random;
-    use crate::{Factor, Predictor};
+    use crate::{InputColumn, Predictor};
     use thinfit::{Control, Dataset, Mat, Warp};
     use thinfit_baselines::KernelRidge;
     use thinfit_gp::{GaussianProcess, KernelTerm, Shape};
@@ -115,9 +115,9 @@ mod tests {
                 width: 0.2,
             };
             model.input_scaler.warp = vec![None, Some(warp), None];
-            let factors = Factor::numbers(&model.inputs, &model.domain, &model.input_scaler);
-            let exact = sensitivity(&model, &factors, 0, &|_| ()).unwrap();
-            let estimate = estimated(&model, &factors, 0, &|_| ()).unwrap();
+            let columns = InputColumn::numbers(&model.inputs, &model.domain, &model.input_scaler);
+            let exact = sensitivity(&model, &columns, 0, &|_| ()).unwrap();
+            let estimate = estimated(&model, &columns, 0, &|_| ()).unwrap();
             assert!(exact.closed_form && !estimate.closed_form, "{kernel:?}");
             let close = |a: f64, b: f64, slack: f64| {
                 assert!((a - b).abs() < slack, "{kernel:?}: {exact:?} {estimate:?}");
@@ -150,8 +150,8 @@ mod tests {
         let mut kernel_term = KernelTerm::full(Shape::Gaussian, vec![0.2]);
         kernel_term.inputs = vec![1];
         model.body.kernel = kernel_term.into();
-        let factors = Factor::numbers(&model.inputs, &model.domain, &model.input_scaler);
-        let found = sensitivity(&model, &factors, 0, &|_| ()).unwrap();
+        let columns = InputColumn::numbers(&model.inputs, &model.domain, &model.input_scaler);
+        let found = sensitivity(&model, &columns, 0, &|_| ()).unwrap();
         assert!((found.mean - MEAN).abs() < 1e-15, "{found:?}");
         assert!((found.variance - VARIANCE).abs() < 1e-15, "{found:?}");
         assert_eq!(found.total, [0.0, 1.0, 0.0]);

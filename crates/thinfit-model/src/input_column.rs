@@ -1,7 +1,7 @@
-//! What a user sets: one factor for every column of the table that a model uses, however many inputs it becomes.
+//! What a user sets: one column for every column of the table that a model uses, however many inputs it becomes.
 //!
-//! A factor is a number in a range or a choice between levels. The inputs of a model are what [`Encoding`](thinfit::Encoding)
-//! makes of it: the number itself, a rank, or one indicator for each level. Whoever samples, searches or explains moves factors, since a
+//! An input column is a number in a range or a choice between levels. The inputs of a model are what [`Encoding`](thinfit::Encoding)
+//! makes of it: the number itself, a rank, or one indicator for each level. Whoever samples, searches or explains moves columns, since a
 //! point between two indicators is no point of the user's.
 
 use crate::Predictor;
@@ -13,7 +13,7 @@ const MOST: f64 = 9_007_199_254_740_992.0;
 
 /// A column of the table as a model knows it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Factor {
+pub struct InputColumn {
     /// Name of the column.
     pub name: String,
     /// Unit of its numbers, where its cells have one.
@@ -42,11 +42,11 @@ pub struct Factor {
 pub struct Level {
     /// Its name.
     pub name: String,
-    /// The values of the inputs from [`Factor::first`] on.
+    /// The values of the inputs from [`InputColumn::first`] on.
     pub inputs: Vec<f64>,
 }
 
-/// What a factor is set to.
+/// What a column is set to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Setting<'a> {
     /// A number.
@@ -55,28 +55,29 @@ pub enum Setting<'a> {
     Level(&'a str),
 }
 
-impl Factor {
-    /// The factors of a model, in the order of its inputs. Those whose samples say so take whole numbers alone
+impl InputColumn {
+    /// The columns of a model, in the order of its inputs. Those whose samples say so take whole numbers alone
     /// ([`Record::integers`](thinfit::Record::integers)).
-    pub fn all(model: &Predictor) -> Vec<Factor> {
-        let mut factors = Factor::columns(model);
-        for factor in factors.iter_mut().filter(|factor| factor.levels.is_empty()) {
-            factor.whole = model.record().integers.contains(&factor.first)
-                && factor.range.iter().all(|end| end.fract() == 0.0);
+    pub fn all(model: &Predictor) -> Vec<InputColumn> {
+        let mut columns = InputColumn::of_encoding(model);
+        for column in columns.iter_mut().filter(|column| column.levels.is_empty()) {
+            column.whole = model.record().integers.contains(&column.first)
+                && column.range.iter().all(|end| end.fract() == 0.0);
             // A file may come from a stranger, and whole numbers are counted.
-            factor.whole &= factor.range[1] - factor.range[0] < MOST;
+            column.whole &= column.range[1] - column.range[0] < MOST;
         }
-        factors
+        columns
     }
 
-    /// The factors, of which none is known to take whole numbers alone.
-    fn columns(model: &Predictor) -> Vec<Factor> {
+    /// The columns, of which none is known to take whole numbers alone.
+    fn of_encoding(model: &Predictor) -> Vec<InputColumn> {
         let (names, ranges, scaler) = (model.inputs(), model.domain(), model.input_scaler());
         let Some(encoding) = model.encoding() else {
-            return Factor::numbers(names, ranges, scaler);
+            return InputColumn::numbers(names, ranges, scaler);
         };
-        let number = |first: usize, name: &str| Factor::number(first, name, ranges[first], scaler);
-        let mut factors = Vec::new();
+        let number =
+            |first: usize, name: &str| InputColumn::number(first, name, ranges[first], scaler);
+        let mut columns = Vec::new();
         let mut first = 0;
         for coded in encoding.used() {
             let of_levels = |levels: &[String], inputs: &dyn Fn(usize) -> Vec<f64>| {
@@ -84,7 +85,7 @@ impl Factor {
                     name: name.clone(),
                     inputs: inputs(k),
                 };
-                Factor {
+                InputColumn {
                     levels: levels.iter().enumerate().map(level).collect(),
                     range: [0.0, 1.0],
                     warp: None,
@@ -92,10 +93,10 @@ impl Factor {
                 }
             };
             let indicator = |on: bool| f64::from(u8::from(on));
-            let factor = match &coded.code {
+            let column = match &coded.code {
                 Code::LeftOut { .. } => continue,
                 Code::Number => number(first, &coded.name),
-                Code::Quantity { unit } => Factor {
+                Code::Quantity { unit } => InputColumn {
                     unit: Some(unit.clone()),
                     ..number(first, &coded.name)
                 },
@@ -110,15 +111,15 @@ impl Factor {
                     (0..levels.len()).map(|l| indicator(l == k)).collect()
                 }),
             };
-            first += factor.inputs();
-            factors.push(factor);
+            first += column.inputs();
+            columns.push(column);
         }
-        factors
+        columns
     }
 
-    /// The factor, by number, that sets input `j` of a model with these factors.
-    pub fn of_input(factors: &[Factor], j: usize) -> Option<usize> {
-        factors.iter().rposition(|factor| factor.first <= j)
+    /// The column, by number, that sets input `j` of a model with these columns.
+    pub fn of_input(columns: &[InputColumn], j: usize) -> Option<usize> {
+        columns.iter().rposition(|column| column.first <= j)
     }
 
     /// What each of its inputs stands for: the column, or `column = level` where the input tells one level from all others.
@@ -136,16 +137,20 @@ impl Factor {
         (0..self.inputs()).map(meaning).collect()
     }
 
-    /// Inputs as numbers, each a factor of its own, whatever they stand for.
-    pub(crate) fn numbers(names: &[String], ranges: &[[f64; 2]], scaler: &Scaler) -> Vec<Factor> {
+    /// Inputs as numbers, each a column of its own, whatever they stand for.
+    pub(crate) fn numbers(
+        names: &[String],
+        ranges: &[[f64; 2]],
+        scaler: &Scaler,
+    ) -> Vec<InputColumn> {
         let inputs = names.iter().zip(ranges).enumerate();
         inputs
-            .map(|(j, (name, &range))| Factor::number(j, name, range, scaler))
+            .map(|(j, (name, &range))| InputColumn::number(j, name, range, scaler))
             .collect()
     }
 
-    fn number(first: usize, name: &str, range: [f64; 2], scaler: &Scaler) -> Factor {
-        Factor {
+    fn number(first: usize, name: &str, range: [f64; 2], scaler: &Scaler) -> InputColumn {
+        InputColumn {
             name: name.into(),
             unit: None,
             first,
@@ -177,7 +182,7 @@ impl Factor {
         self.levels.is_empty() && self.whole && self.range == [0.0, 1.0]
     }
 
-    /// Sets its inputs in `row` (d) to choice `k`, one of [`Factor::choices`].
+    /// Sets its inputs in `row` (d) to choice `k`, one of [`InputColumn::choices`].
     pub fn choose(&self, k: usize, row: &mut [f64]) {
         match self.levels.get(k) {
             Some(level) => row[self.first..][..level.inputs.len()].copy_from_slice(&level.inputs),
@@ -294,14 +299,14 @@ mod tests {
             codes,
             levels_are: Levels::Found,
         };
-        let columns = [
+        let table = [
             Column::Numbers(&numbers),
             text(&three, &first),
             text(&two, &second),
         ];
         let names = ["size", "kind", "wet"].map(str::to_owned);
-        let encoding = Encoding::learn(&names, &columns, false);
-        let x = encoding.apply(&columns).unwrap();
+        let encoding = Encoding::learn(&names, &table, false);
+        let x = encoding.apply(&table).unwrap();
         let y = Mat::from_fn(m, 1, |i, _| x[(i, 0)].ln() + x[(i, 1)]);
         let mut data = Dataset::new(x, y).unwrap();
         data.inputs = encoding.inputs();
@@ -311,54 +316,54 @@ mod tests {
     }
 
     #[test]
-    fn factors_are_the_columns_and_places_come_back() {
+    fn input_columns_are_those_of_the_table_and_places_come_back() {
         let model = model();
-        let factors = Factor::all(&model);
-        let names: Vec<&str> = factors.iter().map(|factor| factor.name.as_str()).collect();
+        let columns = InputColumn::all(&model);
+        let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
         assert_eq!(names, ["size", "kind", "wet"]);
-        let firsts: Vec<usize> = factors.iter().map(|factor| factor.first).collect();
+        let firsts: Vec<usize> = columns.iter().map(|column| column.first).collect();
         assert_eq!(firsts, [0, 1, 4]);
         assert_eq!(model.inputs().len(), 5);
-        let meanings: Vec<String> = factors.iter().flat_map(Factor::meanings).collect();
+        let meanings: Vec<String> = columns.iter().flat_map(InputColumn::meanings).collect();
         let expected = ["size", "kind = a", "kind = b", "kind = c", "wet = yes"];
         assert_eq!(meanings, expected);
-        let of_input = |j| Factor::of_input(&factors, j);
+        let of_input = |j| InputColumn::of_input(&columns, j);
         assert_eq!([0, 2, 3, 4].map(of_input), [0, 1, 1, 2].map(Some));
         let mut row = vec![0.0; 5];
         for place in [0.0, 0.1, 0.5, 0.7, 1.0] {
-            factors
+            columns
                 .iter()
-                .for_each(|factor| factor.set(place, &mut row));
-            let [low, high] = factors[0].range;
+                .for_each(|column| column.set(place, &mut row));
+            let [low, high] = columns[0].range;
             assert!((low..=high).contains(&row[0]));
-            assert!((factors[0].place(&row) - place).abs() < 1e-12);
+            assert!((columns[0].place(&row) - place).abs() < 1e-12);
             let k = ((3.0 * place) as usize).min(2);
-            assert_eq!(factors[1].level(&row), k);
-            assert_eq!(factors[1].place(&row), (k as f64 + 0.5) / 3.0);
+            assert_eq!(columns[1].level(&row), k);
+            assert_eq!(columns[1].place(&row), (k as f64 + 0.5) / 3.0);
             assert_eq!(row[1..4].iter().sum::<f64>(), 1.0);
             let wet = if place < 0.5 { "no" } else { "yes" };
-            assert_eq!(factors[2].setting(&row), Setting::Level(wet));
+            assert_eq!(columns[2].setting(&row), Setting::Level(wet));
         }
     }
 
     #[test]
     fn whole_numbers_have_parts_of_equal_size_and_logarithms_even_decades() {
-        let mut factor = Factor::all(&model())[0].clone();
-        factor.range = [2.0, 5.0];
-        (factor.warp, factor.whole) = (None, true);
-        assert_eq!(factor.choices(), Some(4));
+        let mut column = InputColumn::all(&model())[0].clone();
+        column.range = [2.0, 5.0];
+        (column.warp, column.whole) = (None, true);
+        assert_eq!(column.choices(), Some(4));
         let mut row = vec![0.0; 5];
         for (place, value) in [(0.0, 2.0), (0.24, 2.0), (0.26, 3.0), (0.9, 5.0), (1.0, 5.0)] {
-            factor.set(place, &mut row);
+            column.set(place, &mut row);
             assert_eq!(row[0], value);
-            assert_eq!(factor.place(&row), (value - 1.5) / 4.0);
+            assert_eq!(column.place(&row), (value - 1.5) / 4.0);
         }
         row[0] = 9.0;
-        assert_eq!((factor.choice(&row), factor.place(&row)), (3, 0.875));
-        (factor.range, factor.whole) = ([1e-3, 1e3], false);
-        factor.warp = Some(Warp::logarithm(1e-3));
+        assert_eq!((column.choice(&row), column.place(&row)), (3, 0.875));
+        (column.range, column.whole) = ([1e-3, 1e3], false);
+        column.warp = Some(Warp::logarithm(1e-3));
         for k in 0..=6 {
-            factor.set(f64::from(k) / 6.0, &mut row);
+            column.set(f64::from(k) / 6.0, &mut row);
             assert!((row[0] / 10f64.powi(k - 3) - 1.0).abs() < 1e-13, "{row:?}");
         }
     }
