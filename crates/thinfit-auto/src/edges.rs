@@ -246,8 +246,8 @@ impl Found {
         let process = GaussianProcess {
             kernel,
             starts: 3,
-            heat: 10,
-            race: usize::MAX,
+            halve_after: 10,
+            selection_rows: usize::MAX,
             iterations: 60,
             ..GaussianProcess::default()
         };

@@ -88,8 +88,8 @@ pub(crate) struct Plan {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FoldSearch {
     pub starts: usize,
-    /// Rows on which the starts race.
-    pub race: usize,
+    /// Rows on which starts are selected.
+    pub selection_rows: usize,
     pub iterations: usize,
 }
 
@@ -103,7 +103,7 @@ impl FoldSearch {
     pub fn of(&self, process: &GaussianProcess) -> GaussianProcess {
         GaussianProcess {
             starts: self.starts.min(process.starts),
-            race: self.race,
+            selection_rows: self.selection_rows,
             iterations: self.iterations.min(process.iterations),
             ..process.clone()
         }
@@ -111,10 +111,10 @@ impl FoldSearch {
 }
 
 /// A search with so many starts selected on so many rows, then so many iterations.
-const fn of(starts: usize, race: usize, iterations: usize) -> FoldSearch {
+const fn of(starts: usize, selection_rows: usize, iterations: usize) -> FoldSearch {
     FoldSearch {
         starts,
-        race,
+        selection_rows,
         iterations,
     }
 }
@@ -209,8 +209,8 @@ impl Plan {
             mean((m - m / folds).min(rows), d) * (folds * survivors) as f64
         };
         let cost = |folds: usize, (count, more, search): &(f64, f64, FoldSearch)| {
-            let selected = count * likelihoods(search.race, folds);
-            let all = if search.race < m {
+            let selected = count * likelihoods(search.selection_rows, folds);
+            let all = if search.selection_rows < m {
                 more * likelihoods(m, folds)
             } else {
                 0.0

@@ -631,8 +631,8 @@ pub(crate) fn configurations(starts: usize, price: f64) -> Vec<Configuration> {
         kernel,
         starts,
         spread: 2.5,
-        heat: 20,
-        race: usize::MAX,
+        halve_after: 20,
+        selection_rows: usize::MAX,
         iterations: 80,
         ..GaussianProcess::default()
     };

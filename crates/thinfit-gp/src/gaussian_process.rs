@@ -8,7 +8,7 @@
 //! ln p = −½ Σ_outputs (m ln 2πs² + ln |C| + m)
 //! ```
 //!
-//! Only the lengths ℓ and g, shared by all outputs, are searched, by L-BFGS in their logarithms. Several starts race on a
+//! Only the lengths ℓ and g, shared by all outputs, are searched, by L-BFGS in their logarithms. Several starts are compared on a
 //! subset of the samples, and the winner continues on all of them. With Δ_k the differences in input k and k′ = ∂k/∂q
 //! (q as in `kernel.rs`), and μ, s² at their optimum,
 //!
@@ -77,14 +77,14 @@ pub struct GaussianProcess {
     pub kernel: Shape,
     /// Starting points of the search; the first is fixed, the others are random. Default: 4.
     pub starts: usize,
-    /// Size of the random subset on which the starts race when there are more samples. Default: 500.
-    pub race: usize,
+    /// Size of the random subset on which starts are selected when there are more samples. Default: 500.
+    pub selection_rows: usize,
     /// How far the random starts spread to both sides of the first, in logarithms of the lengths. Default: 1.5.
     #[serde(skip_serializing_if = "is_default_spread")]
     pub spread: f64,
     /// Iterations after which only the two best starts go on; 0 lets all go on. Default: 0.
-    #[serde(skip_serializing_if = "is_default_heat")]
-    pub heat: usize,
+    #[serde(skip_serializing_if = "is_default_halve_after")]
+    pub halve_after: usize,
     /// Maximum iterations of one search. Default: 200.
     pub iterations: usize,
     /// Smallest noise variance, in multiples of the signal variance; whatever it is, m times the machine precision is
@@ -112,8 +112,8 @@ fn is_default_spread(spread: &f64) -> bool {
     *spread == SPREAD
 }
 
-fn is_default_heat(heat: &usize) -> bool {
-    *heat == 0
+fn is_default_halve_after(halve_after: &usize) -> bool {
+    *halve_after == 0
 }
 
 fn is_default_isotropic(isotropic: &bool) -> bool {
@@ -133,9 +133,9 @@ impl Default for GaussianProcess {
         GaussianProcess {
             kernel: Shape::Gaussian,
             starts: 4,
-            race: 500,
+            selection_rows: 500,
             spread: SPREAD,
-            heat: 0,
+            halve_after: 0,
             iterations: 200,
             least_noise: 0.0,
             isotropic: false,
@@ -189,8 +189,8 @@ impl GaussianProcess {
         self.check()?;
         let (x, y, d) = (&data.x, &data.y, data.dim());
         let starts = self.start_points(d, seed);
-        let raced = self.race(x, y, &starts, seed, &|at| observe(&at.part(0, 2)));
-        match raced {
+        let selected = self.select(x, y, &starts, seed, &|at| observe(&at.part(0, 2)));
+        match selected {
             None => self.search(x, y, starts, observe),
             Some((winner, true)) => Ok((winner, true)),
             Some((mut winner, false)) => {
@@ -240,8 +240,8 @@ impl GaussianProcess {
     }
 
     /// The best point found from the starts on a subset of the samples, and whether the search was stopped; `None` if
-    /// there is no race. A step on all samples costs (m/race)³ times as much.
-    fn race(
+    /// there is no selection. A step on all samples costs (m/rows)³ times as much.
+    fn select(
         &self,
         x: &Mat<f64>,
         y: &Mat<f64>,
@@ -249,10 +249,14 @@ impl GaussianProcess {
         seed: u64,
         observe: &Observer<'_>,
     ) -> Option<(Vec<f64>, bool)> {
-        if x.nrows() <= self.race || starts.len() == 1 {
+        if x.nrows() <= self.selection_rows || starts.len() == 1 {
             return None;
         }
-        let rows = random_subset(x.nrows(), self.race, &mut stream(seed, Purpose::Starts, 1));
+        let rows = random_subset(
+            x.nrows(),
+            self.selection_rows,
+            &mut stream(seed, Purpose::Starts, 1),
+        );
         let few = |a: &Mat<f64>| Mat::from_fn(rows.len(), a.ncols(), |i, j| a[(rows[i], j)]);
         let (x, y) = (few(x), few(y));
         // A constant output says nothing about the lengths.
@@ -288,7 +292,7 @@ impl GaussianProcess {
             .collect();
         let mut stopped = false;
         for iteration in 0..self.iterations {
-            if iteration == self.heat && self.heat > 0 {
+            if iteration == self.halve_after && self.halve_after > 0 {
                 searches.sort_by(|a, b| a.value.total_cmp(&b.value));
                 searches.truncate(2);
             }
@@ -425,7 +429,12 @@ impl GaussianProcess {
             "a number above 0 and up to 10",
             self.spread,
         )?;
-        require(self.race > 1, "race", "at least 2", self.race)?;
+        require(
+            self.selection_rows > 1,
+            "selection_rows",
+            "at least 2",
+            self.selection_rows,
+        )?;
         require(
             (LENGTHS[0]..=1e6).contains(&self.shortest),
             "shortest",

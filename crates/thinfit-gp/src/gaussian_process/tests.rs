@@ -203,28 +203,28 @@ fn the_noise_stays_above_the_least_that_was_asked_for() {
 }
 
 #[test]
-fn the_race_winner_reaches_the_likelihood_of_all_starts() {
+fn the_selected_start_reaches_the_likelihood_of_all_starts() {
     let x = random(120, 3, 3);
-    let likelihood = |race| {
+    let likelihood = |selection_rows| {
         let settings = GaussianProcess {
-            race,
+            selection_rows,
             ..GaussianProcess::default()
         };
         fit(&settings, &x, &smooth(&x)).record.log_likelihood
     };
-    let (whole, raced) = (likelihood(500).unwrap(), likelihood(60).unwrap());
+    let (whole, selected) = (likelihood(500).unwrap(), likelihood(60).unwrap());
     assert!(
-        (whole - raced).abs() < 1e-3 * whole.abs(),
-        "{whole} {raced}"
+        (whole - selected).abs() < 1e-3 * whole.abs(),
+        "{whole} {selected}"
     );
 }
 
 #[test]
-fn an_input_idle_in_the_race_can_matter_in_the_end() {
+fn an_input_idle_in_the_selection_can_matter_in_the_end() {
     let mut x = random(120, 3, 3);
-    let raced = random_subset(120, 60, &mut stream(0, Purpose::Starts, 1));
+    let selected = random_subset(120, 60, &mut stream(0, Purpose::Starts, 1));
     for i in 0..120 {
-        let low = if raced.contains(&i) { 0.0 } else { 0.5 };
+        let low = if selected.contains(&i) { 0.0 } else { 0.5 };
         x[(i, 2)] = low + 0.5 * x[(i, 2)];
     }
     let bent = |x: &Mat<f64>| {
@@ -233,7 +233,7 @@ fn an_input_idle_in_the_race_can_matter_in_the_end() {
         y
     };
     let settings = GaussianProcess {
-        race: 60,
+        selection_rows: 60,
         ..GaussianProcess::default()
     };
     let model = fit(&settings, &x, &bent(&x));
@@ -242,16 +242,16 @@ fn an_input_idle_in_the_race_can_matter_in_the_end() {
 }
 
 #[test]
-fn a_race_on_constant_or_too_few_rows_does_no_harm() {
+fn a_selection_on_constant_or_too_few_rows_does_no_harm() {
     let (x, fresh) = (random(120, 3, 3), random(50, 3, 4));
-    let predict = |race, y: &Mat<f64>| {
+    let predict = |selection_rows, y: &Mat<f64>| {
         let settings = GaussianProcess {
-            race,
+            selection_rows,
             ..GaussianProcess::default()
         };
         fit(&settings, &x, y).predict(fresh.as_ref()).unwrap()
     };
-    // Only three of 120 rows differ; this race sees none of them and is called off.
+    // Only three of 120 rows differ; this selection sees none of them and is called off.
     let rare = Mat::from_fn(120, 1, |i, _| if i < 3 { x[(i, 0)] } else { 1.0 });
     assert_eq!(predict(4, &rare), predict(500, &rare));
     let error = predict(4, &smooth(&x)) - smooth(&fresh);
@@ -326,7 +326,7 @@ fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
     for (y, x) in [(random(50, 1, 2), small), (friedman(&large), large)] {
         let data = Dataset::new(x, y).unwrap();
         let settings = GaussianProcess {
-            race: 100,
+            selection_rows: 100,
             iterations: 30,
             ..GaussianProcess::default()
         };
