@@ -14,7 +14,7 @@ fi
 mdbook build docs --dest-dir "$SITE"
 bash web/build.sh
 rm -rf "${CARGO_TARGET_DIR:-target}/doc"
-cargo doc --locked --no-deps -p thinfit -p thinfit-methods -p thinfit-table -p thinfit-export -p thinfit-plot
+cargo doc --locked --no-deps -p thinfit -p thinfit-gp -p thinfit-model -p thinfit-baselines -p thinfit-auto -p thinfit-methods -p thinfit-table -p thinfit-export -p thinfit-plot
 rm -rf "$SITE/api"
 cp -r "${CARGO_TARGET_DIR:-target}/doc" "$SITE/api"
 python3 tools/site_links.py "$SITE"

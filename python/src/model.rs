@@ -12,7 +12,7 @@ use pyo3::types::PyBytes;
 use std::path::{Path, PathBuf};
 use thinfit::MatRef;
 use thinfit::file::write_whole;
-use thinfit_methods::{Extrapolation, Factor, Predictor, Setting};
+use thinfit_methods::{Extrapolation, InputColumn, Predictor, Setting};
 use thinfit_report::Rows;
 use thinfit_study::{Aim, Shapley, suggest};
 
@@ -230,8 +230,8 @@ impl Model {
     /// Names, levels, ranges and first inputs of the factors.
     #[getter]
     fn factors(&self) -> Vec<(String, Vec<String>, [f64; 2], usize)> {
-        let factors = Factor::all(&self.0).into_iter();
-        let levels = |factor: &Factor| factor.levels.iter().map(|l| l.name.clone()).collect();
+        let factors = InputColumn::all(&self.0).into_iter();
+        let levels = |factor: &InputColumn| factor.levels.iter().map(|l| l.name.clone()).collect();
         factors
             .map(|factor| {
                 (
@@ -343,7 +343,7 @@ impl Model {
         let found = || Ok(suggest(&region, goal, rows, taken, seed));
         let found = compute(py, threads, found)?;
         let found = found.map_err(|error| crate::study::refuse("within", error))?;
-        let column = |factor: &Factor| {
+        let column = |factor: &InputColumn| {
             let rows = (0..found.nrows())
                 .map(|i| found.row(i).iter().copied().collect())
                 .collect::<Vec<Vec<f64>>>();

@@ -9,6 +9,7 @@ use std::io::Write;
 use std::time::Instant;
 use thinfit::{Config, Control, Dataset, fit};
 use thinfit_experiments::{Problem, Split};
+use thinfit_methods::NetworkSensitivity;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (mut seeds, mut samples, mut problems) = (5, None, Vec::new());

@@ -225,7 +225,7 @@ fn rows(model: &Predictor) -> Mat<f64> {
     let (terms, most) = match model {
         Predictor::Network(model) => (model.width(), 4 * ROWS),
         Predictor::Kernel(model) => (
-            model.body.points.nrows() * model.body.kernel.parts.len(),
+            model.body.points.nrows() * model.body.kernel.terms.len(),
             ROWS,
         ),
     };

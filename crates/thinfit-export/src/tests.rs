@@ -15,7 +15,7 @@ use thinfit::{
     Activation, Config, Control, Dataset, Mat, Polish, Precision, Progress, Scaler, Training, Warp,
     fit,
 };
-use thinfit_methods::{GaussianProcess, KernelRidge, Part, Predictor, Salsa, Shape};
+use thinfit_methods::{GaussianProcess, KernelRidge, KernelTerm, Predictor, Salsa, Shape};
 
 /// Rows of every comparison: more than a block, and not a multiple of one.
 const ROWS: usize = 301;
@@ -84,7 +84,7 @@ fn process(kernel: Shape, outputs: usize) -> Predictor {
 
 /// The points and coefficients of a process with a kernel of parts of every shape.
 fn sum_of_parts(outputs: usize) -> Predictor {
-    let part = |weight, shape, inputs: &[usize]| Part {
+    let part = |weight, shape, inputs: &[usize]| KernelTerm {
         weight,
         shape,
         inputs: inputs.to_vec(),
@@ -110,7 +110,7 @@ fn sum_of_parts(outputs: usize) -> Predictor {
 
 /// The same with a kernel that has a jump and a bend as inputs after the three.
 fn with_edges(outputs: usize) -> Predictor {
-    let part = |shape, shares: &[f64]| Part {
+    let part = |shape, shares: &[f64]| KernelTerm {
         weight: 0.8,
         shape,
         inputs: vec![0, 1, 2, 4, 3],
@@ -212,7 +212,7 @@ fn steepness(model: &Predictor, j: usize) -> f64 {
             weights.fold(0.0, f64::max)
         }
         Predictor::Kernel(model) => {
-            let parts = model.body.kernel.parts.iter();
+            let parts = model.body.kernel.terms.iter();
             let axes = parts.flat_map(|part| part.inputs.iter().zip(&part.lengths));
             let lengths = axes.filter(|axis| *axis.0 == j).map(|axis| *axis.1);
             1.0 / lengths.fold(f64::INFINITY, f64::min) / model.input_scaler.scale[j]
@@ -475,7 +475,7 @@ fn latex_is_balanced() {
                 assert_eq!(count("\\begin{align*}"), 2);
                 assert_eq!(count("\\sum_{i=1}^{90}"), model.outputs.len());
                 let of = |shape| {
-                    let parts = model.body.kernel.parts.iter();
+                    let parts = model.body.kernel.terms.iter();
                     parts.filter(|part| part.shape == shape).count()
                 };
                 assert_eq!(count("\\tfrac53"), of(Shape::Matern52));

@@ -10,7 +10,7 @@ mod known;
 
 use known::{Known, fitted, friedman, g_function, ishigami};
 use thinfit::Error;
-use thinfit_methods::Factor;
+use thinfit_methods::InputColumn;
 
 /// Standard errors, and how many of them hold the truth twice over.
 #[derive(Default)]
@@ -65,7 +65,7 @@ fn one(
 ) -> Result<(), Error> {
     let model = fitted(known, method, rows, noise, seed)?;
     let found = model.sensitivity(0)?;
-    let errors = match model.index_errors(0, &Factor::all(&model), &found) {
+    let errors = match model.index_errors(0, &InputColumn::all(&model), &found) {
         Ok(errors) => errors,
         Err(why) => {
             eprintln!("{},{method},{rows},{noise},{seed}: {why}", known.name);

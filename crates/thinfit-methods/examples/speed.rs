@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let scale = &Scaler::to_standard(data.y.as_ref()).scale;
         // Of the standardised outputs, as scikit-learn has it.
         result["log_likelihood"] = (likelihood + m as f64 * scale[0].ln()).into();
-        result["lengths"] = json!(model.body.kernel.parts[0].lengths);
+        result["lengths"] = json!(model.body.kernel.terms[0].lengths);
         result["ridge"] = model.record.ridge.into();
         result["signal"] =
             serde_json::from_str::<Value>(&model.to_json())?["body"]["signal"][0].clone();

@@ -5,16 +5,17 @@
 //! e_i of a method and b_i of the best, the mean of e_i − b_i has a standard error of its own, which is smaller than those
 //! of the two means where both fail on the same rows.
 
-use crate::auto::samples::folds;
-use crate::report::{explained, root_error};
-use crate::{Auto, Error, GaussianProcess, Method, Request, Result};
+use crate::{Method, Request};
 use faer::Mat;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-use thinfit::pieces::one_group;
-use thinfit::{Control, Dataset, Selection, Winner};
+use thinfit::pieces::{folds, one_group};
+use thinfit::{Control, Dataset, Error, Result, Selection, Winner};
+use thinfit_auto::Auto;
+use thinfit_gp::GaussianProcess;
+use thinfit_model::{explained, root_error};
 
 /// Probability of the intervals that are judged.
 const LEVEL: f64 = 0.9;

@@ -1,10 +1,12 @@
 //! Where the training steps of a fit are taken: the processor, or a GPU that a front end opens.
 
-use crate::{Method, PlainNetwork};
+use crate::Method;
 use std::str::FromStr;
 use std::sync::OnceLock;
 use thinfit::pieces::{Backend, Batch, Processor, Task};
 use thinfit::{Config, Dataset, Error, Lambda, Result, Training};
+use thinfit_baselines::PlainNetwork;
+use thinfit_model::Predictor;
 
 /// A device that takes training steps.
 pub struct Device {
@@ -40,6 +42,12 @@ impl Device {
     /// Its name; none where the processor takes the steps.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref().filter(|_| self.left.get().is_none())
+    }
+
+    /// A model that was made on it, whose record says so.
+    pub(crate) fn recorded(&self, mut model: Predictor) -> Predictor {
+        model.record_mut().device = self.name().map(str::to_owned);
+        model
     }
 
     /// Why the processor took the steps of a fit after all.
@@ -175,7 +183,7 @@ impl Method {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Predictor, Request};
+    use crate::Request;
     use serde_json::json;
     use thinfit::{Control, Mat};
 

@@ -34,64 +34,28 @@
 //! # Ok::<(), thinfit::Error>(())
 //! ```
 
-mod auto;
-mod choice;
 mod comparison;
-mod covariance;
-mod detected;
 mod device;
-mod difference;
-mod effect;
-mod extrapolation;
-mod factor;
-mod held_out;
-mod importance;
-mod index_error;
-mod kernels;
 mod memory;
 mod method;
-mod networks;
-mod predictor;
-mod prepared;
-mod random;
-mod range;
-mod report;
 mod request;
 mod settings;
 
-pub use auto::{Auto, Learned, LongState};
 pub use comparison::{CONTENDERS, Compared, Comparison, Contender, contenders};
-pub use covariance::Covariance;
 pub use device::{Device, Placement};
-pub use effect::Effect;
-pub use extrapolation::Extrapolation;
-pub use factor::{Factor, Level, Setting};
-pub use held_out::{HeldOut, Seen};
-pub use importance::Dependence;
-pub use index_error::IndexErrors;
-pub use kernels::edge::{Crossing, Edge};
-pub use kernels::gaussian_process::GaussianProcess;
-pub use kernels::kernel::Kernel;
-pub use kernels::kernel_model::edges::FoundEdge;
-pub use kernels::kernel_model::{KernelBody, KernelModel};
-pub use kernels::kernel_ridge::KernelRidge;
-pub use kernels::part::{Part, Shape};
-pub use kernels::salsa::Salsa;
 pub use method::Method;
-pub use networks::anova_rff::AnovaRff;
-pub use networks::arff::Arff;
-pub use networks::fourier::Density;
-pub use networks::fully_sampled::FullySampled;
-pub use networks::harfe::Harfe;
-pub use networks::noisy_gradients::NoisyGradients;
-pub use networks::plain_network::{PlainFit, PlainNetwork};
-pub use networks::random_fourier::RandomFourier;
-pub use networks::shrimp::{Shrimp, ShrimpVariant};
-pub use networks::swim::Swim;
-pub use predictor::Predictor;
-pub use report::{
-    explained, explains_nothing, four_digits, in_groups, r2_digits, rmse_error, tried_name,
-    two_digits,
-};
 pub use request::Request;
-pub use thinfit::{Error, Result};
+pub use thinfit::{Error, Result, four_digits, r2_digits, two_digits};
+pub use thinfit_auto::{Auto, Learned, LongState};
+pub use thinfit_baselines::{
+    AnovaRff, Arff, Density, FullySampled, Harfe, KernelRidge, NoisyGradients, PlainFit,
+    PlainNetwork, RandomFourier, Salsa, Shrimp, ShrimpVariant, Swim,
+};
+pub use thinfit_gp::{
+    Crossing, Edge, FoundEdge, GaussianProcess, Kernel, KernelBody, KernelModel, KernelTerm, Shape,
+};
+pub use thinfit_model::{
+    Covariance, Dependence, Effect, Extrapolation, HeldOut, IndexErrors, InputColumn, Level,
+    Moments, NetworkSensitivity, Predictor, Sampled, Seen, Sensitivity, Setting, explained,
+    explains_nothing, in_groups, rmse_error, tried_name,
+};

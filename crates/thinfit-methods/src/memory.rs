@@ -4,8 +4,9 @@
 //! number of features for networks. How many of them exist at a time was measured at 2,000 and 4,000 rows on two threads and
 //! rounded up, so that a forecast is seldom too low and at most about twice too high.
 
-use crate::auto::model_rows;
-use crate::{KernelRidge, Method};
+use crate::Method;
+use thinfit_auto::model_rows;
+use thinfit_baselines::KernelRidge;
 
 /// Copies of the table: as given, scaled, divided into parts.
 const TABLES: u64 = 4;

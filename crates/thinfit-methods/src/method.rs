@@ -2,15 +2,19 @@
 //!
 //! The mathematics of each is in its own file. Seeds, threads and layers of settings are the business of `request.rs`.
 
+use crate::Device;
 use crate::settings::changed;
-use crate::{
-    AnovaRff, Arff, Auto, Device, FullySampled, GaussianProcess, Harfe, KernelRidge,
-    NoisyGradients, PlainNetwork, Predictor, RandomFourier, Salsa, Shrimp, Swim,
-};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use thinfit::pieces::{Ranks, Solo};
 use thinfit::{Config, Control, Dataset, Lambda, Observer, Progress, Result, Training};
+use thinfit_auto::Auto;
+use thinfit_baselines::{
+    AnovaRff, Arff, FullySampled, Harfe, KernelRidge, NoisyGradients, PlainNetwork, RandomFourier,
+    Salsa, Shrimp, Swim,
+};
+use thinfit_gp::GaussianProcess;
+use thinfit_model::Predictor;
 
 /// A method and its settings. In a file, the name stands in the field `method` beside the settings; kernel ridge
 /// regression is always `kernel-ridge` there, whether or not it chooses by leave-one-out.
@@ -296,7 +300,7 @@ impl Method {
                     ..config.clone()
                 };
                 thinfit::fit_over(ranks, device, data, &config, observe)
-                    .map(|model| Predictor::from(model).made_on(device))
+                    .map(|model| device.recorded(model.into()))
             }
             Method::Shrimp(method) => method.fit(data, seed, watch).map(Predictor::from),
             Method::Harfe(method) => method.fit(data, seed, watch).map(Predictor::from),
@@ -306,7 +310,7 @@ impl Method {
             Method::Rff(method) => method.fit(data, seed, watch).map(Predictor::from),
             Method::Plain(method) => method
                 .fit_on(device, data, seed, watch)
-                .map(|model| Predictor::from(model).made_on(device)),
+                .map(|model| device.recorded(model.into())),
             Method::NoisyGradients(method) => method.fit(data, seed, watch).map(Predictor::from),
             Method::FullySampled(method) => method.fit(data, seed, watch).map(Predictor::from),
             Method::KernelRidge(method) => method.fit(data, seed, watch).map(Predictor::from),

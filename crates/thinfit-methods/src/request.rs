@@ -1,9 +1,10 @@
 //! A request for a fit, as a settings file states it: the method with its settings, a seed and a number of threads.
 
-use crate::{Device, Method, Predictor};
+use crate::{Device, Method};
 use serde_json::{Map, Value};
 use thinfit::pieces::{Ranks, Solo};
 use thinfit::{Config, Dataset, Error, Observer, Result, State, on_threads};
+use thinfit_model::Predictor;
 
 /// A method, a seed and a number of threads.
 #[derive(Clone, Debug, PartialEq)]
@@ -148,7 +149,7 @@ impl Request {
         observe: &Observer<'_>,
     ) -> Result<Predictor> {
         let model = thinfit::resume_on(device, data, state.on_threads(self.threads), observe)?;
-        let mut model = Predictor::from(model).made_on(device);
+        let mut model = device.recorded(model.into());
         model.record_mut().describe(data.x.as_ref());
         Ok(model)
     }

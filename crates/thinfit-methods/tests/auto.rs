@@ -80,6 +80,15 @@ fn clean_rows_are_learned_far_better_than_by_either_process() {
 }
 
 #[test]
+fn numeric_columns_named_like_levels_of_one_text_are_judged_apart() {
+    let data = TERMS.draw(80, 0.0, 3);
+    let names = ["x1", "x2", "x3", "p=1", "p=2"].map(str::to_owned);
+    let data = data.with_names(names.to_vec(), vec!["y".into()]).unwrap();
+    let found = fit(auto(2.0), &data).record().diagnosis.clone().unwrap();
+    assert_eq!(found.inputs, [0, 1, 2, 3]);
+}
+
+#[test]
 fn a_function_of_all_inputs_together_has_no_terms() {
     let model = fit(auto(10.0), &DENSE.draw(80, 0.0, 1));
     let found = model.record().diagnosis.clone().unwrap();

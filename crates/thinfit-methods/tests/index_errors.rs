@@ -5,7 +5,7 @@
 mod known;
 
 use known::{Known, fitted, friedman, g_function, ishigami};
-use thinfit_methods::Factor;
+use thinfit_methods::InputColumn;
 
 /// Smallest difference that counts: what sampling can tell.
 const SMALL: f64 = 1e-3;
@@ -14,7 +14,9 @@ const SMALL: f64 = 1e-3;
 fn held(known: &Known, method: &str, rows: usize, noise: f64, seed: u64) -> (usize, Vec<f64>) {
     let model = fitted(known, method, rows, noise, seed).unwrap();
     let found = model.sensitivity(0).unwrap();
-    let errors = model.index_errors(0, &Factor::all(&model), &found).unwrap();
+    let errors = model
+        .index_errors(0, &InputColumn::all(&model), &found)
+        .unwrap();
     let truth = known.first.iter().chain(&known.total);
     let found = found.first.iter().chain(&found.total);
     let errors: Vec<f64> = errors.first.iter().chain(&errors.total).copied().collect();
@@ -68,7 +70,7 @@ fn what_two_inputs_do_together_has_an_error_of_its_own() {
     ] {
         let truth = truth.unwrap_or(known.total[pair[0]] - known.first[pair[0]]);
         let model = fitted(&known, "gaussian-process", 150, 0.1, 2).unwrap();
-        let (factors, found) = (Factor::all(&model), model.sensitivity(0).unwrap());
+        let (factors, found) = (InputColumn::all(&model), model.sensitivity(0).unwrap());
         let errors = model.index_errors(0, &factors, &found).unwrap();
         let share = found.second[(pair[0], pair[1])];
         let error = model.pair_error(0, &factors, pair, share, &errors).unwrap();
@@ -85,5 +87,9 @@ fn what_two_inputs_do_together_has_an_error_of_its_own() {
 fn methods_without_uncertainty_have_no_errors() {
     let model = fitted(&friedman(), "rff", 60, 0.1, 1).unwrap();
     let found = model.sensitivity(0).unwrap();
-    assert!(model.index_errors(0, &Factor::all(&model), &found).is_err());
+    assert!(
+        model
+            .index_errors(0, &InputColumn::all(&model), &found)
+            .is_err()
+    );
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use thinfit::Mat;
-use thinfit_methods::{Factor, Predictor};
+use thinfit_methods::{InputColumn, Predictor};
 use thinfit_text::clean;
 
 /// Most values of a column of numbers that are told apart.
@@ -12,7 +12,7 @@ const FEW: usize = 10;
 #[derive(Serialize)]
 pub(crate) struct Control {
     #[serde(flatten)]
-    pub factor: Factor,
+    pub factor: InputColumn,
     /// The values of a column of numbers that has few among the samples; none where there are many, or they are not known.
     #[serde(skip)]
     pub values: Vec<f64>,
@@ -59,7 +59,7 @@ fn rounded(value: f64, [low, high]: [f64; 2]) -> f64 {
 /// The controls of a model, in the order of its inputs.
 pub(crate) fn controls(model: &Predictor) -> Vec<Control> {
     let clean = |text: &mut String| *text = clean(text).into_owned();
-    let control = |mut factor: Factor| {
+    let control = |mut factor: InputColumn| {
         // The factors of a page are shown and never written into cells, so they may have the unit of a row of units.
         factor.unit = model.unit(&factor.name).map(str::to_owned);
         clean(&mut factor.name);
@@ -73,5 +73,5 @@ pub(crate) fn controls(model: &Predictor) -> Vec<Control> {
             values: vec![],
         }
     };
-    Factor::all(model).into_iter().map(control).collect()
+    InputColumn::all(model).into_iter().map(control).collect()
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use thinfit::{Activation, Model, Scaler, Warp};
-use thinfit_methods::{Crossing, KernelModel, Predictor, Shape, four_digits, two_digits};
+use thinfit_methods::{Crossing, KernelModel, Predictor, four_digits, two_digits};
 
 /// Features that are told in words.
 const MOST: usize = 6;
@@ -138,14 +138,8 @@ fn network(model: &Model) -> Features {
 fn kernel(model: &KernelModel) -> Features {
     let (kernel, scaler) = (&model.body.kernel, &model.input_scaler);
     let mut list: Vec<String> = Vec::new();
-    for part in &kernel.parts {
-        let shape = match part.shape {
-            Shape::Gaussian => "a smooth (Gaussian) kernel",
-            Shape::Matern52 => "a Matérn 5/2 kernel",
-            Shape::Additive(_) => "a sum over groups of inputs",
-            Shape::Anova => "a product with a share of every input",
-            Shape::AnovaMatern52 => "a product with a share of every input, Matérn 5/2",
-        };
+    for part in &kernel.terms {
+        let shape = part.shape.name();
         let lengths = part.inputs.iter().zip(&part.lengths);
         let lengths = lengths.map(|(&j, length)| match scaler.scale.get(j) {
             Some(scale) if length * scale > FAR * range(model.domain[j], scaler, j) => {

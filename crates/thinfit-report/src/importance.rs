@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use thinfit::Result;
-use thinfit_methods::{Factor, Predictor, explains_nothing};
+use thinfit_methods::{InputColumn, Predictor, explains_nothing};
 use thinfit_text::clean;
 
 /// The indices of one output.
@@ -29,7 +29,7 @@ pub(crate) struct Importance {
 
 /// The indices of output `o`. `watch` is told how far it is, from 0 to 1.
 pub(crate) fn importance(model: &Predictor, o: usize, watch: &dyn Fn(f64)) -> Result<Importance> {
-    let factors = Factor::all(model);
+    let factors = InputColumn::all(model);
     let indices = model.sensitivity_over(o, &factors, watch)?;
     let of_indices = model.index_errors(o, &factors, &indices).ok();
     let second = indices.second.as_ref();

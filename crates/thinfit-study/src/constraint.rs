@@ -4,7 +4,7 @@
 //! that a text could begin with, the longest is meant.
 
 use crate::Error;
-use thinfit_methods::Factor;
+use thinfit_methods::InputColumn;
 use thinfit_text::suggest;
 
 /// How the two sides of a constraint compare.
@@ -30,12 +30,12 @@ pub(crate) struct Constraint {
 /// What is left to read.
 struct Rest<'a> {
     text: &'a str,
-    factors: &'a [Factor],
+    factors: &'a [InputColumn],
 }
 
 impl Constraint {
     /// Reads a constraint on the factors.
-    pub fn read(text: &str, factors: &[Factor]) -> Result<Self, Error> {
+    pub fn read(text: &str, factors: &[InputColumn]) -> Result<Self, Error> {
         let flaw = |problem: String| Error::Constraint {
             text: text.into(),
             problem,
@@ -138,7 +138,7 @@ impl<'a> Rest<'a> {
             self.text = rest;
             return self.number_factor(j);
         }
-        let starts = |factor: &Factor| {
+        let starts = |factor: &InputColumn| {
             let rest = self.text.strip_prefix(factor.name.as_str())?;
             // `x1` is not the start of `x10`, which may be unknown.
             let goes_on = |text: &str| text.starts_with(|c: char| c.is_alphanumeric() || c == '_');
@@ -250,8 +250,8 @@ mod tests {
     use super::*;
     use thinfit_methods::Level;
 
-    fn factor(name: &str) -> Factor {
-        Factor {
+    fn factor(name: &str) -> InputColumn {
+        InputColumn {
             name: name.into(),
             unit: None,
             first: 0,
@@ -263,14 +263,14 @@ mod tests {
         }
     }
 
-    fn factors() -> Vec<Factor> {
-        let mut factors: Vec<Factor> = ["x1", "x10", "v [m/s]", "a+b"].map(factor).into();
+    fn factors() -> Vec<InputColumn> {
+        let mut factors: Vec<InputColumn> = ["x1", "x10", "v [m/s]", "a+b"].map(factor).into();
         let level = |name: &str| Level {
             name: name.into(),
             inputs: vec![0.0],
         };
         let levels = vec![level("steel"), level("brass")];
-        factors.push(Factor {
+        factors.push(InputColumn {
             levels,
             ..factor("kind")
         });

@@ -7,7 +7,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use thinfit_design::{Input, Range, Space, Value};
-use thinfit_methods::{Factor, Predictor};
+use thinfit_methods::{InputColumn, Predictor};
 
 /// By how much the sum of probabilities may differ from 1.
 const ROUNDING: f64 = 1e-6;
@@ -65,7 +65,7 @@ enum Distribution {
 /// The distributions of all columns of a model, which are independent of each other.
 #[derive(Clone, Debug)]
 pub struct Inputs {
-    pub(crate) factors: Vec<Factor>,
+    pub(crate) factors: Vec<InputColumn>,
     distributions: Vec<Distribution>,
     /// The columns that are even over the ranges of the samples since nothing was said of them.
     pub unnamed: Vec<String>,
@@ -77,7 +77,7 @@ impl Inputs {
     /// # Errors
     /// A column that the model does not have, or a distribution that its values cannot have.
     pub fn new(model: &Predictor, given: &[(String, Given)]) -> Result<Self, Error> {
-        let factors = Factor::all(model);
+        let factors = InputColumn::all(model);
         let mut distributions: Vec<Option<Distribution>> = vec![None; factors.len()];
         for (column, given) in given {
             let j = position(&factors, column)?;
@@ -115,7 +115,7 @@ fn flaw(column: &str, expected: &str, found: impl Into<String>, advice: &str) ->
 
 impl Distribution {
     /// Even over the range of the samples.
-    fn even(factor: &Factor) -> Self {
+    fn even(factor: &InputColumn) -> Self {
         match factor.levels.len() {
             0 if factor.whole && factor.range[0] < factor.range[1] => {
                 Distribution::Range(Range::Whole {
@@ -135,14 +135,14 @@ impl Distribution {
         }
     }
 
-    fn new(factor: &Factor, given: &Given) -> Result<Self, Error> {
+    fn new(factor: &InputColumn, given: &Given) -> Result<Self, Error> {
         match factor.levels.is_empty() {
             true => Self::of_numbers(factor, given),
             false => Self::of_levels(factor, given),
         }
     }
 
-    fn of_numbers(factor: &Factor, given: &Given) -> Result<Self, Error> {
+    fn of_numbers(factor: &InputColumn, given: &Given) -> Result<Self, Error> {
         let flaw = |expected: &str, found: String, advice: &str| {
             Err(flaw(&factor.name, expected, found, advice))
         };
@@ -244,7 +244,7 @@ impl Distribution {
         }
     }
 
-    fn of_levels(factor: &Factor, given: &Given) -> Result<Self, Error> {
+    fn of_levels(factor: &InputColumn, given: &Given) -> Result<Self, Error> {
         let fixed = |name: &str| {
             let inputs = &factor.levels[level(factor, name)?].inputs;
             Ok(Distribution::Fixed(inputs.clone()))
@@ -295,7 +295,7 @@ impl Distribution {
     }
 
     /// Draws the inputs of the factor.
-    fn draw(&self, random: &mut impl Rng, factor: &Factor, inputs: &mut [f64]) {
+    fn draw(&self, random: &mut impl Rng, factor: &InputColumn, inputs: &mut [f64]) {
         match self {
             Distribution::Fixed(fixed) => inputs.copy_from_slice(fixed),
             Distribution::Range(range) => {

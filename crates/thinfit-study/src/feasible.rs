@@ -9,7 +9,7 @@ use crate::ranges;
 use crate::region::{Region, Variable, slope};
 use crate::search::cube;
 use thinfit::Mat;
-use thinfit_methods::Factor;
+use thinfit_methods::InputColumn;
 
 /// Rounding errors of a sum, as a part of its largest term. Columns far from zero, such as seconds since 1970, have large terms, so this
 /// is little more than their last digits.
@@ -26,7 +26,7 @@ const TANGENTS: usize = 100;
 impl Region<'_> {
     /// Whether `row` (d) is in its ranges, has whole numbers and levels where it must, and meets the constraints.
     pub(crate) fn admits(&self, row: &[f64]) -> bool {
-        let allowed = |factor: &Factor| {
+        let allowed = |factor: &InputColumn| {
             let inputs = &row[factor.first..][..factor.inputs()];
             let [low, high] = factor.range;
             match factor.levels.is_empty() {

@@ -1,6 +1,6 @@
 //! What one asks of a fitted model.
 //!
-//! All of it moves [`Factor`](thinfit_methods::Factor)s, the columns of the user's table, inside the ranges of the samples or, where
+//! All of it moves [`InputColumn`](thinfit_methods::InputColumn)s, the columns of the user's table, inside the ranges of the samples or, where
 //! the user gives some, inside other [`Ranges`].
 //!
 //! | question | function |

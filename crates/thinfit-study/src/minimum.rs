@@ -6,7 +6,7 @@ use crate::{Error, Point};
 use rayon::prelude::*;
 use serde::Serialize;
 use thinfit::Mat;
-use thinfit_methods::{Factor, Predictor, four_digits, two_digits};
+use thinfit_methods::{InputColumn, Predictor, four_digits, two_digits};
 
 /// Descents over all combinations of levels, and the fewest of one of them.
 const STARTS: [usize; 2] = [32, 3];
@@ -254,7 +254,7 @@ impl Region<'_> {
         let numbers = (0..self.factors().len()).filter(|j| !self.is_undetected(*j));
         let numbers = numbers.map(|j| &self.factors()[j]);
         let numbers = numbers.filter(|factor| factor.levels.is_empty());
-        let beyond = |factor: &Factor| {
+        let beyond = |factor: &InputColumn| {
             let ([low, high], value) = (self.model.domain()[factor.first], row[factor.first]);
             let by = (low - value).max(value - high) / (high - low);
             (by > 0.0).then(|| Beyond {

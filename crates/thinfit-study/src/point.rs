@@ -1,7 +1,7 @@
 //! What every column of a user's table is set to at one place.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use thinfit_methods::{Factor, Setting};
+use thinfit_methods::{InputColumn, Setting};
 
 /// A value in a column.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -19,8 +19,8 @@ pub struct Point(pub Vec<(String, Value)>);
 
 impl Point {
     /// What `row` (d) sets the factors to.
-    pub(crate) fn of(factors: &[Factor], row: &[f64]) -> Self {
-        let value = |factor: &Factor| match factor.setting(row) {
+    pub(crate) fn of(factors: &[InputColumn], row: &[f64]) -> Self {
+        let value = |factor: &InputColumn| match factor.setting(row) {
             Setting::Number(number) => Value::Number(number),
             Setting::Level(name) => Value::Text(name.into()),
         };

@@ -2,12 +2,12 @@
 
 use thinfit::{Error, Result, Warp};
 use thinfit_design::{Range, Space};
-use thinfit_methods::{Factor, Level, Predictor};
+use thinfit_methods::{InputColumn, Level, Predictor};
 
 /// The factors of a model, with their ranges.
 #[derive(Clone, Debug)]
 pub struct Ranges {
-    factors: Vec<Factor>,
+    factors: Vec<InputColumn>,
     /// Which ranges the user gives.
     given: Vec<bool>,
 }
@@ -15,7 +15,7 @@ pub struct Ranges {
 impl Ranges {
     /// The ranges of the samples.
     pub fn of(model: &Predictor) -> Self {
-        let factors = Factor::all(model);
+        let factors = InputColumn::all(model);
         let given = vec![false; factors.len()];
         Ranges { factors, given }
     }
@@ -45,7 +45,7 @@ impl Ranges {
     }
 
     /// The factors.
-    pub fn factors(&self) -> &[Factor] {
+    pub fn factors(&self) -> &[InputColumn] {
         &self.factors
     }
 
@@ -65,7 +65,7 @@ impl Ranges {
 
 /// A number of the factor as a person would set it: to a millionth of the range, or to six digits where a range is long in the tail;
 /// still in the range.
-pub(crate) fn rounded(factor: &Factor, value: f64) -> f64 {
+pub(crate) fn rounded(factor: &InputColumn, value: f64) -> f64 {
     let [low, high] = factor.range;
     let range = match factor.warp {
         // A long tail needs digits of the number itself, as one even in its logarithm does.
@@ -76,9 +76,12 @@ pub(crate) fn rounded(factor: &Factor, value: f64) -> f64 {
 }
 
 /// The factor in a range; what was expected, and what to do, where the range is not one of the factor's.
-fn limited(factor: &Factor, range: &Range) -> std::result::Result<Factor, (String, &'static str)> {
+fn limited(
+    factor: &InputColumn,
+    range: &Range,
+) -> std::result::Result<InputColumn, (String, &'static str)> {
     if let Some(range) = switched(range).filter(|_| factor.is_switch()) {
-        return Ok(Factor {
+        return Ok(InputColumn {
             range,
             ..factor.clone()
         });
@@ -86,7 +89,7 @@ fn limited(factor: &Factor, range: &Range) -> std::result::Result<Factor, (Strin
     if !factor.levels.is_empty() && !matches!(range, Range::Levels(_)) {
         return Err(("a list of levels".into(), "give names of levels"));
     }
-    let numbers = |range: [f64; 2], warp: Option<Warp>, whole: bool| Factor {
+    let numbers = |range: [f64; 2], warp: Option<Warp>, whole: bool| InputColumn {
         range,
         warp,
         log: warp.is_some(),
@@ -114,7 +117,7 @@ fn limited(factor: &Factor, range: &Range) -> std::result::Result<Factor, (Strin
                 };
                 (expected, "give values that the model knows")
             })?;
-            Factor {
+            InputColumn {
                 levels,
                 ..factor.clone()
             }

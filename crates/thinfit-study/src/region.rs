@@ -3,7 +3,7 @@
 use crate::constraint::{Constraint, Relation};
 use crate::feasible::ROUNDING;
 use crate::{Error, Ranges};
-use thinfit_methods::{Factor, Predictor, four_digits};
+use thinfit_methods::{InputColumn, Predictor, four_digits};
 use thinfit_text::{brief, suggest};
 
 /// An output to minimise, or to maximise.
@@ -72,7 +72,7 @@ pub(crate) struct Variable {
     /// Its place among the factors.
     pub place: usize,
     /// Numbers of any size, even where it is to be whole in the end.
-    pub factor: Factor,
+    pub factor: InputColumn,
     /// Whether the model is known to change with it.
     pub matters: bool,
 }
@@ -123,7 +123,7 @@ impl<'a> Region<'a> {
     }
 
     /// The columns of the model.
-    pub fn factors(&self) -> &[Factor] {
+    pub fn factors(&self) -> &[InputColumn] {
         self.ranges.factors()
     }
 
@@ -161,7 +161,7 @@ impl<'a> Region<'a> {
         let mut names = self.integers();
         let is_switch = |name: &String| {
             let mut named = self.factors().iter().filter(|factor| factor.name == *name);
-            named.any(Factor::is_switch)
+            named.any(InputColumn::is_switch)
         };
         names.retain(is_switch);
         names
@@ -244,7 +244,7 @@ impl<'a> Region<'a> {
     pub(crate) fn relaxed(&self) -> Vec<Variable> {
         let variable = |place: usize| Variable {
             place,
-            factor: Factor {
+            factor: InputColumn {
                 whole: false,
                 ..self.factors()[place].clone()
             },
@@ -257,7 +257,7 @@ impl<'a> Region<'a> {
     }
 
     /// The columns of text and of whole numbers that move.
-    pub(crate) fn choices(&self) -> Vec<Factor> {
+    pub(crate) fn choices(&self) -> Vec<InputColumn> {
         let moving = self.moving().map(|j| self.factors()[j].clone());
         moving.filter(|factor| factor.choices().is_some()).collect()
     }
@@ -362,7 +362,7 @@ impl<'a> Region<'a> {
 }
 
 /// dx/dt of a column of numbers at `row`.
-pub(crate) fn slope(factor: &Factor, row: &[f64]) -> f64 {
+pub(crate) fn slope(factor: &InputColumn, row: &[f64]) -> f64 {
     let [low, high] = factor.range;
     match factor.warp {
         Some(warp) => (warp.value(high) - warp.value(low)) / warp.slope(row[factor.first]),
@@ -371,7 +371,7 @@ pub(crate) fn slope(factor: &Factor, row: &[f64]) -> f64 {
 }
 
 /// The place of a column among the factors.
-pub(crate) fn position(factors: &[Factor], column: &str) -> Result<usize, Error> {
+pub(crate) fn position(factors: &[InputColumn], column: &str) -> Result<usize, Error> {
     let names = || factors.iter().map(|factor| factor.name.as_str());
     let found = names().position(|name| name == column);
     found.ok_or_else(|| Error::unknown(&names().collect::<Vec<_>>(), column))
@@ -402,7 +402,7 @@ pub fn notes(undetected: &[String], integers: &[String], switches: &[String]) ->
 
 /// A row of inputs (d) that is nothing special: of the samples the median of a number and the most frequent level, as far as they are in
 /// the ranges, and the middle of the range where the model does not keep them.
-fn typical(model: &Predictor, factors: &[Factor]) -> Vec<f64> {
+fn typical(model: &Predictor, factors: &[InputColumn]) -> Vec<f64> {
     let mut row = vec![0.0; model.inputs().len()];
     let samples = model.samples();
     for factor in factors {
@@ -432,7 +432,7 @@ fn typical(model: &Predictor, factors: &[Factor]) -> Vec<f64> {
 }
 
 /// The number in a text, which may have the unit of the factor; `true` and `false` of a column of these.
-fn number(factor: &Factor, text: &str) -> Option<f64> {
+fn number(factor: &InputColumn, text: &str) -> Option<f64> {
     let text = text.trim();
     if factor.is_switch() {
         let is = |word: &str| text.eq_ignore_ascii_case(word);
@@ -445,7 +445,7 @@ fn number(factor: &Factor, text: &str) -> Option<f64> {
 }
 
 /// The level of this name.
-pub(crate) fn level(factor: &Factor, name: &str) -> Result<usize, Error> {
+pub(crate) fn level(factor: &InputColumn, name: &str) -> Result<usize, Error> {
     let names: Vec<&str> = factor.levels.iter().map(|l| l.name.as_str()).collect();
     let found = names.iter().position(|known| *known == name);
     found.ok_or_else(|| Error::Column {

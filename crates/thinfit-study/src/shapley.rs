@@ -19,7 +19,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use thinfit::pieces::lattice;
 use thinfit::{Error, Result, check_finite};
-use thinfit_methods::{Factor, Predictor};
+use thinfit_methods::{InputColumn, Predictor};
 
 /// Most factors whose sets are all worked out.
 const MOST_EXACT: usize = 10;
@@ -50,7 +50,7 @@ pub struct Shapley {
 }
 
 impl Shapley {
-    /// Shapley effects of the factors of a model ([`Factor::all`]) on output `o`, over rows of its inputs `x` (m × d). `watch` is told
+    /// Shapley effects of the factors of a model ([`InputColumn::all`]) on output `o`, over rows of its inputs `x` (m × d). `watch` is told
     /// how far it is, from 0 to 1.
     ///
     /// # Errors
@@ -70,14 +70,20 @@ impl Shapley {
             });
         }
         let value = |x: MatRef<'_, f64>| Ok(model.predict(x)?.col_as_slice(o).to_vec());
-        Self::of_function(&value, model.parameters(), &Factor::all(model), x, watch)
+        Self::of_function(
+            &value,
+            model.parameters(),
+            &InputColumn::all(model),
+            x,
+            watch,
+        )
     }
 
     /// [`Shapley::of`] for any function of the inputs, whose value at a row takes `cost` products.
     fn of_function(
         value: &dyn Fn(MatRef<'_, f64>) -> Result<Vec<f64>>,
         cost: usize,
-        factors: &[Factor],
+        factors: &[InputColumn],
         x: MatRef<'_, f64>,
         watch: &dyn Fn(f64),
     ) -> Result<Self> {
@@ -127,7 +133,7 @@ impl Shapley {
 /// A function, its factors and the distribution of the rows.
 struct Study<'a> {
     value: &'a dyn Fn(MatRef<'_, f64>) -> Result<Vec<f64>>,
-    factors: &'a [Factor],
+    factors: &'a [InputColumn],
     rows: Distribution,
 }
 
@@ -150,7 +156,7 @@ impl Study<'_> {
             normal * self.rows.root.transpose()
         };
         let (z, other) = (scores(0), scores(k));
-        let d = self.factors.iter().map(Factor::inputs).sum();
+        let d = self.factors.iter().map(InputColumn::inputs).sum();
         let mut x = Mat::zeros(z.nrows(), d);
         (0..k).for_each(|j| self.set(j, &z, &mut x));
         let f = (self.value)(x.as_ref())?;
@@ -256,7 +262,7 @@ struct Distribution {
 }
 
 impl Distribution {
-    fn new(factors: &[Factor], x: MatRef<'_, f64>) -> Result<Self> {
+    fn new(factors: &[InputColumn], x: MatRef<'_, f64>) -> Result<Self> {
         const FEWEST: usize = 10;
         if x.nrows() < FEWEST {
             return Err(Error::TooFew {
@@ -416,8 +422,8 @@ mod tests {
     use super::*;
     use rand_distr::{Distribution as _, StandardNormal};
 
-    fn numbers(x: &Mat<f64>) -> Vec<Factor> {
-        let of = |j: usize| Factor {
+    fn numbers(x: &Mat<f64>) -> Vec<InputColumn> {
+        let of = |j: usize| InputColumn {
             name: format!("x{}", j + 1),
             unit: None,
             first: j,

@@ -27,7 +27,7 @@ use rayon::prelude::*;
 use std::collections::HashSet;
 use thinfit::{Error, Mat, MatRef, Result};
 use thinfit_design::{Scheme, Space, plan};
-use thinfit_methods::{Covariance, Factor, Predictor};
+use thinfit_methods::{Covariance, InputColumn, Predictor};
 
 /// Candidates, and as many rows for reference.
 const CANDIDATES: usize = 1024;
@@ -203,7 +203,7 @@ pub fn choose(
     let mut best = known.fold(f64::INFINITY, f64::min);
     let weights: Vec<f64> = match goal {
         Aim::Uncertainty => {
-            let doubt = model.doubt(reference)?.into_iter();
+            let doubt = model.local_error_ratio(reference)?.into_iter();
             doubt.map(|doubt| 1.0 - LOCAL + LOCAL * doubt).collect()
         }
         Aim::Minimum(_) | Aim::Maximum(_) => vec![],
@@ -268,8 +268,8 @@ struct Spread {
 
 impl Spread {
     fn of(model: &Predictor, x: MatRef<'_, f64>) -> Self {
-        let (factors, undetected) = (Factor::all(model), model.undetected());
-        let counts = |j: &usize| Factor::of_input(&factors, *j).is_none_or(|k| !undetected[k]);
+        let (factors, undetected) = (InputColumn::all(model), model.undetected());
+        let counts = |j: &usize| InputColumn::of_input(&factors, *j).is_none_or(|k| !undetected[k]);
         let inputs: Vec<usize> = (0..x.ncols()).filter(counts).collect();
         let scaler = model.input_scaler();
         let at = Mat::from_fn(x.nrows(), inputs.len(), |i, k| {

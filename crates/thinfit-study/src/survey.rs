@@ -7,7 +7,7 @@ use crate::region::{Goal, Region, Variable};
 use crate::search::{Bounds, Slope, descend};
 use thinfit::Mat;
 use thinfit_design::{Scheme, Space, plan};
-use thinfit_methods::Factor;
+use thinfit_methods::InputColumn;
 
 /// Places of a survey, over all combinations of levels.
 const PLACES: usize = 1024;
@@ -99,7 +99,7 @@ pub(crate) struct Survey<'a> {
     pub region: &'a Region<'a>,
     pub variables: Vec<Variable>,
     /// The columns of text and of whole numbers that are exchanged; empty where every combination is tried.
-    exchanged: Vec<Factor>,
+    exchanged: Vec<InputColumn>,
     pub combinations: usize,
     pub places: Vec<Place>,
     /// The outputs at the places (c each).
@@ -112,7 +112,7 @@ impl<'a> Survey<'a> {
         region.check()?;
         let variables = region.variables();
         let choices = region.choices();
-        let product = |count: usize, factor: &Factor| {
+        let product = |count: usize, factor: &InputColumn| {
             let choices = factor.choices().unwrap_or(1);
             count.saturating_mul(choices)
         };
@@ -320,9 +320,9 @@ impl<'a> Survey<'a> {
         barrier: f64,
     ) -> bool {
         let choices = self.region.choices();
-        let (whole, texts): (Vec<&Factor>, Vec<&Factor>) =
+        let (whole, texts): (Vec<&InputColumn>, Vec<&InputColumn>) =
             choices.iter().partition(|factor| factor.whole);
-        let level = |factor: &&Factor| factor.level(&a.0.row) == factor.level(&b.0.row);
+        let level = |factor: &&InputColumn| factor.level(&a.0.row) == factor.level(&b.0.row);
         if !texts.iter().all(level) {
             return false;
         }
@@ -446,7 +446,7 @@ fn snap(t: &mut [f64], faces: &[Face]) {
 }
 
 /// The choices of a column that an exchange tries: all of them, or of many those at distances of 1, 2, 4, ….
-fn tried(factor: &Factor, row: &[f64]) -> Vec<usize> {
+fn tried(factor: &InputColumn, row: &[f64]) -> Vec<usize> {
     let (at, count) = (factor.choice(row), factor.choices().unwrap_or(1));
     if count <= MANY || !factor.whole {
         return (0..count).collect();

@@ -8,6 +8,7 @@ use crate::samples::{Samples, text};
 use crate::thin::Thin;
 use serde_json::{Map, Value, json};
 use thinfit::{Config, Model, Polish};
+use thinfit_methods::NetworkSensitivity;
 
 /// Points of an effect.
 const EFFECT: usize = 41;

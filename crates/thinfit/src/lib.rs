@@ -34,8 +34,7 @@
 //! | `train` | the objective L + λR, the generator G_θ, Adam, the training step and the phases made of it | §3.2, §3.3, Algorithm 1 |
 //! | `polish` | Levenberg-Marquardt on the projected problem, and the race of several starts | ours |
 //! | `model` | the fitted network: prediction, intervals and its record | |
-//! | `sensitivity` | Sobol' indices and effects, in closed form for sums of waves | ours |
-//! | `math` | elementary functions on slices, columns of matrices, random numbers by place | |
+//! | `math` | elementary functions on slices, products of matrices, random numbers by place | |
 //! | `fit` | conducts: scale, split, train, polish, solve, calibrate | |
 //!
 //! `config` holds every choice of a fit, `error` everything that can go wrong, [`mod@file`] how files are read and written. Two seams are open to other crates
@@ -67,7 +66,6 @@ mod model;
 mod network;
 mod polish;
 mod ranks;
-mod sensitivity;
 mod solve;
 #[cfg(test)]
 mod tests;
@@ -75,14 +73,15 @@ mod train;
 
 /// The pieces that training is made of, for methods that combine them otherwise and for other devices.
 pub mod pieces {
-    pub use crate::data::{divided, one_group};
+    pub use crate::data::{divided, folds, one_group};
     pub use crate::error::require;
     pub use crate::math::chunks::row_chunks;
-    pub use crate::math::random::{Purpose, Stream, stream};
+    pub use crate::math::lattice::lattice;
+    pub use crate::math::product::{adjoint_product, lower_product, product};
+    pub use crate::math::random::{Purpose, Stream, random_subset, stream};
     pub use crate::network::features::planes;
     pub use crate::network::support::Support;
     pub use crate::ranks::{Entries, Merge, Ranks, Solo, agreed, any, shared, texts};
-    pub use crate::sensitivity::lattice;
     pub use crate::train::adam::{Adam, COEFFICIENTS};
     pub use crate::train::generator::{Generator, Real};
     pub use crate::train::layers::Layers;
@@ -103,7 +102,7 @@ pub use fit::{
     CondensedBlock, Condensing, Draft, Features, Job, fit, fit_features, fit_many_on, fit_on,
     fit_over, on_threads, polish_many, resume, resume_on,
 };
-pub use math::digits::six_digits;
+pub use math::digits::{four_digits, r2_digits, six_digits, two_digits};
 pub use math::{elementary, row_list};
 pub use model::body::Body;
 pub use model::calibration::{Calibration, conformal_quantile};
@@ -116,7 +115,6 @@ pub use model::prediction::{Deviation, Interval};
 pub use model::record::{Grouping, Record, Selection, Winner};
 pub use model::training_rows::{Recognised, TrainingRows};
 pub use network::{Activation, Evaluator, Feature, Network, Variation};
-pub use sensitivity::{Moments, Sampled, Sensitivity};
 pub use solve::{Condensed, Form, OutputWeights, Ridge, linear_leave_one_out};
 pub use train::checkpoint::State;
 pub use train::generator::Precision;

@@ -588,8 +588,8 @@ class ARDGaussianProcessRegressor(UncertainRegressor):
         Covariance function.
     starts : int, default=4
         Number of starts of the search for length scales and noise; the first is fixed, the others are random.
-    race : int, default=500
-        With more samples than this, the starts race on so many drawn at random; the winner continues on all.
+    selection_rows : int, default=500
+        With more samples than this, starts are compared on so many drawn at random; the winner continues on all.
     iterations : int, default=200
         Maximum number of iterations of a search.
     least_noise : float, default=0.0
@@ -621,7 +621,7 @@ class ARDGaussianProcessRegressor(UncertainRegressor):
 
     kernel: str = "gaussian"
     starts: int = 4
-    race: int = 500
+    selection_rows: int = 500
     iterations: int = 200
     least_noise: float = 0.0
 

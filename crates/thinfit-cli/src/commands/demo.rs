@@ -6,7 +6,7 @@ use std::time::Instant;
 use thinfit::{Activation, Config, Control, Dataset, Model};
 use thinfit_experiments::published::{self, Heading};
 use thinfit_experiments::{Problem, Row, Split};
-use thinfit_methods::KernelRidge;
+use thinfit_methods::{KernelRidge, NetworkSensitivity};
 use thinfit_plot::{Series, fit};
 
 use crate::args::DemoArgs;

@@ -18,7 +18,7 @@ pub mod suggest;
 
 use std::path::Path;
 
-use thinfit_methods::{Factor, Predictor};
+use thinfit_methods::{InputColumn, Predictor};
 use thinfit_study::{Ranges, Region};
 
 use crate::failure::Failure;
@@ -55,7 +55,7 @@ fn region<'a>(
 }
 
 /// The column and the value in `x1=3`; names may have the sign in them.
-fn assigned<'a>(factors: &[Factor], text: &'a str) -> Option<(&'a str, &'a str)> {
+fn assigned<'a>(factors: &[InputColumn], text: &'a str) -> Option<(&'a str, &'a str)> {
     let split = |(at, _)| (text[..at].trim(), text[at + 1..].trim());
     let mut pairs = text.match_indices('=').map(split);
     let known = pairs.find(|(name, _)| factors.iter().any(|factor| factor.name == *name));

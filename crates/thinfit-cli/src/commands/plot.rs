@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use thinfit::file::write_whole;
-use thinfit::{Activation, Leaf, Mat, Model, Sensitivity};
-use thinfit_methods::{Factor, Predictor};
+use thinfit::{Activation, Leaf, Mat, Model};
+use thinfit_methods::{InputColumn, Predictor, Sensitivity};
 use thinfit_plot::{
     Canvas, Effect, Effects, Features, Importance, Learning, Prediction, effects, features,
     importance, learning, prediction, residuals,
@@ -207,7 +207,7 @@ pub fn feature_picture(model: &Model, o: usize, importance: &[f64], title: &str)
 }
 
 /// The total index of the factor of every input.
-fn by_input(factors: &[Factor], sensitivity: &Sensitivity) -> Vec<f64> {
+fn by_input(factors: &[InputColumn], sensitivity: &Sensitivity) -> Vec<f64> {
     let factors = factors.iter().zip(&sensitivity.total);
     factors
         .flat_map(|(factor, total)| vec![*total; factor.inputs()])
@@ -223,7 +223,7 @@ fn by_importance(sensitivity: &Sensitivity) -> Vec<usize> {
 
 fn importance_bars(
     model: &Predictor,
-    factors: &[Factor],
+    factors: &[InputColumn],
     o: usize,
     sensitivity: &Sensitivity,
 ) -> Canvas {
@@ -253,7 +253,7 @@ fn importance_bars(
 /// The effect of each column of the table, those that matter most first.
 fn effect_curves(
     model: &Predictor,
-    factors: &[Factor],
+    factors: &[InputColumn],
     o: usize,
     sensitivity: &Sensitivity,
     x: Option<&Mat<f64>>,
@@ -278,7 +278,7 @@ fn effect_curves(
 
 /// What the panel of one column shows.
 struct Curve<'a> {
-    factor: &'a Factor,
+    factor: &'a InputColumn,
     label: String,
     levels: Vec<String>,
     x: Vec<f64>,
@@ -291,12 +291,12 @@ impl<'a> Curve<'a> {
     fn new(
         model: &Predictor,
         o: usize,
-        factors: &'a [Factor],
+        factors: &'a [InputColumn],
         k: usize,
         x: Option<&Mat<f64>>,
     ) -> Result<Self, Failure> {
         let factor = &factors[k];
-        let effect = model.factor_effect(o, factors, k, CURVE)?;
+        let effect = model.column_effect(o, factors, k, CURVE)?;
         let levels: Vec<String> = factor.levels.iter().map(|l| l.name.clone()).collect();
         let mut row = vec![0.0; model.inputs().len()];
         let value = |(i, place): (usize, &f64)| match levels.is_empty() {

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use thinfit_methods::{Factor, Setting};
+use thinfit_methods::{InputColumn, Setting};
 use thinfit_plot::{Histogram, distributions};
 use thinfit_study::{Block, Estimate, Given, Inputs, Propagation, Spread, Summary, propagate};
 use thinfit_table::{Cell, Writer};
@@ -73,7 +73,7 @@ pub fn run(args: &PropagateArgs, memory: Memory, out: &mut impl Write) -> Result
     outputs
         .iter()
         .try_for_each(|output| check_writable(*output))?;
-    let factors = Factor::all(&model);
+    let factors = InputColumn::all(&model);
     let mut writer = args.output.as_deref().map(create_table).transpose()?;
     if let Some(writer) = &mut writer {
         let columns = factors.iter().map(|factor| factor.name.clone());
@@ -170,7 +170,7 @@ fn limit(outputs: &[String], text: &str, side: &str) -> Result<(usize, f64), Fai
 
 fn write_block(
     writer: &mut Writer<'_>,
-    factors: &[Factor],
+    factors: &[InputColumn],
     block: &Block<'_>,
 ) -> Result<(), Failure> {
     for i in 0..block.x.nrows() {

@@ -1,6 +1,7 @@
 //! `thinfit inspect`.
 
 use super::*;
+use thinfit_methods::NetworkSensitivity;
 
 #[test]
 fn inspect_tells_what_the_model_is_and_which_inputs_matter() {

@@ -48,7 +48,7 @@ fn source(model: &KernelModel, name: &str) -> String {
         let rows: Vec<Vec<f64>> = rows.collect();
         table(&mut text, what, name, ["CENTRES", columns], rows.iter());
     }
-    for (t, part) in kernel.parts.iter().enumerate() {
+    for (t, part) in kernel.terms.iter().enumerate() {
         let (inputs, inverse): (Vec<String>, Vec<String>) = axes(part)
             .map(|(j, inverse)| (j.to_string(), format!("{inverse:?}")))
             .unzip();
@@ -155,13 +155,13 @@ fn push_edges(text: &mut String, model: &KernelModel) -> Derived {
 
 /// Whether a part depends on the distance alone.
 fn radial(model: &KernelModel) -> bool {
-    let parts = &model.body.kernel.parts;
+    let parts = &model.body.kernel.terms;
     parts.iter().any(|part| is_radial(part.shape))
 }
 
 /// Appends the functions of the shapes that occur; others would be unused.
 fn push_shapes(text: &mut String, model: &KernelModel) {
-    let parts = || model.body.kernel.parts.iter();
+    let parts = || model.body.kernel.terms.iter();
     let has = |shape: Shape| parts().any(|part| part.shape == shape);
     text.push_str(include_str!("../exponential.c"));
     if radial(model) {
@@ -194,7 +194,7 @@ fn push_shapes(text: &mut String, model: &KernelModel) {
 /// Statements that add every part at the point `l`, or its derivatives.
 fn calls(model: &KernelModel, slopes: bool) -> String {
     let mut text = String::new();
-    for (t, part) in model.body.kernel.parts.iter().enumerate() {
+    for (t, part) in model.body.kernel.terms.iter().enumerate() {
         let (count, weight) = (part.inputs.len(), part.weight);
         let at = format!("axes_{t}, inverse_{t}, {count}");
         let (verb, out) = match slopes {

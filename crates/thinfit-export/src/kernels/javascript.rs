@@ -4,7 +4,7 @@ use super::{across, axes, described, outputs};
 use crate::javascript::{head, push_function, push_pairs, push_scaled, push_tail};
 use std::fmt::Write;
 use thinfit::MatRef;
-use thinfit_methods::{Crossing, Edge, KernelModel, Part, Shape};
+use thinfit_methods::{Crossing, Edge, KernelModel, KernelTerm, Shape};
 
 /// The script that declares `name`.
 pub(crate) fn script(model: &KernelModel, name: &str) -> String {
@@ -33,9 +33,9 @@ pub(crate) fn script(model: &KernelModel, name: &str) -> String {
         "widened"
     };
     push_scaled(&mut text, &parameters, &model.input_scaler, widened);
-    push_axes(&mut text, &kernel.parts);
+    push_axes(&mut text, &kernel.terms);
     text.push_str("  const kernel = (x, p) => {\n    let k = 0;\n");
-    for (t, part) in kernel.parts.iter().enumerate() {
+    for (t, part) in kernel.terms.iter().enumerate() {
         push_part(&mut text, t, part);
     }
     text.push_str("    return k;\n  };\n");
@@ -72,7 +72,7 @@ fn push_edges(text: &mut String, edges: &[Edge]) {
 }
 
 /// Appends the table of the inputs of each part: their number, their inverse length and, for products, their share.
-fn push_axes(text: &mut String, parts: &[Part]) {
+fn push_axes(text: &mut String, parts: &[KernelTerm]) {
     text.push_str("  const axes = [\n");
     for part in parts {
         let each = axes(part).enumerate().map(|(i, (j, inverse))| {
@@ -87,7 +87,7 @@ fn push_axes(text: &mut String, parts: &[Part]) {
 }
 
 /// Appends the statements that add part `t` of the kernel to `k`.
-fn push_part(text: &mut String, t: usize, part: &Part) {
+fn push_part(text: &mut String, t: usize, part: &KernelTerm) {
     let weight = part.weight;
     let lines: Vec<String> = match part.shape {
         Shape::Gaussian | Shape::Matern52 => {

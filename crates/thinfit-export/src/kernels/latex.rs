@@ -4,7 +4,7 @@ use super::is_radial;
 use crate::latex::{escaped, number, scaled_inputs, signed};
 use crate::name::remark;
 use std::fmt::Write;
-use thinfit_methods::{Crossing, Edge, KernelModel, Part, Shape};
+use thinfit_methods::{Crossing, Edge, KernelModel, KernelTerm, Shape};
 
 /// The fragment of LaTeX, with numbers of `digits` digits.
 pub(crate) fn fragment(model: &KernelModel, digits: usize) -> String {
@@ -31,7 +31,7 @@ pub(crate) fn fragment(model: &KernelModel, digits: usize) -> String {
         })
         .collect();
     let _ = write!(text, "{}, \\\\\nk(u, v) &= ", outputs.join(", \\\\\n"));
-    for (t, part) in model.body.kernel.parts.iter().enumerate() {
+    for (t, part) in model.body.kernel.terms.iter().enumerate() {
         if t > 0 {
             text.push_str(" \\\\\n&\\quad + ");
         }
@@ -40,13 +40,13 @@ pub(crate) fn fragment(model: &KernelModel, digits: usize) -> String {
         }
         text.push_str(&shape(part, t + 1));
     }
-    for (t, part) in model.body.kernel.parts.iter().enumerate() {
+    for (t, part) in model.body.kernel.terms.iter().enumerate() {
         if is_radial(part.shape) {
             let _ = write!(text, ", \\\\\nq_{{{}}} &= ", t + 1);
             push_distance(&mut text, part, &number);
         }
     }
-    for (t, part) in model.body.kernel.parts.iter().enumerate() {
+    for (t, part) in model.body.kernel.terms.iter().enumerate() {
         if !is_radial(part.shape) {
             push_factors(&mut text, part, t + 1, &number);
         }
@@ -82,7 +82,7 @@ fn push_edge(text: &mut String, edge: &Edge, j: usize, number: &impl Fn(f64) -> 
     );
 }
 
-fn shape(part: &Part, t: usize) -> String {
+fn shape(part: &KernelTerm, t: usize) -> String {
     match part.shape {
         Shape::Gaussian => format!("e^{{-q_{{{t}}}/2}}"),
         Shape::Matern52 => format!(
@@ -102,13 +102,13 @@ fn shape(part: &Part, t: usize) -> String {
 }
 
 /// The numbers of the inputs of a part, from one.
-fn listed(part: &Part) -> String {
+fn listed(part: &KernelTerm) -> String {
     let inputs: Vec<String> = part.inputs.iter().map(|j| (j + 1).to_string()).collect();
     inputs.join(", ")
 }
 
 /// Appends the factors κ_tj of part `t`, one for each of its inputs.
-fn push_factors(text: &mut String, part: &Part, t: usize, number: &impl Fn(f64) -> String) {
+fn push_factors(text: &mut String, part: &KernelTerm, t: usize, number: &impl Fn(f64) -> String) {
     for (k, (j, length)) in part.inputs.iter().zip(&part.lengths).enumerate() {
         let (j, length) = (j + 1, number(*length));
         let mixed = part.shares.get(k).map_or(String::new(), |share| {
@@ -125,7 +125,7 @@ fn push_factors(text: &mut String, part: &Part, t: usize, number: &impl Fn(f64) 
 }
 
 /// Appends Σ_j ((u_j − v_j)/ℓ_j)², some terms per line.
-fn push_distance(text: &mut String, part: &Part, number: &impl Fn(f64) -> String) {
+fn push_distance(text: &mut String, part: &KernelTerm, number: &impl Fn(f64) -> String) {
     for (count, (j, length)) in part.inputs.iter().zip(&part.lengths).enumerate() {
         text.push_str(match count {
             0 => "",

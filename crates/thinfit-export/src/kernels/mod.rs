@@ -7,10 +7,10 @@ pub(crate) mod latex;
 pub(crate) mod onnx;
 pub(crate) mod python;
 
-use thinfit_methods::{Edge, KernelModel, Part, Shape};
+use thinfit_methods::{Edge, KernelModel, KernelTerm, Shape};
 
 /// (j, 1/ℓ_j) of the inputs of a part.
-fn axes(part: &Part) -> impl ExactSizeIterator<Item = (usize, f64)> + Clone + '_ {
+fn axes(part: &KernelTerm) -> impl ExactSizeIterator<Item = (usize, f64)> + Clone + '_ {
     let pairs = part.inputs.iter().zip(&part.lengths);
     pairs.map(|(&input, length)| (input, 1.0 / length))
 }
@@ -37,7 +37,7 @@ fn outputs(model: &KernelModel) -> impl ExactSizeIterator<Item = [f64; 3]> + '_ 
 
 /// What the model is, in words.
 pub(crate) fn described(model: &KernelModel) -> String {
-    let mut shapes: Vec<String> = model.body.kernel.parts.iter().map(named).collect();
+    let mut shapes: Vec<String> = model.body.kernel.terms.iter().map(named).collect();
     shapes.dedup();
     format!(
         "a sum of kernels at {} points ({})",
@@ -46,7 +46,7 @@ pub(crate) fn described(model: &KernelModel) -> String {
     )
 }
 
-fn named(part: &Part) -> String {
+fn named(part: &KernelTerm) -> String {
     match part.shape {
         Shape::Gaussian => "Gaussian".into(),
         Shape::Matern52 => "Matern 5/2".into(),

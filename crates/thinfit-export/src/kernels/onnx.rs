@@ -3,7 +3,7 @@
 use super::{axes, outputs};
 use crate::steps::Steps;
 use thinfit::Precision;
-use thinfit_methods::{Crossing, Edge, KernelModel, Part, Shape};
+use thinfit_methods::{Crossing, Edge, KernelModel, KernelTerm, Shape};
 
 /// The graph of the model.
 pub(crate) fn steps(model: &KernelModel, precision: Precision) -> Steps {
@@ -38,7 +38,7 @@ pub(crate) fn steps(model: &KernelModel, precision: Precision) -> Steps {
         steps.node("Sub", &[&column, &points], &format!("difference_{j}"));
     }
     let mut sum = String::new();
-    for (t, part) in kernel.parts.iter().enumerate() {
+    for (t, part) in kernel.terms.iter().enumerate() {
         let mut value = match part.shape {
             Shape::Additive(order) => additive(&mut steps, t, part, order),
             Shape::Gaussian | Shape::Matern52 => radial(&mut steps, t, part),
@@ -132,7 +132,7 @@ fn square(steps: &mut Steps, t: usize, j: usize, inverse: f64) -> String {
 }
 
 /// The name of part `t`, a function of the distance, without its weight.
-fn radial(steps: &mut Steps, t: usize, part: &Part) -> String {
+fn radial(steps: &mut Steps, t: usize, part: &KernelTerm) -> String {
     let mut q = String::new();
     for (count, (j, inverse)) in axes(part).enumerate() {
         let square = square(steps, t, j, inverse);
@@ -164,7 +164,7 @@ fn profile(steps: &mut Steps, shape: Shape, q: &str, of: &str) -> String {
 }
 
 /// The name of part `t`, the product of 1 − c + c κ over its inputs.
-fn anova(steps: &mut Steps, t: usize, part: &Part) -> String {
+fn anova(steps: &mut Steps, t: usize, part: &KernelTerm) -> String {
     let mut product = String::new();
     for (count, ((j, inverse), share)) in axes(part).zip(&part.shares).enumerate() {
         let (square, of) = (square(steps, t, j, inverse), format!("{t}_{j}"));
@@ -180,7 +180,7 @@ fn anova(steps: &mut Steps, t: usize, part: &Part) -> String {
 }
 
 /// The name of part `t`, the polynomial e_order of one-dimensional kernels κ, by e_p ← e_p + κ e_{p−1}.
-fn additive(steps: &mut Steps, t: usize, part: &Part, order: usize) -> String {
+fn additive(steps: &mut Steps, t: usize, part: &KernelTerm, order: usize) -> String {
     let mut e: Vec<String> = Vec::new();
     for (count, (j, inverse)) in axes(part).enumerate() {
         let square = square(steps, t, j, inverse);

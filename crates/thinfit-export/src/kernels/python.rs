@@ -40,7 +40,7 @@ pub(crate) fn module(model: &KernelModel, name: &str) -> String {
         let _ = writeln!(text, "        (({}), ({})),", p.trim_end(), a.trim_end());
     }
     text.push_str("    )\n    for p, a in points:\n        k = 0.0\n");
-    for part in &kernel.parts {
+    for part in &kernel.terms {
         let weight = part.weight;
         let pairs: String = axes(part)
             .map(|(j, inverse)| format!("({j}, {inverse:?}), "))

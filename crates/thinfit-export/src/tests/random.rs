@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use std::path::Path;
 use thinfit::{Activation, Dataset, Mat, Model, Network, Record, Scaler, Warp};
-use thinfit_methods::{Part, Predictor, Shape};
+use thinfit_methods::{KernelTerm, Predictor, Shape};
 
 /// Coefficients of models whose terms cancel: a little, enough to be stated, and too much for an export.
 const SIZES: [f64; 10] = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e13];
@@ -204,7 +204,7 @@ fn kernel(random: &mut Random, data: &Dataset, scaler: Scaler) -> Predictor {
         })
         .collect();
     let wide = d + edges.len();
-    let parts: Vec<Part> = (0..1 + random.below(3))
+    let parts: Vec<KernelTerm> = (0..1 + random.below(3))
         .map(|_| part(random, wide))
         .collect();
     let size = 10f64.powf(random.between(-1.0, 3.0));
@@ -237,7 +237,7 @@ fn with_record(json: Value) -> Predictor {
 }
 
 /// A term of the kernel over some of so many inputs.
-fn part(random: &mut Random, wide: usize) -> Part {
+fn part(random: &mut Random, wide: usize) -> KernelTerm {
     let mut inputs: Vec<usize> = (0..wide).filter(|_| !random.once_in(4)).collect();
     if inputs.is_empty() {
         inputs.push(random.below(wide));
@@ -254,7 +254,7 @@ fn part(random: &mut Random, wide: usize) -> Part {
         Shape::Anova | Shape::AnovaMatern52 => count,
         _ => 0,
     };
-    Part {
+    KernelTerm {
         weight: random.between(0.2, 2.0),
         shape,
         inputs,

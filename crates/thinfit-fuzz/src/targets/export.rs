@@ -98,7 +98,7 @@ fn steepness(model: &Predictor, x: &Mat<f64>) -> f64 {
             inputs.map(|j| scaled(j).max(1.0) * hidden.norm_max()).sum()
         }
         Predictor::Kernel(model) => {
-            let parts = model.body.kernel.parts.iter();
+            let parts = model.body.kernel.terms.iter();
             let lengths = parts.flat_map(|part| part.lengths.iter().copied());
             let shortest = lengths.fold(f64::INFINITY, f64::min).min(1.0);
             inputs.map(|j| scaled(j) / shortest).sum::<f64>().powi(2)

@@ -5,7 +5,7 @@ use super::ranges;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use thinfit::Mat;
-use thinfit_methods::{Factor, Predictor};
+use thinfit_methods::{InputColumn, Predictor};
 use thinfit_study::{Aim, Goal, Point, Region, Value, front, minimise, suggest};
 
 /// What was asked, and what came of it.
@@ -22,7 +22,7 @@ pub struct Answer {
 /// A request: where to look.
 struct Asked<'a> {
     region: Region<'a>,
-    factors: Vec<Factor>,
+    factors: Vec<InputColumn>,
     /// A row that keeps to it, with the fixed values.
     row: Vec<f64>,
     constraints: Vec<Linear>,

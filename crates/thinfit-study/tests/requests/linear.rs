@@ -2,14 +2,14 @@
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use thinfit_methods::Factor;
+use thinfit_methods::InputColumn;
 
 /// By how much of its largest term a constraint may be missed, and by how much of what its columns move over.
 const LAST_DIGITS: f64 = 2e-13;
 const REACH: f64 = 2e-12;
 
 /// How far a column moves over its whole coordinate, at the speed that it has at `value`.
-fn reach(factor: &Factor, value: f64) -> f64 {
+fn reach(factor: &InputColumn, value: f64) -> f64 {
     match factor.warp {
         None => factor.range[1] - factor.range[0],
         Some(warp) => {
@@ -28,7 +28,7 @@ pub struct Linear {
 
 impl Linear {
     /// One that holds at `row`, on one to three columns of numbers.
-    pub fn around(factors: &[Factor], row: &[f64], random: &mut ChaCha8Rng) -> Self {
+    pub fn around(factors: &[InputColumn], row: &[f64], random: &mut ChaCha8Rng) -> Self {
         let numbers: Vec<usize> = (0..factors.len())
             .filter(|k| factors[*k].levels.is_empty())
             .collect();
@@ -61,7 +61,7 @@ impl Linear {
         }
     }
 
-    pub fn text(&self, factors: &[Factor]) -> String {
+    pub fn text(&self, factors: &[InputColumn]) -> String {
         let terms = factors.iter().zip(&self.coefficients);
         let terms = terms.filter(|(_, a)| **a != 0.0);
         let terms: Vec<String> = terms.map(|(f, a)| format!("{a}*{}", f.name)).collect();
@@ -69,7 +69,7 @@ impl Linear {
         format!("{sum} {} {}", self.relation, self.bound)
     }
 
-    pub fn holds(&self, factors: &[Factor], row: &[f64]) -> bool {
+    pub fn holds(&self, factors: &[InputColumn], row: &[f64]) -> bool {
         let terms = factors.iter().zip(&self.coefficients);
         let terms: Vec<(f64, f64)> = terms
             .filter(|(_, a)| **a != 0.0)

@@ -9,7 +9,7 @@ pub use ask::ask;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use thinfit::{Column, Control, Dataset, Encoding, Levels, Mat};
-use thinfit_methods::{Method, Part, Predictor, Shape};
+use thinfit_methods::{KernelTerm, Method, Predictor, Shape};
 
 /// The model with its first inputs taken for asinh((v − centre)/width) of columns with long tails, a centre and a width for each.
 pub fn bent(model: &Predictor, warps: &[[f64; 2]]) -> Predictor {
@@ -32,7 +32,7 @@ pub fn edged(model: &Predictor) -> Predictor {
         let rest = (1..d).map(|j| 1.5 / (1 + j) as f64);
         std::iter::once(first).chain(rest).collect()
     };
-    let part = Part {
+    let part = KernelTerm {
         weight: 1.0,
         shape: Shape::Matern52,
         inputs: (0..d + 2).collect(),

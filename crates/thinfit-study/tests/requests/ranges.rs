@@ -3,12 +3,12 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use thinfit_design::{Input, Range, Space};
-use thinfit_methods::{Factor, Predictor};
+use thinfit_methods::{InputColumn, Predictor};
 use thinfit_study::Ranges;
 
 /// Ranges for some of the columns of a model, and how they are called.
 pub fn given(model: &Predictor, random: &mut ChaCha8Rng) -> (Ranges, Vec<String>) {
-    let factors = Factor::all(model);
+    let factors = InputColumn::all(model);
     let mut inputs = Vec::new();
     for factor in &factors {
         if random.random_range(0..3) == 0 {
@@ -28,7 +28,7 @@ pub fn given(model: &Predictor, random: &mut ChaCha8Rng) -> (Ranges, Vec<String>
     (Ranges::within(model, &space).unwrap(), asked)
 }
 
-fn range(factor: &Factor, random: &mut ChaCha8Rng) -> Range {
+fn range(factor: &InputColumn, random: &mut ChaCha8Rng) -> Range {
     if factor.is_switch() {
         let levels = [&["true"][..], &["false"], &["false", "true"]];
         return Range::Levels(

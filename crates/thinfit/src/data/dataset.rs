@@ -119,6 +119,22 @@ impl Dataset {
         Ok(())
     }
 
+    /// [`Dataset::check`], for a method that takes no sample weights.
+    ///
+    /// # Errors
+    /// As [`Dataset::check`], or weights.
+    pub fn check_unweighted(&self) -> Result<()> {
+        self.check()?;
+        match self.weights {
+            None => Ok(()),
+            Some(_) => Err(Error::Data {
+                what: "weights",
+                problem: "this method takes no sample weights".into(),
+                advice: "leave them out, repeat rows, or use gft-r",
+            }),
+        }
+    }
+
     /// The same samples with weights.
     ///
     /// # Errors

@@ -157,6 +157,20 @@ impl Encoding {
         self.used().flat_map(Coded::inputs).collect()
     }
 
+    /// The inputs of every column that makes one of `inputs`, in order: those that tell the levels of one text from each other belong
+    /// together.
+    pub fn inputs_of_same_columns(&self, inputs: &[usize]) -> Vec<usize> {
+        let mut first = 0;
+        let own = self.used().map(|coded| {
+            let own = first..first + coded.inputs().len();
+            first = own.end;
+            own
+        });
+        own.filter(|own| inputs.iter().any(|j| own.contains(j)))
+            .flatten()
+            .collect()
+    }
+
     /// The inputs (m × d) from the columns that are [used](Encoding::used), in this order.
     ///
     /// What is missing becomes what the encoding [knows](Encoding::filled_from) for it; failing that, a missing number stays NaN.
@@ -485,6 +499,7 @@ mod tests {
         let cells = ["steel", "brass", "steel", "alu"].repeat(3);
         let encoding = learn(&cells);
         assert_eq!(encoding.inputs(), ["c=alu", "c=brass", "c=steel"]);
+        assert_eq!(encoding.inputs_of_same_columns(&[1]), [0, 1, 2]);
         assert_eq!(
             encoding.notes(),
             ["c: text with 3 levels (alu, brass, steel), one input each"]

@@ -7,6 +7,7 @@ pub(crate) mod digits;
 pub(crate) mod dot;
 pub mod elementary;
 pub(crate) mod fma;
+pub(crate) mod lattice;
 pub(crate) mod parcel;
 pub(crate) mod product;
 pub(crate) mod random;

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use serde::Serialize;
-use thinfit::Sensitivity;
-use thinfit_methods::{Factor, Predictor};
+use thinfit_methods::{InputColumn, Predictor, Sensitivity};
 
 use crate::digits::{four_digits, two_digits};
 use crate::failure::Failure;
@@ -75,7 +74,11 @@ pub struct Pair {
 }
 
 /// The pairs of factors that do most together, at most `count` of them, as far as they can be told from chance.
-pub fn largest_pairs(factors: &[Factor], sensitivity: &Sensitivity, count: usize) -> Vec<Pair> {
+pub fn largest_pairs(
+    factors: &[InputColumn],
+    sensitivity: &Sensitivity,
+    count: usize,
+) -> Vec<Pair> {
     let second = &sensitivity.second;
     let pairs = (0..second.nrows()).flat_map(|j| (0..j).map(move |i| (i, j)));
     let mut pairs: Vec<Pair> = pairs
@@ -93,7 +96,7 @@ pub fn largest_pairs(factors: &[Factor], sensitivity: &Sensitivity, count: usize
 }
 
 /// The range of a factor in words, with its unit.
-fn range(factor: &Factor, unit: Option<&str>) -> String {
+fn range(factor: &InputColumn, unit: Option<&str>) -> String {
     let range = match factor.levels.len() {
         0 if factor.whole => {
             format!("whole, {} to {}", factor.range[0], factor.range[1])
@@ -114,7 +117,7 @@ impl Importance {
     /// Of output `o`, over the ranges of the factors. `watch` is told how far it is, from 0 to 1.
     pub fn of(
         model: &Predictor,
-        factors: &[Factor],
+        factors: &[InputColumn],
         o: usize,
         watch: &dyn Fn(f64),
     ) -> Result<Self, Failure> {

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use thinfit::Scaler;
-use thinfit_methods::{Crossing, Kernel, Shape};
+use thinfit_methods::{Crossing, Kernel};
 
 use super::shorten;
 use crate::digits::four_digits;
@@ -17,14 +17,8 @@ pub fn write(
     inputs: &[String],
     meanings: &[String],
 ) -> Result<(), Failure> {
-    for part in &kernel.parts {
-        let shape = match part.shape {
-            Shape::Gaussian => "Gaussian kernel".into(),
-            Shape::Matern52 => "Matérn 5/2 kernel".into(),
-            Shape::Additive(order) => format!("additive kernel of order {order}"),
-            Shape::Anova => "anova kernel".into(),
-            Shape::AnovaMatern52 => "anova kernel (Matérn 5/2)".into(),
-        };
+    for part in &kernel.terms {
+        let shape = part.shape.name();
         let weight = match part.weight {
             1.0 => String::new(),
             weight => format!(" of weight {}", four_digits(weight)),

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use thinfit::{Encoding, Mat, Record, Scaler, Warp};
-use thinfit_methods::{Auto, Factor, Kernel, Predictor, explained, in_groups};
+use thinfit_methods::{Auto, InputColumn, Kernel, Predictor, explained, in_groups};
 
 use self::features::Feature;
 use self::importance::Importance;
@@ -118,7 +118,7 @@ pub fn run(args: &InspectArgs, memory: Memory, out: &mut impl Write) -> Result<(
         outputs.push(output(&model, o, &asked, &watch)?);
     }
     progress.finish();
-    let factors = Factor::all(&model);
+    let factors = InputColumn::all(&model);
     let report = Report {
         model: &args.model,
         kind: match &model {
@@ -133,7 +133,7 @@ pub fn run(args: &InspectArgs, memory: Memory, out: &mut impl Write) -> Result<(
         },
         parameters: model.parameters(),
         inputs: model.inputs(),
-        meanings: factors.iter().flat_map(Factor::meanings).collect(),
+        meanings: factors.iter().flat_map(InputColumn::meanings).collect(),
         columns: factors.len(),
         domain: domain(&model, ranges.factors()),
         given: args.ranges.is_some(),
@@ -178,7 +178,7 @@ fn write_warps(out: &mut impl Write, inputs: &[String], scaler: &Scaler) -> Resu
 }
 
 /// The ranges of the inputs of factors.
-fn domain(model: &Predictor, factors: &[Factor]) -> Vec<[f64; 2]> {
+fn domain(model: &Predictor, factors: &[InputColumn]) -> Vec<[f64; 2]> {
     let mut domain = model.domain().to_vec();
     let numbers = factors.iter().filter(|factor| factor.levels.is_empty());
     numbers.for_each(|factor| domain[factor.first] = factor.range);
@@ -187,7 +187,7 @@ fn domain(model: &Predictor, factors: &[Factor]) -> Vec<[f64; 2]> {
 
 /// What is asked of every output.
 struct Asked<'a> {
-    factors: &'a [Factor],
+    factors: &'a [InputColumn],
     /// Rows for Shapley effects.
     rows: Option<&'a Mat<f64>>,
     /// Features to list.

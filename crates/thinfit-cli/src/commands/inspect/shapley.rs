@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde::Serialize;
 use thinfit::Mat;
-use thinfit_methods::{Factor, Predictor};
+use thinfit_methods::{InputColumn, Predictor};
 use thinfit_study::Shapley;
 
 use crate::digits::counted;
@@ -33,7 +33,7 @@ impl Effects {
     /// On some rows, for output `o`, the largest first.
     pub fn of(model: &Predictor, rows: &Mat<f64>, o: usize) -> Result<Self, Failure> {
         let found = Shapley::of(model, rows.as_ref(), o, &|_| ())?;
-        let lines = Factor::all(model).into_iter().enumerate();
+        let lines = InputColumn::all(model).into_iter().enumerate();
         let lines = lines.map(|(j, factor)| Line {
             input: factor.name,
             effect: found.effects[j],
