@@ -11,7 +11,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use serde::de::DeserializeOwned;
 use thinfit::file::fnv1a;
-use thinfit::{Block, Condensing, Draft, Error, Finding, Mat, MatRef, Survey};
+use thinfit::{Block, Condensing, Draft, Error, Mat, MatRef, Mergeable, Survey};
 use thinfit_methods::{Auto, Learned, Method, Request};
 
 /// Checks settings and names before any row is read. The names of all columns, which are those of an array where none are given.

@@ -3,7 +3,7 @@
 //! `condense [ROWS [NEURONS]]`: ten inputs, one output, Fourier features.
 
 use std::time::Instant;
-use thinfit::pieces::Solo;
+use thinfit::pieces::SingleProcess;
 use thinfit::{Activation, Condensing, Dataset, Draft, Mat, Scaler, shared_pass};
 
 fn main() {
@@ -35,7 +35,8 @@ fn main() {
         for _ in 0..3 {
             let start = Instant::now();
             let none = (Condensing::new(&draft), 0);
-            let rows = pool.install(|| shared_pass(&data, &Solo, none, &mut |_, _| Ok(())));
+            let rows =
+                pool.install(|| shared_pass(&data, &SingleProcess, none, &mut |_, _| Ok(())));
             drop(rows.expect("rows"));
             best = best.min(start.elapsed().as_secs_f64());
         }

@@ -39,8 +39,8 @@
 //! | `fit` | conducts: scale, split, train, polish, solve, calibrate | |
 //!
 //! `config` holds every choice of a fit, `error` everything that can go wrong, [`mod@file`] how files are read and written. Two seams are open to other crates
-//! ([`pieces`]): a [`pieces::Backend`] runs the training step on another device, and [`pieces::Ranks`] sums over the rows
-//! of several processes.
+//! ([`pieces`]): a [`pieces::Backend`] runs the training step on another device, and [`pieces::Executor`] spreads
+//! independent work over several processes.
 //!
 //! # Symbols
 //!
@@ -60,13 +60,13 @@ mod clock;
 mod config;
 mod data;
 mod error;
+mod executor;
 pub mod file;
 mod fit;
 mod math;
 mod model;
 mod network;
 mod polish;
-mod ranks;
 mod sensitivity;
 mod solve;
 #[cfg(test)]
@@ -77,11 +77,11 @@ mod train;
 pub mod pieces {
     pub use crate::data::{divided, one_group};
     pub use crate::error::require;
+    pub use crate::executor::{Executor, Merge, SingleProcess};
     pub use crate::math::chunks::row_chunks;
     pub use crate::math::random::{Purpose, Stream, stream};
     pub use crate::network::features::planes;
     pub use crate::network::support::Support;
-    pub use crate::ranks::{Entries, Merge, Ranks, Solo, agreed, any, shared, texts};
     pub use crate::sensitivity::lattice;
     pub use crate::train::adam::{Adam, COEFFICIENTS};
     pub use crate::train::generator::{Generator, Real};
@@ -93,9 +93,9 @@ pub mod pieces {
 
 pub use config::{Config, GeneratorConfig, Keep, Lambda, Polish, Schedule, Start, Training};
 pub use data::{
-    Block, Code, Coded, Column, Correlation, Dataset, Dependence, Encoding, Filling, Finding,
-    LARGEST_NUMBER, LEAF, Levels, LongTable, Scaler, Scaling, Survey, TwoValues, Visitor, Warp,
-    autocorrelation, check_finite, clustered, near_repeats, shared_pass,
+    Block, Code, Coded, Column, Correlation, Dataset, Dependence, Encoding, Filling,
+    LARGEST_NUMBER, LEAF, Levels, LongTable, Mergeable, Scaler, Scaling, Survey, TwoValues,
+    Visitor, Warp, autocorrelation, check_finite, clustered, near_repeats, shared_pass,
 };
 pub use error::{Error, Result};
 pub use faer::{Mat, MatRef};

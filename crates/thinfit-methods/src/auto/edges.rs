@@ -10,7 +10,7 @@ use super::samples::Samples;
 use crate::kernels::evidence::Evidence;
 use crate::random::{Purpose, random_subset, stream};
 use crate::{Crossing, Edge, GaussianProcess, Kernel, Part, Result, Shape};
-use thinfit::pieces::Solo;
+use thinfit::pieces::SingleProcess;
 use thinfit::{Candidate, Control, Dataset};
 
 /// More rows than this are not searched for planes.
@@ -349,7 +349,7 @@ impl Found {
         let evidence = whole.evidence.clone();
         Process::cross_validated(
             (candidate, whole.numbers()),
-            (samples, &Solo),
+            (samples, &SingleProcess),
             evidence,
             |data, k| {
                 if afresh {

@@ -1,7 +1,7 @@
 //! The race of Gaussian processes: all of them on some of the rows, the better ones on more, the best on all.
 //!
 //! A step of a search on all rows costs (m/rows)³ times as much as one on some, so searches start on few rows and go on
-//! from what they found there. Ranks share the processes of each round, and meet after it.
+//! from what they found there. An executor may spread the candidates of each round.
 
 use super::plan::{MANY, Plan};
 use super::process::{Entrant, Process, entrants, ranked};
@@ -9,7 +9,7 @@ use super::samples::Samples;
 use super::screening::{renumbered, strongest};
 use crate::{GaussianProcess, Result};
 use rayon::prelude::*;
-use thinfit::pieces::{Ranks, any, shared};
+use thinfit::pieces::Executor;
 use thinfit::{Control, Observer, Progress};
 
 /// Most rows of finalists that are searched side by side.
@@ -26,7 +26,7 @@ struct Runner<'a> {
     process: Process,
 }
 
-/// Parameters and what they make of a process, as ranks tell each other.
+/// Parameters and what they make of a process.
 type Found = (Vec<f64>, Process);
 
 /// The finalists of the race, cross-validated on all rows, with the sum of their kernels, a linear model and the mean; best
@@ -34,7 +34,7 @@ type Found = (Vec<f64>, Process);
 pub(crate) fn processes(
     given: &Samples,
     plan: &Plan,
-    (ranks, seed): (&dyn Ranks, u64),
+    (executor, seed): (&dyn Executor, u64),
     observe: &Observer<'_>,
 ) -> Result<Vec<Process>> {
     let inputs = strongest(&given.data);
@@ -54,10 +54,10 @@ pub(crate) fn processes(
         entrants.retain(|entrant| entrant.process.isotropic);
     }
     let stops = |done: f64| observe(&Progress::fraction(done)) == Control::Stop;
-    // Ranks must agree on stopping, or they would wait for each other.
-    let stopped = |done: f64| any(ranks, stops(done));
+    // All that share the work must agree on stopping, or they would wait for each other.
+    let stopped = |done: f64| executor.any(stops(done));
     // After a stop, the rest are not run.
-    let first = shared(ranks, entrants.len(), |mine| {
+    let first = executor.map(entrants.len(), |mine| {
         let (mut found, mut on) = (Vec::<Option<Found>>::new(), true);
         for i in mine {
             if !on {
@@ -84,7 +84,7 @@ pub(crate) fn processes(
         let still = |_: &Progress<'_>| observe(&Progress::fraction(0.55));
         let steps = (heat.iterations, heat.fold_iterations);
         let guide = race[0].lengths();
-        let gone = shared(ranks, race.len(), |mine| {
+        let gone = executor.map(race.len(), |mine| {
             let gone = mine.into_par_iter();
             gone.map(|i| race[i].onto(&track, steps, Some(&guide), &still))
                 .collect()
@@ -142,7 +142,7 @@ pub(crate) fn processes(
         Process::afresh(race[i].entrant, whole, given, search, seed).map(Some)
     };
     // In parallel they need several times the memory.
-    let concluded = shared(ranks, race.len(), |mine| match m <= SIDE_BY_SIDE {
+    let concluded = executor.map(race.len(), |mine| match m <= SIDE_BY_SIDE {
         true => mine.into_par_iter().map(conclude).collect(),
         false => mine.into_iter().map(conclude).collect(),
     })?;
@@ -159,7 +159,8 @@ pub(crate) fn processes(
     // Few rows cannot determine the weights of a sum.
     if processes > 1
         && !plan.few
-        && let Ok(kernel_sum) = Process::kernel_sum(&finalists[..processes], (given, ranks), steps)
+        && let Ok(kernel_sum) =
+            Process::kernel_sum(&finalists[..processes], (given, executor), steps)
     {
         finalists.push(kernel_sum);
     }

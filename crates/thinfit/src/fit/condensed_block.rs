@@ -5,11 +5,11 @@
 
 use super::long::{Draft, Leaf, no_rows};
 use crate::data::long::{Block, LEAF};
-use crate::data::pass::Finding;
 use crate::data::row_marks::{MARKS, mark};
 use crate::data::row_ranges::RowRanges;
+use crate::data::shared_pass::Mergeable;
 use crate::data::survey::Survey;
-use crate::math::parcel::{Opened, Parcel, foreign};
+use crate::math::wire::{Reader, Writer, foreign};
 use crate::solve::condensed::{Condensed, Tree};
 use crate::{Error, Result};
 use rayon::prelude::*;
@@ -111,18 +111,18 @@ impl CondensedBlock {
 
     /// The rows as words, for another process.
     pub fn pack(&self) -> Vec<u64> {
-        let mut parcel = Parcel::default();
-        self.seen.pack_into(&mut parcel);
-        parcel.words(&[self.marks, self.ends.len() as u64]);
+        let mut writer = Writer::default();
+        self.seen.pack_into(&mut writer);
+        writer.words(&[self.marks, self.ends.len() as u64]);
         for leaf in self.ends.values() {
             let lengths = [leaf.x.len(), leaf.y.len()].map(|n| n as u64);
-            parcel.words(&[leaf.number, leaf.rows]);
-            parcel.words(&lengths);
-            parcel.numbers(&leaf.x);
-            parcel.numbers(&leaf.y);
+            writer.words(&[leaf.number, leaf.rows]);
+            writer.words(&lengths);
+            writer.numbers(&leaf.x);
+            writer.numbers(&leaf.y);
         }
-        parcel.words(&self.tree.pack());
-        parcel.sealed()
+        writer.words(&self.tree.pack());
+        writer.sealed()
     }
 
     /// The rows that another process has packed.
@@ -130,15 +130,15 @@ impl CondensedBlock {
     /// # Errors
     /// Other words.
     pub fn unpack(words: &[u64]) -> Result<Self> {
-        let mut parcel = Opened::sealed(words)?;
+        let mut reader = Reader::sealed(words)?;
         let mut ends = || -> Option<(RowRanges, u64, BTreeMap<u64, Leaf>)> {
-            let seen = RowRanges::unpack_from(&mut parcel)?;
-            let [marks, count] = parcel.words()?;
+            let seen = RowRanges::unpack_from(&mut reader)?;
+            let [marks, count] = reader.words()?;
             let leaf = |_| {
-                let [number, rows, of_x, of_y] = parcel.words()?;
+                let [number, rows, of_x, of_y] = reader.words()?;
                 (rows <= LEAF).then_some(())?;
-                let x = parcel.numbers(of_x as usize)?;
-                let y = parcel.numbers(of_y as usize)?;
+                let x = reader.numbers(of_x as usize)?;
+                let y = reader.numbers(of_y as usize)?;
                 Some((number, Leaf { number, rows, x, y }))
             };
             let ends = (0..count).map(leaf).collect::<Option<_>>()?;
@@ -146,7 +146,7 @@ impl CondensedBlock {
         };
         let (seen, marks, ends) = ends().ok_or_else(|| foreign("a condensed block", words))?;
         let mut tree = Tree::default();
-        tree.unpack(parcel.rest())?;
+        tree.unpack(reader.rest())?;
         Ok(CondensedBlock {
             seen,
             marks,
@@ -187,7 +187,7 @@ impl<'a> Condensing<'a> {
     }
 }
 
-impl Finding for Condensing<'_> {
+impl Mergeable for Condensing<'_> {
     fn empty(&self) -> Self {
         Condensing::new(self.draft)
     }

@@ -173,13 +173,13 @@ pub(super) fn no_rows() -> Error {
 pub(super) mod tests {
     use super::*;
     use crate::data::long::{LongTable, Visitor};
+    use crate::executor::SingleProcess;
     use crate::fit::condensed_block::Condensing;
-    use crate::ranks::Solo;
     use crate::shared_pass;
 
     pub fn condensed(draft: &Draft, table: &dyn LongTable) -> Condensed {
         let none = Condensing::new(draft);
-        let rows = shared_pass(table, &Solo, (none, 0), &mut |_, _| Ok(())).unwrap();
+        let rows = shared_pass(table, &SingleProcess, (none, 0), &mut |_, _| Ok(())).unwrap();
         rows.finish(&surveyed(table, 10)).unwrap()
     }
 
@@ -226,7 +226,7 @@ pub(super) mod tests {
 
     fn surveyed(table: &dyn LongTable, capacity: usize) -> Survey {
         let none = Survey::new((2, 1), capacity, 1);
-        shared_pass(table, &Solo, (none, 0), &mut |_, _| Ok(())).unwrap()
+        shared_pass(table, &SingleProcess, (none, 0), &mut |_, _| Ok(())).unwrap()
     }
 
     fn model(table: &dyn LongTable) -> Model {

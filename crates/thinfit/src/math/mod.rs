@@ -7,7 +7,7 @@ pub(crate) mod digits;
 pub(crate) mod dot;
 pub mod elementary;
 pub(crate) mod fma;
-pub(crate) mod parcel;
 pub(crate) mod product;
 pub(crate) mod random;
 pub mod row_list;
+pub(crate) mod wire;

@@ -10,7 +10,7 @@ use super::triangle::Triangle;
 use crate::data::long::LEAF;
 use crate::data::rows::Rows;
 use crate::math::columns::column;
-use crate::math::parcel::{Opened, Parcel, foreign};
+use crate::math::wire::{Reader, Writer, foreign};
 use crate::{Activation, Result};
 use faer::Mat;
 use std::collections::BTreeMap;
@@ -113,23 +113,23 @@ impl Condensed {
         }
     }
 
-    fn pack_into(&self, parcel: &mut Parcel) {
-        let matrix = |parcel: &mut Parcel, triangle: &Triangle| {
+    fn pack_into(&self, writer: &mut Writer) {
+        let matrix = |writer: &mut Writer, triangle: &Triangle| {
             let a = triangle.as_ref();
-            parcel.words(&[a.nrows() as u64, a.ncols() as u64]);
-            (0..a.ncols()).for_each(|j| parcel.numbers(column(a, j)));
+            writer.words(&[a.nrows() as u64, a.ncols() as u64]);
+            (0..a.ncols()).for_each(|j| writer.numbers(column(a, j)));
         };
-        parcel.words(&[self.outputs as u64, u64::from(self.noisy.is_some())]);
-        matrix(parcel, &self.all);
-        self.noisy.iter().for_each(|noisy| matrix(parcel, noisy));
+        writer.words(&[self.outputs as u64, u64::from(self.noisy.is_some())]);
+        matrix(writer, &self.all);
+        self.noisy.iter().for_each(|noisy| matrix(writer, noisy));
     }
 
-    fn unpack_from(parcel: &mut Opened<'_>) -> Option<Self> {
-        let [outputs, noisy] = parcel.words()?;
+    fn unpack_from(reader: &mut Reader<'_>) -> Option<Self> {
+        let [outputs, noisy] = reader.words()?;
         let mut matrix = || {
-            let [rows, columns] = parcel.words()?.map(|n| n as usize);
+            let [rows, columns] = reader.words()?.map(|n| n as usize);
             // Without rows, nothing says how many columns are too many.
-            let numbers = parcel.numbers(rows.checked_mul(columns)?)?;
+            let numbers = reader.numbers(rows.checked_mul(columns)?)?;
             (columns <= COLUMNS).then_some(())?;
             let matrix = Mat::from_fn(rows, columns, |i, j| numbers[j * rows + i]);
             (rows <= columns).then(|| Triangle::from_matrix(matrix))
@@ -261,19 +261,19 @@ impl Tree {
 
     /// The tree as words, for another process.
     pub fn pack(&self) -> Vec<u64> {
-        let mut parcel = Parcel::default();
+        let mut writer = Writer::default();
         for (first, (level, rows)) in &self.nodes {
-            parcel.words(&[*first, u64::from(*level)]);
-            rows.pack_into(&mut parcel);
+            writer.words(&[*first, u64::from(*level)]);
+            rows.pack_into(&mut writer);
         }
-        parcel.into_words()
+        writer.into_words()
     }
 
     /// Adds the tree that another process has packed.
     pub fn unpack(&mut self, words: &[u64]) -> Result<()> {
-        let mut parcel = Opened::new(words);
-        while !parcel.is_empty() {
-            let node = parcel.words().zip(Condensed::unpack_from(&mut parcel));
+        let mut reader = Reader::new(words);
+        while !reader.is_empty() {
+            let node = reader.words().zip(Condensed::unpack_from(&mut reader));
             let node = node.filter(|([first, level], rows)| {
                 // A node of 2^level leaves starts at a multiple of it, and all have the same columns.
                 *level < LEVELS
