@@ -9,7 +9,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
 use thinfit::pieces::Executor;
-use thinfit::{Block, Error, LEAF, LongTable, Mat, Visitor};
+use thinfit::{Block, Error, LEAF, Mat, OutOfCoreTable, Visitor};
 use thinfit_methods::LongState;
 use thinfit_table::Reader;
 
@@ -347,7 +347,7 @@ fn size(paths: &[PathBuf]) -> Option<u64> {
     paths.iter().map(size).sum()
 }
 
-impl LongTable for Files<'_> {
+impl OutOfCoreTable for Files<'_> {
     fn inputs(&self) -> &[String] {
         &self.inputs
     }

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use thinfit::pieces::{Executor, SingleProcess};
 use thinfit::{
-    Block, Choice, Control, Dataset, Error, LEAF, LongTable, Mat, Result, Visitor, on_threads,
+    Block, Choice, Control, Dataset, Error, LEAF, Mat, OutOfCoreTable, Result, Visitor, on_threads,
 };
 use thinfit_methods::{Auto, LongState, Predictor};
 
@@ -37,7 +37,7 @@ struct Share<'a> {
     ranks: u64,
 }
 
-impl LongTable for Share<'_> {
+impl OutOfCoreTable for Share<'_> {
     fn inputs(&self) -> &[String] {
         &self.data.inputs
     }
@@ -207,7 +207,7 @@ fn a_state_that_somebody_has_changed_is_refused_or_goes_on() {
 /// A table whose second pass nobody waits for.
 struct Abandoned(Dataset, AtomicUsize);
 
-impl LongTable for Abandoned {
+impl OutOfCoreTable for Abandoned {
     fn inputs(&self) -> &[String] {
         &self.0.inputs
     }

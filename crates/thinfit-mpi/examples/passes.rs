@@ -4,7 +4,7 @@
 use std::time::Instant;
 use thinfit::pieces::{Executor, Merge};
 use thinfit::{
-    Activation, Block, Condensing, Draft, LEAF, LongTable, Mat, Result, Scaler, Survey, Visitor,
+    Activation, Block, Draft, LEAF, Mat, OutOfCoreTable, Result, Scaler, Survey, TsqrPass, Visitor,
     on_threads, shared_pass,
 };
 use thinfit_methods::Auto;
@@ -23,7 +23,7 @@ struct Runs {
     names: [Vec<String>; 2],
 }
 
-impl LongTable for Runs {
+impl OutOfCoreTable for Runs {
     fn inputs(&self) -> &[String] {
         &self.names[0]
     }
@@ -111,7 +111,7 @@ fn main() {
             *ranks.1.lock().expect("no panic"),
         );
         let start = Instant::now();
-        let none = Condensing::new(&draft);
+        let none = TsqrPass::new(&draft);
         shared_pass(&table, &ranks, (none, 0), &mut |_, _| Ok(()))?.finish(&survey)?;
         let second = start.elapsed().as_secs_f64();
         Ok([first, told, second, *ranks.1.lock().expect("no panic")])

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 use thinfit::pieces::Executor;
-use thinfit::{Block, Control, LEAF, LongTable, Mat, Result, Visitor, on_threads};
+use thinfit::{Block, Control, LEAF, Mat, OutOfCoreTable, Result, Visitor, on_threads};
 use thinfit_methods::Auto;
 use thinfit_mpi::Job;
 
@@ -16,7 +16,7 @@ struct Share {
     names: [Vec<String>; 2],
 }
 
-impl LongTable for Share {
+impl OutOfCoreTable for Share {
     fn inputs(&self) -> &[String] {
         &self.names[0]
     }

@@ -79,6 +79,8 @@ pub mod pieces {
     pub use crate::error::require;
     pub use crate::executor::{Executor, Merge, SingleProcess};
     pub use crate::math::chunks::row_chunks;
+    pub use crate::math::dot::dot;
+    pub use crate::math::quantile::{at_place, quantile, upper_median};
     pub use crate::math::random::{Purpose, Stream, stream};
     pub use crate::network::features::planes;
     pub use crate::network::support::Support;
@@ -94,14 +96,14 @@ pub mod pieces {
 pub use config::{Config, GeneratorConfig, Keep, Lambda, Polish, Schedule, Start, Training};
 pub use data::{
     Block, Code, Coded, Column, Correlation, Dataset, Dependence, Encoding, Filling,
-    LARGEST_NUMBER, LEAF, Levels, LongTable, Mergeable, Scaler, Scaling, Survey, TwoValues,
+    LARGEST_NUMBER, LEAF, Levels, Mergeable, OutOfCoreTable, Scaler, Scaling, Survey, TwoValues,
     Visitor, Warp, autocorrelation, check_finite, clustered, near_repeats, shared_pass,
 };
 pub use error::{Error, Result};
 pub use faer::{Mat, MatRef};
 pub use fit::{
-    CondensedBlock, Condensing, Draft, Features, Job, fit, fit_features, fit_many_on, fit_on,
-    fit_over, on_threads, polish_many, resume, resume_on,
+    Draft, Features, Job, TsqrBlock, TsqrPass, fit, fit_features, fit_many_on, fit_on, fit_over,
+    on_threads, polish_many, resume, resume_on,
 };
 pub use math::digits::six_digits;
 pub use math::{elementary, row_list};
@@ -117,7 +119,7 @@ pub use model::record::{Grouping, Record, Selection, Winner};
 pub use model::training_rows::{Recognised, TrainingRows};
 pub use network::{Activation, Evaluator, Feature, Network, Variation};
 pub use sensitivity::{Moments, Sampled, Sensitivity};
-pub use solve::{Condensed, Form, OutputWeights, Ridge, linear_leave_one_out};
+pub use solve::{Form, OutputWeights, Ridge, TsqrFactor, linear_leave_one_out};
 pub use train::checkpoint::State;
 pub use train::generator::Precision;
 pub use train::objective::Loss;

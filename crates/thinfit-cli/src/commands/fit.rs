@@ -8,7 +8,7 @@ use std::time::Instant;
 use serde::Serialize;
 use thinfit::pieces::SingleProcess;
 use thinfit::{
-    Dataset, Dependence, Diagnosis, Grouping, LongTable, Model, Record, Selection, Winner,
+    Dataset, Dependence, Diagnosis, Grouping, Model, OutOfCoreTable, Record, Selection, Winner,
     on_threads,
 };
 use thinfit_methods::{

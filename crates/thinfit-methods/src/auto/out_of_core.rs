@@ -14,9 +14,9 @@ use faer::Mat;
 use serde::{Deserialize, Serialize};
 use thinfit::pieces::{Executor, SingleProcess};
 use thinfit::{
-    Activation, Block, Candidate, Choice, Condensed, Condensing, Control, Dataset, Draft, Features,
-    LongTable, Mergeable, Network, Observer, Progress, Record, Subset, SubsetReason, Survey,
-    TrainingRows, Tried, polish_many, shared_pass,
+    Activation, Block, Candidate, Choice, Control, Dataset, Draft, Features, Mergeable, Network,
+    Observer, OutOfCoreTable, Progress, Record, Subset, SubsetReason, Survey, TrainingRows, Tried,
+    TsqrFactor, TsqrPass, polish_many, shared_pass,
 };
 
 /// Most held-out rows: enough to know their error to one per cent.
@@ -110,7 +110,7 @@ impl Sample {
     }
 
     /// The rows to learn from, condensed for a network.
-    fn condensed(&self, draft: &Draft) -> Result<Condensed> {
+    fn condensed(&self, draft: &Draft) -> Result<TsqrFactor> {
         // Here rows have other numbers, and the held-out rows are not among them.
         let draft = Draft {
             held_out: vec![],
@@ -121,7 +121,7 @@ impl Sample {
             x: self.rows.x.as_ref(),
             y: self.rows.y.as_ref(),
         };
-        draft.condense_block(rows).finish(&draft)
+        draft.tsqr_block(rows).finish(&draft)
     }
 
     /// Row numbers of the held-out rows, sorted.
@@ -140,7 +140,7 @@ impl Auto {
     /// As [`Auto::fit`], rows that cannot be read, or a process that fails.
     pub fn fit_long(
         &self,
-        table: &dyn LongTable,
+        table: &dyn OutOfCoreTable,
         executor: &dyn Executor,
         seed: u64,
         observe: &Observer<'_>,
@@ -156,7 +156,7 @@ impl Auto {
     /// As of [`Auto::fit_long`], or a state that does not fit the table.
     pub fn resume_long(
         mut state: LongState,
-        table: &dyn LongTable,
+        table: &dyn OutOfCoreTable,
         executor: &dyn Executor,
         keep: &mut dyn FnMut(&LongState),
         observe: &Observer<'_>,
@@ -197,7 +197,7 @@ impl Auto {
             }
         };
         let condensed = learned.draft().map(|draft| {
-            let mut before = Condensing::new(draft);
+            let mut before = TsqrPass::new(draft);
             if !state.rows.is_empty() {
                 before.merge(&state.rows)?;
             }
@@ -310,7 +310,7 @@ impl Auto {
         survey: &Survey,
         names: (&[String], &[String]),
         learned: Learned,
-        condensed: Option<Condensed>,
+        condensed: Option<TsqrFactor>,
         seed: u64,
     ) -> Result<Predictor> {
         let (sample, numbers) = survey.sample(names)?;

@@ -1,6 +1,6 @@
-//! A pass over a long table that several processes may share, and that can go on where it was interrupted.
+//! A pass over an out-of-core table that several processes may share, and that can go on where it was interrupted.
 
-use super::long::{Block, LongTable, Visitor};
+use super::out_of_core::{Block, OutOfCoreTable, Visitor};
 use crate::Result;
 use crate::executor::Executor;
 
@@ -32,7 +32,7 @@ pub trait Mergeable {
 /// # Errors
 /// Rows that cannot be read, a process that is gone, and those of `keep`.
 pub fn shared_pass<F: Mergeable>(
-    table: &dyn LongTable,
+    table: &dyn OutOfCoreTable,
     executor: &dyn Executor,
     (all, seen): (F, u64),
     keep: &mut dyn FnMut(&F, u64) -> Result<()>,

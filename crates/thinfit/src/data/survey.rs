@@ -1,4 +1,4 @@
-//! The first pass over a long table: how many rows there are, their ranges, and a random sample of them.
+//! The first pass over an out-of-core table: how many rows there are, their ranges, and a random sample of them.
 //!
 //! Every row has a key, a hash of its number and of the seed, and the sample is the rows with the smallest keys. So it is the same
 //! in whatever blocks, order or processes the rows come, and any first part of it, in the order of the keys, is a
@@ -6,7 +6,7 @@
 
 use super::Dataset;
 use super::dataset::LARGEST;
-use super::long::Block;
+use super::out_of_core::Block;
 use super::row_marks::{MARKS, mark};
 use super::row_ranges::RowRanges;
 use super::shared_pass::Mergeable;

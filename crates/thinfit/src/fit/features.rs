@@ -1,6 +1,6 @@
 //! A fit from hidden weights that someone else proposes: no training, only the polish and the final solve.
 
-use super::contender::Contender;
+use super::solution::Solution;
 use super::{Fit, Job};
 use crate::data::Scaler;
 use crate::polish::many::Many;
@@ -105,7 +105,7 @@ impl Fit<'_> {
             step: 0,
             advice: "check the scale of the data",
         })?;
-        let chosen = Contender {
+        let chosen = Solution {
             solved: self.solve(&winner.w, self.config.polish.form)?,
             w: winner.w,
             origin: winner.origin,

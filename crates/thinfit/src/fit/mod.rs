@@ -5,12 +5,12 @@
 //! configuration has such starts. The runs of a fit, or of several, are trained together as one batch. This file
 //! conducts; the work is done in the other modules.
 
-mod condensed_block;
-mod contender;
 mod features;
 mod job;
-mod long;
+mod out_of_core;
 mod run;
+mod solution;
+mod tsqr_block;
 
 use crate::config::{Config, Lambda, Training};
 use crate::data::{Dataset, Scaler};
@@ -22,14 +22,14 @@ use crate::train::processor::Processor;
 use crate::train::progress::Observer;
 use crate::train::step::Backend;
 use crate::{Error, Result};
-pub use condensed_block::{CondensedBlock, Condensing};
-use contender::Contender;
 pub use features::{Features, fit_features, polish_many};
 pub use job::{Job, fit_many_on};
-pub use long::Draft;
+pub use out_of_core::Draft;
 use rayon::prelude::*;
 use run::Trained;
+use solution::Solution;
 use std::sync::atomic::AtomicBool;
+pub use tsqr_block::{TsqrBlock, TsqrPass};
 
 /// Fits a model to `data`.
 ///
@@ -204,7 +204,7 @@ impl<'a> Fit<'a> {
     fn complete(mut self, runs: Vec<Trained>) -> Result<Model> {
         let runs = self.gathered(runs)?;
         self.runs = runs.iter().map(|run| run.state.clone()).collect();
-        let runs = runs.into_par_iter().map(|run| self.contender(run));
+        let runs = runs.into_par_iter().map(|run| self.solution(run));
         let trained = best(runs.collect())?;
         if trained.stopped || self.config.polish.steps == 0 || !self.polish_is_affordable() {
             return self.finish(trained);
@@ -222,13 +222,13 @@ impl<'a> Fit<'a> {
 /// The run with the least validation error, marked as stopped if any was.
 ///
 /// A run that diverged is dropped; the fit fails only if all did.
-fn best(runs: Vec<Result<Contender>>) -> Result<Contender> {
-    let (mut best, mut failure, mut stopped) = (None::<Contender>, None, false);
+fn best(runs: Vec<Result<Solution>>) -> Result<Solution> {
+    let (mut best, mut failure, mut stopped) = (None::<Solution>, None, false);
     for run in runs {
         match run {
             Ok(run) => {
                 stopped |= run.stopped;
-                let better = |best: &Contender| run.solved.validation < best.solved.validation;
+                let better = |best: &Solution| run.solved.validation < best.solved.validation;
                 if best.as_ref().is_none_or(better) {
                     best = Some(run);
                 }
@@ -238,7 +238,7 @@ fn best(runs: Vec<Result<Contender>>) -> Result<Contender> {
         }
     }
     match (best, failure) {
-        (Some(best), _) => Ok(Contender { stopped, ..best }),
+        (Some(best), _) => Ok(Solution { stopped, ..best }),
         (None, Some(error)) => Err(error),
         (None, None) => unreachable!("a configuration has at least one run"),
     }

@@ -1,6 +1,6 @@
 //! The parts of a fit that report every step: the training runs, which fits may share, and the polish.
 
-use super::contender::Contender;
+use super::solution::Solution;
 use super::{Fit, lambdas};
 use crate::config::{Start, Training};
 use crate::math::random::{Purpose, stream};
@@ -227,14 +227,14 @@ impl Fit<'_> {
     }
 
     /// The solution for the features of a run.
-    pub(super) fn contender(&self, run: Trained) -> Result<Contender> {
+    pub(super) fn solution(&self, run: Trained) -> Result<Solution> {
         let (w, stopped) = run.outcome?;
         let mut solved = self.solve(&w, Form::Complex)?;
         if self.runs.len() > 1 {
             // All but one are in vain, and each may have 128 MiB.
             solved.factor = None;
         }
-        Ok(Contender {
+        Ok(Solution {
             solved,
             w,
             origin: Origin::Training,
@@ -248,7 +248,7 @@ impl Fit<'_> {
     }
 
     /// Polishes the trained features alongside random ones.
-    pub(super) fn polish(&self, mut trained: Contender) -> Result<Contender> {
+    pub(super) fn polish(&self, mut trained: Solution) -> Result<Solution> {
         // The race needs the memory, and mostly replaces these features.
         trained.solved.factor = None;
         let config = &self.config;
@@ -278,11 +278,11 @@ impl Fit<'_> {
         let winner = self.race_of(self.candidates(&trained), config.polish.steps, &watch)?;
         let stopped = self.executor.any(self.stop.load(Ordering::Relaxed))?;
         let Some(winner) = winner else {
-            return Ok(Contender { stopped, ..trained });
+            return Ok(Solution { stopped, ..trained });
         };
         trained.unpolished = Some(trained.solved.errors.clone());
         match self.solve(&winner.w, config.polish.form) {
-            Ok(solved) if solved.validation < trained.solved.validation => Ok(Contender {
+            Ok(solved) if solved.validation < trained.solved.validation => Ok(Solution {
                 w: winner.w,
                 origin: winner.origin,
                 solved,
@@ -292,7 +292,7 @@ impl Fit<'_> {
                 ..trained
             }),
             // The polish may not help, but it never hurts.
-            _ => Ok(Contender {
+            _ => Ok(Solution {
                 polish_steps: Some(0),
                 stopped,
                 ..trained
@@ -332,7 +332,7 @@ impl Fit<'_> {
     }
 
     /// The trained features and the random starts, ready to race.
-    fn candidates(&self, trained: &Contender) -> Vec<Candidate> {
+    fn candidates(&self, trained: &Solution) -> Vec<Candidate> {
         let (n, dim) = (trained.w.nrows(), trained.w.ncols());
         let first = Candidate {
             w: trained.w.clone(),

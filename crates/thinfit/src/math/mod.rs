@@ -8,6 +8,7 @@ pub(crate) mod dot;
 pub mod elementary;
 pub(crate) mod fma;
 pub(crate) mod product;
+pub(crate) mod quantile;
 pub(crate) mod random;
 pub mod row_list;
 pub(crate) mod wire;
