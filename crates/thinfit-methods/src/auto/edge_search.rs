@@ -22,6 +22,7 @@ use rand::RngExt;
 use rand_distr::StandardNormal;
 use rayon::prelude::*;
 use thinfit::Dataset;
+use thinfit::pieces::dot;
 
 /// Steepnesses that a climb goes through, in multiples of the range of an input.
 pub(super) const STEEPNESS: [f64; 5] = [4.0, 8.0, 16.0, 32.0, 64.0];
@@ -382,10 +383,6 @@ impl<'a> Reference<'a> {
             (worth, plane) = (value, less);
         }
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use super::process::{Process, entrants, in_scaled_units};
 use super::samples::Samples;
 use crate::{GaussianProcess, Result};
 use faer::RowRef;
+use thinfit::pieces::upper_median;
 use thinfit::{Control, Dataset};
 
 /// Robust standard deviations beyond which a row is suspected.
@@ -176,9 +177,8 @@ fn suspects(process: &Process) -> Vec<usize> {
     let mut rows = Vec::new();
     for o in 0..residual.ncols() {
         let column = residual.col_as_slice(o);
-        let mut sizes: Vec<f64> = column.iter().map(|r| r.abs()).collect();
-        sizes.sort_by(f64::total_cmp);
-        let robust = 1.4826 * sizes[sizes.len() / 2];
+        let sizes = column.iter().map(|r| r.abs()).collect();
+        let robust = 1.4826 * upper_median(sizes).unwrap_or(0.0);
         let far: Vec<usize> = (0..column.len())
             .filter(|&i| column[i].abs() > FAR * robust)
             .collect();

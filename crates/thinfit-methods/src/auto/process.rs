@@ -17,7 +17,7 @@ use crate::{Error, GaussianProcess, Part, Result, Shape};
 use faer::{Mat, Par};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use thinfit::pieces::{Executor, SingleProcess};
+use thinfit::pieces::{Executor, SingleProcess, upper_median};
 use thinfit::{Candidate, Control, Dataset, Observer, Progress, Record, Scaler};
 
 /// Bounds of the lengths of terms.
@@ -277,9 +277,8 @@ impl Process {
         let of = |found: &Evidence, o: usize| (found.signal[o] * found.ridge).sqrt();
         let each = self.out_of_fold.mse().into_iter().enumerate();
         each.map(|(o, mse)| {
-            let mut folds: Vec<f64> = self.folds.iter().map(|fold| of(fold, o)).collect();
-            folds.sort_by(f64::total_cmp);
-            let typical = folds[folds.len() / 2];
+            let folds = self.folds.iter().map(|fold| of(fold, o)).collect();
+            let typical = upper_median(folds).unwrap_or(0.0);
             match typical * typical > NOISY * mse {
                 true => (of(&self.evidence, o) / typical).min(1.0),
                 false => 1.0,
