@@ -11,7 +11,7 @@ use thinfit::pieces::Executor;
 use thinfit::{Error, LEAF, Mergeable, Survey};
 
 /// Name and version of the format.
-const FORMAT: &str = "thinfit-long/2";
+const FORMAT: &str = "thinfit-long/3";
 
 /// How far a fit to a long table has come.
 #[derive(Clone, Debug)]
