@@ -19,7 +19,7 @@ PAGE = ROOT / "docs" / "architecture.md"
 CORE = ROOT / "crates" / "thinfit" / "src"
 # From what is imported to what imports.
 CRATES = "text thinfit gp model baselines auto methods cuda mpi table plot design study export report experiments wasm cli fuzz python".split()
-MODULES = "math ranks data network solve train model polish fit".split()
+MODULES = "math executor data network solve train model polish fit".split()
 
 
 def name(crate):

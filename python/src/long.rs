@@ -11,7 +11,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use serde::de::DeserializeOwned;
 use thinfit::file::fnv1a;
-use thinfit::{Block, Condensing, Draft, Error, Finding, Mat, MatRef, Survey};
+use thinfit::{Block, Draft, Error, Mat, MatRef, Mergeable, Survey, TsqrPass};
 use thinfit_methods::{Auto, Learned, Method, Request};
 
 /// Checks settings and names before any row is read. The names of all columns, which are those of an array where none are given.
@@ -113,7 +113,7 @@ pub fn condense<'py>(
                 found: format!("{} and {}", x.ncols(), y.ncols()),
             });
         }
-        Ok(draft.condense_block(block(x, y, first)?).pack())
+        Ok(draft.tsqr_block(block(x, y, first)?).pack())
     })?;
     Ok(bytes(py, &words))
 }
@@ -128,7 +128,7 @@ pub fn merge_condensed<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let draft: Draft = opened(draft)?;
     let words = compute(py, 1, || {
-        let mut rows = Condensing::new(&draft);
+        let mut rows = TsqrPass::new(&draft);
         rows.merge(&words(&one))?;
         rows.merge(&words(&next))?;
         Ok(rows.pack())
@@ -153,7 +153,7 @@ pub fn conclude(
         let survey = Survey::unpack(&words(&survey))?;
         let condensed = match (condensed, learned.draft()) {
             (Some(rows), Some(draft)) => {
-                let mut all = Condensing::new(draft);
+                let mut all = TsqrPass::new(draft);
                 all.merge(&words(&rows))?;
                 Some(all.finish(&survey)?)
             }

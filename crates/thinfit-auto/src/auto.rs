@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use thinfit::pieces::{
-    Processor, Purpose, Ranks, Solo, any, one_group, random_subset, require, stream,
+    Executor, Processor, Purpose, SingleProcess, one_group, random_subset, require, stream,
 };
 use thinfit::{
     Caution, Choice, Config, Control, Dataset, Dependence, Diagnosis, Error, Model, Network,
@@ -99,16 +99,16 @@ impl Auto {
     /// # Errors
     /// Unusable data or settings, or rows that all have the same inputs.
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Predictor> {
-        self.fit_over(&Solo, data, seed, observe)
+        self.fit_over(&SingleProcess, data, seed, observe)
     }
 
-    /// [`Auto::fit`] by several ranks, each of which has all of `data`: they share the candidates, and all get the model that one would.
+    /// [`Auto::fit`] by several processes that all have `data`: they share the candidates, and all get the model that one would.
     ///
     /// # Errors
-    /// As [`Auto::fit`], and a rank that is gone.
+    /// As [`Auto::fit`], and a process that is gone.
     pub fn fit_over(
         &self,
-        ranks: &dyn Ranks,
+        executor: &dyn Executor,
         data: &Dataset,
         seed: u64,
         observe: &Observer<'_>,
@@ -117,10 +117,10 @@ impl Auto {
         data.check()?;
         let (m, d) = (data.samples(), data.dim());
         if data.weights.is_some() {
-            return self.network(ranks, data, seed, observe);
+            return self.network(executor, data, seed, observe);
         }
         if self.samples(data) {
-            let fitted = self.fit_long(data, &Solo, seed, observe);
+            let fitted = self.fit_long(data, &SingleProcess, seed, observe);
             return fitted.map(|(model, _)| model);
         }
         let plan = Plan::new(m, d, self.budget);
@@ -128,7 +128,7 @@ impl Auto {
             let mut rng = stream(seed, Purpose::Starts, 2);
             let mut rows = random_subset(m, plan.model_rows, &mut rng);
             rows.sort_unstable();
-            let mut model = self.fit_over(ranks, &data.rows(&rows), seed, observe)?;
+            let mut model = self.fit_over(executor, &data.rows(&rows), seed, observe)?;
             model.set_rows(&rows);
             let diagnosis = model.record_mut().diagnosis.get_or_insert_default();
             diagnosis.subset = Some(Subset {
@@ -138,7 +138,7 @@ impl Auto {
             });
             return Ok(model);
         }
-        self.searched(data, &plan, (ranks, seed), observe)
+        self.searched(data, &plan, (executor, seed), observe)
             .map(|(model, _)| model)
     }
 
@@ -147,7 +147,7 @@ impl Auto {
         &self,
         data: &Dataset,
         plan: &Plan,
-        (ranks, seed): (&dyn Ranks, u64),
+        (executor, seed): (&dyn Executor, u64),
         observe: &Observer<'_>,
     ) -> Result<(Predictor, FeatureSampler)> {
         let m = data.samples();
@@ -176,7 +176,7 @@ impl Auto {
                 advice: "a fit needs rows with different inputs",
             });
         }
-        let stopped = || any(ranks, stop.load(Ordering::Relaxed));
+        let stopped = || executor.any(stop.load(Ordering::Relaxed));
         let sharpened = |processes: Vec<Process>, samples: &Samples| -> Result<Vec<Process>> {
             Ok(match stopped()? {
                 true => processes,
@@ -187,7 +187,7 @@ impl Auto {
         let whole = plan.rows >= m;
         let few = (!whole).then(|| samples.part(plan.rows, plan.folds, seed));
         let searched = few.as_ref().unwrap_or(&samples);
-        let first = processes(searched, plan, (ranks, seed), &watch)?;
+        let first = processes(searched, plan, (executor, seed), &watch)?;
         let first = if whole {
             sharpened(first, searched)?
         } else {
@@ -199,7 +199,7 @@ impl Auto {
         };
         if aside.is_empty() {
             let both = (&samples, few.as_ref());
-            let outcome = self.conclude(first, both, plan, (ranks, seed), &watch)?;
+            let outcome = self.conclude(first, both, plan, (executor, seed), &watch)?;
             let sampler = FeatureSampler::new(&outcome.processes[0].kernel_terms, data.dim(), seed);
             let model = self.model(
                 data,
@@ -214,9 +214,9 @@ impl Auto {
         let keep: Vec<usize> = (0..m).filter(|row| !aside.contains(row)).collect();
         let kept = data.rows(&keep);
         let samples = Samples::new(&kept, scalers, plan.folds, seed);
-        let again = processes(&samples, plan, (ranks, seed), &watch)?;
+        let again = processes(&samples, plan, (executor, seed), &watch)?;
         let again = sharpened(again, &samples)?;
-        let outcome = self.conclude(again, (&samples, None), plan, (ranks, seed), &watch)?;
+        let outcome = self.conclude(again, (&samples, None), plan, (executor, seed), &watch)?;
         let sampler = FeatureSampler::new(&outcome.processes[0].kernel_terms, data.dim(), seed);
         let model = self.model(
             &kept,
@@ -240,7 +240,7 @@ impl Auto {
     /// A network alone, for rows with weights.
     fn network(
         &self,
-        ranks: &dyn Ranks,
+        executor: &dyn Executor,
         data: &Dataset,
         seed: u64,
         observe: &Observer<'_>,
@@ -250,7 +250,7 @@ impl Auto {
             width: self.width,
             ..Config::fast()
         };
-        let mut model = fit_over(ranks, &Processor::default(), data, &config, observe)?;
+        let mut model = fit_over(executor, &Processor, data, &config, observe)?;
         model.record.diagnosis = Some(Diagnosis {
             choice: Choice::Weighted,
             inputs: (0..data.dim()).collect(),
@@ -266,10 +266,10 @@ impl Auto {
         mut processes: Vec<Process>,
         (samples, part): (&Samples, Option<&Samples>),
         plan: &Plan,
-        (ranks, seed): (&dyn Ranks, u64),
+        (executor, seed): (&dyn Executor, u64),
         watch: &Observer<'_>,
     ) -> Result<Outcome> {
-        let stopped = |done: f64| any(ranks, watch(&Progress::fraction(done)) == Control::Stop);
+        let stopped = |done: f64| executor.any(watch(&Progress::fraction(done)) == Control::Stop);
         let searched = part.unwrap_or(samples);
         let sharp = processes[0].is_sharp();
         let mut found = structure(&processes[0], searched, seed)?;
@@ -283,7 +283,7 @@ impl Auto {
                 terms_of(&in_scaled_units(data, guide).ok()?, best, seed)
             };
             let again: Option<&TermsWithoutFold<'_>> = plan.few.then_some(&again as _);
-            let sum = Process::sum_of_terms(&terms, best, (searched, ranks), steps, again);
+            let sum = Process::sum_of_terms(&terms, best, (searched, executor), steps, again);
             if let Ok(sum) = sum {
                 let candidate = sum.candidate;
                 processes.push(sum);
@@ -293,7 +293,7 @@ impl Auto {
         }
         if part.is_some() {
             // The others were cross-validated by fewer rows and cannot be compared with it.
-            processes = vec![processes[0].extended((samples, ranks))?];
+            processes = vec![processes[0].extended((samples, executor))?];
         }
         let best = &processes[0];
         let mut outcome = Outcome {
@@ -308,7 +308,7 @@ impl Auto {
         // A network of waves would ring at an edge.
         let idle = outcome.stopped || (best.is_sharp() || best.is_mean()) && !self.thin;
         if let (false, Ok(distillation)) = (idle, Distillation::new(best, samples, seed)) {
-            outcome.direct = self.direct(best, samples, &distillation, plan, (ranks, &late))?;
+            outcome.direct = self.direct(best, samples, &distillation, plan, (executor, &late))?;
             let beaten = |(_, errors): &(Network, OutOfFold)| errors.error() < best.error();
             if !outcome.direct.as_ref().is_some_and(beaten) {
                 outcome.distilled = self.distilled(best, &distillation, plan, &late);
@@ -331,7 +331,7 @@ impl Auto {
         samples: &Samples,
         distillation: &Distillation,
         plan: &Plan,
-        (ranks, watch): (&dyn Ranks, &Observer<'_>),
+        (executor, watch): (&dyn Executor, &Observer<'_>),
     ) -> Result<Option<(Network, OutOfFold)>> {
         let clean = best.noise().iter().all(|noise| noise * noise <= CLEAN);
         let enough = samples.data.samples() >= FEWEST;
@@ -356,7 +356,7 @@ impl Auto {
             false => sampler.clone(),
         };
         let samplers: Vec<FeatureSampler> = best.folds.iter().map(sampler_of).collect();
-        let errors = out_of_fold(samples, &samplers, self.width, steps, (ranks, watch))?;
+        let errors = out_of_fold(samples, &samplers, self.width, steps, (executor, watch))?;
         let Some(errors) = errors else {
             return Ok(None);
         };

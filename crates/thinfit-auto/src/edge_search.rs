@@ -17,7 +17,7 @@ use rand::RngExt;
 use rand_distr::StandardNormal;
 use rayon::prelude::*;
 use thinfit::Dataset;
-use thinfit::pieces::{Purpose, product, stream};
+use thinfit::pieces::{Purpose, dot, product, stream};
 use thinfit_gp::pieces::threads;
 use thinfit_gp::pieces::{cholesky, inverse, solve, with_ridge};
 use thinfit_gp::{Crossing, Edge, Kernel};
@@ -399,10 +399,6 @@ impl<'a> Reference<'a> {
             (worth, hyperplane) = (value, less);
         }
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 #[cfg(test)]

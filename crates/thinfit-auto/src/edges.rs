@@ -7,7 +7,7 @@ use crate::edge_search::{Hyperplane, Reference, SIDE, STEEPNESS, feature, hard};
 use crate::plan::{Plan, ROWS_PER_INPUT};
 use crate::process::{Process, ranked};
 use crate::samples::Samples;
-use thinfit::pieces::{Purpose, Solo, random_subset, stream};
+use thinfit::pieces::{Purpose, SingleProcess, random_subset, stream};
 use thinfit::{Candidate, Control, Dataset, Result};
 use thinfit_gp::pieces::Evidence;
 use thinfit_gp::{Crossing, Edge, GaussianProcess, Kernel, KernelTerm, Shape};
@@ -352,7 +352,7 @@ impl Found {
         let evidence = whole.evidence.clone();
         Process::cross_validated(
             (candidate, whole.numbers()),
-            (samples, &Solo),
+            (samples, &SingleProcess),
             evidence,
             |data, k| {
                 if afresh {

@@ -11,6 +11,7 @@ mod diagnosis;
 mod distillation;
 mod edge_search;
 mod edges;
+mod message;
 mod network;
 mod noise;
 mod out_of_core;

@@ -10,7 +10,7 @@ use rand::RngExt;
 use rand_distr::StandardNormal;
 use rayon::prelude::*;
 use std::f64::consts::PI;
-use thinfit::pieces::{Purpose, Ranks, shared, stream};
+use thinfit::pieces::{Executor, Purpose, stream};
 use thinfit::{
     Config, Dataset, Features, Form, Network, Observer, Polish, Result, Scaler, Training,
     fit_features,
@@ -158,13 +158,13 @@ pub(crate) fn scaled_fit(
 }
 
 /// Cross-validation of networks fitted to the rows, fold k with the features of sampler k; none if one of the fits fails.
-/// Ranks share the folds.
+/// The executor may spread the folds.
 pub(crate) fn out_of_fold(
     samples: &Samples,
     samplers: &[FeatureSampler],
     width: usize,
     steps: usize,
-    (ranks, watch): (&dyn Ranks, &Observer<'_>),
+    (executor, watch): (&dyn Executor, &Observer<'_>),
 ) -> Result<Option<OutOfFold>> {
     let fold = |k: usize| {
         let train = samples.data.rows(&samples.without(k));
@@ -178,7 +178,7 @@ pub(crate) fn out_of_fold(
             deviation,
         })
     };
-    let folds = shared(ranks, samples.folds.len(), |mine| {
+    let folds = executor.map(samples.folds.len(), |mine| {
         Ok(mine.into_par_iter().map(fold).collect())
     })?;
     let folds = folds.into_iter().collect::<Option<Vec<OutOfFold>>>();

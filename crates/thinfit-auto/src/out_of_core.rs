@@ -12,12 +12,11 @@ use crate::samples::OutOfFold;
 use crate::state::LongState;
 use faer::Mat;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
-use thinfit::pieces::{Ranks, Solo, agreed};
+use thinfit::pieces::{Executor, SingleProcess};
 use thinfit::{
-    Activation, Block, Candidate, Choice, Condensed, Condensing, Control, Dataset, Draft, Error,
-    Features, Finding, LongTable, Network, Observer, Progress, Record, Result, Subset,
-    SubsetReason, Survey, TrainingRows, Tried, polish_many, shared_pass,
+    Activation, Block, Candidate, Choice, Control, Dataset, Draft, Features, Mergeable, Network,
+    Observer, OutOfCoreTable, Progress, Record, Result, Subset, SubsetReason, Survey, TrainingRows,
+    Tried, TsqrFactor, TsqrPass, polish_many, shared_pass,
 };
 use thinfit_model::CLEAN;
 use thinfit_model::Predictor;
@@ -49,8 +48,9 @@ const BEFORE: f64 = 0.6;
 /// What was learned from the sample of a long table.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Learned {
-    /// The best model of a part of it, as JSON.
-    part: String,
+    /// The best model of a part of it.
+    #[serde(with = "model")]
+    part: Predictor,
     /// Rows of this part.
     rows: usize,
     /// Whether these are all rows of the table.
@@ -65,6 +65,26 @@ impl Learned {
     /// The network whose output weights all rows are to give; none where a model of a part is the best.
     pub fn draft(&self) -> Option<&Draft> {
         self.grown.as_ref().map(|(draft, _)| draft)
+    }
+}
+
+/// A model within a state, which is checked like one in a file.
+mod model {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::path::Path;
+    use thinfit_model::Predictor;
+
+    pub fn serialize<S: Serializer>(model: &Predictor, to: S) -> Result<S::Ok, S::Error> {
+        match model {
+            Predictor::Network(model) => model.serialize(to),
+            Predictor::Kernel(model) => model.serialize(to),
+        }
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Predictor, D::Error> {
+        let json = serde_json::Value::deserialize(from)?.to_string();
+        Predictor::from_json(&json, Path::new("the model of a part")).map_err(D::Error::custom)
     }
 }
 
@@ -92,7 +112,7 @@ impl Sample {
     }
 
     /// The rows to learn from, condensed for a network.
-    fn condensed(&self, draft: &Draft) -> Result<Condensed> {
+    fn condensed(&self, draft: &Draft) -> Result<TsqrFactor> {
         // Here rows have other numbers, and the held-out rows are not among them.
         let draft = Draft {
             held_out: vec![],
@@ -103,7 +123,7 @@ impl Sample {
             x: self.rows.x.as_ref(),
             y: self.rows.y.as_ref(),
         };
-        draft.condense_block(rows).finish(&draft)
+        draft.tsqr_block(rows).finish(&draft)
     }
 
     /// Row numbers of the held-out rows, sorted.
@@ -115,46 +135,46 @@ impl Sample {
 }
 
 impl Auto {
-    /// The best model of the rows of a long table: two passes, and memory that does not grow with them. Ranks that share the
-    /// table get the model that one process gets, to the last bit. Returned with it is the number of rows with gaps, which were left out.
+    /// The best model of the rows of a long table: two passes, and memory that does not grow with them. Processes that share the
+    /// table get the model that one gets, to the last bit. Returned with it is the number of rows with gaps, which were left out.
     ///
     /// # Errors
-    /// As [`Auto::fit`], rows that cannot be read, or a rank that fails.
+    /// As [`Auto::fit`], rows that cannot be read, or a process that fails.
     pub fn fit_long(
         &self,
-        table: &dyn LongTable,
-        ranks: &dyn Ranks,
+        table: &dyn OutOfCoreTable,
+        executor: &dyn Executor,
         seed: u64,
         observe: &Observer<'_>,
     ) -> Result<(Predictor, u64)> {
         let names = (table.inputs(), table.outputs());
         let state = LongState::new(self.clone(), seed, names, String::new());
-        Auto::resume_long(state, table, ranks, &mut |_| (), observe)
+        Auto::resume_long(state, table, executor, &mut |_| (), observe)
     }
 
-    /// [`Auto::fit_long`] from where it was left. Wherever the table pauses, and between the passes, the first rank hands the state to `keep`.
+    /// [`Auto::fit_long`] from where it was left. Wherever the table pauses, and between the passes, the first process hands the state to `keep`.
     ///
     /// # Errors
     /// As of [`Auto::fit_long`], or a state that does not fit the table.
     pub fn resume_long(
         mut state: LongState,
-        table: &dyn LongTable,
-        ranks: &dyn Ranks,
+        table: &dyn OutOfCoreTable,
+        executor: &dyn Executor,
         keep: &mut dyn FnMut(&LongState),
         observe: &Observer<'_>,
     ) -> Result<(Predictor, u64)> {
         let names = (table.inputs(), table.outputs());
         let (auto, seed) = (state.head.settings.clone(), state.head.seed);
-        state.check(names, ranks)?;
+        state.check(names, executor)?;
         let mut keep = |state: &LongState| {
-            if ranks.rank() == 0 {
+            if executor.rank() == 0 {
                 keep(state);
             }
         };
         if !state.head.surveyed {
             keep(&state);
             let before = (state.survey.clone(), state.head.seen);
-            let survey = shared_pass(table, ranks, before, &mut |survey, seen| {
+            let survey = shared_pass(table, executor, before, &mut |survey, seen| {
                 (state.survey, state.head.seen) = (survey.clone(), seen);
                 keep(&state);
                 Ok(())
@@ -168,16 +188,8 @@ impl Auto {
                 let early = |at: &Progress<'_>| {
                     observe(&Progress::fraction(AFTER + (BEFORE - AFTER) * at.done))
                 };
-                let learned = auto.learn_over(ranks, &state.survey, names, seed, &early)?;
-                let learned = agreed(ranks, || {
-                    Ok(serde_json::to_string(&learned).expect("weights are finite numbers"))
-                })?;
-                let learned: Learned =
-                    serde_json::from_str(&learned).map_err(|error| Error::Shape {
-                        what: "what another process found",
-                        expected: "what was learned from a sample".into(),
-                        found: error.to_string(),
-                    })?;
+                let learned = auto.learn_over(executor, &state.survey, names, seed, &early)?;
+                let learned = executor.broadcast(|| Ok(learned))?;
                 // One that was stopped is learned again.
                 if !learned.stopped {
                     state.head.learned = Some(learned.clone());
@@ -187,12 +199,12 @@ impl Auto {
             }
         };
         let condensed = learned.draft().map(|draft| {
-            let mut before = Condensing::new(draft);
+            let mut before = TsqrPass::new(draft);
             if !state.rows.is_empty() {
                 before.merge(&state.rows)?;
             }
             let before = (before, state.head.seen);
-            let rows = shared_pass(table, ranks, before, &mut |rows, seen| {
+            let rows = shared_pass(table, executor, before, &mut |rows, seen| {
                 // The rows of a network that will be learned again are of no use.
                 if state.head.learned.is_some() {
                     (state.rows, state.head.seen) = (rows.pack(), seen);
@@ -204,8 +216,8 @@ impl Auto {
         });
         let stopped = || observe(&Progress::fraction(BEFORE)) == Control::Stop;
         let condensed = match condensed {
-            // Other ranks would wait for one that goes on alone.
-            Some(Err(_)) if ranks.size() == 1 && stopped() => {
+            // Other processes would wait for one that goes on alone.
+            Some(Err(_)) if executor.size() == 1 && stopped() => {
                 learned.stopped = true;
                 None
             }
@@ -233,13 +245,13 @@ impl Auto {
         seed: u64,
         observe: &Observer<'_>,
     ) -> Result<Learned> {
-        self.learn_over(&Solo, survey, names, seed, observe)
+        self.learn_over(&SingleProcess, survey, names, seed, observe)
     }
 
-    /// [`Auto::learn`] by ranks that share the candidates; what the first has learned counts.
+    /// [`Auto::learn`] by processes that share the candidates; what the first has learned counts.
     fn learn_over(
         &self,
-        ranks: &dyn Ranks,
+        executor: &dyn Executor,
         survey: &Survey,
         names: (&[String], &[String]),
         seed: u64,
@@ -253,14 +265,14 @@ impl Auto {
             order.sort_unstable_by_key(|&i| numbers[i]);
             let rows: Vec<usize> = order.iter().map(|&i| numbers[i] as usize).collect();
             let data = sample.rows(&order);
-            let mut model = self.fit_over(ranks, &data, seed, observe)?;
+            let mut model = self.fit_over(executor, &data, seed, observe)?;
             model.set_rows(&rows);
             model.record_mut().describe(data.x.as_ref());
             return Ok(Learned {
-                part: model.to_json(),
                 rows: all,
                 whole: true,
                 stopped: model.record().stopped,
+                part: model,
                 grown: None,
             });
         }
@@ -272,17 +284,17 @@ impl Auto {
         let rows = model_rows(sample.rows.samples(), sample.rows.dim(), searched.budget);
         let part = sample.first(rows);
         let plan = Plan::new(rows, part.dim(), searched.budget);
-        let (mut model, sampler) = searched.searched(&part, &plan, (ranks, seed), observe)?;
+        let (mut model, sampler) = searched.searched(&part, &plan, (executor, seed), observe)?;
         let places = &sample.numbers[sample.hold_out.samples()..];
         let places: Vec<usize> = places[..rows].iter().map(|n| *n as usize).collect();
         model.set_rows(&places);
-        let others = ranks.rank() > 0;
+        let others = executor.rank() > 0;
         let grown = match model.record().stopped || others {
             true => None,
             false => self.grown(&sample, &model, &sampler, (rows, observe))?,
         };
         Ok(Learned {
-            part: model.to_json(),
+            part: model,
             rows,
             whole: false,
             stopped: observe(&Progress::fraction(1.0)) == Control::Stop,
@@ -300,12 +312,12 @@ impl Auto {
         survey: &Survey,
         names: (&[String], &[String]),
         learned: Learned,
-        condensed: Option<Condensed>,
+        condensed: Option<TsqrFactor>,
         seed: u64,
     ) -> Result<Predictor> {
         let (sample, numbers) = survey.sample(names)?;
         let m = survey.rows();
-        let mut part = Predictor::from_json(&learned.part, Path::new("the model of a part"))?;
+        let mut part = learned.part;
         let record = part.record_mut();
         record.stopped |= learned.stopped;
         let Some((draft, rows)) = learned.grown else {

@@ -10,6 +10,7 @@ use crate::edges::is_near;
 use crate::process::{Process, configurations, in_scaled_units};
 use crate::samples::Samples;
 use faer::RowRef;
+use thinfit::pieces::upper_median;
 use thinfit::{Control, Dataset, Result};
 use thinfit_gp::GaussianProcess;
 use thinfit_model::CLEAN;
@@ -177,9 +178,8 @@ fn suspects(process: &Process) -> Vec<usize> {
     let mut rows = Vec::new();
     for o in 0..residual.ncols() {
         let column = residual.col_as_slice(o);
-        let mut sizes: Vec<f64> = column.iter().map(|r| r.abs()).collect();
-        sizes.sort_by(f64::total_cmp);
-        let robust = 1.4826 * sizes[sizes.len() / 2];
+        let sizes = column.iter().map(|r| r.abs()).collect();
+        let robust = 1.4826 * upper_median(sizes).unwrap_or(0.0);
         let far: Vec<usize> = (0..column.len())
             .filter(|&i| column[i].abs() > FAR * robust)
             .collect();

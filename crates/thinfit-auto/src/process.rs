@@ -4,6 +4,7 @@
 //! with sixty rows and twenty lengths those errors are several times too small. So every fold searches its own lengths,
 //! starting from those of all rows, or from scratch where rows are few.
 
+use crate::message::{self, Sent};
 use crate::noise::intervals;
 use crate::plan::{FoldSearch, Plan};
 use crate::samples::{OutOfFold, Samples};
@@ -11,7 +12,7 @@ use crate::screening::{narrowed, renumbered, strongest};
 use faer::{Mat, Par};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use thinfit::pieces::{Ranks, Solo, shared};
+use thinfit::pieces::{Executor, SingleProcess, upper_median};
 use thinfit::{Candidate, Control, Dataset, Error, Observer, Progress, Record, Result, Scaler};
 use thinfit_gp::pieces::{Evidence, Lbfgs, evidence_of_sum, kernel_model, threads};
 use thinfit_gp::{GaussianProcess, KernelModel, KernelTerm, Shape};
@@ -40,10 +41,12 @@ pub(crate) struct Process {
     /// Its kernel on all rows.
     pub kernel_terms: Vec<KernelTerm>,
     /// What was found without each fold.
+    #[serde(with = "message::list")]
     pub folds: Vec<Evidence>,
     /// Number of fitted kernel parameters.
     pub numbers: usize,
     /// Everything else about it, on all rows.
+    #[serde(with = "message")]
     pub evidence: Evidence,
     /// Its cross-validation errors.
     pub out_of_fold: OutOfFold,
@@ -65,7 +68,7 @@ impl Process {
         let numbers = again.active_parameters(log, samples.data.dim());
         Self::cross_validated(
             (configuration.candidate, numbers),
-            (samples, &Solo),
+            (samples, &SingleProcess),
             whole,
             |data, _| {
                 let on = |_: &Progress<'_>| Control::Continue;
@@ -86,7 +89,7 @@ impl Process {
         let process = search.of(&configuration.process);
         Self::cross_validated(
             (configuration.candidate, whole.0),
-            (samples, &Solo),
+            (samples, &SingleProcess),
             whole.1,
             |data, _| {
                 let on = |data: &Dataset| {
@@ -113,10 +116,12 @@ impl Process {
         let whole = find(&samples.data)?;
         let deviation =
             in_scaled_units(&samples.data, &whole)?.deviation(samples.data.x.as_ref())?;
-        let mut mean =
-            Self::cross_validated((Candidate::Mean, 1), (samples, &Solo), whole, |data, _| {
-                find(data)
-            })?;
+        let mut mean = Self::cross_validated(
+            (Candidate::Mean, 1),
+            (samples, &SingleProcess),
+            whole,
+            |data, _| find(data),
+        )?;
         // Without an extreme row the deviation is too small and the row's score too large, so few rows would cover too much.
         mean.out_of_fold.deviation = deviation.observation;
         Ok(mean)
@@ -126,7 +131,7 @@ impl Process {
     /// likelihood. The search starts from the signal variances of the members, discounted by their scores.
     pub fn kernel_sum(
         members: &[Process],
-        (samples, ranks): (&Samples, &dyn Ranks),
+        (samples, executor): (&Samples, &dyn Executor),
         (steps, fold_steps): (usize, usize),
     ) -> Result<Self> {
         let c = samples.data.y.ncols() as f64;
@@ -158,7 +163,7 @@ impl Process {
         let numbers = numbers.max().unwrap_or(0) + members.len();
         Self::cross_validated(
             (Candidate::SumOfKernels, numbers),
-            (samples, ranks),
+            (samples, executor),
             whole,
             |data, k| sum(&|member| member.folds[k].clone(), data, fold_steps),
         )
@@ -175,12 +180,12 @@ impl Process {
     }
 
     /// The same kernel and noise with more rows, cross-validated on them.
-    pub fn extended(&self, (samples, ranks): (&Samples, &dyn Ranks)) -> Result<Self> {
+    pub fn extended(&self, (samples, executor): (&Samples, &dyn Executor)) -> Result<Self> {
         let log = weights_of(&self.evidence);
         let find = |data: &Dataset| sum_of_kernel_terms(&self.kernel_terms, data, log.clone(), 0);
         let named = (self.candidate, self.numbers);
         let whole = find(&samples.data)?;
-        Self::cross_validated(named, (samples, ranks), whole, |data, _| find(data))
+        Self::cross_validated(named, (samples, executor), whole, |data, _| find(data))
     }
 
     /// The process that is a sum of one Gaussian kernel term for each set of inputs, with lengths and weights by maximum likelihood.
@@ -189,7 +194,7 @@ impl Process {
     pub fn sum_of_terms(
         terms: &[Vec<usize>],
         guide: &Process,
-        (samples, ranks): (&Samples, &dyn Ranks),
+        (samples, executor): (&Samples, &dyn Executor),
         (steps, fold_steps): (usize, usize),
         again: Option<&TermsWithoutFold<'_>>,
     ) -> Result<Self> {
@@ -199,7 +204,7 @@ impl Process {
         let found = log_of(&whole);
         Self::cross_validated(
             (Candidate::SumOfTerms, found.len()),
-            (samples, ranks),
+            (samples, executor),
             whole,
             |data, k| {
                 let Some(again) = again else {
@@ -215,15 +220,15 @@ impl Process {
         )
     }
 
-    /// The process `evidence` of all rows, cross-validated by the processes that `find` fits without fold `k`. Ranks share the
-    /// folds.
+    /// The process `evidence` of all rows, cross-validated by the processes that `find` fits without fold `k`. The executor
+    /// may spread the folds.
     pub fn cross_validated(
         (candidate, numbers): (Candidate, usize),
-        (samples, ranks): (&Samples, &dyn Ranks),
+        (samples, executor): (&Samples, &dyn Executor),
         evidence: Evidence,
         find: impl Fn(&Dataset, usize) -> Result<Evidence> + Sync,
     ) -> Result<Self> {
-        let fold = |k: usize| -> Result<(OutOfFold, Evidence)> {
+        let fold = |k: usize| -> Result<(OutOfFold, Sent)> {
             let train = samples.data.rows(&samples.without(k));
             let held = samples.data.rows(&samples.folds[k]);
             let found = find(&train, k)?;
@@ -233,15 +238,15 @@ impl Process {
                 residual: &held.y - f,
                 deviation: model.deviation(held.x.as_ref())?.observation,
             };
-            Ok((errors, found))
+            Ok((errors, Sent(found)))
         };
-        // A candidate that fails is dropped on all ranks, which would otherwise wait for each other.
-        let alone = ranks.size() == 1;
+        // A candidate that fails is dropped everywhere; otherwise those that share the folds would wait for each other.
+        let alone = executor.size() == 1;
         let told = |k: usize| match fold(k) {
             Err(error) if alone => Err(error),
             found => Ok(found.ok()),
         };
-        let folds = shared(ranks, samples.folds.len(), |mine| {
+        let folds = executor.map(samples.folds.len(), |mine| {
             mine.into_par_iter().map(told).collect()
         })?;
         let folds = folds.into_iter().collect::<Option<Vec<_>>>();
@@ -250,7 +255,10 @@ impl Process {
             problem: "a process cannot be fitted without one of the folds".into(),
             advice: "look for columns of extreme size",
         })?;
-        let (errors, folds): (Vec<OutOfFold>, Vec<_>) = folds.into_iter().unzip();
+        let folds = folds
+            .into_iter()
+            .map(|(errors, Sent(found))| (errors, found));
+        let (errors, folds): (Vec<OutOfFold>, Vec<_>) = folds.unzip();
         Ok(Process {
             candidate,
             kernel_terms: evidence.kernel.terms.clone(),
@@ -267,9 +275,8 @@ impl Process {
         let of = |found: &Evidence, o: usize| (found.signal[o] * found.ridge).sqrt();
         let each = self.out_of_fold.mse().into_iter().enumerate();
         each.map(|(o, mse)| {
-            let mut folds: Vec<f64> = self.folds.iter().map(|fold| of(fold, o)).collect();
-            folds.sort_by(f64::total_cmp);
-            let typical = folds[folds.len() / 2];
+            let folds = self.folds.iter().map(|fold| of(fold, o)).collect();
+            let typical = upper_median(folds).unwrap_or(0.0);
             match typical * typical > NOISY * mse {
                 true => (of(&self.evidence, o) / typical).min(1.0),
                 false => 1.0,

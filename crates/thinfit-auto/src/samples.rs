@@ -4,7 +4,7 @@ use crate::screening::narrowed;
 use faer::Mat;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
-use thinfit::pieces::{Purpose, folds, random_subset, stream};
+use thinfit::pieces::{Purpose, dot, folds, random_subset, stream};
 use thinfit::{Dataset, Scaler, row_list};
 
 /// Largest correlation of two inputs that are taken for independent.
@@ -217,10 +217,9 @@ impl OutOfFold {
             };
             let f = centred(rows.iter().map(predicted).collect());
             let y = centred(rows.iter().map(|i| y[(*i, o)]).collect());
-            let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-            let norms = (product(&f, &f) * product(&y, &y)).sqrt();
+            let norms = (dot(&f, &f) * dot(&y, &y)).sqrt();
             let r = if norms > 0.0 {
-                product(&f, &y) / norms
+                dot(&f, &y) / norms
             } else {
                 0.0
             };
@@ -283,7 +282,6 @@ fn correlated(x: &Mat<f64>, limit: f64) -> bool {
             column.iter().map(|v| (v - mean) * scale).collect()
         })
         .collect();
-    let correlation = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>().abs();
     let mut pairs = (0..standard.len()).flat_map(|j| (0..j).map(move |k| (j, k)));
-    pairs.any(|(j, k)| correlation(&standard[j], &standard[k]) >= limit)
+    pairs.any(|(j, k)| dot(&standard[j], &standard[k]).abs() >= limit)
 }

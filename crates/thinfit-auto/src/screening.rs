@@ -6,6 +6,7 @@
 //! looks at the outputs, so it is made again without each fold.
 
 use thinfit::Dataset;
+use thinfit::pieces::dot;
 use thinfit_gp::KernelTerm;
 
 /// Inputs that always go on, and rows for each one more.
@@ -117,10 +118,6 @@ fn centred(values: impl Iterator<Item = f64>) -> Vec<f64> {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     values.iter_mut().for_each(|v| *v -= mean);
     values
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The state of an unfinished fit to a long table, and the file from which it goes on, on any number of ranks.
+//! The state of an unfinished fit to a long table, and the file from which it goes on, in any number of processes.
 //!
 //! The file is a line of JSON, then the survey and the condensed rows as words of 64 bits, the lowest byte first, and a checksum of it all.
 
@@ -7,11 +7,11 @@ use crate::out_of_core::Learned;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use thinfit::file::{begins_like, fnv1a, read_whole, write_whole};
-use thinfit::pieces::{Ranks, texts};
-use thinfit::{Error, Finding, LEAF, Result, Survey};
+use thinfit::pieces::Executor;
+use thinfit::{Error, LEAF, Mergeable, Result, Survey};
 
 /// Name and version of the format.
-const FORMAT: &str = "thinfit-long/2";
+const FORMAT: &str = "thinfit-long/3";
 
 /// How far a fit to a long table has come.
 #[derive(Clone, Debug)]
@@ -92,8 +92,12 @@ impl LongState {
         own.inputs == other.inputs && own.outputs == other.outputs && own.table == other.table
     }
 
-    /// Refuses a state that is not one of a table with these names of inputs and outputs, or not that of the other ranks.
-    pub(crate) fn check(&self, names: (&[String], &[String]), ranks: &dyn Ranks) -> Result<()> {
+    /// Refuses a state that is not one of a table with these names of inputs and outputs, or not that of the other executor.
+    pub(crate) fn check(
+        &self,
+        names: (&[String], &[String]),
+        executor: &dyn Executor,
+    ) -> Result<()> {
         let wrong = |expected: &str, found: &str| Error::Shape {
             what: "the state of a fit",
             expected: expected.into(),
@@ -120,10 +124,7 @@ impl LongState {
         }
         // Files of the same name may differ from machine to machine.
         let text = serde_json::to_string(head).expect("a state holds only texts and numbers");
-        let all = texts(
-            ranks,
-            &format!("{text} {} {}", self.survey.rows(), self.rows.len()),
-        )?;
+        let all = executor.all(&(text, self.survey.rows(), self.rows.len()))?;
         match all.iter().all(|other| *other == all[0]) {
             true => Ok(()),
             false => Err(wrong("the same for all processes", "states that differ")),

@@ -1,14 +1,14 @@
 //! Successive halving of Gaussian processes: all of them on some of the rows, the better ones on more, the best on all.
 //!
 //! A step of a search on all rows costs (m/rows)³ times as much as one on some, so searches start on few rows and go on
-//! from what they found there. Ranks share the processes of each round, and meet after it.
+//! from what they found there. An executor may spread the candidates of each round.
 
 use crate::plan::{MANY, Plan};
 use crate::process::{Configuration, Process, configurations, ranked};
 use crate::samples::Samples;
 use crate::screening::{renumbered, strongest};
 use rayon::prelude::*;
-use thinfit::pieces::{Ranks, any, shared};
+use thinfit::pieces::Executor;
 use thinfit::{Control, Observer, Progress, Result};
 use thinfit_gp::GaussianProcess;
 
@@ -26,7 +26,7 @@ struct Trial<'a> {
     process: Process,
 }
 
-/// Parameters and what they make of a process, as ranks tell each other.
+/// Parameters and what they make of a process.
 type Found = (Vec<f64>, Process);
 
 /// The survivors of successive halving, cross-validated on all rows, with the sum of their kernels, a linear model and the mean; best
@@ -34,7 +34,7 @@ type Found = (Vec<f64>, Process);
 pub(crate) fn processes(
     given: &Samples,
     plan: &Plan,
-    (ranks, seed): (&dyn Ranks, u64),
+    (executor, seed): (&dyn Executor, u64),
     observe: &Observer<'_>,
 ) -> Result<Vec<Process>> {
     let inputs = strongest(&given.data);
@@ -54,10 +54,10 @@ pub(crate) fn processes(
         configurations.retain(|configuration| configuration.process.isotropic);
     }
     let stops = |done: f64| observe(&Progress::fraction(done)) == Control::Stop;
-    // Ranks must agree on stopping, or they would wait for each other.
-    let stopped = |done: f64| any(ranks, stops(done));
+    // All that share the work must agree on stopping, or they would wait for each other.
+    let stopped = |done: f64| executor.any(stops(done));
     // After a stop, the rest are not run.
-    let first = shared(ranks, configurations.len(), |mine| {
+    let first = executor.map(configurations.len(), |mine| {
         let (mut found, mut on) = (Vec::<Option<Found>>::new(), true);
         for i in mine {
             if !on {
@@ -87,7 +87,7 @@ pub(crate) fn processes(
         let still = |_: &Progress<'_>| observe(&Progress::fraction(0.55));
         let steps = (round.iterations, round.fold_iterations);
         let guide = trials[0].lengths();
-        let gone = shared(ranks, trials.len(), |mine| {
+        let gone = executor.map(trials.len(), |mine| {
             let gone = mine.into_par_iter();
             gone.map(|i| trials[i].onto(&few_rows, steps, Some(&guide), &still))
                 .collect()
@@ -145,7 +145,7 @@ pub(crate) fn processes(
         Process::afresh(trials[i].configuration, whole, given, search, seed).map(Some)
     };
     // In parallel they need several times the memory.
-    let concluded = shared(ranks, trials.len(), |mine| match m <= SIDE_BY_SIDE {
+    let concluded = executor.map(trials.len(), |mine| match m <= SIDE_BY_SIDE {
         true => mine.into_par_iter().map(conclude).collect(),
         false => mine.into_iter().map(conclude).collect(),
     })?;
@@ -162,7 +162,8 @@ pub(crate) fn processes(
     // Few rows cannot determine the weights of a sum.
     if processes > 1
         && !plan.few
-        && let Ok(kernel_sum) = Process::kernel_sum(&survivors[..processes], (given, ranks), steps)
+        && let Ok(kernel_sum) =
+            Process::kernel_sum(&survivors[..processes], (given, executor), steps)
     {
         survivors.push(kernel_sum);
     }

@@ -73,7 +73,7 @@ impl PlainNetwork {
     /// # Errors
     /// Unusable data or settings.
     pub fn fit(&self, data: &Dataset, seed: u64, observe: &Observer<'_>) -> Result<Model> {
-        self.fit_on(&Processor::default(), data, seed, observe)
+        self.fit_on(&Processor, data, seed, observe)
     }
 
     /// [`PlainNetwork::fit`] with the training steps on a device.
@@ -319,7 +319,7 @@ mod tests {
             seed: 1 + i as u64,
             observe: &go_on,
         };
-        let processor = Processor::default();
+        let processor = Processor;
         let together = method.fit_many_on(&processor, &[fit(0), fit(1)]).unwrap();
         for (i, model) in together.into_iter().enumerate() {
             let PlainFit {

@@ -11,7 +11,7 @@ use faer::perm::swap_cols_idx;
 use faer::traits::ComplexField;
 use faer::{Mat, MatRef, c64};
 use thinfit::Result;
-use thinfit::pieces::{adjoint_product, lower_product, product};
+use thinfit::pieces::{adjoint_product, lower_product, product, quantile};
 
 /// A least squares problem that can drop columns.
 pub(crate) trait System<T> {
@@ -44,7 +44,7 @@ pub(crate) fn prune<T: ComplexField<Real = f64>>(
         let magnitudes: Vec<f64> = (0..columns.len())
             .map(|j| coefficients.row(j).norm_l2())
             .collect();
-        let threshold = quantile(&magnitudes, rate);
+        let threshold = quantile(magnitudes.clone(), rate);
         let stays = |&j: &usize| magnitudes[j] > threshold;
         let count = (0..columns.len()).filter(stays).count();
         // If all magnitudes are equal, none is above the threshold.
@@ -160,16 +160,6 @@ fn cut<T: Clone>(a: &mut Mat<T>, swaps: &[(usize, usize)], count: usize) {
     a.truncate(a.nrows(), count);
 }
 
-/// A quantile of the values, interpolated linearly.
-pub(crate) fn quantile(values: &[f64], level: f64) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let place = level * (sorted.len() - 1) as f64;
-    let below = place.floor() as usize;
-    let above = (below + 1).min(sorted.len() - 1);
-    sorted[below] + (place - below as f64) * (sorted[above] - sorted[below])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,11 +183,5 @@ mod tests {
             let error = system.coefficients().unwrap() - direct;
             assert!(error.norm_max() < 1e-8, "{count}: {}", error.norm_max());
         }
-    }
-
-    #[test]
-    fn quantiles_lie_between_neighbours() {
-        assert_eq!(quantile(&[4.0, 1.0, 2.0], 0.25), 1.5);
-        assert_eq!(quantile(&[7.0], 0.25), 7.0);
     }
 }

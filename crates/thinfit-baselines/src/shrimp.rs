@@ -250,9 +250,9 @@ fn row_subset(a: &Mat<f64>, rows: &[usize]) -> Mat<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pruning::quantile;
     use rand::RngExt;
     use thinfit::Control;
+    use thinfit::pieces::quantile;
 
     /// Σ_{i<j≤3} (2x_i − 1)(2x_j − 1) on `m` points of [−1, 1]^10.
     fn pairs(m: usize, seed: u64) -> Dataset {
@@ -273,7 +273,7 @@ mod tests {
             let error = model.predict(test.x.as_ref()).unwrap() - &test.y;
             error.squared_norm_l2() / 60.0
         };
-        quantile(&(0..seeds).map(error).collect::<Vec<_>>(), 0.5)
+        quantile((0..seeds).map(error).collect(), 0.5)
     }
 
     #[test]

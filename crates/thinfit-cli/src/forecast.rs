@@ -156,7 +156,7 @@ mod tests {
         let device = Device::processor();
         let means = |device| Means {
             workers: 2,
-            crew: None,
+            mpi_workers: None,
             device,
             lanes: 4,
         };

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
-use thinfit::pieces::Ranks;
-use thinfit::{Block, Error, LEAF, LongTable, Mat, Visitor};
+use thinfit::pieces::Executor;
+use thinfit::{Block, Error, LEAF, Mat, OutOfCoreTable, Visitor};
 use thinfit_methods::LongState;
 use thinfit_table::Reader;
 
@@ -39,12 +39,12 @@ const PACKED: u64 = 20;
 const PASSES: [(f64, f64); 2] = [(0.0, 0.2), (0.6, 1.0)];
 
 /// Whether the table that is asked for is a long one.
-pub fn is_long(args: &FitArgs, memory: Memory, ranks: &dyn Ranks) -> bool {
+pub fn is_long(args: &FitArgs, memory: Memory, executor: &dyn Executor) -> bool {
     let files = args.data.iter().map(|path| files(path, &args.more));
     let paths: Vec<PathBuf> = files.flatten().flatten().collect();
     let progress = Progress::new(true);
     // What is wrong with it is said where it is read.
-    let table = Files::open(args, &paths, memory, ranks, &progress);
+    let table = Files::open(args, &paths, memory, executor, &progress);
     args.weights.is_none()
         && args.groups.is_none()
         && !paths.is_empty()
@@ -81,12 +81,12 @@ impl<'a> Files<'a> {
         args: &'a FitArgs,
         paths: &'a [PathBuf],
         memory: Memory,
-        ranks: &dyn Ranks,
+        executor: &dyn Executor,
         progress: &'a Progress,
     ) -> Result<Option<Self>, Failure> {
         // A state of a long table may go on where there is more memory.
         let resumed = args.resume.as_deref().map(LongState::is_in).transpose()?;
-        let alone = ranks.size() == 1 && resumed != Some(true);
+        let alone = executor.size() == 1 && resumed != Some(true);
         // What cannot be read twice is read once, and of a small file one need not know more.
         let Some(bytes) = size(paths) else {
             return Ok(None);
@@ -126,9 +126,9 @@ impl<'a> Files<'a> {
             progress,
             rows,
             units: notes::units(&reader.notes()),
-            rank: (ranks.rank() as u64, ranks.size() as u64),
+            rank: (executor.rank() as u64, executor.size() as u64),
             stage: match args.checkpoint.is_some() || args.resume.is_some() {
-                true => STAGE * ranks.size() as u64,
+                true => STAGE * executor.size() as u64,
                 false => u64::MAX,
             },
             total: AtomicU64::new(rows.unwrap_or(0)),
@@ -347,7 +347,7 @@ fn size(paths: &[PathBuf]) -> Option<u64> {
     paths.iter().map(size).sum()
 }
 
-impl LongTable for Files<'_> {
+impl OutOfCoreTable for Files<'_> {
     fn inputs(&self) -> &[String] {
         &self.inputs
     }

@@ -1,6 +1,6 @@
 //! The processes that share rows or work: those that `mpirun` has started, or this one alone.
 
-use thinfit::pieces::{Ranks, Solo};
+use thinfit::pieces::{Executor, SingleProcess};
 
 use crate::failure::Failure;
 use crate::interrupt;
@@ -52,18 +52,18 @@ impl Team {
         }
     }
 
-    /// The ranks.
-    pub fn ranks(&self) -> &dyn Ranks {
+    /// What spreads work over the processes.
+    pub fn executor(&self) -> &dyn Executor {
         #[cfg(feature = "mpi")]
         if let Some(job) = &self.job {
-            return job.ranks();
+            return job.world();
         }
-        &Solo
+        &SingleProcess
     }
 
     /// Whether this process speaks for all.
     pub fn speaks(&self) -> bool {
-        self.ranks().rank() == 0
+        self.executor().rank() == 0
     }
 
     /// Listens for Ctrl-C from now on; one process says what `happens` to the work.
@@ -79,14 +79,14 @@ impl Team {
         #[cfg(feature = "mpi")]
         if let Some(job) = &self.job {
             use std::io::Write;
-            let rank = job.ranks().rank();
+            let rank = job.world().rank();
             if rank > 0 {
                 // What goes wrong everywhere the first one says, and ends the others before they do.
                 std::thread::sleep(PATIENCE);
             }
             // Where nobody reads it, the exit code has to do.
             let _ = writeln!(crate::terminal::stderr(), "error: rank {rank}: {failure}");
-            job.ranks().abort(2);
+            job.world().abort(2);
         }
         failure
     }

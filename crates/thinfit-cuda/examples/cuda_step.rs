@@ -109,7 +109,7 @@ fn main() -> Result<()> {
     let given: Vec<String> = std::env::args().skip(1).collect();
     let device: Box<dyn Backend> = if given.iter().any(|word| word == "--processor") {
         println!("processor, {} threads", rayon::current_num_threads());
-        Box::new(Processor::default())
+        Box::new(Processor)
     } else {
         let device = Cuda::open()?;
         println!("{}", device.name());

@@ -14,7 +14,7 @@ pub(crate) fn alone() -> RwLockWriteGuard<'static, ()> {
 }
 
 /// The right to do anything else.
-fn beside() -> RwLockReadGuard<'static, ()> {
+fn shared() -> RwLockReadGuard<'static, ()> {
     ORDER.read().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -53,7 +53,7 @@ impl Drop for Ordered {
 impl Batch for Ordered {
     fn begin(&mut self, run: usize, leaf: Leaf, from: Option<&Snapshot>) -> Result<()> {
         if self.recorded.contains(&leaf) {
-            let _beside = beside();
+            let _shared = shared();
             return self.batch_mut().begin(run, leaf, from);
         }
         let _alone = alone();
@@ -62,22 +62,22 @@ impl Batch for Ordered {
     }
 
     fn advance(&mut self, runs: &[usize], steps: Range<usize>, rate: f64) -> Vec<Result<Loss>> {
-        let _beside = beside();
+        let _shared = shared();
         self.batch_mut().advance(runs, steps, rate)
     }
 
     fn validate(&mut self, runs: &[usize], step: usize) -> Vec<Result<f64>> {
-        let _beside = beside();
+        let _shared = shared();
         self.batch_mut().validate(runs, step)
     }
 
     fn weights(&mut self, run: usize) -> Result<Mat<f64>> {
-        let _beside = beside();
+        let _shared = shared();
         self.batch_mut().weights(run)
     }
 
     fn snapshot(&self, run: usize, moments: bool) -> Result<Snapshot> {
-        let _beside = beside();
+        let _shared = shared();
         self.batch().snapshot(run, moments)
     }
 

@@ -91,7 +91,7 @@ fn pair(
         .collect();
     Pair {
         cuda: device.start(config, &runs).unwrap(),
-        processor: Processor::default().start(config, &runs).unwrap(),
+        processor: Processor.start(config, &runs).unwrap(),
         runs: (0..lambdas.len()).collect(),
     }
 }
@@ -450,7 +450,7 @@ fn whole_fits_end_where_those_of_the_processor_do() {
         let models = fit_many_on(backend, jobs.collect()).unwrap();
         models.into_iter().map(Result::unwrap).collect()
     };
-    let (ours, theirs) = (fitted(&device), fitted(&Processor::default()));
+    let (ours, theirs) = (fitted(&device), fitted(&Processor));
     for ((ours, theirs), table) in ours.iter().zip(&theirs).zip(&tables) {
         let x = table.x.as_ref();
         let error = (ours.predict(x).unwrap() - theirs.predict(x).unwrap()).norm_max();

@@ -11,7 +11,7 @@ use crate::{Cell, Entry, Exhibit, Row};
 pub struct Comparison {
     /// The cell.
     pub cell: Cell,
-    /// The published number to compare with, from [`Cell::beside`].
+    /// The published number to compare with, from [`Cell::reference`].
     pub published: Option<&'static Published>,
     /// Name of the settings, from [`Settings::label`](crate::Settings::label).
     pub preset: String,

@@ -150,7 +150,7 @@ impl Cell {
     }
 
     /// What the paper prints in this cell or, on the wide domain of f2, in the cell of f2.
-    pub fn beside(&self) -> Option<&'static Published> {
+    pub fn reference(&self) -> Option<&'static Published> {
         self.published_as(match self.column.problem() {
             "ishigami" => "f2",
             problem => problem,
@@ -219,8 +219,8 @@ mod tests {
         let wide = Exhibit::Table(1).cells().into_iter();
         let wide: Vec<Cell> = wide.filter(|c| c.column.name() == "ishigami-5").collect();
         assert!(wide.iter().all(|cell| cell.published().is_none()));
-        let beside = wide.iter().filter_map(Cell::beside).map(|cell| cell.row);
+        let references = wide.iter().filter_map(Cell::reference).map(|cell| cell.row);
         let expected = [Row::AnovaRff, Row::Shrimp, Row::Harfe];
-        assert_eq!(beside.collect::<Vec<_>>(), expected);
+        assert_eq!(references.collect::<Vec<_>>(), expected);
     }
 }

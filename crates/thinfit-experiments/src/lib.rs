@@ -10,10 +10,8 @@
 //! ([`stress`]); both give a [`Trial`].
 
 mod attempt;
-mod claim;
 mod column;
 mod comparison;
-mod crew;
 pub mod engineering;
 mod error;
 mod exhibit;
@@ -21,7 +19,9 @@ mod figure1;
 mod file;
 pub mod functions;
 mod job;
+mod job_lock;
 mod ledger;
+mod mpi_workers;
 mod notes;
 mod page;
 pub mod published;
@@ -38,7 +38,6 @@ pub mod uci;
 
 pub use column::{Column, UnknownColumn};
 pub use comparison::{Comparison, Count, Ours};
-pub use crew::Crew;
 pub use engineering::Formula;
 pub use error::Error;
 pub use exhibit::{Cell, Exhibit, UnknownExhibit};
@@ -46,6 +45,7 @@ pub use figure1::Figure1;
 pub use functions::{Indices, Problem, Sample, Split, TooFewInputs};
 pub use job::{Choice, Job, Plan};
 pub use ledger::{Entry, Ledger};
+pub use mpi_workers::MpiWorkers;
 pub use page::page;
 pub use report::{Report, time};
 pub use row::{Row, UnknownRow};

@@ -45,7 +45,7 @@ impl Report {
                 let mine = job.and_then(|job| entries.get(&unseeded(&job)).cloned());
                 Comparison {
                     cell,
-                    published: cell.beside(),
+                    published: cell.reference(),
                     preset: settings.label(cell.row),
                     ours: mine.map(Ours::new),
                     best: false,

@@ -1,14 +1,14 @@
 //! Does the jobs that a ledger lacks: several at a time on the processor, one thread each, and in batches on a device.
 //!
 //! GFT-r starts where GFT of the same seed and λ ends, and one worker does both. A lock in `states/` beside the ledger
-//! keeps other programs from doing the same job at the same time. Workers of other ranks take jobs as our own do (`crew.rs`).
+//! keeps other programs from doing the same job at the same time. Workers of other ranks take jobs as our own do (`mpi_workers.rs`).
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::attempt::{Attempt, Pause, Trainer, blank, guarded, recorded, state_path};
-use crate::claim::Claim;
-use crate::crew::{Crew, Desk, News};
+use crate::job_lock::JobLock;
+use crate::mpi_workers::{MpiWorkers, RemoteWorker, Update};
 use crate::queue::{Chain, Known, Queue, Taker};
 use crate::{Entry, Error, Job, Ledger, Settings};
 use thinfit::Control;
@@ -47,7 +47,7 @@ pub struct Means<'a> {
     /// Threads, each of which does one job at a time on the processor.
     pub workers: usize,
     /// The workers of other ranks, which do jobs of this call as well.
-    pub crew: Option<&'a Crew<'a>>,
+    pub mpi_workers: Option<&'a MpiWorkers<'a>>,
     /// Trains F-Opt, GFT, GFT-r and plain networks: fits that differ in seed, λ and rows of one shape alone as one batch.
     pub device: Option<&'a Device>,
     /// Batches side by side on the device: a single one of a dozen runs leaves most of it idle.
@@ -57,7 +57,7 @@ pub struct Means<'a> {
 impl Means<'_> {
     /// Workers of all ranks.
     pub fn all_workers(&self) -> usize {
-        self.workers.max(1) + self.crew.map_or(0, Crew::others)
+        self.workers.max(1) + self.mpi_workers.map_or(0, MpiWorkers::remote)
     }
 }
 
@@ -97,13 +97,15 @@ pub fn run(
             let trainer = Trainer::Together { device, lanes };
             threads.extend((0..lanes).map(|_| start(Taker::Lane, trainer)));
         }
-        let led = means.crew.map_or(Ok(()), |crew| {
-            let (post, desks) = crew.desks();
-            threads.extend(desks.into_iter().map(|desk| {
-                scope.spawn(move || run.take_all(Taker::Worker, |chains| run.away(chains, &desk)))
+        let led = means.mpi_workers.map_or(Ok(()), |workers| {
+            let (post, remote) = workers.remote_workers();
+            threads.extend(remote.into_iter().map(|worker| {
+                scope.spawn(move || {
+                    run.take_all(Taker::Worker, |chains| run.remotely(chains, &worker))
+                })
             }));
             let done = || threads.iter().all(|thread| thread.is_finished());
-            let led = crew.lead(post, done, || run.stopped());
+            let led = workers.lead(post, done, || run.stopped());
             // Nobody hears of it any more.
             run.stopped.fetch_or(led.is_err(), Ordering::Relaxed);
             led
@@ -177,7 +179,7 @@ impl Run<'_> {
     }
 
     /// Has the worker of another rank do the jobs of some chains.
-    fn away(&self, chains: &[Chain], desk: &Desk<'_>) -> Result<(), Error> {
+    fn remotely(&self, chains: &[Chain], worker: &RemoteWorker<'_>) -> Result<(), Error> {
         for jobs in chains {
             let mut missing = Chain::new();
             for job in jobs {
@@ -191,19 +193,21 @@ impl Run<'_> {
             if missing.is_empty() {
                 continue;
             }
-            desk.send(missing);
+            worker.send(missing);
             loop {
-                match desk.next()? {
-                    News::Moved(job, part) => {
+                match worker.next()? {
+                    Update::Moved(job, part) => {
                         self.tell(Event::Moved(&job, part));
                     }
-                    News::Skipped(job) => {
+                    Update::Skipped(job) => {
                         self.tell(Event::Skipped(&job));
                     }
-                    News::Finished(entry) => self.settle(&entry.job.clone(), Ok(Some(*entry)))?,
-                    News::Failed(job, problem) => self.settle(&job, Err(desk.failure(problem)))?,
-                    News::Done => break,
-                    News::Lost(problem) => return Err(desk.failure(problem)),
+                    Update::Finished(entry) => self.settle(&entry.job.clone(), Ok(Some(*entry)))?,
+                    Update::Failed(job, problem) => {
+                        self.settle(&job, Err(worker.failure(problem)))?
+                    }
+                    Update::Done => break,
+                    Update::Lost(problem) => return Err(worker.failure(problem)),
                 }
             }
         }
@@ -213,16 +217,16 @@ impl Run<'_> {
     /// Does the jobs of some chains: the first of all of them, then the second of all that have one. Those that another
     /// program is doing are left to it.
     fn chains(&self, chains: &[Chain], trainer: Trainer<'_>) -> Result<(), Error> {
-        let mut claimed = Vec::new();
+        let mut locked = Vec::new();
         for jobs in chains {
             if self.stopped() {
                 return Ok(());
             }
-            match Claim::of(&jobs[0], self.folder)? {
-                Some(claim) => claimed.push(Claimed {
+            match JobLock::of(&jobs[0], self.folder)? {
+                Some(lock) => locked.push(LockedChain {
                     jobs,
                     handed: None,
-                    _claim: claim,
+                    _lock: lock,
                 }),
                 None => jobs.iter().for_each(|job| {
                     self.tell(Event::Skipped(job));
@@ -233,14 +237,14 @@ impl Run<'_> {
         for stage in 0..stages {
             if self.stopped() {
                 // What the jobs that are done have handed on is lost otherwise.
-                for chain in &claimed {
+                for chain in &locked {
                     if let (Some(job), Some(pause)) = (chain.jobs.get(stage), &chain.handed) {
                         pause.save(self.folder, job)?;
                     }
                 }
                 break;
             }
-            self.stage(&mut claimed, stage, trainer)?;
+            self.stage(&mut locked, stage, trainer)?;
         }
         Ok(())
     }
@@ -248,7 +252,7 @@ impl Run<'_> {
     /// Does the job of each chain that stands at place `stage`.
     fn stage(
         &self,
-        chains: &mut [Claimed<'_>],
+        chains: &mut [LockedChain<'_>],
         stage: usize,
         trainer: Trainer<'_>,
     ) -> Result<(), Error> {
@@ -317,11 +321,11 @@ impl Run<'_> {
 }
 
 /// A chain under its lock.
-struct Claimed<'a> {
+struct LockedChain<'a> {
     jobs: &'a Chain,
     /// Where the next of them starts.
     handed: Option<Pause>,
-    _claim: Claim,
+    _lock: JobLock,
 }
 
 #[cfg(test)]
@@ -344,7 +348,7 @@ mod tests {
     ) -> Result<Outcome, Error> {
         let means = Means {
             workers,
-            crew: None,
+            mpi_workers: None,
             device,
             lanes: 4,
         };
@@ -374,9 +378,9 @@ mod tests {
             run_all(&jobs, &ledger, &Settings::paper(), 1, None, &observe).unwrap();
             ledger.has(&jobs[0]).unwrap()
         };
-        let claim = Claim::of(&jobs[0], &folder).unwrap();
+        let lock = JobLock::of(&jobs[0], &folder).unwrap();
         assert!(!call());
-        drop(claim);
+        drop(lock);
         assert!(call());
         assert_eq!(skipped.into_inner(), 1);
         assert!(!folder.join("states").exists());
@@ -563,7 +567,7 @@ mod tests {
         ) -> thinfit::Result<Box<dyn Batch>> {
             let refused = runs.iter().any(|(seed, _)| *seed == self.refused);
             match runs.len() > self.most || refused {
-                false => Processor::default().start(config, runs),
+                false => Processor.start(config, runs),
                 true => Err(thinfit::Error::Device {
                     device: "GPU".into(),
                     problem: "too little memory".into(),

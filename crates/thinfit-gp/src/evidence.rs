@@ -6,28 +6,23 @@ use crate::kernel_model::Expansion;
 use crate::shape::anova;
 use crate::{Kernel, KernelTerm, Shape};
 use faer::{Mat, MatRef, Par};
-use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 use thinfit::elementary::vectorised;
-use thinfit::row_list;
 
 /// The likelihood at given lengths and noise, with everything computed along the way.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone)]
 pub struct Evidence {
     /// −ln p, in scaled outputs.
     pub value: f64,
-    /// Its derivatives in the parameters of the search; not told to other ranks, as no search goes on from it.
-    #[serde(skip)]
+    /// Its derivatives in the parameters of the search.
     pub gradient: Vec<f64>,
     /// Constant of each output (c).
     pub mean: Vec<f64>,
     /// Signal variance of each output (c).
     pub signal: Vec<f64>,
     /// m × c.
-    #[serde(with = "row_list")]
     pub alpha: Mat<f64>,
     /// Leave-one-out errors y_i − f₍₋ᵢ₎(x_i) = α_i/(C⁻¹)_ii, with the mean held fixed (m × c).
-    #[serde(with = "row_list")]
     pub left_out: Mat<f64>,
     /// The kernel at these parameters.
     pub kernel: Kernel,

@@ -6,6 +6,7 @@
 //! page here.
 
 use std::collections::VecDeque;
+use thinfit::pieces::dot;
 
 /// Number of pairs kept.
 const MEMORY: usize = 10;
@@ -29,10 +30,6 @@ pub struct Lbfgs {
     pairs: VecDeque<(Vec<f64>, Vec<f64>)>,
     /// Consecutive iterations without progress.
     idle: usize,
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 impl Lbfgs {

@@ -24,7 +24,7 @@ impl Device {
     pub fn processor() -> Self {
         Device {
             name: None,
-            backend: Box::new(Processor::default()),
+            backend: Box::new(Processor),
             optional: false,
             left: OnceLock::new(),
         }
@@ -61,7 +61,7 @@ impl Backend for Device {
         match self.backend.start(config, runs) {
             Err(error @ Error::Device { .. }) if self.optional => {
                 self.left.get_or_init(|| error);
-                Processor::default().start(config, runs)
+                Processor.start(config, runs)
             }
             started => started,
         }
@@ -232,7 +232,7 @@ mod tests {
     fn a_device_changes_nothing_but_its_name_in_the_record() {
         for name in Method::TRAINED {
             let request = short(name);
-            let mut there = fitted(&request, &Device::new("GPU", Processor::default())).unwrap();
+            let mut there = fitted(&request, &Device::new("GPU", Processor)).unwrap();
             let here = request.fit(&data(60), &|_| Control::Continue).unwrap();
             assert_eq!(there.record().device.as_deref(), Some("GPU"));
             assert!(!here.to_json().contains("\"device\""), "{name}");
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn methods_without_training_steps_are_refused_by_a_device() {
-        let gpu = Device::new("GPU", Processor::default());
+        let gpu = Device::new("GPU", Processor);
         for name in Method::ALL.into_iter().filter(|name| *name != "auto") {
             let request = match Method::TRAINED.contains(&name) {
                 true => short(name),
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn auto_takes_the_gpu_for_long_fits_and_cuda_always_or_fails() {
-        let open = || Ok(Device::new("GPU", Processor::default()));
+        let open = || Ok(Device::new("GPU", Processor));
         let taken = |placement: Placement, settings: serde_json::Value, rows: usize| {
             let method = request(settings).method;
             let device = placement.device(&method, &data(rows), open).unwrap();

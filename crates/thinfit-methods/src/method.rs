@@ -6,7 +6,7 @@ use crate::Device;
 use crate::settings::changed;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use thinfit::pieces::{Ranks, Solo};
+use thinfit::pieces::{Executor, SingleProcess};
 use thinfit::{Config, Control, Dataset, Lambda, Observer, Progress, Result, Training};
 use thinfit_auto::Auto;
 use thinfit_baselines::{
@@ -237,17 +237,17 @@ impl Method {
         seed: u64,
         observe: &Observer<'_>,
     ) -> Result<Predictor> {
-        self.fit_over(&Solo, device, data, seed, observe)
+        self.fit_over(&SingleProcess, device, data, seed, observe)
     }
 
-    /// [`Method::fit_on`] by several ranks, each of which has all of `data`. What is independent in a method that [can be
+    /// [`Method::fit_on`] by several processes that all have `data`. What is independent in a method that [can be
     /// shared](Method::is_shared) is spread over them, any other each fits for itself; all get the model that one would.
     ///
     /// # Errors
-    /// As [`Method::fit_on`], and a rank that is gone.
+    /// As [`Method::fit_on`], and a process that is gone.
     pub fn fit_over(
         &self,
-        ranks: &dyn Ranks,
+        executor: &dyn Executor,
         device: &Device,
         data: &Dataset,
         seed: u64,
@@ -256,7 +256,7 @@ impl Method {
         if device.name().is_some() {
             self.check_device()?;
         }
-        let mut model = self.fit_alone((ranks, device), data, seed, observe)?;
+        let mut model = self.fit_alone((executor, device), data, seed, observe)?;
         // A long table is described by its sample, so that it is the same when it comes in blocks.
         if !matches!(self, Method::Auto(auto) if auto.samples(data)) {
             model.record_mut().describe(data.x.as_ref());
@@ -264,7 +264,7 @@ impl Method {
         Ok(model)
     }
 
-    /// Whether it has fits that do not depend on each other, which [several ranks](Method::fit_over) can share: candidates, several λ,
+    /// Whether it has fits that do not depend on each other, which [several processes](Method::fit_over) can share: candidates, several λ,
     /// or starts of a polish.
     pub fn is_shared(&self) -> bool {
         match self {
@@ -283,7 +283,7 @@ impl Method {
     /// [`Method::fit_over`] without what every record has.
     fn fit_alone(
         &self,
-        (ranks, device): (&dyn Ranks, &Device),
+        (executor, device): (&dyn Executor, &Device),
         data: &Dataset,
         seed: u64,
         observe: &Observer<'_>,
@@ -299,7 +299,7 @@ impl Method {
                     seed,
                     ..config.clone()
                 };
-                thinfit::fit_over(ranks, device, data, &config, observe)
+                thinfit::fit_over(executor, device, data, &config, observe)
                     .map(|model| device.recorded(model.into()))
             }
             Method::Shrimp(method) => method.fit(data, seed, watch).map(Predictor::from),
@@ -316,7 +316,7 @@ impl Method {
             Method::KernelRidge(method) => method.fit(data, seed, watch).map(Predictor::from),
             Method::Salsa(method) => method.fit(data, seed, watch).map(Predictor::from),
             Method::GaussianProcess(method) => method.fit(data, seed, watch).map(Predictor::from),
-            Method::Auto(method) => method.fit_over(ranks, data, seed, watch),
+            Method::Auto(method) => method.fit_over(executor, data, seed, watch),
         };
         fitted.map(|model| model.made_from(data))
     }

@@ -2,7 +2,7 @@
 
 use crate::{Device, Method};
 use serde_json::{Map, Value};
-use thinfit::pieces::{Ranks, Solo};
+use thinfit::pieces::{Executor, SingleProcess};
 use thinfit::{Config, Dataset, Error, Observer, Result, State, on_threads};
 use thinfit_model::Predictor;
 
@@ -104,23 +104,23 @@ impl Request {
         data: &Dataset,
         observe: &Observer<'_>,
     ) -> Result<Predictor> {
-        self.fit_over(&Solo, device, data, observe)
+        self.fit_over(&SingleProcess, device, data, observe)
     }
 
-    /// [`Request::fit_on`] by several ranks, as [`Method::fit_over`].
+    /// [`Request::fit_on`] by several processes, as [`Method::fit_over`].
     ///
     /// # Errors
-    /// As [`Request::fit_on`], and a rank that is gone.
+    /// As [`Request::fit_on`], and a process that is gone.
     pub fn fit_over(
         &self,
-        ranks: &dyn Ranks,
+        executor: &dyn Executor,
         device: &Device,
         data: &Dataset,
         observe: &Observer<'_>,
     ) -> Result<Predictor> {
         on_threads(self.threads, || {
             self.method
-                .fit_over(ranks, device, data, self.seed, observe)
+                .fit_over(executor, device, data, self.seed, observe)
         })
     }
 

@@ -6,9 +6,9 @@ mod team;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use thinfit::pieces::{Ranks, Solo};
+use thinfit::pieces::{Executor, SingleProcess};
 use thinfit::{
-    Block, Choice, Control, Dataset, Error, LEAF, LongTable, Mat, Result, Visitor, on_threads,
+    Block, Choice, Control, Dataset, Error, LEAF, Mat, OutOfCoreTable, Result, Visitor, on_threads,
 };
 use thinfit_methods::{Auto, LongState, Predictor};
 
@@ -37,7 +37,7 @@ struct Share<'a> {
     ranks: u64,
 }
 
-impl LongTable for Share<'_> {
+impl OutOfCoreTable for Share<'_> {
     fn inputs(&self) -> &[String] {
         &self.data.inputs
     }
@@ -97,7 +97,7 @@ fn ranks_and_threads_change_no_bit() {
     let (data, _) = data(20_000);
     let fit = |threads| {
         on_threads(threads, || {
-            auto().fit_long(&data, &Solo, 3, &|_| Control::Continue)
+            auto().fit_long(&data, &SingleProcess, 3, &|_| Control::Continue)
         })
     };
     let alone = fit(1).unwrap().0.to_json();
@@ -163,7 +163,7 @@ fn a_table_that_changes_between_the_passes_is_refused() {
     data.y[(19_999, 0)] += 1e-9;
     let go_on = |_: &thinfit::Progress<'_>| Control::Continue;
     let last = kept[kept.len() - 1].clone();
-    let error = Auto::resume_long(last, &data, &Solo, &mut |_| (), &go_on).unwrap_err();
+    let error = Auto::resume_long(last, &data, &SingleProcess, &mut |_| (), &go_on).unwrap_err();
     assert!(error.to_string().contains("other rows"), "{error}");
 }
 
@@ -193,7 +193,8 @@ fn a_state_that_somebody_has_changed_is_refused_or_goes_on() {
             changed.extend(sum.to_le_bytes());
             std::fs::write(&file, &changed).unwrap();
             if let Ok(state) = LongState::load(&file)
-                && let Ok((model, _)) = Auto::resume_long(state, &data, &Solo, &mut |_| (), &stop)
+                && let Ok((model, _)) =
+                    Auto::resume_long(state, &data, &SingleProcess, &mut |_| (), &stop)
             {
                 let f = model.predict(data.x.as_ref()).unwrap();
                 assert!(f.is_all_finite(), "{place} of state {number}");
@@ -206,7 +207,7 @@ fn a_state_that_somebody_has_changed_is_refused_or_goes_on() {
 /// A table whose second pass nobody waits for.
 struct Abandoned(Dataset, AtomicUsize);
 
-impl LongTable for Abandoned {
+impl OutOfCoreTable for Abandoned {
     fn inputs(&self) -> &[String] {
         &self.0.inputs
     }
@@ -235,7 +236,9 @@ fn a_fit_that_is_stopped_in_its_second_pass_gives_the_network_of_the_sample() {
         2 => Control::Stop,
         _ => Control::Continue,
     };
-    let (model, _) = auto().fit_long(&table, &Solo, 3, &observe).unwrap();
+    let (model, _) = auto()
+        .fit_long(&table, &SingleProcess, 3, &observe)
+        .unwrap();
     assert!(model.record().stopped);
     let choice = model.record().diagnosis.as_ref().unwrap().choice;
     let expected = |output, rows| matches!(choice, Choice::Grown { output: o, rows: r, .. } if (o, r) == (output, rows));
@@ -244,7 +247,7 @@ fn a_fit_that_is_stopped_in_its_second_pass_gives_the_network_of_the_sample() {
     assert!(error(&model, &x, &f) < 0.01);
     // Who does not stop is told what is wrong with the table.
     let table = Abandoned(table.0, AtomicUsize::new(0));
-    let fitted = auto().fit_long(&table, &Solo, 3, &|_| Control::Continue);
+    let fitted = auto().fit_long(&table, &SingleProcess, 3, &|_| Control::Continue);
     assert!(fitted.unwrap_err().to_string().contains("stopped"));
 }
 
@@ -296,7 +299,7 @@ fn all_rows_of_a_long_table_count() {
 fn few_rows_are_fitted_as_ever() {
     let (data, _) = data(300);
     let (long, _) = auto()
-        .fit_long(&data, &Solo, 3, &|_| Control::Continue)
+        .fit_long(&data, &SingleProcess, 3, &|_| Control::Continue)
         .unwrap();
     let plain = auto().fit(&data, 3, &|_| Control::Continue).unwrap();
     let difference =

@@ -5,7 +5,7 @@
 mod team;
 
 use serde_json::{Value, json};
-use thinfit::pieces::{any, shared, texts};
+use thinfit::pieces::Executor;
 use thinfit::{Control, Dataset, Error, Mat, Result};
 use thinfit_methods::{Device, Method, Request};
 
@@ -110,7 +110,6 @@ fn a_stop_that_one_rank_hears_of_stops_all() {
     let request = request(json!({ "method": "auto", "budget": 2 }));
     let rows = data(200, 3, 0.1);
     let models = team::each(3, |rank| {
-        use thinfit::pieces::Ranks;
         let observe = |_: &thinfit::Progress<'_>| match rank.rank() {
             1 => Control::Stop,
             _ => Control::Continue,
@@ -124,6 +123,11 @@ fn a_stop_that_one_rank_hears_of_stops_all() {
     }
 }
 
+/// What `work` gives on each of so many ranks.
+fn each<T: Send>(size: usize, work: &(dyn Fn(&dyn Executor) -> T + Sync)) -> Vec<T> {
+    team::each(size, |rank| work(rank))
+}
+
 #[test]
 fn what_ranks_share_comes_in_order() {
     for (size, count) in [(1, 5), (2, 5), (3, 2), (4, 0)] {
@@ -131,26 +135,28 @@ fn what_ranks_share_comes_in_order() {
             Ok(mine.iter().map(|place| format!("λ{}", 7 * place)).collect())
         };
         let expected: Vec<String> = (0..count).map(|place| format!("λ{}", 7 * place)).collect();
-        for found in team::each(size, |rank| shared(rank, count, work).unwrap()) {
+        for found in each(size, &|rank| rank.map(count, work).unwrap()) {
             assert_eq!(found, expected, "{size} ranks");
         }
     }
     // A result too few, and a number that a text cannot have, are errors on every rank.
-    for found in team::each(2, |rank| shared(rank, 3, |_| Ok(vec![1.0])).unwrap_err()) {
+    for found in each(2, &|rank| rank.map(3, |_| Ok(vec![1.0])).unwrap_err()) {
         assert!(matches!(found, Error::Shape { .. }));
     }
-    for found in team::each(2, |rank| {
-        shared(rank, 2, |_| Ok(vec![f64::NAN])).unwrap_err()
-    }) {
+    for found in each(2, &|rank| rank.map(2, |_| Ok(vec![f64::NAN])).unwrap_err()) {
         assert!(found.to_string().contains("another process"), "{found}");
     }
-    use thinfit::pieces::Ranks;
-    for found in team::each(3, |rank| any(rank, rank.rank() == 2).unwrap()) {
+    for found in each(3, &|rank| rank.any(rank.rank() == 2).unwrap()) {
         assert!(found);
     }
-    for found in team::each(3, |rank| texts(rank, &"é".repeat(5 * rank.rank())).unwrap()) {
+    for found in each(3, &|rank| rank.all(&"é".repeat(5 * rank.rank())).unwrap()) {
         let expected = [0, 5, 10].map(|length| "é".repeat(length));
         assert_eq!(found, expected);
+    }
+    for size in [1, 3] {
+        for found in each(size, &|rank| rank.broadcast(|| Ok(rank.rank())).unwrap()) {
+            assert_eq!(found, 0);
+        }
     }
 }
 

@@ -2,9 +2,9 @@
 //! of 100 neurons. The first rank prints seconds, those of telling each other among them.
 
 use std::time::Instant;
-use thinfit::pieces::{Merge, Ranks};
+use thinfit::pieces::{Executor, Merge};
 use thinfit::{
-    Activation, Block, Condensing, Draft, LEAF, LongTable, Mat, Result, Scaler, Survey, Visitor,
+    Activation, Block, Draft, LEAF, Mat, OutOfCoreTable, Result, Scaler, Survey, TsqrPass, Visitor,
     on_threads, shared_pass,
 };
 use thinfit_methods::Auto;
@@ -23,7 +23,7 @@ struct Runs {
     names: [Vec<String>; 2],
 }
 
-impl LongTable for Runs {
+impl OutOfCoreTable for Runs {
     fn inputs(&self) -> &[String] {
         &self.names[0]
     }
@@ -52,17 +52,7 @@ impl LongTable for Runs {
 /// The ranks of a job, and the seconds that they take to tell each other.
 struct Timed<'a>(&'a World, std::sync::Mutex<f64>);
 
-impl Ranks for Timed<'_> {
-    fn add<'a>(
-        &self,
-        parts: &mut dyn Iterator<Item = thinfit::MatRef<'a, f64>>,
-        entries: thinfit::pieces::Entries,
-        factor: f64,
-        total: faer::MatMut<'_, f64>,
-    ) {
-        self.0.add(parts, entries, factor, total);
-    }
-
+impl Executor for Timed<'_> {
     fn rank(&self) -> usize {
         self.0.rank()
     }
@@ -71,15 +61,15 @@ impl Ranks for Timed<'_> {
         self.0.size()
     }
 
-    fn gather(&self, mine: Vec<u64>) -> Result<Vec<Vec<u64>>> {
-        self.0.gather(mine)
+    fn gather(&self, message: Vec<u64>) -> Result<Vec<Vec<u64>>> {
+        self.0.gather(message)
     }
 
-    fn merged(&self, mine: Vec<u64>, merge: &Merge<'_>) -> Result<Vec<u64>> {
+    fn merge(&self, message: Vec<u64>, merge: &Merge<'_>) -> Result<Vec<u64>> {
         // Nobody waits for rows of another in these seconds.
         self.0.gather(vec![])?;
         let start = Instant::now();
-        let merged = self.0.merged(mine, merge);
+        let merged = self.0.merge(message, merge);
         *self.1.lock().expect("no panic") = start.elapsed().as_secs_f64();
         merged
     }
@@ -90,7 +80,7 @@ fn main() {
     let words: Vec<u64> = words.map(|word| word.parse().expect("a number")).collect();
     let (rows, threads) = (words.first().copied().unwrap_or(1_000_000), words.get(1));
     let job = Job::join().expect("a job");
-    let ranks = Timed(job.ranks(), std::sync::Mutex::new(0.0));
+    let ranks = Timed(job.world(), std::sync::Mutex::new(0.0));
     let x = Mat::from_fn(BLOCK as usize, INPUTS, |i, j| {
         (0.618_033_988_7 * ((i + 1) * (j + 3)) as f64).fract()
     });
@@ -121,14 +111,14 @@ fn main() {
             *ranks.1.lock().expect("no panic"),
         );
         let start = Instant::now();
-        let none = Condensing::new(&draft);
+        let none = TsqrPass::new(&draft);
         shared_pass(&table, &ranks, (none, 0), &mut |_, _| Ok(()))?.finish(&survey)?;
         let second = start.elapsed().as_secs_f64();
         Ok([first, told, second, *ranks.1.lock().expect("no panic")])
     });
     let [first, told, second, merged] = timed.unwrap_or_else(|error| {
         eprintln!("error: rank {}: {error}", ranks.rank());
-        job.ranks().abort(2)
+        job.world().abort(2)
     });
     if ranks.rank() == 0 {
         let size = ranks.size();

@@ -2,8 +2,8 @@
 //! seconds and the model. The rank DIE, if one is given, ends in the first pass without a word.
 
 use std::time::Instant;
-use thinfit::pieces::Ranks;
-use thinfit::{Block, Control, LEAF, LongTable, Mat, Result, Visitor, on_threads};
+use thinfit::pieces::Executor;
+use thinfit::{Block, Control, LEAF, Mat, OutOfCoreTable, Result, Visitor, on_threads};
 use thinfit_methods::Auto;
 use thinfit_mpi::Job;
 
@@ -16,7 +16,7 @@ struct Share {
     names: [Vec<String>; 2],
 }
 
-impl LongTable for Share {
+impl OutOfCoreTable for Share {
     fn inputs(&self) -> &[String] {
         &self.names[0]
     }
@@ -58,12 +58,12 @@ fn main() {
             .map_or(default, |w| w.parse().expect("a number"))
     };
     let job = Job::join().expect("a job");
-    let ranks = job.ranks();
+    let world = job.world();
     let share = Share {
         rows: word(0, 20_000) as u64,
-        rank: ranks.rank() as u64,
-        ranks: ranks.size() as u64,
-        die: word(2, -1) == ranks.rank() as i64,
+        rank: world.rank() as u64,
+        ranks: world.size() as u64,
+        die: word(2, -1) == world.rank() as i64,
         names: [vec!["a".into(), "b".into()], vec!["y".into()]],
     };
     let auto = Auto {
@@ -72,12 +72,12 @@ fn main() {
         ..Auto::default()
     };
     let start = Instant::now();
-    let fit = || auto.fit_long(&share, ranks, 3, &|_| Control::Continue);
+    let fit = || auto.fit_long(&share, world, 3, &|_| Control::Continue);
     let (model, _) = on_threads(word(1, 1) as usize, fit).unwrap_or_else(|error| {
-        eprintln!("error: rank {}: {error}", ranks.rank());
-        ranks.abort(2)
+        eprintln!("error: rank {}: {error}", world.rank());
+        world.abort(2)
     });
-    if ranks.rank() == 0 {
+    if world.rank() == 0 {
         println!("{}", model.to_json());
         eprintln!("{:.3} s", start.elapsed().as_secs_f64());
     }

@@ -1,4 +1,4 @@
-//! The ranks of an MPI job as [`thinfit::pieces::Ranks`] of a fit: MPI moves the words, and nothing else is decided here.
+//! The ranks of an MPI job as a [`thinfit::pieces::Executor`]: MPI moves the messages, and nothing else is decided here.
 //!
 //! Built with the feature `mpi` only.
 
@@ -9,13 +9,13 @@ use mpi::datatype::PartitionMut;
 use mpi::environment::Universe;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, CommunicatorCollectives, Destination, Root, Source};
-use thinfit::pieces::{Entries, Merge, Ranks, Solo};
-use thinfit::{Error, Mat, MatRef, Result};
+use thinfit::pieces::{Executor, Merge};
+use thinfit::{Error, Result};
 
 /// An MPI job, which ends when this is dropped.
 pub struct Job {
     _universe: Universe,
-    ranks: World,
+    world: World,
 }
 
 impl Job {
@@ -26,16 +26,16 @@ impl Job {
         let world = SimpleCommunicator::world();
         Some(Job {
             _universe: universe,
-            ranks: World {
+            world: World {
                 rank: world.rank() as usize,
                 size: world.size() as usize,
             },
         })
     }
 
-    /// The ranks.
-    pub fn ranks(&self) -> &World {
-        &self.ranks
+    /// All ranks of the job.
+    pub fn world(&self) -> &World {
+        &self.world
     }
 }
 
@@ -53,29 +53,7 @@ impl World {
     }
 }
 
-impl Ranks for World {
-    fn add<'a>(
-        &self,
-        parts: &mut dyn Iterator<Item = MatRef<'a, f64>>,
-        entries: Entries,
-        factor: f64,
-        total: faer::MatMut<'_, f64>,
-    ) {
-        let (m, k) = (total.nrows(), total.ncols());
-        let mut mine = Vec::new();
-        for part in parts {
-            mine.extend(
-                part.col_iter()
-                    .flat_map(|column| column.iter().map(|v| v.to_bits())),
-            );
-        }
-        let all = gathered(mine).unwrap_or_else(|_| self.abort(2));
-        let parts = all.iter().flat_map(|words| words.chunks_exact(m * k));
-        let parts = parts.map(|part| Mat::from_fn(m, k, |i, j| f64::from_bits(part[j * m + i])));
-        let parts: Vec<Mat<f64>> = parts.collect();
-        Solo.add(&mut parts.iter().map(Mat::as_ref), entries, factor, total);
-    }
-
+impl Executor for World {
     fn rank(&self) -> usize {
         self.rank
     }
@@ -84,14 +62,14 @@ impl Ranks for World {
         self.size
     }
 
-    fn gather(&self, mine: Vec<u64>) -> Result<Vec<Vec<u64>>> {
-        gathered(mine)
+    fn gather(&self, message: Vec<u64>) -> Result<Vec<Vec<u64>>> {
+        gathered(message)
     }
 
-    /// In pairs, then pairs of pairs, and back from the first rank to all: no rank holds the words of more than two.
-    fn merged(&self, mine: Vec<u64>, merge: &Merge<'_>) -> Result<Vec<u64>> {
+    /// In pairs, then pairs of pairs, and back from the first rank to all: no rank holds the messages of more than two.
+    fn merge(&self, message: Vec<u64>, merge: &Merge<'_>) -> Result<Vec<u64>> {
         let world = SimpleCommunicator::world();
-        let mut words = mine;
+        let mut words = message;
         for step in (0..).map(|k| 1 << k).take_while(|step| *step < self.size) {
             let process = |rank: usize| world.process_at_rank(rank as i32);
             if self.rank % (2 * step) == step {

@@ -3,6 +3,7 @@
 use crate::control::Control;
 use crate::uncertainty::LEVEL;
 use serde::Serialize;
+use thinfit::pieces::upper_median;
 use thinfit::{Mat, six_digits};
 use thinfit_methods::Predictor;
 use thinfit_study::{Aim, Places, choose};
@@ -51,9 +52,8 @@ pub(crate) fn suggested_samples(
     };
     let medians: Vec<f64> = (0..c)
         .map(|o| {
-            let mut widths = half.col_as_slice(o).to_vec();
-            widths.sort_by(f64::total_cmp);
-            widths[candidates / 2].max(f64::MIN_POSITIVE)
+            let widths = half.col_as_slice(o).to_vec();
+            upper_median(widths).map_or(f64::MIN_POSITIVE, |width| width.max(f64::MIN_POSITIVE))
         })
         .collect();
     let width = |i: usize| (0..c).map(|o| half[(i, o)] / medians[o]).sum::<f64>() / c as f64;

@@ -4,11 +4,12 @@
 //! which go on from its tangents, and every step is brought back to it.
 
 use crate::constraint::{Constraint, Relation};
-use crate::quadratic::{Face, dot, solve};
+use crate::quadratic::{Face, solve};
 use crate::ranges;
 use crate::region::{Region, Variable, slope};
 use crate::search::cube;
 use thinfit::Mat;
+use thinfit::pieces::dot;
 use thinfit_methods::InputColumn;
 
 /// Rounding errors of a sum, as a part of its largest term. Columns far from zero, such as seconds since 1970, have large terms, so this

@@ -6,6 +6,7 @@ use crate::{Error, Point};
 use rayon::prelude::*;
 use serde::Serialize;
 use thinfit::Mat;
+use thinfit::pieces::upper_median;
 use thinfit_methods::{InputColumn, Predictor, four_digits, two_digits};
 
 /// Descents over all combinations of levels, and the fewest of one of them.
@@ -296,7 +297,7 @@ fn thin(survey: &Survey<'_>, goal: Goal, best: &Minimum) -> Thin {
     let usual = table(usual.map(|place| place.row.as_slice()));
     let width = best.interval.and_then(|[low, high]| {
         let known = bounds(model, &usual, goal.output).into_iter().flatten();
-        let usual = median(known.map(|[low, high]| high - low).collect());
+        let usual = upper_median(known.map(|[low, high]| high - low).collect()).unwrap_or(0.0);
         (usual > 0.0).then(|| (high - low) / usual)
     });
     let distance = match model {
@@ -318,7 +319,7 @@ fn thin(survey: &Survey<'_>, goal: Goal, best: &Minimum) -> Thin {
                 (0..scaled.nrows()).map(near).map(f64::sqrt).collect()
             };
             let here = nearest(&table(std::iter::once(best.row.as_slice())))[0];
-            let usual = median(nearest(&usual));
+            let usual = upper_median(nearest(&usual)).unwrap_or(0.0);
             (usual > 0.0).then(|| here / usual)
         }
     };
@@ -328,11 +329,6 @@ fn thin(survey: &Survey<'_>, goal: Goal, best: &Minimum) -> Thin {
         distance,
         thin: above(width) || above(distance),
     }
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
 impl Optimum {

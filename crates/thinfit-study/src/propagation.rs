@@ -11,6 +11,7 @@ use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 use serde::Serialize;
 use thinfit::Mat;
+use thinfit::pieces::at_place;
 use thinfit_methods::Predictor;
 
 /// Rows of a chunk.
@@ -260,12 +261,7 @@ impl Summary {
 /// of the distance between the values two of these away on both sides is its standard error.
 fn quantile(values: &[f64], level: f64) -> Quantile {
     let m = values.len() as f64;
-    let at = |rank: f64| {
-        let rank = rank.clamp(0.0, m - 1.0);
-        let (below, part) = (rank.floor() as usize, rank.fract());
-        let above = values[(below + 1).min(values.len() - 1)];
-        values[below] + part * (above - values[below])
-    };
+    let at = |rank: f64| at_place(values, rank.clamp(0.0, m - 1.0));
     let (rank, ranks) = (level * (m - 1.0), (m * level * (1.0 - level)).sqrt());
     Quantile {
         level,

@@ -5,6 +5,7 @@
 //! z = L⁻ᵀ(I − QQᵀ)L⁻¹n and the multipliers of the active faces by −R⁻¹QᵀL⁻¹n. Sizes are tens, so all is plain loops.
 
 use thinfit::Mat;
+use thinfit::pieces::dot;
 
 /// Violation that counts as none, for normals of length about one and coordinates from 0 to 1.
 const ROUNDING: f64 = 1e-13;
@@ -21,10 +22,6 @@ pub(crate) struct Face {
 pub(crate) struct Solution {
     pub x: Vec<f64>,
     pub multipliers: Vec<f64>,
-}
-
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// a + t b, in place.

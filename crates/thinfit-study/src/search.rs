@@ -9,8 +9,9 @@
 //! which for one function is a quasi-Newton step. B follows the curvature of the functions that hold the step, by damped BFGS
 //! updates. Faces of curved bounds are their tangents, and every point on the way is brought back to the bounds.
 
-use crate::quadratic::{Face, cholesky, dot, solve};
+use crate::quadratic::{Face, cholesky, solve};
 use thinfit::Mat;
+use thinfit::pieces::dot;
 
 /// The most steps.
 const STEPS: usize = 200;

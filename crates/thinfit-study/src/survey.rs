@@ -2,10 +2,11 @@
 
 use crate::Error;
 use crate::feasible::set;
-use crate::quadratic::{Face, dot};
+use crate::quadratic::Face;
 use crate::region::{Goal, Region, Variable};
 use crate::search::{Bounds, Slope, descend};
 use thinfit::Mat;
+use thinfit::pieces::dot;
 use thinfit_design::{Scheme, Space, plan};
 use thinfit_methods::InputColumn;
 

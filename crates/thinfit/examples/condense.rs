@@ -1,10 +1,10 @@
-//! The second pass over a long table, by itself: µs a row, and the share of the peak that a matrix product reaches in the same run.
+//! The second pass over an out-of-core table, by itself: µs a row, and the share of the peak that a matrix product reaches in the same run.
 //!
 //! `condense [ROWS [NEURONS]]`: ten inputs, one output, Fourier features.
 
 use std::time::Instant;
-use thinfit::pieces::Solo;
-use thinfit::{Activation, Condensing, Dataset, Draft, Mat, Scaler, shared_pass};
+use thinfit::pieces::SingleProcess;
+use thinfit::{Activation, Dataset, Draft, Mat, Scaler, TsqrPass, shared_pass};
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -34,8 +34,9 @@ fn main() {
         let mut best = f64::INFINITY;
         for _ in 0..3 {
             let start = Instant::now();
-            let none = (Condensing::new(&draft), 0);
-            let rows = pool.install(|| shared_pass(&data, &Solo, none, &mut |_, _| Ok(())));
+            let none = (TsqrPass::new(&draft), 0);
+            let rows =
+                pool.install(|| shared_pass(&data, &SingleProcess, none, &mut |_, _| Ok(())));
             drop(rows.expect("rows"));
             best = best.min(start.elapsed().as_secs_f64());
         }

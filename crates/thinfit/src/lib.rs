@@ -38,8 +38,8 @@
 //! | `fit` | conducts: scale, split, train, polish, solve, calibrate | |
 //!
 //! `config` holds every choice of a fit, `error` everything that can go wrong, [`mod@file`] how files are read and written. Two seams are open to other crates
-//! ([`pieces`]): a [`pieces::Backend`] runs the training step on another device, and [`pieces::Ranks`] sums over the rows
-//! of several processes.
+//! ([`pieces`]): a [`pieces::Backend`] runs the training step on another device, and [`pieces::Executor`] spreads
+//! independent work over several processes.
 //!
 //! # Symbols
 //!
@@ -59,13 +59,13 @@ mod clock;
 mod config;
 mod data;
 mod error;
+mod executor;
 pub mod file;
 mod fit;
 mod math;
 mod model;
 mod network;
 mod polish;
-mod ranks;
 mod solve;
 #[cfg(test)]
 mod tests;
@@ -75,13 +75,15 @@ mod train;
 pub mod pieces {
     pub use crate::data::{divided, folds, one_group};
     pub use crate::error::require;
+    pub use crate::executor::{Executor, Merge, SingleProcess};
     pub use crate::math::chunks::row_chunks;
+    pub use crate::math::dot::dot;
     pub use crate::math::lattice::lattice;
     pub use crate::math::product::{adjoint_product, lower_product, product};
+    pub use crate::math::quantile::{at_place, quantile, upper_median};
     pub use crate::math::random::{Purpose, Stream, random_subset, stream};
     pub use crate::network::features::planes;
     pub use crate::network::support::Support;
-    pub use crate::ranks::{Entries, Merge, Ranks, Solo, agreed, any, shared, texts};
     pub use crate::train::adam::{Adam, COEFFICIENTS};
     pub use crate::train::generator::{Generator, Real};
     pub use crate::train::layers::Layers;
@@ -92,15 +94,15 @@ pub mod pieces {
 
 pub use config::{Config, GeneratorConfig, Keep, Lambda, Polish, Schedule, Start, Training};
 pub use data::{
-    Block, Code, Coded, Column, Correlation, Dataset, Dependence, Encoding, Filling, Finding,
-    LARGEST_NUMBER, LEAF, Levels, LongTable, Scaler, Scaling, Survey, TwoValues, Visitor, Warp,
-    autocorrelation, check_finite, clustered, near_repeats, shared_pass,
+    Block, Code, Coded, Column, Correlation, Dataset, Dependence, Encoding, Filling,
+    LARGEST_NUMBER, LEAF, Levels, Mergeable, OutOfCoreTable, Scaler, Scaling, Survey, TwoValues,
+    Visitor, Warp, autocorrelation, check_finite, clustered, near_repeats, shared_pass,
 };
 pub use error::{Error, Result};
 pub use faer::{Mat, MatRef};
 pub use fit::{
-    CondensedBlock, Condensing, Draft, Features, Job, fit, fit_features, fit_many_on, fit_on,
-    fit_over, on_threads, polish_many, resume, resume_on,
+    Draft, Features, Job, TsqrBlock, TsqrPass, fit, fit_features, fit_many_on, fit_on, fit_over,
+    on_threads, polish_many, resume, resume_on,
 };
 pub use math::digits::{four_digits, r2_digits, six_digits, two_digits};
 pub use math::{elementary, row_list};
@@ -115,7 +117,7 @@ pub use model::prediction::{Deviation, Interval};
 pub use model::record::{Grouping, Record, Selection, Winner};
 pub use model::training_rows::{Recognised, TrainingRows};
 pub use network::{Activation, Evaluator, Feature, Network, Variation};
-pub use solve::{Condensed, Form, OutputWeights, Ridge, linear_leave_one_out};
+pub use solve::{Form, OutputWeights, Ridge, TsqrFactor, linear_leave_one_out};
 pub use train::checkpoint::State;
 pub use train::generator::Precision;
 pub use train::objective::Loss;

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde::Serialize;
-use thinfit::pieces::Solo;
+use thinfit::pieces::SingleProcess;
 use thinfit::{
-    Dataset, Dependence, Diagnosis, Grouping, LongTable, Model, Record, Selection, Winner,
+    Dataset, Dependence, Diagnosis, Grouping, Model, OutOfCoreTable, Record, Selection, Winner,
     on_threads,
 };
 use thinfit_methods::{
@@ -120,7 +120,7 @@ fn fit_with(
     memory: Memory,
     out: &mut impl Write,
 ) -> Result<bool, Failure> {
-    let is_long = |args: &FitArgs| long::is_long(args, memory, team.ranks());
+    let is_long = |args: &FitArgs| long::is_long(args, memory, team.executor());
     let asked = settings::resolve(&mut args, is_long)?;
     let path = args.data.clone().ok_or_else(|| {
         Failure::new("which table? give a file, as in `thinfit fit train.csv --target y`")
@@ -203,7 +203,7 @@ fn fit_files(
     match fit_long(args, files, memory, asked, (team, progress))? {
         Some(fitted) => Ok(fitted),
         None => {
-            if team.ranks().size() > 1 {
+            if team.executor().size() > 1 {
                 check_shared(args, &asked.request.method)?;
             }
             fit_whole(args, files, memory, asked, (team, progress))
@@ -278,7 +278,7 @@ fn fit_long(
     }
     if args.groups.is_some() {
         // Several processes read a table whole that one process does.
-        return match long::Files::open(args, files, memory, &Solo, progress)? {
+        return match long::Files::open(args, files, memory, &SingleProcess, progress)? {
             None => Ok(None),
             Some(_) => Err(Failure::new(
                 "--groups: the table is too long to be read at once, and one that is read in blocks is split row by row; fit a \
@@ -286,8 +286,8 @@ fn fit_long(
             )),
         };
     }
-    let ranks = team.ranks();
-    let Some(table) = long::Files::open(args, files, memory, ranks, progress)? else {
+    let executor = team.executor();
+    let Some(table) = long::Files::open(args, files, memory, executor, progress)? else {
         return Ok(None);
     };
     let rows = table.rows().map_or("many".into(), |rows| rows.to_string());
@@ -296,7 +296,7 @@ fn fit_long(
         table.outputs().join(", "),
         table.inputs().len(),
     ));
-    team.listen(match ranks.size() {
+    team.listen(match executor.size() {
         1 => "and saving the best so far, if there is a model yet",
         _ => "all processes; a state that was saved can go on with --resume",
     })?;
@@ -342,7 +342,7 @@ fn fit_long(
         }
     };
     let fitted = on_threads(request.threads, || {
-        Auto::resume_long(state, &table, ranks, &mut keep, &observe)
+        Auto::resume_long(state, &table, executor, &mut keep, &observe)
     });
     let (mut model, dropped) = fitted.map_err(|error| table.explain(error))?;
     model.set_units(table.units());
@@ -430,7 +430,7 @@ fn fit(
         interrupt::control()
     };
     let model = match state {
-        None => request.fit_over(team.ranks(), &device, data, &observe)?,
+        None => request.fit_over(team.executor(), &device, data, &observe)?,
         Some(state) => request.resume_on(&device, data, state, &observe)?,
     };
     if let Some(why) = device.left() {

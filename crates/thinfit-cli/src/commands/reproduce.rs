@@ -8,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 use thinfit::file::write_whole;
 use thinfit::{Activation, Lambda, Winner};
 use thinfit_experiments::{
-    Cell, Choice, Column, Crew, Entry, Error, Event, Exhibit, Figure1, Ledger, Means, Outcome,
-    Plan, Report, Row, Settings, page, time,
+    Cell, Choice, Column, Entry, Error, Event, Exhibit, Figure1, Ledger, Means, MpiWorkers,
+    Outcome, Plan, Report, Row, Settings, page, time,
 };
 use thinfit_methods::Device;
 
@@ -45,10 +45,10 @@ fn follow(args: &ReproduceArgs, team: &Team) -> Result<(), Failure> {
         return Ok(());
     }
     // What is wrong with the options the first one says, which then does not come here.
-    let crew = Crew::muster(team.ranks(), workers(args))?;
+    let others = MpiWorkers::join(team.executor(), workers(args))?;
     interrupt::leave()?;
-    match crew {
-        Some(crew) => Ok(crew.serve(&asked(args)?, &args.out)?),
+    match others {
+        Some(others) => Ok(others.serve(&asked(args)?, &args.out)?),
         None => Ok(()),
     }
 }
@@ -108,10 +108,10 @@ fn lead(args: &ReproduceArgs, team: &Team, out: &mut impl Write) -> Result<bool,
     let ended = match args.report {
         true => Outcome::default(),
         false => {
-            let crew = Crew::muster(team.ranks(), workers(args))?;
+            let others = MpiWorkers::join(team.executor(), workers(args))?;
             let means = Means {
                 workers: workers(args),
-                crew: crew.as_ref(),
+                mpi_workers: others.as_ref(),
                 device: device.as_ref(),
                 lanes: args.batches.into(),
             };

@@ -114,7 +114,7 @@ fn a_long_fit_goes_on_from_its_state() {
     refused(&short, "for a table that fits into memory");
     std::fs::write(
         folder.join("fit.state"),
-        "{\"format\":\"thinfit-long/2\"}\n",
+        "{\"format\":\"thinfit-long/3\"}\n",
     )
     .unwrap();
     refused(&resume, "a state of format");

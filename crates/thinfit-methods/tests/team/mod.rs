@@ -1,8 +1,8 @@
-//! Ranks that are threads of a test.
+//! Processes that are threads of a test.
 
 use std::sync::{Barrier, Mutex};
-use thinfit::pieces::{Entries, Ranks};
-use thinfit::{MatRef, Result};
+use thinfit::Result;
+use thinfit::pieces::Executor;
 
 /// What the ranks of a test tell each other.
 struct Round {
@@ -17,17 +17,7 @@ pub struct Rank<'a> {
     round: &'a Round,
 }
 
-impl Ranks for Rank<'_> {
-    fn add<'a>(
-        &self,
-        _: &mut dyn Iterator<Item = MatRef<'a, f64>>,
-        _: Entries,
-        _: f64,
-        _: faer::MatMut<'_, f64>,
-    ) {
-        unreachable!("no step is shared");
-    }
-
+impl Executor for Rank<'_> {
     fn rank(&self) -> usize {
         self.number
     }

@@ -6,6 +6,7 @@
 //! Only columns with many values are looked at: levels and the steps of a grid lie apart by their nature.
 
 use super::linkage::{Disjoint, Points, euclidean};
+use crate::math::quantile::upper_median;
 use faer::MatRef;
 use std::collections::HashSet;
 
@@ -90,9 +91,8 @@ fn are_apart(points: &Points, sets: &[Vec<usize>]) -> bool {
         let distances = others.map(|j| euclidean(&centres[i], &centres[j]));
         distances.fold(f64::INFINITY, f64::min)
     };
-    let mut distances: Vec<f64> = (0..centres.len()).map(nearest).collect();
-    distances.sort_by(f64::total_cmp);
-    distances[distances.len() / 2] > APART * spread.sqrt()
+    let typical = upper_median((0..centres.len()).map(nearest).collect());
+    typical.is_some_and(|typical| typical > APART * spread.sqrt())
 }
 
 #[cfg(test)]

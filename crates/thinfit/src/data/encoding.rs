@@ -200,7 +200,7 @@ impl Encoding {
         for (coded, column) in self.used().zip(columns) {
             match coded.apply(column) {
                 Ok(values) => inputs.extend(values),
-                Err(flaws) => errors.extend(flaws),
+                Err(problems) => errors.extend(problems),
             }
         }
         if !errors.is_empty() {

@@ -1,6 +1,6 @@
 //! The rows of a table that a summary has seen, as ranges of their numbers: the same row must not count twice.
 
-use crate::math::parcel::{Opened, Parcel};
+use crate::math::wire::{Reader, Writer};
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -60,20 +60,20 @@ impl RowRanges {
     }
 
     /// Writes them into words.
-    pub fn pack_into(&self, parcel: &mut Parcel) {
-        parcel.words(&[self.0.len() as u64]);
+    pub fn pack_into(&self, writer: &mut Writer) {
+        writer.words(&[self.0.len() as u64]);
         for (&first, &end) in &self.0 {
-            parcel.words(&[first, end]);
+            writer.words(&[first, end]);
         }
     }
 
     /// Reads them; none of other words.
-    pub fn unpack_from(parcel: &mut Opened<'_>) -> Option<Self> {
-        let [count] = parcel.words()?;
+    pub fn unpack_from(reader: &mut Reader<'_>) -> Option<Self> {
+        let [count] = reader.words()?;
         let mut ranges = RowRanges::default();
         let mut least = 0;
         for _ in 0..count {
-            let [first, end] = parcel.words()?;
+            let [first, end] = reader.words()?;
             (least <= first && first < end).then_some(())?;
             least = end;
             ranges.add(first..end);

@@ -1,4 +1,4 @@
-//! The first pass over a long table: how many rows there are, their ranges, and a random sample of them.
+//! The first pass over an out-of-core table: how many rows there are, their ranges, and a random sample of them.
 //!
 //! Every row has a key, a hash of its number and of the seed, and the sample is the rows with the smallest keys. So it is the same
 //! in whatever blocks, order or processes the rows come, and any first part of it, in the order of the keys, is a
@@ -6,12 +6,12 @@
 
 use super::Dataset;
 use super::dataset::LARGEST;
-use super::long::Block;
-use super::pass::Finding;
+use super::out_of_core::Block;
 use super::row_marks::{MARKS, mark};
 use super::row_ranges::RowRanges;
-use crate::math::parcel::{Opened, Parcel, foreign};
+use super::shared_pass::Mergeable;
 use crate::math::random::mixed;
+use crate::math::wire::{Reader, Writer, foreign};
 use crate::{Error, Result};
 use faer::Mat;
 use std::collections::BinaryHeap;
@@ -101,7 +101,7 @@ impl Survey {
     }
 }
 
-impl Finding for Survey {
+impl Mergeable for Survey {
     fn empty(&self) -> Self {
         let full = self.sample.len() == self.capacity;
         let last = self.sample.peek().filter(|_| full);
@@ -137,21 +137,21 @@ impl Finding for Survey {
     }
 
     fn pack(&self) -> Vec<u64> {
-        let mut parcel = Parcel::default();
+        let mut writer = Writer::default();
         let (d, c) = self.shape;
         let counts = [d, c, self.capacity, self.sample.len()].map(|n| n as u64);
-        parcel.words(&counts);
-        parcel.words(&[self.seed, self.rows, self.dropped, self.marks]);
-        parcel.words(&[u64::from(self.large.is_some())]);
-        parcel.words(&self.large.unwrap_or_default());
-        self.seen.pack_into(&mut parcel);
-        parcel.numbers(self.domain.as_flattened());
+        writer.words(&counts);
+        writer.words(&[self.seed, self.rows, self.dropped, self.marks]);
+        writer.words(&[u64::from(self.large.is_some())]);
+        writer.words(&self.large.unwrap_or_default());
+        self.seen.pack_into(&mut writer);
+        writer.numbers(self.domain.as_flattened());
         let width = self.width();
         for entry in &self.sample {
-            parcel.words(&[entry.number]);
-            parcel.numbers(&self.values[entry.slot * width..][..width]);
+            writer.words(&[entry.number]);
+            writer.numbers(&self.values[entry.slot * width..][..width]);
         }
-        parcel.sealed()
+        writer.sealed()
     }
 
     fn merge(&mut self, words: &[u64]) -> Result<()> {
@@ -240,26 +240,26 @@ impl Survey {
     /// # Errors
     /// Other words.
     pub fn unpack(words: &[u64]) -> Result<Self> {
-        let mut parcel = Opened::sealed(words)?;
+        let mut reader = Reader::sealed(words)?;
         let mut read = || -> Option<Survey> {
-            let [d, c, capacity, count] = parcel.words()?;
-            let [seed, rows, dropped, marks] = parcel.words()?;
-            let ([is_large], large) = (parcel.words()?, parcel.words()?);
+            let [d, c, capacity, count] = reader.words()?;
+            let [seed, rows, dropped, marks] = reader.words()?;
+            let ([is_large], large) = (reader.words()?, reader.words()?);
             let shape = (usize::try_from(d).ok()?, usize::try_from(c).ok()?);
             shape.0.checked_add(shape.1)?;
-            let seen = RowRanges::unpack_from(&mut parcel)?;
-            let domain = parcel.numbers(shape.0.checked_mul(2)?)?;
+            let seen = RowRanges::unpack_from(&mut reader)?;
+            let domain = reader.numbers(shape.0.checked_mul(2)?)?;
             let mut survey = Survey::new(shape, capacity as usize, seed);
             for _ in 0..count {
-                let [number] = parcel.words()?;
-                let values = parcel.numbers(survey.width())?;
+                let [number] = reader.words()?;
+                let values = reader.numbers(survey.width())?;
                 survey.offer(number, values.iter());
             }
             (survey.rows, survey.dropped, survey.marks) = (rows, dropped, marks % MARKS);
             survey.seen = seen;
             survey.large = (is_large == 1).then_some(large);
             survey.domain = domain.as_chunks().0.to_vec();
-            parcel.is_empty().then_some(survey)
+            reader.is_empty().then_some(survey)
         };
         read().ok_or_else(|| foreign("a survey of rows", words))
     }

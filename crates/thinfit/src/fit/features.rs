@@ -1,10 +1,10 @@
 //! A fit from hidden weights that someone else proposes: no training, only the polish and the final solve.
 
-use super::contender::Contender;
+use super::solution::Solution;
 use super::{Fit, Job};
 use crate::data::Scaler;
 use crate::polish::many::Many;
-use crate::polish::race::{Candidate, Origin, Race};
+use crate::polish::race::{Candidate, Origin};
 use crate::train::progress::{Control, Observer, Progress};
 use crate::{Activation, Config, Dataset, Error, Model, Network, Result};
 use faer::Mat;
@@ -99,21 +99,14 @@ impl Fit<'_> {
             validation: f64::MAX,
         });
         let watch = |_: f64, _: f64| self.tell(&Progress::fraction(0.5));
-        let race = Race {
-            activation: self.config.activation,
-            form: self.config.polish.form,
-            train: &self.train,
-            validation: &self.validation,
-            ranks: self.ranks,
-        };
-        let winner = race.run(candidates.collect(), steps, &watch)?;
+        let winner = self.race_of(candidates.collect(), steps, &watch)?;
         let winner = winner.ok_or(Error::Diverged {
             what: "every start",
             step: 0,
             advice: "check the scale of the data",
         })?;
-        let chosen = Contender {
-            solved: self.solve(&winner.w, race.form)?,
+        let chosen = Solution {
+            solved: self.solve(&winner.w, self.config.polish.form)?,
             w: winner.w,
             origin: winner.origin,
             lambda: 0.0,

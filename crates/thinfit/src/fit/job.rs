@@ -3,7 +3,7 @@
 use super::run::train;
 use super::{Fit, lambdas, on_threads};
 use crate::error::require;
-use crate::ranks::{Ranks, Solo};
+use crate::executor::{Executor, SingleProcess};
 use crate::train::checkpoint::{RunState, State, fingerprint};
 use crate::train::progress::Observer;
 use crate::train::step::{Backend, foreign_state};
@@ -16,7 +16,7 @@ pub struct Job<'a> {
     pub(super) data: &'a Dataset,
     pub(super) state: State,
     pub(super) observe: &'a Observer<'a>,
-    pub(super) ranks: &'a dyn Ranks,
+    pub(super) executor: &'a dyn Executor,
 }
 
 impl<'a> Job<'a> {
@@ -27,7 +27,7 @@ impl<'a> Job<'a> {
             data,
             state: State::new(config.clone(), fingerprint(data), runs),
             observe,
-            ranks: &Solo,
+            executor: &SingleProcess,
         }
     }
 
@@ -37,13 +37,13 @@ impl<'a> Job<'a> {
             data,
             state,
             observe,
-            ranks: &Solo,
+            executor: &SingleProcess,
         }
     }
 
-    /// The same fit by several ranks. No other fit may go on beside it: ranks meet in the order of their calls.
-    pub(super) fn over(self, ranks: &'a dyn Ranks) -> Self {
-        Job { ranks, ..self }
+    /// The same fit by several processes. They make no other fit at the same time, since all make the same calls in the same order.
+    pub(super) fn over(self, executor: &'a dyn Executor) -> Self {
+        Job { executor, ..self }
     }
 
     pub(super) fn checked(self) -> Result<Self> {

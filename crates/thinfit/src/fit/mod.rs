@@ -5,31 +5,31 @@
 //! configuration has such starts. The runs of a fit, or of several, are trained together as one batch. This file
 //! conducts; the work is done in the other modules.
 
-mod condensed_block;
-mod contender;
 mod features;
 mod job;
-mod long;
+mod out_of_core;
 mod run;
+mod solution;
+mod tsqr_block;
 
 use crate::config::{Config, Lambda, Training};
 use crate::data::{Dataset, Scaler};
+use crate::executor::{Executor, SingleProcess};
 use crate::model::model::Model;
 use crate::model::training_rows::TrainingRows;
-use crate::ranks::{Ranks, Solo};
 use crate::train::checkpoint::{RunState, State};
 use crate::train::processor::Processor;
 use crate::train::progress::Observer;
 use crate::train::step::Backend;
 use crate::{Error, Result};
-pub use condensed_block::{CondensedBlock, Condensing};
-use contender::Contender;
 pub use features::{Features, fit_features, polish_many};
 pub use job::{Job, fit_many_on};
-pub use long::Draft;
+pub use out_of_core::Draft;
 use rayon::prelude::*;
 use run::Trained;
+use solution::Solution;
 use std::sync::atomic::AtomicBool;
+pub use tsqr_block::{TsqrBlock, TsqrPass};
 
 /// Fits a model to `data`.
 ///
@@ -50,7 +50,7 @@ use std::sync::atomic::AtomicBool;
 /// # Ok::<(), thinfit::Error>(())
 /// ```
 pub fn fit(data: &Dataset, config: &Config, observe: &Observer<'_>) -> Result<Model> {
-    fit_on(&Processor::default(), data, config, observe)
+    fit_on(&Processor, data, config, observe)
 }
 
 /// [`fit`] with the training steps on another device.
@@ -63,22 +63,22 @@ pub fn fit_on(
     config: &Config,
     observe: &Observer<'_>,
 ) -> Result<Model> {
-    fit_over(&Solo, backend, data, config, observe)
+    fit_over(&SingleProcess, backend, data, config, observe)
 }
 
-/// [`fit_on`] by several ranks, each of which has all of the data: runs of different λ and starts of the polish are spread over them, and all
-/// get the model that one would. While several train, there is no state to save, since each knows its own runs only.
+/// [`fit_on`] by several processes that all have the data: runs of different λ and starts of the polish are spread over them, and all get
+/// the model that one would. While several train, there is no state to save, since each knows its own runs only.
 ///
 /// # Errors
-/// As [`fit_on`], and a rank that is gone.
+/// As [`fit_on`], and a process that is gone.
 pub fn fit_over(
-    ranks: &dyn Ranks,
+    executor: &dyn Executor,
     backend: &dyn Backend,
     data: &Dataset,
     config: &Config,
     observe: &Observer<'_>,
 ) -> Result<Model> {
-    alone(backend, Job::new(data, config, observe).over(ranks))
+    alone(backend, Job::new(data, config, observe).over(executor))
 }
 
 /// Continues a fit from a state, to the same bits as a fit that was never interrupted.
@@ -86,7 +86,7 @@ pub fn fit_over(
 /// # Errors
 /// As [`fit`], and a state of other data.
 pub fn resume(data: &Dataset, state: State, observe: &Observer<'_>) -> Result<Model> {
-    resume_on(&Processor::default(), data, state, observe)
+    resume_on(&Processor, data, state, observe)
 }
 
 /// [`resume`] with the training steps on another device.
@@ -150,8 +150,8 @@ fn lambdas(config: &Config) -> Vec<f64> {
 /// A fit in progress, with its data in scaled units.
 struct Fit<'a> {
     observe: &'a Observer<'a>,
-    /// Those that share its runs and candidates.
-    ranks: &'a dyn Ranks,
+    /// The processes that share its runs and candidates.
+    executor: &'a dyn Executor,
     config: Config,
     fingerprint: u64,
     /// The state of every run before and after the training, for checkpoints.
@@ -180,13 +180,13 @@ impl<'a> Fit<'a> {
             data,
             state,
             observe,
-            ranks,
+            executor,
         } = job;
         let all = data.scaled(&scalers);
         let (train, validation) = all.split(state.config.validation, state.config.seed)?;
         Ok(Fit {
             observe,
-            ranks,
+            executor,
             config: state.config,
             fingerprint: state.fingerprint,
             runs: state.runs,
@@ -204,7 +204,7 @@ impl<'a> Fit<'a> {
     fn complete(mut self, runs: Vec<Trained>) -> Result<Model> {
         let runs = self.gathered(runs)?;
         self.runs = runs.iter().map(|run| run.state.clone()).collect();
-        let runs = runs.into_par_iter().map(|run| self.contender(run));
+        let runs = runs.into_par_iter().map(|run| self.solution(run));
         let trained = best(runs.collect())?;
         if trained.stopped || self.config.polish.steps == 0 || !self.polish_is_affordable() {
             return self.finish(trained);
@@ -222,13 +222,13 @@ impl<'a> Fit<'a> {
 /// The run with the least validation error, marked as stopped if any was.
 ///
 /// A run that diverged is dropped; the fit fails only if all did.
-fn best(runs: Vec<Result<Contender>>) -> Result<Contender> {
-    let (mut best, mut failure, mut stopped) = (None::<Contender>, None, false);
+fn best(runs: Vec<Result<Solution>>) -> Result<Solution> {
+    let (mut best, mut failure, mut stopped) = (None::<Solution>, None, false);
     for run in runs {
         match run {
             Ok(run) => {
                 stopped |= run.stopped;
-                let better = |best: &Contender| run.solved.validation < best.solved.validation;
+                let better = |best: &Solution| run.solved.validation < best.solved.validation;
                 if best.as_ref().is_none_or(better) {
                     best = Some(run);
                 }
@@ -238,7 +238,7 @@ fn best(runs: Vec<Result<Contender>>) -> Result<Contender> {
         }
     }
     match (best, failure) {
-        (Some(best), _) => Ok(Contender { stopped, ..best }),
+        (Some(best), _) => Ok(Solution { stopped, ..best }),
         (None, Some(error)) => Err(error),
         (None, None) => unreachable!("a configuration has at least one run"),
     }

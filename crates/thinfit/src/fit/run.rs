@@ -1,20 +1,20 @@
 //! The parts of a fit that report every step: the training runs, which fits may share, and the polish.
 
-use super::contender::Contender;
+use super::solution::Solution;
 use super::{Fit, lambdas};
 use crate::config::{Start, Training};
 use crate::math::random::{Purpose, stream};
 use crate::math::row_list;
-use crate::polish::race::{self, Candidate, Origin, Race};
-use crate::ranks::{any, shared};
+use crate::polish::race::{self, Candidate, Origin, Race, Watch};
 use crate::train::checkpoint::RunState;
-use crate::train::phases::{self, Outcome, Watch, phases};
+use crate::train::phases::{self, Check, Outcome, phases};
 use crate::train::progress::{Control, Phase, Progress};
 use crate::train::step::{Backend, Batch, Leaf, Task};
 use crate::{Error, Form, Result};
 use faer::Mat;
 use rand::RngExt;
 use rand_distr::StandardNormal;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -33,9 +33,9 @@ pub(super) struct Trained {
     outcome: Outcome,
 }
 
-/// A run on its way to other ranks.
+/// A trained run as a message for other processes.
 #[derive(Serialize, Deserialize)]
-struct Told {
+struct RunMessage {
     lambda: f64,
     state: RunState,
     /// The hidden weights, row by row; none of a run that diverged.
@@ -46,7 +46,7 @@ struct Told {
 #[derive(Serialize, Deserialize)]
 struct Hidden(#[serde(with = "row_list")] Mat<f64>);
 
-impl Told {
+impl RunMessage {
     fn new(run: Trained) -> Result<Self> {
         let (hidden, stopped) = match run.outcome {
             Ok((w, stopped)) => (Some(Hidden(w)), stopped),
@@ -58,7 +58,7 @@ impl Told {
             best: None,
             ..run.state
         };
-        Ok(Told {
+        Ok(RunMessage {
             lambda: run.lambda,
             state,
             hidden,
@@ -81,8 +81,44 @@ impl Told {
     }
 }
 
-/// Trains the runs of all `fits`, which have one shape and configuration, as one batch; returns them fit by fit. Of a fit that ranks
-/// share, those of this rank.
+/// A polished candidate as a message for other processes.
+#[derive(Serialize, Deserialize)]
+struct CandidateMessage {
+    hidden: Hidden,
+    damping: f64,
+    steps: usize,
+    history: Vec<Check>,
+    validation: f64,
+}
+
+impl From<Candidate> for CandidateMessage {
+    fn from(candidate: Candidate) -> Self {
+        CandidateMessage {
+            hidden: Hidden(candidate.w),
+            damping: candidate.damping,
+            steps: candidate.steps,
+            history: candidate.history,
+            validation: candidate.validation,
+        }
+    }
+}
+
+impl CandidateMessage {
+    /// The polished candidate, given what it was before.
+    fn onto(self, before: Candidate) -> Candidate {
+        Candidate {
+            w: self.hidden.0,
+            damping: self.damping,
+            steps: self.steps,
+            history: self.history,
+            validation: self.validation,
+            ..before
+        }
+    }
+}
+
+/// Trains the runs of all `fits`, which have one shape and configuration, as one batch; returns them fit by fit. Of a fit that
+/// processes share, those of this process.
 pub(super) fn train(backend: &dyn Backend, fits: &[&Fit<'_>]) -> Result<Vec<Vec<Trained>>> {
     let Some(first) = fits.first() else {
         return Ok(vec![]);
@@ -126,7 +162,7 @@ pub(super) fn train(backend: &dyn Backend, fits: &[&Fit<'_>]) -> Result<Vec<Vec<
 /// For each run of a batch, its fit and all runs of this fit.
 struct Owners<'a>(Vec<(&'a Fit<'a>, Range<usize>)>);
 
-impl Watch for Owners<'_> {
+impl phases::Watch for Owners<'_> {
     fn report(
         &self,
         batch: &dyn Batch,
@@ -154,7 +190,7 @@ impl Watch for Owners<'_> {
             done: done as f64 / (training + polish) as f64,
             state: Some(&|| {
                 let runs: Option<Vec<RunState>> = own.clone().map(captured).collect();
-                // Other ranks may have more of them.
+                // Other processes may have more of them.
                 let all = runs.filter(|runs| runs.len() == fit.runs.len());
                 all.map(|runs| fit.state(runs))
             }),
@@ -167,19 +203,19 @@ impl Watch for Owners<'_> {
 }
 
 impl Fit<'_> {
-    /// The places of the runs that this rank trains.
+    /// The places of the runs that this process trains.
     fn places(&self) -> impl ExactSizeIterator<Item = usize> + use<> {
-        (self.ranks.rank()..self.runs.len()).step_by(self.ranks.size())
+        (self.executor.rank()..self.runs.len()).step_by(self.executor.size())
     }
 
-    /// The runs of all ranks.
+    /// The runs of all processes.
     pub(super) fn gathered(&self, mine: Vec<Trained>) -> Result<Vec<Trained>> {
-        if self.ranks.size() == 1 {
+        if self.executor.size() == 1 {
             return Ok(mine);
         }
-        let told = |_| mine.into_iter().map(Told::new).collect();
-        let all = shared(self.ranks, self.runs.len(), told)?;
-        Ok(all.into_iter().map(Told::trained).collect())
+        let messages = |_| mine.into_iter().map(RunMessage::new).collect();
+        let all = self.executor.map(self.runs.len(), messages)?;
+        Ok(all.into_iter().map(RunMessage::trained).collect())
     }
 
     /// Tells the observer; false if it asked to stop, now or before.
@@ -191,14 +227,14 @@ impl Fit<'_> {
     }
 
     /// The solution for the features of a run.
-    pub(super) fn contender(&self, run: Trained) -> Result<Contender> {
+    pub(super) fn solution(&self, run: Trained) -> Result<Solution> {
         let (w, stopped) = run.outcome?;
         let mut solved = self.solve(&w, Form::Complex)?;
         if self.runs.len() > 1 {
             // All but one are in vain, and each may have 128 MiB.
             solved.factor = None;
         }
-        Ok(Contender {
+        Ok(Solution {
             solved,
             w,
             origin: Origin::Training,
@@ -212,7 +248,7 @@ impl Fit<'_> {
     }
 
     /// Polishes the trained features alongside random ones.
-    pub(super) fn polish(&self, mut trained: Contender) -> Result<Contender> {
+    pub(super) fn polish(&self, mut trained: Solution) -> Result<Solution> {
         // The race needs the memory, and mostly replaces these features.
         trained.solved.factor = None;
         let config = &self.config;
@@ -239,21 +275,14 @@ impl Fit<'_> {
             };
             self.tell(&progress)
         };
-        let race = Race {
-            activation: config.activation,
-            form: config.polish.form,
-            train: &self.train,
-            validation: &self.validation,
-            ranks: self.ranks,
-        };
-        let winner = race.run(self.candidates(&trained), config.polish.steps, &watch)?;
-        let stopped = any(self.ranks, self.stop.load(Ordering::Relaxed))?;
+        let winner = self.race_of(self.candidates(&trained), config.polish.steps, &watch)?;
+        let stopped = self.executor.any(self.stop.load(Ordering::Relaxed))?;
         let Some(winner) = winner else {
-            return Ok(Contender { stopped, ..trained });
+            return Ok(Solution { stopped, ..trained });
         };
         trained.unpolished = Some(trained.solved.errors.clone());
-        match self.solve(&winner.w, race.form) {
-            Ok(solved) if solved.validation < trained.solved.validation => Ok(Contender {
+        match self.solve(&winner.w, config.polish.form) {
+            Ok(solved) if solved.validation < trained.solved.validation => Ok(Solution {
                 w: winner.w,
                 origin: winner.origin,
                 solved,
@@ -263,7 +292,7 @@ impl Fit<'_> {
                 ..trained
             }),
             // The polish may not help, but it never hurts.
-            _ => Ok(Contender {
+            _ => Ok(Solution {
                 polish_steps: Some(0),
                 stopped,
                 ..trained
@@ -271,8 +300,39 @@ impl Fit<'_> {
         }
     }
 
+    /// Polishes all candidates a little and the best further, shared among the processes, and returns the winner.
+    pub(super) fn race_of(
+        &self,
+        candidates: Vec<Candidate>,
+        steps: usize,
+        watch: &Watch<'_>,
+    ) -> Result<Option<Candidate>> {
+        let form = (self.config.activation, self.config.polish.form);
+        let race = Race::new(form, &self.train, &self.validation);
+        let runners = self.lap(candidates, |runner| race.heat(runner, steps, watch))?;
+        let finalists = race::finalists(runners);
+        let finalists = self.lap(finalists, |runner| race.last_lap(runner, steps, watch))?;
+        Ok(race::winner(finalists))
+    }
+
+    /// What `polish` makes of every candidate, shared among the processes.
+    fn lap(
+        &self,
+        candidates: Vec<Candidate>,
+        polish: impl Fn(Candidate) -> Candidate + Sync,
+    ) -> Result<Vec<Candidate>> {
+        let polished = self.executor.map(candidates.len(), |own| {
+            let polished = own.into_par_iter().map(|i| polish(candidates[i].clone()));
+            Ok(polished.map(CandidateMessage::from).collect())
+        })?;
+        let pairs = candidates.into_iter().zip(polished);
+        Ok(pairs
+            .map(|(before, polished)| polished.onto(before))
+            .collect())
+    }
+
     /// The trained features and the random starts, ready to race.
-    fn candidates(&self, trained: &Contender) -> Vec<Candidate> {
+    fn candidates(&self, trained: &Solution) -> Vec<Candidate> {
         let (n, dim) = (trained.w.nrows(), trained.w.ncols());
         let first = Candidate {
             w: trained.w.clone(),

@@ -15,7 +15,7 @@
 //!
 //! Error bounds are for `scale = 1`; another scale adds one rounding.
 
-use super::fma::Fused;
+use super::fma::Fma;
 use pulp::{Arch, Simd, WithSimd};
 
 /// `1.5 * 2^52`: adding it to a number below `2^51` in magnitude rounds that number to an integer,
@@ -158,10 +158,7 @@ fn map(t: &mut [f64], scale: f64, kernel: impl Fn(f64, f64) -> f64) {
 #[inline(always)]
 fn polynomial<const N: usize>(x: f64, c: [f64; N]) -> f64 {
     let start = c[N - 1];
-    c[..N - 1]
-        .iter()
-        .rev()
-        .fold(start, |sum, &c| sum.fused(x, c))
+    c[..N - 1].iter().rev().fold(start, |sum, &c| sum.fma(x, c))
 }
 
 /// `(scale cos(2 pi t), scale sin(2 pi t))`.
@@ -187,12 +184,12 @@ pub(crate) fn sincos_kernel(t: f64, scale: f64) -> (f64, f64) {
         2.171092205790583e-05, -7.69595142302359e-07,
     ];
     let t = t - t.round_ties_even();
-    let q = t.fused(2.0, ROUND);
-    let f = t.fused(2.0, ROUND - q);
+    let q = t.fma(2.0, ROUND);
+    let f = t.fma(2.0, ROUND - q);
     let scale = f64::from_bits(scale.to_bits() ^ (q.to_bits() << 63));
-    let (u, w) = (f * f, (-f).fused(f, 0.25));
-    let cos = polynomial(u, C).fused(u, 4.0) * w;
-    let sin = polynomial(u, S).fused(w, 2.0) * f;
+    let (u, w) = (f * f, (-f).fma(f, 0.25));
+    let cos = polynomial(u, C).fma(u, 4.0) * w;
+    let sin = polynomial(u, S).fma(w, 2.0) * f;
     (cos * scale, sin * scale)
 }
 
@@ -210,7 +207,7 @@ pub(crate) fn cos_kernel(t: f64) -> f64 {
     ];
     let r = t - t.round_ties_even();
     let s = polynomial(r * r, S) * r;
-    (-s).fused(s, 1.0)
+    (-s).fma(s, 1.0)
 }
 
 /// `(e^r - 1, bits)` where `t = n ln 2 + r`, `|r| <= ln 2 / 2`, for `|t| < 2^40`; `bits` ends in
@@ -228,10 +225,10 @@ fn exp_m1_reduced(t: f64, bias: f64) -> (f64, u64) {
         2.4801504444576502e-05, 2.755722790695252e-06, 2.762632710689249e-07,
         2.5114486938894986e-08,
     ];
-    let rounded = t.fused(std::f64::consts::LOG2_E, ROUND + bias);
+    let rounded = t.fma(std::f64::consts::LOG2_E, ROUND + bias);
     let n = rounded - (ROUND + bias);
-    let r = n.fused(-LN_2.1, n.fused(-LN_2.0, t));
-    (polynomial(r, Q).fused(r * r, r), rounded.to_bits())
+    let r = n.fma(-LN_2.1, n.fma(-LN_2.0, t));
+    (polynomial(r, Q).fma(r * r, r), rounded.to_bits())
 }
 
 /// `e^t` as `2^(n-1)` times `2 e^r`, since `n` reaches 1024 before the value overflows.
@@ -243,7 +240,7 @@ fn exp_kernel(t: f64) -> f64 {
     let t = if t > 709.9 { 709.9 } else { t };
     let t = if t < -708.3 { -708.3 } else { t };
     let (m, bits) = exp_m1_reduced(t, 1022.0);
-    m.fused(2.0, 2.0) * f64::from_bits(bits << 52)
+    m.fma(2.0, 2.0) * f64::from_bits(bits << 52)
 }
 
 /// The quotient has the accuracy of the exponential at either end: an overflow there is a 0 here.
@@ -260,7 +257,7 @@ pub(crate) fn tanh_kernel(t: f64, scale: f64) -> f64 {
     let double = if double > 40.0 { 40.0 } else { double };
     let (m, bits) = exp_m1_reduced(double, 1023.0);
     let power = f64::from_bits(bits << 52);
-    let m = m.fused(power, power - 1.0);
+    let m = m.fma(power, power - 1.0);
     let sign = t.to_bits() & (1 << 63);
     f64::from_bits(scale.to_bits() ^ sign) * (m / (m + 2.0))
 }

@@ -65,7 +65,7 @@ pub enum Choice {
     },
     /// Rows with weights are fitted by a network.
     Weighted,
-    /// A network whose hidden weights come from a sample of a long table.
+    /// A network whose hidden weights come from a sample of an out-of-core table.
     Grown {
         /// Rows that the hidden weights come from.
         hidden: usize,
@@ -114,7 +114,7 @@ pub enum Candidate {
         /// Number of neurons.
         neurons: usize,
     },
-    /// A thin network whose hidden weights come from ever more rows of a long table.
+    /// A thin network whose hidden weights come from ever more rows of an out-of-core table.
     Grown {
         /// Number of neurons.
         neurons: usize,
@@ -169,7 +169,7 @@ pub struct Tried {
     pub candidate: Candidate,
     /// Mean squared error of each output, in its units (c).
     pub mse: Vec<f64>,
-    /// Whether it was fitted to a part of a long table and its errors are those on the part.
+    /// Whether it was fitted to a part of an out-of-core table and its errors are those on the part.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub of_part: bool,
 }

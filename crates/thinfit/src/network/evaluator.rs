@@ -12,7 +12,7 @@ use crate::Activation;
 use crate::data::{Scaler, Warp, dataset::LARGEST};
 use crate::math::columns::column_mut;
 use crate::math::elementary::{cos_kernel, sigmoid_kernel, sincos_kernel, tanh_kernel, vectorised};
-use crate::math::fma::Fused;
+use crate::math::fma::Fma;
 use faer::reborrow::ReborrowMut;
 use faer::{MatMut, MatRef};
 use std::f64::consts::TAU;
@@ -228,7 +228,7 @@ impl Evaluator {
             // One output, one plane: no need to keep the values of the feature.
             if let ([sum], &[b]) = (&mut *sums, b) {
                 for k in 0..LANES {
-                    sum[k] = planes(t[k])[0].fused(b, sum[k]);
+                    sum[k] = planes(t[k])[0].fma(b, sum[k]);
                 }
                 continue;
             }
@@ -242,14 +242,14 @@ impl Evaluator {
             for (phi, b) in phi.iter().zip(b.chunks_exact(c)) {
                 for (sum, &b) in sums.iter_mut().zip(b) {
                     for k in 0..LANES {
-                        sum[k] = phi[k].fused(b, sum[k]);
+                        sum[k] = phi[k].fma(b, sum[k]);
                     }
                 }
             }
         }
         for (sum, &[_, shift, scale]) in sums.iter_mut().zip(&self.outputs) {
             for sum in sum {
-                *sum = scale.fused(*sum, shift);
+                *sum = scale.fma(*sum, shift);
             }
         }
         usable
@@ -294,7 +294,7 @@ fn add_products<'a, const J: usize>(
         let w_group = *w_group;
         for k in 0..LANES {
             for j in 0..J {
-                t[k] = x_group[j][k].fused(w_group[j], t[k]);
+                t[k] = x_group[j][k].fma(w_group[j], t[k]);
             }
         }
         (w, x) = (w_rest, x_rest);

@@ -8,7 +8,7 @@ use crate::Activation;
 use crate::data::rows::Rows;
 use crate::math::columns::{column, column_mut};
 use crate::math::elementary::{self, vectorised};
-use crate::math::fma::Fused;
+use crate::math::fma::Fma;
 use crate::math::product::{multiply_add, product};
 use crate::network::planes::{conjugate, real_planes};
 use faer::reborrow::{Reborrow, ReborrowMut};
@@ -141,7 +141,7 @@ fn inner_products(x: PaddedRef<'_>, w: MatRef<'_, f64>, l: usize, t: &mut [f64])
             for j in 0..x.columns() {
                 let weight = w[(l, j)];
                 for (t, &x) in t.iter_mut().zip(x.coordinate(j)) {
-                    *t = x.fused(weight, *t);
+                    *t = x.fma(weight, *t);
                 }
             }
         },
@@ -184,7 +184,7 @@ pub(crate) fn features_backward(
                         for ((q, &al), &be) in
                             out.iter_mut().zip(column(alpha, o)).zip(column(beta, o))
                         {
-                            *q = al.fused(bl, be.fused(vl, *q));
+                            *q = al.fma(bl, be.fma(vl, *q));
                         }
                     }
                     let (phi, sine) = real_planes(activation, e, n, l);
@@ -222,9 +222,9 @@ fn complex_backward(
             let (fr, fi) = (&column(factor, o)[..rows], &column(factor, c + o)[..rows]);
             let (cos, sin) = (&cos[..rows], &sin[..rows]);
             for k in 0..rows {
-                let real = fr[k].fused(re, fi[k] * im);
-                let imaginary = fr[k].fused(im, -(fi[k] * re));
-                out[k] = cos[k].fused(imaginary, sin[k].fused(real, out[k]));
+                let real = fr[k].fma(re, fi[k] * im);
+                let imaginary = fr[k].fma(im, -(fi[k] * re));
+                out[k] = cos[k].fma(imaginary, sin[k].fma(real, out[k]));
             }
         }
     }

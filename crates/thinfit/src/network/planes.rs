@@ -9,7 +9,7 @@
 use crate::Activation;
 use crate::math::columns::{column, column_mut};
 use crate::math::elementary::vectorised;
-use crate::math::fma::Fused;
+use crate::math::fma::Fma;
 use faer::reborrow::ReborrowMut;
 use faer::{MatMut, MatRef};
 use std::f64::consts::PI;
@@ -122,7 +122,7 @@ pub(crate) fn slopes(
                     for ((out, &cos), &sin) in
                         out.iter_mut().zip(column(e, l)).zip(column(e, n + l))
                     {
-                        *out = re.fused(sin, im * cos);
+                        *out = re.fma(sin, im * cos);
                     }
                 } else {
                     real_slope(activation, e, n, l, b[(l, o)], out);

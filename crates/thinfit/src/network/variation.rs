@@ -10,9 +10,9 @@
 
 use crate::Activation;
 use crate::math::columns::{column, column_mut};
-use crate::math::dot::dot;
+use crate::math::dot::dot_in_lanes;
 use crate::math::elementary::vectorised;
-use crate::math::fma::Fused;
+use crate::math::fma::Fma;
 use crate::math::product::{multiply, multiply_add};
 use crate::math::random::Stream;
 use crate::network::features::{Padded, features};
@@ -196,11 +196,11 @@ fn slopes_backward(
                 let inner = column_mut(inner.rb_mut(), l);
                 if activation.is_complex() {
                     let (cos, sin) = (column(e, l), column(e, n + l));
-                    db[(l, o)] -= 2.0 * PI * dot::<8>(inner, sin);
-                    db[(n + l, o)] -= 2.0 * PI * dot::<8>(inner, cos);
+                    db[(l, o)] -= 2.0 * PI * dot_in_lanes::<8>(inner, sin);
+                    db[(n + l, o)] -= 2.0 * PI * dot_in_lanes::<8>(inner, cos);
                     let (re, im) = (-4.0 * PI * PI * b[(l, o)], 4.0 * PI * PI * b[(n + l, o)]);
                     for ((inner, &cos), &sin) in inner.iter_mut().zip(cos).zip(sin) {
-                        *inner *= re.fused(cos, im * sin);
+                        *inner *= re.fma(cos, im * sin);
                     }
                 } else {
                     let (phi, sine) = real_planes(activation, e, n, l);

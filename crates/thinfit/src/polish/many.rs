@@ -1,4 +1,4 @@
-//! The polish on many rows: the same steps as in `polish`, from rows that are condensed block by block on all threads.
+//! The polish on many rows: the same steps as in `polish`, from rows that are factored block by block on all threads.
 //!
 //! With the triangle of \[A | G | y\], whose columns are the features, Kaufman's Jacobian G[:, (l,j)] = Φ′(t_l)/n · b_l · x_j and the outputs,
 //!
@@ -16,13 +16,13 @@ use crate::data::rows::Rows;
 use crate::network::features::planes;
 use crate::network::planes::slope;
 use crate::network::support::Support;
-use crate::solve::condensed::{Condensed, Tree};
 use crate::solve::householder::Qr;
 use crate::solve::stacked::{Form, stack, stack_both};
+use crate::solve::tsqr::{TsqrFactor, TsqrTree};
 use crate::{Activation, Dataset, Network};
 use faer::{Mat, MatRef};
 
-/// Rows that are condensed together: more than for a solve, since the triangles are larger.
+/// Rows that are factored together: more than for a solve, since the triangles are larger.
 const PIECE: usize = 8192;
 /// Trials in one step before it gives up.
 const TRIALS: usize = 8;
@@ -72,26 +72,20 @@ impl Many<'_> {
     fn descend(&self, point: &Point, free: &[(usize, usize)], mu: &mut f64) -> Option<Point> {
         let (jacobian, residual) = self.jacobian(point, free)?;
         let mut linearised = Linearised::new(jacobian, &residual)?;
-        for _ in 0..TRIALS {
-            let step = linearised.solve(*mu);
+        linearised.descend(mu, TRIALS, |linearised, step| {
             let mut w = point.w.clone();
-            for (&entry, delta) in free.iter().zip(linearised.delta(&step)) {
+            for (&entry, delta) in free.iter().zip(linearised.delta(step)) {
                 w[entry] += delta;
             }
             let trial = self.evaluate(w, Some(point.tau));
-            if let Some(trial) = trial.filter(|trial| trial.objective < point.objective) {
-                *mu = (*mu / 3.0).max(1e-16);
-                return Some(trial);
-            }
-            *mu = (*mu * 4.0).min(1e16);
-        }
-        None
+            trial.filter(|trial| trial.objective < point.objective)
+        })
     }
 
     /// b and φ at `w`, none where they are not finite; τ is that of the first point.
     fn evaluate(&self, w: Mat<f64>, tau: Option<f64>) -> Option<Point> {
         let p = self.activation.columns(w.nrows());
-        let all = self.condensed(|rows| {
+        let all = self.factored(|rows| {
             let e = planes(self.activation, rows.x, w.as_ref());
             stack_both(self.activation, Form::Real, e.as_ref(), rows.y, None)
         })?;
@@ -125,11 +119,11 @@ impl Many<'_> {
         let mut jacobian = Mat::zeros(c * k, k);
         let mut residual = Vec::with_capacity(c * k);
         for o in 0..c {
-            let all = self.condensed(|rows| {
+            let all = self.factored(|rows| {
                 let e = planes(self.activation, rows.x, point.w.as_ref());
                 let a = stack(self.activation, Form::Real, e.as_ref(), None, 0);
                 let g = self.slopes(rows, e.as_ref(), (point, o), free);
-                beside(&[a.as_ref(), g.as_ref(), rows.y.subcols(o, 1)])
+                side_by_side(&[a.as_ref(), g.as_ref(), rows.y.subcols(o, 1)])
             })?;
             let r = damped(&all, p, point.tau).triangle();
             jacobian
@@ -168,13 +162,13 @@ impl Many<'_> {
     }
 
     /// The triangle of the rows that `of` makes of the samples; none if they are too few or not finite.
-    fn condensed(&self, of: impl Fn(&Rows<'_>) -> Mat<f64> + Sync) -> Option<Mat<f64>> {
+    fn factored(&self, of: impl Fn(&Rows<'_>) -> Mat<f64> + Sync) -> Option<Mat<f64>> {
         let all = Rows::of(self.data);
         let leaf = |k: u64| {
             let start = k as usize * PIECE;
-            Condensed::rows(&all.slice(start, PIECE.min(all.len() - start)), &of)
+            TsqrFactor::rows(&all.slice(start, PIECE.min(all.len() - start)), &of)
         };
-        let tree = Tree::of(0..all.len().div_ceil(PIECE) as u64, &leaf);
+        let tree = TsqrTree::of(0..all.len().div_ceil(PIECE) as u64, &leaf);
         let all = tree.finish()?.into_matrix();
         (all.is_all_finite() && all.nrows() >= all.ncols()).then_some(all)
     }
@@ -190,7 +184,7 @@ fn damped(all: &Mat<f64>, p: usize, tau: f64) -> Qr {
 }
 
 /// Matrices side by side.
-fn beside(parts: &[MatRef<'_, f64>]) -> Mat<f64> {
+fn side_by_side(parts: &[MatRef<'_, f64>]) -> Mat<f64> {
     let columns = parts.iter().map(|part| part.ncols()).sum();
     let mut all = Mat::zeros(parts[0].nrows(), columns);
     let mut first = 0;

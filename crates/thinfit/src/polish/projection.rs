@@ -120,12 +120,11 @@ impl<'a> Projection<'a> {
     /// A point with a smaller φ; none where no damping finds one.
     pub fn descend(&self, point: &Point, tau: f64, mu: &mut f64) -> Option<Point> {
         let mut linearised = self.linearise(point)?;
-        for _ in 0..TRIALS {
-            let step = linearised.solve(*mu);
-            let mut delta = linearised.delta(&step);
+        linearised.descend(mu, TRIALS, |linearised, step| {
+            let mut delta = linearised.delta(step);
             let probe = self.evaluate(self.moved(point, &delta, PROBE), tau);
             if let Some(probe) = probe {
-                let bend = linearised.bend(&step, &self.change(point, &probe), PROBE);
+                let bend = linearised.bend(step, &self.change(point, &probe), PROBE);
                 let bend = linearised.delta(&bend);
                 let length = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>();
                 if length(&bend) < BEND * BEND * length(&delta) {
@@ -133,15 +132,8 @@ impl<'a> Projection<'a> {
                 }
             }
             let trial = self.evaluate(self.moved(point, &delta, 1.0), tau);
-            if let Some(trial) = trial
-                && trial.objective < point.objective
-            {
-                *mu = (*mu / 3.0).max(1e-16);
-                return Some(trial);
-            }
-            *mu = (*mu * 4.0).min(1e16);
-        }
-        None
+            trial.filter(|trial| trial.objective < point.objective)
+        })
     }
 
     /// w + factor · δ.

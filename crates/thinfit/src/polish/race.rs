@@ -2,19 +2,15 @@
 //!
 //! Trained features start near a good basin; random features of very small scale start where the orthogonal
 //! factorisations can still tell nearly parallel columns apart, and often go further. Which is better depends on the
-//! data, so both run. Ties go to the earlier candidate, and neither threads nor ranks change anything.
+//! data, so both run. Ties go to the earlier candidate. The candidates of a lap are independent of each other.
 
 use super::{Options, Polished, Projection, polish};
 use crate::data::rows::Rows;
-use crate::math::row_list;
-use crate::network::features::{Padded, PaddedRows};
+use crate::network::features::Padded;
 use crate::network::support::Support;
-use crate::ranks::{Ranks, shared};
 use crate::train::phases::Check;
-use crate::{Activation, Dataset, Form, Result};
+use crate::{Activation, Dataset, Form};
 use faer::Mat;
-use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 /// Steps of every candidate in the heat.
 pub(crate) const HEAT: usize = 10;
@@ -22,7 +18,7 @@ pub(crate) const HEAT: usize = 10;
 pub(crate) const FINALISTS: usize = 2;
 
 /// Where hidden weights come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// The training.
     Training,
@@ -31,10 +27,9 @@ pub(crate) enum Origin {
 }
 
 /// Hidden weights on their way through the race.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone)]
 pub(crate) struct Candidate {
     /// n × d′.
-    #[serde(with = "row_list")]
     pub w: Mat<f64>,
     pub origin: Origin,
     /// τ = κ · s_max.
@@ -51,69 +46,57 @@ pub(crate) struct Candidate {
 
 /// The rows and the form that all candidates share.
 pub(crate) struct Race<'a> {
-    pub activation: Activation,
-    pub form: Form,
-    pub train: &'a Dataset,
-    pub validation: &'a Dataset,
-    /// Those that share the candidates.
-    pub ranks: &'a dyn Ranks,
+    activation: Activation,
+    form: Form,
+    train: (&'a Dataset, Padded),
+    validation: (&'a Dataset, Padded),
 }
 
 /// Called with the loss and the validation error after every step, from any thread; false ends the race.
 pub(crate) type Watch<'a> = dyn Fn(f64, f64) -> bool + Sync + 'a;
 
-impl Race<'_> {
-    /// Runs all candidates and returns the winner; the finalists get `steps` more steps each.
-    ///
-    /// # Errors
-    /// A rank that is gone.
-    pub fn run(
-        &self,
-        candidates: Vec<Candidate>,
-        steps: usize,
-        watch: &Watch<'_>,
-    ) -> Result<Option<Candidate>> {
-        let [train, validation] =
-            [self.train, self.validation].map(|data| Padded::new(self.activation, data.x.as_ref()));
-        let train = Rows::of(self.train).with_inputs(train.as_ref());
-        let validation = Rows::of(self.validation).with_inputs(validation.as_ref());
+impl<'a> Race<'a> {
+    /// A race on these rows for training and validation.
+    pub fn new(
+        (activation, form): (Activation, Form),
+        train: &'a Dataset,
+        validation: &'a Dataset,
+    ) -> Self {
+        let padded = |data: &'a Dataset| (data, Padded::new(activation, data.x.as_ref()));
+        Race {
+            activation,
+            form,
+            train: padded(train),
+            validation: padded(validation),
+        }
+    }
+
+    /// A few steps, at most `steps`, which every candidate gets.
+    pub fn heat(&self, candidate: Candidate, steps: usize, watch: &Watch<'_>) -> Candidate {
         let heat = HEAT.min(steps);
-        let heat = Options {
+        let options = Options {
             steps: heat,
             patience: heat,
             ..Options::default()
         };
-        let last = Options {
+        self.polish(candidate, options, watch)
+    }
+
+    /// So many steps more, which a finalist gets.
+    pub fn last_lap(&self, finalist: Candidate, steps: usize, watch: &Watch<'_>) -> Candidate {
+        let options = Options {
             steps,
             patience: 30,
             stall: 1e-6,
             ..Options::default()
         };
-        let lap = |candidates: Vec<Candidate>, options: Options| {
-            shared(self.ranks, candidates.len(), |mine| {
-                let polished = mine.into_par_iter().map(|place| {
-                    let candidate = candidates[place].clone();
-                    self.polish(candidate, &train, &validation, options, watch)
-                });
-                Ok(polished.collect())
-            })
-        };
-        let mut runners = lap(candidates, heat)?;
-        runners.sort_by(|a, b| a.validation.total_cmp(&b.validation));
-        runners.truncate(FINALISTS);
-        let finalists = lap(runners, last)?.into_iter();
-        Ok(finalists.reduce(|a, b| if b.validation < a.validation { b } else { a }))
+        self.polish(finalist, options, watch)
     }
 
     /// Polishes one candidate with its own κ and damping.
-    fn polish(
-        &self,
-        candidate: Candidate,
-        train: &PaddedRows<'_>,
-        validation: &PaddedRows<'_>,
-        options: Options,
-        watch: &Watch<'_>,
-    ) -> Candidate {
+    fn polish(&self, candidate: Candidate, options: Options, watch: &Watch<'_>) -> Candidate {
+        let [train, validation] = [&self.train, &self.validation]
+            .map(|(data, padded)| Rows::of(data).with_inputs(padded.as_ref()));
         let mut history = candidate.history;
         let omega = train.total_weight();
         let mut observe = |step: usize, objective: f64, error: f64| {
@@ -132,14 +115,20 @@ impl Race<'_> {
             ..options
         };
         let support = Support::of(candidate.w.as_ref());
-        let projection = Projection::new(self.activation, self.form, train, &support);
+        let projection = Projection::new(self.activation, self.form, &train, &support);
         let Polished {
             w,
             validation,
             best_step,
             damping,
             ..
-        } = polish(&projection, validation, candidate.w, &options, &mut observe);
+        } = polish(
+            &projection,
+            &validation,
+            candidate.w,
+            &options,
+            &mut observe,
+        );
         Candidate {
             w,
             // A text has no infinity, which is what a start without a value has.
@@ -150,4 +139,17 @@ impl Race<'_> {
             ..candidate
         }
     }
+}
+
+/// The candidates that go on after the heat, best first.
+pub(crate) fn finalists(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+    candidates.sort_by(|a, b| a.validation.total_cmp(&b.validation));
+    candidates.truncate(FINALISTS);
+    candidates
+}
+
+/// The finalist with the least validation error.
+pub(crate) fn winner(finalists: Vec<Candidate>) -> Option<Candidate> {
+    let finalists = finalists.into_iter();
+    finalists.reduce(|a, b| if b.validation < a.validation { b } else { a })
 }

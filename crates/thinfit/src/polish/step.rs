@@ -86,6 +86,25 @@ impl Linearised {
         full.map(|(z, scale)| z / scale).collect()
     }
 
+    /// The first better point among at most `trials`, where `better` evaluates a step: with more damping after each failure, and less
+    /// for the next step after a success. None where no damping finds one.
+    pub(super) fn descend<P>(
+        &mut self,
+        mu: &mut f64,
+        trials: usize,
+        better: impl Fn(&mut Self, &Step) -> Option<P>,
+    ) -> Option<P> {
+        for _ in 0..trials {
+            let step = self.solve(*mu);
+            if let Some(point) = better(self, &step) {
+                *mu = (*mu / 3.0).max(1e-16);
+                return Some(point);
+            }
+            *mu = (*mu * 4.0).min(1e16);
+        }
+        None
+    }
+
     /// The second order of the step at the μ of the last [`Linearised::solve`]: −½ (JᵀJ + μD²)⁻¹Jᵀ r″.
     ///
     /// r″, the second derivative of the residual along δ, is the difference quotient (2/h)(`change`/h − J δ) for the

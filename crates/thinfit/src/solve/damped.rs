@@ -5,7 +5,7 @@
 
 use crate::math::columns::{column, column_mut};
 use crate::solve::householder::triangle_product;
-use crate::solve::triangle::eliminate;
+use crate::solve::tsqr_triangle::eliminate;
 use faer::linalg::triangular_solve::{
     solve_lower_triangular_in_place, solve_upper_triangular_in_place,
 };

@@ -9,8 +9,8 @@
 //! number of threads.
 
 use crate::math::columns::{column, column_mut};
-use crate::math::dot::dot;
-use crate::math::fma::Fused;
+use crate::math::dot::dot_in_lanes;
+use crate::math::fma::Fma;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::householder as block;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
@@ -259,10 +259,10 @@ fn factor_strip(mut a: MatMut<'_, f64>, mut t: MatMut<'_, f64>, offset: usize) {
             let (first, others) = x
                 .split_first_mut()
                 .expect("columns of one matrix have equal lengths");
-            let factor = -(*first + dot::<16>(tail, others)) / half;
+            let factor = -(*first + dot_in_lanes::<16>(tail, others)) / half;
             *first += factor;
             for (x, &v) in others.iter_mut().zip(&*tail) {
-                *x = v.fused(factor, *x);
+                *x = v.fma(factor, *x);
             }
         }
     }
@@ -271,7 +271,7 @@ fn factor_strip(mut a: MatMut<'_, f64>, mut t: MatMut<'_, f64>, offset: usize) {
 /// The Euclidean norm, safe where squares overflow or vanish.
 #[inline(always)]
 pub(super) fn norm(v: &[f64]) -> f64 {
-    let square = dot::<16>(v, v);
+    let square = dot_in_lanes::<16>(v, v);
     if square > 1e-200 && square < 1e200 {
         return square.sqrt();
     }

@@ -1,7 +1,6 @@
 //! Output weights for given hidden weights: the normal equations where speed counts, orthogonal factorisations where
 //! accuracy does.
 
-pub(crate) mod condensed;
 pub(crate) mod damped;
 mod decomposition;
 pub(crate) mod householder;
@@ -11,10 +10,11 @@ pub(crate) mod orthogonal;
 pub(crate) mod output_weights;
 pub(crate) mod ridge;
 pub(crate) mod stacked;
-pub(crate) mod triangle;
+pub(crate) mod tsqr;
+mod tsqr_triangle;
 
-pub use condensed::Condensed;
 pub use linear::linear_leave_one_out;
 pub use output_weights::OutputWeights;
 pub use ridge::Ridge;
 pub use stacked::Form;
+pub use tsqr::TsqrFactor;

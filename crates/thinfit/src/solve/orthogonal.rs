@@ -6,9 +6,9 @@
 //! and weighted. This file also owns what one factorisation gives for free: leave-one-out residuals, the choice of τ
 //! and the covariance of b. It does not move w.
 
-use super::condensed::{Condensed, Parts};
 use super::decomposition::{Decomposition, Influence};
 use super::stacked::{Form, roots, stack, stack_outputs};
+use super::tsqr::{Parts, TsqrFactor};
 use crate::data::rows::Rows;
 use crate::math::product::product;
 use crate::network::features::fitted;
@@ -26,7 +26,7 @@ pub(crate) struct Orthogonal {
     roots: Option<Vec<f64>>,
     /// Planes and outputs of the samples of weight zero, which the factorisation does not see.
     ignored: Vec<(usize, Mat<f64>, Mat<f64>)>,
-    /// Of condensed rows, the triangle of those that carry noise (see [`Orthogonal::condensed`]).
+    /// Of rows factored by TSQR, the triangle of those that carry noise (see [`Orthogonal::of_tsqr`]).
     noisy: Option<Mat<f64>>,
     factor: Decomposition,
 }
@@ -62,9 +62,9 @@ impl Orthogonal {
         })
     }
 
-    /// Factors rows that were condensed. Single samples are no longer known, so there are no leave-one-out residuals; the noise
+    /// Goes on from a TSQR of the rows. Single samples are no longer known, so there are no leave-one-out residuals; the noise
     /// of y enters through Re(A b) alone, whose rows have a triangle of their own.
-    pub(crate) fn condensed(activation: Activation, rows: Condensed) -> Result<Orthogonal> {
+    pub(crate) fn of_tsqr(activation: Activation, rows: TsqrFactor) -> Result<Orthogonal> {
         let Parts { a, y, noisy } = rows.parts();
         require_finite(&a)?;
         require_finite(&y)?;

@@ -1,14 +1,12 @@
 //! Values, gradients and ten Adam steps against the autograd restatement in `tools/golden.py`.
 
 use crate::data::rows::Rows;
-use crate::ranks::Solo;
 use crate::train::adam::Adam;
 use crate::train::generator::Generator;
 use crate::train::objective::Objective;
 use crate::{Activation, Ridge, Variation};
 use faer::Mat;
 use serde::Deserialize;
-use std::sync::Arc;
 
 /// Relative to the largest entry of what is compared.
 const TOLERANCE: f64 = 1e-9;
@@ -112,13 +110,7 @@ impl Golden {
             (1, 2) => Variation::Isotropic,
             _ => Variation::Dirichlet,
         };
-        let objective = Objective::new(
-            self.activation,
-            Ridge::Absolute(self.eps),
-            rows,
-            self.n,
-            Arc::new(Solo),
-        );
+        let objective = Objective::new(self.activation, Ridge::Absolute(self.eps), rows, self.n);
         let mut objective =
             objective.regularised(self.lambda, norm, self.s, vec![[0.0, 1.0]; self.d]);
         objective.place(matrix(&self.points).as_ref());

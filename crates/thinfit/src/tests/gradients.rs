@@ -2,7 +2,6 @@
 
 use crate::data::rows::Rows;
 use crate::math::random::{Purpose, stream};
-use crate::ranks::Solo;
 use crate::train::generator::Generator;
 use crate::train::layers::Layers;
 use crate::train::objective::Objective;
@@ -10,7 +9,6 @@ use crate::{Activation, Leaf, Ridge, Variation};
 use faer::Mat;
 use rand::RngExt;
 use rand_distr::StandardNormal;
-use std::sync::Arc;
 
 const N: usize = 7;
 const M: usize = 30;
@@ -50,8 +48,7 @@ impl Setting {
             y: y.as_ref(),
             weights: (seed % 2 == 1).then_some(&weights),
         };
-        let mut objective =
-            Objective::new(activation, Ridge::Absolute(1e-4), rows, N, Arc::new(Solo));
+        let mut objective = Objective::new(activation, Ridge::Absolute(1e-4), rows, N);
         if let Some(norm) = term {
             objective = objective.regularised(0.3, norm, 9, vec![[0.0, 1.0]; D]);
             objective.scatter(&mut rng);

@@ -11,14 +11,12 @@ use crate::clock::Instant;
 use crate::config::Config;
 use crate::data::rows::Rows;
 use crate::math::random::{Purpose, stream};
-use crate::ranks::{Ranks, Solo};
 use faer::{Mat, MatMut, MatRef};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 use rayon::ScopeFifo;
 use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Draws whose mean error validates the generator, on every device.
 pub const VALIDATION_DRAWS: usize = 10;
@@ -30,39 +28,21 @@ const PAUSE: f64 = 0.3;
 /// Turns that a run takes between two reports.
 const TURNS: usize = 8;
 
-/// The processor as a device: steps run on the current rayon pool, sums over all [`Ranks`].
-#[derive(Clone)]
-pub struct Processor {
-    ranks: Arc<dyn Ranks>,
-}
+/// The processor as a device: steps run on the current rayon pool.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Processor;
 
-impl Default for Processor {
-    /// One rank that holds all rows.
-    fn default() -> Self {
-        Processor::with_ranks(Arc::new(Solo))
-    }
-}
-
-impl Processor {
-    /// A processor that shares the rows with other ranks.
-    pub fn with_ranks(ranks: Arc<dyn Ranks>) -> Self {
-        Processor { ranks }
-    }
-
-    /// Starts a single run.
-    pub(crate) fn run(&self, config: &Config, seed: u64, task: &Task<'_>) -> Box<dyn Steps> {
-        match config.generator.precision {
-            Precision::F32 => Box::new(Run::<f32>::new(config, seed, task, &self.ranks)),
-            Precision::F64 => Box::new(Run::<f64>::new(config, seed, task, &self.ranks)),
-        }
+/// Starts a single run.
+pub(super) fn run(config: &Config, seed: u64, task: &Task<'_>) -> Box<dyn Steps> {
+    match config.generator.precision {
+        Precision::F32 => Box::new(Run::<f32>::new(config, seed, task)),
+        Precision::F64 => Box::new(Run::<f64>::new(config, seed, task)),
     }
 }
 
 impl Backend for Processor {
     fn start(&self, config: &Config, runs: &[(u64, Task<'_>)]) -> Result<Box<dyn Batch>> {
-        let runs = runs
-            .par_iter()
-            .map(|(seed, task)| self.run(config, *seed, task));
+        let runs = runs.par_iter().map(|(seed, task)| run(config, *seed, task));
         Ok(Box::new(Runs {
             runs: runs.collect(),
             pace: PAUSE,
@@ -218,12 +198,12 @@ fn matrix(w: &[f64], n: usize) -> MatRef<'_, f64> {
 }
 
 impl<T: Real> Run<T> {
-    fn new(config: &Config, seed: u64, task: &Task<'_>, ranks: &Arc<dyn Ranks>) -> Self {
+    fn new(config: &Config, seed: u64, task: &Task<'_>) -> Self {
         let (activation, n) = (config.activation, config.width);
         let dim = activation.weights(task.train.dim());
         let (generator, w) = beginning(config, seed, dim);
         let (train, validation) = (Rows::of(task.train), Rows::of(task.validation));
-        let objective = Objective::new(activation, config.ridge, train, n, Arc::clone(ranks));
+        let objective = Objective::new(activation, config.ridge, train, n);
         let domain = task.domain.to_vec();
         Run {
             seed,
@@ -231,7 +211,7 @@ impl<T: Real> Run<T> {
             precision: config.generator.precision,
             leaf: Leaf::Weights,
             objective: objective.regularised(task.lambda, config.variation, config.points, domain),
-            holdout: Holdout::new(activation, validation, n, Arc::clone(ranks)),
+            holdout: Holdout::new(activation, validation, n),
             adam: Adam::new(0),
             adam_w: Adam::new(0),
             generator,

@@ -1,7 +1,7 @@
 //! Bare training steps on given samples, without phases, validation or scaling: for research and timing.
 
 use super::objective::Loss;
-use super::processor::{Processor, Steps};
+use super::processor::{self, Steps};
 use super::step::{Leaf, Task};
 use super::timing::Timing;
 use crate::{Config, Dataset, Error, Lambda, Result};
@@ -36,7 +36,7 @@ impl Trainer {
             lambda,
             domain: &data.domain(),
         };
-        let mut run = Processor::default().run(config, config.seed, &task);
+        let mut run = processor::run(config, config.seed, &task);
         run.begin(leaf, None)?;
         Ok(Trainer { run, step: 0 })
     }

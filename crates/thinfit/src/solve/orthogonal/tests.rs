@@ -1,9 +1,9 @@
 use super::*;
 use crate::data::rows::Rows;
 use crate::network::features;
-use crate::solve::condensed::Tree;
 use crate::solve::householder::Qr;
 use crate::solve::stacked::CASES;
+use crate::solve::tsqr::TsqrTree;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -319,7 +319,7 @@ fn kappa_is_chosen_against_noise() {
 }
 
 #[test]
-fn condensed_rows_give_the_same_weights_and_covariance() {
+fn tsqr_gives_the_same_weights_and_covariance() {
     for activation in Activation::ALL {
         for form in [Form::Complex, Form::Real] {
             let x = Mat::from_fn(90, 2, |i, j| ((i * (5 + 8 * j)) % 89) as f64 / 89.0);
@@ -340,19 +340,19 @@ fn condensed_rows_give_the_same_weights_and_covariance() {
             let leaf = |k: u64| {
                 let (start, len) = leaves[k as usize];
                 let planes = |some: &Rows<'_>| features::planes(activation, some.x, w.as_ref());
-                Condensed::leaf(activation, form, &all.slice(start, len), planes)
+                TsqrFactor::leaf(activation, form, &all.slice(start, len), planes)
             };
-            let rows = Tree::of(0..5, &leaf).finish().unwrap();
-            let condensed = Orthogonal::condensed(activation, rows).unwrap();
+            let rows = TsqrTree::of(0..5, &leaf).finish().unwrap();
+            let tsqr = Orthogonal::of_tsqr(activation, rows).unwrap();
             let tau = whole.tau(1e-4);
-            assert!((condensed.tau(1e-4) - tau).abs() < 1e-12 * tau);
+            assert!((tsqr.tau(1e-4) - tau).abs() < 1e-12 * tau);
             let close = |a: Mat<f64>, b: Mat<f64>| (&a - &b).norm_max() <= 1e-8 * b.norm_max();
             assert!(
-                close(condensed.coefficients(tau), whole.coefficients(tau)),
+                close(tsqr.coefficients(tau), whole.coefficients(tau)),
                 "{activation:?} {form:?}"
             );
             assert!(
-                close(condensed.covariance(tau), whole.covariance(tau)),
+                close(tsqr.covariance(tau), whole.covariance(tau)),
                 "{activation:?} {form:?}"
             );
         }

@@ -7,12 +7,10 @@ use super::{Loss, Objective};
 use crate::data::rows::Rows;
 use crate::math::random::Stream;
 use crate::network::planes::mix;
-use crate::ranks::Solo;
 use crate::train::layers::Layers;
 use crate::{Activation, Dataset, Ridge, Variation};
 use faer::{MatMut, MatRef};
 use rayon::prelude::*;
-use std::sync::Arc;
 
 /// (1/Ω) Σ_k |f(x_k) − y_k|² + λ · mean ‖∇f‖ over random points, for f(x) = Re Σ_l b_l Φ(⟨w_l, x⟩)/n.
 ///
@@ -27,7 +25,6 @@ impl Joint {
             Ridge::Absolute(0.0),
             Rows::of(data),
             n,
-            Arc::new(Solo),
         ))
     }
 

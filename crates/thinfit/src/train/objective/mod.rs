@@ -1,7 +1,7 @@
 //! The objective L(w) + λR(w) with b = b(w), its value and its exact gradient (paper eqs. `L_von_w`, `L_reg`).
 //!
 //! Dimensions: `m` samples, `d` inputs, `n` width, `c` outputs, `k` = columns of E. One evaluation is three
-//! sweeps over the rows, each followed by one sum over the groups of rows (and over [`Ranks`]):
+//! sweeps over the rows, each followed by one sum over the groups of rows:
 //!
 //! 1. E, then \[EᵀDE | EᵀDy\]; factor S, solve b.
 //! 2. r = Re(A b) − y, then \[loss | g_b = (2/Ω) AᴴDr + λ dR/db\]; solve v = S⁻¹ g_b.
@@ -19,17 +19,16 @@ pub use joint::Joint;
 use super::timing::{Stage, Timing};
 use crate::clock::Instant;
 use crate::data::rows::Rows;
+use crate::math::columns::{column, column_mut};
 use crate::math::random::Stream;
 use crate::network::planes::{conjugate, mix};
 use crate::network::variation::{self, Variation};
-use crate::ranks::{Entries, Ranks, Solo, add_scaled, sum};
 use crate::solve::normal::NormalEquations;
 use crate::{Activation, Dataset, Network, Result, Ridge};
 use faer::reborrow::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
 use group::{Group, groups};
 use rayon::prelude::*;
-use std::sync::Arc;
 
 /// The network of these hidden weights (n × d′) as a training step sees it: b by the normal equations on `data`, in the units
 /// that it is given in. A glance at a fit that goes on; what is kept is solved more accurately.
@@ -43,7 +42,7 @@ pub fn glance(
     hidden: Mat<f64>,
 ) -> Result<Network> {
     let (rows, n) = (Rows::of(data), hidden.nrows());
-    let mut objective = Objective::new(activation, ridge, rows, n, Arc::new(Solo));
+    let mut objective = Objective::new(activation, ridge, rows, n);
     objective.solve(hidden.as_ref())?;
     Ok(Network {
         activation,
@@ -77,7 +76,6 @@ struct Regulariser {
 pub(crate) struct Objective {
     pub activation: Activation,
     ridge: Ridge,
-    ranks: Arc<dyn Ranks>,
     omega: f64,
     groups: Vec<Group>,
     regulariser: Option<Regulariser>,
@@ -94,19 +92,12 @@ pub(crate) struct Objective {
 
 impl Objective {
     /// An objective over `rows` for `n` neurons, without regulariser.
-    pub fn new(
-        activation: Activation,
-        ridge: Ridge,
-        rows: Rows<'_>,
-        n: usize,
-        ranks: Arc<dyn Ranks>,
-    ) -> Self {
+    pub fn new(activation: Activation, ridge: Ridge, rows: Rows<'_>, n: usize) -> Self {
         let (c, k) = (rows.y.ncols(), activation.columns(n));
         Objective {
             activation,
             ridge,
-            omega: sum(&*ranks, [rows.total_weight()].iter()),
-            ranks,
+            omega: rows.total_weight(),
             groups: groups(activation, rows, n),
             regulariser: None,
             gram: Mat::zeros(k, k),
@@ -166,11 +157,10 @@ impl Objective {
             .for_each(|group| group.accumulate(w));
         self.gram.fill(0.0);
         self.b.fill(0.0);
-        let grams = &mut self.groups.iter().map(|group| group.gram.as_ref());
-        self.ranks
-            .add(grams, Entries::Lower, 1.0, self.gram.as_mut());
-        let sides = &mut self.groups.iter().map(|group| group.rhs.as_ref());
-        self.ranks.add(sides, Entries::All, 1.0, self.b.as_mut());
+        for group in &self.groups {
+            add_lower(self.gram.as_mut(), group.gram.as_ref());
+            add_scaled(self.b.as_mut(), 1.0, group.rhs.as_ref());
+        }
         conjugate(self.activation, self.b.as_mut());
         self.timing.add(Stage::Gram, &mut clock);
         self.normal.factor(self.gram.as_ref(), self.ridge)?;
@@ -213,17 +203,17 @@ impl Objective {
             },
         );
         let mut loss = Loss::default();
-        loss.data = sum(&*self.ranks, self.groups.iter().map(|group| &group.loss));
+        loss.data = total_loss(&self.groups);
         loss.total = loss.data;
         self.v.fill(0.0);
-        let shares = &mut self.groups.iter().map(|group| group.db.as_ref());
-        self.ranks
-            .add(shares, Entries::All, 2.0 / omega, self.v.as_mut());
+        for group in &self.groups {
+            add_scaled(self.v.as_mut(), 2.0 / omega, group.db.as_ref());
+        }
         conjugate(activation, self.v.as_mut());
         if let Some(r) = &self.regulariser {
             for block in &r.blocks {
                 loss.variation += block.value;
-                add_scaled(self.v.as_mut(), Entries::All, r.lambda, block.db.as_ref());
+                add_scaled(self.v.as_mut(), r.lambda, block.db.as_ref());
             }
             loss.total += r.lambda * loss.variation;
         }
@@ -245,11 +235,12 @@ impl Objective {
             .par_iter_mut()
             .for_each(|group| group.backward(w, b, v, mixed, omega));
         dw.fill(0.0);
-        let shares = &mut self.groups.iter().map(|group| group.dw.as_ref());
-        self.ranks.add(shares, Entries::All, 1.0, dw.rb_mut());
+        for group in &self.groups {
+            add_scaled(dw.rb_mut(), 1.0, group.dw.as_ref());
+        }
         if let Some(r) = &self.regulariser {
             for block in &r.blocks {
-                add_scaled(dw.rb_mut(), Entries::All, r.lambda, block.dw.as_ref());
+                add_scaled(dw.rb_mut(), r.lambda, block.dw.as_ref());
             }
         }
         self.timing.add(Stage::Sweep, &mut clock);
@@ -259,7 +250,6 @@ impl Objective {
 /// The error of given weights on other rows.
 pub(crate) struct Holdout {
     activation: Activation,
-    ranks: Arc<dyn Ranks>,
     omega: f64,
     groups: Vec<Group>,
     mixed: Mat<f64>,
@@ -267,12 +257,11 @@ pub(crate) struct Holdout {
 
 impl Holdout {
     /// Room to evaluate `n` neurons on `rows`.
-    pub fn new(activation: Activation, rows: Rows<'_>, n: usize, ranks: Arc<dyn Ranks>) -> Self {
+    pub fn new(activation: Activation, rows: Rows<'_>, n: usize) -> Self {
         let columns = activation.components() * rows.y.ncols();
         Holdout {
             activation,
-            omega: sum(&*ranks, [rows.total_weight()].iter()),
-            ranks,
+            omega: rows.total_weight(),
             groups: groups(activation, rows, n),
             mixed: Mat::zeros(activation.columns(n), columns),
         }
@@ -286,6 +275,31 @@ impl Holdout {
             group.prepare(w);
             group.residuals(w, mixed, false);
         });
-        sum(&*self.ranks, self.groups.iter().map(|group| &group.loss)) / self.omega
+        total_loss(&self.groups) / self.omega
+    }
+}
+
+/// The losses of the groups, in their order.
+fn total_loss(groups: &[Group]) -> f64 {
+    groups.iter().fold(0.0, |total, group| total + group.loss)
+}
+
+/// total += factor · part, without the temporary that faer's operators would make.
+fn add_scaled(mut total: MatMut<'_, f64>, factor: f64, part: MatRef<'_, f64>) {
+    for j in 0..total.ncols() {
+        let total = column_mut(total.rb_mut(), j).iter_mut();
+        for (total, part) in total.zip(column(part, j)) {
+            *total += factor * part;
+        }
+    }
+}
+
+/// total += part, on and below the diagonal.
+fn add_lower(mut total: MatMut<'_, f64>, part: MatRef<'_, f64>) {
+    for j in 0..total.ncols() {
+        let total = column_mut(total.rb_mut(), j)[j..].iter_mut();
+        for (total, part) in total.zip(&column(part, j)[j..]) {
+            *total += part;
+        }
     }
 }

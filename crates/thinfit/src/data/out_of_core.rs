@@ -1,10 +1,10 @@
-//! Tables of any length: rows that come in blocks, as often as they are asked for, and never all at once.
+//! Out-of-core tables: rows that are read in blocks, in as many passes as needed, and never all at once.
 
 use super::Dataset;
 use crate::{Error, Result};
 use faer::MatRef;
 
-/// Some rows of a long table.
+/// Some rows of an out-of-core table.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'a> {
     /// The number of the first row among all rows of the table, from 0.
@@ -28,7 +28,7 @@ impl<'a> Block<'a> {
 }
 
 /// A table whose rows come in blocks.
-pub trait LongTable {
+pub trait OutOfCoreTable {
     /// Names of the inputs (d).
     fn inputs(&self) -> &[String];
 
@@ -68,10 +68,10 @@ pub trait Visitor {
     }
 }
 
-/// Rows that are condensed together, and that no two processes share: 2¹².
+/// Rows that are factored together, and that no two processes share: 2¹².
 pub const LEAF: u64 = 1 << 12;
 
-impl LongTable for Dataset {
+impl OutOfCoreTable for Dataset {
     fn inputs(&self) -> &[String] {
         &self.inputs
     }

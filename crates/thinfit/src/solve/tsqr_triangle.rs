@@ -8,8 +8,8 @@
 
 use super::householder::norm;
 use crate::math::columns::column_mut;
-use crate::math::dot::dot;
-use crate::math::fma::Fused;
+use crate::math::dot::dot_in_lanes;
+use crate::math::fma::Fma;
 use crate::math::product::multiply;
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
@@ -176,10 +176,10 @@ fn factor_strip(mut r: MatMut<'_, f64>, mut b: MatMut<'_, f64>) {
         let half = 0.5 * (1.0 + (length * scale) * (length * scale));
         for c in 0..right.ncols() {
             let x = column_mut(right.rb_mut(), c);
-            let factor = -(r[(j, j + 1 + c)] + dot::<16>(v, x)) / half;
+            let factor = -(r[(j, j + 1 + c)] + dot_in_lanes::<16>(v, x)) / half;
             r[(j, j + 1 + c)] += factor;
             for (x, &v) in x.iter_mut().zip(&*v) {
-                *x = v.fused(factor, *x);
+                *x = v.fma(factor, *x);
             }
         }
     }

@@ -10,9 +10,9 @@ use crate::model::posterior::{Posterior, spread};
 use crate::model::record::{Record, Selection, Winner};
 use crate::network::features::{fitted, planes};
 use crate::polish::race::Origin;
-use crate::solve::condensed::Condensed;
 use crate::solve::orthogonal::Orthogonal;
 use crate::solve::ridge::KAPPAS;
+use crate::solve::tsqr::TsqrFactor;
 use crate::train::phases::Check;
 use crate::{Config, Dataset, Error, Form, Network, Result, Ridge};
 use faer::Mat;
@@ -21,7 +21,7 @@ use faer::Mat;
 const FACTOR_ENTRIES: usize = 8 << 20;
 
 /// Hidden weights (n × d′), their origin, and the solution for their output weights.
-pub(super) struct Contender {
+pub(super) struct Solution {
     pub w: Mat<f64>,
     pub origin: Origin,
     /// λ of the training.
@@ -93,9 +93,9 @@ impl Fit<'_> {
             let e = planes(&rows);
             return Orthogonal::new(activation, form, e.as_ref(), rows.y, rows.weights);
         }
-        let condensed = Condensed::new(activation, form, &rows, planes);
-        let condensed = condensed.unwrap_or_else(|| unreachable!("there are rows"));
-        Orthogonal::condensed(activation, condensed)
+        let factor = TsqrFactor::new(activation, form, &rows, planes);
+        let factor = factor.unwrap_or_else(|| unreachable!("there are rows"));
+        Orthogonal::of_tsqr(activation, factor)
     }
 
     /// τ of the final output weights for a factorisation of the same features.
@@ -107,7 +107,7 @@ impl Fit<'_> {
     }
 
     /// The model of the chosen features: output weights, noise and calibration.
-    pub(super) fn finish(self, mut chosen: Contender) -> Result<Model> {
+    pub(super) fn finish(self, mut chosen: Solution) -> Result<Model> {
         let activation = self.config.activation;
         let factor = match chosen.solved.factor.take() {
             Some(factor) => factor,
@@ -174,7 +174,7 @@ impl Fit<'_> {
     }
 
     /// How the chosen features were found, with the ridge of their output weights; the errors are not in it yet.
-    fn record(&self, chosen: &Contender, ridge: f64) -> Record {
+    fn record(&self, chosen: &Solution, ridge: f64) -> Record {
         // The polish has no regulariser, and neither has a random start.
         let unregularised =
             chosen.origin != Origin::Training || chosen.polish_steps.is_some_and(|steps| steps > 0);
@@ -202,7 +202,7 @@ impl Fit<'_> {
     }
 
     /// What the polish chose, if there was one.
-    fn selection(&self, chosen: &Contender) -> Option<Selection> {
+    fn selection(&self, chosen: &Solution) -> Option<Selection> {
         let scale = self.scalers.1.scale.iter();
         let errors = chosen.unpolished.as_ref()?.iter().zip(scale);
         Some(Selection {

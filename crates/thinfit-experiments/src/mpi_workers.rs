@@ -15,21 +15,30 @@ use crate::queue::Chain;
 use crate::{Entry, Error, Event, Job, Ledger, Means, Settings, run};
 use serde::{Deserialize, Serialize};
 use thinfit::Control;
-use thinfit::pieces::{Ranks, texts};
+use thinfit::pieces::Executor;
 
 /// Time between two meetings.
 const BEAT: Duration = Duration::from_millis(40);
 
 /// The workers of all ranks of a call.
-pub struct Crew<'a> {
-    ranks: &'a dyn Ranks,
+pub struct MpiWorkers<'a> {
+    executor: &'a dyn Executor,
     /// The rank of each worker that is not one of the first rank.
     places: Vec<usize>,
     /// Chains on their way to these workers.
     orders: Mutex<Vec<(usize, Chain)>>,
 }
 
-/// What the first rank says to the others.
+/// What the ranks exchange when they meet.
+#[derive(Serialize, Deserialize)]
+enum Message {
+    /// From the first rank.
+    Orders(Orders),
+    /// From the others: workers and their updates.
+    Updates(Vec<(usize, Update)>),
+}
+
+/// What the first rank tells the others.
 #[derive(Serialize, Deserialize)]
 struct Orders {
     /// Workers, and what they do next.
@@ -40,9 +49,9 @@ struct Orders {
     end: bool,
 }
 
-/// What a worker says.
+/// What a worker tells the first rank.
 #[derive(Serialize, Deserialize)]
-pub(crate) enum News {
+pub(crate) enum Update {
     /// This fraction of a job is done.
     Moved(Job, f64),
     /// Another program is doing this job.
@@ -57,50 +66,50 @@ pub(crate) enum News {
     Lost(String),
 }
 
-impl<'a> Crew<'a> {
+impl<'a> MpiWorkers<'a> {
     /// Counts the workers; none if this rank is alone. All ranks call it.
     ///
     /// # Errors
     /// A rank that is gone.
-    pub fn muster(ranks: &'a dyn Ranks, workers: usize) -> Result<Option<Self>, Error> {
-        if ranks.size() == 1 {
+    pub fn join(executor: &'a dyn Executor, workers: usize) -> Result<Option<Self>, Error> {
+        if executor.size() == 1 {
             return Ok(None);
         }
-        let counts = ranks.gather(vec![workers.max(1) as u64])?;
+        let counts = executor.gather(vec![workers.max(1) as u64])?;
         let others = counts.iter().flatten().enumerate().skip(1);
         let places = others.flat_map(|(rank, count)| (0..*count).map(move |_| rank));
-        Ok(Some(Crew {
-            ranks,
+        Ok(Some(MpiWorkers {
+            executor,
             places: places.collect(),
             orders: Mutex::default(),
         }))
     }
 
     /// How many workers there are on other ranks than the first.
-    pub(crate) fn others(&self) -> usize {
+    pub(crate) fn remote(&self) -> usize {
         self.places.len()
     }
 
-    /// A desk on the first rank for every worker of the others, and where the news for each go.
-    pub(crate) fn desks(&self) -> (Vec<Sender<News>>, Vec<Desk<'_>>) {
-        let desks = self.places.iter().enumerate().map(|(worker, &rank)| {
-            let (post, news) = channel();
+    /// Every worker of the other ranks as the first deals with it, and where the updates of each go.
+    pub(crate) fn remote_workers(&self) -> (Vec<Sender<Update>>, Vec<RemoteWorker<'_>>) {
+        let workers = self.places.iter().enumerate().map(|(worker, &rank)| {
+            let (post, updates) = channel();
             let orders = &self.orders;
-            let desk = Desk {
+            let worker = RemoteWorker {
                 worker,
                 rank,
                 orders,
-                news,
+                updates,
             };
-            (post, desk)
+            (post, worker)
         });
-        desks.unzip()
+        workers.unzip()
     }
 
     /// Meets the other ranks, as the first, until `done`.
     pub(crate) fn lead(
         &self,
-        post: Vec<Sender<News>>,
+        post: Vec<Sender<Update>>,
         done: impl Fn() -> bool,
         stopped: impl Fn() -> bool,
     ) -> Result<(), Error> {
@@ -111,10 +120,13 @@ impl<'a> Crew<'a> {
                 stop: stopped(),
                 end,
             };
-            for news in self.meet(&orders)?.iter().skip(1) {
-                for (worker, news) in read::<Vec<(usize, News)>>(news)? {
-                    // Nobody is at a desk whose thread has failed.
-                    post.get(worker).map(|post| post.send(news));
+            for message in self.executor.all(&Message::Orders(orders))? {
+                let Message::Updates(updates) = message else {
+                    continue;
+                };
+                for (worker, update) in updates {
+                    // A thread that has failed receives nothing.
+                    post.get(worker).map(|post| post.send(update));
                 }
             }
             if end {
@@ -130,30 +142,31 @@ impl<'a> Crew<'a> {
     /// A rank that is gone. What goes wrong in a job is told to the first rank.
     pub fn serve(&self, settings: &Settings, folder: &Path) -> Result<(), Error> {
         let stop = AtomicBool::new(false);
-        let news: Mutex<Vec<(usize, News)>> = Mutex::default();
+        let updates: Mutex<Vec<(usize, Update)>> = Mutex::default();
         std::thread::scope(|scope| {
-            let mine =
-                (0..self.places.len()).filter(|&worker| self.places[worker] == self.ranks.rank());
-            let desks = mine.map(|worker| {
-                let (desk, chains) = channel();
-                let say = Say {
-                    worker,
-                    news: &news,
+            let own = (0..self.places.len())
+                .filter(|&worker| self.places[worker] == self.executor.rank());
+            let senders = own.map(|number| {
+                let (sender, chains) = channel();
+                let worker = Worker {
+                    number,
+                    updates: &updates,
                     stop: &stop,
                 };
-                scope.spawn(move || say.all(chains, settings, folder));
-                (worker, desk)
+                scope.spawn(move || worker.run(chains, settings, folder));
+                (number, sender)
             });
-            let desks: HashMap<usize, Sender<Chain>> = desks.collect();
+            let senders: HashMap<usize, Sender<Chain>> = senders.collect();
             let served = loop {
-                let orders = self.meet(&taken(&news)).and_then(|all| read(&all[0]));
-                let orders: Orders = match orders {
-                    Ok(orders) => orders,
-                    Err(error) => break Err(error),
+                let messages = self.executor.all(&Message::Updates(taken(&updates)));
+                let orders = match messages.map(|mut all| all.swap_remove(0)) {
+                    Ok(Message::Orders(orders)) => orders,
+                    Ok(Message::Updates(_)) => unreachable!("the first rank gives orders"),
+                    Err(error) => break Err(error.into()),
                 };
                 stop.fetch_or(orders.stop, Ordering::Relaxed);
                 for (worker, chain) in orders.chains {
-                    desks.get(&worker).map(|desk| desk.send(chain));
+                    senders.get(&worker).map(|sender| sender.send(chain));
                 }
                 if orders.end {
                     break Ok(());
@@ -164,33 +177,27 @@ impl<'a> Crew<'a> {
             served
         })
     }
-
-    /// What every rank says.
-    fn meet(&self, mine: &impl Serialize) -> Result<Vec<String>, Error> {
-        let mine = serde_json::to_string(mine).expect("news are texts and numbers");
-        Ok(texts(self.ranks, &mine)?)
-    }
 }
 
-/// Where the first rank speaks with a worker of another.
-pub(crate) struct Desk<'a> {
+/// A worker of another rank, as the first rank deals with it.
+pub(crate) struct RemoteWorker<'a> {
     worker: usize,
     rank: usize,
     orders: &'a Mutex<Vec<(usize, Chain)>>,
-    news: Receiver<News>,
+    updates: Receiver<Update>,
 }
 
-impl Desk<'_> {
+impl RemoteWorker<'_> {
     /// Gives the worker a chain.
     pub fn send(&self, chain: Chain) {
         let mut orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
         orders.push((self.worker, chain));
     }
 
-    /// Waits for what the worker says next.
-    pub fn next(&self) -> Result<News, Error> {
+    /// Waits for the next update of the worker.
+    pub fn next(&self) -> Result<Update, Error> {
         let gone = |_| self.failure("it does not answer".into());
-        self.news.recv().map_err(gone)
+        self.updates.recv().map_err(gone)
     }
 
     /// What went wrong there.
@@ -202,29 +209,31 @@ impl Desk<'_> {
     }
 }
 
-/// A worker, as it does what it is given.
-struct Say<'a> {
-    worker: usize,
-    news: &'a Mutex<Vec<(usize, News)>>,
+/// A worker of this rank, with its number among those of all other ranks than the first.
+struct Worker<'a> {
+    number: usize,
+    updates: &'a Mutex<Vec<(usize, Update)>>,
     stop: &'a AtomicBool,
 }
 
-impl Say<'_> {
+impl Worker<'_> {
     /// Does all `chains` that come.
-    fn all(&self, chains: Receiver<Chain>, settings: &Settings, folder: &Path) {
+    fn run(&self, chains: Receiver<Chain>, settings: &Settings, folder: &Path) {
         let means = Means {
             workers: 1,
-            crew: None,
+            mpi_workers: None,
             device: None,
             lanes: 1,
         };
         let observe = |event: Event<'_>| {
             match event {
                 Event::Planned(_) => {}
-                Event::Moved(job, part) => self.say(News::Moved(job.clone(), part)),
-                Event::Finished(entry) => self.say(News::Finished(Box::new(entry.clone()))),
-                Event::Failed(job, error) => self.say(News::Failed(job.clone(), error.to_string())),
-                Event::Skipped(job) => self.say(News::Skipped(job.clone())),
+                Event::Moved(job, part) => self.send(Update::Moved(job.clone(), part)),
+                Event::Finished(entry) => self.send(Update::Finished(Box::new(entry.clone()))),
+                Event::Failed(job, error) => {
+                    self.send(Update::Failed(job.clone(), error.to_string()))
+                }
+                Event::Skipped(job) => self.send(Update::Skipped(job.clone())),
             }
             match self.stop.load(Ordering::Relaxed) {
                 true => Control::Stop,
@@ -234,32 +243,21 @@ impl Say<'_> {
         for chain in chains {
             let ledger = Ledger::apart(folder);
             let done = run(&|| chain.clone(), &ledger, settings, &means, &observe);
-            self.say(done.map_or_else(|error| News::Lost(error.to_string()), |_| News::Done));
+            self.send(done.map_or_else(|error| Update::Lost(error.to_string()), |_| Update::Done));
         }
     }
 
-    fn say(&self, what: News) {
-        let mut news = self.news.lock().unwrap_or_else(PoisonError::into_inner);
-        // Of how far it is, the last word will do.
-        news.retain(|(worker, before)| {
-            *worker != self.worker || !matches!(before, News::Moved(..))
+    fn send(&self, update: Update) {
+        let mut updates = self.updates.lock().unwrap_or_else(PoisonError::into_inner);
+        // Only the latest progress counts.
+        updates.retain(|(worker, before)| {
+            *worker != self.number || !matches!(before, Update::Moved(..))
         });
-        news.push((self.worker, what));
+        updates.push((self.number, update));
     }
 }
 
 /// What has come together since the last time.
 fn taken<T>(from: &Mutex<Vec<T>>) -> Vec<T> {
     std::mem::take(&mut *from.lock().unwrap_or_else(PoisonError::into_inner))
-}
-
-/// What another rank has said.
-fn read<T: for<'a> Deserialize<'a>>(text: &str) -> Result<T, Error> {
-    serde_json::from_str(text).map_err(|error| {
-        Error::Fit(thinfit::Error::Shape {
-            what: "what another process says",
-            expected: "a message of this build".into(),
-            found: error.to_string(),
-        })
-    })
 }

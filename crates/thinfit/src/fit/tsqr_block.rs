@@ -1,35 +1,35 @@
-//! Rows that follow each other in a long table, condensed.
+//! TSQR of consecutive rows of a table that is read in blocks.
 //!
 //! Blocks begin and end anywhere, but leaves do not: the rows of one that a block has not whole wait, as they came, until the rest
 //! is there. So it does not change a bit how the table was cut.
 
-use super::long::{Draft, Leaf, no_rows};
-use crate::data::long::{Block, LEAF};
-use crate::data::pass::Finding;
+use super::out_of_core::{Draft, Leaf, no_rows};
+use crate::data::out_of_core::{Block, LEAF};
 use crate::data::row_marks::{MARKS, mark};
 use crate::data::row_ranges::RowRanges;
+use crate::data::shared_pass::Mergeable;
 use crate::data::survey::Survey;
-use crate::math::parcel::{Opened, Parcel, foreign};
-use crate::solve::condensed::{Condensed, Tree};
+use crate::math::wire::{Reader, Writer, foreign};
+use crate::solve::tsqr::{TsqrFactor, TsqrTree};
 use crate::{Error, Result};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// What is left of rows that follow each other: leaves, condensed, and the rows of incomplete ones at both ends.
+/// Consecutive rows: the factor of complete leaves, and the rows of incomplete ones at both ends.
 #[derive(Default)]
-pub struct CondensedBlock {
+pub struct TsqrBlock {
     /// All rows, also those held out.
     seen: RowRanges,
     /// Sum of the marks of all rows, also of those held out.
     marks: u64,
     /// By their number.
     ends: BTreeMap<u64, Leaf>,
-    tree: Tree,
+    tree: TsqrTree,
 }
 
 impl Draft {
     /// The rows of a block, but for those held out.
-    pub fn condense_block(&self, block: Block<'_>) -> CondensedBlock {
+    pub fn tsqr_block(&self, block: Block<'_>) -> TsqrBlock {
         let (first, end) = (block.first, block.first + block.x.nrows() as u64);
         let start = first.next_multiple_of(LEAF).min(end);
         let stop = (end / LEAF * LEAF).max(start);
@@ -52,23 +52,23 @@ impl Draft {
             true => mark(block.values(i)),
             false => 0,
         });
-        CondensedBlock {
+        TsqrBlock {
             seen: RowRanges::of(first, block.x.nrows()),
             marks: marks.reduce(|| 0, |sum, mark| (sum + mark) % MARKS),
             ends: ends
                 .map(|(from, to)| (from / LEAF, self.gathered(rows(from, to))))
                 .collect(),
-            tree: Tree::of(start / LEAF..stop / LEAF, &leaf),
+            tree: TsqrTree::of(start / LEAF..stop / LEAF, &leaf),
         }
     }
 }
 
-impl CondensedBlock {
-    /// The rows of both, of which those of `next` follow; `draft` is the one that has condensed them.
+impl TsqrBlock {
+    /// The rows of both, of which those of `next` follow; `draft` is that of both.
     ///
     /// # Panics
     /// If another one has.
-    pub fn followed_by(mut self, next: CondensedBlock, draft: &Draft) -> Self {
+    pub fn followed_by(mut self, next: TsqrBlock, draft: &Draft) -> Self {
         self.seen.join(&next.seen);
         self.marks = (self.marks + next.marks) % MARKS;
         self.tree.take(next.tree);
@@ -85,7 +85,7 @@ impl CondensedBlock {
         self
     }
 
-    /// Whether they can have been condensed for this draft.
+    /// Whether they can be factors of this draft.
     fn fits(&self, draft: &Draft) -> bool {
         let (d, c) = (
             draft.input_scaler.scale.len(),
@@ -102,7 +102,7 @@ impl CondensedBlock {
     ///
     /// # Errors
     /// No rows.
-    pub fn finish(mut self, draft: &Draft) -> Result<Condensed> {
+    pub fn finish(mut self, draft: &Draft) -> Result<TsqrFactor> {
         for (number, leaf) in self.ends {
             self.tree.add(number, draft.leaf(&leaf));
         }
@@ -111,18 +111,18 @@ impl CondensedBlock {
 
     /// The rows as words, for another process.
     pub fn pack(&self) -> Vec<u64> {
-        let mut parcel = Parcel::default();
-        self.seen.pack_into(&mut parcel);
-        parcel.words(&[self.marks, self.ends.len() as u64]);
+        let mut writer = Writer::default();
+        self.seen.pack_into(&mut writer);
+        writer.words(&[self.marks, self.ends.len() as u64]);
         for leaf in self.ends.values() {
             let lengths = [leaf.x.len(), leaf.y.len()].map(|n| n as u64);
-            parcel.words(&[leaf.number, leaf.rows]);
-            parcel.words(&lengths);
-            parcel.numbers(&leaf.x);
-            parcel.numbers(&leaf.y);
+            writer.words(&[leaf.number, leaf.rows]);
+            writer.words(&lengths);
+            writer.numbers(&leaf.x);
+            writer.numbers(&leaf.y);
         }
-        parcel.words(&self.tree.pack());
-        parcel.sealed()
+        writer.words(&self.tree.pack());
+        writer.sealed()
     }
 
     /// The rows that another process has packed.
@@ -130,24 +130,24 @@ impl CondensedBlock {
     /// # Errors
     /// Other words.
     pub fn unpack(words: &[u64]) -> Result<Self> {
-        let mut parcel = Opened::sealed(words)?;
+        let mut reader = Reader::sealed(words)?;
         let mut ends = || -> Option<(RowRanges, u64, BTreeMap<u64, Leaf>)> {
-            let seen = RowRanges::unpack_from(&mut parcel)?;
-            let [marks, count] = parcel.words()?;
+            let seen = RowRanges::unpack_from(&mut reader)?;
+            let [marks, count] = reader.words()?;
             let leaf = |_| {
-                let [number, rows, of_x, of_y] = parcel.words()?;
+                let [number, rows, of_x, of_y] = reader.words()?;
                 (rows <= LEAF).then_some(())?;
-                let x = parcel.numbers(of_x as usize)?;
-                let y = parcel.numbers(of_y as usize)?;
+                let x = reader.numbers(of_x as usize)?;
+                let y = reader.numbers(of_y as usize)?;
                 Some((number, Leaf { number, rows, x, y }))
             };
             let ends = (0..count).map(leaf).collect::<Option<_>>()?;
             Some((seen, marks % MARKS, ends))
         };
-        let (seen, marks, ends) = ends().ok_or_else(|| foreign("a condensed block", words))?;
-        let mut tree = Tree::default();
-        tree.unpack(parcel.rest())?;
-        Ok(CondensedBlock {
+        let (seen, marks, ends) = ends().ok_or_else(|| foreign("a block of factors", words))?;
+        let mut tree = TsqrTree::default();
+        tree.unpack(reader.rest())?;
+        Ok(TsqrBlock {
             seen,
             marks,
             ends,
@@ -156,18 +156,18 @@ impl CondensedBlock {
     }
 }
 
-/// The second pass over a long table: all rows, condensed for the draft of a network.
-pub struct Condensing<'a> {
+/// The second pass over an out-of-core table: the factor of all rows for the draft of a network.
+pub struct TsqrPass<'a> {
     draft: &'a Draft,
-    rows: CondensedBlock,
+    rows: TsqrBlock,
 }
 
-impl<'a> Condensing<'a> {
+impl<'a> TsqrPass<'a> {
     /// No rows yet.
     pub fn new(draft: &'a Draft) -> Self {
-        Condensing {
+        TsqrPass {
             draft,
-            rows: CondensedBlock::default(),
+            rows: TsqrBlock::default(),
         }
     }
 
@@ -175,7 +175,7 @@ impl<'a> Condensing<'a> {
     ///
     /// # Errors
     /// No rows, or others.
-    pub fn finish(self, survey: &Survey) -> Result<Condensed> {
+    pub fn finish(self, survey: &Survey) -> Result<TsqrFactor> {
         if self.rows.marks != survey.marks() {
             return Err(Error::Data {
                 what: "table",
@@ -187,14 +187,14 @@ impl<'a> Condensing<'a> {
     }
 }
 
-impl Finding for Condensing<'_> {
+impl Mergeable for TsqrPass<'_> {
     fn empty(&self) -> Self {
-        Condensing::new(self.draft)
+        TsqrPass::new(self.draft)
     }
 
     fn add(&mut self, block: Block<'_>) {
         let rows = std::mem::take(&mut self.rows);
-        self.rows = rows.followed_by(self.draft.condense_block(block), self.draft);
+        self.rows = rows.followed_by(self.draft.tsqr_block(block), self.draft);
     }
 
     fn pack(&self) -> Vec<u64> {
@@ -202,9 +202,9 @@ impl Finding for Condensing<'_> {
     }
 
     fn merge(&mut self, words: &[u64]) -> Result<()> {
-        let others = CondensedBlock::unpack(words)?;
+        let others = TsqrBlock::unpack(words)?;
         if !others.fits(self.draft) {
-            return Err(foreign("rows that were condensed for this network", words));
+            return Err(foreign("factors of this network", words));
         }
         self.rows.seen.refuse_repeated(&others.seen)?;
         let rows = std::mem::take(&mut self.rows);
@@ -215,24 +215,24 @@ impl Finding for Condensing<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::long::tests::{condensed, data, draft};
+    use super::super::out_of_core::tests::{data, draft, factor};
     use super::*;
     use crate::Dataset;
 
-    fn part(all: &Dataset, from: usize, to: usize) -> CondensedBlock {
-        let block = draft().condense_block(Block {
+    fn part(all: &Dataset, from: usize, to: usize) -> TsqrBlock {
+        let block = draft().tsqr_block(Block {
             first: from as u64,
             x: all.x.subrows(from, to - from),
             y: all.y.subrows(from, to - from),
         });
-        CondensedBlock::unpack(&block.pack()).unwrap()
+        TsqrBlock::unpack(&block.pack()).unwrap()
     }
 
     #[test]
     fn cuts_change_no_bit() {
         let m = 20_000;
         let all = data(m);
-        let whole = condensed(&draft(), &all);
+        let whole = factor(&draft(), &all);
         for cuts in [
             vec![0, m],
             vec![0, 1, 2, 4096, 4096, 5000, 19_999, m],
@@ -240,7 +240,7 @@ mod tests {
             (0..=m).step_by(1000).collect(),
             vec![0, 8192, 12_288, m],
         ] {
-            let mut parts: Vec<CondensedBlock> = cuts
+            let mut parts: Vec<TsqrBlock> = cuts
                 .windows(2)
                 .map(|cut| part(&all, cut[0], cut[1]))
                 .collect();
@@ -266,23 +266,23 @@ mod tests {
         let (all, draft) = (data(9000), draft());
         let words = part(&all, 100, 9000).pack();
         for some in [&[][..], &[7], &words[..words.len() - 1], &words[1..]] {
-            assert!(CondensedBlock::unpack(some).is_err());
+            assert!(TsqrBlock::unpack(some).is_err());
         }
         let few = part(&all, 0, 50).pack();
         for place in 0..few.len() {
             for flip in [1, 1 << 63, 0xff << 24, u64::MAX] {
                 let mut damaged = few.clone();
                 damaged[place] ^= flip;
-                assert!(CondensedBlock::unpack(&damaged).is_err(), "{place}");
+                assert!(TsqrBlock::unpack(&damaged).is_err(), "{place}");
             }
         }
-        let mut rows = Condensing::new(&draft);
+        let mut rows = TsqrPass::new(&draft);
         rows.merge(&words).unwrap();
         rows.merge(&few).unwrap();
         for again in [&words, &few] {
             let error = rows.merge(again).unwrap_err().to_string();
             assert!(error.contains("counted twice"), "{error}");
         }
-        assert!(CondensedBlock::default().finish(&draft).is_err());
+        assert!(TsqrBlock::default().finish(&draft).is_err());
     }
 }

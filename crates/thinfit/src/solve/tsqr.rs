@@ -1,16 +1,16 @@
-//! Rows of a least squares problem, condensed: what is left of any number of them, in memory that does not grow.
+//! TSQR: the triangular factor of any number of rows of a least squares problem, in memory that does not grow with them.
 //!
 //! With the QR of \[A | y\] and its triangle \[R, z; 0, ρ\] the problem |A b − y|² is |R b − z|² + |ρ|²: p rows instead of q.
-//! Triangles of several sets of rows are condensed again. Rows are taken in leaves of [`LEAF`](crate::LEAF) samples, and leaves are merged in a
+//! Triangles of several sets of rows are stacked and factored again. Rows are taken in leaves of [`LEAF`](crate::LEAF) samples, and leaves are merged in a
 //! binary tree that depends on their number alone, so that neither threads nor processes change a bit. Nothing is
 //! squared: R has the singular values of A.
 
 use super::stacked::{Form, roots, stack_both};
-use super::triangle::Triangle;
-use crate::data::long::LEAF;
+use super::tsqr_triangle::Triangle;
+use crate::data::out_of_core::LEAF;
 use crate::data::rows::Rows;
 use crate::math::columns::column;
-use crate::math::parcel::{Opened, Parcel, foreign};
+use crate::math::wire::{Reader, Writer, foreign};
 use crate::{Activation, Result};
 use faer::Mat;
 use std::collections::BTreeMap;
@@ -24,9 +24,9 @@ const SOME: usize = 512;
 const COLUMNS: usize = 1 << 20;
 const LEVELS: u64 = 50;
 
-/// What is left of some rows.
+/// The triangular factor of some rows.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Condensed {
+pub struct TsqrFactor {
     /// The triangle of \[A | y\].
     all: Triangle,
     /// The same of those rows of A that carry the noise of y, Re(A b), where they are not all.
@@ -35,8 +35,8 @@ pub struct Condensed {
     outputs: usize,
 }
 
-impl Condensed {
-    /// Condenses samples leaf by leaf, on all threads; `planes` makes E of some of them. None without samples.
+impl TsqrFactor {
+    /// Factors samples leaf by leaf, on all threads; `planes` makes E of some of them. None without samples.
     pub(crate) fn new(
         activation: Activation,
         form: Form,
@@ -46,12 +46,12 @@ impl Condensed {
         let leaf = |k: u64| {
             let start = (k * LEAF) as usize;
             let leaf = rows.slice(start, (LEAF as usize).min(rows.len() - start));
-            Condensed::leaf(activation, form, &leaf, &planes)
+            TsqrFactor::leaf(activation, form, &leaf, &planes)
         };
-        Tree::of(0..(rows.len() as u64).div_ceil(LEAF), &leaf).finish()
+        TsqrTree::of(0..(rows.len() as u64).div_ceil(LEAF), &leaf).finish()
     }
 
-    /// Condenses the samples of one leaf.
+    /// Factors the samples of one leaf.
     pub(crate) fn leaf(
         activation: Activation,
         form: Form,
@@ -70,16 +70,16 @@ impl Condensed {
             }
             both
         });
-        Condensed {
+        TsqrFactor {
             all,
             noisy,
             outputs,
         }
     }
 
-    /// Condenses what `of` makes of some samples at a time, without outputs.
+    /// Factors what `of` makes of some samples at a time, without outputs.
     pub(crate) fn rows(rows: &Rows<'_>, of: impl Fn(&Rows<'_>) -> Mat<f64>) -> Self {
-        Condensed {
+        TsqrFactor {
             all: taken_in(rows, of),
             noisy: None,
             outputs: 0,
@@ -92,8 +92,8 @@ impl Condensed {
     }
 
     /// Whether both are rows of one problem.
-    fn is_like(&self, other: &Condensed) -> bool {
-        let shape = |rows: &Condensed| {
+    fn is_like(&self, other: &TsqrFactor) -> bool {
+        let shape = |rows: &TsqrFactor| {
             (
                 rows.all.as_ref().ncols(),
                 rows.outputs,
@@ -104,32 +104,32 @@ impl Condensed {
     }
 
     /// The rows of both.
-    fn followed_by(self, next: Condensed) -> Self {
+    fn followed_by(self, next: TsqrFactor) -> Self {
         let both = self.noisy.zip(next.noisy);
-        Condensed {
+        TsqrFactor {
             all: self.all.followed_by(next.all),
             noisy: both.map(|(noisy, next)| noisy.followed_by(next)),
             outputs: self.outputs,
         }
     }
 
-    fn pack_into(&self, parcel: &mut Parcel) {
-        let matrix = |parcel: &mut Parcel, triangle: &Triangle| {
+    fn pack_into(&self, writer: &mut Writer) {
+        let matrix = |writer: &mut Writer, triangle: &Triangle| {
             let a = triangle.as_ref();
-            parcel.words(&[a.nrows() as u64, a.ncols() as u64]);
-            (0..a.ncols()).for_each(|j| parcel.numbers(column(a, j)));
+            writer.words(&[a.nrows() as u64, a.ncols() as u64]);
+            (0..a.ncols()).for_each(|j| writer.numbers(column(a, j)));
         };
-        parcel.words(&[self.outputs as u64, u64::from(self.noisy.is_some())]);
-        matrix(parcel, &self.all);
-        self.noisy.iter().for_each(|noisy| matrix(parcel, noisy));
+        writer.words(&[self.outputs as u64, u64::from(self.noisy.is_some())]);
+        matrix(writer, &self.all);
+        self.noisy.iter().for_each(|noisy| matrix(writer, noisy));
     }
 
-    fn unpack_from(parcel: &mut Opened<'_>) -> Option<Self> {
-        let [outputs, noisy] = parcel.words()?;
+    fn unpack_from(reader: &mut Reader<'_>) -> Option<Self> {
+        let [outputs, noisy] = reader.words()?;
         let mut matrix = || {
-            let [rows, columns] = parcel.words()?.map(|n| n as usize);
+            let [rows, columns] = reader.words()?.map(|n| n as usize);
             // Without rows, nothing says how many columns are too many.
-            let numbers = parcel.numbers(rows.checked_mul(columns)?)?;
+            let numbers = reader.numbers(rows.checked_mul(columns)?)?;
             (columns <= COLUMNS).then_some(())?;
             let matrix = Mat::from_fn(rows, columns, |i, j| numbers[j * rows + i]);
             (rows <= columns).then(|| Triangle::from_matrix(matrix))
@@ -139,7 +139,7 @@ impl Condensed {
         let outputs = usize::try_from(outputs).ok()?;
         let features = all.as_ref().ncols().checked_sub(outputs)?;
         let alike = |noisy: &Triangle| noisy.as_ref().ncols() == features;
-        noisy.as_ref().is_none_or(alike).then_some(Condensed {
+        noisy.as_ref().is_none_or(alike).then_some(TsqrFactor {
             all,
             noisy,
             outputs,
@@ -185,15 +185,15 @@ pub(super) struct Parts {
 
 /// Leaves on their way: nodes of a binary tree over the leaves, each of 2^level of them, merged as soon as both halves are there.
 #[derive(Default)]
-pub(crate) struct Tree {
+pub(crate) struct TsqrTree {
     /// By the number of the first leaf.
-    nodes: BTreeMap<u64, (u32, Condensed)>,
+    nodes: BTreeMap<u64, (u32, TsqrFactor)>,
 }
 
-impl Tree {
+impl TsqrTree {
     /// The tree of these leaves, made on all threads. Merges wait for no other leaf than their own, and few are in memory at a time.
-    pub fn of(leaves: Range<u64>, leaf: &(impl Fn(u64) -> Condensed + Sync)) -> Self {
-        let mut tree = Tree::default();
+    pub fn of(leaves: Range<u64>, leaf: &(impl Fn(u64) -> TsqrFactor + Sync)) -> Self {
+        let mut tree = TsqrTree::default();
         match leaves.end.saturating_sub(leaves.start) {
             0 => {}
             1 => tree.add(leaves.start, leaf(leaves.start)),
@@ -207,8 +207,8 @@ impl Tree {
                     leaves.start + count / 2
                 };
                 let (before, after) = rayon::join(
-                    || Tree::of(leaves.start..cut, leaf),
-                    || Tree::of(cut..leaves.end, leaf),
+                    || TsqrTree::of(leaves.start..cut, leaf),
+                    || TsqrTree::of(cut..leaves.end, leaf),
                 );
                 tree.take(before);
                 tree.take(after);
@@ -218,11 +218,11 @@ impl Tree {
     }
 
     /// Adds leaf number `leaf`; they may come in any order.
-    pub fn add(&mut self, leaf: u64, rows: Condensed) {
+    pub fn add(&mut self, leaf: u64, rows: TsqrFactor) {
         self.insert(leaf, 0, rows);
     }
 
-    fn insert(&mut self, mut first: u64, mut level: u32, mut rows: Condensed) {
+    fn insert(&mut self, mut first: u64, mut level: u32, mut rows: TsqrFactor) {
         loop {
             let other = first ^ (1 << level);
             match self.nodes.entry(other) {
@@ -241,7 +241,7 @@ impl Tree {
     }
 
     /// Adds the leaves of another tree.
-    pub fn take(&mut self, other: Tree) {
+    pub fn take(&mut self, other: TsqrTree) {
         for (first, (level, rows)) in other.nodes {
             self.insert(first, level, rows);
         }
@@ -254,26 +254,26 @@ impl Tree {
     }
 
     /// All rows; none without leaves.
-    pub fn finish(self) -> Option<Condensed> {
+    pub fn finish(self) -> Option<TsqrFactor> {
         let nodes = self.nodes.into_values().rev().map(|(_, rows)| rows);
         nodes.reduce(|later, before| before.followed_by(later))
     }
 
     /// The tree as words, for another process.
     pub fn pack(&self) -> Vec<u64> {
-        let mut parcel = Parcel::default();
+        let mut writer = Writer::default();
         for (first, (level, rows)) in &self.nodes {
-            parcel.words(&[*first, u64::from(*level)]);
-            rows.pack_into(&mut parcel);
+            writer.words(&[*first, u64::from(*level)]);
+            rows.pack_into(&mut writer);
         }
-        parcel.into_words()
+        writer.into_words()
     }
 
     /// Adds the tree that another process has packed.
     pub fn unpack(&mut self, words: &[u64]) -> Result<()> {
-        let mut parcel = Opened::new(words);
-        while !parcel.is_empty() {
-            let node = parcel.words().zip(Condensed::unpack_from(&mut parcel));
+        let mut reader = Reader::new(words);
+        while !reader.is_empty() {
+            let node = reader.words().zip(TsqrFactor::unpack_from(&mut reader));
             let node = node.filter(|([first, level], rows)| {
                 // A node of 2^level leaves starts at a multiple of it, and all have the same columns.
                 *level < LEVELS
@@ -282,7 +282,8 @@ impl Tree {
                     && !self.nodes.contains_key(first)
                     && self.nodes.values().all(|(_, other)| other.is_like(rows))
             });
-            let ([first, level], rows) = node.ok_or_else(|| foreign("condensed rows", words))?;
+            let ([first, level], rows) =
+                node.ok_or_else(|| foreign("triangular factors", words))?;
             self.insert(first, level as u32, rows);
         }
         Ok(())
@@ -294,7 +295,7 @@ mod tests {
     use super::*;
 
     /// `count` leaves of `rows` rows of a real activation (3 columns, 2 outputs).
-    fn condensed(count: usize, rows: usize, threads: usize) -> Parts {
+    fn parts(count: usize, rows: usize, threads: usize) -> Parts {
         let y = Mat::from_fn(count * rows, 2, |i, o| ((i + o) as f64).cos());
         let x = Mat::from_fn(count * rows, 3, |i, j| ((31 * i + 7 * j) as f64).sin());
         let all = Rows {
@@ -304,19 +305,19 @@ mod tests {
         };
         let leaf = |k: u64| {
             let leaf = all.slice(k as usize * rows, rows);
-            Condensed::leaf(Activation::Tanh, Form::Real, &leaf, |some| {
+            TsqrFactor::leaf(Activation::Tanh, Form::Real, &leaf, |some| {
                 some.x.to_owned()
             })
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-        let of = || Tree::of(0..count as u64, &leaf).finish();
+        let of = || TsqrTree::of(0..count as u64, &leaf).finish();
         pool.build().unwrap().install(of).unwrap().parts()
     }
 
     #[test]
     fn threads_change_no_bit() {
         for count in [1, 5, 16, 37] {
-            let [one, two] = [1, 2].map(|threads| condensed(count, 50, threads));
+            let [one, two] = [1, 2].map(|threads| parts(count, 50, threads));
             assert!(one.a == two.a && one.y == two.y && one.noisy == two.noisy);
         }
     }
@@ -331,12 +332,12 @@ mod tests {
                 y: none.as_ref(),
                 weights: None,
             };
-            Condensed::rows(&rows, |some| some.x.to_owned())
+            TsqrFactor::rows(&rows, |some| some.x.to_owned())
         };
         for (from, to) in [(0, 1), (0, 7), (0, 32), (5, 23), (12, 17), (31, 33)] {
-            let mut one_by_one = Tree::default();
+            let mut one_by_one = TsqrTree::default();
             (from..to).rev().for_each(|k| one_by_one.add(k, leaf(k)));
-            let at_once = Tree::of(from..to, &leaf);
+            let at_once = TsqrTree::of(from..to, &leaf);
             assert!(one_by_one.finish() == at_once.finish(), "{from} {to}");
         }
     }
@@ -344,9 +345,9 @@ mod tests {
     #[test]
     fn few_rows_are_all_kept() {
         // Four rows: more than columns, fewer than columns and outputs.
-        let few = condensed(2, 2, 1);
+        let few = parts(2, 2, 1);
         assert_eq!((few.a.nrows(), few.y.nrows()), (4, 4));
-        assert_eq!(condensed(3, 2, 1).a.nrows(), 3);
-        assert!(Tree::of(0..0, &|_| unreachable!()).finish().is_none());
+        assert_eq!(parts(3, 2, 1).a.nrows(), 3);
+        assert!(TsqrTree::of(0..0, &|_| unreachable!()).finish().is_none());
     }
 }

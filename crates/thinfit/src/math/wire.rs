@@ -1,19 +1,29 @@
-//! Numbers packed for another process, as words of 64 bits, with a checksum.
+//! The wire format of messages between processes: words of 64 bits, with a checksum.
 
 use crate::math::random::mixed;
 use crate::{Error, Result};
 
-/// Words on their way.
+/// A message under construction.
 #[derive(Default)]
-pub(crate) struct Parcel(Vec<u64>);
+pub(crate) struct Writer(Vec<u64>);
 
-impl Parcel {
+impl Writer {
     pub fn words(&mut self, words: &[u64]) {
         self.0.extend_from_slice(words);
     }
 
     pub fn numbers(&mut self, numbers: &[f64]) {
         self.0.extend(numbers.iter().map(|v| v.to_bits()));
+    }
+
+    /// Bytes, with their number before them.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.0.push(bytes.len() as u64);
+        self.0.extend(bytes.chunks(8).map(|chunk| {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u64::from_le_bytes(word)
+        }));
     }
 
     pub fn into_words(self) -> Vec<u64> {
@@ -27,17 +37,17 @@ impl Parcel {
     }
 }
 
-/// Words that arrived; what is asked for beyond their end is none.
-pub(crate) struct Opened<'a>(&'a [u64]);
+/// A message that arrived; reading beyond its end gives none.
+pub(crate) struct Reader<'a>(&'a [u64]);
 
-impl<'a> Opened<'a> {
+impl<'a> Reader<'a> {
     /// The words of a message.
     ///
     /// # Errors
     /// A checksum that is not theirs.
     pub fn sealed(message: &'a [u64]) -> Result<Self> {
         match message.split_last() {
-            Some((sum, words)) if *sum == checksum(words) => Ok(Opened(words)),
+            Some((sum, words)) if *sum == checksum(words) => Ok(Reader(words)),
             _ => Err(Error::Shape {
                 what: "message of another process",
                 expected: "a complete message".into(),
@@ -48,7 +58,7 @@ impl<'a> Opened<'a> {
 
     /// Words that lie in a message.
     pub fn new(words: &'a [u64]) -> Self {
-        Opened(words)
+        Reader(words)
     }
 
     pub fn words<const N: usize>(&mut self) -> Option<[u64; N]> {
@@ -61,6 +71,15 @@ impl<'a> Opened<'a> {
         let (first, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
         Some(first.iter().map(|word| f64::from_bits(*word)).collect())
+    }
+
+    pub fn bytes(&mut self) -> Option<Vec<u8>> {
+        let [length] = self.words()?.map(|n| n as usize);
+        let (words, rest) = self.0.split_at_checked(length.div_ceil(8))?;
+        self.0 = rest;
+        let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        bytes.truncate(length);
+        Some(bytes)
     }
 
     /// What was not read yet.

@@ -1,10 +1,10 @@
-//! A fit to a long table from given hidden weights: one pass condenses the rows, and rows that were held out choose the ridge and
+//! A fit to an out-of-core table from given hidden weights: one pass factors the rows by TSQR, and rows that were held out choose the ridge and
 //! calibrate the intervals.
 //!
 //! Nothing here depends on how the rows are cut into blocks or shared among processes: a leaf is [`LEAF`] rows by their numbers,
-//! and leaves merge in a tree of these (`solve/condensed.rs`).
+//! and leaves merge in a tree of these (`solve/tsqr.rs`).
 
-use crate::data::long::{Block, LEAF};
+use crate::data::out_of_core::{Block, LEAF};
 use crate::data::rows::Rows;
 use crate::data::survey::Survey;
 use crate::model::header::Header;
@@ -14,9 +14,9 @@ use crate::model::posterior::{Posterior, spread};
 use crate::model::record::Record;
 use crate::model::training_rows::TrainingRows;
 use crate::network::features::{fitted, planes};
-use crate::solve::condensed::Condensed;
 use crate::solve::orthogonal::Orthogonal;
 use crate::solve::ridge::KAPPAS;
+use crate::solve::tsqr::TsqrFactor;
 use crate::{Activation, Dataset, Error, Form, Network, Result, Scaler};
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
@@ -88,7 +88,7 @@ impl Draft {
     }
 
     /// What is left of the rows of a leaf.
-    pub(super) fn leaf(&self, leaf: &Leaf) -> Condensed {
+    pub(super) fn leaf(&self, leaf: &Leaf) -> TsqrFactor {
         let scaled = |scaler: &Scaler, values: &[f64]| {
             let k = scaler.scale.len();
             let rows = MatRef::from_row_major_slice(values, values.len() / k, k);
@@ -102,23 +102,23 @@ impl Draft {
             weights: None,
         };
         let planes = |some: &Rows<'_>| planes(self.activation, some.x, self.hidden.as_ref());
-        Condensed::leaf(self.activation, Form::Real, &rows, planes)
+        TsqrFactor::leaf(self.activation, Form::Real, &rows, planes)
     }
 
-    /// The network with the output weights of condensed rows, all of the survey but `held_out`; `sample` are some of them, and
+    /// The network with the output weights of factored rows, all of the survey but `held_out`; `sample` are some of them, and
     /// `record` says how the hidden weights were found.
     ///
     /// # Errors
     /// Rows whose numbers do not fit the draft, or are no longer finite.
     pub fn finish(
         &self,
-        rows: Condensed,
+        rows: TsqrFactor,
         survey: &Survey,
         (sample, held_out): (&Dataset, &Dataset),
         record: Record,
     ) -> Result<Model> {
         let scalers = (self.input_scaler.clone(), self.output_scaler.clone());
-        let factor = Orthogonal::condensed(self.activation, rows)?;
+        let factor = Orthogonal::of_tsqr(self.activation, rows)?;
         let held = held_out.scaled(&scalers);
         let e = planes(self.activation, held.x.as_ref(), self.hidden.as_ref());
         let chosen = factor.choose_by_validation(&KAPPAS, e.as_ref(), &Rows::of(&held));
@@ -172,14 +172,14 @@ pub(super) fn no_rows() -> Error {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::data::long::{LongTable, Visitor};
-    use crate::fit::condensed_block::Condensing;
-    use crate::ranks::Solo;
+    use crate::data::out_of_core::{OutOfCoreTable, Visitor};
+    use crate::executor::SingleProcess;
+    use crate::fit::tsqr_block::TsqrPass;
     use crate::shared_pass;
 
-    pub fn condensed(draft: &Draft, table: &dyn LongTable) -> Condensed {
-        let none = Condensing::new(draft);
-        let rows = shared_pass(table, &Solo, (none, 0), &mut |_, _| Ok(())).unwrap();
+    pub fn factor(draft: &Draft, table: &dyn OutOfCoreTable) -> TsqrFactor {
+        let none = TsqrPass::new(draft);
+        let rows = shared_pass(table, &SingleProcess, (none, 0), &mut |_, _| Ok(())).unwrap();
         rows.finish(&surveyed(table, 10)).unwrap()
     }
 
@@ -204,7 +204,7 @@ pub(super) mod tests {
     /// A table in blocks of so many rows.
     struct Blocks(Dataset, usize);
 
-    impl LongTable for Blocks {
+    impl OutOfCoreTable for Blocks {
         fn inputs(&self) -> &[String] {
             &self.0.inputs
         }
@@ -224,16 +224,16 @@ pub(super) mod tests {
         }
     }
 
-    fn surveyed(table: &dyn LongTable, capacity: usize) -> Survey {
+    fn surveyed(table: &dyn OutOfCoreTable, capacity: usize) -> Survey {
         let none = Survey::new((2, 1), capacity, 1);
-        shared_pass(table, &Solo, (none, 0), &mut |_, _| Ok(())).unwrap()
+        shared_pass(table, &SingleProcess, (none, 0), &mut |_, _| Ok(())).unwrap()
     }
 
-    fn model(table: &dyn LongTable) -> Model {
+    fn model(table: &dyn OutOfCoreTable) -> Model {
         let survey = surveyed(table, 1000);
         let all = data(10_000);
         let held: Vec<usize> = draft().held_out.iter().map(|n| *n as usize).collect();
-        let rows = condensed(&draft(), table);
+        let rows = factor(&draft(), table);
         let sample = all.rows(&[1, 2, 3, 4, 5]);
         let held = all.rows(&held);
         draft()
@@ -279,14 +279,14 @@ pub(super) mod tests {
         let kept: Vec<usize> = (0..10_000)
             .filter(|i| i % 100 != 1 && i % 25 != 0)
             .collect();
-        let same = condensed(&draft(), &gappy);
+        let same = factor(&draft(), &gappy);
         let none_held = Draft {
             held_out: vec![],
             ..draft()
         };
-        let other = condensed(&none_held, &data(10_000).rows(&kept));
+        let other = factor(&none_held, &data(10_000).rows(&kept));
         let solved = |rows| {
-            Orthogonal::condensed(Activation::Fourier, rows)
+            Orthogonal::of_tsqr(Activation::Fourier, rows)
                 .unwrap()
                 .coefficients(1e-6)
         };

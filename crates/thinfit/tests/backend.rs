@@ -1,18 +1,17 @@
-//! The two seams from outside: a device for the training steps, and sums over ranks, with the public interface alone.
+//! A device for the training steps that another crate brings, with the public interface alone.
 
 #![allow(clippy::unwrap_used)] // also in the helpers, which are tests too
 
 mod common;
 
 use common::{data, run, small};
-use faer::MatMut;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use thinfit::pieces::{Backend, Batch, Entries, Processor, Ranks, Snapshot, Task};
+use thinfit::pieces::{Backend, Batch, Processor, Snapshot, Task};
 use thinfit::{
-    Activation, Config, Control, Dataset, Error, Job, Lambda, Leaf, Loss, Mat, MatRef, Model,
-    Phase, Progress, Result, State, Training, fit, fit_many_on, fit_on, resume_on,
+    Activation, Config, Control, Dataset, Error, Job, Lambda, Leaf, Loss, Mat, Model, Phase,
+    Progress, Result, State, Training, fit, fit_many_on, fit_on, resume_on,
 };
 
 /// What goes wrong in the run of a seed and λ, in these steps.
@@ -32,7 +31,7 @@ struct Device {
 impl Default for Device {
     fn default() -> Self {
         Device {
-            processor: Processor::default(),
+            processor: Processor,
             runs: AtomicUsize::default(),
             steps: Arc::default(),
             stride: 1,
@@ -440,68 +439,4 @@ fn fits_that_do_not_match_are_refused() {
         );
     }
     assert!(fit_many_on(&Device::default(), vec![]).unwrap().is_empty());
-}
-
-/// Two ranks in one process: the parts are dealt out in two shares, which are added one after the other.
-#[derive(Default)]
-struct TwoShares {
-    /// Whether the second share comes first, against the contract.
-    swapped: bool,
-    shared_sums: AtomicUsize,
-}
-
-impl Ranks for TwoShares {
-    fn add<'a>(
-        &self,
-        parts: &mut dyn Iterator<Item = MatRef<'a, f64>>,
-        entries: Entries,
-        factor: f64,
-        mut total: MatMut<'_, f64>,
-    ) {
-        let parts: Vec<_> = parts.collect();
-        let mut shares = [&parts[..parts.len() / 2], &parts[parts.len() / 2..]];
-        if self.swapped {
-            shares.reverse();
-        }
-        if shares.iter().all(|share| !share.is_empty()) {
-            self.shared_sums.fetch_add(1, Ordering::Relaxed);
-        }
-        for part in shares.into_iter().flatten() {
-            for j in 0..total.ncols() {
-                let first = if entries == Entries::Lower { j } else { 0 };
-                for i in first..total.nrows() {
-                    total[(i, j)] += factor * part[(i, j)];
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn sums_in_two_shares_give_the_same_bytes() {
-    // Enough rows for three groups.
-    let data = data(700);
-    for activation in [Activation::Fourier, Activation::Sigmoid] {
-        let config = Config {
-            lambda: Lambda::Fixed(1e-3),
-            ..small(Training::Refined, activation)
-        };
-        let on = |ranks: &Arc<TwoShares>| {
-            let ranks: Arc<dyn Ranks> = Arc::clone(ranks) as _;
-            let device = Processor::with_ranks(ranks);
-            let model = fit_on(&device, &data, &config, &|_| Control::Continue);
-            model.unwrap().to_json()
-        };
-        let alone = run(&data, &config).unwrap().to_json();
-        let ranks = Arc::new(TwoShares::default());
-        assert_eq!(on(&ranks), alone, "{activation:?}");
-        // Five sums a step: Gram matrix, right side, loss, db, dw.
-        assert!(ranks.shared_sums.load(Ordering::Relaxed) >= 5 * 60);
-        // Out of order the last bits differ, so the test can tell.
-        let swapped = Arc::new(TwoShares {
-            swapped: true,
-            ..TwoShares::default()
-        });
-        assert_ne!(on(&swapped), alone, "{activation:?}");
-    }
 }
