@@ -12,12 +12,50 @@ const ENDINGS: [&str; 9] = [
     "csv", "tsv", "txt", "dat", "npy", "npz", "mat", "parquet", "xlsx",
 ];
 
-/// The files that a path names: itself, of a folder the tables in it that are not hidden, by name, and of a pattern such as
-/// `*.csv` the files that match it.
-///
-/// # Errors
-/// A folder that cannot be read or is without tables, or a pattern that nothing matches.
-pub fn named(path: &Path) -> Result<Vec<PathBuf>> {
+/// The files of one table, found once.
+#[derive(Clone, Debug)]
+pub struct TableFiles {
+    /// What messages call the table.
+    pub(crate) name: PathBuf,
+    paths: Vec<PathBuf>,
+    /// What was skipped in folders.
+    pub(crate) notes: Vec<Note>,
+}
+
+impl TableFiles {
+    /// The files that these paths name: a file names itself, a folder the tables in it that are not hidden, by name, and a pattern such
+    /// as `*.csv` the files that match it. `-` is standard input.
+    ///
+    /// # Errors
+    /// A folder that cannot be read or holds no tables, or a pattern that nothing matches.
+    ///
+    /// # Panics
+    /// There are no paths.
+    pub fn find(paths: &[impl AsRef<Path>]) -> Result<Self> {
+        let (mut files, mut notes) = (Vec::new(), Vec::new());
+        for path in paths {
+            files.extend(named(path.as_ref())?);
+            notes.extend(skipped(path.as_ref())?);
+        }
+        let first = paths[0].as_ref();
+        Ok(TableFiles {
+            name: match paths.len() {
+                1 => first.to_owned(),
+                more => PathBuf::from(format!("{} and {} more", first.display(), more - 1)),
+            },
+            paths: files,
+            notes,
+        })
+    }
+
+    /// The files, at least one, in the order of their rows.
+    pub fn paths(&self) -> &[PathBuf] {
+        &self.paths
+    }
+}
+
+/// The files that a path names.
+fn named(path: &Path) -> Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return match path.to_str() {
             // A file may have such a name.
@@ -37,10 +75,7 @@ pub fn named(path: &Path) -> Result<Vec<PathBuf>> {
 
 /// A note of the files and folders in a folder that are not among its tables; none for anything but a folder, and where there
 /// are none. Hidden ones do not count.
-///
-/// # Errors
-/// A folder that cannot be read.
-pub fn skipped(path: &Path) -> Result<Option<Note>> {
+fn skipped(path: &Path) -> Result<Option<Note>> {
     if !path.is_dir() {
         return Ok(None);
     }

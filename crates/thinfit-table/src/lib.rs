@@ -80,7 +80,7 @@ mod writer;
 
 pub use dialect::Delimiter;
 pub use error::{Amount, Error, Place, Position, Problem, Remedy, Result, amount};
-pub use files::{named as files, skipped as skipped_files};
+pub use files::TableFiles;
 pub use note::{Done, Note, Why};
 pub use reader::{Missing, Options, Reader};
 pub use table::{Cells, RawTable, Table};

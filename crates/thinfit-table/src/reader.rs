@@ -3,7 +3,7 @@
 
 use crate::dialect::SAMPLE;
 use crate::error::{Amount, Paths, Spot, check_memory, malformed, show, unread, useful};
-use crate::files::{Files, named, skipped};
+use crate::files::{Files, TableFiles};
 use crate::flaws::{Flaws, Gaps};
 use crate::kind::{Kind, kind};
 use crate::note::{Done, Note, Unusual};
@@ -212,25 +212,29 @@ impl Reader {
     /// # Panics
     /// There are no paths.
     pub fn open_all(paths: &[impl AsRef<Path>], options: &Options) -> Result<Self> {
-        let (mut files, mut notes) = (Vec::new(), Vec::new());
-        for path in paths {
-            files.extend(named(path.as_ref())?);
-            notes.extend(skipped(path.as_ref())?);
-        }
-        let first = paths[0].as_ref();
-        if files.len() > 1 {
-            let source = Files::open(files, options)?;
-            let table = match paths.len() {
-                1 => first.to_owned(),
-                more => PathBuf::from(format!("{} and {} more", first.display(), more - 1)),
-            };
-            let files = source.shown().to_vec();
-            let paths = Paths { table, files };
-            let reader = Reader::new(Box::new(source), paths, options);
-            return Ok(Reader { notes, ..reader });
-        }
-        let reader = Reader::of_file(open_file(&files[0], options)?, options);
-        Ok(Reader { notes, ..reader })
+        Reader::open_files(&TableFiles::find(paths)?, options)
+    }
+
+    /// [`Reader::open_all`] of files that were found before.
+    ///
+    /// # Errors
+    /// As [`Reader::open_all`].
+    pub fn open_files(table: &TableFiles, options: &Options) -> Result<Self> {
+        let reader = match table.paths() {
+            [path] => Reader::of_file(open_file(path, options)?, options),
+            files => {
+                let source = Files::open(files.to_vec(), options)?;
+                let paths = Paths {
+                    table: table.name.clone(),
+                    files: source.shown().to_vec(),
+                };
+                Reader::new(Box::new(source), paths, options)
+            }
+        };
+        Ok(Reader {
+            notes: table.notes.clone(),
+            ..reader
+        })
     }
 
     /// Opens a table in memory; errors call it `name`, whose extension counts.
