@@ -4,12 +4,12 @@
 
 mod args;
 mod checkpoint;
-mod columns;
 mod commands;
 mod device;
 mod digits;
 mod extrapolation;
 mod failure;
+mod fit_plan;
 mod forecast;
 mod interrupt;
 mod labels;
@@ -23,6 +23,7 @@ mod progress;
 mod ranks;
 mod settings;
 mod shell;
+mod table;
 mod terminal;
 mod threads;
 
@@ -30,14 +31,15 @@ use std::ffi::OsString;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser};
+use clap::{CommandFactory, Parser};
 
-use crate::args::{Cli, Command, FitArgs};
+use crate::args::{Cli, Command};
 use crate::commands::{
     compare, data, demo, design, export, fit, inspect, minimise, plot, predict, propagate, report,
     reproduce, score, suggest,
 };
 use crate::failure::Failure;
+use crate::fit_plan::MethodChoice;
 use crate::memory::Memory;
 
 /// Runs the program with these words, its own name first, and returns its exit code.
@@ -72,13 +74,8 @@ pub fn run(words: Vec<OsString>) -> u8 {
 /// # Errors
 /// What `thinfit fit --config` says is wrong with the file.
 pub fn configuration(file: &Path) -> Result<serde_json::Value, String> {
-    let words = ["fit".as_ref(), "--config".as_ref(), file.as_os_str()];
-    let command = FitArgs::augment_args(clap::Command::new("fit"));
-    let matches = command.try_get_matches_from(words);
-    let args = matches.and_then(|matches| FitArgs::from_arg_matches(&matches));
-    let mut args = args.map_err(|error| error.to_string())?;
-    let asked = settings::resolve(&mut args, |_| false).map_err(|failure| failure.to_string())?;
-    Ok(asked.request.settings())
+    let method = MethodChoice::of_file(file).map_err(|failure| failure.to_string())?;
+    Ok(method.request.settings())
 }
 
 /// Runs a command; tells whether it was interrupted.
