@@ -9,11 +9,11 @@ mod device;
 mod digits;
 mod extrapolation;
 mod failure;
+mod file_size_signal;
 mod fit_plan;
 mod forecast;
 mod interrupt;
 mod labels;
-mod limit;
 mod long;
 mod memory;
 mod notes;
@@ -42,10 +42,10 @@ use crate::failure::Failure;
 use crate::fit_plan::MethodChoice;
 use crate::memory::Memory;
 
-/// Runs the program with these words, its own name first, and returns its exit code.
-pub fn run(words: Vec<OsString>) -> u8 {
-    limit::hold_back();
-    let cli = match Cli::try_parse_from(&words) {
+/// Runs the program with these arguments, its own name first, and returns its exit code.
+pub fn run(argv: Vec<OsString>) -> u8 {
+    file_size_signal::hold_back();
+    let cli = match Cli::try_parse_from(&argv) {
         Ok(cli) => cli,
         // Help and the version are no errors. A reader that is gone is no reason to fail.
         Err(answer) => {
@@ -57,7 +57,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
         }
     };
     let mut out = BufWriter::new(terminal::stdout());
-    let outcome = threads::start().and_then(|()| dispatch(cli, &words, &mut out));
+    let outcome = threads::start().and_then(|()| dispatch(cli, &argv, &mut out));
     match outcome.and_then(|interrupted| Ok(out.flush().map(|()| interrupted)?)) {
         Ok(true) => interrupt::CODE,
         Ok(false) | Err(Failure::ReaderGone) => 0,
@@ -79,14 +79,14 @@ pub fn configuration(file: &Path) -> Result<serde_json::Value, String> {
 }
 
 /// Runs a command; tells whether it was interrupted.
-fn dispatch(cli: Cli, words: &[OsString], out: &mut impl Write) -> Result<bool, Failure> {
+fn dispatch(cli: Cli, argv: &[OsString], out: &mut impl Write) -> Result<bool, Failure> {
     let Some(command) = cli.command else {
         write!(out, "{}", Cli::command().render_help())?;
         return Ok(false);
     };
     let memory = cli.memory.unwrap_or_else(Memory::of_machine);
     match command {
-        Command::Fit(args) => return fit::run(*args, words, memory, out),
+        Command::Fit(args) => return fit::run(*args, argv, memory, out),
         Command::Compare(args) => return compare::run(&args, memory, out),
         Command::Predict(args) => predict::run(&args, memory, out)?,
         Command::Score(args) => score::run(&args, memory, out)?,

@@ -48,11 +48,10 @@ mod dialect;
 #[cfg(feature = "parquet")]
 mod durations;
 mod error;
+mod file_format;
 mod files;
-mod flaws;
 #[cfg(feature = "parquet")]
 mod footer;
-mod kind;
 mod latin;
 mod layout;
 mod mat;
@@ -71,9 +70,10 @@ mod records;
 mod sheet;
 mod stray_quote;
 mod table;
+mod table_errors;
 mod text;
+mod text_cells;
 mod units;
-mod words;
 #[cfg(all(feature = "excel", not(target_arch = "wasm32")))]
 mod workbook;
 mod writer;

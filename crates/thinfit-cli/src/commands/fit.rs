@@ -101,7 +101,7 @@ impl Validation {
     }
 }
 
-/// Fits and saves; tells whether the fit was interrupted. `typed` are the words of the command line.
+/// Fits and saves; tells whether the fit was interrupted. `typed` is the command line.
 pub fn run(
     args: FitArgs,
     typed: &[OsString],
@@ -615,7 +615,7 @@ fn write_next(
 
 /// The command that was given, but to go on from a saved state.
 fn resuming(given: &[OsString], state: &Path) -> String {
-    let mut words = vec!["thinfit".to_owned()];
+    let mut command = vec!["thinfit".to_owned()];
     let mut given = given.iter().skip(1);
     while let Some(word) = given.next() {
         let word = word.to_string_lossy();
@@ -625,9 +625,9 @@ fn resuming(given: &[OsString], state: &Path) -> String {
                     given.next();
                 }
             }
-            _ => words.push(quoted(&word)),
+            _ => command.push(quoted(&word)),
         }
     }
-    words.push(format!("--resume {}", quoted(&state.to_string_lossy())));
-    words.join(" ")
+    command.push(format!("--resume {}", quoted(&state.to_string_lossy())));
+    command.join(" ")
 }
