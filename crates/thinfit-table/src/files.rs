@@ -34,8 +34,9 @@ impl TableFiles {
     pub fn find(paths: &[impl AsRef<Path>]) -> Result<Self> {
         let (mut files, mut notes) = (Vec::new(), Vec::new());
         for path in paths {
-            files.extend(named(path.as_ref())?);
-            notes.extend(skipped(path.as_ref())?);
+            let (named, note) = named(path.as_ref())?;
+            files.extend(named);
+            notes.extend(note);
         }
         let first = paths[0].as_ref();
         Ok(TableFiles {
@@ -54,45 +55,35 @@ impl TableFiles {
     }
 }
 
-/// The files that a path names.
-fn named(path: &Path) -> Result<Vec<PathBuf>> {
+/// The files that a path names, and a note of what was skipped if it is a folder.
+fn named(path: &Path) -> Result<(Vec<PathBuf>, Option<Note>)> {
     if !path.is_dir() {
-        return match path.to_str() {
+        let files = match path.to_str() {
             // A file may have such a name.
-            Some(text) if text.contains(['*', '?', '[']) && !path.exists() => matching(path, text),
-            _ => Ok(vec![path.into()]),
+            Some(text) if text.contains(['*', '?', '[']) && !path.exists() => matching(path, text)?,
+            _ => vec![path.into()],
         };
+        return Ok((files, None));
     }
-    let mut files = visible(path)?;
-    files.retain(|file| is_table(file));
+    let (files, skipped): (Vec<PathBuf>, Vec<PathBuf>) =
+        visible(path)?.into_iter().partition(|file| is_table(file));
     if files.is_empty() {
         let expected = format!("tables ({})", ENDINGS.join(", "));
         let advice = "give a folder with some, or a pattern such as 'folder/*/*.csv' for tables in its subfolders";
         return Err(malformed(path, expected, "none", advice));
     }
-    Ok(files)
-}
-
-/// A note of the files and folders in a folder that are not among its tables; none for anything but a folder, and where there
-/// are none. Hidden ones do not count.
-fn skipped(path: &Path) -> Result<Option<Note>> {
-    if !path.is_dir() {
-        return Ok(None);
-    }
-    let mut files = visible(path)?;
-    files.retain(|file| !is_table(file));
     let name = |file: &PathBuf| {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         let mark = if file.is_dir() { "/" } else { "" };
         show(name.as_bytes()) + mark
     };
-    let note = Note {
+    let note = (!skipped.is_empty()).then(|| Note {
         path: path.into(),
         done: Done::Files {
-            skipped: files.iter().map(name).collect(),
+            skipped: skipped.iter().map(name).collect(),
         },
-    };
-    Ok((!files.is_empty()).then_some(note))
+    });
+    Ok((files, note))
 }
 
 /// What is in a folder, by name, except what is hidden: as a shell does, since other programs keep such files next to tables.
