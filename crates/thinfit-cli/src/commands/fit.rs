@@ -123,7 +123,10 @@ fn fit_with(
     plan.check_files()?;
     let progress = Progress::new(plan.quiet || !team.speaks());
     let start = Instant::now();
-    let fitted = fit_table(&plan, (team, &progress))?;
+    let fitted = match open(&plan, (team, &progress))? {
+        Table::InBlocks(auto, table) => fit_in_blocks(&plan, (auto, &table), (team, &progress))?,
+        Table::InMemory(samples) => fit_in_memory(&plan, *samples, (team, &progress))?,
+    };
     if !team.speaks() {
         return Ok(false);
     }
@@ -184,17 +187,55 @@ struct Fitted {
     constant: Vec<String>,
 }
 
-/// Fits the table, block by block if it is long.
-fn fit_table(plan: &FitPlan, (team, progress): (&Team, &Progress)) -> Result<Fitted, Failure> {
-    match fit_long(plan, (team, progress))? {
-        Some(fitted) => Ok(fitted),
-        None => {
-            if team.ranks().size() > 1 {
-                check_shared(plan)?;
-            }
-            fit_whole(plan, (team, progress))
-        }
+/// The table of a fit.
+enum Table<'a> {
+    /// Read again for every pass of `auto`.
+    InBlocks(&'a Auto, long::Files<'a>),
+    /// Read whole.
+    InMemory(Box<Samples>),
+}
+
+/// Opens the table, to read it in blocks if it is longer than one wants in memory and the method can.
+fn open<'a>(
+    plan: &'a FitPlan,
+    (team, progress): (&Team, &'a Progress),
+) -> Result<Table<'a>, Failure> {
+    if let Method::Auto(auto) = &plan.method.request.method
+        && let Some(table) = open_blocks(plan, (team, progress))?
+    {
+        return Ok(Table::InBlocks(auto, table));
     }
+    if team.ranks().size() > 1 {
+        check_shared(plan)?;
+    }
+    let samples = samples(&plan.table, &plan.columns)?;
+    if team.speaks() {
+        samples.tell(progress);
+    }
+    Ok(Table::InMemory(Box::new(samples)))
+}
+
+/// The table to read in blocks; none if it fits into memory or has weights.
+fn open_blocks<'a>(
+    plan: &'a FitPlan,
+    (team, progress): (&Team, &'a Progress),
+) -> Result<Option<long::Files<'a>>, Failure> {
+    let (columns, states) = (&plan.columns, &plan.states);
+    if columns.weights.is_some() {
+        return Ok(None);
+    }
+    if columns.groups.is_some() {
+        // Several processes read a table whole that one process does.
+        return match long::Files::open(&plan.table, columns, states, &Solo, progress)? {
+            None => Ok(None),
+            Some(_) => Err(Failure::new(
+                "--groups: the table is too long to be read at once, and one that is read in blocks is split row by row; fit a \
+                 part of the groups, leave --groups out, or take a method that reads it whole, such as --method gft-r",
+            )),
+        };
+    }
+    let ranks = team.ranks();
+    long::Files::open(&plan.table, columns, states, ranks, progress)
 }
 
 /// Refuses what several processes cannot share.
@@ -215,12 +256,12 @@ fn check_shared(plan: &FitPlan) -> Result<(), Failure> {
     }
 }
 
-/// Fits a table that is read whole.
-fn fit_whole(plan: &FitPlan, (team, progress): (&Team, &Progress)) -> Result<Fitted, Failure> {
-    let samples = samples(&plan.table, &plan.columns)?;
-    if team.speaks() {
-        samples.tell(progress);
-    }
+/// Fits samples in memory.
+fn fit_in_memory(
+    plan: &FitPlan,
+    samples: Samples,
+    (team, progress): (&Team, &Progress),
+) -> Result<Fitted, Failure> {
     let Samples { data, encoding, .. } = samples;
     let mut model = fit(plan, &data, (team, progress))?;
     model.set_rows(&samples.rows);
@@ -239,37 +280,18 @@ fn fit_whole(plan: &FitPlan, (team, progress): (&Team, &Progress)) -> Result<Fit
     })
 }
 
-/// Fits a table that is longer than one wants in memory, by the method that can; none of another table or method.
-fn fit_long(
+/// Fits a table that is read in blocks.
+fn fit_in_blocks(
     plan: &FitPlan,
+    (auto, table): (&Auto, &long::Files<'_>),
     (team, progress): (&Team, &Progress),
-) -> Result<Option<Fitted>, Failure> {
+) -> Result<Fitted, Failure> {
     let MethodChoice {
         request,
         has_settings,
         ..
     } = &plan.method;
-    let Method::Auto(auto) = &request.method else {
-        return Ok(None);
-    };
-    let (columns, states) = (&plan.columns, &plan.states);
-    if columns.weights.is_some() {
-        return Ok(None);
-    }
-    if columns.groups.is_some() {
-        // Several processes read a table whole that one process does.
-        return match long::Files::open(&plan.table, columns, states, &Solo, progress)? {
-            None => Ok(None),
-            Some(_) => Err(Failure::new(
-                "--groups: the table is too long to be read at once, and one that is read in blocks is split row by row; fit a \
-                 part of the groups, leave --groups out, or take a method that reads it whole, such as --method gft-r",
-            )),
-        };
-    }
-    let ranks = team.ranks();
-    let Some(table) = long::Files::open(&plan.table, columns, states, ranks, progress)? else {
-        return Ok(None);
-    };
+    let (states, ranks) = (&plan.states, team.ranks());
     let rows = table.rows().map_or("many".into(), |rows| rows.to_string());
     progress.note(format!(
         "learning {} from {} inputs, {rows} samples, read in blocks",
@@ -321,16 +343,16 @@ fn fit_long(
         }
     };
     let fitted = on_threads(request.threads, || {
-        Auto::resume_long(state, &table, ranks, &mut keep, &observe)
+        Auto::resume_long(state, table, ranks, &mut keep, &observe)
     });
     let (mut model, dropped) = fitted.map_err(|error| table.explain(error))?;
     model.set_units(table.units());
-    Ok(Some(Fitted {
+    Ok(Fitted {
         model,
         dropped: usize::try_from(dropped).unwrap_or(usize::MAX),
         filled: 0,
         constant: vec![],
-    }))
+    })
 }
 
 /// Fits, from a saved state if there is one.
