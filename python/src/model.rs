@@ -162,6 +162,13 @@ impl Model {
             .collect()
     }
 
+    /// The name of the phase of each check of the learning curve.
+    #[getter]
+    fn phases(&self) -> Vec<&'static str> {
+        let history = self.0.record().history.iter();
+        history.map(|check| check.phase().name()).collect()
+    }
+
     /// Hidden and output weights as stored in the file.
     #[getter]
     fn weights(&self) -> PyResult<[Vec<Vec<f64>>; 2]> {

@@ -30,7 +30,7 @@ class Network {
   }
 
   says({ phase, step, steps }) {
-    this.doing = { polish: "polish", generator: "training the generator", refinement: "refining", "both layers": "training both layers", done: "done" }[phase];
+    this.doing = phase;
     const count = steps ? ` ${step.toLocaleString("en")}/${steps.toLocaleString("en")}` : "";
     this.write(".doing", `${this.doing}${count} · ${this.seconds()}`);
     if (phase === "polish") buttons();

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ContextKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::{Deserialize, Deserializer, Serialize};
+use thinfit::Lambda;
 use thinfit_methods::Method;
 
 use crate::memory::Memory;
@@ -73,18 +75,51 @@ pub enum Command {
     },
 }
 
+/// Options that the command line may leave to a configuration file.
+pub trait Layer: Sized {
+    /// What is given here, and what the layer below says of the rest.
+    fn over(self, below: Self) -> Self;
+}
+
+impl<T> Layer for Option<T> {
+    fn over(self, below: Self) -> Self {
+        self.or(below)
+    }
+}
+
+impl<T> Layer for Vec<T> {
+    fn over(self, below: Self) -> Self {
+        if self.is_empty() { below } else { self }
+    }
+}
+
+impl Layer for bool {
+    fn over(self, below: Self) -> Self {
+        self || below
+    }
+}
+
+/// Layers option by option; the compiler refuses a list in which one is missing.
+macro_rules! layered {
+    ($options:ident { $($option:ident),* $(,)? }) => {
+        impl Layer for $options {
+            fn over(self, below: Self) -> Self {
+                $options { $($option: self.$option.over(below.$option)),* }
+            }
+        }
+    };
+}
+
 /// How a table is read.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
 pub struct TableArgs {
     /// Field separator of a text file: a character, `tab` or `blanks` [default: detected].
     #[arg(long, value_name = "CHAR", help_heading = "Table")]
     pub delimiter: Option<String>,
-    /// The first line holds column names [default: detected].
-    #[arg(long, overrides_with = "no_header", help_heading = "Table")]
-    pub header: bool,
-    /// The first line holds numbers; columns are named c1, c2, …
-    #[arg(long, help_heading = "Table")]
-    pub no_header: bool,
+    /// Whether the first line holds column names.
+    #[command(flatten)]
+    pub header: HeaderArgs,
     /// Arrays of an .npz file or variables of a .mat file, separated by commas [default: all, side by side].
     #[arg(long, value_name = "NAME", help_heading = "Table")]
     pub array: Option<String>,
@@ -102,8 +137,56 @@ pub struct TableArgs {
     pub missing: Option<Missing>,
 }
 
+layered!(TableArgs {
+    delimiter,
+    header,
+    array,
+    sheet,
+    skip_rows,
+    decimal_comma,
+    missing,
+});
+
+/// Whether the first line holds column names; a configuration file says `header = true` or `false`.
+#[derive(Args, Clone, Copy, Debug, Default, Deserialize, Serialize)]
+#[serde(from = "Option<bool>", into = "Option<bool>")]
+pub struct HeaderArgs {
+    /// The first line holds column names [default: detected].
+    #[arg(long, overrides_with = "no_header", help_heading = "Table")]
+    pub header: bool,
+    /// The first line holds numbers; columns are named c1, c2, …
+    #[arg(long, help_heading = "Table")]
+    pub no_header: bool,
+}
+
+impl From<Option<bool>> for HeaderArgs {
+    fn from(header: Option<bool>) -> Self {
+        HeaderArgs {
+            header: header == Some(true),
+            no_header: header == Some(false),
+        }
+    }
+}
+
+impl From<HeaderArgs> for Option<bool> {
+    fn from(args: HeaderArgs) -> Self {
+        match (args.header, args.no_header) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            _ => None,
+        }
+    }
+}
+
+impl Layer for HeaderArgs {
+    fn over(self, below: Self) -> Self {
+        Option::from(self).over(Option::from(below)).into()
+    }
+}
+
 /// What to do with missing values.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
 pub enum Missing {
     /// Leave out rows that lack a value; their predictions are empty cells.
     Drop,
@@ -113,21 +196,49 @@ pub enum Missing {
 }
 
 /// Which columns of a table are learned, and from which.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
 pub struct ColumnArgs {
     /// Columns to predict, separated by commas. If a name contains a comma, repeat the option instead.
     #[arg(short, long, value_name = "COL,…", allow_hyphen_values = true)]
+    #[serde(deserialize_with = "one_or_several")]
     pub target: Vec<String>,
     /// Input columns [default: all other columns].
     #[arg(long, value_name = "COL,…", allow_hyphen_values = true)]
+    #[serde(deserialize_with = "one_or_several")]
     pub inputs: Vec<String>,
     /// Columns to leave out.
     #[arg(long, value_name = "COL,…", allow_hyphen_values = true)]
+    #[serde(deserialize_with = "one_or_several")]
     pub drop: Vec<String>,
 }
 
-/// Options of `thinfit fit`.
-#[derive(Args, Debug)]
+layered!(ColumnArgs {
+    target,
+    inputs,
+    drop
+});
+
+/// A column or a list of columns.
+fn one_or_several<'de, D: Deserializer<'de>>(value: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(
+        untagged,
+        expecting = "expected a column name or a list of column names"
+    )]
+    enum Columns {
+        One(String),
+        Several(Vec<String>),
+    }
+    Ok(match Columns::deserialize(value)? {
+        Columns::One(name) => vec![name],
+        Columns::Several(names) => names,
+    })
+}
+
+/// Options of `thinfit fit`. Those that are not skipped may stand in a configuration file as well.
+#[derive(Args, Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
 #[command(after_help = "Examples:\n  thinfit fit train.csv --target y\n  \
     thinfit fit lab.tsv --target flow,pressure --drop id --budget 120 -o pump.json\n  \
     thinfit fit runs.csv --target y --groups run\n  \
@@ -143,9 +254,11 @@ pub struct FitArgs {
     pub data: Option<PathBuf>,
     /// More files of the same table, as `data/*.csv` gives them.
     #[arg(value_name = "MORE")]
+    #[serde(skip)]
     pub more: Vec<PathBuf>,
     /// Which columns are what, and which are left out.
     #[command(flatten)]
+    #[serde(skip)]
     pub columns: ColumnArgs,
     /// Where to write the model; overwrites only models [default: model.json].
     #[arg(short, long, alias = "out", value_name = "FILE", value_parser = written_file())]
@@ -167,53 +280,21 @@ pub struct FitArgs {
     /// Base settings of a network [default: fast].
     #[arg(long, value_parser = PossibleValuesParser::new(["fast", "paper"]), help_heading = "Method")]
     pub preset: Option<String>,
-    /// Method [default: auto, the best model by cross-validation; any network setting selects gft-r].
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(methods()), help_heading = "Method")]
-    pub method: Option<String>,
-    /// Activation of the hidden neurons.
-    #[arg(long, value_parser = PossibleValuesParser::new(thinfit::Activation::ALL.map(thinfit::Activation::name)), help_heading = "Method")]
-    pub activation: Option<String>,
-    /// Number of hidden neurons; for auto, the maximum.
-    #[arg(
-        long,
-        value_name = "N",
-        allow_negative_numbers = true,
-        help_heading = "Method"
-    )]
-    pub width: Option<usize>,
-    /// Strength of the regulariser; for noisy data, `auto` selects one of six values on the validation rows.
-    #[arg(
-        long,
-        value_name = "auto|X",
-        allow_negative_numbers = true,
-        help_heading = "Method"
-    )]
-    pub lambda: Option<String>,
-    /// Random seed; the same seed gives the same model.
-    #[arg(
-        long,
-        value_name = "N",
-        allow_negative_numbers = true,
-        help_heading = "Method"
-    )]
-    pub seed: Option<u64>,
-    /// Number of threads; 0 uses all cores. The model does not depend on it.
-    #[arg(
-        long,
-        value_name = "N",
-        allow_negative_numbers = true,
-        help_heading = "Method"
-    )]
-    pub threads: Option<usize>,
+    /// Settings with an option of their own.
+    #[command(flatten)]
+    #[serde(skip)]
+    pub settings: SettingArgs,
     /// Device for training a network: the processor, an NVIDIA GPU, or `auto` for the GPU if there is one and it saves time
     /// [default: auto].
     #[arg(long, value_parser = PossibleValuesParser::new(thinfit_methods::Placement::NAMES), help_heading = "Method")]
     pub device: Option<String>,
     /// Any other setting, as in a configuration file; docs/configuration.md lists them all.
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Method")]
+    #[serde(skip)]
     pub set: Vec<String>,
     /// TOML file of options and settings; the command line takes precedence.
     #[arg(long, value_name = "FILE", help_heading = "Method")]
+    #[serde(skip)]
     pub config: Option<PathBuf>,
 
     /// Save the state of the fit to this file periodically (network methods, and tables that are read in blocks).
@@ -230,8 +311,89 @@ pub struct FitArgs {
     pub quiet: bool,
     /// How the table is read.
     #[command(flatten)]
+    #[serde(skip)]
     pub table: TableArgs,
 }
+
+layered!(FitArgs {
+    data,
+    more,
+    columns,
+    output,
+    weights,
+    groups,
+    budget,
+    thin,
+    preset,
+    settings,
+    device,
+    set,
+    config,
+    checkpoint,
+    resume,
+    json,
+    quiet,
+    table,
+});
+
+/// Settings of a method with an option of their own. In a configuration file they stand among the other settings.
+#[derive(Args, Debug, Default, Serialize)]
+pub struct SettingArgs {
+    /// Method [default: auto, the best model by cross-validation; any network setting selects gft-r].
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(methods()), help_heading = "Method")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+    /// Activation of the hidden neurons.
+    #[arg(long, value_parser = PossibleValuesParser::new(thinfit::Activation::ALL.map(thinfit::Activation::name)), help_heading = "Method")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub activation: Option<String>,
+    /// Number of hidden neurons; for auto, the maximum.
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        help_heading = "Method"
+    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub width: Option<usize>,
+    /// Strength of the regulariser; for noisy data, `auto` selects one of six values on the validation rows.
+    #[arg(
+        long,
+        value_name = "auto|X",
+        value_parser = lambda,
+        allow_negative_numbers = true,
+        help_heading = "Method"
+    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lambda: Option<Lambda>,
+    /// Random seed; the same seed gives the same model.
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        help_heading = "Method"
+    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Number of threads; 0 uses all cores. The model does not depend on it.
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        help_heading = "Method"
+    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threads: Option<usize>,
+}
+
+layered!(SettingArgs {
+    method,
+    activation,
+    width,
+    lambda,
+    seed,
+    threads,
+});
 
 /// Options of `thinfit compare`.
 #[derive(Args, Debug)]
@@ -364,6 +526,14 @@ fn rows(text: &str, range: RangeInclusive<u32>) -> Result<u32, String> {
         let (low, high) = range.into_inner();
         format!("expected a number of rows from {low} to {high}")
     })
+}
+
+fn lambda(text: &str) -> Result<Lambda, String> {
+    match (text, text.parse::<f64>()) {
+        ("auto", _) => Ok(Lambda::Auto),
+        (_, Ok(number)) if number.is_finite() => Ok(Lambda::Fixed(number)),
+        _ => Err("expected `auto` or a number such as 1e-3".into()),
+    }
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

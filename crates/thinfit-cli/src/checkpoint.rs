@@ -28,9 +28,9 @@ struct Save {
 
 impl Checkpoint {
     /// Saves to this file.
-    pub fn new(path: PathBuf) -> Self {
+    pub fn new(path: &Path) -> Self {
         Checkpoint {
-            path,
+            path: path.to_owned(),
             last: Mutex::new(None),
             warned: AtomicBool::new(false),
         }

@@ -4,16 +4,16 @@
 
 mod args;
 mod checkpoint;
-mod columns;
 mod commands;
 mod device;
 mod digits;
 mod extrapolation;
 mod failure;
+mod file_size_signal;
+mod fit_plan;
 mod forecast;
 mod interrupt;
 mod labels;
-mod limit;
 mod long;
 mod memory;
 mod notes;
@@ -23,6 +23,7 @@ mod progress;
 mod ranks;
 mod settings;
 mod shell;
+mod table;
 mod terminal;
 mod threads;
 
@@ -30,20 +31,21 @@ use std::ffi::OsString;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser};
+use clap::{CommandFactory, Parser};
 
-use crate::args::{Cli, Command, FitArgs};
+use crate::args::{Cli, Command};
 use crate::commands::{
     compare, data, demo, design, export, fit, inspect, minimise, plot, predict, propagate, report,
     reproduce, score, suggest,
 };
 use crate::failure::Failure;
+use crate::fit_plan::MethodChoice;
 use crate::memory::Memory;
 
-/// Runs the program with these words, its own name first, and returns its exit code.
-pub fn run(words: Vec<OsString>) -> u8 {
-    limit::hold_back();
-    let cli = match Cli::try_parse_from(&words) {
+/// Runs the program with these arguments, its own name first, and returns its exit code.
+pub fn run(argv: Vec<OsString>) -> u8 {
+    file_size_signal::hold_back();
+    let cli = match Cli::try_parse_from(&argv) {
         Ok(cli) => cli,
         // Help and the version are no errors. A reader that is gone is no reason to fail.
         Err(answer) => {
@@ -55,7 +57,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
         }
     };
     let mut out = BufWriter::new(terminal::stdout());
-    let outcome = threads::start().and_then(|()| dispatch(cli, &words, &mut out));
+    let outcome = threads::start().and_then(|()| dispatch(cli, &argv, &mut out));
     match outcome.and_then(|interrupted| Ok(out.flush().map(|()| interrupted)?)) {
         Ok(true) => interrupt::CODE,
         Ok(false) | Err(Failure::ReaderGone) => 0,
@@ -72,24 +74,19 @@ pub fn run(words: Vec<OsString>) -> u8 {
 /// # Errors
 /// What `thinfit fit --config` says is wrong with the file.
 pub fn configuration(file: &Path) -> Result<serde_json::Value, String> {
-    let words = ["fit".as_ref(), "--config".as_ref(), file.as_os_str()];
-    let command = FitArgs::augment_args(clap::Command::new("fit"));
-    let matches = command.try_get_matches_from(words);
-    let args = matches.and_then(|matches| FitArgs::from_arg_matches(&matches));
-    let mut args = args.map_err(|error| error.to_string())?;
-    let asked = settings::resolve(&mut args, |_| false).map_err(|failure| failure.to_string())?;
-    Ok(asked.request.settings())
+    let method = MethodChoice::of_file(file).map_err(|failure| failure.to_string())?;
+    Ok(method.request.settings())
 }
 
 /// Runs a command; tells whether it was interrupted.
-fn dispatch(cli: Cli, words: &[OsString], out: &mut impl Write) -> Result<bool, Failure> {
+fn dispatch(cli: Cli, argv: &[OsString], out: &mut impl Write) -> Result<bool, Failure> {
     let Some(command) = cli.command else {
         write!(out, "{}", Cli::command().render_help())?;
         return Ok(false);
     };
     let memory = cli.memory.unwrap_or_else(Memory::of_machine);
     match command {
-        Command::Fit(args) => return fit::run(*args, words, memory, out),
+        Command::Fit(args) => return fit::run(*args, argv, memory, out),
         Command::Compare(args) => return compare::run(&args, memory, out),
         Command::Predict(args) => predict::run(&args, memory, out)?,
         Command::Score(args) => score::run(&args, memory, out)?,

@@ -10,18 +10,19 @@ use std::sync::{Mutex, PoisonError};
 
 use thinfit::pieces::Executor;
 use thinfit::{Block, Error, LEAF, Mat, OutOfCoreTable, Visitor};
-use thinfit_methods::LongState;
 use thinfit_table::Reader;
 
-use crate::args::{FitArgs, Missing};
-use crate::columns::{Roles, Special, files, open_long, roles};
+use crate::args::Missing;
 use crate::commands::predict::block;
 use crate::failure::Failure;
+use crate::fit_plan::StateFiles;
 use crate::interrupt;
-use crate::memory::{COPIES, Memory};
+use crate::memory::COPIES;
 use crate::notes;
 use crate::progress::Progress;
 use crate::shell::quoted;
+use crate::table::roles::{FitColumns, Roles, roles};
+use crate::table::{Purpose, TableSource};
 
 /// Rows that one process reads before the next takes its turn.
 const TURN: u64 = 64 * LEAF;
@@ -39,23 +40,27 @@ const PACKED: u64 = 20;
 const PASSES: [(f64, f64); 2] = [(0.0, 0.2), (0.6, 1.0)];
 
 /// Whether the table that is asked for is a long one.
-pub fn is_long(args: &FitArgs, memory: Memory, executor: &dyn Executor) -> bool {
-    let files = args.data.iter().map(|path| files(path, &args.more));
-    let paths: Vec<PathBuf> = files.flatten().flatten().collect();
+pub fn is_long(
+    table: &TableSource,
+    columns: &FitColumns,
+    states: &StateFiles,
+    executor: &dyn Executor,
+) -> bool {
     let progress = Progress::new(true);
     // What is wrong with it is said where it is read.
-    let table = Files::open(args, &paths, memory, executor, &progress);
-    args.weights.is_none()
-        && args.groups.is_none()
-        && !paths.is_empty()
-        && matches!(table, Ok(Some(_)))
+    columns.weights.is_none()
+        && columns.groups.is_none()
+        && matches!(
+            Files::open(table, columns, states, executor, &progress),
+            Ok(Some(_))
+        )
 }
 
 /// A long table in files.
 pub struct Files<'a> {
-    args: &'a FitArgs,
-    paths: &'a [PathBuf],
-    memory: Memory,
+    table: &'a TableSource,
+    columns: &'a FitColumns,
+    states: &'a StateFiles,
     progress: &'a Progress,
     inputs: Vec<String>,
     outputs: Vec<String>,
@@ -78,33 +83,30 @@ pub struct Files<'a> {
 impl<'a> Files<'a> {
     /// The table, if it should not be read whole, or if several processes share it.
     pub fn open(
-        args: &'a FitArgs,
-        paths: &'a [PathBuf],
-        memory: Memory,
+        table: &'a TableSource,
+        columns: &'a FitColumns,
+        states: &'a StateFiles,
         executor: &dyn Executor,
         progress: &'a Progress,
     ) -> Result<Option<Self>, Failure> {
         // A state of a long table may go on where there is more memory.
-        let resumed = args.resume.as_deref().map(LongState::is_in).transpose()?;
+        let resumed = states.resumes_blocks()?;
         let alone = executor.size() == 1 && resumed != Some(true);
         // What cannot be read twice is read once, and of a small file one need not know more.
-        let Some(bytes) = size(paths) else {
+        let memory = table.memory();
+        let Some(bytes) = size(table.files()) else {
             return Ok(None);
         };
         let small = bytes < SMALL && bytes.saturating_mul(PACKED) < memory.of_table();
-        let means = matches!(args.table.missing, Some(Missing::Mean));
+        let means = matches!(table.missing(), Some(Missing::Mean));
         if means || small && alone {
             return Ok(None);
         }
-        let mut reader = open_long(paths, &args.table, memory)?;
+        let mut reader = table.open(Purpose::FitInBlocks)?;
         let rows = reader.rows();
-        let special = Special {
-            weights: None,
-            groups: args.groups.as_ref(),
-        };
         let Roles {
             inputs, targets, ..
-        } = roles(&mut reader, &paths[0], &args.columns, special)?;
+        } = roles(&mut reader, table, columns)?;
         let needed = |rows: u64| rows.saturating_mul(8 * COPIES * reader.selected().len() as u64);
         // A number of a text takes some four bytes and more.
         let (many, fits) = match rows {
@@ -120,14 +122,14 @@ impl<'a> Files<'a> {
         Ok(Some(Files {
             inputs: names(&inputs),
             outputs: names(&targets),
-            args,
-            paths,
-            memory,
+            table,
+            columns,
+            states,
             progress,
             rows,
             units: notes::units(&reader.notes()),
             rank: (executor.rank() as u64, executor.size() as u64),
-            stage: match args.checkpoint.is_some() || args.resume.is_some() {
+            stage: match states.saved().is_some() {
                 true => STAGE * executor.size() as u64,
                 false => u64::MAX,
             },
@@ -162,7 +164,11 @@ impl<'a> Files<'a> {
     /// What tells the table from others: the bytes of its files.
     pub fn identity(&self) -> String {
         let bytes = |path: &PathBuf| std::fs::metadata(path).map_or(0, |entry| entry.len());
-        let bytes = self.paths.iter().map(|path| bytes(path).to_string());
+        let bytes = self
+            .table
+            .files()
+            .iter()
+            .map(|path| bytes(path).to_string());
         bytes.collect::<Vec<_>>().join(" ")
     }
 
@@ -214,15 +220,10 @@ impl<'a> Files<'a> {
     }
 
     fn stopped(&self) -> String {
-        let advice = match (&self.args.checkpoint, &self.args.resume) {
-            (Some(state), _) | (None, Some(state)) => {
-                format!(
-                    "; it goes on with --resume {}",
-                    quoted(&state.to_string_lossy())
-                )
-            }
-            (None, None) => String::new(),
-        };
+        let advice = self.states.saved().map_or_else(String::new, |state| {
+            let state = quoted(&state.to_string_lossy());
+            format!("; it goes on with --resume {state}")
+        });
         format!("it was stopped before it had read the table{advice}")
     }
 
@@ -233,13 +234,8 @@ impl<'a> Files<'a> {
         turns: &Turns,
         pieces: SyncSender<Piece>,
     ) -> Result<u64, Failure> {
-        let mut reader: Reader = open_long(self.paths, &self.args.table, self.memory)?;
-        roles(
-            &mut reader,
-            &self.paths[0],
-            &self.args.columns,
-            Special::default(),
-        )?;
+        let mut reader = self.table.open(Purpose::FitInBlocks)?;
+        roles(&mut reader, self.table, self.columns)?;
         let read = self.read_rows(&mut reader, seen, turns, pieces)?;
         // Once, by one of the processes.
         if self.rank.0 == 0 && !self.told.swap(true, Ordering::Relaxed) {
@@ -372,8 +368,7 @@ impl OutOfCoreTable for Files<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{Cli, Command};
-    use clap::Parser;
+    use crate::args::{ColumnArgs, TableArgs};
 
     /// The numbers of the rows that a process is given, and its pauses.
     #[derive(Default)]
@@ -412,13 +407,20 @@ mod tests {
         for rows in [4 * LEAF, 4 * LEAF + 5, 3] {
             let text: String = (0..rows).map(|i| format!("{i},{}\n", 2 * i)).collect();
             std::fs::write(folder.join("a.csv"), format!("x,y\n{text}")).unwrap();
-            let path = folder.join("a.csv").to_string_lossy().into_owned();
-            let words = ["thinfit", "fit", &path, "--target=y"];
-            let Some(Command::Fit(args)) = Cli::parse_from(words).command else {
-                panic!("`fit` is a command");
+            let memory = "10kB".parse().unwrap();
+            let path = folder.join("a.csv");
+            let source = TableSource::find(&path, &[], &TableArgs::default(), memory).unwrap();
+            let columns = FitColumns {
+                args: ColumnArgs {
+                    target: vec!["y".into()],
+                    ..ColumnArgs::default()
+                },
+                ..FitColumns::default()
             };
-            let paths: Vec<PathBuf> = args.data.iter().cloned().collect();
-            let memory: Memory = "10kB".parse().unwrap();
+            let states = StateFiles {
+                checkpoint: None,
+                resume: None,
+            };
             for (known, ranks, stage, before) in [
                 (true, 1, 2 * LEAF, 0),
                 (true, 2, 2 * LEAF, 0),
@@ -431,9 +433,9 @@ mod tests {
                 let (mut given, mut pauses) = (vec![], vec![]);
                 for rank in 0..ranks {
                     let table = Files {
-                        args: &args,
-                        paths: &paths,
-                        memory,
+                        table: &source,
+                        columns: &columns,
+                        states: &states,
                         progress: &progress,
                         inputs: vec!["x".into()],
                         outputs: vec!["y".into()],

@@ -15,7 +15,7 @@ const NAMES: usize = 8;
 /// Tells what was done to the files of a table.
 pub fn tell(notes: &[Note], progress: &Progress) {
     for note in notes.iter().take(MOST) {
-        let text = format!("{}: {}", note.path.display(), words(&note.done));
+        let text = format!("{}: {}", note.path.display(), described(&note.done));
         match note.is_loss() {
             true => progress.warn(text),
             false => progress.note(text),
@@ -88,7 +88,7 @@ pub fn tell_dropped(rows: usize, progress: &Progress) {
 }
 
 /// What was done to a file.
-fn words(done: &Done) -> String {
+fn described(done: &Done) -> String {
     match done {
         Done::Skipped { why, lines, first } => {
             let unit = match first {

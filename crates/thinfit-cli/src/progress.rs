@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use thinfit::{Leaf, Phase};
+use thinfit::Phase;
 
 use crate::terminal;
 
@@ -163,19 +163,15 @@ impl Progress {
 
 /// Where a fit stands, in a few words.
 fn describe(at: &thinfit::Progress<'_>, method: &str) -> String {
-    let phase = match at.phase {
-        Phase::Train(Leaf::Parameters) => "generator",
-        Phase::Train(Leaf::Latents) => "refinement",
-        Phase::Train(Leaf::Weights) => "features",
-        Phase::Train(Leaf::Both) => "both layers",
-        Phase::Polish => "polish of candidates",
-        Phase::Fit => return method.into(),
-    };
+    if at.phase == Phase::Fit {
+        return method.into();
+    }
     let error = |name: &str, value: Option<f64>| {
         value.map_or(String::new(), |value| format!("  {name} {value:.1e}"))
     };
     format!(
-        "{phase} {}/{}{}{}",
+        "{} {}/{}{}{}",
+        at.phase.name(),
         at.step,
         at.steps,
         error("loss", at.loss),

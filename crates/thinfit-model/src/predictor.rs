@@ -7,7 +7,7 @@ use std::path::Path;
 use thinfit::file::{LARGEST, family, format, read_json};
 use thinfit::{
     Body, Caution, Code, Dataset, Deviation, Encoding, Error, Grouping, Header, Interval, Mat,
-    MatRef, Model, Record, Result, Scaler, TrainingRows,
+    MatRef, Model, Prediction, Record, Result, Scaler, TrainingRows,
 };
 use thinfit_gp::{KernelBody, KernelModel};
 
@@ -63,6 +63,32 @@ impl Predictor {
             excess.add(&mut deviation);
         }
         Ok(deviation)
+    }
+
+    /// [`Predictor::predict`], with [`Predictor::deviation`] if `deviation` asks for it and [`Predictor::interval`] at `level` if there
+    /// is one: the same numbers, with each row evaluated once.
+    ///
+    /// # Errors
+    /// As those of the three that are asked for.
+    pub fn prediction(
+        &self,
+        x: MatRef<'_, f64>,
+        deviation: bool,
+        level: Option<f64>,
+    ) -> Result<Prediction> {
+        let mut predicted = either!(self, model => model.prediction(x, deviation, level)?);
+        if predicted.deviation.is_none() && predicted.interval.is_none() {
+            return Ok(predicted);
+        }
+        if let Some(excess) = Excess::at(self, x)? {
+            if let Some(deviation) = &mut predicted.deviation {
+                excess.add(deviation);
+            }
+            if let Some((interval, level)) = predicted.interval.as_mut().zip(level) {
+                excess.widen(interval, level);
+            }
+        }
+        Ok(predicted)
     }
 
     /// The partial derivatives ∂f_o/∂x_j of output `o` at the rows of `x` (m × d): m × d.
@@ -357,6 +383,44 @@ mod tests {
             assert!(error.contains(expected), "{error}");
         }
         std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn one_prediction_has_the_numbers_of_its_parts_inside_and_outside() {
+        let x = Mat::from_fn(30, 2, |i, j| (i * (1 + j)) as f64 / 27.0);
+        let x = x.as_ref();
+        for name in ["random", "kernel-ridge-validated", GaussianProcess::NAME] {
+            let model = fit(name);
+            let has_deviation = model.deviation(x).is_ok();
+            for (wanted, level) in [
+                (false, None),
+                (true, None),
+                (false, Some(0.8)),
+                (true, Some(0.8)),
+            ] {
+                if wanted && !has_deviation {
+                    assert!(model.prediction(x, wanted, level).is_err(), "{name}");
+                    continue;
+                }
+                let found = model.prediction(x, wanted, level).unwrap();
+                assert_eq!(found.mean, model.predict(x).unwrap(), "{name}");
+                if wanted {
+                    let (found, expected) = (found.deviation.unwrap(), model.deviation(x).unwrap());
+                    assert_eq!(found.model, expected.model, "{name}");
+                    assert_eq!(found.observation, expected.observation, "{name}");
+                }
+                let expected = level.map(|level| model.interval(x, level).unwrap());
+                assert_eq!(found.interval.is_some(), expected.is_some());
+                for (found, expected) in found.interval.iter().zip(&expected) {
+                    assert_eq!(
+                        (&found.low, &found.high),
+                        (&expected.low, &expected.high),
+                        "{name}"
+                    );
+                    assert_eq!(found.rows, expected.rows);
+                }
+            }
+        }
     }
 
     #[test]

@@ -12,52 +12,78 @@ const ENDINGS: [&str; 9] = [
     "csv", "tsv", "txt", "dat", "npy", "npz", "mat", "parquet", "xlsx",
 ];
 
-/// The files that a path names: itself, of a folder the tables in it that are not hidden, by name, and of a pattern such as
-/// `*.csv` the files that match it.
-///
-/// # Errors
-/// A folder that cannot be read or is without tables, or a pattern that nothing matches.
-pub fn named(path: &Path) -> Result<Vec<PathBuf>> {
-    if !path.is_dir() {
-        return match path.to_str() {
-            // A file may have such a name.
-            Some(text) if text.contains(['*', '?', '[']) && !path.exists() => matching(path, text),
-            _ => Ok(vec![path.into()]),
-        };
+/// The files of one table, found once.
+#[derive(Clone, Debug)]
+pub struct TableFiles {
+    /// What messages call the table.
+    pub(crate) name: PathBuf,
+    paths: Vec<PathBuf>,
+    /// What was skipped in folders.
+    pub(crate) notes: Vec<Note>,
+}
+
+impl TableFiles {
+    /// The files that these paths name: a file names itself, a folder the tables in it that are not hidden, by name, and a pattern such
+    /// as `*.csv` the files that match it. `-` is standard input.
+    ///
+    /// # Errors
+    /// A folder that cannot be read or holds no tables, or a pattern that nothing matches.
+    ///
+    /// # Panics
+    /// There are no paths.
+    pub fn find(paths: &[impl AsRef<Path>]) -> Result<Self> {
+        let (mut files, mut notes) = (Vec::new(), Vec::new());
+        for path in paths {
+            let (named, note) = named(path.as_ref())?;
+            files.extend(named);
+            notes.extend(note);
+        }
+        let first = paths[0].as_ref();
+        Ok(TableFiles {
+            name: match paths.len() {
+                1 => first.to_owned(),
+                more => PathBuf::from(format!("{} and {} more", first.display(), more - 1)),
+            },
+            paths: files,
+            notes,
+        })
     }
-    let mut files = visible(path)?;
-    files.retain(|file| is_table(file));
+
+    /// The files, at least one, in the order of their rows.
+    pub fn paths(&self) -> &[PathBuf] {
+        &self.paths
+    }
+}
+
+/// The files that a path names, and a note of what was skipped if it is a folder.
+fn named(path: &Path) -> Result<(Vec<PathBuf>, Option<Note>)> {
+    if !path.is_dir() {
+        let files = match path.to_str() {
+            // A file may have such a name.
+            Some(text) if text.contains(['*', '?', '[']) && !path.exists() => matching(path, text)?,
+            _ => vec![path.into()],
+        };
+        return Ok((files, None));
+    }
+    let (files, skipped): (Vec<PathBuf>, Vec<PathBuf>) =
+        visible(path)?.into_iter().partition(|file| is_table(file));
     if files.is_empty() {
         let expected = format!("tables ({})", ENDINGS.join(", "));
         let advice = "give a folder with some, or a pattern such as 'folder/*/*.csv' for tables in its subfolders";
         return Err(malformed(path, expected, "none", advice));
     }
-    Ok(files)
-}
-
-/// A note of the files and folders in a folder that are not among its tables; none for anything but a folder, and where there
-/// are none. Hidden ones do not count.
-///
-/// # Errors
-/// A folder that cannot be read.
-pub fn skipped(path: &Path) -> Result<Option<Note>> {
-    if !path.is_dir() {
-        return Ok(None);
-    }
-    let mut files = visible(path)?;
-    files.retain(|file| !is_table(file));
     let name = |file: &PathBuf| {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         let mark = if file.is_dir() { "/" } else { "" };
         show(name.as_bytes()) + mark
     };
-    let note = Note {
+    let note = (!skipped.is_empty()).then(|| Note {
         path: path.into(),
         done: Done::Files {
-            skipped: files.iter().map(name).collect(),
+            skipped: skipped.iter().map(name).collect(),
         },
-    };
-    Ok((!files.is_empty()).then_some(note))
+    });
+    Ok((files, note))
 }
 
 /// What is in a folder, by name, except what is hidden: as a shell does, since other programs keep such files next to tables.

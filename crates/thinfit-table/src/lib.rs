@@ -48,11 +48,10 @@ mod dialect;
 #[cfg(feature = "parquet")]
 mod durations;
 mod error;
+mod file_format;
 mod files;
-mod flaws;
 #[cfg(feature = "parquet")]
 mod footer;
-mod kind;
 mod latin;
 mod layout;
 mod mat;
@@ -71,16 +70,17 @@ mod records;
 mod sheet;
 mod stray_quote;
 mod table;
+mod table_errors;
 mod text;
+mod text_cells;
 mod units;
-mod words;
 #[cfg(all(feature = "excel", not(target_arch = "wasm32")))]
 mod workbook;
 mod writer;
 
 pub use dialect::Delimiter;
 pub use error::{Amount, Error, Place, Position, Problem, Remedy, Result, amount};
-pub use files::{named as files, skipped as skipped_files};
+pub use files::TableFiles;
 pub use note::{Done, Note, Why};
 pub use reader::{Missing, Options, Reader};
 pub use table::{Cells, RawTable, Table};

@@ -11,7 +11,7 @@ use crate::pages::Pages;
 use crate::reader::{Block, Source};
 use crate::records::trim;
 use crate::text::number;
-use crate::words::Words;
+use crate::text_cells::TextCells;
 use crate::{Delimiter, Error, Place, Position, Problem, Remedy, Result};
 use bytes::Bytes;
 use parquet::basic::{Compression, ConvertedType, LogicalType, Type};
@@ -212,7 +212,7 @@ impl Source for Parquet {
         let mut meanings = Vec::new();
         for (slot, column) in columns.iter().enumerate() {
             let meaning = self.meanings[*column];
-            if let Some(what) = meaning.other_than_numbers(out.words[slot].is_some()) {
+            if let Some(what) = meaning.other_than_numbers(out.text_cells[slot].is_some()) {
                 let name = show(self.names[*column].as_bytes());
                 return Err(Error::from(Problem::Value {
                     place: Place {
@@ -243,17 +243,17 @@ impl Source for Parquet {
             out.values.resize(start + count * k, 0.0);
             for (j, (column, meaning)) in self.open.iter_mut().zip(&meanings).enumerate() {
                 let slots = out.values[start..].iter_mut().skip(j).step_by(k);
-                let values = match (column, &mut out.words[j]) {
-                    (ColumnReader::ByteArrayColumnReader(column), Some(words)) => {
+                let values = match (column, &mut out.text_cells[j]) {
+                    (ColumnReader::ByteArrayColumnReader(column), Some(text_cells)) => {
                         let place = Spot {
                             file: out.file,
                             position: Position::Row(self.next + read as u64 + 1),
                         };
                         let first = (out.first + start / k, place);
-                        survive(|| texts(column, meaning.present, count, first, words))
+                        survive(|| texts(column, meaning.present, count, first, text_cells))
                     }
-                    (_, Some(words)) if meaning.kind == Kind::Date => {
-                        words.dates = true;
+                    (_, Some(text_cells)) if meaning.kind == Kind::Date => {
+                        text_cells.dates = true;
                         continue;
                     }
                     (column, _) => survive(|| values(column, *meaning, count)),
@@ -293,8 +293,8 @@ impl Source for Parquet {
             for (column, c) in self.open.iter_mut().zip(columns) {
                 let meaning = self.meanings[*c];
                 if matches!(column, ColumnReader::ByteArrayColumnReader(_)) {
-                    let mut words = Words::default();
-                    let of = &mut words;
+                    let mut text_cells = TextCells::default();
+                    let of = &mut text_cells;
                     let start = Spot {
                         file: 0,
                         position: Position::Row(1),
@@ -493,14 +493,14 @@ fn convert<T: DataType>(
     Ok(cells.map(|cell| cell.map_or(f64::NAN, &value)).collect())
 }
 
-/// The next `count` values of a column of text, as [`Words::value`] gives them; `first` are the first row as the words
+/// The next `count` values of a column of text, as [`TextCells::value`] gives them; `first` are the first row as the text cells
 /// count and as the user does.
 fn texts(
     column: &mut ColumnReaderImpl<ByteArrayType>,
     present: i16,
     count: usize,
     first: (usize, Spot),
-    words: &mut Words,
+    text_cells: &mut TextCells,
 ) -> std::result::Result<Vec<f64>, ParquetError> {
     let cells = cells(column, present, count)?.into_iter().enumerate();
     let value = |(row, cell): (usize, Option<ByteArray>)| match cell {
@@ -515,7 +515,7 @@ fn texts(
                 position: at,
                 ..first.1
             };
-            words.value(first.0 + row, &decoded(content), number(content), spot)
+            text_cells.value(first.0 + row, &decoded(content), number(content), spot)
         }
     };
     Ok(cells.map(value).collect())

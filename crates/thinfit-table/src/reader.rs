@@ -3,15 +3,15 @@
 
 use crate::dialect::SAMPLE;
 use crate::error::{Amount, Paths, Spot, check_memory, malformed, show, unread, useful};
-use crate::files::{Files, named, skipped};
-use crate::flaws::{Flaws, Gaps};
-use crate::kind::{Kind, kind};
+use crate::file_format::{FileFormat, file_format};
+use crate::files::{Files, TableFiles};
 use crate::note::{Done, Note, Unusual};
 #[cfg(feature = "parquet")]
 use crate::parquet::Parquet;
 use crate::table::{Cells, RawTable, Table};
+use crate::table_errors::{Gaps, TableErrors};
 use crate::text::Text;
-use crate::words::Words;
+use crate::text_cells::TextCells;
 use crate::{Delimiter, Error, Place, Position, Problem, Remedy, Result, mat, npy};
 #[cfg(feature = "parquet")]
 use bytes::Bytes;
@@ -67,18 +67,18 @@ pub(crate) struct Block {
     /// Row by row; NaN is a missing value.
     pub values: Vec<f64>,
     /// The text of the columns that may hold some, by the place of the column in a row.
-    pub words: Vec<Option<Words>>,
+    pub text_cells: Vec<Option<TextCells>>,
     /// Cells in an unusual notation, by the place of the column in a row; they add up over blocks.
     pub unusual: Vec<Unusual>,
     /// The place of the file that is read among those of the table.
     pub file: usize,
-    /// The number of the first row, as the words count.
+    /// The number of the first row, as the text cells count.
     pub first: usize,
     /// What is wrong with cells, whose values then mean nothing.
-    pub flaws: Flaws,
+    pub errors: TableErrors,
 }
 
-/// Rows of a file, whatever its kind.
+/// Rows of a file of any format.
 pub(crate) trait Source: Send {
     /// Names of all columns, distinct, at least one.
     fn names(&self) -> &[String];
@@ -212,25 +212,29 @@ impl Reader {
     /// # Panics
     /// There are no paths.
     pub fn open_all(paths: &[impl AsRef<Path>], options: &Options) -> Result<Self> {
-        let (mut files, mut notes) = (Vec::new(), Vec::new());
-        for path in paths {
-            files.extend(named(path.as_ref())?);
-            notes.extend(skipped(path.as_ref())?);
-        }
-        let first = paths[0].as_ref();
-        if files.len() > 1 {
-            let source = Files::open(files, options)?;
-            let table = match paths.len() {
-                1 => first.to_owned(),
-                more => PathBuf::from(format!("{} and {} more", first.display(), more - 1)),
-            };
-            let files = source.shown().to_vec();
-            let paths = Paths { table, files };
-            let reader = Reader::new(Box::new(source), paths, options);
-            return Ok(Reader { notes, ..reader });
-        }
-        let reader = Reader::of_file(open_file(&files[0], options)?, options);
-        Ok(Reader { notes, ..reader })
+        Reader::open_files(&TableFiles::find(paths)?, options)
+    }
+
+    /// [`Reader::open_all`] of files that were found before.
+    ///
+    /// # Errors
+    /// As [`Reader::open_all`].
+    pub fn open_files(table: &TableFiles, options: &Options) -> Result<Self> {
+        let reader = match table.paths() {
+            [path] => Reader::of_file(open_file(path, options)?, options),
+            files => {
+                let source = Files::open(files.to_vec(), options)?;
+                let paths = Paths {
+                    table: table.name.clone(),
+                    files: source.shown().to_vec(),
+                };
+                Reader::new(Box::new(source), paths, options)
+            }
+        };
+        Ok(Reader {
+            notes: table.notes.clone(),
+            ..reader
+        })
     }
 
     /// Opens a table in memory; errors call it `name`, whose extension counts.
@@ -321,12 +325,12 @@ impl Reader {
 
     /// The cells of the selected column `j` in `block`, the last one read.
     pub fn cells<'a>(&'a self, block: &'a Mat<f64>, j: usize) -> Cells<'a> {
-        Cells::new(block.col_as_slice(j), self.block.words[j].as_ref())
+        Cells::new(block.col_as_slice(j), self.block.text_cells[j].as_ref())
     }
 
     /// Where the selected column `j` first holds `text` in the last block.
     pub fn place(&self, j: usize, text: &str) -> Option<Place> {
-        let spot = self.block.words[j].as_ref()?.place(text)?;
+        let spot = self.block.text_cells[j].as_ref()?.place(text)?;
         Some(self.paths.place(spot))
     }
 
@@ -385,8 +389,8 @@ impl Reader {
                 gaps[j] = gaps[j].or_else(|| Some((m + row, self.source.spot(row))));
             }
             m += rows;
-            let words = self.block.words.iter().flatten().map(Words::bytes);
-            let taken = bytes(m as u64).saturating_add(words.sum());
+            let text_cells = self.block.text_cells.iter().flatten().map(TextCells::bytes);
+            let taken = bytes(m as u64).saturating_add(text_cells.sum());
             self.check_memory(m as u64, Amount::Above(taken))?;
             // A copy has no spare capacity.
             blocks.push(self.block.values.as_slice().to_vec());
@@ -405,14 +409,14 @@ impl Reader {
             }
             first += block.len() / k;
         }
-        let mut words = std::mem::take(&mut self.block.words);
-        for (j, words) in words.iter_mut().enumerate() {
+        let mut text_cells = std::mem::take(&mut self.block.text_cells);
+        for (j, text_cells) in text_cells.iter_mut().enumerate() {
             let column = x.col_as_slice_mut(j);
-            if let Some(words) = words {
-                let none = words.turn_into_numbers(column, &mut self.block.unusual[j]);
+            if let Some(text_cells) = text_cells {
+                let none = text_cells.turn_into_numbers(column, &mut self.block.unusual[j]);
                 gaps[j] = gaps[j].into_iter().chain(none).min_by_key(|(row, _)| *row);
-                if !words.levels.is_empty() {
-                    words.encode(0, column.iter_mut(), |_| None);
+                if !text_cells.levels.is_empty() {
+                    text_cells.encode(0, column.iter_mut(), |_| None);
                 }
             }
         }
@@ -421,12 +425,12 @@ impl Reader {
             paths: self.paths.clone(),
             names: names.collect(),
             x,
-            words,
+            text_cells,
             gaps,
             missing: self.missing,
             needed: self.needed,
             measured: Vec::new(),
-            flaws: std::mem::take(&mut self.block.flaws),
+            errors: std::mem::take(&mut self.block.errors),
         })
     }
 
@@ -478,8 +482,8 @@ impl Reader {
 
     /// Makes room for a block.
     fn start_block(&mut self) {
-        let words = |c: &usize| self.admitted.contains(c).then(Words::default);
-        self.block.words = self.columns.iter().map(words).collect();
+        let text_cells = |c: &usize| self.admitted.contains(c).then(TextCells::default);
+        self.block.text_cells = self.columns.iter().map(text_cells).collect();
         let columns = self.columns.len();
         self.block.unusual.resize_with(columns, Unusual::default);
         self.block.values.clear();
@@ -495,7 +499,7 @@ impl Reader {
         for at in start..self.block.values.len() {
             if self.block.values[at].is_infinite() {
                 let flaw = self.infinite((at - start) / k, (at - start) % k);
-                self.block.flaws.add(flaw);
+                self.block.errors.add(flaw);
                 self.block.values[at] = 0.0;
             }
         }
@@ -515,7 +519,7 @@ impl Reader {
         let gap = |j: usize, value: f64| refuse && value.is_nan() && !gappy[j];
         let values = self.block.values[start..].iter().enumerate();
         let sound = !values.into_iter().any(|(at, value)| gap(at % k, *value));
-        if sound && self.block.flaws.is_empty() {
+        if sound && self.block.errors.is_empty() {
             return Ok(None);
         }
         let mut gaps = Gaps::of(k);
@@ -532,7 +536,7 @@ impl Reader {
             }
             values = std::mem::take(&mut self.block.values);
         }
-        let mut flaws = std::mem::take(&mut self.block.flaws);
+        let mut flaws = std::mem::take(&mut self.block.errors);
         let name = |j: usize| self.name(j);
         let error = gaps.into_error(&self.paths, self.rows, name);
         error.into_iter().for_each(|error| flaws.add(error));
@@ -548,11 +552,13 @@ impl Reader {
         while kept < rows {
             let wanted = rows - kept;
             let read = self.append(wanted)?;
-            let Block { values, words, .. } = &mut self.block;
-            for (j, words) in words.iter_mut().enumerate() {
-                if let Some(words) = words {
+            let Block {
+                values, text_cells, ..
+            } = &mut self.block;
+            for (j, text_cells) in text_cells.iter_mut().enumerate() {
+                if let Some(text_cells) = text_cells {
                     let column = values[kept * k..].iter_mut().skip(j).step_by(k);
-                    words.encode(kept, column, |row| Some(self.source.spot(row)));
+                    text_cells.encode(kept, column, |row| Some(self.source.spot(row)));
                 }
             }
             if let Some(error) = self.survey(kept * k)? {
@@ -633,8 +639,8 @@ fn source(
     options: &Options,
 ) -> Result<(Box<dyn Source>, PathBuf)> {
     let array = options.array.as_deref();
-    let kind = kind(path, &head)?;
-    if options.skip_rows > 0 && !matches!(kind, Kind::Text | Kind::Xlsx) {
+    let format = file_format(path, &head)?;
+    if options.skip_rows > 0 && !matches!(format, FileFormat::Text | FileFormat::Xlsx) {
         return Err(malformed(
             path,
             "a text or a sheet, of which rows can be skipped",
@@ -647,16 +653,16 @@ fn source(
         expect(unused_mut)
     )]
     let mut shown = path.to_owned();
-    let source: Box<dyn Source> = match kind {
-        Kind::Text => {
+    let source: Box<dyn Source> = match format {
+        FileFormat::Text => {
             let rest = rest.stream(head.len());
             Box::new(Text::open(path, head, rest, options)?)
         }
-        Kind::Npy => Box::new(npy::open(path, rest.seekable(path, head)?)?),
+        FileFormat::Npy => Box::new(npy::open(path, rest.seekable(path, head)?)?),
         #[cfg(not(target_arch = "wasm32"))]
-        Kind::Npz => Box::new(crate::npz::open(path, rest.seekable(path, head)?, array)?),
+        FileFormat::Npz => Box::new(crate::npz::open(path, rest.seekable(path, head)?, array)?),
         #[cfg(target_arch = "wasm32")]
-        Kind::Npz => {
+        FileFormat::Npz => {
             let found = "NPZ, which this build cannot read";
             return Err(malformed(
                 path,
@@ -666,14 +672,14 @@ fn source(
             ));
         }
         #[cfg(all(feature = "excel", not(target_arch = "wasm32")))]
-        Kind::Xlsx => {
+        FileFormat::Xlsx => {
             let input = rest.seekable(path, head)?;
             let sheet = crate::sheet::Sheet::open(path, input, options)?;
             shown = sheet.path.clone();
             Box::new(sheet)
         }
         #[cfg(any(not(feature = "excel"), target_arch = "wasm32"))]
-        Kind::Xlsx => {
+        FileFormat::Xlsx => {
             let found = "an Excel file, which this build cannot read";
             return Err(malformed(
                 path,
@@ -682,9 +688,9 @@ fn source(
                 "save the sheet as CSV",
             ));
         }
-        Kind::Mat => Box::new(mat::open(path, rest.seekable(path, head)?, array)?),
+        FileFormat::Mat => Box::new(mat::open(path, rest.seekable(path, head)?, array)?),
         #[cfg(feature = "parquet")]
-        Kind::Parquet => Box::new(match rest {
+        FileFormat::Parquet => Box::new(match rest {
             Rest::Nothing => {
                 let bytes = Bytes::from(head);
                 Parquet::open(path, bytes.clone(), bytes)?
@@ -696,7 +702,7 @@ fn source(
             Rest::Stream(_) => return Err(streamed(path)),
         }),
         #[cfg(not(feature = "parquet"))]
-        Kind::Parquet => {
+        FileFormat::Parquet => {
             return Err(malformed(
                 path,
                 "another kind of file",

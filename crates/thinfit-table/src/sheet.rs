@@ -7,8 +7,8 @@ use crate::names::distinct;
 use crate::note::{Done, Note, Skipped, Why};
 use crate::reader::{Block, Seekable, Source};
 use crate::text::number_in;
+use crate::text_cells::cell_value;
 use crate::units::unit;
-use crate::words::cell_value;
 use crate::workbook::{Content, Row, Workbook};
 use crate::{Error, Options, Place, Position, Problem, Remedy, Result};
 use std::ops::Range;
@@ -239,7 +239,7 @@ impl Source for Sheet {
                     None | Some(Content::Missing) => f64::NAN,
                     Some(Content::Number(value)) => *value,
                     Some(Content::Text(text)) => {
-                        let kinds = (&mut out.words[slot], &mut out.unusual[slot]);
+                        let kinds = (&mut out.text_cells[slot], &mut out.unusual[slot]);
                         let found = number_in(text.as_bytes(), self.decimal_comma);
                         let text = match self.decimal_comma && found.is_none() {
                             true => &pointed(text),
@@ -252,13 +252,13 @@ impl Source for Sheet {
                         let value = cell_value(kinds, number, text, found, spot);
                         value.unwrap_or_else(|| {
                             let flaw = not_a_number(place(), &self.names[*j], text.as_bytes());
-                            out.flaws.add(flaw);
+                            out.errors.add(flaw);
                             0.0
                         })
                     }
                     Some(Content::Unsaved) => {
                         let flaw = unsaved(&self.path, position, Some(&self.names[*j]));
-                        out.flaws.add(flaw);
+                        out.errors.add(flaw);
                         0.0
                     }
                     Some(Content::Error(error)) => {
@@ -267,7 +267,7 @@ impl Source for Sheet {
                             column: show(self.names[*j].as_bytes()),
                             flaw: format!("is the error {error}"),
                         });
-                        out.flaws
+                        out.errors
                             .add(flaw.or("correct the formula, or clear the cell"));
                         0.0
                     }

@@ -1,8 +1,8 @@
 //! A table in memory: first as it is in the file, with gaps and text, then complete.
 
 use crate::error::{Paths, Spot, malformed, not_a_number, show, useful, without};
-use crate::flaws::{Flaws, Gaps};
-use crate::words::Words;
+use crate::table_errors::{Gaps, TableErrors};
+use crate::text_cells::TextCells;
 use crate::{Error, Missing, Place, Position, Problem, Remedy, Result};
 use faer::Mat;
 use thinfit_text::{list, unusual_number};
@@ -24,12 +24,12 @@ pub enum Cells<'a> {
 }
 
 impl<'a> Cells<'a> {
-    /// The cells of a column with these values, which are codes if there are words.
-    pub(crate) fn new(values: &'a [f64], words: Option<&'a Words>) -> Self {
-        match words {
-            Some(words) if words.dates => Cells::Dates,
-            Some(words) if !words.levels.is_empty() => Cells::Text {
-                levels: &words.levels,
+    /// The cells of a column with these values, which are codes if there are text cells.
+    pub(crate) fn new(values: &'a [f64], text_cells: Option<&'a TextCells>) -> Self {
+        match text_cells {
+            Some(text_cells) if text_cells.dates => Cells::Dates,
+            Some(text_cells) if !text_cells.levels.is_empty() => Cells::Text {
+                levels: &text_cells.levels,
                 codes: values,
             },
             _ => Cells::Numbers(values),
@@ -49,18 +49,18 @@ pub struct Table {
     /// Rows left out because of missing values.
     pub dropped: usize,
     paths: Paths,
-    words: Vec<Option<Words>>,
+    text_cells: Vec<Option<TextCells>>,
 }
 
 impl Table {
     /// The cells of column `j`.
     pub fn cells(&self, j: usize) -> Cells<'_> {
-        Cells::new(self.x.col_as_slice(j), self.words[j].as_ref())
+        Cells::new(self.x.col_as_slice(j), self.text_cells[j].as_ref())
     }
 
     /// Where column `j` first holds `text`, if it was found as text.
     pub fn place(&self, j: usize, text: &str) -> Option<Place> {
-        let spot = self.words[j].as_ref()?.place(text)?;
+        let spot = self.text_cells[j].as_ref()?.place(text)?;
         Some(self.paths.place(spot))
     }
 }
@@ -72,7 +72,7 @@ pub struct RawTable {
     pub(crate) names: Vec<String>,
     pub(crate) x: Mat<f64>,
     /// The text of each column that may hold some.
-    pub(crate) words: Vec<Option<Words>>,
+    pub(crate) text_cells: Vec<Option<TextCells>>,
     /// The first row of each column in which it is missing.
     pub(crate) gaps: Vec<Option<(usize, Spot)>>,
     pub(crate) missing: Missing,
@@ -80,25 +80,27 @@ pub struct RawTable {
     /// Columns that may have no gaps, whatever becomes of those of others.
     pub(crate) measured: Vec<usize>,
     /// What is wrong with cells.
-    pub(crate) flaws: Flaws,
+    pub(crate) errors: TableErrors,
 }
 
 impl RawTable {
     /// The cells of column `j`, with NaN for a missing one.
     pub fn cells(&self, j: usize) -> Cells<'_> {
-        Cells::new(self.x.col_as_slice(j), self.words[j].as_ref())
+        Cells::new(self.x.col_as_slice(j), self.text_cells[j].as_ref())
     }
 
     /// Takes text in these columns for flaws, of which [`RawTable::complete`] tells.
     pub fn expect_numbers(mut self, columns: &[usize]) -> Self {
         for j in columns {
             // Without texts its values are numbers, not codes.
-            let words = self.words[*j].as_ref();
-            let Some(words) = words.filter(|words| words.dates || !words.levels.is_empty()) else {
+            let text_cells = self.text_cells[*j].as_ref();
+            let Some(text_cells) =
+                text_cells.filter(|text_cells| text_cells.dates || !text_cells.levels.is_empty())
+            else {
                 continue;
             };
             let name = &self.names[*j];
-            let texts: Vec<(&str, Spot)> = words.texts().collect();
+            let texts: Vec<(&str, Spot)> = text_cells.texts().collect();
             // A number in an unusual notation is no flaw beside one.
             let unusual = |text: &str| unusual_number(text).is_some();
             let readable = texts.iter().all(|(text, _)| unusual(text));
@@ -109,13 +111,13 @@ impl RawTable {
             let first = flaws.next();
             let comma = |error: &Error| error.remedies.contains(&Remedy::DecimalComma);
             let classes = self.measured.contains(j)
-                && mostly_text(words, self.x.col_as_slice(*j))
+                && mostly_text(text_cells, self.x.col_as_slice(*j))
                 && !first.as_ref().is_some_and(comma);
-            if words.dates || classes {
+            if text_cells.dates || classes {
                 const MOST: usize = 4;
                 let shown = texts.iter().take(MOST).map(|text| show(text.0.as_bytes()));
                 let more = if texts.len() > MOST { ", …" } else { "" };
-                let examples = match words.dates {
+                let examples = match text_cells.dates {
                     true => "dates or times".into(),
                     false => format!("{}{more}", list(shown)),
                 };
@@ -129,10 +131,10 @@ impl RawTable {
                     column: show(name.as_bytes()),
                     examples,
                 });
-                self.flaws.add(error.or(Remedy::Numbers));
+                self.errors.add(error.or(Remedy::Numbers));
             } else {
                 let flaws: Vec<Error> = first.into_iter().chain(flaws).collect();
-                flaws.into_iter().for_each(|flaw| self.flaws.add(flaw));
+                flaws.into_iter().for_each(|flaw| self.errors.add(flaw));
             }
         }
         self
@@ -156,8 +158,8 @@ impl RawTable {
             return Err(self.no_rows(dropped));
         }
         let as_they_are = dropped == 0 && columns.iter().copied().eq(0..self.names.len());
-        let pick = |j: &usize| (self.names[*j].clone(), self.words[*j].clone());
-        let (names, words) = columns.iter().map(pick).unzip();
+        let pick = |j: &usize| (self.names[*j].clone(), self.text_cells[*j].clone());
+        let (names, text_cells) = columns.iter().map(pick).unzip();
         let x = match as_they_are {
             true => self.x,
             false => Mat::from_fn(rows.len(), columns.len(), |i, j| {
@@ -170,13 +172,13 @@ impl RawTable {
             rows,
             dropped,
             paths: self.paths,
-            words,
+            text_cells,
         })
     }
 
     /// Tells of all flaws, and of the gaps in these columns if they are refused.
     fn check(&mut self, columns: &[usize]) -> Result<()> {
-        let mut flaws = std::mem::take(&mut self.flaws);
+        let mut flaws = std::mem::take(&mut self.errors);
         if self.missing == Missing::Refuse && columns.iter().any(|j| self.gaps[*j].is_some()) {
             let mut gaps = Gaps::of(columns.len());
             // Positions are known of first gaps alone, among which is the first of all.
@@ -227,9 +229,9 @@ impl RawTable {
 }
 
 /// Whether most of these cells, by their codes, are different texts rather than numbers.
-fn mostly_text(words: &Words, codes: &[f64]) -> bool {
+fn mostly_text(text_cells: &TextCells, codes: &[f64]) -> bool {
     let present = codes.iter().filter(|code| !code.is_nan());
     let (text, numbers): (Vec<&f64>, Vec<&f64>) =
-        present.partition(|code| words.is_text(**code as usize));
-    words.texts().nth(1).is_some() && text.len() > numbers.len()
+        present.partition(|code| text_cells.is_text(**code as usize));
+    text_cells.texts().nth(1).is_some() && text.len() > numbers.len()
 }

@@ -8,8 +8,8 @@ use crate::note::{Done, Note, Skipped, Why};
 use crate::reader::{Block, Source};
 use crate::records::{Fields, Records, trim, unquote};
 use crate::stray_quote::RowShape;
+use crate::text_cells::cell_value;
 use crate::units::unit;
-use crate::words::cell_value;
 use crate::{Delimiter, Error, Options, Place, Position, Problem, Remedy, Result};
 use memchr::memchr;
 use std::borrow::Cow;
@@ -221,8 +221,12 @@ impl Source for Text {
                 }
             }
             for flaw in flaws {
-                out.flaws
-                    .add(flaw.explain(&self.records.path, line, &self.names, self.first_line));
+                out.errors.add(flaw.explain(
+                    &self.records.path,
+                    line,
+                    &self.names,
+                    self.first_line,
+                ));
             }
             self.lines.push(line);
         }
@@ -322,7 +326,7 @@ fn parse(
                     true => pointed(&text),
                     false => text,
                 };
-                let kinds = (&mut out.words[*slot], &mut out.unusual[*slot]);
+                let kinds = (&mut out.text_cells[*slot], &mut out.unusual[*slot]);
                 let value = cell_value(kinds, row.number, &text, number, spot);
                 value.unwrap_or_else(|| {
                     flaws.push(Flaw::NotANumber {

@@ -6,7 +6,7 @@ mod files;
 
 use files::npy;
 use std::path::{Path, PathBuf};
-use thinfit_table::{Done, Missing, Note, Options, Reader, Result, Table};
+use thinfit_table::{Done, Missing, Note, Options, Reader, Result, Table, TableFiles};
 
 /// A fresh folder with these files.
 fn folder(name: &str, files: &[(&str, &[u8])]) -> PathBuf {
@@ -81,7 +81,8 @@ fn files_of_a_folder_that_are_not_read_are_named() {
     let reader = Reader::open_all(&again, &Options::default()).unwrap();
     assert_eq!(reader.notes(), [note]);
     let pattern = folder.join("*.csv");
-    assert_eq!(thinfit_table::skipped_files(&pattern).unwrap(), None);
+    let reader = Reader::open(&pattern, &Options::default()).unwrap();
+    assert_eq!(reader.notes(), []);
 }
 
 #[test]
@@ -136,9 +137,9 @@ fn a_pattern_names_the_files_that_match_it_by_name() {
         &[("2.csv", b"x\n2\n"), one, ("3.tsv", b"x\n3\n")],
     );
     let names = |pattern: &str| -> Result<Vec<String>> {
-        let files = thinfit_table::files(&folder.join(pattern))?;
+        let files = TableFiles::find(&[folder.join(pattern)])?;
         let name = |file: &PathBuf| file.file_name().unwrap().to_string_lossy().into_owned();
-        Ok(files.iter().map(name).collect())
+        Ok(files.paths().iter().map(name).collect())
     };
     assert_eq!(names("*.csv").unwrap(), ["1.csv", "2.csv"]);
     assert_eq!(names("[13].?sv").unwrap(), ["1.csv", "3.tsv"]);

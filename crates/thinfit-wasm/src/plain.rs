@@ -6,7 +6,7 @@
 use crate::device::Pausing;
 use crate::session::{Slice, Standing};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use thinfit::{Config, Control, Dataset, Progress, Result};
+use thinfit::{Config, Control, Dataset, Leaf, Phase, Progress, Result};
 use thinfit_methods::PlainNetwork;
 
 /// A plain network on its way.
@@ -56,7 +56,10 @@ impl Plain {
         self.step += taken.into_inner();
         let done = self.step >= self.method.steps;
         Ok(Standing {
-            phase: if done { "done" } else { "both layers" },
+            phase: match done {
+                true => "done",
+                false => Phase::Train(Leaf::Both).name(),
+            },
             step: [self.step, self.method.steps],
             model,
         })

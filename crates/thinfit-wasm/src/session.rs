@@ -31,7 +31,7 @@ impl Slice {
 
 /// Where training stands after a slice.
 pub struct Standing {
-    /// What is moved: `generator`, `refinement`, `both layers`; `done` after the last step.
+    /// The name of the phase; `done` after the last step.
     pub phase: &'static str,
     /// Steps done in this phase, and in all.
     pub step: [usize; 2],

@@ -70,7 +70,8 @@ impl Thin {
             } else if host::now() - *locked(&said) > PAUSE {
                 *locked(&said) = host::now();
                 host::say(
-                    json!({ "phase": "polish", "step": at.step, "steps": at.steps }).to_string(),
+                    json!({ "phase": at.phase.name(), "step": at.step, "steps": at.steps })
+                        .to_string(),
                 );
             }
             Control::Continue
@@ -97,9 +98,9 @@ impl Thin {
     /// The network of hidden weights between two slices.
     fn standing(&self, data: &Dataset, hidden: Mat<f64>) -> Result<Standing> {
         let (leaf, step) = self.reached;
-        let (phase, schedule) = match leaf {
-            Leaf::Latents => ("refinement", self.config.refine),
-            _ => ("generator", self.config.generate),
+        let schedule = match leaf {
+            Leaf::Latents => self.config.refine,
+            _ => self.config.generate,
         };
         let Config {
             activation, ridge, ..
@@ -110,7 +111,7 @@ impl Thin {
         let scale = &self.scalers.1.scale;
         let record = record.validated(&self.train, &self.held_out, predicted.as_ref(), scale);
         Ok(Standing {
-            phase,
+            phase: Phase::Train(leaf).name(),
             step: [step, schedule.steps],
             model: Model::from_network(network, data, self.scalers.clone(), record)?,
         })

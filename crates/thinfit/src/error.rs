@@ -55,7 +55,9 @@ pub enum Error {
         row: usize,
         /// What should be there.
         expected: String,
-        /// What is there.
+        /// The text there, as in the table; none where the cell is empty, or the column holds no text.
+        text: Option<String>,
+        /// What is there, as messages show it.
         found: String,
     },
     /// Too few samples, inputs or outputs.

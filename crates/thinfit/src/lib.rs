@@ -113,7 +113,7 @@ pub use model::header::{Header, check_result};
 pub use model::model::Model;
 pub use model::network::NetworkBody;
 pub use model::posterior::Posterior;
-pub use model::prediction::{Deviation, Interval};
+pub use model::prediction::{Deviation, Interval, Prediction};
 pub use model::record::{Grouping, Record, Selection, Winner};
 pub use model::training_rows::{Recognised, TrainingRows};
 pub use network::{Activation, Evaluator, Feature, Network, Variation};

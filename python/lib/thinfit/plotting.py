@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from .network import NetworkRegressor
 
 
-# Names of the phases, by what they train.
-_PHASES = {"parameters": "generator", "latents": "refinement", "weights": "features", None: "polish"}
-
-
 def plot_features(model: NetworkRegressor, ax: Axes | None = None) -> Axes:
     """Hidden weights as points in the plane of the two inputs with the largest weights; area and colour show the size
     of the output weight. With one input: size against weight."""
@@ -143,10 +139,10 @@ def plot_history(model: GFTRegressor, ax: Axes | None = None) -> Axes:
         values = [np.nan if check[key] is None else check[key] for check in model.history_]
         ax.plot(values, ".-", label=label)
     start = 0
-    for leaf, checks in groupby(check["leaf"] for check in model.history_):
+    for phase, checks in groupby(model._model.phases):
         if start > 0:
             ax.axvline(start - 0.5, color="0.7", linewidth=1)
-        ax.text(start, 1.01, _PHASES[leaf], transform=ax.get_xaxis_transform(), color="0.4", fontsize="small")
+        ax.text(start, 1.01, phase, transform=ax.get_xaxis_transform(), color="0.4", fontsize="small")
         start += len(list(checks))
     ax.set_xlabel("check")
     ax.set_ylabel("mean squared error of scaled outputs")

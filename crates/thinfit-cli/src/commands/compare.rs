@@ -6,7 +6,6 @@ use thinfit::{Winner, on_threads};
 use thinfit_methods::{CONTENDERS, Compared, Comparison, Contender, Method};
 
 use crate::args::CompareArgs;
-use crate::columns::{self, Special};
 use crate::digits::{counted, four_digits, r2_digits, two_digits};
 use crate::failure::Failure;
 use crate::interrupt;
@@ -14,15 +13,20 @@ use crate::memory::Memory;
 use crate::notes::tell_dropped;
 use crate::output::check_distinct;
 use crate::progress::Progress;
+use crate::table::TableSource;
+use crate::table::roles::FitColumns;
+use crate::table::samples::samples;
 
 /// Fits every method without each fold and prints the table; tells whether it was interrupted.
 pub fn run(args: &CompareArgs, memory: Memory, out: &mut impl Write) -> Result<bool, Failure> {
     check_distinct(&[&args.data], &[])?;
-    let special = Special {
+    let columns = FitColumns {
+        args: args.columns.clone(),
         weights: None,
-        groups: args.groups.as_ref(),
+        groups: args.groups.clone(),
     };
-    let samples = columns::samples(&[&args.data], &args.table, memory, &args.columns, special)?;
+    let table = TableSource::find(&args.data, &[], &args.table, memory)?;
+    let samples = samples(&table, &columns)?;
     let progress = Progress::new(args.quiet);
     samples.tell(&progress);
     tell_dropped(samples.dropped, &progress);

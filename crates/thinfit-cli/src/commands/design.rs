@@ -9,13 +9,13 @@ use thinfit_table::{Cell, Cells, Writer};
 use thinfit_text::shown;
 
 use crate::args::{self, DesignArgs};
-use crate::columns::open;
 use crate::failure::Failure;
 use crate::memory::Memory;
 use crate::notes;
 use crate::output::{check_distinct, check_table_name, create_table, tell_written};
 use crate::progress::Progress;
 use crate::settings::read_toml;
+use crate::table::{Purpose, TableSource};
 use crate::terminal;
 
 /// Plans the rows and writes the table.
@@ -88,7 +88,7 @@ fn taken(
     space: &Space,
     memory: Memory,
 ) -> Result<Vec<Vec<f64>>, Failure> {
-    let mut reader = open(path, &args.table, memory, true)?;
+    let mut reader = TableSource::find(path, &[], &args.table, memory)?.open(Purpose::Compare)?;
     let columns = space
         .inputs()
         .iter()

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use serde::Serialize;
@@ -17,19 +17,18 @@ use thinfit_methods::{
 
 use crate::args::FitArgs;
 use crate::checkpoint::Checkpoint;
-use crate::columns::{self, Samples, Special};
 use crate::device::gpu;
 use crate::digits::{column_width, counted, four_digits, r2_digits, two_digits};
 use crate::failure::Failure;
+use crate::fit_plan::{FitPlan, MethodChoice};
 use crate::interrupt;
 use crate::long;
 use crate::memory::Memory;
 use crate::notes;
-use crate::output::{Output, Written, check_distinct, check_replaced, check_writable, same_file};
 use crate::progress::Progress;
 use crate::ranks::Team;
-use crate::settings::{self, Asked};
 use crate::shell::quoted;
+use crate::table::samples::{Samples, samples};
 
 /// Everything that `--json` prints.
 #[derive(Serialize)]
@@ -102,59 +101,55 @@ impl Validation {
     }
 }
 
-/// Fits and saves; tells whether the fit was interrupted. `words` are those that were typed.
+/// Fits and saves; tells whether the fit was interrupted. `typed` is the command line.
 pub fn run(
     args: FitArgs,
-    words: &[OsString],
+    typed: &[OsString],
     memory: Memory,
     out: &mut impl Write,
 ) -> Result<bool, Failure> {
     let team = Team::join()?;
-    fit_with(&team, args, words, memory, out).map_err(|failure| team.fail(failure))
+    fit_with(&team, args, typed, memory, out).map_err(|failure| team.fail(failure))
 }
 
 fn fit_with(
     team: &Team,
-    mut args: FitArgs,
-    words: &[OsString],
+    args: FitArgs,
+    typed: &[OsString],
     memory: Memory,
     out: &mut impl Write,
 ) -> Result<bool, Failure> {
-    let is_long = |args: &FitArgs| long::is_long(args, memory, team.executor());
-    let asked = settings::resolve(&mut args, is_long)?;
-    let path = args.data.clone().ok_or_else(|| {
-        Failure::new("which table? give a file, as in `thinfit fit train.csv --target y`")
-    })?;
-    let output = args
-        .output
-        .clone()
-        .unwrap_or_else(|| PathBuf::from("model.json"));
-    let files = columns::files(&path, &args.more)?;
-    check_files(&args, &files, &output)?;
-    let progress = Progress::new(args.quiet || !team.speaks());
-    if team.speaks() {
-        notes::tell(&columns::skipped_files(&path, &args.more)?, &progress);
-    }
+    let plan = FitPlan::resolve(args, memory, team.executor())?;
+    plan.check_files()?;
+    let progress = Progress::new(plan.quiet || !team.speaks());
     let start = Instant::now();
-    let Fitted {
-        model,
-        dropped,
-        filled,
-        constant,
-    } = fit_files(&args, &files, memory, &asked, (team, &progress))?;
+    let fitted = match open(&plan, (team, &progress))? {
+        Table::InBlocks(auto, table) => fit_in_blocks(&plan, (auto, &table), (team, &progress))?,
+        Table::InMemory(samples) => fit_in_memory(&plan, *samples, (team, &progress))?,
+    };
     if !team.speaks() {
         return Ok(false);
     }
     let seconds = start.elapsed().as_secs_f64();
     progress.finish();
-    model.save(&output)?;
+    fitted.model.save(&plan.output)?;
+    report(out, (&plan, typed), &fitted, seconds)
+}
 
+/// Prints the result; tells whether the fit was interrupted.
+fn report(
+    out: &mut impl Write,
+    (plan, typed): (&FitPlan, &[OsString]),
+    fitted: &Fitted,
+    seconds: f64,
+) -> Result<bool, Failure> {
+    let model = &fitted.model;
     let (network, record) = (model.network().ok(), model.record());
     let result = Summary {
-        model: &output,
+        model: &plan.output,
         samples: record.samples,
-        dropped,
-        filled,
+        dropped: fitted.dropped,
+        filled: fitted.filled,
         groups: record.groups.as_ref(),
         inputs: model.inputs(),
         outputs: model.outputs(),
@@ -170,12 +165,12 @@ fn fit_with(
         selection: record.selection.as_ref(),
         diagnosis: record.diagnosis.as_ref(),
     };
-    if args.json {
+    if plan.json {
         serde_json::to_writer(&mut *out, &result)?;
         writeln!(out)?;
     } else {
-        write_report(out, &model, &result, &constant)?;
-        write_next(out, (&args, words), &path, &output, &model)?;
+        write_report(out, model, &result, &fitted.constant)?;
+        write_next(out, (plan, typed), model)?;
     }
     // A fit that its own clock has cut short is done.
     Ok(result.interrupted)
@@ -192,28 +187,61 @@ struct Fitted {
     constant: Vec<String>,
 }
 
-/// Fits a table in files, block by block if it is long.
-fn fit_files(
-    args: &FitArgs,
-    files: &[PathBuf],
-    memory: Memory,
-    asked: &Asked,
-    (team, progress): (&Team, &Progress),
-) -> Result<Fitted, Failure> {
-    match fit_long(args, files, memory, asked, (team, progress))? {
-        Some(fitted) => Ok(fitted),
-        None => {
-            if team.executor().size() > 1 {
-                check_shared(args, &asked.request.method)?;
-            }
-            fit_whole(args, files, memory, asked, (team, progress))
-        }
+/// The table of a fit.
+enum Table<'a> {
+    /// Read again for every pass of `auto`.
+    InBlocks(&'a Auto, long::Files<'a>),
+    /// Read whole.
+    InMemory(Box<Samples>),
+}
+
+/// Opens the table, to read it in blocks if it is longer than one wants in memory and the method can.
+fn open<'a>(
+    plan: &'a FitPlan,
+    (team, progress): (&Team, &'a Progress),
+) -> Result<Table<'a>, Failure> {
+    if let Method::Auto(auto) = &plan.method.request.method
+        && let Some(table) = open_blocks(plan, (team, progress))?
+    {
+        return Ok(Table::InBlocks(auto, table));
     }
+    if team.executor().size() > 1 {
+        check_shared(plan)?;
+    }
+    let samples = samples(&plan.table, &plan.columns)?;
+    if team.speaks() {
+        samples.tell(progress);
+    }
+    Ok(Table::InMemory(Box::new(samples)))
+}
+
+/// The table to read in blocks; none if it fits into memory or has weights.
+fn open_blocks<'a>(
+    plan: &'a FitPlan,
+    (team, progress): (&Team, &'a Progress),
+) -> Result<Option<long::Files<'a>>, Failure> {
+    let (columns, states) = (&plan.columns, &plan.states);
+    if columns.weights.is_some() {
+        return Ok(None);
+    }
+    if columns.groups.is_some() {
+        // Several processes read a table whole that one process does.
+        return match long::Files::open(&plan.table, columns, states, &SingleProcess, progress)? {
+            None => Ok(None),
+            Some(_) => Err(Failure::new(
+                "--groups: the table is too long to be read at once, and one that is read in blocks is split row by row; fit a \
+                 part of the groups, leave --groups out, or take a method that reads it whole, such as --method gft-r",
+            )),
+        };
+    }
+    let executor = team.executor();
+    long::Files::open(&plan.table, columns, states, executor, progress)
 }
 
 /// Refuses what several processes cannot share.
-fn check_shared(args: &FitArgs, method: &Method) -> Result<(), Failure> {
-    if args.checkpoint.is_some() || args.resume.is_some() {
+fn check_shared(plan: &FitPlan) -> Result<(), Failure> {
+    let method = &plan.method.request.method;
+    if plan.states.saved().is_some() {
         return Err(Failure::new(
             "--checkpoint and --resume are for one process, which knows the state of the whole fit; start it without mpirun, or drop them",
         ));
@@ -228,26 +256,16 @@ fn check_shared(args: &FitArgs, method: &Method) -> Result<(), Failure> {
     }
 }
 
-/// Fits a table that is read whole.
-fn fit_whole(
-    args: &FitArgs,
-    files: &[PathBuf],
-    memory: Memory,
-    asked: &Asked,
+/// Fits samples in memory.
+fn fit_in_memory(
+    plan: &FitPlan,
+    samples: Samples,
     (team, progress): (&Team, &Progress),
 ) -> Result<Fitted, Failure> {
-    let special = Special {
-        weights: args.weights.as_ref(),
-        groups: args.groups.as_ref(),
-    };
-    let samples = columns::samples(files, &args.table, memory, &args.columns, special)?;
-    if team.speaks() {
-        samples.tell(progress);
-    }
     let Samples { data, encoding, .. } = samples;
-    let mut model = fit(args, memory, &data, asked, (team, progress))?;
+    let mut model = fit(plan, &data, (team, progress))?;
     model.set_rows(&samples.rows);
-    if let Some(groups) = &args.groups {
+    if let Some(groups) = &plan.columns.groups {
         model.set_groups_column(groups);
     }
     if let Some(encoding) = encoding {
@@ -262,34 +280,18 @@ fn fit_whole(
     })
 }
 
-/// Fits a table that is longer than one wants in memory, by the method that can; none of another table or method.
-fn fit_long(
-    args: &FitArgs,
-    files: &[PathBuf],
-    memory: Memory,
-    Asked { request, given, .. }: &Asked,
+/// Fits a table that is read in blocks.
+fn fit_in_blocks(
+    plan: &FitPlan,
+    (auto, table): (&Auto, &long::Files<'_>),
     (team, progress): (&Team, &Progress),
-) -> Result<Option<Fitted>, Failure> {
-    let Method::Auto(auto) = &request.method else {
-        return Ok(None);
-    };
-    if args.weights.is_some() {
-        return Ok(None);
-    }
-    if args.groups.is_some() {
-        // Several processes read a table whole that one process does.
-        return match long::Files::open(args, files, memory, &SingleProcess, progress)? {
-            None => Ok(None),
-            Some(_) => Err(Failure::new(
-                "--groups: the table is too long to be read at once, and one that is read in blocks is split row by row; fit a \
-                 part of the groups, leave --groups out, or take a method that reads it whole, such as --method gft-r",
-            )),
-        };
-    }
-    let executor = team.executor();
-    let Some(table) = long::Files::open(args, files, memory, executor, progress)? else {
-        return Ok(None);
-    };
+) -> Result<Fitted, Failure> {
+    let MethodChoice {
+        request,
+        has_settings,
+        ..
+    } = &plan.method;
+    let (states, executor) = (&plan.states, team.executor());
     let rows = table.rows().map_or("many".into(), |rows| rows.to_string());
     progress.note(format!(
         "learning {} from {} inputs, {rows} samples, read in blocks",
@@ -306,15 +308,15 @@ fn fit_long(
     };
     let names = (table.inputs(), table.outputs());
     let new = LongState::new(auto.clone(), request.seed, names, table.identity());
-    let state = match &args.resume {
+    let state = match &states.resume {
         None => new,
         Some(file) => {
-            let state = memory.load_long_state(file)?;
+            let state = plan.table.memory().load_long_state(file)?;
             let flaw = match () {
                 _ if !state.is_of_table(&new) => {
                     Some("to another table; give the same files and columns")
                 }
-                _ if *given && !state.is_of(&new) => {
+                _ if *has_settings && !state.is_of(&new) => {
                     Some("with other settings; give the same ones, or none: the state holds them")
                 }
                 _ => None,
@@ -331,8 +333,7 @@ fn fit_long(
             state
         }
     };
-    let checkpoint = args.checkpoint.clone().or(args.resume.clone());
-    let checkpoint = checkpoint.map(Checkpoint::new);
+    let checkpoint = states.saved().map(Checkpoint::new);
     let mut keep = |state: &LongState| {
         let write = |path: &Path| Some(state.save(path));
         match &checkpoint {
@@ -342,58 +343,35 @@ fn fit_long(
         }
     };
     let fitted = on_threads(request.threads, || {
-        Auto::resume_long(state, &table, executor, &mut keep, &observe)
+        Auto::resume_long(state, table, executor, &mut keep, &observe)
     });
     let (mut model, dropped) = fitted.map_err(|error| table.explain(error))?;
     model.set_units(table.units());
-    Ok(Some(Fitted {
+    Ok(Fitted {
         model,
         dropped: usize::try_from(dropped).unwrap_or(usize::MAX),
         filled: 0,
         constant: vec![],
-    }))
-}
-
-/// Refuses files that the fit would overwrite, or cannot write.
-fn check_files(args: &FitArgs, files: &[PathBuf], output: &Path) -> Result<(), Failure> {
-    // A fit saves its state to the file that it is resumed from.
-    let resumed = args.resume.as_deref();
-    let other = |state: &&Path| resumed.is_none_or(|resumed| !same_file(resumed, state));
-    let state = args.checkpoint.as_deref().filter(other);
-    let inputs = [args.config.as_deref(), resumed];
-    let inputs = inputs.into_iter().flatten();
-    let inputs: Vec<&Path> = inputs.chain(files.iter().map(PathBuf::as_path)).collect();
-    let outputs = [
-        Some(((output, "-o FILE"), Written::Model)),
-        state.map(|state| ((state, "--checkpoint FILE"), Written::State)),
-    ];
-    let outputs: Vec<(Output<'_>, Written)> = outputs.into_iter().flatten().collect();
-    let files: Vec<Output<'_>> = outputs.iter().map(|(output, _)| *output).collect();
-    check_distinct(&inputs, &files)?;
-    for (output, written) in &outputs {
-        check_replaced(*output, *written)?;
-        check_writable(*output)?;
-    }
-    Ok(())
+    })
 }
 
 /// Fits, from a saved state if there is one.
 fn fit(
-    args: &FitArgs,
-    memory: Memory,
+    plan: &FitPlan,
     data: &Dataset,
-    Asked {
-        request,
-        given,
-        placement,
-    }: &Asked,
     (team, progress): (&Team, &Progress),
 ) -> Result<Predictor, Failure> {
-    let state = match &args.resume {
+    let MethodChoice {
+        request,
+        has_settings,
+        placement,
+    } = &plan.method;
+    let (states, memory) = (&plan.states, plan.table.memory());
+    let state = match &states.resume {
         None => None,
         Some(file) => {
             let state = memory.load_state(file)?;
-            if *given && !state.is_of(&request.config()?) {
+            if *has_settings && !state.is_of(&request.config()?) {
                 return Err(Failure::new(format!(
                     "{}: this state belongs to a fit with other settings; give the same ones, or none: the state holds them",
                     file.display()
@@ -410,14 +388,13 @@ fn fit(
     memory.allow(&what, method.memory(m, d, c), advice)?;
     let device = placement.device(&method, data, gpu)?;
     announce(data, &device, (team, progress))?;
-    if args.checkpoint.is_some() && !given {
+    if states.checkpoint.is_some() && !has_settings {
         progress.note(format!(
             "by {}, which saves its state; auto does so only for tables that are read in blocks",
             method.name()
         ));
     }
-    let checkpoint = args.checkpoint.clone().or(args.resume.clone());
-    let checkpoint = checkpoint.map(Checkpoint::new);
+    let checkpoint = states.saved().map(Checkpoint::new);
     let method = request.method.name();
     let observe = |at: &thinfit::Progress<'_>| {
         progress.fit(at, method);
@@ -634,18 +611,14 @@ fn constant(data: &Dataset) -> Vec<String> {
 /// What was written, and commands to go on with.
 fn write_next(
     out: &mut impl Write,
-    (args, words): (&FitArgs, &[OsString]),
-    data: &Path,
-    file: &Path,
+    (plan, typed): (&FitPlan, &[OsString]),
     model: &Predictor,
 ) -> Result<(), Failure> {
+    let (data, file) = (plan.data.as_path(), plan.output.as_path());
     writeln!(out, "\nwrote {}", file.display())?;
     let file = quoted(&file.to_string_lossy());
-    match (
-        model.record().stopped,
-        args.checkpoint.as_ref().or(args.resume.as_ref()),
-    ) {
-        (true, Some(state)) => writeln!(out, "\nto go on:\n  {}", resuming(words, state))?,
+    match (model.record().stopped, plan.states.saved()) {
+        (true, Some(state)) => writeln!(out, "\nto go on:\n  {}", resuming(typed, state))?,
         (true, None) if Method::THIN.contains(&model.record().method.as_str()) => writeln!(
             out,
             "\nit cannot go on; with --checkpoint FILE a fit that is stopped can"
@@ -657,18 +630,14 @@ fn write_next(
         false => quoted(&data.to_string_lossy()),
     };
     writeln!(out, "\nnext:\n  thinfit inspect {file}")?;
-    writeln!(
-        out,
-        "  thinfit plot {file} {data}{}",
-        columns::typed(&args.table)
-    )?;
+    writeln!(out, "  thinfit plot {file} {data}{}", plan.table.typed())?;
     writeln!(out, "  thinfit predict {file} NEW.csv -o predicted.csv")?;
     Ok(())
 }
 
 /// The command that was given, but to go on from a saved state.
 fn resuming(given: &[OsString], state: &Path) -> String {
-    let mut words = vec!["thinfit".to_owned()];
+    let mut command = vec!["thinfit".to_owned()];
     let mut given = given.iter().skip(1);
     while let Some(word) = given.next() {
         let word = word.to_string_lossy();
@@ -678,9 +647,9 @@ fn resuming(given: &[OsString], state: &Path) -> String {
                     given.next();
                 }
             }
-            _ => words.push(quoted(&word)),
+            _ => command.push(quoted(&word)),
         }
     }
-    words.push(format!("--resume {}", quoted(&state.to_string_lossy())));
-    words.join(" ")
+    command.push(format!("--resume {}", quoted(&state.to_string_lossy())));
+    command.join(" ")
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use thinfit::file::write_whole;
-use thinfit::{Activation, Leaf, Mat, Model};
+use thinfit::{Activation, Mat, Model, Phase};
 use thinfit_methods::{InputColumn, Predictor, Sensitivity};
 use thinfit_plot::{
     Canvas, Effect, Effects, Features, Importance, Learning, Prediction, effects, features,
@@ -12,12 +12,13 @@ use thinfit_plot::{
 };
 
 use crate::args::PlotArgs;
-use crate::columns::{match_inputs, open, read, targets};
 use crate::commands::inspect::largest_pairs;
 use crate::failure::Failure;
 use crate::memory::Memory;
 use crate::output::{Output, check_distinct, tell_written};
 use crate::progress::Progress;
+use crate::table::TableSource;
+use crate::table::model_rows::Rows;
 
 /// The formats of every picture.
 const FORMATS: [&str; 2] = ["svg", "png"];
@@ -45,28 +46,26 @@ pub fn run(args: &PlotArgs, memory: Memory, out: &mut impl Write) -> Result<(), 
         None => super::load(&args.model, memory)?,
     };
     check_pictures(args, model.outputs())?;
-    let table = match &args.data {
+    let rows = match &args.data {
         None => None,
         Some(path) => {
-            let mut reader = open(path, &args.table, memory, true)?;
-            let targets = targets(&reader, &args.target, &model)?;
-            match_inputs(&mut reader, &model, &targets)?;
-            let table = read(&mut reader, &model)?;
-            table.tell(&Progress::new(args.quiet));
-            Some(table.x)
+            let table = TableSource::find(path, &[], &args.table, memory)?;
+            let rows = Rows::read(&table, &model, Some(&args.target))?;
+            rows.tell(&Progress::new(args.quiet));
+            Some(rows)
         }
     };
     let ranges = super::ranges(args.ranges.as_deref(), &model)?;
     let factors = ranges.factors();
     make_folder(&args.out)?;
-    let (d, outputs) = (model.inputs().len(), model.outputs());
+    let outputs = model.outputs();
     let name = |o: usize, picture: &str| picture_name(outputs, o, picture);
     if let Predictor::Network(network) = &model
         && !network.record.history.is_empty()
     {
         save(out, &args.out, "learning", &learning_curve(network))?;
     }
-    let x = (table.as_ref()).map(|table| table.as_ref().subcols(0, d).to_owned());
+    let x = rows.as_ref().map(|rows| &rows.inputs);
     for (o, output) in outputs.iter().enumerate() {
         let progress = Progress::patient_unless(args.quiet);
         let watch = |done: f64| progress.step(done, || "which inputs matter".into());
@@ -79,14 +78,14 @@ pub fn run(args: &PlotArgs, memory: Memory, out: &mut impl Write) -> Result<(), 
         }
         let picture = importance_bars(&model, factors, o, &sensitivity);
         save(out, &args.out, &name(o, "importance"), &picture)?;
-        let picture = effect_curves(&model, factors, o, &sensitivity, x.as_ref())?;
+        let picture = effect_curves(&model, factors, o, &sensitivity, x)?;
         save(out, &args.out, &name(o, "effects"), &picture)?;
     }
-    if let Some(table) = &table {
-        let x = table.as_ref().subcols(0, d);
-        let held_out = model.held_out(x, table.as_ref().subcols(d, outputs.len()))?;
+    if let Some(rows) = &rows {
+        let x = rows.inputs.as_ref();
+        let held_out = model.held_out(x, rows.targets.as_ref())?;
         let bounds = held_out.interval(&model, x, LEVEL);
-        let caption = held_out.seen.caption(table.nrows());
+        let caption = held_out.seen.caption(x.nrows());
         let kind = model.kind();
         for (o, output) in outputs.iter().enumerate() {
             let quantity = &model.label(output);
@@ -95,7 +94,7 @@ pub fn run(args: &PlotArgs, memory: Memory, out: &mut impl Write) -> Result<(), 
                 title: "Predicted and measured values",
                 notes: &[&caption, &kind],
                 quantity,
-                measured: table.col_as_slice(d + o),
+                measured: rows.targets.col_as_slice(o),
                 predicted: held_out.predicted.col_as_slice(o),
                 bounds: bounds.map(|b| (b.low.col_as_slice(o), b.high.col_as_slice(o))),
             };
@@ -352,25 +351,25 @@ fn learning_curve(model: &Model) -> Canvas {
     let (mut loss, mut validation, mut phases) = (Vec::new(), Vec::new(), Vec::new());
     let (mut begin, mut end, mut now, mut last) = (0.0, 0.0, None, 0);
     for check in &model.record.history {
-        let (name, width) = match check.leaf {
-            Some(Leaf::Parameters) => ("generator", 1.0),
-            Some(Leaf::Latents) => ("refinement", 1.0),
-            Some(Leaf::Weights) => ("features", 1.0),
-            Some(Leaf::Both) => ("both layers", 1.0),
-            None => ("polish, steps ×50", POLISH),
-        };
-        if now != Some(name) {
-            phases.push((end, name));
+        let phase = check.phase();
+        let width = if phase == Phase::Polish { POLISH } else { 1.0 };
+        if now != Some(phase) {
+            let steps = match width {
+                1.0 => String::new(),
+                width => format!(", steps ×{width}"),
+            };
+            phases.push((end, format!("{}{steps}", phase.name())));
         }
         // The polish counts from zero again once its best candidates are known.
-        if now != Some(name) || check.step < last {
-            (begin, now) = (end, Some(name));
+        if now != Some(phase) || check.step < last {
+            (begin, now) = (end, Some(phase));
         }
         last = check.step;
         end = begin + width * check.step as f64;
         loss.extend(check.loss.map(|loss| (end, loss)));
         validation.push((end, check.validation));
     }
+    let phases: Vec<(f64, &str)> = phases.iter().map(|(end, name)| (*end, &**name)).collect();
     learning(Learning {
         title: "Learning curve",
         measure: "mean squared error, scaled outputs",

@@ -3,14 +3,11 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use thinfit::{Mat, MatRef};
+use thinfit::{Mat, MatRef, Prediction};
 use thinfit_methods::{Extrapolation, Predictor};
 use thinfit_table::{Cell, Cells, Reader, Writer};
 
 use crate::args::{self, Missing, PredictArgs};
-use crate::columns::{
-    self, Block, in_table, match_inputs, next_rows, open_to_predict, select_also,
-};
 use crate::digits::counted;
 use crate::extrapolation::{warn, warn_clipped};
 use crate::failure::Failure;
@@ -20,6 +17,9 @@ use crate::output::{
     Output, check_distinct, check_table_name, check_writable, create_table, tell_written,
 };
 use crate::progress::Progress;
+use crate::table::model_rows::{Block, in_table, match_inputs, next_rows, select_also};
+use crate::table::roles;
+use crate::table::{Purpose, TableSource};
 use crate::terminal;
 
 /// Rows in memory at a time, at most, and numbers of one kind.
@@ -35,8 +35,8 @@ pub fn block(numbers: usize) -> usize {
 pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
     let output = args.output.as_deref().map(|path| (path, "-o FILE"));
     let outputs: Vec<Output<'_>> = output.into_iter().collect();
-    let files = columns::files(&args.data, &args.more)?;
-    let inputs = files.iter().map(PathBuf::as_path);
+    let table = TableSource::find(&args.data, &args.more, &args.table, memory)?;
+    let inputs = table.files().iter().map(PathBuf::as_path);
     let inputs: Vec<&Path> = inputs.chain([args.model.as_path()]).collect();
     check_distinct(&inputs, &outputs)?;
     outputs.iter().copied().try_for_each(check_table_name)?;
@@ -46,9 +46,9 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
     let model = super::load_before_table(&args.model, memory, "predict")?;
     // Refuse what the model cannot do before anything is read or written.
     let border = Mat::from_fn(1, model.inputs().len(), |_, j| model.domain()[j][0]);
-    let (_, too_few) = evaluate(args, &model, border.as_ref())?;
-    let mut reader = open_to_predict(&files, &args.table, memory, &model)?;
-    let keep = columns::names(&reader, &args.keep);
+    let too_few = Predicted::at(args, &model, border.as_ref())?.too_few();
+    let mut reader = table.open(Purpose::Predict(&model))?;
+    let keep = roles::names(&reader, &args.keep);
     match_inputs(&mut reader, &model, &[])?;
     let kept = select_also(&mut reader, &keep)?;
     let pool = pool(usize::from(args.threads))?;
@@ -69,7 +69,7 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
     let fill = matches!(args.table.missing, Some(Missing::Mean));
     let mut gaps = Gaps::default();
     while let Some(block) = next_rows(&mut reader, &model, rows_at_a_time, fill)? {
-        let x = block.x.as_ref().subcols(0, model.inputs().len());
+        let x = block.inputs();
         outside.count(&model, x);
         let clipped;
         let x = match (args.outside, outside.words(&model)) {
@@ -85,21 +85,17 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
             }
             _ => x,
         };
-        let predicted = pool.install(|| evaluate(args, &model, x));
+        let predicted = pool.install(|| Predicted::at(args, &model, x));
         let place = |row: usize| block.places[row];
-        let (y, _) = predicted.map_err(|error| in_table(error, &reader, &model, place))?;
-        match kept.is_empty() && y.nrows() == block.rows {
-            true => writer.rows(y.as_ref())?,
-            false => write_beside(&mut writer, &reader, &block, &kept, &y)?,
-        }
+        let predicted = predicted.map_err(|error| in_table(error, &reader, &model, place))?;
+        write_rows(&mut writer, &reader, &block, &kept, &predicted.columns())?;
         gaps.count(&block, rows);
-        rows += block.rows;
+        rows += block.rows();
         progress.rows(rows);
     }
     progress.finish();
     let progress = Progress::new(args.quiet);
-    let skipped = columns::skipped_files(&args.data, &args.more)?;
-    notes::tell(&[skipped, reader.notes()].concat(), &progress);
+    notes::tell(&reader.notes(), &progress);
     gaps.tell(rows, &progress);
     // What changes how the numbers are to be read is said to quiet users, too.
     match args.outside {
@@ -136,9 +132,9 @@ impl Gaps {
     fn count(&mut self, block: &Block, before: usize) {
         const MOST: usize = 5;
         self.filled += block.filled;
-        self.rows += block.rows - block.places.len();
+        self.rows += block.rows() - block.places.len();
         let predicted = |i: &usize| block.places.binary_search(i).is_ok();
-        let gaps = (0..block.rows).filter(|i| !predicted(i));
+        let gaps = (0..block.rows()).filter(|i| !predicted(i));
         let more = MOST.saturating_sub(self.first.len());
         let numbers = gaps.map(|i| (before + i + 1).to_string());
         self.first.extend(numbers.take(more));
@@ -161,13 +157,13 @@ impl Gaps {
     }
 }
 
-/// Writes the kept columns of all rows of a block, then those of `y`, which are empty where a row has no prediction.
-fn write_beside(
+/// Writes the kept columns of all rows of a block, then those `predicted`, which are empty where a row has no prediction.
+fn write_rows(
     writer: &mut Writer<'_>,
     reader: &Reader,
     block: &Block,
     kept: &[usize],
-    y: &Mat<f64>,
+    predicted: &[&[f64]],
 ) -> Result<(), Failure> {
     let columns: Vec<Cells<'_>> = kept.iter().map(|j| block.cells(reader, *j)).collect();
     if columns.iter().any(|cells| matches!(cells, Cells::Dates)) {
@@ -175,8 +171,8 @@ fn write_beside(
             "--keep: expected columns of numbers or text, found dates; write them as text, or keep another column",
         ));
     }
-    let mut predicted = block.places.iter().zip(0..).peekable();
-    for i in 0..block.rows {
+    let mut rows = block.places.iter().zip(0..).peekable();
+    for i in 0..block.rows() {
         let kept = columns.iter().map(|cells| match cells {
             Cells::Numbers(values) | Cells::Text { codes: values, .. } if values[i].is_nan() => {
                 Cell::Missing
@@ -185,9 +181,9 @@ fn write_beside(
             Cells::Text { levels, codes } => Cell::Text(&levels[codes[i] as usize]),
             Cells::Dates => Cell::Missing,
         });
-        let row = predicted.next_if(|(place, _)| **place == i);
-        let cells = (0..y.ncols()).map(|j| match row {
-            Some((_, row)) => Cell::Number(y[(row, j)]),
+        let row: Option<(_, usize)> = rows.next_if(|(place, _)| **place == i);
+        let cells = predicted.iter().map(|column| match row {
+            Some((_, row)) => Cell::Number(column[row]),
             None => Cell::Missing,
         });
         writer.cells(kept.chain(cells))?;
@@ -207,7 +203,7 @@ fn pool(threads: usize) -> Result<rayon::ThreadPool, Failure> {
         })
 }
 
-/// Names of the columns of [`evaluate`], in order, which are not among those kept.
+/// Names of the columns of [`Predicted`], in order, which are not among those kept.
 fn names(args: &PredictArgs, model: &Predictor, keep: &[String]) -> Vec<String> {
     let mut names = Vec::new();
     for output in model.outputs() {
@@ -231,40 +227,57 @@ fn names(args: &PredictArgs, model: &Predictor, keep: &[String]) -> Vec<String> 
     names
 }
 
-/// The columns asked for at the rows of `x`, output by output, and the rows behind the interval if they are too few.
-fn evaluate(
-    args: &PredictArgs,
-    model: &Predictor,
-    x: MatRef<'_, f64>,
-) -> thinfit::Result<(Mat<f64>, Option<usize>)> {
-    let f = model.predict(x)?;
-    let deviation = match args.std {
-        true => Some(model.deviation(x)?.observation),
-        false => None,
-    };
-    let bounds = match args.interval {
-        Some(level) => Some(model.interval(x, level)?),
-        None => None,
-    };
-    let mut columns: Vec<Vec<f64>> = Vec::new();
-    for o in 0..model.outputs().len() {
-        let mut push = |a: &Mat<f64>, j: usize| columns.push(a.col_as_slice(j).to_vec());
-        push(&f, o);
-        if let Some(deviation) = &deviation {
-            push(deviation, o);
-        }
-        if let Some(bounds) = &bounds {
-            push(&bounds.low, o);
-            push(&bounds.high, o);
-        }
-        if args.gradient {
-            let slope = model.gradient(x, o)?;
-            (0..slope.ncols()).for_each(|j| push(&slope, j));
-        }
+/// What was asked for at some rows.
+struct Predicted {
+    all: Prediction,
+    /// Whether there are columns of deviations; they may be there for the interval alone.
+    std: bool,
+    /// The partial derivatives of each output, if they were asked for.
+    gradients: Vec<Mat<f64>>,
+}
+
+impl Predicted {
+    /// Evaluates the model at the rows of `x`, each once.
+    fn at(args: &PredictArgs, model: &Predictor, x: MatRef<'_, f64>) -> thinfit::Result<Self> {
+        let outputs = match args.gradient {
+            true => 0..model.outputs().len(),
+            false => 0..0,
+        };
+        Ok(Predicted {
+            all: model.prediction(x, args.std, args.interval)?,
+            std: args.std,
+            gradients: outputs
+                .map(|o| model.gradient(x, o))
+                .collect::<thinfit::Result<_>>()?,
+        })
     }
-    let unbounded = bounds.filter(|bounds| !bounds.is_finite());
-    Ok((
-        Mat::from_fn(x.nrows(), columns.len(), |i, j| columns[j][i]),
-        unbounded.map(|bounds| bounds.rows),
-    ))
+
+    /// The columns to write, output by output, as [`names`] calls them.
+    fn columns(&self) -> Vec<&[f64]> {
+        let Prediction {
+            mean,
+            deviation,
+            interval,
+        } = &self.all;
+        let deviation = deviation.as_ref().filter(|_| self.std);
+        let mut columns = Vec::new();
+        for o in 0..mean.ncols() {
+            columns.push(mean.col_as_slice(o));
+            columns.extend(deviation.map(|deviation| deviation.observation.col_as_slice(o)));
+            if let Some(interval) = interval {
+                columns.extend([interval.low.col_as_slice(o), interval.high.col_as_slice(o)]);
+            }
+            if let Some(slopes) = self.gradients.get(o) {
+                columns.extend((0..slopes.ncols()).map(|j| slopes.col_as_slice(j)));
+            }
+        }
+        columns
+    }
+
+    /// The rows behind the interval, if they are too few for its level.
+    fn too_few(&self) -> Option<usize> {
+        let interval = self.all.interval.as_ref();
+        let unbounded = interval.filter(|interval| !interval.is_finite());
+        unbounded.map(|interval| interval.rows)
+    }
 }

@@ -8,11 +8,12 @@ use thinfit_methods::Predictor;
 use thinfit_report::{Rows, page};
 
 use crate::args::ReportArgs;
-use crate::columns::{match_inputs, open, read, targets};
 use crate::failure::Failure;
 use crate::memory::Memory;
 use crate::output::{check_distinct, check_writable, tell_written};
 use crate::progress::Progress;
+use crate::table::TableSource;
+use crate::table::model_rows;
 
 /// Reads the model and the table, and writes the page.
 pub fn run(args: &ReportArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
@@ -52,15 +53,12 @@ fn rows(
     model: &Predictor,
     memory: Memory,
 ) -> Result<Rows, Failure> {
-    let mut reader = open(data, &args.table, memory, true)?;
-    let targets = targets(&reader, &args.target, model)?;
-    match_inputs(&mut reader, model, &targets)?;
-    let table = read(&mut reader, model)?;
-    table.tell(&Progress::new(args.quiet));
-    let d = model.inputs().len();
+    let table = TableSource::find(data, &[], &args.table, memory)?;
+    let rows = model_rows::Rows::read(&table, model, Some(&args.target))?;
+    rows.tell(&Progress::new(args.quiet));
     Ok(Rows {
-        x: table.x.as_ref().subcols(0, d).to_owned(),
-        y: table.x.as_ref().subcols(d, targets.len()).to_owned(),
-        numbers: Some(table.places.iter().map(|row| row + 1).collect()),
+        x: rows.inputs,
+        y: rows.targets,
+        numbers: Some(rows.places.iter().map(|row| row + 1).collect()),
     })
 }

@@ -8,9 +8,6 @@ use thinfit::Mat;
 use thinfit_methods::{Extrapolation, explained};
 
 use crate::args::{Missing, ScoreArgs};
-use crate::columns::{
-    files, in_table, match_inputs, next_rows, open_to_predict, skipped_files, targets,
-};
 use crate::commands::predict::block;
 use crate::digits::{column_width, four_digits, r2_digits};
 use crate::extrapolation::warn;
@@ -19,6 +16,8 @@ use crate::memory::Memory;
 use crate::notes::{self, tell_dropped, tell_filled};
 use crate::output::check_distinct;
 use crate::progress::Progress;
+use crate::table::model_rows::{in_table, match_inputs, next_rows, targets};
+use crate::table::{Purpose, TableSource};
 use crate::terminal;
 
 /// Errors of one output.
@@ -65,7 +64,8 @@ impl Sums {
 pub fn run(args: &ScoreArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
     check_distinct(&[&args.model, &args.data], &[])?;
     let model = super::load_before_table(&args.model, memory, "score")?;
-    let mut reader = open_to_predict(&files(&args.data, &args.more)?, &args.table, memory, &model)?;
+    let table = TableSource::find(&args.data, &args.more, &args.table, memory)?;
+    let mut reader = table.open(Purpose::Predict(&model))?;
     let targets = targets(&reader, &args.target, &model)?;
     match_inputs(&mut reader, &model, &targets)?;
     let mut outside = Extrapolation::of(&model);
@@ -79,21 +79,27 @@ pub fn run(args: &ScoreArgs, memory: Memory, out: &mut impl Write) -> Result<(),
     let fill = matches!(args.table.missing, Some(Missing::Mean));
     while let Some(block) = next_rows(&mut reader, &model, rows_at_a_time, fill)? {
         // A model may fill in an input; what was not measured cannot be scored.
-        let is_measured = |i: &usize| (d..d + targets.len()).all(|j| !block.x[(*i, j)].is_nan());
-        let measured: Vec<usize> = (0..block.x.nrows()).filter(is_measured).collect();
-        dropped += block.rows - measured.len();
+        let is_measured = |i: &usize| (0..targets.len()).all(|o| !block.other(*i, o).is_nan());
+        let measured: Vec<usize> = (0..block.places.len()).filter(is_measured).collect();
+        dropped += block.rows() - measured.len();
         filled += block.filled;
-        let part = |from: usize, columns: usize| {
-            Mat::from_fn(measured.len(), columns, |i, j| {
-                block.x[(measured[i], from + j)]
-            })
+        let (inputs, picked);
+        let x = match measured.len() == block.places.len() {
+            true => block.inputs(),
+            false => {
+                inputs = block.inputs();
+                picked = Mat::from_fn(measured.len(), d, |i, j| inputs[(measured[i], j)]);
+                picked.as_ref()
+            }
         };
-        let (x, y) = (part(0, d), part(d, targets.len()));
-        outside.count(&model, x.as_ref());
+        let y = Mat::from_fn(measured.len(), targets.len(), |i, o| {
+            block.other(measured[i], o)
+        });
+        outside.count(&model, x);
         let place = |row: usize| block.places[measured[row]];
-        let f = model.predict(x.as_ref());
+        let f = model.predict(x);
         let f = f.map_err(|error| in_table(error, &reader, &model, place))?;
-        fitted += model.fitted_among(x.as_ref(), y.as_ref(), f.as_ref());
+        fitted += model.fitted_among(x, y.as_ref(), f.as_ref());
         for i in 0..y.nrows() {
             rows += 1;
             for (o, sums) in sums.iter_mut().enumerate() {
@@ -117,8 +123,7 @@ pub fn run(args: &ScoreArgs, memory: Memory, out: &mut impl Write) -> Result<(),
         )));
     }
     let progress = Progress::new(false);
-    let skipped = skipped_files(&args.data, &args.more)?;
-    notes::tell(&[skipped, reader.notes()].concat(), &progress);
+    notes::tell(&reader.notes(), &progress);
     tell_dropped(dropped, &progress);
     tell_filled(filled, &progress);
     warn(&outside, &model);

@@ -9,11 +9,12 @@ use thinfit_study::{Aim, notes, suggest};
 use thinfit_table::{Cell, Writer};
 
 use crate::args::{self, SuggestArgs};
-use crate::columns::{match_inputs, open, read};
 use crate::failure::Failure;
 use crate::memory::Memory;
 use crate::output::{check_distinct, check_table_name, create_table, tell_written};
 use crate::progress::Progress;
+use crate::table::TableSource;
+use crate::table::model_rows::Rows;
 use crate::terminal;
 
 /// Chooses the rows and writes the table.
@@ -38,15 +39,13 @@ pub fn run(args: &SuggestArgs, memory: Memory, out: &mut impl Write) -> Result<(
     let taken = match &args.add_to {
         None => Mat::zeros(0, d),
         Some(path) => {
-            let mut reader = open(path, &args.table, memory, true)?;
-            match_inputs(&mut reader, &model, &[])?;
-            let rows = read(&mut reader, &model)?;
+            let table = TableSource::find(path, &[], &args.table, memory)?;
+            let rows = Rows::read(&table, &model, None)?;
             rows.tell(&Progress::new(false));
-            rows.x
+            rows.inputs
         }
     };
-    let taken = taken.as_ref().subcols(0, d);
-    let rows = suggest(&region, goal, args.rows as usize, taken, args.seed)?;
+    let rows = suggest(&region, goal, args.rows as usize, taken.as_ref(), args.seed)?;
     let mut writer = match &args.output {
         Some(path) => create_table(path)?,
         None => Writer::new("standard output", &mut *out),

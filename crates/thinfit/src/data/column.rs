@@ -92,6 +92,14 @@ impl Code {
 }
 
 impl Column<'_> {
+    /// Rows with a number or a text; none of dates, which are not read.
+    pub(super) fn rows(&self) -> usize {
+        match self {
+            Column::Numbers(values) | Column::Text { codes: values, .. } => values.len(),
+            Column::Dates => 0,
+        }
+    }
+
     /// What becomes of the column of this name; `unnamed` says that the name is made up. If the user has `chosen` it, a
     /// number is an input whatever its name.
     pub(super) fn code(&self, name: &str, unnamed: bool, chosen: bool) -> Code {

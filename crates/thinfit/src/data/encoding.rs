@@ -196,18 +196,24 @@ impl Encoding {
         &self,
         columns: &[Column<'_>],
     ) -> std::result::Result<Mat<f64>, Vec<Error>> {
-        let (mut inputs, mut errors) = (Vec::new(), Vec::new());
+        let rows = columns.first().map_or(0, Column::rows);
+        let (mut x, mut errors) = (Mat::zeros(rows, self.inputs().len()), Vec::new());
+        let mut place = 0..x.ncols();
         for (coded, column) in self.used().zip(columns) {
             match coded.apply(column) {
-                Ok(values) => inputs.extend(values),
+                Ok(_) if !errors.is_empty() => {}
+                Ok(inputs) => {
+                    for (values, j) in inputs.iter().zip(&mut place) {
+                        x.col_as_slice_mut(j).copy_from_slice(values);
+                    }
+                }
                 Err(problems) => errors.extend(problems),
             }
         }
-        if !errors.is_empty() {
-            return Err(errors);
+        match errors.is_empty() {
+            true => Ok(x),
+            false => Err(errors),
         }
-        let m = inputs.first().map_or(0, Vec::len);
-        Ok(Mat::from_fn(m, inputs.len(), |i, j| inputs[j][i]))
     }
 
     /// What became of the columns that are not numbers, in words: one line each.
@@ -400,6 +406,7 @@ impl Coded {
                     column: self.name.clone(),
                     row,
                     expected: expected.into(),
+                    text: text.map(str::to_owned),
                     found: text.map_or("nothing".into(), |text| self.found(text)),
                 });
             }
@@ -425,6 +432,7 @@ impl Coded {
                     column: self.name.clone(),
                     row: 0,
                     expected: expected.into(),
+                    text: None,
                     found: "dates or times".into(),
                 });
             }

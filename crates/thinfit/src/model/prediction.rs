@@ -33,6 +33,17 @@ pub struct Interval {
     pub rows: usize,
 }
 
+/// All that is predicted at some points.
+#[derive(Clone, Debug)]
+pub struct Prediction {
+    /// f (rows × c).
+    pub mean: Mat<f64>,
+    /// Standard deviations, where they were asked for or an interval is made from them.
+    pub deviation: Option<Deviation>,
+    /// Bounds of a level, where one was given.
+    pub interval: Option<Interval>,
+}
+
 impl Interval {
     /// Whether all bounds are finite.
     pub fn is_finite(&self) -> bool {
@@ -93,20 +104,30 @@ impl<B: Body> Model<B> {
     /// # Errors
     /// As [`Model::predict`], a level outside (0, 1), or a body without intervals.
     pub fn interval(&self, x: MatRef<'_, f64>, level: f64) -> Result<Interval> {
-        let is_level = level > 0.0 && level < 1.0;
-        require(is_level, "level", "a number between 0 and 1", level)?;
-        let (middle, calibration) = (self.predict(x)?, self.held_out_scores()?);
+        let mean = self.predict(x)?;
         let deviation = match self.body.unit_variance(&self.header) {
             Ok(_) => Some(self.deviation(x)?.observation),
             Err(_) => None,
         };
+        self.interval_around(&mean, deviation.as_ref(), level)
+    }
+
+    /// [`Model::interval`] around predictions that are known, with the standard deviations of an observation there if the body has
+    /// some (rows × c each).
+    fn interval_around(
+        &self,
+        mean: &Mat<f64>,
+        deviation: Option<&Mat<f64>>,
+        level: f64,
+    ) -> Result<Interval> {
+        let is_level = level > 0.0 && level < 1.0;
+        require(is_level, "level", "a number between 0 and 1", level)?;
+        let calibration = self.held_out_scores()?;
         let c = self.outputs.len();
         let half: Vec<f64> = (0..c).map(|o| calibration.quantile(o, level)).collect();
         let bound = |sign: f64| {
-            Mat::from_fn(x.nrows(), c, |i, o| match half[o].is_finite() {
-                true => {
-                    middle[(i, o)] + sign * half[o] * deviation.as_ref().map_or(1.0, |d| d[(i, o)])
-                }
+            Mat::from_fn(mean.nrows(), c, |i, o| match half[o].is_finite() {
+                true => mean[(i, o)] + sign * half[o] * deviation.map_or(1.0, |d| d[(i, o)]),
                 // A deviation of zero must not make this NaN.
                 false => sign * f64::INFINITY,
             })
@@ -117,6 +138,32 @@ impl<B: Body> Model<B> {
         }
         let rows = calibration.rows();
         Ok(Interval { low, high, rows })
+    }
+
+    /// f at the rows of `x` (m × d), with the standard deviations if `deviation` asks for them, and the bounds of a `level` if there is
+    /// one: the same as [`Model::predict`], [`Model::deviation`] and [`Model::interval`], with each row evaluated once.
+    ///
+    /// # Errors
+    /// As those of the three that are asked for.
+    pub fn prediction(
+        &self,
+        x: MatRef<'_, f64>,
+        deviation: bool,
+        level: Option<f64>,
+    ) -> Result<Prediction> {
+        let mean = self.predict(x)?;
+        let has_deviation = self.body.unit_variance(&self.header).is_ok();
+        let deviation = match deviation || level.is_some() && has_deviation {
+            true => Some(self.deviation(x)?),
+            false => None,
+        };
+        let observation = deviation.as_ref().map(|deviation| &deviation.observation);
+        let interval = level.map(|level| self.interval_around(&mean, observation, level));
+        Ok(Prediction {
+            interval: interval.transpose()?,
+            mean,
+            deviation,
+        })
     }
 
     /// Half the width of an interval of output `o` at probability `level`, in standard deviations of an observation, or in the units

@@ -1,6 +1,7 @@
 //! Algorithm 1: the phases of the runs of a batch, with validation and the best state so far.
 
 use super::checkpoint::RunState;
+use super::progress::Phase;
 use super::step::{Batch, Leaf, foreign_state};
 use crate::config::{Config, Keep, Schedule, Training};
 use crate::{Error, Result};
@@ -19,6 +20,13 @@ pub struct Check {
     pub loss: Option<f64>,
     /// Mean squared error on the validation rows, in the units of the scaled outputs.
     pub validation: f64,
+}
+
+impl Check {
+    /// The phase.
+    pub fn phase(&self) -> Phase {
+        self.leaf.map_or(Phase::Polish, Phase::Train)
+    }
 }
 
 /// The phases of a configuration, in order.

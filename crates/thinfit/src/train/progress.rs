@@ -27,6 +27,20 @@ pub enum Phase {
     Fit,
 }
 
+impl Phase {
+    /// The name that every front end shows.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Train(Leaf::Parameters) => "generator",
+            Phase::Train(Leaf::Latents) => "refinement",
+            Phase::Train(Leaf::Weights) => "features",
+            Phase::Train(Leaf::Both) => "both layers",
+            Phase::Polish => "polish",
+            Phase::Fit => "fit",
+        }
+    }
+}
+
 /// Where a run of a fit stands, given to the observer.
 #[derive(Clone, Copy)]
 pub struct Progress<'a> {

@@ -18,12 +18,13 @@ pub use self::importance::largest_pairs;
 use self::shapley::Effects;
 
 use crate::args::InspectArgs;
-use crate::columns::{match_inputs, open, read};
 use crate::digits::{counted, four_digits, r2_digits};
 use crate::failure::Failure;
 use crate::memory::Memory;
 use crate::output::check_distinct;
 use crate::progress::Progress;
+use crate::table::TableSource;
+use crate::table::model_rows::Rows;
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -98,11 +99,10 @@ pub fn run(args: &InspectArgs, memory: Memory, out: &mut impl Write) -> Result<(
     let rows = match &args.data {
         None => None,
         Some(path) => {
-            let mut reader = open(path, &args.table, memory, true)?;
-            match_inputs(&mut reader, &model, &[])?;
-            let table = read(&mut reader, &model)?;
-            table.tell(&Progress::new(false));
-            Some(table.x)
+            let table = TableSource::find(path, &[], &args.table, memory)?;
+            let rows = Rows::read(&table, &model, None)?;
+            rows.tell(&Progress::new(false));
+            Some(rows.inputs)
         }
     };
     let progress = Progress::patient();

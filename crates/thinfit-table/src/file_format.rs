@@ -1,13 +1,13 @@
-//! The kind of a file, told by its first bytes and then by its extension.
+//! The format of a file, recognised by its first bytes and then by its extension.
 
 use crate::error::malformed;
 use crate::{Remedy, Result};
 use memchr::memmem;
 use std::path::Path;
 
-/// How to read the bytes of a file.
+/// A file format that this crate reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FileFormat {
     Text,
     Npy,
     Npz,
@@ -21,14 +21,19 @@ const WORKBOOK: &[u8] = b"[Content_Types].xml";
 /// What is in the first bytes of a spreadsheet of other programs.
 const OPEN_DOCUMENT: &[u8] = b"mimetypeapplication/vnd.oasis.opendocument";
 
-/// Kinds with their first bytes, extension and name.
-const KNOWN: [(Kind, &[u8], &str, &str); 6] = [
-    (Kind::Npy, b"\x93NUMPY", "npy", "an NPY file"),
-    (Kind::Npz, b"PK", "npz", "an NPZ file"),
-    (Kind::Mat, b"MATLAB 5.0", "mat", "a MAT file of version 5"),
-    (Kind::Parquet, b"PAR1", "parquet", "a Parquet file"),
-    (Kind::Xlsx, WORKBOOK, "xlsx", "an Excel file"),
-    (Kind::Xlsx, WORKBOOK, "xlsm", "an Excel file"),
+/// Formats with their first bytes, extension and name.
+const KNOWN: [(FileFormat, &[u8], &str, &str); 6] = [
+    (FileFormat::Npy, b"\x93NUMPY", "npy", "an NPY file"),
+    (FileFormat::Npz, b"PK", "npz", "an NPZ file"),
+    (
+        FileFormat::Mat,
+        b"MATLAB 5.0",
+        "mat",
+        "a MAT file of version 5",
+    ),
+    (FileFormat::Parquet, b"PAR1", "parquet", "a Parquet file"),
+    (FileFormat::Xlsx, WORKBOOK, "xlsx", "an Excel file"),
+    (FileFormat::Xlsx, WORKBOOK, "xlsm", "an Excel file"),
 ];
 
 /// Files that users may give but that are not tables: first bytes, what they are, what to do.
@@ -63,8 +68,8 @@ const FOREIGN: [(&[u8], &str, &str); 8] = [
     (b"\xfe\xff", "UTF-16 text", "save it as UTF-8"),
 ];
 
-/// The kind of a file that begins with `head`.
-pub(crate) fn kind(path: &Path, head: &[u8]) -> Result<Kind> {
+/// The format of a file that begins with `head`.
+pub(crate) fn file_format(path: &Path, head: &[u8]) -> Result<FileFormat> {
     const TABLE: &str = "a table";
     if head.is_empty() {
         return Err(malformed(
@@ -85,20 +90,20 @@ pub(crate) fn kind(path: &Path, head: &[u8]) -> Result<Kind> {
     let binary = head.iter().any(|byte| *byte < b'\t');
     let known = KNOWN.iter().find(|(_, magic, ..)| head.starts_with(magic));
     let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
-    if let Some((kind, ..)) = known.filter(|(kind, ..)| binary || *kind == Kind::Mat) {
+    if let Some((format, ..)) = known.filter(|(format, ..)| binary || *format == FileFormat::Mat) {
         let holds = |bytes: &[u8]| memmem::find(head, bytes).is_some();
-        return match kind {
-            Kind::Npz if extension == "npz" => Ok(Kind::Npz),
-            Kind::Npz if holds(OPEN_DOCUMENT) => Err(malformed(
+        return match format {
+            FileFormat::Npz if extension == "npz" => Ok(FileFormat::Npz),
+            FileFormat::Npz if holds(OPEN_DOCUMENT) => Err(malformed(
                 path,
                 TABLE,
                 "an OpenDocument file (ODS)",
                 "save it as XLSX, or the sheet as CSV",
             )),
-            Kind::Npz if extension == "xlsx" || extension == "xlsm" || holds(WORKBOOK) => {
-                Ok(Kind::Xlsx)
+            FileFormat::Npz if extension == "xlsx" || extension == "xlsm" || holds(WORKBOOK) => {
+                Ok(FileFormat::Xlsx)
             }
-            kind => Ok(*kind),
+            format => Ok(*format),
         };
     }
     if let Some((_, _, _, name)) = KNOWN.iter().find(|known| extension == known.2) {
@@ -114,5 +119,5 @@ pub(crate) fn kind(path: &Path, head: &[u8]) -> Result<Kind> {
         let advice = "give text in UTF-8, or an NPY, NPZ, MAT, XLSX or Parquet file";
         return Err(malformed(path, TABLE, "binary content", advice));
     }
-    Ok(Kind::Text)
+    Ok(FileFormat::Text)
 }

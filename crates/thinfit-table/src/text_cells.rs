@@ -1,4 +1,4 @@
-//! Words: the cells of a column that are text. They are kept apart from the numbers, so that a column of numbers costs
+//! The cells of a column that are text. They are kept apart from the numbers, so that a column of numbers costs
 //! nothing, and become codes, the indices of different texts, once it is known that the column is not one of numbers.
 
 use crate::error::Spot;
@@ -6,12 +6,12 @@ use crate::note::Unusual;
 use std::collections::HashMap;
 use thinfit_text::unusual_number;
 
-/// A missing value in a column of numbers, but a word like any other among words.
+/// A missing value in a column of numbers, but a text like any other among texts.
 const NONE: &str = "none";
 
 /// The text in a column that may hold some.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Words {
+pub(crate) struct TextCells {
     /// Different texts.
     pub levels: Vec<String>,
     /// Where each of them is first, if it was found as text.
@@ -25,23 +25,23 @@ pub(crate) struct Words {
     pub dates: bool,
 }
 
-/// The value of a cell of `row` that is this text, whose `number` it may be, in a column that may hold `words`; none if it is not
+/// The value of a cell of `row` that is this text, whose `number` it may be, in a column that may hold text; none if it is not
 /// a number where one is needed, in an `unusual` notation either.
 pub(crate) fn cell_value(
-    (words, unusual): (&mut Option<Words>, &mut Unusual),
+    (text_cells, unusual): (&mut Option<TextCells>, &mut Unusual),
     row: usize,
     content: &str,
     number: Option<f64>,
     spot: Spot,
 ) -> Option<f64> {
-    match (number, words) {
-        (Some(value), words) if words.is_none() || !value.is_nan() => Some(value),
-        (number, Some(words)) => Some(words.value(row, content, number, spot)),
+    match (number, text_cells) {
+        (Some(value), text_cells) if text_cells.is_none() || !value.is_nan() => Some(value),
+        (number, Some(text_cells)) => Some(text_cells.value(row, content, number, spot)),
         (_, None) => unusual.number(content, spot),
     }
 }
 
-impl Words {
+impl TextCells {
     /// What stands for the cell of `row` among numbers: its `number`, if it is one, NaN if it is missing, and 0 for a text,
     /// which is remembered.
     pub fn value(&mut self, row: usize, content: &str, number: Option<f64>, spot: Spot) -> f64 {
@@ -113,15 +113,15 @@ impl Words {
         let levels = self.levels.iter().zip(&self.places).zip(counts);
         let numbers: Vec<f64> = levels.map(number).collect::<Option<_>>()?;
         *unusual = found;
-        let words = std::mem::take(self);
+        let text_cells = std::mem::take(self);
         let mut missing = None;
-        for (row, level) in words.cells {
+        for (row, level) in text_cells.cells {
             values[row] = numbers[level];
             if numbers[level].is_nan() {
-                missing = missing.or(words.places[level].map(|place| (row, place)));
+                missing = missing.or(text_cells.places[level].map(|place| (row, place)));
             }
         }
-        self.dates = words.dates;
+        self.dates = text_cells.dates;
         missing
     }
 

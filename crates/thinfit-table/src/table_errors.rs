@@ -1,28 +1,28 @@
-//! What is wrong with the cells of a table, gathered to the end of the file, so that one message tells all of it.
+//! Errors in the cells of a table, collected to the end of the file and reported together.
 
 use crate::error::{Paths, Spot, missing, show};
 use crate::{Error, Problem, Remedy};
 
-/// The most flaws that are told one by one.
+/// The most errors that are listed one by one.
 const MOST: usize = 8;
 
-/// Flaws of cells and rows, and gaps.
+/// Errors of cells and rows.
 #[derive(Debug, Default)]
-pub(crate) struct Flaws {
+pub(crate) struct TableErrors {
     listed: Vec<Error>,
     more: usize,
 }
 
-impl Flaws {
+impl TableErrors {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.listed.is_empty()
     }
 
-    /// Adds a flaw.
-    pub fn add(&mut self, flaw: Error) {
+    /// Adds an error.
+    pub fn add(&mut self, error: Error) {
         match self.listed.len() < MOST {
-            true => self.listed.push(flaw),
+            true => self.listed.push(error),
             false => self.more += 1,
         }
     }

@@ -1,5 +1,5 @@
-//! The limit on the size of files (`ulimit -f`): a write beyond it is an error like that of a full disk, not the end of the
-//! program.
+//! The signal of a file that grows beyond the limit (`ulimit -f`), held back: the write fails as on a full disk, and the program
+//! goes on.
 
 /// Holds back the signal that would end the program; before any thread is started, since they take it from here.
 #[cfg(unix)]
@@ -11,6 +11,6 @@ pub fn hold_back() {
     let _ = signals.thread_block();
 }
 
-/// Elsewhere there is no such limit.
+/// Other systems have no such limit.
 #[cfg(not(unix))]
 pub fn hold_back() {}
