@@ -219,14 +219,16 @@ fn kernel(random: &mut Random, data: &Dataset, scaler: Scaler) -> Predictor {
         "inputs": data.inputs,
         "outputs": data.outputs,
         "domain": data.domain(),
-        "points": rows(&scaler.apply(data.x.as_ref())),
         "input_scaler": scaler,
         "output_scaler": Scaler::to_standard(data.y.as_ref()),
-        "kernel": { "parts": parts, "edges": edges },
-        "mean": (0..c).map(|_| random.signed()).collect::<Vec<f64>>(),
-        "coefficients": rows(&coefficients),
-        "signal": null,
         "record": record(data),
+        "body": {
+            "kernel": { "parts": parts, "edges": edges },
+            "points": rows(&scaler.apply(data.x.as_ref())),
+            "mean": (0..c).map(|_| random.signed()).collect::<Vec<f64>>(),
+            "coefficients": rows(&coefficients),
+            "signal": null,
+        },
     }))
 }
 
