@@ -147,6 +147,11 @@ impl Code {
         self.text.push('\n');
     }
 
+    /// Several lines.
+    pub fn lines(&mut self, lines: impl AsRef<str>) {
+        lines.as_ref().lines().for_each(|line| self.line(line));
+    }
+
     /// Lines that stand `depth` blanks further in.
     pub fn indented(&mut self, depth: usize, lines: impl FnOnce(&mut Self)) {
         self.indentation += depth;

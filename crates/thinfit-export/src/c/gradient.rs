@@ -2,7 +2,7 @@
 //! in the reductions, of these in the columns, and of the columns in the inputs.
 
 use super::sums::{push_difference, push_reduction};
-use super::{C, each_row, push_assigned, push_named};
+use super::{C, InLoop, each_row, push_assigned, push_named};
 use crate::expression::{Expression, Variable};
 use crate::formula::{Formula, Operation, Reduction};
 use crate::notation::Code;
@@ -63,7 +63,10 @@ fn push_row(code: &mut Code, formula: &Formula<'_>, c: &C) {
     code.line("const double *p = numbers[l], *a = weights[l];");
     code.line("double d[BLOCK];");
     let of_axes = formula.reductions.iter().any(|r| !r.axes().is_empty());
-    if of_axes {
+    // The slopes of one output have its weight from the start, those of several get theirs together.
+    let apart = of_axes && formula.outputs.len() > 1;
+    let target = if apart { "slope" } else { "slopes[0]" };
+    if apart {
         code.line("double slope[COLUMNS][BLOCK];");
     }
     let count = formula.reductions.len();
@@ -86,14 +89,14 @@ fn push_row(code: &mut Code, formula: &Formula<'_>, c: &C) {
         }
     }
     for (f, derivatives) in derivatives.into_iter().enumerate() {
-        if of_axes {
+        if apart {
             code.line("memset(slope, 0, sizeof slope);");
         }
         for (i, outer) in derivatives.into_iter().enumerate() {
             match &formula.reductions[i] {
                 _ if outer.is_zero() => {}
                 Reduction::Inner => {
-                    push_outer(code, c, &outer);
+                    push_outer(code, c, &outer, None);
                     code.line(format!(
                         "for (o = 0; o < OUTPUTS; o++)
                     for (int j = 0; j < INPUTS; j++)
@@ -105,10 +108,20 @@ fn push_row(code: &mut Code, formula: &Formula<'_>, c: &C) {
                     operation,
                     axes,
                     each,
-                } => push_axes(code, c, i, (*operation, axes.len()), (outer, each)),
+                } => {
+                    // Numbers go to the factor, which is computed once for all axes.
+                    let (factor, rest) = each.derivative(Variable::Difference).factored();
+                    let (outer_factor, outer) = outer.factored();
+                    let factor = factor * outer_factor;
+                    push_outer(code, c, &(factor.abs() * outer), (!apart).then_some(f));
+                    let sign = if factor < 0.0 { "-=" } else { "+=" };
+                    let column = format!("{target}[axes_{i}[j]][k] {sign}");
+                    let operation = (*operation, axes.len());
+                    push_axes(code, &c.in_loop(i), operation, (each, &rest), &column);
+                }
             }
         }
-        if of_axes {
+        if apart {
             code.line(format!(
                 "for (o = 0; o < OUTPUTS; o++)
                 for (int j = 0; j < COLUMNS; j++)
@@ -119,110 +132,101 @@ fn push_row(code: &mut Code, formula: &Formula<'_>, c: &C) {
     }
 }
 
-/// Computes `d`, the derivative of a function in a reduction.
-fn push_outer(code: &mut Code, c: &C, outer: &Expression) {
+/// Computes `d`, the derivative of a function in a reduction, times the weight of a function.
+fn push_outer(code: &mut Code, c: &C, outer: &Expression, weight: Option<usize>) {
     each_row(code, |code| {
-        push_assigned(code, &c.in_loop(0), "d[k] =", outer)
+        push_assigned(code, &c.in_loop(0), "d[k] =", outer);
+        if let Some(f) = weight {
+            code.line(format!("d[k] *= a[{f}];"));
+        }
     });
 }
 
-/// Adds the slopes of a reduction over axes, times its factor `outer`, to `slope`.
+/// Adds `d` times the slopes of a reduction over axes to a `column`, from the value on an axis and its slope.
 fn push_axes(
     code: &mut Code,
-    c: &C,
-    i: usize,
+    notation: &InLoop<'_>,
     (operation, count): (Operation, usize),
-    (outer, each): (Expression, &Expression),
+    (each, rest): (&Expression, &Expression),
+    column: &str,
 ) {
-    // Numbers go to the factor, which is computed once for all axes.
-    let (factor, rest) = each.derivative(Variable::Difference).factored();
-    let (outer_factor, outer) = outer.factored();
-    push_outer(code, c, &(factor * outer_factor * outer));
-    let all_axes = format!("for (int j = 0; j < {count}; j++) {{");
-    let from_last = format!("for (int j = {count} - 1; j >= 0; j--) {{");
-    let add = |code: &mut Code, others: &str| {
-        push_difference(code, i);
-        let value = push_named(code, &c.in_loop(i), &rest);
-        code.line(format!(
-            "slope[axes_{i}[j]][k] += {others} * ({value}) * inverse_{i}[j];"
-        ));
-    };
-    match operation {
-        Operation::Sum => {
-            code.line(all_axes);
-            code.indented(4, |code| each_row(code, |code| add(code, "d[k]")));
-            code.line("}");
-        }
-        // All values before an axis, times all after it: these are multiplied into d from the last one on.
-        Operation::Product => {
-            code.line("{");
-            code.indented(4, |code| {
-                code.line("double before[AXES + 1][BLOCK], kappa[AXES][BLOCK];");
-                code.line("for (k = 0; k < BLOCK; k++)");
-                code.line("    before[0][k] = 1.0;");
-                code.line(all_axes);
-                code.indented(4, |code| {
-                    each_row(code, |code| {
-                        push_difference(code, i);
-                        push_assigned(code, &c.in_loop(i), "kappa[j][k] =", each);
-                        code.line("before[j + 1][k] = before[j][k] * kappa[j][k];");
-                    });
-                });
-                code.line("}");
-                code.line(from_last);
-                code.indented(4, |code| {
-                    each_row(code, |code| {
-                        add(code, "before[j][k] * d[k]");
-                        code.line("d[k] *= kappa[j][k];");
-                    });
-                });
-                code.line("}");
+    let i = notation.reduction;
+    if operation == Operation::Sum {
+        code.line(format!("for (int j = 0; j < {count}; j++)"));
+        code.indented(4, |code| {
+            each_row(code, |code| {
+                push_difference(code, i);
+                let value = push_named(code, notation, rest);
+                code.line(format!("{column} d[k] * ({value}) * inverse_{i}[j];"));
             });
-            code.line("}");
-        }
-        // Backwards through e_p = e_p + kappa e_(p-1).
-        Operation::Symmetric(order) => {
-            code.line("{");
-            code.indented(4, |code| {
-                code.line(format!(
-                    "double before[AXES + 1][{order} + 1][BLOCK], adjoint[{order} + 1][BLOCK], kappa[AXES][BLOCK];"
-                ));
-                code.line(format!("for (o = 0; o <= {order}; o++)"));
-                code.indented(4, |code| {
-                    each_row(code, |code| {
-                        code.line("before[0][o][k] = o == 0 ? 1.0 : 0.0;");
-                        code.line(format!("adjoint[o][k] = o == {order} ? d[k] : 0.0;"));
-                    });
-                });
-                code.line(all_axes);
-                code.indented(4, |code| {
-                    each_row(code, |code| {
-                        push_difference(code, i);
-                        push_assigned(code, &c.in_loop(i), "kappa[j][k] =", each);
-                        code.line("before[j + 1][0][k] = 1.0;");
-                    });
-                    code.line(format!("for (o = 1; o <= {order}; o++)"));
-                    code.line("    for (k = 0; k < BLOCK; k++)");
-                    code.line("        before[j + 1][o][k] = before[j][o][k] + kappa[j][k] * before[j][o - 1][k];");
-                });
-                code.line("}");
-                code.line(from_last);
-                code.indented(4, |code| {
-                    code.line("double others[BLOCK] = {0};");
-                    code.line(format!("for (o = 1; o <= {order}; o++)"));
-                    code.indented(4, |code| {
-                        each_row(code, |code| {
-                            code.line("others[k] += adjoint[o][k] * before[j][o - 1][k];");
-                            code.line("adjoint[o - 1][k] += kappa[j][k] * adjoint[o][k];");
-                        });
-                    });
-                    each_row(code, |code| add(code, "others[k]"));
-                });
-                code.line("}");
-            });
-            code.line("}");
-        }
+        });
+        return;
     }
+    // The value on each axis and its slope are computed together, since they have much in common.
+    code.line("{");
+    code.indented(4, |code| {
+        code.line("double kappa[AXES][BLOCK], bend[AXES][BLOCK];");
+        code.line(format!("for (int j = 0; j < {count}; j++)"));
+        code.indented(4, |code| {
+            each_row(code, |code| {
+                push_difference(code, i);
+                push_assigned(code, notation, "kappa[j][k] =", each);
+                let value = push_named(code, notation, rest);
+                code.line(format!("bend[j][k] = ({value}) * inverse_{i}[j];"));
+            });
+        });
+        code.lines(match operation {
+            Operation::Symmetric(order) => symmetric(order, count, column),
+            _ => product(count, column),
+        });
+    });
+    code.line("}");
+}
+
+/// Adds the slopes of a product to a column: all values before an axis, times all after it, which are multiplied into d from the
+/// last one on.
+fn product(count: usize, column: &str) -> String {
+    format!(
+        "\
+double before[AXES + 1][BLOCK];
+for (k = 0; k < BLOCK; k++)
+    before[0][k] = 1.0;
+for (int j = 0; j < {count}; j++)
+    for (k = 0; k < BLOCK; k++)
+        before[j + 1][k] = before[j][k] * kappa[j][k];
+for (int j = {count} - 1; j >= 0; j--)
+    for (k = 0; k < BLOCK; k++) {{
+        {column} before[j][k] * d[k] * bend[j][k];
+        d[k] *= kappa[j][k];
+    }}"
+    )
+}
+
+/// The same of a symmetric polynomial, backwards through e_p = e_p + kappa e_(p-1).
+fn symmetric(order: usize, count: usize, column: &str) -> String {
+    format!(
+        "\
+double before[AXES + 1][{order} + 1][BLOCK], adjoint[{order} + 1][BLOCK];
+for (o = 0; o <= {order}; o++)
+    for (k = 0; k < BLOCK; k++) {{
+        before[0][o][k] = o == 0 ? 1.0 : 0.0;
+        adjoint[o][k] = o == {order} ? d[k] : 0.0;
+    }}
+for (int j = 0; j < {count}; j++) {{
+    for (k = 0; k < BLOCK; k++)
+        before[j + 1][0][k] = 1.0;
+    for (o = 1; o <= {order}; o++)
+        for (k = 0; k < BLOCK; k++)
+            before[j + 1][o][k] = before[j][o][k] + kappa[j][k] * before[j][o - 1][k];
+}}
+for (int j = {count} - 1; j >= 0; j--)
+    for (o = 1; o <= {order}; o++) {{
+        for (k = 0; k < BLOCK; k++)
+            {column} adjoint[o][k] * before[j][o - 1][k] * bend[j][k];
+        for (k = 0; k < BLOCK && o > 1; k++)
+            adjoint[o - 1][k] += kappa[j][k] * adjoint[o][k];
+    }}"
+    )
 }
 
 /// Brings the slopes in derived columns to the scaled inputs.
