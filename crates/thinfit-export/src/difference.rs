@@ -5,8 +5,9 @@
 //! be exported so.
 
 use crate::evaluation::{arithmetic, evaluated};
-use crate::onnx::steps;
-use crate::steps::Steps;
+use crate::formula::Formula;
+use crate::graph::Graph;
+use crate::onnx::graph;
 use std::fmt;
 use thinfit::pieces::lattice;
 use thinfit::{Mat, MatRef, Precision};
@@ -103,7 +104,7 @@ impl std::error::Error for Inaccurate {}
 
 /// How far the ONNX graph of the model in this precision is from what it predicts.
 pub fn difference(model: &Predictor, precision: Precision) -> Difference {
-    steps(model, precision, &Probes::new(model)).1
+    graph(&Formula::new(model), precision, &Probes::new(model)).1
 }
 
 /// How far the functions in C, Python and JavaScript may be from what the model predicts; they compute in `f64`.
@@ -152,8 +153,8 @@ impl Probes {
     }
 
     /// How far the graph is from the model.
-    pub fn difference(&self, steps: &Steps) -> Difference {
-        let found = evaluated(&steps.graph, &self.x, self.inputs)
+    pub fn difference(&self, graph: &Graph) -> Difference {
+        let found = evaluated(&graph.proto, &self.x, self.inputs)
             .expect("the exports have operators and names that are known");
         let (largest, output) = self.worst(&found);
         let rows = self.values.len() / self.outputs.len();
@@ -162,11 +163,11 @@ impl Probes {
             output: self.outputs[output].clone(),
             rows,
             bounded: false,
-            rounded_inputs: match steps.precision {
+            rounded_inputs: match graph.precision {
                 Precision::F32 => self.rounded,
                 Precision::F64 => 0.0,
             },
-            arithmetic: arithmetic(&steps.graph),
+            arithmetic: arithmetic(&graph.proto),
         }
     }
 

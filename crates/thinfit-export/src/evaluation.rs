@@ -107,6 +107,10 @@ fn apply<T: Real>(
             numbers: a.numbers.iter().map(single).collect(),
         });
     }
+    if operator == "Concat" {
+        let parts = (0..node.input.len()).map(input);
+        return Ok(beside(&parts.collect::<Result<Vec<_>, _>>()?));
+    }
     let b = input(1)?;
     Ok(match operator {
         "Add" => pairs(a, b, |a, b| a + b),
@@ -134,6 +138,16 @@ fn pairs<T: Real>(a: &Table<T>, b: &Table<T>, operator: impl Fn(T, T) -> T) -> T
         }
     }
     Table { columns, numbers }
+}
+
+/// The columns of all tables, in order.
+fn beside<T: Real>(tables: &[&Table<T>]) -> Table<T> {
+    let rows = tables.iter().map(|table| table.rows()).max().unwrap_or(0);
+    let row = |i: usize| tables.iter().flat_map(move |table| table.row(i));
+    Table {
+        columns: tables.iter().map(|table| table.columns).sum(),
+        numbers: (0..rows).flat_map(row).copied().collect(),
+    }
 }
 
 /// a · b + c, sums in the order of the columns of `a`.

@@ -1,11 +1,26 @@
 //! A model as one JavaScript function, for pages and for Node.
 
-use crate::kernels;
+use crate::formula::{Formula, Rows};
 use crate::name::{javascript_identifier, javascript_parameters, levels, listed, remark};
-use crate::python::{numbers, results, scaled};
-use std::fmt::Write;
-use thinfit::{Feature, LARGEST_NUMBER, Model, Record, Scaler};
+use crate::notation::{Code, capitalised, numbers, written};
+use crate::script::{Dialect, Script};
+use thinfit::LARGEST_NUMBER;
 use thinfit_methods::Predictor;
+
+const JAVASCRIPT: Dialect = Dialect {
+    indentation: 2,
+    functions: "Math",
+    extremes: "Math.",
+    angle: |t| format!("2 * Math.PI * ({} - Math.round({}))", t.plain(), t.plain()),
+    brackets: ["[", "", "]"],
+    constant: |name, value| format!("const {name} = {value};"),
+    variable: |name, value| format!("let {name} = {value};"),
+    end: ";",
+    below: |count| format!("for (let j = 0; j < {count}; j++) {{"),
+    down: |count| format!("for (let i = {count}; i > 0; i--) {{"),
+    each: |names, list| format!("for (const [{names}] of {list}) {{"),
+    close: Some("}"),
+};
 
 /// A script and the name that it declares.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,151 +42,122 @@ impl JavaScript {
 /// argument is NaN or infinite.
 ///
 /// Parameters are named after the columns; they and `name` are made identifiers. What the function is computed from are
-/// its properties: `scaled`, which scales the inputs, and `neurons`, or `kernel` and `points`.
+/// its properties: `scaled`, which scales the inputs, and `neurons` with the function `neuron`, or `points` with `kernel`.
 pub fn javascript(model: &Predictor, name: &str) -> JavaScript {
+    script(&Formula::new(model), name)
+}
+
+pub(crate) fn script(formula: &Formula<'_>, name: &str) -> JavaScript {
     let name = javascript_identifier(name);
-    let script = match model {
-        Predictor::Network(model) => script(model, &name),
-        Predictor::Kernel(model) => kernels::javascript::script(model, &name),
+    let parameters = &javascript_parameters(formula.inputs)[..];
+    let script = Script {
+        dialect: &JAVASCRIPT,
+        formula,
+        parameters,
     };
-    JavaScript { name, script }
-}
-
-fn script(model: &Model, name: &str) -> String {
-    let network = model.evaluator();
-    let (d, c) = (network.inputs.len(), network.outputs.len());
-    let what = crate::described(model);
-    let columns = (&model.inputs[..], &model.outputs[..]);
-    let (mut text, parameters) = head(name, &what, &model.record, columns);
-    text.push_str(
-        "  // Per neuron: offset and weights of the scaled inputs, then weights of its value in the outputs.
-  const neurons = [\n",
-    );
-    push_pairs(&mut text, network.neurons());
-    text.push_str("  ];\n");
-    push_scaled(&mut text, &parameters, &model.input_scaler, "");
-    // Whole turns are taken off first, which is exact.
-    let values = match network.feature {
-        Feature::Cosine => "[Math.cos(2 * Math.PI * (t - Math.round(t)))]",
-        Feature::Pair => {
-            "[Math.cos(2 * Math.PI * (t - Math.round(t))), Math.sin(2 * Math.PI * (t - Math.round(t)))]"
-        }
-        Feature::Sigmoid => "[0.5 + 0.5 * Math.tanh(0.5 * t)]",
-        Feature::Tanh => "[Math.tanh(t)]",
-        Feature::Relu => "[Math.max(t, 0)]",
+    let (table, function) = match formula.table.rows {
+        Rows::Neurons => ("neurons", "neuron"),
+        Rows::Points => ("points", "kernel"),
     };
-    let statements = format!(
-        "    for (const [w, b] of neurons) {{
-      let t = w[0];
-      for (let j = 0; j < {d}; j++) t += w[1 + j] * x[j];
-      {values}.forEach((value, p) => {{
-        for (let o = 0; o < {c}; o++) y[o] += b[{c} * p + o] * value;
-      }});
-    }}\n",
-    );
-    push_function(&mut text, &network.outputs, &statements);
-    push_tail(&mut text, &parameters, c, "scaled, neurons");
-    text
-}
-
-/// The start of the script, which says `what` it computes, and the names of its parameters.
-pub(crate) fn head(
-    name: &str,
-    what: &str,
-    record: &Record,
-    (inputs, outputs): (&[String], &[String]),
-) -> (String, Vec<String>) {
-    let (first, rest) = what.split_at(1);
-    let text = format!(
-        "// {outputs} of {inputs}.
-// {first}{rest}, fitted to {samples} samples by thinfit {version}.{levels}
-const {name} = (() => {{
-  \"use strict\";
-",
-        first = first.to_uppercase(),
-        outputs = comment(&listed(outputs)),
-        inputs = comment(&listed(inputs)),
-        levels = levels(inputs, "\n// "),
-        samples = record.samples,
-        version = comment(&remark(&record.version)),
-    );
-    (text, javascript_parameters(inputs))
-}
-
-/// The remark without what a page would take for a tag or a comment, even in a script.
-fn comment(remark: &str) -> String {
-    remark.replace('<', "< ")
-}
-
-/// Appends pairs of lists, one a line.
-pub(crate) fn push_pairs(
-    text: &mut String,
-    pairs: impl Iterator<Item = (impl AsRef<[f64]>, impl AsRef<[f64]>)>,
-) {
-    let list = |values: &[f64]| numbers(values).trim_end_matches(", ").to_owned();
-    for (a, b) in pairs {
-        let _ = writeln!(
-            text,
-            "    [[{}], [{}]],",
-            list(a.as_ref()),
-            list(b.as_ref())
-        );
+    let list = parameters.join(", ");
+    let mut code = Code::default();
+    push_head(&mut code, formula, &name);
+    code.indented(2, |code| {
+        code.line(format!(
+            "// {}, then its weights in the outputs.",
+            formula.table.rows.of()
+        ));
+        code.line(format!("const {table} = ["));
+        script.push_table(code);
+        code.line("];");
+        script.push_axes(code);
+        push_scaled(code, &script);
+        push_function(code, &format!("{function} = (x, p)"), |code| {
+            let values = script.push_functions(code);
+            code.line(format!("return {};", bracketed(&values)));
+        });
+        push_function(code, "values = (x)", |code| {
+            code.line(format!("const y = [{}];", numbers(&formula.constants)));
+            let header = format!("for (const [p, a] of {table}) {{");
+            script.push_loop(code, header, |code| {
+                let names = (0..formula.functions.len()).map(|k| format!("phi_{k}"));
+                let names: Vec<String> = names.collect();
+                code.line(format!("const {} = {function}(x, p);", bracketed(&names)));
+                script.push_weighted(code, &names);
+            });
+            let results = formula.results.iter();
+            let results: Vec<String> = results.map(|e| script.push_named(code, e)).collect();
+            code.line(format!("return {};", bracketed(&results)));
+        });
+        code.line(format!(
+            "const usable = (...row) => row.every((v) => Math.abs(v) <= {LARGEST_NUMBER:e});"
+        ));
+        let lost = bracketed(&vec!["NaN".to_owned(); formula.outputs.len()]);
+        code.line("return Object.assign(");
+        code.line(format!(
+            "  ({list}) => (usable({list}) ? values(scaled({list})) : {lost}),"
+        ));
+        code.line(format!("  {{ scaled, {function}, {table} }},"));
+        code.line(");");
+    });
+    code.line("})();");
+    JavaScript {
+        name,
+        script: code.text,
     }
 }
 
-/// Appends the function `scaled` of the parameters, whose list goes through the function `then`, if that is one.
-pub(crate) fn push_scaled(text: &mut String, parameters: &[String], inputs: &Scaler, then: &str) {
-    let _ = writeln!(
-        text,
-        "  const scaled = ({}) => {then}([",
-        parameters.join(", ")
-    );
-    for (j, parameter) in parameters.iter().enumerate() {
-        let value = scaled(inputs, j, parameter, "Math.asinh");
-        let _ = writeln!(text, "    {value},");
-    }
-    text.push_str("  ]);\n");
+fn push_head(code: &mut Code, formula: &Formula<'_>, name: &str) {
+    // Without what a page would take for a tag or a comment, even in a script.
+    let comment = |remark: String| remark.replace('<', "< ");
+    let (outputs, inputs) = (listed(formula.outputs), listed(formula.inputs));
+    code.line(format!("// {} of {}.", comment(outputs), comment(inputs)));
+    code.line(format!(
+        "// {}, fitted to {} samples by thinfit {}.{}",
+        capitalised(&formula.what),
+        formula.record.samples,
+        comment(remark(&formula.record.version)),
+        levels(formula.inputs, "\n// "),
+    ));
+    code.line(format!("const {name} = (() => {{"));
+    code.line("  \"use strict\";");
 }
 
-/// Appends the function `values` of the scaled inputs `x`, whose `statements` add to the sums `y` of the outputs
-/// (constant, shift, scale).
-pub(crate) fn push_function(text: &mut String, outputs: &[[f64; 3]], statements: &str) {
-    let constants: Vec<f64> = outputs.iter().map(|output| output[0]).collect();
-    let constants = numbers(&constants);
-    let results = match &results(outputs)[..] {
+fn push_function(code: &mut Code, head: &str, body: impl FnOnce(&mut Code)) {
+    code.line(format!("const {head} => {{"));
+    code.indented(2, body);
+    code.line("};");
+}
+
+/// The function `scaled` from the parameters to all columns.
+fn push_scaled(code: &mut Code, script: &Script<'_>) {
+    let formula = script.formula;
+    let widened = if formula.derived.is_empty() {
+        ""
+    } else {
+        "widened"
+    };
+    if !formula.derived.is_empty() {
+        push_function(code, "widened = (x)", |code| {
+            for column in &formula.derived {
+                let value = script.push_named(code, column);
+                code.line(format!("x.push({value});"));
+            }
+            code.line("return x;");
+        });
+    }
+    let list = script.parameters.join(", ");
+    code.line(format!("const scaled = ({list}) => {widened}(["));
+    for scaled in &formula.scaled {
+        code.line(format!("  {},", written(scaled, script)));
+    }
+    code.line("]);");
+}
+
+/// A value as it is, several as an array.
+fn bracketed(values: &[String]) -> String {
+    match values {
         [one] => one.clone(),
         several => format!("[{}]", several.join(", ")),
-    };
-    let _ = write!(
-        text,
-        "  const values = (x) => {{
-    const y = [{}];
-{statements}    return {results};
-  }};
-",
-        constants.trim_end_matches(", ")
-    );
-}
-
-/// Appends the end of the script: the function of so many outputs with these properties.
-pub(crate) fn push_tail(
-    text: &mut String,
-    parameters: &[String],
-    outputs: usize,
-    properties: &str,
-) {
-    let parameters = parameters.join(", ");
-    let lost = match outputs {
-        1 => "NaN".to_owned(),
-        several => format!("[{}]", vec!["NaN"; several].join(", ")),
-    };
-    let _ = write!(
-        text,
-        "  const usable = (...row) => row.every((v) => Math.abs(v) <= {LARGEST_NUMBER:e});
-  return Object.assign(
-    ({parameters}) => (usable({parameters}) ? values(scaled({parameters})) : {lost}),
-    {{ {properties} }},
-  );
-}})();\n",
-    );
+    }
 }

@@ -1,5 +1,7 @@
 //! Fitted models in other languages: ONNX for runtimes, C, Python and JavaScript without dependencies, LaTeX for papers.
 //!
+//! A model is described once, as a [`formula`](formula::Formula) of expressions, and each language writes formulas.
+//!
 //! Exports of networks use the numbers of [`thinfit::Evaluator`] and its order of operations, so they agree with
 //! [`thinfit::Model::predict`] up to rounding. Rounding errors scale with Σ|b_l|/n, which for a polished model may be a
 //! thousand times max |f|. Those of sums of kernels scale with Σ|α_i|, which is as large where there is little noise. So every
@@ -8,17 +10,23 @@
 mod c;
 mod difference;
 mod evaluation;
+mod expression;
 mod files;
+mod formula;
+mod graph;
 mod javascript;
-mod kernels;
+mod kernel;
 mod latex;
+mod lowering;
 mod message;
 mod name;
+mod network;
+mod notation;
 mod onnx;
-mod phases;
+mod phase;
 mod python;
 mod real;
-mod steps;
+mod script;
 
 pub use c::{CSource, c};
 pub use difference::{Difference, Inaccurate, TOLERANCE, difference, difference_of_functions};
@@ -28,15 +36,6 @@ pub use latex::latex;
 pub use name::identifier;
 pub use onnx::{Onnx, onnx};
 pub use python::python;
-
-/// What a network is, in words.
-fn described(model: &thinfit::Model) -> String {
-    format!(
-        "a thin two-layer network of {} neurons ({})",
-        model.width(),
-        model.activation().name()
-    )
-}
 
 #[cfg(test)]
 mod tests;

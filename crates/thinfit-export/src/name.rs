@@ -33,19 +33,15 @@ const HEADERS: &str = "
 ";
 /// Names that the exported code uses itself, and what it calls in Python.
 const OWN: &str = "
-    add_additive all centres cosine descend descend_additive enumerate exponential gaussian gaussian_slope hidden inputs
-    load matern matern_slope math max min neurons outputs products range root sigmoid squares sum tangent weights
-";
-/// Those that only C has.
-const OWN_IN_C: &str = "
-    across add_anova bends descend_anova edge edge_slope edges unusable warp_slope warped warps
+    all cosine exponential larger load math max min numbers products range root sigmoid smaller step sum sums tangent unusable
+    weights
 ";
 
 /// Words that JavaScript keeps for itself, beyond those of the languages above, what no page lets a script declare, and
 /// the names that the exported script uses.
 const IN_JAVASCRIPT: &str = "
     Infinity Math NaN Object arguments axes debugger document eval extends function globalThis implements instanceof
-    interface kernel let location null package points scaled super top typeof undefined usable values var widened window
+    interface let location null package scaled super top typeof undefined usable values var widened window
 ";
 
 /// Whether a list has the word.
@@ -84,7 +80,7 @@ pub fn identifier(name: &str) -> String {
     let numbered = ["axes_", "inverse_", "shares_"];
     let own = numbered.iter().any(|own| id.starts_with(own));
     let capitals = id.len() > 1 && !id.contains(|c: char| c.is_ascii_lowercase());
-    let lists = [LIBRARY, HEADERS, OWN_IN_C];
+    let lists = [LIBRARY, HEADERS];
     let taken = lists.iter().any(|list| has(list, &id)) || id.ends_with("_t");
     if own || capitals || taken {
         id.push('_');

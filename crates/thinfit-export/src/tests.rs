@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod differential;
+mod expression;
 mod injection;
 mod random;
 
@@ -478,8 +479,8 @@ fn latex_is_balanced() {
                     let parts = model.body.kernel.terms.iter();
                     parts.filter(|part| part.shape == shape).count()
                 };
-                assert_eq!(count("\\tfrac53"), of(Shape::Matern52));
-                assert_eq!(count("/2}"), of(Shape::Gaussian));
+                assert_eq!(count("\\sqrt{5\\, q_"), of(Shape::Matern52));
+                assert_eq!(count("e^{-0.5\\, q_"), of(Shape::Gaussian));
             }
         }
         assert!(text.contains("a\\_\\%\\{b") && text.is_ascii(), "{name}");

@@ -3,7 +3,8 @@
 use super::random::ill_conditioned;
 use super::{data, network, process};
 use crate::difference::Probes;
-use crate::onnx::plain;
+use crate::formula::Formula;
+use crate::lowering::lowered;
 use crate::{Language, TOLERANCE, files, onnx};
 use std::path::Path;
 use thinfit::{Activation, Control, Dataset, Mat, Precision};
@@ -30,7 +31,8 @@ fn smooth(kernel: Shape, least_noise: f64) -> Predictor {
 fn single_precision_of_a_process_without_noise_was_off_by_deviations() {
     for kernel in [Shape::Gaussian, Shape::Anova, Shape::Matern52] {
         let model = smooth(kernel, 0.0);
-        let single = Probes::new(&model).difference(&plain(&model, Precision::F32));
+        let single =
+            Probes::new(&model).difference(&lowered(&Formula::new(&model), Precision::F32));
         assert!(single.largest > 0.1 && single.arithmetic == Precision::F32);
         let found = onnx(&model, Precision::F32).unwrap().difference;
         assert!(found.largest < 1e-4 && found.rows > 300, "{found:?}");

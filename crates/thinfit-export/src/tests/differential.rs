@@ -178,7 +178,7 @@ fn with_own_names(source: &str, suffix: &str) -> String {
                 words
                     .iter()
                     .skip(1)
-                    .find(|word| !["const", "double", "int", "void"].contains(word)),
+                    .find(|word| !["const", "double", "inline", "int", "void"].contains(word)),
             ),
             "enum" => own.extend(
                 words

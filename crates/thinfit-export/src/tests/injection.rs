@@ -193,8 +193,9 @@ fn no_text_of_a_model_file_runs_in_any_export() {
             let opens = |pair: &[u8]| pair[0] == b'<' && !matches!(pair[1], b' ' | b'=');
             let tag = script.as_bytes().windows(2).any(opens);
             assert!(!tag, "{payload:?}");
-            let graph = crate::onnx::plain(&model, Precision::F64);
-            let onnx = crate::onnx::bytes(&model, graph);
+            let formula = crate::formula::Formula::new(&model);
+            let graph = crate::lowering::lowered(&formula, Precision::F64);
+            let onnx = crate::onnx::bytes(&formula, graph);
             let file = ModelProto::decode(&onnx[..]).unwrap();
             assert_eq!(
                 file.metadata_props[0].value.split('\n').count(),

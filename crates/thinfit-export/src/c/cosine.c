@@ -1,6 +1,6 @@
 /* cos(2 pi t) = 1 - s^2 with s = sqrt(2) sin(pi r), where r is t less its nearest integer, to 2e-15 for |t| < 2^51:
    adding and subtracting 1.5 * 2^52 rounds to an integer. */
-static double cosine(double t)
+static inline double cosine(double t)
 {
     const double whole = 6755399441055744.0;
     const double r = t - ((t + whole) - whole);

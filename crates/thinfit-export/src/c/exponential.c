@@ -1,6 +1,6 @@
 /* e^t = 2^n (1 + r + r^2 q(r)), t = n ln 2 + r, to 2e-16 relative between e^-708 and e^708, which bound it. Adding
    1.5 * 2^52 rounds to an integer that then stands in the low bits; 1023 more is the exponent's own offset. */
-static double exponential(double t)
+static inline double exponential(double t)
 {
     const double whole = 6755399441055744.0 + 1023.0;
     double shifted, n, r, q, power;
