@@ -61,11 +61,18 @@ run cargo fmt --all --check
 run python3 tools/links.py
 run python3 tools/architecture.py --check
 lint
-# Unit, property, gradient, golden, end-to-end and documentation tests.
-run cargo test --workspace --locked
-# The Python package and the pages, against the program that the tests have just built.
+# Unit, property, gradient, golden and end-to-end tests, then those in the documentation. Examples are not built: `lint` checks them.
+run cargo test --workspace --tests --locked
+run cargo test --workspace --doc --locked
+# The Python package and the pages, against the program that the tests have just built. Python's tests take one core; the playground
+# is built on the other meanwhile, so that `web/test.sh` finds it done.
 program="${CARGO_TARGET_DIR:-$PWD/target}/debug/thinfit"
+if command -v npm >/dev/null; then
+    bash web/build.sh >/dev/null 2>&1 &
+    trap "kill $! 2>/dev/null || true" EXIT
+fi
 run env THINFIT="$program" bash python/test.sh
+wait
 run env THINFIT="$program" bash web/test.sh
 
 printf '\n== all checks passed (those of MPI ranks: bash test.sh --mpi)\n'

@@ -26,28 +26,25 @@ interpreter() {
 
 export PIP_DISABLE_PIP_VERSION_CHECK=1 MPLBACKEND=Agg
 python=$(interpreter python3 python3.13 python3.12 python3.11 python3.10)
-if [ -z "${THINFIT:-}" ]; then
-    run cargo build --locked -p thinfit-cli
-    THINFIT=${CARGO_TARGET_DIR:-$PWD/../target}/debug/thinfit
-fi
-export THINFIT
-# Graphs for onnxruntime, from the example that `cargo test` has built beside the program, if it has.
+# With --workspace, cargo builds with the features of all members, and the wheel below needs hardly anything compiled again.
+run cargo build --workspace --locked --bin thinfit --example random_graphs
+built=${CARGO_TARGET_DIR:-$PWD/../target}/debug
+export THINFIT=${THINFIT:-$built/thinfit}
+# Graphs for onnxruntime.
 THINFIT_GRAPHS=$(mktemp -d)
 trap 'rm -rf "$THINFIT_GRAPHS"' EXIT
 export THINFIT_GRAPHS
-graphs=$(dirname "$THINFIT")/examples/random_graphs
-if [ -x "$graphs" ]; then
-    run "$graphs" "$THINFIT_GRAPHS"
-else
-    run cargo run -q --locked -p thinfit-export --example random_graphs -- "$THINFIT_GRAPHS"
-fi
+run "$built/examples/random_graphs" "$THINFIT_GRAPHS"
 
 run "$python" -m venv .venv-build
 run .venv-build/bin/pip install -q 'maturin>=1.16,<2' 'ruff==0.17.*'
 run .venv-build/bin/ruff check .
 run .venv-build/bin/ruff format --check .
 rm -rf dist
-run .venv-build/bin/maturin build --release --locked --out dist
+# In the profile of the other tests, with checks of overflow and without a second compilation. For pip below, too.
+profile='--profile dev --locked'
+run .venv-build/bin/maturin build $profile --out dist
+export MATURIN_PEP517_ARGS=$profile
 wheel=$(echo dist/*.whl)
 
 run "$python" -m venv --clear .venv-test

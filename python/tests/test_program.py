@@ -73,8 +73,12 @@ def test_a_fit_without_settings_is_that_of_the_program(installed, tmp_path):
 def test_ctrl_c_saves_the_best_so_far(installed, tmp_path):
     table(tmp_path, 120)
     words = ["fit", "samples.csv", "--target", "f", "--method", "gft-r", "--set", "generate.steps=10000000"]
+    words += ["--checkpoint", "fit.state"]
     fit = subprocess.Popen([installed, *words], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(2.0)
+    end = time.monotonic() + 60
+    while not (tmp_path / "fit.state").exists():
+        assert fit.poll() is None and time.monotonic() < end, "the fit does not get going"
+        time.sleep(0.01)
     fit.send_signal(signal.SIGINT)
     out, err = fit.communicate(timeout=60)
     assert fit.returncode == 130, err

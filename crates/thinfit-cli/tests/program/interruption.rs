@@ -144,11 +144,6 @@ fn ctrl_c_saves_the_best_model_and_the_state() {
 fn ctrl_c_leaves_no_half_written_predictions() {
     use std::io::Write;
     let folder = fitted("interrupted-predictions");
-    let files = || {
-        let files = std::fs::read_dir(&folder).unwrap();
-        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
-        names.collect::<Vec<String>>()
-    };
     for signal in ["-INT", "-TERM"] {
         let mut child = program(&folder, &["predict", "model.json", "-", "-o", "out.csv"])
             .stdin(Stdio::piped())
@@ -160,19 +155,22 @@ fn ctrl_c_leaves_no_half_written_predictions() {
         // It waits for more rows, though there is a file already.
         input.write_all(b"a,b\n").unwrap();
         input.write_all(&b"0.1,0.2\n".repeat(100_000)).unwrap();
+        // The program listens before the first rows are in the file.
         let begin = Instant::now();
-        while !files().iter().any(|name| name.ends_with(".partial")) {
-            assert!(begin.elapsed() < Duration::from_secs(60), "no file");
+        let written = |name: &String| {
+            let file = std::fs::metadata(folder.join(name));
+            name.ends_with(".partial") && file.is_ok_and(|file| file.len() > 0)
+        };
+        while !files(&folder).iter().any(written) {
+            assert!(begin.elapsed() < Duration::from_secs(60), "no rows");
             std::thread::sleep(Duration::from_millis(5));
         }
-        // The handler is there a moment after the file.
-        std::thread::sleep(Duration::from_millis(300));
         let sent = Command::new("kill")
             .args([signal, &child.id().to_string()])
             .status();
         assert!(sent.unwrap().success());
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
-        assert_eq!(files().len(), 2, "{:?}", files());
+        assert_eq!(files(&folder).len(), 2, "{:?}", files(&folder));
     }
 }
