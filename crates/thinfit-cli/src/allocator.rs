@@ -1,5 +1,5 @@
-//! The allocator of the program: the system's, but where memory runs out the program says so and ends with code 2, as after
-//! any other error, instead of being aborted.
+//! The program's allocator: the system's, except that running out of memory is reported as an error with exit code 2
+//! instead of aborting.
 
 // The trait of allocators is unsafe; everything is handed on as it comes.
 #![allow(unsafe_code)]

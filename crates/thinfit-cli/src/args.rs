@@ -1,4 +1,4 @@
-//! What the user may type. The doc comments are the help text.
+//! The command line as the user types it. The doc comments are the help text.
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The state of a running fit, saved often enough to lose little and seldom enough to cost little.
+//! Saves the state of a running fit, at intervals that limit both the work lost and the overhead.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

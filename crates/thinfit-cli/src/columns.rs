@@ -1,5 +1,4 @@
-//! The columns of a user's table: which are inputs, which are targets, how text becomes numbers, and where to find a
-//! model's inputs.
+//! The columns of a user's table: inputs, targets, the encoding of text, and the inputs of a fitted model.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Numbers in reports, as people write them.
+//! Formats numbers for reports.
 
 pub use thinfit_methods::{four_digits, r2_digits, two_digits};
 

@@ -1,4 +1,4 @@
-//! What the program does with rows outside the ranges of the training samples, where predictions mean little.
+//! Rows outside the ranges of the training samples, where predictions are unreliable: reported, refused or clipped.
 
 use std::io::Write;
 

@@ -1,5 +1,5 @@
-//! Ctrl-C: the first asks the work to stop and keep its results so far, the second ends the program. Where there are no results to
-//! keep, the first ends it and removes what is half written.
+//! Ctrl-C: the first asks the command to stop and keep its results so far, the second ends the program. If there are
+//! no results to keep, the first ends it and removes partial files.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

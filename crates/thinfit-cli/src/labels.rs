@@ -1,4 +1,4 @@
-//! The first column of a printed table: names, whole even where they are long.
+//! The first column of a printed table: names, never truncated.
 
 use crate::digits::column_width;
 

@@ -1,4 +1,4 @@
-//! What the program `thinfit` does: parses, dispatches, prints errors and sets the exit code.
+//! The program `thinfit`: parses arguments, runs a command, prints errors and sets the exit code.
 //!
 //! Results go to standard output, everything else to standard error. Exit codes: 0 done, 2 error, 130 interrupted.
 

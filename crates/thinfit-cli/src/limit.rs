@@ -1,5 +1,4 @@
-//! The limit on the size of files (`ulimit -f`): a write beyond it is an error like that of a full disk, not the end of the
-//! program.
+//! File size limit (`ulimit -f`): exceeding it is a write error, like a full disk, and does not kill the program.
 
 /// Holds back the signal that would end the program; before any thread is started, since they take it from here.
 #[cfg(unix)]

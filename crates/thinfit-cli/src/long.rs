@@ -1,5 +1,5 @@
-//! Tables longer than one wants in memory, as a fit sees them: files that are read again for every pass, block by block, by one process or
-//! by several in turn.
+//! Tables too long for memory: files that a fit reads block by block, once per pass, in one process or shared between
+//! several.
 
 use std::ops::Range;
 use std::panic::resume_unwind;

@@ -1,5 +1,5 @@
-//! How much memory a call may take: what the user says, or a share of what the machine has. Whoever is about to take much
-//! works out how much first and asks here.
+//! Memory limit of a call: `--memory`, or a share of the free memory. Callers estimate what they need and ask here
+//! before they allocate it.
 
 use std::path::Path;
 use std::str::FromStr;

@@ -1,5 +1,5 @@
-//! What the program says of a table besides errors: lines that it skipped, cells that it interpreted, columns and rows that it
-//! left out. What is not used is said to quiet users, too.
+//! Notes about a table: skipped lines, interpreted cells, ignored columns and rows. Ignored data are reported even
+//! with `--quiet`.
 
 use thinfit::{Code, Coded, Encoding};
 use thinfit_table::{Done, Notation, Note, Position, Why};

@@ -1,4 +1,4 @@
-//! Files that commands write: checks before, and a word after; one rule for all commands.
+//! Files that commands write: the checks beforehand and the message afterwards, the same for all commands.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! A picture in a file whose name says the format.
+//! Writes a plot in the format given by the file extension.
 
 use std::path::Path;
 

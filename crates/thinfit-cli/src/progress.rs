@@ -1,4 +1,4 @@
-//! Progress on standard error: a bar on a terminal, plain lines into a file or pipe, nothing when asked to be quiet.
+//! Progress on standard error: a bar on a terminal, plain lines in a file or pipe, nothing with `--quiet`.
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU32, Ordering};

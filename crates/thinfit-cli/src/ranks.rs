@@ -1,4 +1,4 @@
-//! The processes that share rows or work: those that `mpirun` has started, or this one alone.
+//! The processes that share rows or work: those started by `mpirun`, or this one alone.
 
 use thinfit::pieces::{Ranks, Solo};
 

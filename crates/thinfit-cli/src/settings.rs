@@ -1,10 +1,10 @@
-//! What a fit was asked to do: the configuration file, then the command line, laid over the defaults of the method.
+//! Settings of a fit: the command line overrides the configuration file, which overrides the defaults of the method.
 //!
-//! A file holds settings of the method and options of the program side by side; both mean the same wherever they are
-//! written. The settings are read by [`Request`], which everything else goes through as well.
+//! A configuration file holds settings of the method next to options of the program; both mean the same as on the
+//! command line. [`Request`] parses the settings, here and for every other front end.
 //!
-//! Who says nothing of a method gets `auto`. Who gives an option or a setting that only networks have means the network
-//! method `gft-r`, unless `method` says otherwise.
+//! The default method is `auto`. An option or setting that only networks have selects `gft-r`, unless `method` names
+//! another.
 
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,7 @@
 //! What the program prints: to standard output and standard error, without hidden characters, and never into the void.
 //!
-//! Names of columns and models are clean once they are read, but names of files and what an error quotes need not be.
+//! Column names and models are checked when they are read, but file names and text quoted in errors may contain
+//! anything.
 
 use std::io::{self, Stderr, StdoutLock, Write};
 

@@ -1,4 +1,4 @@
-//! The threads of the program where no option says how many.
+//! The number of threads if no option sets it.
 
 use std::error::Error;
 

@@ -1,5 +1,6 @@
-//! The order among the batches of a program. Their steps go side by side; to record graphs and to take or free memory, a
-//! batch has the driver to itself, because calls of other threads while a graph is recorded can spoil it.
+//! Serialises the driver calls of the batches of a program. Their steps run in parallel, but recording a graph and
+//! allocating or freeing memory need the driver exclusively, because calls of other threads can invalidate a graph
+//! that is being recorded.
 
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};

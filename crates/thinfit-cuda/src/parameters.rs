@@ -1,5 +1,5 @@
-//! What program and kernels must agree on: sizes and arguments, each in one list, from which the Rust and the CUDA text are
-//! both made.
+//! Sizes and arguments shared by host and kernels: each is listed once, and both the Rust and the CUDA code are
+//! generated from the list.
 
 use cudarc::driver::DeviceRepr;
 

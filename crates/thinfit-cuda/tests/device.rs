@@ -1,4 +1,4 @@
-//! The device against the processor, through the seam alone. Without a GPU these tests say so and pass.
+//! Compares the device with the CPU through the public interface. Without a GPU these tests print a message and pass.
 
 #![allow(clippy::unwrap_used)] // also in the helpers, which are tests too
 

@@ -1,8 +1,8 @@
-//! Where to take samples before there is a model.
+//! Design of experiments: where to take samples before there is a model.
 //!
-//! A [`Space`] has a [`Range`] for every input: numbers, whole numbers or levels. [`plan`] spreads rows over the unit cube
-//! \[0, 1)ᵈ by a [`Scheme`], and [`Range::at`] turns places there into values. Rows that exist already are taken into account, so a
-//! plan can grow.
+//! A [`Space`] has a [`Range`] for every input: numbers, integers or levels. [`plan`] spreads rows over the unit cube
+//! \[0, 1)ᵈ by a [`Scheme`], and [`Range::at`] maps its points to values. Existing rows are taken into account, so a
+//! plan can be extended.
 //!
 //! ```
 //! use thinfit_design::{Input, Range, Scheme, Space, plan};

@@ -1,4 +1,5 @@
-//! The ranks of an MPI job as [`thinfit::pieces::Ranks`] of a fit: MPI moves the words, and nothing else is decided here.
+//! The ranks of an MPI job as [`thinfit::pieces::Ranks`] of a fit. MPI only transports the data; all decisions are
+//! made elsewhere.
 //!
 //! Built with the feature `mpi` only.
 

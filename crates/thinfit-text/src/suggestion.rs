@@ -1,4 +1,4 @@
-//! Hints for names that are misspelt, and short lists of names.
+//! Suggestions for misspelt names, and short lists of names.
 
 use crate::shown;
 

@@ -1,4 +1,4 @@
-//! `thinfit compare`: methods beside each other on one table.
+//! `thinfit compare`: cross-validates several methods on one table.
 
 use std::io::Write;
 

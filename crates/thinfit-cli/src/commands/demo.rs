@@ -1,4 +1,4 @@
-//! `thinfit demo`: learns a built-in problem and shows its error beside the published ones.
+//! `thinfit demo`: fits a built-in problem and compares its error with the published ones.
 
 use std::io::Write;
 use std::time::Instant;

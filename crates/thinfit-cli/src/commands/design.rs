@@ -1,4 +1,4 @@
-//! `thinfit design`: where to take samples.
+//! `thinfit design`: plans where to take samples.
 
 use std::io::Write;
 use std::path::Path;

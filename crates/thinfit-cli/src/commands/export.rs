@@ -1,4 +1,4 @@
-//! `thinfit export`: a model as ONNX, C, Python, JavaScript or LaTeX.
+//! `thinfit export`: exports a model to ONNX, C, Python, JavaScript or LaTeX.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! `thinfit fit`: from a table to a model, with a word on how good it is.
+//! `thinfit fit`: fits a model to a table and reports its accuracy.
 
 use std::ffi::OsString;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! `thinfit minimise`: where an output is least or largest, and what can be had of several at once.
+//! `thinfit minimise`: the minimum of an output, or the Pareto front of several.
 
 use std::io::Write;
 use std::path::Path;

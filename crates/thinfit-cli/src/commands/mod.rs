@@ -1,4 +1,4 @@
-//! The commands, one file each: arguments in, library calls, a file or a report out.
+//! The commands, one file each: they turn arguments into library calls and results into files and reports.
 
 pub mod compare;
 pub mod data;

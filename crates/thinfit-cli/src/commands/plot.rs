@@ -1,4 +1,4 @@
-//! `thinfit plot`: pictures of a model, of its training, and of its errors on a table.
+//! `thinfit plot`: plots a model, its training and its errors on a table.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `thinfit predict`: a stream of rows in, a stream of predictions out.
+//! `thinfit predict`: reads a stream of rows and writes a stream of predictions.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `thinfit propagate`: how the outputs of a model are distributed where its inputs are uncertain.
+//! `thinfit propagate`: propagates input uncertainty to the outputs of a model.
 
 use std::io::Write;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `thinfit report`: a page with all there is to see of a model.
+//! `thinfit report`: writes a self-contained HTML report.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `thinfit reproduce`: does the fits of the paper's tables that are missing, and reports all that there are.
+//! `thinfit reproduce`: runs the missing fits of the paper's tables and reports all results.
 
 use std::collections::HashMap;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! `thinfit score`: the error of a model on a table, in one pass.
+//! `thinfit score`: measures the error of a model on a table, in one pass.
 
 use std::io::Write;
 use std::path::Path;

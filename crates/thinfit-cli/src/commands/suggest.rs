@@ -1,4 +1,4 @@
-//! `thinfit suggest`: which rows to sample next.
+//! `thinfit suggest`: proposes the next rows to sample.
 
 use std::io::Write;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Every command on every kind of model, for tables as they come: each either works or is refused in words that are listed here.
+//! Every command on every kind of model and table: each combination either works or fails with an error listed here.
 //!
 //! A model is a line of [`MODELS`], a table one of [`TABLES`], a command one of [`COMMANDS`]. Each model is fitted once to each
 //! table, then all commands use it.

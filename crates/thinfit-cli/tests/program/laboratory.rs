@@ -1,4 +1,4 @@
-//! A table as laboratories write them, with text, units, dates and numbers of samples, fits as it is.
+//! A typical laboratory table, with text, units, dates and sample numbers, is fitted as it is.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What would take more memory or time than there is: refused before it is taken, with the figure and the way out.
+//! Calls that would exceed the memory or time limit are refused in advance, with the size and how to proceed.
 
 use std::io::Write;
 use std::process::Stdio;

@@ -1,5 +1,5 @@
-//! Work that several processes share, started by a real `mpirun`: all tests of the program that need MPI, and fits of a whole
-//! table. `test.sh --mpi` runs the tests of this module.
+//! Work shared between processes of a real `mpirun`: all tests of the program that need MPI, and fits of a whole
+//! table. `test.sh --mpi` runs them.
 
 mod long;
 mod reproduce;

@@ -1,4 +1,4 @@
-//! Files from strangers and machines that fail: nothing hidden is printed, nothing is overwritten, nothing is lost.
+//! Untrusted files and failing machines: no hidden character is printed, no file is overwritten or lost.
 
 use super::*;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What is skipped, interpreted or left out of a table is said, and nothing else is.
+//! Everything that is skipped, interpreted or ignored in a table is reported, and nothing else is.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Latents for the generators, drawn on the host while the device works on the steps before.
+//! Latents for the generators, drawn on the host while the device computes earlier steps.
 
 use crate::device::Number;
 use rand::RngExt;

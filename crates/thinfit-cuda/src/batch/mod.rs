@@ -1,12 +1,12 @@
 //! A batch of runs on the device: one training step of all of them is one graph.
 //!
-//! Sizes: B runs of `m` rows, `d` inputs (d′ with the bias), `n` neurons, `c` outputs, `k` columns of E. The step is that
-//! of `thinfit::pieces::Processor`, kernel by kernel:
+//! Sizes: B runs of `m` rows, `d` inputs (d′ with the bias), `n` neurons, `c` outputs, `k` columns of E. The step is
+//! that of `thinfit::pieces::Processor`, kernel by kernel:
 //!
-//! z → w = G_θ(z) → E → EᵀE → b → residuals and, beside them, the regulariser → v → dw → dθ or dz → Adam.
+//! z → w = G_θ(z) → E → EᵀE → b → residuals and, in parallel, the regulariser → v → dw → dθ or dz → Adam.
 //!
-//! Rows are taken in chunks, so that memory does not grow with m beyond the table. Nothing waits for the host within a
-//! step: latents are sent ahead, losses are read after many steps.
+//! Rows are processed in chunks, so that the only memory that grows with m is that of the table. No step waits for
+//! the host: latents are sent ahead, and losses are read after many steps.
 
 mod latents;
 mod leaves;

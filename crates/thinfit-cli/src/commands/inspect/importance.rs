@@ -1,4 +1,4 @@
-//! Sobol indices, and what pairs of inputs do together.
+//! Sobol indices of inputs and pairs of inputs.
 
 use std::collections::BTreeMap;
 use std::io::Write;

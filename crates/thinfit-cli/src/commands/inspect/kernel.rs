@@ -1,4 +1,4 @@
-//! The parts and edges of a kernel, in words.
+//! Describes the terms and edges of a kernel.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! Shapley effects on the rows of a table, which hold where inputs depend on each other.
+//! Shapley effects over the rows of a table, for dependent inputs.
 
 use std::io::Write;
 
