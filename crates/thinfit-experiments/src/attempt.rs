@@ -1,7 +1,7 @@
-//! An attempt at one job: its data are drawn, fitted and tested. Fits may be trained together.
+//! One attempt at a job: draws the data, fits and tests. Several fits may be trained as one batch.
 //!
-//! A fit of thinfit's own saves its state every few minutes and when it is stopped, in `states/` beside the ledger,
-//! and the next attempt resumes from there.
+//! GFT fits save their state every few minutes and when they are stopped, in `states/` next to the ledger, and the
+//! next attempt resumes from it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! A cell of the paper with our fits of it, and the count of such cells.
+//! A cell of the paper with our fits of it, and counts of cells.
 
 use std::fmt;
 

@@ -1,8 +1,9 @@
-//! Workers of other ranks: the first rank has the queue and the ledger, and hands them jobs as it does its own workers.
+//! Workers on other ranks. The first rank has the queue and the ledger and gives jobs to them as to its own workers.
 //!
-//! All ranks meet every few hundredths of a second, while their workers go on. There the first says which worker does what, and the
-//! others say how far they are and what they have found. So one process alone writes the ledger, at most a moment after a job is done,
-//! and no worker waits for another. States and spectra are files of their own, which every rank writes where the ledger is.
+//! All ranks synchronise every few hundredths of a second while their workers continue. The first rank assigns jobs;
+//! the others report progress and results. So only one process writes the ledger, at most a moment after a job is
+//! done, and no worker waits for another. States and spectra are separate files that every rank writes next to the
+//! ledger.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Why an experiment could not be run.
+//! Why an experiment could not run.
 
 use std::path::PathBuf;
 

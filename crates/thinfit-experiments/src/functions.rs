@@ -1,7 +1,7 @@
 //! Test functions: formulas, settings and samples. Nine are the paper's, two have known sensitivity indices.
 //!
-//! Inputs are uniform on the cube `[0, 1]^d`, those of `ishigami` on `[-π, π]^d`; outputs have no noise. $h_1$ and $h_2$ read
-//! all inputs, every other function only its first few; the rest are there to be ignored. Indices start at one.
+//! Inputs are uniform on the cube `[0, 1]^d`, those of `ishigami` on `[-π, π]^d`; outputs have no noise. $h_1$ and
+//! $h_2$ read all inputs, every other function only its first few; the rest are irrelevant. Indices start at one.
 //!
 //! | name | formula | inputs read | settings $(d, M)$ |
 //! |---|---|---|---|

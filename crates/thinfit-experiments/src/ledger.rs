@@ -1,8 +1,8 @@
 //! The outcome of every finished job, one JSON object per line of `cells.jsonl`.
 //!
-//! A line is written in one piece and reaches the disk before its job counts as done, so neither a stop nor a crash loses
-//! a finished job. A line that was cut short is ignored, and the next entry starts a line of its own. Several programs
-//! may write to one ledger. The first entry of a job counts, unless it is a failure.
+//! A line is written in one piece and synchronised to disk before its job counts as done, so neither an interruption
+//! nor a crash loses a finished job. A truncated line is ignored, and the next entry starts a new line. Several
+//! programs may write to one ledger. The first entry of a job counts, unless it is a failure.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{File, OpenOptions};

@@ -1,4 +1,4 @@
-//! The words around the numbers of a report: what they are, and what a reader of each table has to know.
+//! The texts around the numbers of a report: what they mean, and what to know about each table.
 
 use crate::{Column, Exhibit, Problem};
 

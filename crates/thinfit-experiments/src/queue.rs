@@ -1,7 +1,7 @@
-//! The jobs that wait to be done and those that are under way.
+//! Waiting and running jobs.
 //!
-//! Jobs join as soon as they are known: when λ of a cell is chosen, the fits with it follow while those of other cells still
-//! choose theirs, so that neither workers nor a device wait for the slowest cell.
+//! Jobs join as soon as they are known: once λ of a cell is chosen, its fits follow while other cells still choose
+//! theirs, so that neither workers nor a device wait for the slowest cell.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;

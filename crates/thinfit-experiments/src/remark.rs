@@ -1,5 +1,5 @@
-//! A sentence on a cell whose error differs from the published one by more than a factor of 3: what the seeds, λ and the
-//! paper say of it: facts that can be checked in the ledger, and what the paper leaves open.
+//! A remark on each cell whose error differs from the published one by more than a factor of 3: what seeds, λ and the
+//! paper tell about it. Remarks state facts that the ledger confirms, and what the paper leaves open.
 
 use crate::comparison::{Comparison, Ours};
 use crate::report::{power, ratio};

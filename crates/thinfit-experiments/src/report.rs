@@ -1,4 +1,4 @@
-//! Our numbers beside the published ones, as CSV, as Markdown and, in [`page`](crate::page), as HTML.
+//! Our numbers next to the published ones, as CSV, Markdown and, in [`page`](crate::page), HTML.
 
 use std::collections::HashMap;
 use std::fmt::Write;

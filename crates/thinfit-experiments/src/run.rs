@@ -1,7 +1,8 @@
-//! Does the jobs that a ledger lacks: several at a time on the processor, one thread each, and in batches on a device.
+//! Runs the jobs that a ledger lacks: several at a time on the CPU, with one thread each, and in batches on a device.
 //!
-//! GFT-r starts where GFT of the same seed and λ ends, and one worker does both. A lock in `states/` beside the ledger
-//! keeps other programs from doing the same job at the same time. Workers of other ranks take jobs as our own do (`crew.rs`).
+//! GFT-r starts where GFT of the same seed and λ ends, so one worker runs both. A lock in `states/` next to the
+//! ledger keeps other programs from running the same job at the same time. Workers on other ranks take jobs like
+//! local ones (`crew.rs`).
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! The frequencies of a network of two inputs, each with its magnitude.
+//! The frequencies of a network with two inputs, with their magnitudes.
 
 use std::path::{Path, PathBuf};
 

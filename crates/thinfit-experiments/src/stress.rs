@@ -1,7 +1,8 @@
-//! Small and odd tables: few rows, many idle inputs, skewed or whole-numbered inputs, repeated rows, steps and kinks,
-//! useless columns, outliers and noise that is not normal.
+//! Small and odd tables: few rows, many irrelevant inputs, skewed or integer inputs, repeated rows, steps and kinks,
+//! useless columns, outliers and non-normal noise.
 //!
-//! A table is a law of points, a function f and a law of noise. Noise is in multiples of the deviation of f.
+//! A table is a distribution of points, a function f and a distribution of the noise, which is in units of the
+//! standard deviation of f.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

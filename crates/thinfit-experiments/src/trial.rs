@@ -1,4 +1,4 @@
-//! A trial of a method: rows to fit, and fresh points with the truth and with what would be observed there.
+//! A trial of a method: rows to fit, and test points with true and noisy outputs.
 
 use crate::functions::{Sample, noise};
 use crate::uci::moments;

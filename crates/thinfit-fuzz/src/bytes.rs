@@ -1,4 +1,4 @@
-//! Changes to the bytes of a file, whatever it is.
+//! Mutations of the bytes of any file.
 
 use crate::corpus::Source;
 use crate::random::Random;

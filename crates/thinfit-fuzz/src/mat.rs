@@ -1,4 +1,4 @@
-//! MAT files taken apart: the elements after the header, unpacked, and packed again with right lengths and checksums.
+//! MAT files taken apart: unpacks the elements after the header, and packs them with correct lengths and checksums.
 
 use crate::bytes;
 use crate::corpus::Source;

@@ -1,4 +1,4 @@
-//! NPY files taken apart: the header, whose length is put right again, and the numbers.
+//! NPY files taken apart: the header, whose length is repaired, and the numbers.
 
 use crate::bytes;
 use crate::corpus::Source;

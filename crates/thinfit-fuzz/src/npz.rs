@@ -1,4 +1,4 @@
-//! NPZ files taken apart: arrays with their names, packed again with right checksums, and then perhaps a wrong field.
+//! NPZ files taken apart: named arrays, repacked with correct checksums and then perhaps with a wrong field.
 
 use crate::corpus::Source;
 use crate::random::Random;

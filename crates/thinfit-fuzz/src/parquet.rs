@@ -1,5 +1,5 @@
-//! Parquet files taken apart: the headers of their pages and the description at their end, which are structures of Thrift's compact
-//! protocol, and the pages, whose checksums are put right again.
+//! Parquet files taken apart: page headers and footer, which are structures of Thrift's compact protocol, and pages,
+//! whose checksums are repaired.
 
 use crate::bytes;
 use crate::corpus::Source;

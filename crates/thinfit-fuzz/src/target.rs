@@ -1,4 +1,4 @@
-//! The readers: how many inputs each gets, where its seeds are, how they are changed, and what is checked.
+//! The targets: the number of inputs, the seeds, the mutations and the checks of each reader.
 
 use crate::corpus::Source;
 use crate::random::Random;

@@ -1,5 +1,5 @@
-//! Changes to a tree of objects, arrays, numbers and texts: model files and states are JSON, configurations are TOML, which
-//! is written here with one line for each of its keys.
+//! Mutations of a tree of objects, arrays, numbers and strings: JSON models and states, and TOML configurations,
+//! which are written with one line per key.
 
 use crate::bytes;
 use crate::corpus::Source;

@@ -1,4 +1,4 @@
-//! One batch of inputs, in a process of its own: whatever it dies of is put down to the input that it wrote to a file last.
+//! One batch of inputs in its own process. If it dies, the input that it last wrote to a file is the cause.
 
 use crate::bytes::MOST;
 use crate::corpus::{Corpus, Source};

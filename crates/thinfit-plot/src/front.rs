@@ -1,4 +1,4 @@
-//! The Pareto front of several outputs: each pair of them against each other.
+//! The Pareto front of several outputs, pair by pair.
 
 use crate::canvas::{Canvas, Pen};
 use crate::number::count;

@@ -1,4 +1,4 @@
-//! The names of levels below an axis: side by side, in a few lines each, or upwards.
+//! Level names below an axis: side by side, in a few lines each, or rotated.
 
 use crate::canvas::{Anchor, Canvas, TextStyle};
 use crate::panel::Panel;

@@ -1,4 +1,4 @@
-//! All that a page says of a model, as data.
+//! The content of a page, as data.
 
 use crate::control::{Control, controls};
 use crate::features::{Features, features};

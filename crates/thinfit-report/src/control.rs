@@ -1,4 +1,4 @@
-//! What a reader can move: one control for every factor of a model.
+//! The controls of a page: one for every factor of a model.
 
 use serde::Serialize;
 use thinfit::Mat;

@@ -1,4 +1,4 @@
-//! What the model is made of, in words: the strongest features of a network, or the parts of a kernel.
+//! What the model consists of: the strongest features of a network, or the terms of a kernel.
 
 use serde::Serialize;
 use thinfit::{Activation, Model, Scaler, Warp};

@@ -1,4 +1,4 @@
-//! Which controls matter for an output: Sobol indices.
+//! Sobol indices of the controls, for each output.
 
 use serde::Serialize;
 use thinfit::Result;

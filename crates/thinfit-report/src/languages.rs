@@ -1,5 +1,5 @@
-//! The model in every language, without writing its numbers more than once: where a text repeats a list of numbers of the
-//! script, it refers to it.
+//! The exported code in every language, with its numbers stored only once: where a text repeats a list of numbers of
+//! the script, it refers to it.
 
 use serde::Serialize;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! The page as one file: template, style and scripts, and the policy that lets nothing else in.
+//! The page as one file: template, style, scripts, and the content security policy.
 
 use crate::content::Content;
 use crate::digest::source;

@@ -1,4 +1,4 @@
-//! How good the model is on rows that it had not seen, in words and numbers.
+//! How accurate the model is on held-out rows.
 
 use serde::Serialize;
 use thinfit_methods::{

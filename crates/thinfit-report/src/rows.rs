@@ -1,4 +1,4 @@
-//! The rows of a table beside the predictions, and whether the model knows them.
+//! The rows of a table next to the predictions, and whether the model was fitted to them.
 
 use crate::doubles::Doubles;
 use crate::uncertainty::LEVEL;

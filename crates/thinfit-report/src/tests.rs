@@ -1,4 +1,4 @@
-//! Pages of every kind of model: their parts, their weight, and that their intervals are those of `interval`.
+//! Pages of every kind of model: their parts, their size, and that their intervals equal those of `interval`.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! What the page computes intervals from, as `predict --interval` does.
+//! The data from which a page computes intervals, as `predict --interval` does.
 
 use crate::doubles::Doubles;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! The suite that a default fit is measured by, with every control in the same file of results.
+//! The benchmark suite of the default fit and of its baselines, which write to the same file.
 //!
 //! ```text
 //! cargo run --release -p thinfit-experiments --example default_suite -- --group clean,noise --methods auto,gaussian-process \

@@ -1,4 +1,4 @@
-//! Model files: what a model that was read answers is finite, and in the order it promises.
+//! Model files: all results of an accepted model are finite and consistently ordered.
 
 use super::check_message;
 use crate::target::Outcome;

@@ -1,4 +1,4 @@
-//! Saved states: an error, or a fit that goes on to a model with finite answers.
+//! Saved states: either an error, or a fit that continues to a model with finite predictions.
 
 use super::{check_message, model};
 use crate::target::Outcome;
