@@ -1,4 +1,4 @@
-//! Plans of samples: ranges as JSON in, columns out.
+//! Designs of experiments: ranges as JSON in, columns out.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

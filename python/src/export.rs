@@ -1,4 +1,4 @@
-//! A model in other languages.
+//! Exports of a model to other languages.
 
 use crate::compute::{compute, raise};
 use crate::model::Model;

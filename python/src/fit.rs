@@ -1,4 +1,4 @@
-//! Fits, each on a thread of its own, watched from the interpreter's thread.
+//! Fits, each on its own thread, watched from the interpreter's thread.
 
 use crate::array::{layout, view};
 use crate::compute::{abandon, bug, compute, message, pool, raise};

@@ -1,4 +1,4 @@
-//! The pieces of the default fit for tables that lie in several places. Between them go bytes and texts, by whatever means Python has.
+//! The steps of the default fit for distributed tables. Python transports the bytes and texts between them.
 
 use crate::array::view;
 use crate::compute::{bug, compute};

@@ -1,6 +1,7 @@
-//! What is wrong with a setting, as an exception that carries its path.
+//! Invalid settings as an exception with the path of the setting.
 //!
-//! The paths are the library's. Which parameter of an estimator a path belongs to is known in Python (`thinfit/base.py`).
+//! Paths are those of the library. Python (`thinfit/base.py`) knows which parameter of an estimator a path belongs
+//! to.
 
 use crate::compute::raise;
 use pyo3::create_exception;

@@ -1,4 +1,4 @@
-//! How the inputs of a model are distributed.
+//! The distributions of uncertain inputs.
 
 use crate::Error;
 use crate::region::{level, position};

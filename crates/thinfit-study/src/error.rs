@@ -1,4 +1,4 @@
-//! Questions that have no answer.
+//! Why a study has no result.
 
 use thinfit_text::{brief, shown};
 

@@ -1,7 +1,7 @@
-//! Rows that a region admits: bounds, whole numbers, levels and constraints, all in the units of the data.
+//! The rows that a region admits: bounds, integers, levels and constraints, in the units of the data.
 //!
-//! A constraint is linear in the units of the data. Where it is about a warped column it is curved in the coordinates of the search,
-//! which go on from its tangents, and every step is brought back to it.
+//! A constraint is linear in the units of the data, and curved in the coordinates of the search if it involves a
+//! warped column. The search then works with its tangents, and every step is projected back onto it.
 
 use crate::constraint::{Constraint, Relation};
 use crate::quadratic::{Face, dot, solve};

@@ -1,11 +1,10 @@
-//! The Pareto front of several outputs: what can be had at once.
+//! The Pareto front of several outputs.
 //!
 //! With the ideal point z and the widths r of the front, each reference point q on the plane Σ q_i = 1 of the unit cube gives a
-//! point of the front: the end of the way from q along the diagonal,
+//! point of the front, the end of a line from q along the diagonal:
 //!
-//! ```text
-//! min max_i ((f_i − z_i)/r_i − q_i + ρ Σ_j (f_j − z_j)/r_j)
-//! ```
+//! which reaches fronts of any shape, concave ones included; ρ excludes points where one output could improve at no
+//! cost to the others.
 //!
 //! which reaches parts of any shape, hollow ones as well; ρ keeps the ends off places where one output could be had better for
 //! nothing.

@@ -1,4 +1,4 @@
-//! The minimum of an output over a region, and what to think of it.
+//! The minimum of an output over a region, and how far to trust it.
 
 use crate::region::{Goal, Region, notes};
 use crate::survey::{Place, Scalar, Survey, table};

@@ -1,7 +1,7 @@
-//! What follows from uncertain inputs: draws of them go through the model.
+//! Uncertainty propagation: random inputs are passed through the model.
 //!
-//! Rows are drawn in chunks, each from a stream of its own, so that the draws do not depend on threads; of each row only the
-//! outputs are kept. A new observation is f(x) plus a normal error, independent from row to row, whose standard deviation is half
+//! Rows are drawn in chunks, each from a stream of its own, so that the draws do not depend on threads; only the outputs
+//! of each row are kept. A new observation is f(x) plus a normal error, independent from row to row, whose standard deviation is half
 //! the width of the model's calibrated 68 % interval at x.
 
 use crate::{Error, Inputs};

@@ -1,8 +1,10 @@
-//! Convex quadratic programs: min ½xᵀBx + gᵀx with linear faces, by the dual method of Goldfarb and Idnani.
+//! Convex quadratic programs, min ½xᵀBx + gᵀx under linear inequalities (faces), by the dual method of Goldfarb and
+//! Idnani.
 //!
-//! It starts at the minimum without faces and takes them in one by one, so it needs no feasible point and finds out whether
-//! there is one. With B = LLᵀ and N the normals of the active faces, L⁻¹N = QR; a step towards face n moves x by
-//! z = L⁻ᵀ(I − QQᵀ)L⁻¹n and the multipliers of the active faces by −R⁻¹QᵀL⁻¹n. Sizes are tens, so all is plain loops.
+//! It starts at the unconstrained minimum and adds violated faces one by one, so it needs no feasible point and
+//! detects infeasibility. With B = LLᵀ and N the normals of the active faces, L⁻¹N = QR; a step towards face n moves
+//! x by z = L⁻ᵀ(I − QQᵀ)L⁻¹n and the multipliers of the active faces by −R⁻¹QᵀL⁻¹n. Sizes are tens, so plain loops
+//! suffice.
 
 use thinfit::Mat;
 

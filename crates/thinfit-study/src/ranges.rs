@@ -1,4 +1,4 @@
-//! Where rows may lie: for each factor of a model the range of its samples, or one that the user gives.
+//! The range of each factor: that of its samples, or one given by the user.
 
 use thinfit::{Error, Result, Warp};
 use thinfit_design::{Range, Space};

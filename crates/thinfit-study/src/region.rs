@@ -1,4 +1,4 @@
-//! Where to look: the columns that may move, and what holds them.
+//! The region of a search: which columns may vary, and under which constraints.
 
 use crate::constraint::{Constraint, Relation};
 use crate::feasible::ROUNDING;

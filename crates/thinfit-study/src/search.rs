@@ -1,10 +1,10 @@
-//! Descent to a local minimum of the largest of some functions, inside linear faces: sequential quadratic programs.
+//! Local minimisation of the maximum of several functions under linear inequalities: sequential quadratic
+//! programming.
 //!
 //! With values f_i and gradients g_i, the step p from t solves
 //!
-//! ```text
-//! min ½pᵀBp + s    f_i + g_i·p ≤ φ + s    t + p inside the faces        φ = max_i f_i
-//! ```
+//! which for one function is a quasi-Newton step. B approximates the curvature of the active functions by damped BFGS
+//! updates. Curved bounds are replaced by their tangents, and every point on the way is projected back onto them.
 //!
 //! which for one function is a quasi-Newton step. B follows the curvature of the functions that hold the step, by damped BFGS
 //! updates. Faces of curved bounds are their tangents, and every point on the way is brought back to the bounds.

@@ -1,16 +1,17 @@
-//! Shapley effects: which factors matter when they depend on each other as the rows say.
+//! Shapley effects: which factors matter if they depend on each other as in the rows.
 //!
-//! Dimensions: `m` rows, `k` factors. With c(u) = E Var(f | all factors but those of u), what f does not know without the factors of
-//! u, the effect of factor j is the mean of c(u ∪ j) − c(u) over all orders in which the factors could join, u those before j. The
-//! effects are shares of Var f that sum to one, and factors that go together share what they explain together.
+//! Dimensions: `m` rows, `k` factors. With c(u) = E Var(f | all factors but those of u), the part of the variance
+//! that remains unknown without the factors of u, the effect of factor j is the mean of c(u ∪ j) − c(u) over all
+//! orders of the factors, u being those before j. The effects are shares of Var f that sum to one, and dependent
+//! factors share what they explain together.
 //!
-//! The rows become a distribution with their margins and the dependence of normal numbers (a Gaussian copula): ranks become normal
-//! scores, and these have a correlation matrix R. A redraw of the scores of u given the rest v needs one more draw z′,
+//! The rows are replaced by a distribution with the same margins and a Gaussian copula: ranks become normal scores
+//! with correlation matrix R. Redrawing the scores of u given the rest v takes one more draw z′,
 //!
 //! z_u ← z′_u + R_uv R_vv⁻¹ (z_v − z′_v),
 //!
-//! and c(u) = ½ E (f − f redrawn)². The points are those of a lattice with random shifts, whose effects differ by their standard error.
-//! What is no function of ranks and correlations, such as points on a ring, is not seen.
+//! and c(u) = ½ E (f − f redrawn)². The points are those of randomly shifted lattices, whose scatter gives the
+//! standard error. Dependence that ranks and correlations do not show, such as points on a ring, is not detected.
 
 use faer::linalg::solvers::Solve;
 use faer::{Mat, MatRef, Side};

@@ -1,7 +1,7 @@
-//! Where new samples help most.
+//! Adaptive sampling: the rows that help most.
 //!
-//! Rows are chosen one after the other among candidates, each as if those before it had been taken: a covariance does not
-//! depend on what is measured, so one more row at p turns the covariance of f at a and b into
+//! Rows are chosen one by one among candidates, each as if the ones before had been sampled already: the covariance
+//! does not depend on measured values, so one more row at p turns the covariance of f at a and b into
 //!
 //! ```text
 //! cov(a, b) − cov(a, p) cov(p, b) / (cov(p, p) + noise)

@@ -1,4 +1,4 @@
-//! A first look at a region: places spread over it, the model there, and the descents that start from the best of them.
+//! A first scan of a region: the model at points spread over it, and descents from the best of them.
 
 use crate::Error;
 use crate::feasible::set;

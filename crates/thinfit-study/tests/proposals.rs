@@ -1,4 +1,4 @@
-//! What is proposed: values that a user can set, in the region that was asked for.
+//! Proposals: values that a user can set, inside the requested region.
 
 #![allow(clippy::unwrap_used)]
 

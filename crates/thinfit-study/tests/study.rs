@@ -1,4 +1,4 @@
-//! Minima, fronts and distributions of fitted models beside what is known of the functions behind them.
+//! Minima, fronts and distributions of fitted models, compared with those of the known functions.
 
 #![allow(clippy::unwrap_used)]
 

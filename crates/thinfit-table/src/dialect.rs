@@ -1,5 +1,5 @@
-//! The dialect of a text: what separates its fields, and how its numbers are written; detected from the first records
-//! unless the options say.
+//! The dialect of a text file: field separator and number format, detected from the first records unless options set
+//! them.
 
 use crate::error::malformed;
 use crate::latin::decoded;

@@ -1,5 +1,5 @@
-//! Errors as values: what was expected, what was found, where, and what mends it. Remedies are variants, so that a program
-//! can put them in the words of its own options.
+//! Errors as values: what was expected, what was found, where, and the remedy. Remedies are variants, so that a
+//! program can name its own options.
 
 use crate::latin::decoded;
 use crate::text::number;

@@ -1,4 +1,4 @@
-//! Several files as one table: their rows one after the other, their columns by the names of the first.
+//! Several files as one table: their rows in sequence, their columns matched by the names in the first file.
 
 use crate::error::{Spot, malformed, show, unread};
 use crate::note::{Done, Note};

@@ -1,4 +1,4 @@
-//! What is wrong with the cells of a table, gathered to the end of the file, so that one message tells all of it.
+//! Invalid cells of a table, collected to the end of the file, so that one message lists them all.
 
 use crate::error::{Paths, Spot, missing, show};
 use crate::{Error, Problem, Remedy};

@@ -1,8 +1,8 @@
-//! The description at the end of a Parquet file and the headers of its pages, looked at before the `parquet` crate reads it: that crate takes memory for as
-//! many parts as a number says, whether or not they are there, and takes a field for what it should be, whatever it says it is.
+//! Checks of the footer and page headers of a Parquet file before the `parquet` crate reads them: that crate
+//! allocates as many elements as a length claims, whether or not they exist, and does not compare field types.
 //!
-//! Both are structures of Thrift's compact protocol. Here, only types and numbers of parts are compared with what
-//! they should be; all else is left to the crate.
+//! Both are structures of Thrift's compact protocol. Only types and lengths are checked here; the rest is left to the
+//! crate.
 
 use crate::pages::{number, signed};
 use bytes::Bytes;

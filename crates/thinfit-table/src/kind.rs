@@ -1,4 +1,4 @@
-//! The kind of a file, told by its first bytes and then by its extension.
+//! The format of a file, recognised by its first bytes and then by its extension.
 
 use crate::error::malformed;
 use crate::{Remedy, Result};

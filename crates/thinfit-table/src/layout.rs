@@ -1,4 +1,4 @@
-//! The layout of a table: whether its first record holds names, lines of a title above them, and a row of units below.
+//! The layout of a table: whether its first record holds names, title lines above it, and a row of units below.
 
 use crate::error::malformed;
 use crate::units::is_unit;

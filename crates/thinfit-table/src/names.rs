@@ -1,4 +1,4 @@
-//! Column names: made up where there are none, and checked to be distinct.
+//! Column names: generated if there are none, and checked to be distinct.
 
 use crate::Result;
 use crate::error::{malformed, show};

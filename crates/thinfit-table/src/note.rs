@@ -1,5 +1,4 @@
-//! What reading a table did beyond reading its cells: lines that were passed over, and cells that needed interpretation. A
-//! program tells its user.
+//! Notes of a reader: skipped lines and interpreted cells, for the program to report.
 
 use crate::{Position, error::Spot};
 use std::collections::BTreeSet;

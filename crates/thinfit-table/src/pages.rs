@@ -1,5 +1,5 @@
-//! The pages of a column of a Parquet file, looked at before the `parquet` crate decodes them: that crate takes memory for as
-//! many values as a page says, whether or not they are there.
+//! Checks of the pages of a Parquet column before the `parquet` crate decodes them: that crate allocates as many
+//! values as a page claims, whether or not they exist.
 
 use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageMetadata, PageReader};

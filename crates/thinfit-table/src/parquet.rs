@@ -1,5 +1,5 @@
-//! Parquet: columns of numbers, text and dates in groups of rows. Uses only the column readers of the `parquet` crate, so that Arrow need
-//! not be built.
+//! Parquet: columns of numbers, text and dates in row groups. Uses only the column readers of the `parquet` crate, so
+//! that Arrow need not be built.
 
 use crate::durations::durations;
 use crate::error::{Spot, malformed, show};

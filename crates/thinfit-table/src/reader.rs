@@ -1,5 +1,4 @@
-//! Reading a table: which columns, in what blocks, and what becomes of missing values. Where the rows come from is the
-//! business of a [`Source`].
+//! Reads a table: selects columns, forms blocks of rows and handles missing values. The rows come from a [`Source`].
 
 use crate::dialect::SAMPLE;
 use crate::error::{Amount, Paths, Spot, check_memory, malformed, show, unread, useful};

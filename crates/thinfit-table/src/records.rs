@@ -1,5 +1,5 @@
-//! Records: the lines of a text that hold fields, and the fields in them. A record spans several lines where a quoted
-//! field does. Lines that start with `#` are comments above the names or the first row, and records below.
+//! Records: the lines of a text that hold fields, and the fields in them. A record with a quoted field may span
+//! several lines. Lines that start with `#` are comments above the names or the first row, and records below.
 
 use crate::error::unread;
 use crate::note::{Skipped, Why};

@@ -1,4 +1,4 @@
-//! Text as a source of rows: turns fields into numbers, and what is not a number into an error with its line.
+//! Text as a source of rows: parses fields as numbers, and reports other fields as errors with their line.
 
 use crate::dialect::{Dialect, SAMPLE, pointed};
 use crate::error::{Spot, malformed, not_a_number, unread};

@@ -1,4 +1,4 @@
-//! Units of measurement, as a second row of a table gives them.
+//! Units of measurement in the second row of a table.
 
 /// Units that stand alone or behind a prefix.
 const PREFIXED: [&str; 33] = [

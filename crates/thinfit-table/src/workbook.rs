@@ -1,7 +1,7 @@
-//! An Excel workbook (XLSX): a ZIP archive of XML parts. Gives the cells of one of its sheets.
+//! An Excel workbook (XLSX): a ZIP archive of XML parts. Provides the cells of one sheet.
 //!
-//! Cells are kept one by one, not as a rectangle: a single cell in the last corner of a sheet would make that one of 17 billion
-//! cells. What the archive unpacks to is measured before anything is read.
+//! Cells are stored one by one, not as a rectangle: a single cell in the last corner of a sheet would make a
+//! rectangle of 17 billion. The unpacked size of the archive is measured before anything is read.
 
 use crate::error::{Amount, amount, malformed, show};
 use crate::reader::Seekable;

@@ -1,4 +1,4 @@
-//! Writing a table as CSV or TSV, each number in the shortest form that reads back to the same bits.
+//! Writes a table as CSV or TSV, each number in the shortest form that reads back to the same bits.
 
 use crate::{Error, Problem, Result};
 use faer::MatRef;

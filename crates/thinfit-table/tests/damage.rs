@@ -1,4 +1,5 @@
-//! Damaged files: what has a checksum is never read with other values, and lengths that contradict shapes are errors.
+//! Damaged files: data with a checksum is never read with other values, and lengths that contradict shapes are
+//! errors.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
 

@@ -1,4 +1,4 @@
-//! Parquet: types, nulls, groups of rows.
+//! Parquet: types, nulls, row groups.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
 #![cfg(feature = "parquet")]

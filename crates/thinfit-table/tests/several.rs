@@ -1,4 +1,4 @@
-//! Several files as one table, folders, and rows that are passed over.
+//! Several files as one table, folders, and skipped rows.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
 

@@ -1,4 +1,5 @@
-//! Sheets of Excel workbooks. `tests/data/pump.xlsx` was written by openpyxl; its formula has a saved value, as of Excel.
+//! Sheets of Excel workbooks. `tests/data/pump.xlsx` was written by openpyxl; its formula has a saved value, as Excel
+//! writes it.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
 #![cfg(feature = "excel")]

@@ -1,4 +1,4 @@
-//! Columns of text: codes and levels, whole and in blocks, gaps among them, and where they are.
+//! Text columns: codes and levels, whole and in blocks, with gaps.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
 

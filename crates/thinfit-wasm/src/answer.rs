@@ -1,4 +1,4 @@
-//! From a request to its answer, both as text. An answer has the field `error` or what was asked for.
+//! Computes the answer to a request, both as text. An answer has either the requested fields or the field `error`.
 
 use crate::request::Request;
 use crate::samples;

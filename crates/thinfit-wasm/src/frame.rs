@@ -1,4 +1,4 @@
-//! What a page shows of a network, before, while and after it is trained.
+//! What a page shows of a network before, during and after training.
 
 use crate::samples::{Samples, text};
 use serde_json::{Map, Value, json};

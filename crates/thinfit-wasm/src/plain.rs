@@ -1,7 +1,7 @@
-//! The plain network in slices: Adam on both layers.
+//! The plain network in time slices: Adam on both layers.
 //!
-//! A fit of it cannot be resumed, but its device can: each slice is a short fit on a device that begins with the weights and
-//! moments that the last one ended with.
+//! Such a fit cannot be resumed, but its device can: each slice is a short fit on a device that starts from the
+//! weights and moments of the last one.
 
 use crate::device::Pausing;
 use crate::session::{Slice, Standing};

@@ -1,4 +1,4 @@
-//! What a page may ask for.
+//! The requests of a page.
 
 use serde::Deserialize;
 use thinfit::Activation;

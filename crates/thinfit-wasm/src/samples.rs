@@ -1,4 +1,4 @@
-//! The samples of a fit: drawn from a built-in function, or read from the file that the page has kept.
+//! The samples of a fit: drawn from a built-in function, or read from the file that the page passed in.
 
 use crate::answer::Answer;
 use crate::locked;

@@ -1,4 +1,4 @@
-//! A fit that goes on in slices, and what can be asked of it.
+//! A fit that advances in slices, and the questions a page may ask about it.
 
 use crate::answer::Answer;
 use crate::frame::View;

@@ -1,4 +1,4 @@
-//! One random request, and whether its answers keep to it.
+//! One random request, and a check that the answers satisfy it.
 
 use super::linear::Linear;
 use super::ranges;
