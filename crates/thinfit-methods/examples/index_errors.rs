@@ -1,5 +1,5 @@
-//! How often the true index lies within two standard errors, for functions whose indices are known. Prints CSV, a line for every index of
-//! every fit, and the shares on standard error:
+//! How often the true index lies within two standard errors, for functions with known indices. Prints CSV, one line
+//! for every index of every fit, and the shares on standard error:
 //!
 //! ```sh
 //! cargo run --release -p thinfit-methods --example index_errors -- gaussian-process 20

@@ -1,9 +1,8 @@
-//! Methods beside each other on the same rows: each is fitted without every fold in turn and judged on what it had not
-//! seen.
+//! Compares methods on the same rows by cross-validation.
 //!
-//! Rows of a group, and rows with equal inputs, are in one fold. All methods see the same folds, so differences are paired: with squared errors
-//! e_i of a method and b_i of the best, the mean of e_i − b_i has a standard error of its own, which is smaller than those
-//! of the two means where both fail on the same rows.
+//! Rows of a group, and rows with equal inputs, are in one fold. All methods use the same folds, so differences are
+//! paired: with squared errors e_i of a method and b_i of the best, the mean of e_i − b_i has its own standard error,
+//! which is smaller than those of the two means if both fail on the same rows.
 
 use crate::auto::samples::folds;
 use crate::report::{explained, root_error};

@@ -1,4 +1,4 @@
-//! What a model of either kind does not know at several rows together, as whoever plans further samples needs it.
+//! The posterior covariance of either kind of model between rows, for adaptive sampling.
 
 use crate::Predictor;
 use thinfit::{Mat, MatRef, Result};

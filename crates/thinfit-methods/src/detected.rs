@@ -1,4 +1,4 @@
-//! Which factors have no detectable effect: what a fit found, for all who speak of it.
+//! Which factors have no detectable effect, according to the diagnosis of the fit.
 
 use crate::{Factor, Predictor};
 

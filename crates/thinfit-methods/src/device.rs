@@ -1,4 +1,4 @@
-//! Where the training steps of a fit are taken: the processor, or a GPU that a front end opens.
+//! Where a network is trained: on the CPU, or on a GPU that a front end provides.
 
 use crate::{Method, PlainNetwork};
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! Whether a model can tell its values at two places apart.
+//! Whether a model can distinguish its values at two points.
 
 use crate::Predictor;
 use thinfit::{Mat, MatRef, Result};

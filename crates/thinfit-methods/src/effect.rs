@@ -1,7 +1,8 @@
-//! The effect of a factor: the mean of f with the factor at a place and all others spread over theirs, and how sure it is.
+//! The effect of a factor: the mean of f with the factor fixed and all others distributed over their ranges, with its
+//! uncertainty.
 //!
-//! The mean is that of `importance`. Deviations are averaged over points that set every factor, since a point between two levels is
-//! none.
+//! The mean is that of `importance`. Deviations are averaged over points that set every factor, because a point
+//! between two levels does not exist.
 
 use crate::{Factor, Predictor};
 use thinfit::pieces::lattice;

@@ -1,16 +1,17 @@
-//! Rows outside the ranges of the samples: how many there are, and how much less is known there.
+//! Extrapolation: how many rows lie outside the ranges of the samples, and how much larger the error is there.
 //!
-//! A network of waves repeats itself, a kernel goes back to its mean, and neither knows what f does beyond the samples. With c the
-//! nearest row inside, the error at x is taken to have the law of Laplace with the size
+//! A network of waves repeats itself, a kernel returns to its mean, and neither knows f beyond the samples. With c
+//! the nearest point inside, the error at x is taken to have a Laplace distribution with scale
 //!
 //! ```text
 //! b = max |f − f(c)| on the way to x + Σ_j |∂_j f(c) (x_j − c_j)| + σ t,     t = max_j |x_j − c_j| / range_j
 //! ```
 //!
-//! with σ the scale of the output; an input without a detectable effect may leave its range by 1/5 before it counts, and none counts
-//! for a model that predicts the mean. The error is independent of the error that the model expects, and nothing is known beyond t = 1/5. Factors of
-//! one before the three terms are the least round ones with which 90 % intervals held at least 90 % of the true values at all
-//! t up to 1/5, over 33 published functions together: `cargo run -p thinfit-study --example outside`.
+//! with σ the scale of the output. An input without a detectable effect may leave its range by 1/5 before it counts,
+//! and no input counts for a model that predicts the mean. This error is independent of the model's own error
+//! estimate; beyond t = 1/5 it is infinite. The coefficients of the three terms are the smallest round numbers for
+//! which 90 % intervals covered at least 90 % of the true values at all t up to 1/5, over 33 published functions
+//! together: `cargo run -p thinfit-study --example outside`.
 
 use crate::Predictor;
 use thinfit::Interval;

@@ -1,8 +1,9 @@
-//! What a user sets: one factor for every column of the table that a model uses, however many inputs it becomes.
+//! Factors: what a user sets. There is one for every column of the table that a model uses, however many inputs it is
+//! encoded into.
 //!
-//! A factor is a number in a range or a choice between levels. The inputs of a model are what [`Encoding`](thinfit::Encoding)
-//! makes of it: the number itself, a rank, or one indicator for each level. Whoever samples, searches or explains moves factors, since a
-//! point between two indicators is no point of the user's.
+//! A factor is a number in a range or a choice between levels. [`Encoding`](thinfit::Encoding) turns it into inputs
+//! of a model: the number itself, a rank, or one indicator per level. Sampling, optimisation and sensitivity vary
+//! factors, because a point between two indicators has no meaning for the user.
 
 use crate::Predictor;
 use serde::Serialize;

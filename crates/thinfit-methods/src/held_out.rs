@@ -1,5 +1,5 @@
-//! Predictions to compare with known outputs. Rows of the fit are predicted by cross-validation where the model has kept its
-//! errors: its own errors are smaller there than on new rows.
+//! Predictions to compare with known outputs. Training rows get cross-validated predictions if the model stores their
+//! errors, because its own errors are smaller there than on new rows.
 
 use crate::kernels::kernel_model::calibration::leave_one_out;
 use crate::{KernelModel, Predictor};

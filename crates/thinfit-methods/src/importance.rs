@@ -1,8 +1,8 @@
-//! Which factors matter to a model: Sobol' indices of the columns of the user's table, and whether they can be trusted.
+//! Sobol indices of the columns of the user's table, and whether they can be trusted.
 //!
-//! A column of text counts as one factor, however many inputs it becomes: numbers are uniform over their ranges in the units of the data,
-//! or in their logarithm where the user's range says so, whole numbers and levels equally likely. How sure indices are is in
-//! `index_error`.
+//! A text column counts as one factor, however many inputs it is encoded into. Numbers are uniform over their ranges
+//! in the units of the data, or in their logarithm if the user's range says so; integers and levels are equally
+//! likely. `index_error` computes the standard errors.
 
 use crate::kernels::kernel_model::importance;
 use crate::{Error, Factor, KernelModel, Predictor, Result};

@@ -1,16 +1,18 @@
-//! Standard errors of Sobol' indices: what the model does not know of the function.
+//! Standard errors of Sobol indices that result from the error of the model.
 //!
-//! The function is g + r with the model g and an error r, a Gaussian process with the posterior covariance C of the model. C is
-//! inflated until its mean variance is twice the mean square of the errors on held-out rows, less the noise, since a posterior takes
-//! length scales and hidden weights for known, and held-out rows that chose these flatter. With V = Var g, V' = V + E Var r and parts of the variance V_u, an index S = V_u/V is off by
+//! The function is g + r with the model g and an error r, a Gaussian process with the posterior covariance C of the
+//! model. C is scaled until its mean variance is twice the mean squared error on held-out rows, less the noise,
+//! because the posterior ignores the uncertainty of length scales and hidden weights, and held-out rows that selected
+//! these are optimistic. With V = Var g, V' = V + E Var r and parts of the variance V_u, an index S = V_u/V is off by
 //!
 //! ```text
 //! δ = 2 E_x[(g_u − S (g − E g)) r]/V′ + (V_u[r] − S Var r)/V′
 //! ```
 //!
-//! where g_u is E[g | x_j] for a first-order index and g − E[g | all but x_j] for a total one. The first term is normal with mean
-//! zero; mean and variance of the second follow from traces of C. The standard error is the root of E δ². Expectations over x are
-//! means over a lattice. `cargo run -p thinfit-methods --example index_errors` says how often the truth lies within two of them.
+//! where g_u is E[g | x_j] for a first-order index and g − E[g | all but x_j] for a total one. The first term is
+//! normal with mean zero; mean and variance of the second follow from traces of C. The standard error is the root of
+//! E δ². Expectations over x are means over a lattice. `cargo run -p thinfit-methods --example index_errors` measures
+//! how often the true index lies within two of them.
 
 use crate::extrapolation::Excess;
 use crate::{Covariance, Error, Factor, Predictor, Result};

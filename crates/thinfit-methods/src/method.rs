@@ -1,6 +1,6 @@
-//! All methods by name: their default settings, changes to these, and one call to fit.
+//! The list of methods: default settings, changes to them, and one function to fit.
 //!
-//! The mathematics of each is in its own file. Seeds, threads and layers of settings are the business of `request.rs`.
+//! The mathematics of each method is in its own file; `request.rs` handles seeds, threads and layered settings.
 
 use crate::settings::changed;
 use crate::{

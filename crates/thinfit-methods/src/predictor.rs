@@ -1,6 +1,6 @@
 //! The fitted model of any method, a network or a sum of kernels: prediction, integrals, files, names and record.
 //!
-//! What only networks have, their features, is reached through [`Predictor::network`].
+//! [`Predictor::network`] gives access to the features, which only networks have.
 
 use crate::extrapolation::Excess;
 use crate::{Device, KernelBody, KernelModel};

@@ -1,5 +1,5 @@
-//! Random numbers by place: a stream is named by (seed, purpose) and sought by step, as in thinfit itself. No generator
-//! has a state that outlives a draw.
+//! Counter-based random numbers, as in thinfit itself: a stream is identified by (seed, purpose) and positioned by
+//! step. No generator keeps state between draws.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

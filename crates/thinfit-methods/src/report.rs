@@ -1,4 +1,4 @@
-//! What a fit found out, as text for people.
+//! Describes in English what a fit found.
 
 use crate::auto::CLEAN;
 use crate::{Crossing, Factor, FoundEdge, Predictor};

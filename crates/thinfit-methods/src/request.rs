@@ -1,4 +1,4 @@
-//! A request for a fit, as a settings file states it: the method with its settings, a seed and a number of threads.
+//! A request for a fit, as in a settings file: the method with its settings, a seed and a number of threads.
 
 use crate::{Device, Method, Predictor};
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! How layers of settings override each other. Which settings there are, the methods say.
+//! Merges layers of settings. The methods define which settings exist.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

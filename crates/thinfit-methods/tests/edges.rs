@@ -1,4 +1,4 @@
-//! Jumps and bends in the fit without settings: found where they are, fitted sharply, and not seen in smooth functions.
+//! Jumps and bends in the default fit: located, fitted sharply, and not found in smooth functions.
 
 #![allow(clippy::unwrap_used)] // also in the helpers, which are tests too
 

@@ -7,14 +7,16 @@
 //! cov(a, b) − cov(a, p) cov(p, b) / (cov(p, p) + noise)
 //! ```
 //!
-//! To learn f everywhere, the next row is the one that lowers the variance most, summed over a reference set. Maximum variance would
-//! choose corners, which tell little of the rest. A model knows only one smoothness for all places, and errs more where f is rougher than that:
-//! reference rows count in proportion to the errors at samples nearby, as found by leaving them out.
+//! To learn f everywhere, the next row is the one that lowers the variance most, summed over a reference set. Maximum
+//! variance would choose corners, which say little about the rest. A model assumes the same smoothness everywhere and
+//! has larger errors where f is rougher, so reference rows are weighted by the leave-one-out errors of nearby
+//! samples.
 //!
-//! To find the least value, the next row has the largest expected improvement below the best mean among the samples; where the mean itself
-//! is least is among the candidates. The rows before it are believed to have the values that the model predicts, which leaves its mean as it is.
-//! That alone would choose rows side by side, since a model that is sure of a minimum is as sure of it next to a row: rows keep a distance,
-//! and nearby ones count for less (a local penalty).
+//! To find the minimum, the next row has the largest expected improvement on the lowest mean among the samples; the
+//! minimum of the mean is itself a candidate. Rows chosen before are assumed to take the values that the model
+//! predicts, which leaves its mean unchanged. That alone would choose adjacent rows, since a model that is sure of a
+//! minimum is as sure of it next to a row: so rows keep a distance, and nearby candidates count for less (a local
+//! penalty).
 
 use crate::improvement::improvement;
 use crate::minimum::minima;

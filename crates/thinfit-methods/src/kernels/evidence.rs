@@ -1,4 +1,4 @@
-//! The marginal likelihood of a Gaussian process and its derivatives, with formulas as in the head of
+//! The marginal likelihood of a Gaussian process and its derivatives; the formulas are in the header of
 //! `gaussian_process`.
 
 use crate::kernels::cholesky::{cholesky, inverse, solve, with_ridge};

@@ -1,4 +1,4 @@
-//! Errors of kernel ridge regression at rows left out, for many ridges at once: leave-one-out in closed form, or by folds.
+//! Held-out errors of kernel ridge regression for many ridges at once: leave-one-out in closed form, or by folds.
 //!
 //! With one decomposition K = U diag(s) Uᵀ per kernel, the error at row i of the fit without it costs O(m²) for every
 //! λ:

@@ -1,5 +1,5 @@
-//! A part of a kernel: a shape over some of the inputs with one length ℓ_j for each of them, times a weight, and its
-//! matrices.
+//! One term of a kernel: a weight times a shape over some of the inputs, with one length scale ℓ_j for each of them,
+//! and its matrices.
 //!
 //! With q = Σ_j (x_j − x′_j)²/ℓ_j², r = √(5q) and κ_j = exp(−(x_j − x′_j)²/(2ℓ_j²)), j over the inputs of the part:
 //!

@@ -1,11 +1,11 @@
-//! The plain two-layer network of the paper's comparisons: Adam trains both layers, nothing is solved for.
+//! The plain two-layer network of the paper's comparisons: Adam trains both layers.
 //!
 //! f(x) = Re Σ_l b_l Φ(⟨w_l, x⟩) without the factor 1/n, and with an output bias where Φ has biases. The loss is mean_k
 //! |f(x_k) − y_k|² + λ · mean_j ‖∇f(p_j)‖₁ over all rows and points p_j drawn afresh in every step. Both layers start
 //! uniform in ±1/√(inputs of the layer). As in the paper, the result is the last iterate, not the best one. We use
 //! double precision where the paper uses single.
 //!
-//! The steps are those of any [`Backend`], with both layers as the leaf; several fits advance as one batch.
+//! The steps are those of any [`Backend`], with both layers as the leaf; several fits can advance as one batch.
 
 use crate::choice::{best_network, lambdas, stops};
 use crate::prepared::Prepared;

@@ -1,4 +1,4 @@
-//! Ranks that are threads of a test.
+//! Ranks as threads of a test.
 
 use std::sync::{Barrier, Mutex};
 use thinfit::pieces::{Entries, Ranks};

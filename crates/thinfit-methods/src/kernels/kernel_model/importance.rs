@@ -1,5 +1,5 @@
-//! Which inputs matter to a kernel model: indices by integrals that are exact where the kernel is a sum of smooth products, and else
-//! estimated at the points of a lattice.
+//! Sensitivity indices of a kernel model: exact integrals if the kernel is a sum of smooth products, otherwise
+//! estimates on a lattice.
 
 use super::KernelModel;
 use super::integrals::Products;
