@@ -1,7 +1,7 @@
-//! The clock by which training steps are timed.
+//! The clock that times training steps.
 //!
-//! WebAssembly has none of its own and the library's panics there: time stands still, which only benchmarks and the pace of
-//! several runs notice.
+//! WebAssembly has no clock and the standard library's panics there, so time stands still. Only benchmarks and the
+//! relative pace of several runs depend on it.
 
 #[cfg(not(target_arch = "wasm32"))]
 pub use std::time::Instant;

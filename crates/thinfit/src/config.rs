@@ -1,5 +1,5 @@
-//! All settings of a fit in one serde struct, shared by configuration files, the command line, Python and the record of
-//! a saved model. This file knows defaults and ranges; it reads and merges no files.
+//! All settings of a fit in one serde struct, shared by configuration files, the command line, Python and saved
+//! models. This file holds defaults and ranges; it does not read or merge files.
 
 use crate::Form;
 use crate::error::require;

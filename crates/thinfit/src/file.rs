@@ -1,4 +1,4 @@
-//! Files read and written as a whole, and JSON with a field for its format and version.
+//! Reads and writes whole files, and JSON with a field for format and version.
 
 use crate::{Error, Result};
 use serde::Deserialize;

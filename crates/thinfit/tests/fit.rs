@@ -1,4 +1,4 @@
-//! Whole fits: the same bytes for any threads and after a resume, bad data as errors, files that are never lost.
+//! Whole fits: the same bytes for any number of threads and after a resume, bad data as errors, no lost files.
 
 #![allow(clippy::unwrap_used)] // also in the helpers, which are tests too
 

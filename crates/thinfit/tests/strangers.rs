@@ -1,4 +1,4 @@
-//! Model files and tables from strangers: what a name may be, and what becomes of hidden characters.
+//! Untrusted model files and tables: which names are accepted, and what happens to hidden characters.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
 

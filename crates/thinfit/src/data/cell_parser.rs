@@ -1,4 +1,4 @@
-//! What a cell of text means: a number, a number with a unit, a range, a rank among words, or a date. It knows cells,
+//! The meaning of a text cell: a number, a number with a unit, a range, an ordinal word, or a date. It knows cells,
 //! not columns.
 
 use std::borrow::Cow;

@@ -1,9 +1,10 @@
-//! Clusters: rows clumped around a few places. Folds that divide a clump test a model next to what it has seen.
+//! Clusters: rows clumped around a few points. Folds that divide a clump test a model next to its training rows.
 //!
-//! Single linkage joins the points of a clump at short distances and clumps at long ones. Where a gap divides these distances, those
-//! above it are far longer, and the clumps are small beside the distances of their centres, there are clusters.
+//! Single linkage joins points within a clump at short distances and clumps at long ones. There are clusters if these
+//! distances have a gap, those above it are far longer, and the clumps are small compared with the distances between
+//! their centres.
 //!
-//! Only columns with many values are looked at: levels and the steps of a grid lie apart by their nature.
+//! Only columns with many values count: levels and grid steps are separated by nature.
 
 use super::linkage::{Disjoint, Points, euclidean};
 use faer::MatRef;

@@ -1,9 +1,9 @@
-//! A column of a user's table: what it holds, and what becomes of it.
+//! A column of a user's table: its content, and how it is used.
 //!
-//! Numbers are an input as they are, unless they number the rows: whole numbers without repeats and with few gaps, or with
-//! more under a name that says it. Text is numbers where it has a unit, levels in an evident
-//! order, or levels without one; dates and identifiers are left out. `meaning` reads a single cell, `encoding` applies what
-//! is decided here.
+//! Numbers are used as they are, unless they number the rows: integers without repeats and with few gaps, or with
+//! more gaps if the column name suggests it. Text becomes numbers if it has a unit, otherwise ordered or unordered
+//! levels; dates and identifiers are ignored. `cell_parser` reads a single cell, `encoding` applies the decisions
+//! made here.
 
 use super::cell_parser::{canonical, has_comma, is_moment, number, ordered, quantity};
 use serde::{Deserialize, Serialize};

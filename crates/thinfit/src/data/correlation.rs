@@ -1,7 +1,7 @@
-//! Inputs that go together among the samples.
+//! Correlated inputs.
 //!
-//! Indices over a box take inputs for independent. Where the samples say otherwise, the box has corners that no sample is near, and
-//! whoever reads the indices must know.
+//! Sobol indices over a box assume independent inputs. If the samples contradict this, parts of the box are far from
+//! all samples, and the indices need a warning.
 
 use faer::MatRef;
 use serde::{Deserialize, Serialize};

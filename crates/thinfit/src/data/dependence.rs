@@ -1,5 +1,5 @@
-//! Signs that rows are not independent of each other. Errors on held-out rows are then smaller than on new ones, unless
-//! [groups](crate::Dataset::groups) keep together what belongs together.
+//! Signs of dependent rows. Held-out errors are then smaller than errors on new rows, unless
+//! [groups](crate::Dataset::groups) keep dependent rows together.
 
 use faer::MatRef;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,8 @@
 //! The encoding of a user's table: which of its columns are inputs, and how text becomes numbers.
 //!
-//! Text with an order is one input (level k of L ↦ k/(L − 1)), other text one indicator per level, named `column=level`; a
-//! single one suffices for two levels. `column` decides what each column is, `meaning` reads a single cell.
+//! Ordered text becomes one input (level k of L ↦ k/(L − 1)), other text one indicator per level, named
+//! `column=level`; two levels need only one. `column` decides the role of each column, `cell_parser` reads a single
+//! cell.
 
 use super::cell_parser::{canonical, number, quantity};
 use super::column::{Code, Column};

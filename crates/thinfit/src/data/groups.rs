@@ -1,5 +1,5 @@
-//! Groups: rows that depend on each other, such as readings of one setting or the steps of one run. No split divides them, or a model
-//! would be judged on rows that it nearly knows.
+//! Groups: rows that depend on each other, such as readings of one setting or steps of one run. No split divides
+//! them; otherwise a model would be judged on rows that it almost knows.
 //!
 //! Dimensions: `m` samples.
 

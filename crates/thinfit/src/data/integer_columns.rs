@@ -1,4 +1,4 @@
-//! Columns of whole numbers among the samples.
+//! Integer columns among the samples.
 
 use faer::MatRef;
 

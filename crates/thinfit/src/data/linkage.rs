@@ -1,7 +1,7 @@
-//! Single linkage: points that are joined along the shortest ways between them, and sets of rows that are joined pair by pair.
+//! Single linkage clustering, and sets of rows joined pair by pair.
 //!
-//! The edges of the shortest spanning tree are the distances at which single linkage joins clusters. Prim's algorithm finds them in
-//! O(m² d) operations, without the matrix of distances.
+//! The edges of the minimum spanning tree are the distances at which single linkage joins clusters. Prim's algorithm
+//! finds them in O(m² d) operations, without a distance matrix.
 //!
 //! Dimensions: `m` rows, `d` columns.
 

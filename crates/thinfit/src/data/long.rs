@@ -1,4 +1,4 @@
-//! Tables of any length: rows that come in blocks, as often as they are asked for, and never all at once.
+//! Tables of any length: rows that come in blocks, can be read repeatedly, and are never in memory all at once.
 
 use super::Dataset;
 use crate::{Error, Result};

@@ -1,4 +1,4 @@
-//! The names of columns: what they may be, in samples and in the files of models.
+//! Rules for column names, in samples and in model files.
 
 use crate::{Error, Result};
 use std::collections::HashSet;

@@ -1,4 +1,4 @@
-//! A pass over a long table that several processes may share, and that can go on where it was interrupted.
+//! A pass over a long table, which several processes can share and which can be interrupted and continued.
 
 use super::long::{Block, LongTable, Visitor};
 use crate::Result;

@@ -1,4 +1,4 @@
-//! The rows of a table that a summary has seen, as ranges of their numbers: the same row must not count twice.
+//! The rows included in a summary, as ranges of row numbers, so that no row is counted twice.
 
 use crate::math::parcel::{Opened, Parcel};
 use crate::{Error, Result};

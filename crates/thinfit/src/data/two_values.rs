@@ -1,4 +1,4 @@
-//! Outputs that take two values alone, such as 0 and 1 for two classes.
+//! Outputs with only two distinct values, such as 0 and 1 for two classes.
 
 use std::fmt;
 

@@ -1,7 +1,7 @@
-//! The warp of a column: v ↦ asinh((v − centre)/width), straight within `width` of the centre and logarithmic beyond.
+//! The warp of a column: v ↦ asinh((v − centre)/width), linear within `width` of the centre and logarithmic beyond.
 //!
-//! One skewed or heavy-tailed column leaves most rows in a sliver of the box [−½, ½]. Two numbers cure that for either
-//! tail and for both, and every language has the function. Outputs are never warped.
+//! One skewed or heavy-tailed column squeezes most rows into a sliver of the box [−½, ½]. Two numbers correct that
+//! for either tail or both, and every export language has the function. Outputs are never warped.
 
 use faer::MatRef;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
-//! Rows that follow each other in a long table, condensed.
+//! Consecutive rows of a long table, condensed.
 //!
-//! Blocks begin and end anywhere, but leaves do not: the rows of one that a block has not whole wait, as they came, until the rest
-//! is there. So it does not change a bit how the table was cut.
+//! Blocks may begin and end anywhere, but leaves may not: rows of an incomplete leaf are kept as they are until the
+//! rest arrives. So the result does not depend on how the table was divided.
 
 use super::long::{Draft, Leaf, no_rows};
 use crate::data::long::{Block, LEAF};

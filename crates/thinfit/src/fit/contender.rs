@@ -1,4 +1,4 @@
-//! Hidden weights that may become the model, the solution for their output weights, and the model made of them.
+//! A candidate for the model: hidden weights, the solution for their output weights, and the model made of them.
 
 use super::Fit;
 use crate::config::Training;

@@ -1,4 +1,4 @@
-//! A fit from hidden weights that someone else proposes: no training, only the polish and the final solve.
+//! A fit from given hidden weights: only the polish and the final solve, no training.
 
 use super::contender::Contender;
 use super::{Fit, Job};

@@ -1,4 +1,4 @@
-//! Fits that are trained together, as one batch on a device.
+//! Fits that are trained together as one batch on a device.
 
 use super::run::train;
 use super::{Fit, lambdas, on_threads};

@@ -1,8 +1,8 @@
-//! A fit to a long table from given hidden weights: one pass condenses the rows, and rows that were held out choose the ridge and
-//! calibrate the intervals.
+//! A fit to a long table from given hidden weights: one pass condenses the rows, and held-out rows choose the ridge
+//! and calibrate the intervals.
 //!
-//! Nothing here depends on how the rows are cut into blocks or shared among processes: a leaf is [`LEAF`] rows by their numbers,
-//! and leaves merge in a tree of these (`solve/condensed.rs`).
+//! Nothing here depends on how the rows are divided into blocks or among processes: a leaf is [`LEAF`] rows by row
+//! number, and leaves are merged in a tree that depends on these numbers alone (`solve/condensed.rs`).
 
 use crate::data::long::{Block, LEAF};
 use crate::data::rows::Rows;

@@ -1,9 +1,9 @@
 //! A whole fit: scaling, split, runs, polish, the final output weights and their uncertainty.
 //!
-//! A *run* trains one set of hidden weights; a fit makes one for each λ that the configuration asks for and keeps the one
-//! with the smallest error on the validation rows. It is then polished, in a race with random features where the
-//! configuration has such starts. The runs of a fit, or of several, are trained together as one batch. This file
-//! conducts; the work is done in the other modules.
+//! A *run* trains one set of hidden weights. A fit makes one run for each λ that the configuration asks for and keeps
+//! the one with the smallest error on the validation rows. The result is polished and compared with polished random
+//! features, if the configuration has such starts. The runs of one or several fits are trained together as one batch.
+//! This file coordinates; the work is done in the other modules.
 
 mod condensed_block;
 mod contender;

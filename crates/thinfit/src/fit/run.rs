@@ -1,4 +1,4 @@
-//! The parts of a fit that report every step: the training runs, which fits may share, and the polish.
+//! The parts of a fit that report every step: the training runs, which several fits may share, and the polish.
 
 use super::contender::Contender;
 use super::{Fit, lambdas};

@@ -1,4 +1,4 @@
-//! Numbers with as many digits as people read.
+//! Rounds numbers for reading.
 
 /// The number to six significant digits: enough for a picture or a setting, and short in a file.
 pub fn six_digits(value: f64) -> f64 {

@@ -1,4 +1,4 @@
-//! Numbers packed for another process, as words of 64 bits, with a checksum.
+//! Numbers packed for another process, as 64-bit words with a checksum.
 
 use crate::math::random::mixed;
 use crate::{Error, Result};

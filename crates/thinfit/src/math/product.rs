@@ -1,4 +1,4 @@
-//! Matrix products on the calling thread: the sums of faer's operators depend on the number of threads.
+//! Matrix products on the calling thread. The sums of faer's operators depend on the number of threads.
 
 use faer::linalg::matmul::matmul;
 use faer::traits::RealField;

@@ -1,7 +1,7 @@
-//! Random numbers by place, not by history: a stream is named by (seed, purpose) and sought by step.
+//! Counter-based random numbers: a stream is identified by (seed, purpose) and positioned by step.
 //!
-//! Step t of a purpose always reads the same part of its ChaCha8 stream, so a resumed run draws what an uninterrupted
-//! one would have drawn, and no state of the generator is saved.
+//! Step t of a purpose always reads the same part of its ChaCha8 stream, so a resumed run draws the same numbers as
+//! an uninterrupted one, and no generator state is saved.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

@@ -1,4 +1,5 @@
-//! What the default fit found out about the data and why it chose its model, as numbers; front ends put it into words.
+//! What the default fit found out about the data and why it selected its model, as numbers and enums; front ends put
+//! it into words.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! A thin two-layer network as the body of a model.
 //!
 //! f(x) = shift + scale · Re Σ_l b_l Φ(⟨w_l, x′⟩)/n with x′ the scaled inputs. Dimensions: `n` width, `k` = columns of E. Values
-//! come from the `evaluator`; the rest from the planes E.
+//! come from the `evaluator`, everything else from the planes E.
 
 use super::body::Body;
 use super::calibration::Calibration;

@@ -1,7 +1,7 @@
 //! Prediction: values, derivatives, standard deviations and intervals at given rows.
 //!
-//! Dimensions: `m` rows, `d` inputs, `c` outputs. Rows are evaluated in blocks on all threads. Every result is finite or an
-//! error, but for bounds at a level that has too few held-out errors.
+//! Dimensions: `m` rows, `d` inputs, `c` outputs. Rows are evaluated in blocks on all threads. Every result is finite
+//! or an error, except for bounds at a level for which there are too few held-out errors.
 
 use super::body::Body;
 use super::calibration::Calibration;

@@ -1,4 +1,4 @@
-//! The record in a model: which method made it, from what, and how well it did.
+//! The record of a model: the method, its data and settings, and its accuracy.
 
 use crate::config::Config;
 use crate::data::integer_columns::{integer_columns, whole_columns};

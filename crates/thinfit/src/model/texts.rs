@@ -1,5 +1,5 @@
-//! The texts of a model beside the names of its columns: what its record and its encoding say. A file may come from a
-//! stranger, and its texts go into reports, code and pictures, so each is checked when it is read.
+//! The texts of a model other than column names, in its record and its encoding. Model files are untrusted and their
+//! texts go into reports, code and plots, so each is checked when it is read.
 
 use serde::Serialize;
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! The rows of a fit as a model keeps them: enough to know them again in a table, and what models that had not seen them
-//! missed there.
+//! What a model stores of its training rows: enough to recognise them in a table, and their cross-validated
+//! residuals.
 
 use crate::data::Dataset;
 use crate::data::row_marks::{MARKS, mark};

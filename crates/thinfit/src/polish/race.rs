@@ -1,4 +1,5 @@
-//! Several starts, one winner: every candidate is polished a little, the best two go on, validation decides.
+//! Successive halving over several starts: every candidate is polished a little, the best two continue, and the
+//! validation rows decide.
 //!
 //! Trained features start near a good basin; random features of very small scale start where the orthogonal
 //! factorisations can still tell nearly parallel columns apart, and often go further. Which is better depends on the

@@ -1,9 +1,9 @@
 //! Which inputs matter: variance-based sensitivity indices of a model over a box.
 //!
-//! Dimensions: `d` inputs. The inputs are independent and uniform on the box in the units of the data, warped inputs as well. Sums of
-//! waves are integrated in closed form (`waves`); for other activations, for warped inputs, and where rounding would spoil the closed
-//! form, the moments are estimated at the points of a lattice (`sampled`), as they can be for any function. Correlations between
-//! inputs in the samples are ignored.
+//! Dimensions: `d` inputs. The inputs are independent and uniform on the box in the units of the data, warped inputs
+//! included. Sums of waves are integrated in closed form (`waves`). For other activations, for warped inputs, and if
+//! rounding would spoil the closed form, the moments are estimated at the points of a lattice (`sampled`).
+//! Correlations between inputs in the samples are ignored.
 
 mod lattice;
 mod moments;

@@ -1,4 +1,4 @@
-//! A function on a box, seen through its values and derivatives at the points of a lattice.
+//! Moments of any function on a box, estimated from its values and derivatives at the points of a lattice.
 
 use super::lattice::lattice;
 use super::{Moments, Sensitivity};

@@ -5,8 +5,8 @@
 //! f(x) = const + Re Σ_l a_l exp(i Σ_j ω_lj (x_j − c_j)),  E exp(i ω_j (x_j − c_j)) = sinc θ_j,  θ_j = ω_j h_j,
 //!
 //! so every second moment is a sum over pairs of waves of products of sincs (`docs/method.md`, section 8). The sums
-//! lose (Σ|a|)²/Var f of their digits, and strong cancellation leaves none of 16, so all numbers here have 32, sines
-//! included. Only Fourier and cosine features are waves; `sensitivity` estimates the rest.
+//! lose the relative precision (Σ|a|)²/Var f, and strong cancellation would leave none of 16 digits, so all numbers
+//! here have 32, sines included. Only Fourier and cosine features are waves; `sensitivity` estimates the rest.
 
 use super::Moments;
 use crate::{Activation, Model};

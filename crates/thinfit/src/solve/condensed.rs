@@ -1,9 +1,9 @@
-//! Rows of a least squares problem, condensed: what is left of any number of them, in memory that does not grow.
+//! Condensed rows of a least squares problem: the triangular factor of any number of rows, in constant memory (TSQR).
 //!
-//! With the QR of \[A | y\] and its triangle \[R, z; 0, ρ\] the problem |A b − y|² is |R b − z|² + |ρ|²: p rows instead of q.
-//! Triangles of several sets of rows are condensed again. Rows are taken in leaves of [`LEAF`](crate::LEAF) samples, and leaves are merged in a
-//! binary tree that depends on their number alone, so that neither threads nor processes change a bit. Nothing is
-//! squared: R has the singular values of A.
+//! With the QR of \[A | y\] and its triangle \[R, z; 0, ρ\] the problem |A b − y|² is |R b − z|² + |ρ|²: p rows
+//! instead of q. Triangles of several sets of rows are condensed again. Rows are reduced in leaves of
+//! [`LEAF`](crate::LEAF) samples, and leaves are merged in a binary tree that depends on their number alone, so that
+//! the bits depend on neither threads nor processes. Nothing is squared: R has the singular values of A.
 
 use super::stacked::{Form, roots, stack_both};
 use super::triangle::Triangle;

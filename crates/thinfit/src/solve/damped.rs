@@ -1,7 +1,7 @@
-//! Ridge solutions of one triangle for many strengths: the steps of Levenberg-Marquardt.
+//! Ridge solutions of one triangle for many damping strengths: the steps of Levenberg-Marquardt.
 //!
-//! Dimensions: R is k × k, upper triangular. The QR of \[R; √μ I\] is that of two triangles; it forms no normal matrix and runs on
-//! one thread.
+//! Dimensions: R is k × k, upper triangular. \[R; √μ I\] consists of two triangles, and so is factored without a
+//! normal matrix, on one thread.
 
 use crate::math::columns::{column, column_mut};
 use crate::solve::householder::triangle_product;

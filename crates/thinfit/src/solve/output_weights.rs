@@ -1,4 +1,4 @@
-//! The optimal output weights of given hidden weights, by the accurate path: for research on random features.
+//! The optimal output weights for given hidden weights, by orthogonal factorisation, for research on random features.
 
 use crate::Form;
 use crate::data::rows::Rows;

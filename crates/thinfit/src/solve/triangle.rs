@@ -1,4 +1,4 @@
-//! A triangle that takes in rows: R ← the triangle of the QR of \[R; B\].
+//! A triangle updated by rows: R ← the triangle of the QR of \[R; B\].
 //!
 //! A reflector of \[R; B\] is v = e_j + b with all of b below the triangle, so R and B need not lie in one matrix, and a
 //! few rows at a time stay in the cache. Reflectors are grouped into blocks Q = I − V T⁻¹ Vᵀ, as in `householder`: T has |v|²/2

@@ -1,4 +1,4 @@
-//! The state of a fit in its training, and the file from which it is resumed. The polish is not resumed but repeated.
+//! The state of a fit during training, and the file from which it is resumed. The polish is not resumed but repeated.
 
 use super::phases::Check;
 use super::step::{Batch, Snapshot};

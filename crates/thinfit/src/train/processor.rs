@@ -1,4 +1,4 @@
-//! The training step on the processor: runs with their generator, objective and Adam. Phases are left to `phases`.
+//! The training step on the CPU: runs with their generator, objective and Adam state. `phases` handles the phases.
 
 use super::adam::Adam;
 use super::generator::{Generator, Precision, Real};

@@ -1,4 +1,4 @@
-//! What a fit reports while it runs, and how it is stopped.
+//! Progress of a running fit, and how to stop it.
 
 use super::checkpoint::State;
 use super::step::Leaf;

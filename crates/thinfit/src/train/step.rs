@@ -1,9 +1,10 @@
-//! One training step: the seam for other devices.
+//! One training step: the interface for other devices.
 //!
-//! F-Opt, GFT and GFT-r are the same step; they differ in the [`Leaf`] that Adam moves, and in whether the latents are
-//! drawn afresh. The plain network, whose output weights move too instead of being solved for, is one more leaf. A [`Backend`] starts a [`Batch`] of runs on its device: one for each λ and seed, in the simplest case a
-//! single one. Phases, validation, the best state so far, checkpoints and the choice of λ sit above the seam and are
-//! written once (`phases`, `fit`).
+//! F-Opt, GFT and GFT-r are the same step; they differ in the [`Leaf`] that Adam moves, and in whether the latents
+//! are redrawn. The plain network, whose output weights are trained instead of solved for, is one more leaf. A
+//! [`Backend`] starts a [`Batch`] of runs on its device: one for each λ and seed, in the simplest case a single one.
+//! Phases, validation, the best state so far, checkpoints and the choice of λ are written once, above this interface
+//! (`phases`, `fit`).
 
 use super::generator::{Precision, Real};
 use super::objective::Loss;
