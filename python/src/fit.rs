@@ -27,7 +27,7 @@ create_exception!(
     thinfit._native,
     TwoValuesWarning,
     PyUserWarning,
-    "An output has two values alone, such as 0 and 1; predictions are not probabilities."
+    "An output has only two values, such as 0 and 1; predictions are not probabilities."
 );
 
 /// How often to check for signals (Ctrl-C) and report progress.
@@ -80,7 +80,7 @@ pub fn fit<'py>(
         Ok((model, device.left().map(ToString::to_string)))
     })?;
     if let Some(why) = left {
-        let text = format!("the network was trained on the processor: {why}");
+        let text = format!("the network was trained on the CPU: {why}");
         warn.call1((text,))?;
     }
     if interrupted {
@@ -181,7 +181,7 @@ pub fn watched<T: Send + 'static>(
             }
             say(
                 py,
-                "stopping, and keeping the best so far; interrupt again to quit at once",
+                "stopping and keeping the best model so far; interrupt again to quit at once",
             )?;
         }
         match state {

@@ -58,9 +58,9 @@ fn give_up(size: usize) -> ! {
     }
     let mut digits = [0u8; 20];
     let parts: [&[u8]; 3] = [
-        b"error: memory ran out: ",
+        b"error: out of memory: ",
         decimal(size, &mut digits),
-        b" more bytes were asked for; raise the limit on memory (ulimit -v), take fewer threads with --threads, or give fewer rows or \
+        b" more bytes are needed; raise the memory limit (ulimit -v), use fewer threads with --threads, or give fewer rows or \
           columns\n",
     ];
     for part in parts {

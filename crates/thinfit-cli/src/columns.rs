@@ -316,7 +316,7 @@ pub fn roles(
     );
     if let Some(j) = used.iter().copied().find(|j| left_out.contains(j)) {
         return Err(Failure::new(format!(
-            "`{}` is both left out by --drop and used by --target, --weights or --groups; remove it from one of them",
+            "`{}` is both dropped by --drop and used by --target, --weights or --groups; remove it from one of them",
             reader.names()[j]
         )));
     }
@@ -389,7 +389,7 @@ pub fn samples(
     let (d, c) = (used.len(), targets.len());
     if d == 0 {
         return Err(Failure::new(format!(
-            "{}: no column is left to be an input ({}); give a table with more columns, or write some as numbers",
+            "{}: no input columns are left ({}); give a table with more columns, or encode some as numbers",
             path.display(),
             encoding.notes().join("; ")
         )));
@@ -542,12 +542,12 @@ pub fn in_table(
         thinfit::Error::NotFinite {
             row, column, value, ..
         } => Failure::new(format!(
-            "{}: column `{}` is {value:?}, which no model can take; correct it, or leave the row out",
+            "{}: column `{}` has the value {value:?}, which is not finite or too large; correct it, or remove the row",
             at(row),
             model.inputs()[column]
         )),
         thinfit::Error::Overflow { row, .. } => Failure::new(format!(
-            "{}: the model overflows there; leave the row out, or fit again with such rows",
+            "{}: the prediction overflows; remove the row, or fit the model to such rows",
             at(row)
         )),
         error => error.into(),

@@ -217,13 +217,13 @@ impl<'a> Files<'a> {
         let advice = match (&self.args.checkpoint, &self.args.resume) {
             (Some(state), _) | (None, Some(state)) => {
                 format!(
-                    "; it goes on with --resume {}",
+                    "; continue with --resume {}",
                     quoted(&state.to_string_lossy())
                 )
             }
             (None, None) => String::new(),
         };
-        format!("it was stopped before it had read the table{advice}")
+        format!("interrupted before the table was read{advice}")
     }
 
     /// Reads the rows of this process after the first `seen`, and returns how many it has been over. Ends early if nobody wants them.
@@ -362,7 +362,7 @@ impl LongTable for Files<'_> {
             *place = Some(failure);
             Error::Data {
                 what: "table",
-                problem: "a pass over its rows has failed".into(),
+                problem: "its rows could not be read".into(),
                 advice: "see above",
             }
         })

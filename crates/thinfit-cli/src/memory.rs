@@ -37,7 +37,7 @@ impl Memory {
             return Ok(());
         }
         Err(Failure::new(format!(
-            "{what} about {} of memory, above the limit of {}; {advice}, or pass --memory {} where there is as much",
+            "{what} about {} of memory, above the limit of {}; {advice}, or pass --memory {} if the machine has that much",
             amount(needed),
             amount(self.0),
             rounded(needed)
@@ -76,7 +76,7 @@ impl Memory {
         };
         if !file.is_file() {
             return Err(Failure::new(format!(
-                "{}: expected a file, found a folder, a pipe or a device; give the one that --checkpoint wrote",
+                "{}: expected a regular file, found a folder, a pipe or a device; give the file that --checkpoint wrote",
                 path.display()
             )));
         }

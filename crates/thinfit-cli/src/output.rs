@@ -20,14 +20,14 @@ pub fn check_distinct(inputs: &[&Path], outputs: &[Output<'_>]) -> Result<(), Fa
     let standard = Identity::of(Path::new("/dev/stdout"));
     if standard.node.is_some() && inputs.iter().any(|input| input.node == standard.node) {
         return Err(Failure::new(
-            "standard output: expected another file than those to read, found one of them; redirect it elsewhere",
+            "standard output is one of the input files; redirect it to another file",
         ));
     }
     let mut others = inputs;
     for (output, option) in outputs {
         let identity = Identity::of(output);
         if others.iter().any(|other| other.is(&identity)) {
-            let found = "one that this command uses for something else";
+            let found = "this command uses it for something else";
             return Err(unsuitable(output, option, found));
         }
         others.push(identity);
@@ -38,7 +38,7 @@ pub fn check_distinct(inputs: &[&Path], outputs: &[Output<'_>]) -> Result<(), Fa
 /// Refuses a file that cannot be written, before a fit takes its time.
 pub fn check_writable((output, option): Output<'_>) -> Result<(), Failure> {
     if output.is_dir() {
-        return Err(unsuitable(output, option, "a folder"));
+        return Err(unsuitable(output, option, "it is a folder"));
     }
     // Pipes and devices are written to, not replaced.
     if std::fs::metadata(output).is_ok_and(|file| !file.is_file()) {
@@ -49,7 +49,7 @@ pub fn check_writable((output, option): Output<'_>) -> Result<(), Failure> {
     std::fs::File::create(&probe)
         .and_then(|_| std::fs::remove_file(&probe))
         .map_err(|error| {
-            let found = format!("one that cannot be created ({error})");
+            let found = format!("it cannot be created ({error})");
             unsuitable(output, option, &found)
         })
 }
@@ -73,8 +73,7 @@ pub fn check_replaced((output, option): Output<'_>, written: Written) -> Result<
     };
     match is_file && !sound {
         true => Err(Failure::new(format!(
-            "{}: expected {own} to replace, or no file, found something else, which would be lost; remove it first, or give another \
-             one with {option}",
+            "{}: not overwritten, because it is not {own}; remove it first, or choose another file with {option}",
             output.display()
         ))),
         false => Ok(()),
@@ -100,8 +99,7 @@ pub fn check_table_name((output, option): Output<'_>) -> Result<(), Failure> {
     {
         None => Ok(()),
         Some(other) => Err(Failure::new(format!(
-            "{}: expected a name for a table of text, such as table.csv or table.tsv, found one that ends in .{other}; give \
-             another one with {option}",
+            "{}: tables are written as CSV or TSV, not as .{other}; choose a name such as table.csv with {option}",
             output.display()
         ))),
     }
@@ -131,7 +129,7 @@ pub fn same_file(one: &Path, other: &Path) -> bool {
 
 fn unsuitable(output: &Path, option: &str, found: &str) -> Failure {
     Failure::new(format!(
-        "{}: expected a file to write to, found {found}; give another one with {option}",
+        "{}: cannot be the output file, because {found}; choose another with {option}",
         output.display()
     ))
 }

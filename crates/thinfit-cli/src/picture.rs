@@ -13,7 +13,7 @@ pub fn check_format(path: &Path) -> Result<(), Failure> {
     match extension(path).as_str() {
         "svg" | "png" => Ok(()),
         _ => Err(Failure::new(format!(
-            "{}: expected a picture that ends in .svg or .png; give another name with --plot",
+            "{}: expected a name that ends in .svg or .png; choose another with --plot",
             path.display()
         ))),
     }

@@ -162,7 +162,7 @@ fn method(args: &FitArgs, layers: &[Map<String, Value>], is_long: bool) -> Resul
     if let Some(method) = given {
         return match auto {
             Some(option) if method != Auto::NAME => Err(Failure::new(format!(
-                "{option}: only the method `{}` has it, and `{method}` is asked for; leave one of them out",
+                "{option} needs the method `{}`, but `{method}` is selected; remove one of them",
                 Auto::NAME
             ))),
             _ => Ok(method),
@@ -189,7 +189,7 @@ fn method(args: &FitArgs, layers: &[Map<String, Value>], is_long: bool) -> Resul
         (None, _) => Ok(Auto::NAME.into()),
         (Some(_), None) => Ok("gft-r".into()),
         (Some(network), Some(auto)) => Err(Failure::new(format!(
-            "`{auto}` belongs to the method auto, but {network} selects a network method; leave one of them out"
+            "`{auto}` belongs to the method auto, but {network} selects a network method; remove one of them"
         ))),
     }
 }
@@ -211,7 +211,7 @@ fn refuse_options(args: &FitArgs, method: &str, is_long: bool) -> Result<(), Fai
         false => "",
     };
     Err(Failure::new(format!(
-        "--{option}: the method `{method}` has none{why}; leave it out, or take one of {}",
+        "`{method}` does not support --{option}{why}; remove it, or choose a method among {}",
         Method::THIN.join(", ")
     )))
 }
@@ -246,7 +246,7 @@ pub fn read_toml(path: &Path, what: &str, example: &str) -> Result<toml::Table, 
     })?;
     let text = String::from_utf8(bytes).map_err(|_| {
         Failure::new(format!(
-            "cannot read {what} {}: it is not text in UTF-8",
+            "cannot read {what} {}: it is not UTF-8 text",
             path.display()
         ))
     })?;
@@ -262,7 +262,7 @@ pub fn read_toml(path: &Path, what: &str, example: &str) -> Result<toml::Table, 
             .span()
             .and_then(|span| name_with_blanks(&text, span.start))
         {
-            Some(name) => format!("\na name with blanks stands in quotes: \"{name}\" = …"),
+            Some(name) => format!("\nquote names that contain blanks: \"{name}\" = …"),
             None => String::new(),
         };
         Failure::new(format!(

@@ -30,7 +30,7 @@ pub fn check_open() -> Result<(), Failure> {
     match is_null && mode == OFlag::O_RDWR {
         false => Ok(()),
         true => Err(Failure::new(
-            "standard output: expected somewhere to write the table to, found it closed; give a file with -o FILE",
+            "standard output is closed; write the table to a file with -o FILE",
         )),
     }
 }

@@ -43,7 +43,7 @@ pub struct Count {
     pub reproduced: usize,
     /// Of these, cells within a factor of 3 of the published number.
     pub alike: usize,
-    /// Other cells with a number of ours: rows and columns that the paper does not have.
+    /// Other cells with our own results: rows and columns that the paper does not have.
     pub own: usize,
 }
 

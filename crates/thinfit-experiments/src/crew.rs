@@ -190,7 +190,7 @@ impl Desk<'_> {
 
     /// Waits for what the worker says next.
     pub fn next(&self) -> Result<News, Error> {
-        let gone = |_| self.failure("it does not answer".into());
+        let gone = |_| self.failure("it does not respond".into());
         self.news.recv().map_err(gone)
     }
 
@@ -258,7 +258,7 @@ fn taken<T>(from: &Mutex<Vec<T>>) -> Vec<T> {
 fn read<T: for<'a> Deserialize<'a>>(text: &str) -> Result<T, Error> {
     serde_json::from_str(text).map_err(|error| {
         Error::Fit(thinfit::Error::Shape {
-            what: "what another process says",
+            what: "message of another process",
             expected: "a message of this build".into(),
             found: error.to_string(),
         })

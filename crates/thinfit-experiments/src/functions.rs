@@ -108,7 +108,7 @@ pub struct TooFewInputs {
 /// No function has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no test function `{0}`; expected one of f1, f2, f3, h1, h1-text, h2, h3, g1, g2, g3, ishigami, sobol-g"
+    "unknown test function `{0}`; expected one of f1, f2, f3, h1, h1-text, h2, h3, g1, g2, g3, ishigami, sobol-g"
 )]
 pub struct UnknownProblem(pub String);
 

@@ -164,7 +164,7 @@ impl Method {
         Err(Error::Setting {
             field: "device".into(),
             problem: format!(
-                "the method `{}` has no training steps for a GPU, {} have; take one of them, or the device cpu",
+                "the method `{}` cannot train on a GPU; choose one of {}, or the device cpu",
                 self.name(),
                 Method::TRAINED.join(", ")
             ),

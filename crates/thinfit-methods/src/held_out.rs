@@ -54,21 +54,23 @@ impl Seen {
     /// A line for a picture of `m` rows.
     pub fn caption(self, m: usize) -> String {
         match self {
-            Seen::New => format!("{m} rows, none of the fit"),
+            Seen::New => format!("{m} rows, none of them training rows"),
             Seen::Inputs(count) => {
-                format!("{m} rows, {count} at inputs of the fit: errors are too small")
+                format!("{m} rows, {count} at training inputs: errors are too small")
             }
             Seen::LeftOut(count) if count == m => {
-                format!("{m} rows of the fit, each predicted without it")
+                format!("{m} training rows, cross-validated predictions")
             }
             Seen::LeftOut(count) => {
-                format!("{m} rows; {count} are of the fit, each predicted without it")
+                format!("{m} rows, {count} of them training rows, predicted by cross-validation")
             }
             Seen::Fitted(count) if count == m => {
-                format!("{m} rows of the fit: errors are too small")
+                format!("{m} training rows: errors are too small")
             }
-            Seen::Fitted(count) => format!("{m} rows, {count} of the fit: errors are too small"),
-            Seen::Perhaps => format!("{m} rows, perhaps of the fit: errors may be too small"),
+            Seen::Fitted(count) => {
+                format!("{m} rows, {count} of them training rows: errors are too small")
+            }
+            Seen::Perhaps => format!("{m} rows, perhaps training rows: errors may be too small"),
         }
     }
 
@@ -81,26 +83,26 @@ impl Seen {
         match self {
             Seen::New => "The model was fitted to none of these rows.".into(),
             Seen::Inputs(count) => format!(
-                "{} the same inputs as in the fit, but other outputs: the errors here say how good the model is at inputs \
-                 that it has seen, not at others.",
+                "{} the same inputs as training rows, but other outputs: the errors here are those at known inputs, not at \
+                 new ones.",
                 match count == m {
                     true => "These rows have".into(),
                     false => format!("Of these {m} rows, {count} have"),
                 }
             ),
             Seen::LeftOut(count) => format!(
-                "{}. So that the errors are those of new rows, each of them is predicted here by a model that had not seen it.",
+                "{}. Their predictions here are cross-validated, so that the errors are those of new rows.",
                 part(count)
             ),
             Seen::Fitted(count) if count == m => format!(
-                "{}: the errors here say how closely it follows them, not how good it is on new rows.",
+                "{}: the errors here show how closely it follows them, not how accurate it is on new rows.",
                 part(count)
             ),
             Seen::Fitted(count) => {
-                format!("{}: on those its errors are smaller than on new rows.", part(count))
+                format!("{}: their errors are smaller than those of new rows.", part(count))
             }
-            Seen::Perhaps => "Some of these rows may have been used for the fit: this model does not know its rows. On those \
-                              its errors are smaller than on new rows."
+            Seen::Perhaps => "Some of these rows may be training rows, whose errors are smaller than those of new rows: this \
+                              model file does not say which rows it was fitted to."
                 .into(),
         }
     }

@@ -211,7 +211,7 @@ impl Predictor {
         };
         (!named.is_empty()).then(|| {
             format!(
-                "{}{more}: shares over the box count points that cannot be; Shapley effects on the rows do not",
+                "{}{more}: indices over the box include combinations that do not occur; Shapley effects on the rows do not",
                 named.join(", ")
             )
         })

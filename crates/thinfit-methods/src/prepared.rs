@@ -69,8 +69,8 @@ pub(crate) fn check_unweighted(data: &Dataset) -> Result<()> {
         None => Ok(()),
         Some(_) => Err(Error::Data {
             what: "weights",
-            problem: "this method takes no sample weights".into(),
-            advice: "leave them out, repeat rows, or use gft-r",
+            problem: "this method does not support sample weights".into(),
+            advice: "remove them, repeat rows, or use gft-r",
         }),
     }
 }

@@ -123,7 +123,7 @@ fn gathered(mine: Vec<u64>) -> Result<Vec<Vec<u64>>> {
     if total > i32::MAX as u64 {
         return Err(Error::Data {
             what: "ranks",
-            problem: format!("{total} words are to be gathered, and MPI takes 2³¹ − 1 at most"),
+            problem: format!("{total} numbers exceed the 2³¹ − 1 that MPI can gather"),
             advice: "use fewer ranks, or fewer inputs",
         });
     }

@@ -115,7 +115,7 @@ fn network(model: &Model) -> Features {
     let words = |o: usize| {
         let told = match beyond(o) {
             Some(ratio) => format!(
-                "Their terms are up to {} times the spread of the output and nearly cancel: single ones mean nothing.",
+                "Their terms are up to {} times the spread of the output and nearly cancel: single terms mean nothing.",
                 four_digits(ratio)
             ),
             None => format!(

@@ -75,7 +75,7 @@ fn known(model: &Predictor) -> Result<Uncertainty, Error> {
         Predictor::Kernel(model) => match &model.body.signal {
             Some(_) if model.body.points.nrows() > MOST_POINTS => Uncertainty::None {
                 why: format!(
-                    "a page cannot factorise the covariance of {} points; ask thinfit for intervals",
+                    "the covariance of {} points is too large for a page; compute intervals with thinfit",
                     model.body.points.nrows()
                 ),
             },

@@ -384,7 +384,7 @@ impl Optimum {
                 false => String::new(),
             };
             words.push(format!(
-                "{} {lie} beyond the samples{by}: the model extrapolates there, and the interval grows; take a sample there",
+                "{} {lie} beyond the samples{by}: the model extrapolates there, and the interval widens; take a sample there",
                 columns.join(", ")
             ));
         }
@@ -394,14 +394,14 @@ impl Optimum {
                 _ => ("their", "they take"),
             };
             words.push(format!(
-                "all samples of {} are whole numbers: if {takes} no others, say so in {of} range (`whole = true`)",
+                "all samples of {} are integers: if {takes} no others, set `whole = true` in {of} range",
                 self.split.join(", ")
             ));
         }
         words.extend(notes(&self.undetected, &self.integers, &self.switches));
         if !self.held_by.is_empty() {
             words.push(format!(
-                "the {extremum} is held back by {}",
+                "the {extremum} is limited by {}",
                 self.held_by.join(", ")
             ));
         }
@@ -418,7 +418,7 @@ impl Optimum {
             });
             let found: Vec<String> = [width, distance].into_iter().flatten().collect();
             words.push(format!(
-                "samples are thin there: {}; take some there before relying on it",
+                "few samples nearby: {}; take some there before relying on it",
                 found.join(", and ")
             ));
         }

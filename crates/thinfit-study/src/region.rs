@@ -217,7 +217,7 @@ impl<'a> Region<'a> {
             expected: format!("{what} in the range {of}, {low} to {high}"),
             found: match number {
                 Some(_) => brief(value),
-                None => format!("`{}`, which is no number", brief(value)),
+                None => format!("`{}`, which is not a number", brief(value)),
             },
             advice: "give one, or another range".into(),
         })
@@ -384,7 +384,7 @@ pub fn notes(undetected: &[String], integers: &[String], switches: &[String]) ->
     if !undetected.is_empty() {
         let names = undetected.join(", ");
         notes.push(format!(
-            "no detectable effect: {names}; left at typical values where no constraint moves them, choose them freely"
+            "no detectable effect: {names}; left at typical values unless a constraint moves them; choose them freely"
         ));
     }
     let counts: Vec<&str> = (integers.iter())
@@ -394,7 +394,7 @@ pub fn notes(undetected: &[String], integers: &[String], switches: &[String]) ->
     if !counts.is_empty() {
         let names = counts.join(", ");
         notes.push(format!(
-            "whole numbers, as all samples are: {names}; a range such as `x1 = [2, 6]` allows others"
+            "integers, as all samples are: {names}; a range such as `x1 = [2, 6]` allows others"
         ));
     }
     notes

@@ -180,11 +180,11 @@ pub fn choose(
         return Err(Error::Data {
             what: "rows",
             problem: format!(
-                "{} rows to choose from and {} that are taken",
+                "{} candidate rows and {} existing ones are too many",
                 n,
                 taken.nrows()
             ),
-            advice: "ask for fewer rows, or give those that are taken to the fit",
+            advice: "ask for fewer rows, or fit the model to the existing ones",
         });
     }
     let columns = stacked(&[candidates, taken]);

@@ -273,7 +273,8 @@ fn a_count_between_two_whole_numbers_is_told() {
     let model = fitted("gaussian-process", x, &[&bowl]);
     let found = minimise(&Region::new(&model), Goal::least(0), 0).unwrap();
     assert_eq!(found.split, ["x1"], "{found:?}");
-    let words = "all samples of x1 are whole numbers: if it takes no others, say so in its range (`whole = true`)";
+    let words =
+        "all samples of x1 are integers: if it takes no others, set `whole = true` in its range";
     assert!(found.words().contains(&words.to_owned()), "{found:?}");
     let ranges = [Range::Whole { low: 2, high: 4 }];
     let ranges = Ranges::within(&model, &space(&ranges)).unwrap();
@@ -288,7 +289,9 @@ fn a_count_between_two_whole_numbers_is_told() {
     json["record"]["whole"] = serde_json::json!([2]);
     let error = Predictor::from_json(&json.to_string(), path).unwrap_err();
     assert!(
-        error.to_string().contains("whole numbers of inputs"),
+        error
+            .to_string()
+            .contains("integer-column index out of range"),
         "{error}"
     );
     json["record"].as_object_mut().unwrap().remove("whole");
@@ -458,7 +461,7 @@ fn questions_without_an_answer_are_errors() {
         outside.contains("`x1`: expected a number in the range of the samples, 0 to 1, found 7"),
         "{outside}"
     );
-    assert!(message(region.fix("x1", "steel")).contains("found `steel`, which is no number"));
+    assert!(message(region.fix("x1", "steel")).contains("found `steel`, which is not a number"));
     for (texts, words) in [
         (&["x1 + x2 >= 2.5"][..], "missed by at least 0.5000"),
         (&["x1 + x2 >= 1.5", "x1 - x2 = 0.9"], "hold together"),

@@ -217,7 +217,7 @@ fn gaps(
         false => place.to_string(),
     };
     format!(
-        "{}: {gappy} of {rows} rows {have} gaps ({}), the first in {first}",
+        "{}: {gappy} of {rows} rows {have} missing values ({}), the first in {first}",
         table.display(),
         list(columns),
     )
@@ -303,18 +303,18 @@ impl fmt::Display for Remedy {
             Remedy::File(words) => words,
             Remedy::NotJson => "give a table",
             Remedy::Parquet => "build with the feature `parquet`",
-            Remedy::Delimiter => "say what separates the fields",
+            Remedy::Delimiter => "set the field separator",
             Remedy::Header => "say whether the first line is a header",
-            Remedy::DecimalComma => "say that the comma is a decimal comma",
-            Remedy::DecimalPoint => "do not ask for decimal commas",
+            Remedy::DecimalComma => "declare the comma a decimal comma",
+            Remedy::DecimalPoint => "turn off decimal commas",
             Remedy::SkipRows => "skip no rows",
             Remedy::Array => "name the arrays that make up the table",
             Remedy::DropRows => "drop rows with missing values",
             Remedy::FillMeans => "replace missing values by column means",
-            Remedy::Numbers => "choose a column of numbers",
+            Remedy::Numbers => "choose a numeric column",
             Remedy::Sheet => "name the sheet",
-            Remedy::LeaveOut(_) => "leave the column out",
-            Remedy::FewerColumns => "leave columns out",
+            Remedy::LeaveOut(_) => "drop the column",
+            Remedy::FewerColumns => "drop columns",
             Remedy::Memory(_) => "allow more memory",
         })
     }

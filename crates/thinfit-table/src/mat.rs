@@ -79,7 +79,7 @@ fn variables(input: &mut Box<dyn Seekable>) -> Flawed<(Vec<Listed>, Vec<u64>, bo
         let size = u64::from(size);
         // A hole in a file is an endless row of these.
         if kind == 0 && size == 0 {
-            return Err("an element without type and content".into());
+            return Err("an element without type or content".into());
         }
         if place + 8 + size > length {
             return Err("a truncated file".into());
@@ -106,7 +106,7 @@ fn numbers(input: &mut Box<dyn Seekable>, place: u64, big: bool) -> Flawed<Vec<u
     match (numbers.len() as u64).checked_sub(size) {
         // Elements are padded to a multiple of eight bytes.
         Some(0..8) => numbers.truncate(size as usize),
-        Some(_) => return Err("more numbers in a variable than its shape says".into()),
+        Some(_) => return Err("more numbers in a variable than its shape allows".into()),
         None => {}
     }
     Ok(numbers)

@@ -16,7 +16,7 @@ pub(crate) fn open(path: &Path, input: Box<dyn Seekable>, wanted: Option<&str>) 
     // Many names for one block would unpack it as many times.
     match archive.has_overlapping_files() {
         Ok(false) => {}
-        Ok(true) => return Err(damaged("arrays that lie on each other".into())),
+        Ok(true) => return Err(damaged("arrays that overlap".into())),
         Err(error) => return Err(damaged(error.to_string())),
     }
     let (mut listed, mut places, mut others) = (Vec::new(), Vec::new(), Vec::new());
@@ -45,7 +45,7 @@ pub(crate) fn open(path: &Path, input: Box<dyn Seekable>, wanted: Option<&str>) 
         if let Some(other) = others.first() {
             return Err(malformed(
                 path,
-                "arrays alone",
+                "only arrays",
                 format!("`{other}`"),
                 Remedy::Array,
             ));

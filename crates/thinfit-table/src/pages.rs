@@ -46,7 +46,7 @@ impl PageReader for Pages {
         };
         let flaw = |words: &str| Err(ParquetError::General(words.into()));
         let Some(repeated) = repeated(&page, self.nullable) else {
-            return flaw("a page of more values than it has");
+            return flaw("a page that claims more values than it has");
         };
         let size = page.buffer().len() as u64;
         self.spare = self.spare.saturating_add(TIMES * size);

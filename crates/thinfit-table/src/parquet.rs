@@ -96,9 +96,7 @@ impl Parquet {
         let end = input.len();
         let file = match footer::is_sound(&input) {
             true => survive(|| SerializedFileReader::new(input)),
-            false => Err(ParquetError::General(
-                "a description that contradicts itself".into(),
-            )),
+            false => Err(ParquetError::General("a contradictory footer".into())),
         };
         let file = file.map_err(|error| damaged(path, &error))?;
         let schema = file.metadata().file_metadata().schema_descr_ptr();
@@ -153,7 +151,7 @@ impl Parquet {
             u64::try_from(begin),
             u64::try_from(column.compressed_size()),
         ) else {
-            return flaw("a column at a negative place");
+            return flaw("a column at a negative offset");
         };
         let mut left = column.uncompressed_size().saturating_add(SPARE);
         let end = place.saturating_add(length).min(self.end);
@@ -164,7 +162,7 @@ impl Parquet {
                 footer::page(&header)
             });
             let Some(page) = pages.next() else {
-                return flaw("a page without a sound header");
+                return flaw("a page with an invalid header");
             };
             left = left.saturating_sub(page.unpacked.max(0));
             if left < 0 {
@@ -363,7 +361,7 @@ fn check_packing(column: &ColumnChunkMetaData) -> std::result::Result<(), Parque
             let name = format!("{other:?}");
             let name = name.split('(').next().unwrap_or_default();
             Err(ParquetError::General(format!(
-                "a column packed by {name}, which is not read"
+                "a column compressed with {name}, which is not supported"
             )))
         }
     }

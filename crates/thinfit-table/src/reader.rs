@@ -150,7 +150,7 @@ impl Read for Whole {
     fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
         let count = self.file.read(bytes)?;
         if count == 0 && self.left > 0 && !bytes.is_empty() {
-            let flaw = format!("it ends {} bytes before its end", self.left);
+            let flaw = format!("{} bytes are missing at its end", self.left);
             return Err(std::io::Error::new(ErrorKind::UnexpectedEof, flaw));
         }
         // It may grow meanwhile.
@@ -636,7 +636,7 @@ fn source(
     if options.skip_rows > 0 && !matches!(kind, Kind::Text | Kind::Xlsx) {
         return Err(malformed(
             path,
-            "a text or a sheet, of which rows can be skipped",
+            "a text file or a sheet, where rows can be skipped",
             "another kind of file",
             Remedy::SkipRows,
         ));

@@ -417,7 +417,7 @@ fn stray(place: Place) -> Error {
     Error::from(Problem::Row {
         place,
         expected: "a quoted field that ends in its row".into(),
-        found: "a stray quote that swallows the cells or rows after it".into(),
+        found: "a stray quote that includes the cells or rows after it".into(),
     })
     .or("close or remove the quote")
 }

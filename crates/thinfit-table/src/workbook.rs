@@ -311,7 +311,7 @@ impl Workbook {
             "s" => {
                 let index: Option<usize> = value.trim().parse().ok();
                 let found = index.and_then(|index| self.texts.get(index));
-                let found = found.ok_or("a text that is not there")?;
+                let found = found.ok_or("a reference to a missing text")?;
                 text(found)
             }
             "str" | "inlineStr" | "d" => text(value),
@@ -349,7 +349,7 @@ fn check_size(
     let damaged = |why: String| flawed(path, why);
     match archive.has_overlapping_files() {
         Ok(false) => {}
-        Ok(true) => return Err(damaged("parts that lie on each other".into())),
+        Ok(true) => return Err(damaged("parts that overlap".into())),
         Err(error) => return Err(damaged(error.to_string())),
     }
     let limit = memory.unwrap_or(u64::MAX);
@@ -365,7 +365,7 @@ fn check_size(
         let unpacked = unpacked.map_err(|error| damaged(error.to_string()))?;
         left -= unpacked;
         if left == 0 {
-            return Err(too_large(path, "what it unpacks to takes", limit, memory));
+            return Err(too_large(path, "its unpacked content takes", limit, memory));
         }
         if unpacked == most {
             let found = format!(

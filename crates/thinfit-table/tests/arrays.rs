@@ -373,7 +373,7 @@ fn a_hole_in_a_mat_file_is_not_searched_for_variables() {
     let mut bytes = mat(&[("X", 6, 9, [1, 1], vec![0; 8])], false, false);
     bytes.resize(bytes.len() + 1000, 0);
     let message = error("a.mat", bytes);
-    assert!(message.contains("without type and content"), "{message}");
+    assert!(message.contains("without type or content"), "{message}");
 }
 
 #[test]

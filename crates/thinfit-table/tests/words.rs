@@ -63,7 +63,7 @@ fn text_becomes_codes_and_numbers_stay() {
     let error = raw().complete(&[0, 1, 2]).unwrap_err().to_string();
     assert!(
         error.starts_with(
-            "a.csv: 2 of 4 rows have gaps (b: 1, c: 1), the first in line 3; fill them in"
+            "a.csv: 2 of 4 rows have missing values (b: 1, c: 1), the first in line 3; fill them in"
         ),
         "{error}"
     );

@@ -24,7 +24,7 @@ fn met(request: Request) -> Answer {
     let mut session = crate::locked(&SESSION);
     let begun = |session: &mut Option<Session>, of: &dyn Fn(&mut Session) -> Answer| match session {
         Some(session) => of(session),
-        None => Err("nothing is being learned; begin with `learn`".into()),
+        None => Err("no fit is running; start one with `learn`".into()),
     };
     match request {
         Request::Columns { name } => samples::columns(&name),

@@ -100,7 +100,7 @@ fn open(name: &str) -> Result<Reader, String> {
 /// Reads these columns.
 fn read(name: &str, target: &str, inputs: &[String]) -> Result<Dataset, String> {
     if inputs.is_empty() {
-        return Err("no column is left to be an input; tick some".into());
+        return Err("no input columns are left; tick some".into());
     }
     if inputs.iter().any(|input| input == target) {
         return Err(format!(
@@ -125,8 +125,8 @@ fn read(name: &str, target: &str, inputs: &[String]) -> Result<Dataset, String> 
 /// What is wrong with a table, with remedies that the page has.
 fn in_words(error: thinfit_table::Error) -> String {
     error.message(|remedy| match remedy {
-        Remedy::LeaveOut(column) => format!("leave `{column}` out of the inputs"),
-        Remedy::FewerColumns => "leave columns out of the inputs".into(),
+        Remedy::LeaveOut(column) => format!("remove `{column}` from the inputs"),
+        Remedy::FewerColumns => "remove columns from the inputs".into(),
         Remedy::Memory(_) => "use the program, which has no such limit".into(),
         other => other.to_string(),
     })

@@ -34,7 +34,7 @@ pub enum Error {
     },
     /// A row at which a model has no finite value: products of large inputs and weights may overflow.
     #[error(
-        "{what}: the model overflows at row {row}; give rows near those that it was fitted to, or fit it again"
+        "{what}: the prediction overflows at row {row}; give rows near the training data, or fit the model again"
     )]
     Overflow {
         /// Which table.
@@ -157,16 +157,16 @@ pub enum Error {
 /// What is wrong with a value of [`Error::NotFinite`].
 fn unusable(value: f64) -> &'static str {
     match value.is_finite() {
-        true => "it is beyond 1e150: use other units",
-        false => "expected finite numbers: drop or repair this row",
+        true => "it is beyond 1e150, so use other units",
+        false => "expected finite numbers, so drop or correct this row",
     }
 }
 
 /// What to do with a cell that holds something else than its column did in the samples.
 fn mended(found: &str) -> &'static str {
     match found {
-        "nothing" => "fill it in, or leave the row out",
-        _ => "correct it, or fit again with such rows",
+        "nothing" => "fill it in, or drop the row",
+        _ => "correct it, or fit the model to such rows",
     }
 }
 

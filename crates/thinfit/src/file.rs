@@ -79,7 +79,7 @@ fn read(path: &Path, most: u64, json: bool) -> Result<Vec<u8>> {
     let read = bytes.len() as u64;
     if read < size {
         // Settings that are cut off may be settings all the same.
-        let flaw = format!("it ends {} bytes before its end", size - read);
+        let flaw = format!("{} bytes are missing at its end", size - read);
         return Err(failed(std::io::Error::new(ErrorKind::UnexpectedEof, flaw)));
     }
     match read > most {
@@ -191,7 +191,7 @@ pub fn parse<T: DeserializeOwned>(
     };
     let header = serde_json::from_str::<Header>(text).map_err(|error| {
         if error.is_eof() {
-            let found = format!("a file that ends too early ({error})");
+            let found = format!("a truncated file ({error})");
             wrong(found, "copy or write the file again")
         } else if error.is_syntax() {
             wrong(format!("text that is not JSON ({error})"), other)
@@ -208,7 +208,7 @@ pub fn parse<T: DeserializeOwned>(
         return Err(wrong(format!("format `{}`", header.format), advice));
     }
     let read: T = serde_json::from_str(text)
-        .map_err(|error| wrong(format!("parts that cannot be read ({error})"), again))?;
+        .map_err(|error| wrong(format!("invalid content ({error})"), again))?;
     match flaw(&read) {
         None => Ok(read),
         Some(flaw) => Err(wrong(flaw.into(), again)),

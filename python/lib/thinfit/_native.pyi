@@ -46,7 +46,7 @@ class InterruptedFit(UserWarning):
     """A fit was interrupted by Ctrl-C; the model is the best so far."""
 
 class TwoValuesWarning(UserWarning):
-    """An output has two values alone, such as 0 and 1; predictions are not probabilities."""
+    """An output has only two values, such as 0 and 1; predictions are not probabilities."""
 
 class SettingError(ValueError):
     """A wrong setting: ``args`` are its path in the library's settings (list of str and int) and the problem (str)."""

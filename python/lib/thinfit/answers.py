@@ -106,7 +106,7 @@ class Spread:
     output: str
     #: Of the model's value.
     model: Summary
-    #: Of a new observation: the model's own error comes on top, drawn for each row from its calibrated interval.
+    #: Of a new observation: includes the model error, drawn for each row from its calibrated interval.
     #: None where the model has no intervals.
     observation: Summary | None
     #: The model's values, sorted.

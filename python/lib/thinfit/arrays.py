@@ -55,8 +55,8 @@ def refuse_weights(sample_weight: Any) -> None:
     """Refuse weights of rows that lie in several places."""
     if sample_weight is not None:
         raise ValueError(
-            "`sample_weight`: rows that lie in several places all count the same; gather them and fit "
-            "`thinfit.AutoRegressor`, or leave sample_weight out"
+            "`sample_weight`: not supported for distributed rows; gather them and fit "
+            "`thinfit.AutoRegressor`, or remove sample_weight"
         )
 
 
@@ -64,8 +64,8 @@ def refuse_groups(groups: Any) -> None:
     """Refuse groups of rows that lie in several places."""
     if groups is not None:
         raise ValueError(
-            "`groups`: rows that lie in several places are split one by one; gather them and fit "
-            "`thinfit.AutoRegressor`, or leave groups out"
+            "`groups`: not supported for distributed rows; gather them and fit "
+            "`thinfit.AutoRegressor`, or remove groups"
         )
 
 

@@ -54,7 +54,7 @@ def _polish(one: dict[str, Any]) -> str:
     pairs = zip(one["validation_rmse"], one["trained_rmse"], strict=True)
     errors = "; ".join(f"{after:.4g} and {before:.4g}" for after, before in pairs)
     return (
-        f"{one['method']}: chose {counts} of {len(winners)} folds; rmse on the rows that it held out itself, "
+        f"{one['method']}: selected {counts} of {len(winners)} folds; rmse on its own validation rows, "
         f"with and without the polish: {errors}"
     )
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # Columns that a message names.
 _NAMED = 5
 
-_ADVICE = "leave these rows out, or fill the gaps, for instance with sklearn.impute.SimpleImputer"
+_ADVICE = "remove these rows, or impute the values, for instance with sklearn.impute.SimpleImputer"
 
 
 def check_finite(table: Floats, what: str, names: Sequence[str] | None, first: int = 0) -> None:
@@ -70,8 +70,8 @@ def check_outputs(y: Any, names: Sequence[str] | None) -> None:
             (row, text), classes = texts[0], sorted({text for _, text in texts})
             advice = f"(y == {classes[-1]!r}).astype(float)"
             raise ValueError(
-                f"y: expected numbers, found {text!r} in row {row}{where}; thinfit learns numbers, it does not "
-                f"classify: choose a column of numbers, or encode two classes as 0 and 1, as in {advice}"
+                f"y: expected numbers, found {text!r} in row {row}{where}; thinfit does not "
+                f"classify: choose a numeric column, or encode two classes as 0 and 1, as in {advice}"
             )
 
 

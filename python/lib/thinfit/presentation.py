@@ -130,7 +130,7 @@ class Presented(Explained):
             rows = None if X is None or y is None else (self._inputs(X), table(np.asarray(y, np.float64)))
             self._model.page(path, rows, threads(self.n_jobs))
         elif X is not None:
-            raise ValueError("`path`: expected a file for the page that shows `X` and `y`, found none")
+            raise ValueError("`path`: expected a file, because `X` and `y` are shown on a page, found none")
         return self._model.report()
 
     def _repr_html_inner(self) -> str:

@@ -71,7 +71,7 @@ class Studied(Fitted):
         )
         if isinstance(maximise, bool | np.bool_):
             if maximise and len(places) > 1:
-                raise ValueError(f"`maximise`: expected which of the outputs {', '.join(model.outputs)}, found True")
+                raise ValueError(f"`maximise`: expected names among the outputs {', '.join(model.outputs)}, found True")
             largest = list(places) if maximise else []
         else:
             largest = [_output(model, one, "maximise") for one in _listed(maximise)]

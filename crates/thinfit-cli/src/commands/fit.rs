@@ -215,7 +215,7 @@ fn fit_files(
 fn check_shared(args: &FitArgs, method: &Method) -> Result<(), Failure> {
     if args.checkpoint.is_some() || args.resume.is_some() {
         return Err(Failure::new(
-            "--checkpoint and --resume are for one process, which knows the state of the whole fit; start it without mpirun, or drop them",
+            "--checkpoint and --resume need a single process; run without mpirun, or remove them",
         ));
     }
     match method.is_shared() {
@@ -298,7 +298,7 @@ fn fit_long(
     ));
     team.listen(match ranks.size() {
         1 => "and saving the best so far, if there is a model yet",
-        _ => "all processes; a state that was saved can go on with --resume",
+        _ => "all processes; --resume continues from a saved state",
     })?;
     let observe = |at: &thinfit::Progress<'_>| {
         progress.fit(at, Auto::NAME);
@@ -314,9 +314,9 @@ fn fit_long(
                 _ if !state.is_of_table(&new) => {
                     Some("to another table; give the same files and columns")
                 }
-                _ if *given && !state.is_of(&new) => {
-                    Some("with other settings; give the same ones, or none: the state holds them")
-                }
+                _ if *given && !state.is_of(&new) => Some(
+                    "with other settings; give the same ones, or none, since the state contains them",
+                ),
                 _ => None,
             };
             if let Some(flaw) = flaw {
@@ -395,7 +395,7 @@ fn fit(
             let state = memory.load_state(file)?;
             if *given && !state.is_of(&request.config()?) {
                 return Err(Failure::new(format!(
-                    "{}: this state belongs to a fit with other settings; give the same ones, or none: the state holds them",
+                    "{}: this state belongs to a fit with other settings; give the same ones, or none, since the state contains them",
                     file.display()
                 )));
             }
@@ -412,7 +412,7 @@ fn fit(
     announce(data, &device, (team, progress))?;
     if args.checkpoint.is_some() && !given {
         progress.note(format!(
-            "by {}, which saves its state; auto does so only for tables that are read in blocks",
+            "method {}: --checkpoint selects it, because auto saves its state only for tables that are read in blocks",
             method.name()
         ));
     }
@@ -434,7 +434,7 @@ fn fit(
         Some(state) => request.resume_on(&device, data, state, &observe)?,
     };
     if let Some(why) = device.left() {
-        progress.warn(format!("it was trained on the processor: {why}"));
+        progress.warn(format!("trained on the CPU: {why}"));
     }
     Ok(model)
 }
@@ -468,11 +468,11 @@ fn write_report(
     constant: &[String],
 ) -> Result<(), Failure> {
     let dropped = format!(
-        "{} with missing values left out",
+        "{} with missing values dropped",
         counted(result.dropped, "row")
     );
     let filled = format!(
-        "{} filled by means or the most frequent text",
+        "{} replaced by means or the most frequent text",
         counted(result.filled, "missing value")
     );
     let gaps = [(result.dropped, dropped), (result.filled, filled)];
@@ -487,7 +487,7 @@ fn write_report(
     };
     let fitted = match (result.interrupted, result.stopped_early) {
         (true, _) => "interrupted; best fit of",
-        (false, true) => "cut short by the clock; best fit of",
+        (false, true) => "cut short after ten times the budget; best fit of",
         (false, false) => "fitted",
     };
     let kind = model.kind();
@@ -504,7 +504,7 @@ fn write_report(
     let Some(validation) = &result.validation else {
         writeln!(
             out,
-            "nothing was held out; `thinfit score` measures it on other rows"
+            "no rows were held out; measure the error with `thinfit score` on other rows"
         )?;
         return Ok(());
     };
@@ -521,14 +521,14 @@ fn write_report(
                     "random" => String::new(),
                     method => format!(", not those of {method}"),
                 };
-                format!("random features{scale} after a polish{others}")
+                format!("polished random features{scale}{others}")
             }
-            (Winner::Polished, _) => format!("the features of {method} after a polish"),
+            (Winner::Polished, _) => format!("polished features of {method}"),
             (Winner::Trained, _) => {
-                format!("the features of {method}, which a polish did not improve")
+                format!("features of {method}, which the polish did not improve")
             }
         };
-        writeln!(out, "\nchosen by these rows: {winner}")?;
+        writeln!(out, "\nselected by validation: {winner}")?;
     }
     if let Some(found) = model.diagnosis() {
         write!(out, "\n{found}")?;
@@ -537,7 +537,7 @@ fn write_report(
     for name in constant {
         writeln!(
             out,
-            "\n{name} has one value in all samples: there is nothing to learn"
+            "\n{name} is constant in all samples: there is nothing to learn"
         )?;
     }
     let worse = (0..result.outputs.len())
@@ -554,9 +554,9 @@ fn write_report(
         let advice = match result.method {
             Auto::NAME => "the function is nearly linear, or noise hides the rest",
             name if Method::THIN.contains(&name) => {
-                "with noisy or few samples try --lambda auto or a smaller --width, or leave the choice to auto"
+                "with noisy or few samples try --lambda auto, a smaller --width, or the method auto"
             }
-            _ => "try another method, or leave the choice to auto",
+            _ => "try another method, or auto",
         };
         let worse = worse.join(", ");
         writeln!(out, "\nno better than a linear fit for {worse}: {advice}")?;
@@ -645,10 +645,10 @@ fn write_next(
         model.record().stopped,
         args.checkpoint.as_ref().or(args.resume.as_ref()),
     ) {
-        (true, Some(state)) => writeln!(out, "\nto go on:\n  {}", resuming(words, state))?,
+        (true, Some(state)) => writeln!(out, "\nto continue:\n  {}", resuming(words, state))?,
         (true, None) if Method::THIN.contains(&model.record().method.as_str()) => writeln!(
             out,
-            "\nit cannot go on; with --checkpoint FILE a fit that is stopped can"
+            "\nnot resumable: the fit was started without --checkpoint"
         )?,
         _ => {}
     }

@@ -69,11 +69,11 @@ pub fn run(args: &PlotArgs, memory: Memory, out: &mut impl Write) -> Result<(), 
     let x = (table.as_ref()).map(|table| table.as_ref().subcols(0, d).to_owned());
     for (o, output) in outputs.iter().enumerate() {
         let progress = Progress::patient_unless(args.quiet);
-        let watch = |done: f64| progress.step(done, || "which inputs matter".into());
+        let watch = |done: f64| progress.step(done, || "sensitivity indices".into());
         let sensitivity = model.sensitivity_over(o, factors, &watch)?;
         progress.finish();
         if let Predictor::Network(network) = &model {
-            let title = format!("What the neurons do for {output}");
+            let title = format!("Features of {output}");
             let picture = feature_picture(network, o, &by_input(factors, &sensitivity), &title);
             save(out, &args.out, &name(o, "features"), &picture)?;
         }
@@ -151,7 +151,7 @@ fn picture_file(folder: &Path, name: &str, format: &str) -> PathBuf {
 pub fn make_folder(path: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(path).map_err(|error| {
         Failure::new(format!(
-            "cannot create the folder `{}` for the pictures: {error}; give one you can write to with -o DIR",
+            "cannot create the folder `{}` for the plots: {error}; choose a writable one with -o DIR",
             path.display()
         ))
     })
@@ -264,7 +264,7 @@ fn effect_curves(
     }
     let panels: Vec<Effect<'_>> = curves.iter().map(Curve::panel).collect();
     let bands = match curves.iter().any(|curve| curve.band.is_some()) {
-        true => "; bands: 90 % or more for the mean",
+        true => "; bands: at least 90 % confidence",
         false => "",
     };
     let note = format!("averaged over the other inputs{bands}\n{}", model.kind());

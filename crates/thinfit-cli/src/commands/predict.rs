@@ -75,7 +75,7 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
         let x = match (args.outside, outside.words(&model)) {
             (args::Outside::Error, Some(words)) => {
                 return Err(Failure::new(format!(
-                    "{}: {words}; leave them out, fit the model to such rows, or pass --outside warn or clip",
+                    "{}: {words}; remove them, fit the model to such rows, or pass --outside warn or clip",
                     args.data.display()
                 )));
             }
@@ -153,7 +153,7 @@ impl Gaps {
                 ""
             };
             progress.warn(format!(
-                "{} of {of} rows lack values and have no prediction (row {}{more}): their cells are empty",
+                "{} of {of} rows have missing values and no prediction (row {}{more}): their cells are empty",
                 self.rows,
                 self.first.join(", ")
             ));

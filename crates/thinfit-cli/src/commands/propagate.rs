@@ -161,7 +161,7 @@ fn limit(outputs: &[String], text: &str, side: &str) -> Result<(usize, f64), Fai
         }
         (None, 1) => Ok((0, number)),
         (None, count) => Err(Failure::new(format!(
-            "--{side}: expected one of the {}, such as {}={text}, found none; name it",
+            "--{side}: name one of the {}, such as {}={text}",
             counted(count, "output"),
             outputs[0]
         ))),
@@ -194,7 +194,7 @@ fn write_report(
     if !found.unnamed.is_empty() {
         writeln!(
             out,
-            "even over the ranges of the samples, since nothing was said of them: {}",
+            "not specified, so uniform over the ranges of the samples: {}",
             found.unnamed.join(", ")
         )?;
     }
@@ -242,7 +242,7 @@ fn write_report(
             }
         }
     }
-    writeln!(out, "\n±: standard error from the number of draws")?;
+    writeln!(out, "\n±: standard error of the random draws")?;
     if found
         .outputs
         .iter()
@@ -250,7 +250,7 @@ fn write_report(
     {
         writeln!(
             out,
-            "new observation: the model's own error comes on top, drawn for each row from its calibrated interval"
+            "new observation: includes the model error, drawn for each row from its calibrated interval"
         )?;
     }
     let outside = &found.outside;
@@ -328,5 +328,5 @@ fn picture(found: &Propagation, beyond: &[Beyond]) -> thinfit_plot::Canvas {
             limits,
         })
         .collect();
-    distributions("What follows from the inputs", &outputs)
+    distributions("Distribution of the outputs", &outputs)
 }

@@ -34,7 +34,7 @@ pub fn run(args: &ReportArgs, memory: Memory, out: &mut impl Write) -> Result<()
         Some(data) => Some(rows(args, data, &model, memory)?),
     };
     let progress = Progress::patient_unless(args.quiet);
-    let watch = |done: f64| progress.step(done, || "which inputs matter".into());
+    let watch = |done: f64| progress.step(done, || "sensitivity indices".into());
     let html = page(&model, rows.as_ref(), &watch)?;
     progress.finish();
     if let Some(rows) = &rows {

@@ -103,7 +103,7 @@ pub fn run(args: &ScoreArgs, memory: Memory, out: &mut impl Write) -> Result<(),
     }
     if rows == 0 {
         return Err(Failure::new(format!(
-            "{}: expected rows to score, found none; give a table with complete rows",
+            "{}: no rows to score; give a table with complete rows",
             args.data.display()
         )));
     }

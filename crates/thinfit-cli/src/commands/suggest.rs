@@ -101,14 +101,14 @@ fn goal(args: &SuggestArgs, model: &Predictor) -> Result<Aim, Failure> {
     match &args.target {
         None if outputs.len() == 1 => Ok(goal(0)),
         None => Err(Failure::new(format!(
-            "expected the output to search, found {} of them; give one with --target COL: {}",
+            "the model has {} outputs; choose one with --target COL: {}",
             outputs.len(),
             outputs.join(", ")
         ))),
         Some(name) => match outputs.iter().position(|output| output == name) {
             Some(o) => Ok(goal(o)),
             None => Err(Failure::new(format!(
-                "--target {name}: expected an output of the model, found another name; give one of {}",
+                "--target {name}: not an output of the model; choose one of {}",
                 outputs.join(", ")
             ))),
         },

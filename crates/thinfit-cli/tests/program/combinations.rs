@@ -34,7 +34,7 @@ const MODELS: [(&str, &[&str]); 7] = [
     ("thin", &["--thin", "--budget=0.5"]),
 ];
 
-/// What a table is called, and whether rows have gaps.
+/// What a table is called, and whether rows have missing values.
 const TABLES: [(&str, bool); 5] = [
     ("plain", false),
     ("odd names", false),

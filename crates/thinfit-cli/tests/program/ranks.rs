@@ -60,7 +60,7 @@ fn what_ranks_cannot_share_is_refused_with_what_they_can() {
         (vec!["--method=rff"], "`rff` has nothing"),
         (
             vec!["--method=gft-r", "--checkpoint=a.state"],
-            "start it without mpirun",
+            "run without mpirun",
         ),
         (vec!["--method=gft-r", "--inputs=name"], "name"),
     ];

@@ -125,7 +125,7 @@ fn no_command_overwrites_a_file_that_it_reads() {
         .map(|name| read(&folder, name))
         .collect();
     let refuse = |arguments: &[&str]| {
-        fail(&folder, arguments, &["uses for something else"]);
+        fail(&folder, arguments, &["uses it for something else"]);
     };
     for same in same {
         for language in ["onnx", "c", "python", "latex"] {

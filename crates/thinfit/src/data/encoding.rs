@@ -256,10 +256,10 @@ impl Coded {
                 levels.len(),
                 shown(levels, ", ")
             ),
-            Code::LeftOut { why } => format!("left out, {why}"),
+            Code::LeftOut { why } => format!("ignored, {why}"),
         };
         let name = match self.name.trim() {
-            "" => "a column without a name",
+            "" => "an unnamed column",
             name => name,
         };
         Some(format!("{name}: {what}"))
@@ -655,7 +655,7 @@ mod tests {
         assert_eq!(encoding.inputs(), ["run"]);
         assert_eq!(
             encoding.notes()[0],
-            "a column without a name: left out, it numbers the rows"
+            "an unnamed column: ignored, it numbers the rows"
         );
         let scattered = [7.0, 100_000.0, 2_000.0, 31_000.0];
         let columns = [Column::Numbers(&scattered)];

@@ -179,8 +179,8 @@ impl<'a> Condensing<'a> {
         if self.rows.marks != survey.marks() {
             return Err(Error::Data {
                 what: "table",
-                problem: "the second pass has seen other rows than the first".into(),
-                advice: "fit again, while nobody changes the table",
+                problem: "the second pass found other rows than the first".into(),
+                advice: "fit again, and do not change the table meanwhile",
             });
         }
         self.rows.finish(self.draft)

@@ -82,7 +82,7 @@ pub(crate) fn checksum(words: &[u64]) -> u64 {
 /// Words that are not what was expected.
 pub(crate) fn foreign(expected: &str, words: &[u64]) -> Error {
     Error::Shape {
-        what: "what another process found",
+        what: "message of another process",
         expected: expected.into(),
         found: format!("{} other words", words.len()),
     }

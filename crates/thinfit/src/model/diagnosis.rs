@@ -139,7 +139,7 @@ pub struct Subset {
 pub enum SubsetReason {
     /// More do not fit into the budget.
     Budget,
-    /// The fit was stopped before it saw the others.
+    /// The fit was stopped before it used the others.
     Stopped,
     /// A network fitted to all rows predicts no better.
     NoBetter,

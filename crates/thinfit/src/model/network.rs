@@ -55,8 +55,8 @@ impl NetworkBody {
     pub fn posterior(&self, header: &Header) -> Result<&Posterior> {
         self.posterior.as_ref().ok_or_else(|| Error::Data {
             what: "uncertainty",
-            problem: format!("a network made by `{}` has none", header.record.method),
-            advice: "fit the data with a method of thinfit itself",
+            problem: format!("networks made by `{}` have none", header.record.method),
+            advice: "fit the data with gft-r or auto",
         })
     }
 

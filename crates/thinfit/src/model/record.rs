@@ -196,11 +196,11 @@ impl Record {
             ),
             (
                 are_plain(self),
-                "control or invisible characters, or a text without end, in the record",
+                "control or invisible characters, or a very long text, in the record",
             ),
             (
                 are_plain(&encoding),
-                "control or invisible characters, or a text without end, in the encoding",
+                "control or invisible characters, or a very long text, in the encoding",
             ),
             (
                 encoding.is_none_or(|e| e.fits(inputs)),
@@ -224,7 +224,7 @@ impl Record {
                     .iter()
                     .chain(&self.integers)
                     .all(|j| *j < inputs.len()),
-                "whole numbers of inputs that there are not",
+                "integer-column index out of range",
             ),
             (
                 (self.units.iter()).all(|(column, unit)| is_unit(unit) && known(column)),
@@ -240,7 +240,7 @@ impl Record {
                 self.rows
                     .as_ref()
                     .is_none_or(|rows| rows.is_sound(self.samples, outputs.len())),
-                "marks of rows that do not fit the samples",
+                "row fingerprints that do not match the samples",
             ),
         ];
         let flaw = checks.iter().find(|check| !check.0).map(|check| check.1);

@@ -209,7 +209,7 @@ impl Importance {
         if self.importance.iter().any(|line| line.no_detectable_effect) {
             writeln!(
                 out,
-                "  (no detectable effect: the rows are as likely without it; the model may still use it in place of an input that goes with it)"
+                "  (no detectable effect: the rows are as likely without it; the model may still use it in place of a correlated input)"
             )?;
         }
         self.write_pairs(out)
@@ -219,26 +219,23 @@ impl Importance {
         for pair in &self.pairs {
             let share = self.index(pair.share, pair.error);
             let [a, b] = &pair.inputs;
-            writeln!(
-                out,
-                "  {a} and {b} do {share} together, beyond what each does alone"
-            )?;
+            writeln!(out, "  interaction of {a} and {b}: {share}")?;
         }
         if self.doubtful {
             let other = if self.pairs.is_empty() { "" } else { "other " };
             writeln!(
                 out,
-                "  what {other}pairs of inputs do together may be errors of the model alone"
+                "  {other}interactions are not larger than the error of the model"
             )?;
         } else if self.pairs.is_empty()
             && !self.second_order.is_empty()
             && self.importance.len() > 1
         {
             match self.closed_form {
-                true => writeln!(out, "  no two inputs do anything together: each acts alone")?,
+                true => writeln!(out, "  no interactions between inputs")?,
                 false => writeln!(
                     out,
-                    "  no two inputs do more than {} together, which is what sampling can tell",
+                    "  no interaction above {}, the accuracy of the sampling",
                     two_digits(self.least_pair)
                 )?,
             }

@@ -22,8 +22,8 @@ pub fn write(
             Shape::Gaussian => "Gaussian kernel".into(),
             Shape::Matern52 => "Matérn 5/2 kernel".into(),
             Shape::Additive(order) => format!("additive kernel of order {order}"),
-            Shape::Anova => "anova kernel".into(),
-            Shape::AnovaMatern52 => "anova kernel (Matérn 5/2)".into(),
+            Shape::Anova => "ANOVA kernel".into(),
+            Shape::AnovaMatern52 => "ANOVA kernel (Matérn 5/2)".into(),
         };
         let weight = match part.weight {
             1.0 => String::new(),
@@ -40,7 +40,7 @@ pub fn write(
         let lengths: Vec<String> = part.inputs.iter().zip(&part.lengths).map(length).collect();
         writeln!(
             out,
-            "  {shape}{weight}; lengths in the units of the inputs: {}",
+            "  {shape}{weight}; length scales in the units of the inputs: {}",
             shorten(&lengths)
         )?;
     }

@@ -74,7 +74,7 @@ impl Effects {
         };
         writeln!(
             out,
-            "  (shares of the variance over {}, inputs that go together sharing what they explain; from {over})\n",
+            "  (shares of the variance over {}, correlated inputs share what they explain together; from {over})\n",
             counted(self.rows, "row"),
         )?;
         Ok(())
