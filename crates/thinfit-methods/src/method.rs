@@ -44,7 +44,7 @@ impl Method {
     pub const IDEAS: [(&str, &str); 18] = [
         (
             Method::THIN[0],
-            "network with random features, only the output weights are fitted",
+            "network with random features; only the output weights are fitted",
         ),
         (
             Method::THIN[1],
@@ -56,7 +56,7 @@ impl Method {
         ),
         (
             Method::THIN[3],
-            "GFT, then refined in latent space (GFT-r); the network to start with",
+            "GFT refined in latent space (GFT-r); the best default for networks",
         ),
         (
             Shrimp::NAME,
@@ -64,11 +64,11 @@ impl Method {
         ),
         (
             Harfe::NAME,
-            "network with such features, selected by hard thresholding pursuit (HARFE)",
+            "network with sparse random features, selected by hard thresholding pursuit (HARFE)",
         ),
         (
             AnovaRff::NAME,
-            "network with random features of interacting inputs (ANOVA)",
+            "network with random features of interacting inputs (ANOVA-RFF)",
         ),
         (
             Swim::NAME,
@@ -97,16 +97,16 @@ impl Method {
         ),
         (
             KernelRidge::NAMES[1],
-            "the same with bandwidth and ridge by leave-one-out",
+            "kernel ridge regression, bandwidth and ridge chosen by leave-one-out",
         ),
-        (Salsa::NAME, "an additive kernel of a validated order"),
+        (Salsa::NAME, "kernel ridge regression with an additive kernel (SALSA)"),
         (
             GaussianProcess::NAME,
-            "a Gaussian process with a length scale for each input",
+            "Gaussian process with one length scale per input",
         ),
         (
             Auto::NAME,
-            "the best of many Gaussian processes and networks by cross-validation",
+            "best of several Gaussian processes and networks by cross-validation",
         ),
     ];
 
