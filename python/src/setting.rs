@@ -13,7 +13,7 @@ create_exception!(
     thinfit._native,
     SettingError,
     PyValueError,
-    "A wrong setting, as (path, problem); the path has a str for each key and an int for each place in a list."
+    "An invalid setting, as (path, problem); the path has a str for each key and an int for each index of a list."
 );
 
 /// One step of the path to a setting.
