@@ -31,7 +31,7 @@ pub fn refused(error: &Inaccurate) -> PyErr {
     PyValueError::new_err(format!("{error}; {advice}"))
 }
 
-/// Writes the model to `path`, and for C a header beside it; returns the files.
+/// Writes the model to `path`, and for C a header next to it; returns the files.
 #[pyfunction]
 pub fn export(
     py: Python<'_>,

@@ -68,7 +68,7 @@ pub fn fit<'py>(
     let data = compute(py, threads, || dataset(x, y, (weights, groups), names))?;
     let warn = py.import("warnings")?.getattr("warn")?;
     for output in TwoValues::of(&data) {
-        // The second frame is that of whoever called `fit`.
+        // The second frame is that of the caller of `fit`.
         warn.call1((output.to_string(), py.get_type::<TwoValuesWarning>(), 2))?;
     }
     let device = match device {
@@ -88,7 +88,7 @@ pub fn fit<'py>(
             true => "the fit was interrupted; this is the best model so far",
             false => "the fit was interrupted as it ended; the model is complete",
         };
-        // The second frame is that of whoever called `fit`.
+        // The second frame is that of the caller of `fit`.
         warn.call1((text, py.get_type::<InterruptedFit>(), 2))?;
     }
     Ok(Model(model))

@@ -194,7 +194,7 @@ pub fn select_also(reader: &mut Reader, names: &[String]) -> Result<Vec<usize>, 
             reader.admit_text(&[reader.admitted(), vec![column]].concat());
         }
     }
-    // What stands beside a prediction may have gaps; what it is made from may not.
+    // Columns that are copied may have gaps; inputs may not.
     let inputs = reader.selected().to_vec();
     let beside: Vec<usize> = columns
         .iter()

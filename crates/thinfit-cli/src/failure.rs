@@ -9,9 +9,9 @@ use thinfit_table::{Problem, Remedy};
 use crate::memory::{COPIES, rounded};
 use crate::shell::quoted;
 
-/// The most characters of a message.
+/// Maximum length of a message in characters.
 const LONGEST: usize = 3000;
-/// The most characters of a word in a message; paths may be as long.
+/// Maximum length of a word in a message, in characters; enough for paths.
 const LONGEST_WORD: usize = 1000;
 
 /// The reason to stop early.
@@ -82,7 +82,7 @@ impl From<serde_json::Error> for Failure {
 impl From<thinfit_table::Error> for Failure {
     fn from(error: thinfit_table::Error) -> Self {
         match &error.problem {
-            // Results go to standard output, whose reader may have seen enough.
+            // Results go to standard output, which its reader may close at any time.
             Problem::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
                 Failure::ReaderGone
             }
@@ -91,7 +91,7 @@ impl From<thinfit_table::Error> for Failure {
     }
 }
 
-/// How the options of the program mend a table that cannot be read.
+/// A remedy in terms of the options of the program.
 fn in_options(remedy: &Remedy) -> String {
     match remedy {
         Remedy::File(words) => words.clone(),

@@ -9,7 +9,7 @@ use thinfit_experiments::{Entry, Job, Means, Row, time};
 /// the start of its GFT, so until that GFT is done the estimate is too long.
 pub struct Forecast {
     workers: usize,
-    /// Batches at a time on a device, which trains the networks beside the workers; none without one.
+    /// Batches at a time on a device, which trains networks in parallel with the workers; none without one.
     lanes: Option<usize>,
     total: usize,
     left: Vec<Left>,

@@ -84,10 +84,10 @@ impl<'a> Files<'a> {
         ranks: &dyn Ranks,
         progress: &'a Progress,
     ) -> Result<Option<Self>, Failure> {
-        // A state of a long table may go on where there is more memory.
+        // A saved state of a long table may be continued with more memory.
         let resumed = args.resume.as_deref().map(LongState::is_in).transpose()?;
         let alone = ranks.size() == 1 && resumed != Some(true);
-        // What cannot be read twice is read once, and of a small file one need not know more.
+        // A stream is read only once, and a small file need not be examined further.
         let Some(bytes) = size(paths) else {
             return Ok(None);
         };
@@ -226,7 +226,7 @@ impl<'a> Files<'a> {
         format!("interrupted before the table was read{advice}")
     }
 
-    /// Reads the rows of this process after the first `seen`, and returns how many it has been over. Ends early if nobody wants them.
+    /// Reads the rows of this process after the first `seen`, and returns how many it has passed. Ends early if the receiver is gone.
     fn read_ahead(
         &self,
         seen: u64,

@@ -31,7 +31,7 @@ impl Memory {
         Memory(free().map_or(PLAIN, |free| (SHARE * free as f64) as u64))
     }
 
-    /// Refuses work that takes more; `what` does, in words with their verb.
+    /// Refuses work that needs more; `what` is its subject and verb.
     pub fn allow(self, what: &str, needed: u64, advice: &str) -> Result<(), Failure> {
         if needed <= self.0 {
             return Ok(());
@@ -70,7 +70,7 @@ impl Memory {
     }
 
     fn allow_state(self, path: &Path) -> Result<(), Failure> {
-        // Of a path that does not exist, whoever opens it says so.
+        // A path that does not exist is reported when it is opened.
         let Ok(file) = std::fs::metadata(path) else {
             return Ok(());
         };

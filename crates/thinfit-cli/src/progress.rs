@@ -24,7 +24,7 @@ pub struct Progress {
 enum Place {
     /// A bar that redraws itself.
     Bar(ProgressBar),
-    /// A line for every tenth of the way; holds the last tenth that was reported.
+    /// A line for every tenth of the work; holds the last tenth that was reported.
     Lines(AtomicU32),
     /// Nowhere.
     Silent,
@@ -183,7 +183,7 @@ fn describe(at: &thinfit::Progress<'_>, method: &str) -> String {
     )
 }
 
-/// A line on standard error; it is no error if nobody reads it.
+/// A line on standard error; failing to print it is not an error.
 fn line(text: &str) {
     use std::io::Write;
     let _ = writeln!(terminal::stderr(), "{text}");

@@ -85,7 +85,7 @@ pub struct Asked {
 
 /// Completes `args` from its configuration file and returns what to fit with.
 ///
-/// `is_long` tells whether the table is a long one, of which `auto` saves its state, too.
+/// `is_long`: whether the table is a long one, for which `auto` saves its state as well.
 pub fn resolve(args: &mut FitArgs, is_long: impl Fn(&FitArgs) -> bool) -> Result<Asked, Failure> {
     let mut file = match &args.config {
         Some(path) => read(path)?,
@@ -368,7 +368,7 @@ fn lambda_value(text: &str) -> Result<Value, Failure> {
     })
 }
 
-/// `key=value` as TOML; a value that TOML does not know is taken as text.
+/// `key=value` as TOML; a value that is not TOML is taken as text.
 fn assignment(text: &str) -> Result<Map<String, Value>, Failure> {
     let wrong = || {
         Failure::new(format!(

@@ -9,7 +9,7 @@ use thinfit_text::is_hidden;
 
 use crate::failure::Failure;
 
-/// Refuses to print a table that nobody gets, because standard output was closed (`>&-`).
+/// Refuses to print a table if standard output was closed (`>&-`).
 ///
 /// The standard library puts the null device, opened to read and write, in the place of a closed file before the program
 /// begins. Other programs may open it like that, too (`subprocess.DEVNULL` of Python), and the system shows no difference; shells
@@ -57,7 +57,7 @@ pub fn stderr() -> Plain<Stderr> {
     }
 }
 
-/// UTF-8 text on its way to a terminal or a file: hidden characters are escaped.
+/// UTF-8 text for a terminal or a file, with hidden characters escaped.
 pub struct Plain<W> {
     output: W,
     /// The start of a character whose end is not there yet.

@@ -11,7 +11,7 @@ use thinfit_cuda::Cuda;
 
 const LEAVES: [Leaf; 4] = [Leaf::Weights, Leaf::Latents, Leaf::Parameters, Leaf::Both];
 
-/// The GPU, or a word on standard error that there is none.
+/// The GPU, or a message on standard error that there is none.
 fn device() -> Option<Cuda> {
     match Cuda::open() {
         Ok(device) => Some(device),

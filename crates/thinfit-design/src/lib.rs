@@ -40,7 +40,7 @@ pub enum Scheme {
 /// A plan that cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Error {
-    /// A range that is none.
+    /// An invalid range.
     #[error("`{input}`: expected {expected}, found {found}; {advice}")]
     Range {
         /// The input.
@@ -72,7 +72,7 @@ pub enum Error {
 }
 
 /// `rows` new rows in the unit cube (rows × d). `taken` are rows that exist (any number × d): hypercubes keep away from them, and
-/// sequences go on after as many. The same seed gives the same rows.
+/// sequences continue after them. The same seed gives the same rows.
 ///
 /// # Errors
 /// [`Error::TooMany`]: Sobol's sequence is known for 65,536 rows of 256 inputs.

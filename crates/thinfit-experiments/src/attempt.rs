@@ -205,7 +205,7 @@ impl<'a> Attempt<'a> {
         before + self.begun.elapsed().as_secs_f64() / self.together as f64
     }
 
-    /// Follows the fit, and saves its state on the way.
+    /// Observes the fit and saves its state.
     fn observe(&self, at: &Progress<'_>) -> Control {
         let control = (self.tell)(at.done);
         self.stopped
@@ -228,7 +228,7 @@ impl<'a> Attempt<'a> {
         let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
         let due = control == Control::Stop || saved.0.elapsed() > SAVE_EVERY;
         if let Some(pause) = due.then(pause).flatten() {
-            // The fit goes on without a saved state; the error matters only if it has to stop.
+            // The fit continues without a saved state; the error matters only if it has to stop.
             *saved = (Instant::now(), pause.save(self.folder, self.job).err());
         }
         control
@@ -327,7 +327,7 @@ pub(crate) fn blank(job: &Job, seconds: f64) -> Entry {
     }
 }
 
-/// The entry of a fit that failed for good; other errors are given back.
+/// The entry of a fit that failed permanently; other errors are returned.
 pub(crate) fn recorded(error: Error, blank: Entry) -> Result<Entry, Error> {
     match is_result(&error) {
         true => Ok(Entry {
@@ -356,7 +356,7 @@ fn is_temporary(error: &thinfit::Error) -> bool {
     )
 }
 
-/// Mean squared error over the rows, or the reason why there is none.
+/// Mean squared error over the rows, or the reason for its absence.
 fn test_error(predicted: &Mat<f64>, y: &Mat<f64>) -> (Option<f64>, Option<String>) {
     let mse = (predicted - y).squared_norm_l2() / y.nrows() as f64;
     match mse.is_finite() {

@@ -54,7 +54,7 @@ pub(crate) enum News {
     Failed(Job, String),
     /// There is no more to say of the chain.
     Done,
-    /// The worker cannot go on.
+    /// The worker cannot continue.
     Lost(String),
 }
 
@@ -128,7 +128,7 @@ impl<'a> Crew<'a> {
     /// Does what the first rank says, as another rank. States are saved in `folder`, where the first has its ledger.
     ///
     /// # Errors
-    /// A rank that is gone. What goes wrong in a job is told to the first rank.
+    /// A rank that has ended. Errors in a job are reported to the first rank.
     pub fn serve(&self, settings: &Settings, folder: &Path) -> Result<(), Error> {
         let stop = AtomicBool::new(false);
         let news: Mutex<Vec<(usize, News)>> = Mutex::default();
@@ -173,7 +173,7 @@ impl<'a> Crew<'a> {
     }
 }
 
-/// Where the first rank speaks with a worker of another.
+/// The connection of the first rank to a worker of another rank.
 pub(crate) struct Desk<'a> {
     worker: usize,
     rank: usize,

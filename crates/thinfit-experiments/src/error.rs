@@ -34,7 +34,7 @@ pub enum Error {
         /// What it says.
         problem: String,
     },
-    /// A file or folder beside the ledger could not be read or written.
+    /// A file or folder next to the ledger could not be read or written.
     #[error("cannot {action} {path}: {source}")]
     Io {
         /// `read` or `write`.

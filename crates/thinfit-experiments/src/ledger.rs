@@ -95,7 +95,7 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// An empty ledger that never touches its file: for who does jobs whose entries another rank writes.
+    /// An empty ledger that never touches its file, for workers whose entries are written by another rank.
     pub(crate) fn apart(folder: &Path) -> Self {
         Ledger {
             path: folder.join("cells.jsonl"),
@@ -194,7 +194,7 @@ impl Ledger {
         file.seek(SeekFrom::Start(contents.read)).map_err(failed)?;
         file.read_to_end(&mut bytes).map_err(failed)?;
         if contents.read + (bytes.len() as u64) < size {
-            // Fits whose lines are not seen would be made again, and left out of the report.
+            // Fits whose lines are missed would be repeated, and would be missing in the report.
             let flaw = std::io::ErrorKind::UnexpectedEof;
             return Err(failed(flaw.into()));
         }

@@ -43,7 +43,7 @@ pub struct Heading<'a> {
     pub dim: usize,
     /// Training points $M$.
     pub samples: usize,
-    /// Hidden neurons $N$: 100 in Tables 1, 2, 3 and 6, for methods without neurons, too.
+    /// Hidden neurons $N$: 100 in Tables 1, 2, 3 and 6, also for methods without neurons.
     pub width: usize,
 }
 

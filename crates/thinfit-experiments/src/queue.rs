@@ -305,7 +305,7 @@ mod tests {
         let (generated, direct) = (take(), take());
         assert_eq!((generated.len(), generated[0].len()), (6, 2));
         assert_eq!((direct.len(), direct[0].len()), (6, 1));
-        // GFT is done, GFT-r goes on.
+        // GFT is done, GFT-r continues.
         record(Row::Gft, &generated);
         assert!(admit(&[]).is_empty());
         record(Row::FOpt, &direct);
@@ -315,7 +315,7 @@ mod tests {
         assert_eq!(admit(&generated).len(), 2);
         assert_eq!(take()[0].len(), 2, "one chain");
         assert!(admit(&[]).is_empty());
-        // Whoever is stopped takes nothing, and a worker has nothing to wait for.
+        // A stopped worker takes nothing, and has nothing to wait for.
         assert!(queue.take(Taker::Lane, &AtomicBool::new(true)).is_none());
         assert!(queue.take(Taker::Worker, &go).is_none());
         std::fs::remove_dir_all(&folder).unwrap();

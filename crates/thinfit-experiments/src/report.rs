@@ -16,7 +16,7 @@ pub struct Report {
     pub exhibits: Vec<Exhibit>,
     /// All cells, of the other exhibits too: the count is over all published cells.
     pub comparisons: Vec<Comparison>,
-    /// The settings of all fits, in words.
+    /// The settings of all fits, as text.
     pub settings: String,
     /// Number of seeds that a cell should have.
     pub seeds: usize,

@@ -65,7 +65,7 @@ impl Means<'_> {
 /// Does all jobs that `known` lists and the ledger lacks, with the settings that they were planned with. `known` is asked again
 /// whenever some are done, and lists those that choose λ first.
 ///
-/// A fit that fails is an event, and the others go on.
+/// A failed fit is an event, and the others continue.
 ///
 /// # Errors
 /// A ledger that cannot be read or written, or a rank that fails.
@@ -258,7 +258,7 @@ impl Run<'_> {
             let Some(job) = chain.jobs.get(stage) else {
                 continue;
             };
-            // Only under the lock: whoever had it before may have done the job.
+            // Only under the lock: its previous holder may have done the job.
             if self.ledger.has(job)? {
                 self.tell(Event::Skipped(job));
                 continue;

@@ -38,7 +38,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Tries many inputs and records what became of them; goes on where an interrupted run of the same seed stopped
+    /// Tries many inputs and records the outcomes; continues an interrupted run of the same seed
     Run(run::Args),
     /// Tries files whose folder is named for a target, such as `corpus/npz/odd.npz`
     Replay {

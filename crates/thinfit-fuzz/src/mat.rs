@@ -46,7 +46,7 @@ fn packed(content: &[u8]) -> Vec<u8> {
     packed.expect("memory takes all that is written")
 }
 
-/// Changes an element, or how many there are; the bytes of the file if it is none.
+/// Mutates an element or the number of elements; the bytes, if this is not a MAT file.
 pub fn change(file: &mut Vec<u8>, source: &Source<'_>, random: &mut Random) {
     let big = file.get(126) == Some(&b'M');
     let read = if big {

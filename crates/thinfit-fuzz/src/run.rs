@@ -17,7 +17,7 @@ use thinfit::file::fnv1a;
 const HANG: Duration = Duration::from_secs(120);
 /// The time between two words on how far a run is.
 const PAUSE: Duration = Duration::from_secs(30);
-/// Findings after which it is pointless to go on.
+/// Number of findings after which a run ends.
 const ENOUGH: usize = 200;
 
 /// What to run.

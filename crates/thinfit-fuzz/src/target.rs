@@ -86,7 +86,7 @@ impl Target {
         }
     }
 
-    /// How many inputs of 10,000; those of a state go on with a fit, and those of an export start a compiler.
+    /// Number of inputs out of 10,000; those of a state continue a fit, and those of an export start a compiler.
     pub fn share(self) -> u64 {
         match self {
             Target::Text => 1800,

@@ -16,7 +16,7 @@ use thinfit::file::fnv1a;
 const LONGEST: f64 = 10.0;
 /// The most memory for an input, in bytes.
 const LARGEST: u64 = 1 << 30;
-/// What the system lets the process have of addresses: more than it may use, so that it is our own count that speaks first.
+/// Address space limit of the process: more than it may use, so that our own count reports first.
 #[cfg(unix)]
 const ADDRESSES: u64 = 3 << 30;
 /// The most seeds that a run adds for a target.
@@ -62,7 +62,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts those of `other`, too.
+    /// Adds those of `other`.
     pub fn add(&mut self, other: &Tally) {
         self.inputs += other.inputs;
         self.accepted += other.accepted;
@@ -157,7 +157,7 @@ fn tally(batch: &Batch, target: Target) -> Result<Tally, String> {
         let input = match batch.number {
             0 => corpus.seeds[number as usize].clone(),
             _ => {
-                // Children of what was refused are mostly refused, too.
+                // Mutations of refused inputs are mostly refused as well.
                 let known = if random.one_in(4) {
                     corpus.seeds.len()
                 } else {
@@ -213,7 +213,7 @@ impl Ends {
         std::fs::write(Ends::path(folder, target), text)
     }
 
-    /// Whether an input ends in words not seen before. What is quoted, and numbers, are not of the words.
+    /// Whether an input causes a new message, apart from quoted text and numbers.
     fn is_new(&mut self, outcome: &Outcome) -> bool {
         if self.0.len() >= GROWN {
             return false;
@@ -283,7 +283,7 @@ fn computed() -> Option<f64> {
     None
 }
 
-/// An allocation beyond the limit ends the process, which the run sees.
+/// An allocation beyond the limit ends the process, which the run detects.
 #[cfg(unix)]
 fn limit_memory() {
     use nix::sys::resource::{Resource, setrlimit};

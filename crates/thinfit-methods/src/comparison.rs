@@ -87,7 +87,7 @@ pub struct Compared {
     pub stopped: bool,
 }
 
-/// A method, and its errors on rows that it had not seen.
+/// A method and its cross-validation errors.
 #[derive(Clone, Debug, Serialize)]
 pub struct Contender {
     /// Its name.
@@ -131,7 +131,7 @@ impl Contender {
     }
 }
 
-/// Predictions of all rows by models that had not seen them.
+/// Cross-validated predictions of all rows.
 struct Unseen {
     name: String,
     /// Squared errors, m × c.

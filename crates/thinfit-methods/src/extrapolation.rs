@@ -24,7 +24,7 @@ const SLACK: f64 = 0.05;
 const MOST: usize = 3;
 /// Where intervals become infinite, as a share of a range.
 const FARTHEST: f64 = 0.2;
-/// Places on the way to [`FARTHEST`] at which the change of f is looked at.
+/// Points on the way to [`FARTHEST`] at which the change of f is evaluated.
 const STEPS: usize = 8;
 
 /// Counts of rows, and of those outside.
@@ -73,7 +73,7 @@ impl Extrapolation {
         self.outside += outside.iter().filter(|outside| **outside).count();
     }
 
-    /// Which rows are outside, in words; none if there are none.
+    /// A description of the rows outside; `None` if there are none.
     pub fn words(&self, model: &Predictor) -> Option<String> {
         if self.outside == 0 {
             return None;
@@ -136,7 +136,7 @@ impl Excess {
         let there = Mat::from_fn(near.len(), x.ncols(), |i, j| x[(near[i], j)]);
         let border = model.clipped(there.as_ref());
         let at_border = model.predict(border.as_ref())?;
-        // The largest change on the way out, so that a wave that comes back makes nothing surer.
+        // The largest change on the way out, so that an oscillation does not shrink the error.
         let mut changes = Mat::<f64>::zeros(near.len(), c);
         for step in 1..=STEPS {
             let farthest = step as f64 / STEPS as f64 * FARTHEST;

@@ -12,7 +12,7 @@ use thinfit::{Code, Scaler, Warp};
 /// Whole numbers beyond which a column counts as one of any numbers.
 const MOST: f64 = 9_007_199_254_740_992.0;
 
-/// A column of the table as a model knows it.
+/// A column of the user's table that a model uses.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Factor {
     /// Name of the column.
@@ -64,7 +64,7 @@ impl Factor {
         for factor in factors.iter_mut().filter(|factor| factor.levels.is_empty()) {
             factor.whole = model.record().integers.contains(&factor.first)
                 && factor.range.iter().all(|end| end.fract() == 0.0);
-            // A file may come from a stranger, and whole numbers are counted.
+            // Files are untrusted, and integers are enumerated.
             factor.whole &= factor.range[1] - factor.range[0] < MOST;
         }
         factors

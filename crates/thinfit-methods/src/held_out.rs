@@ -149,7 +149,7 @@ impl Predictor {
         Ok(HeldOut { predicted, seen })
     }
 
-    /// Puts predictions of models that had not seen the row in their places; none, and nothing done, where there are none.
+    /// Replaces predictions of training rows by cross-validated ones; `None`, and nothing changed, if there are none.
     fn replace(
         &self,
         predicted: &mut Mat<f64>,

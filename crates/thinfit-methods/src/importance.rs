@@ -75,7 +75,7 @@ impl Predictor {
     }
 
     /// Sensitivity indices of output `o` over `factors`: those of [`Factor::all`], which may have other ranges, fewer levels, other
-    /// warps, or whole numbers alone. `watch` is told how far it is, from 0 to 1.
+    /// warps, or only integers. `watch` receives the progress from 0 to 1.
     ///
     /// # Errors
     /// As [`Predictor::sensitivity`].
@@ -366,7 +366,7 @@ mod tests {
         assert_eq!(model.dependences()[0].factors, [0, 1]);
         let words = model.warning().unwrap();
         assert!(words.starts_with("a and b correlate at 0.9"), "{words}");
-        // Files of former versions do not know.
+        // Older files do not have it.
         let text = model.to_json();
         let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
         let path = std::path::Path::new("m.json");

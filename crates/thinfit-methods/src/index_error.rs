@@ -23,7 +23,7 @@ use thinfit::{Mat, Sensitivity};
 const POINTS: [usize; 2] = [256, 1024];
 /// Points at which one factor is exchanged, for the part of it in the variance of r.
 const EXCHANGED: usize = 64;
-/// Places of a factor at which g is looked at, of few factors and of many.
+/// Points of a factor at which g is evaluated, for few factors and for many.
 const NODES: [usize; 2] = [16, 8];
 /// More factors than these are many.
 const MANY: usize = 12;
@@ -115,7 +115,7 @@ impl Predictor {
         if indices.variance <= 0.0 {
             return Err(refused("the model is constant", "fit it to more rows"));
         }
-        // Where a posterior knows all to rounding, r is one number for each point.
+        // If the posterior is exact up to rounding, r is one number for each point.
         let is_sure = size == 0.0;
         let (c, unit) = match is_sure {
             true => (Mat::identity(n, n), unexplained),

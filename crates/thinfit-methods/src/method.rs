@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use thinfit::pieces::{Ranks, Solo};
 use thinfit::{Config, Control, Dataset, Lambda, Observer, Progress, Result, Training};
 
-/// A method and its settings. In a file, the name stands in the field `method` beside the settings; kernel ridge
+/// A method and its settings. In a file, the name is in the field `method` next to the settings; kernel ridge
 /// regression is always `kernel-ridge` there, whether or not it chooses by leave-one-out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "method", rename_all = "kebab-case")]

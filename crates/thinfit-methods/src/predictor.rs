@@ -175,7 +175,7 @@ impl Predictor {
         self
     }
 
-    /// The same model, whose record knows the rows that it was fitted to.
+    /// The same model, whose record identifies its training rows.
     pub(crate) fn made_from(mut self, data: &Dataset) -> Self {
         let record = self.record_mut();
         record.rows.get_or_insert_with(|| TrainingRows::new(data));

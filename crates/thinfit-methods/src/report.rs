@@ -260,7 +260,7 @@ impl Predictor {
         lines
     }
 
-    /// Which columns act together, and which are not seen to matter. The fit knows inputs; a user knows columns, and the
+    /// Which columns interact, and which have no detectable effect. The fit knows inputs; a user knows columns, and the
     /// indicators of a text are one column.
     fn structure(&self, found: &Diagnosis) -> Vec<String> {
         let factors = Factor::all(self);
@@ -433,7 +433,7 @@ fn outliers(rows: &[usize]) -> Option<String> {
     Some(format!("{what}; errors are for the other rows"))
 }
 
-/// A caution in words.
+/// A caution as a sentence.
 fn caution(caution: &Caution) -> String {
     match caution {
         Caution::OddRows { rows } => {

@@ -47,7 +47,7 @@ pub(crate) fn changed<T: Serialize + DeserializeOwned>(
     })
 }
 
-/// The message of the parser in words of users rather than of the language.
+/// The message of the parser in the user's terms rather than those of Rust.
 fn plain(problem: &str) -> String {
     let words = [
         ("expected usize", "expected a whole number from 0 on"),

@@ -48,7 +48,7 @@ pub struct World {
 }
 
 impl World {
-    /// Ends all ranks at once, with this exit code: for one that cannot go on, for which the others would wait.
+    /// Ends all ranks with this exit code, for a rank that cannot continue while the others would wait for it.
     pub fn abort(&self, code: i32) -> ! {
         SimpleCommunicator::world().abort(code)
     }

@@ -6,7 +6,7 @@ use crate::panel::{ABOVE, BELOW, EDGE, Head, Layout, Panel, TickLabels, left_roo
 use crate::scale::Scale;
 use crate::style::{BLUE, LIGHT};
 
-/// Outputs that are drawn; more pairs nobody reads.
+/// Maximum number of outputs; more pairs would be unreadable.
 const MOST: usize = 4;
 
 /// The points of a front.

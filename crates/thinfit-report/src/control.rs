@@ -5,7 +5,7 @@ use thinfit::Mat;
 use thinfit_methods::{Factor, Predictor};
 use thinfit_text::clean;
 
-/// Most values of a column of numbers that are told apart.
+/// Maximum number of distinct values of a numeric column.
 const FEW: usize = 10;
 
 /// A slider, or a choice between levels.

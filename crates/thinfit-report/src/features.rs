@@ -4,9 +4,9 @@ use serde::Serialize;
 use thinfit::{Activation, Model, Scaler, Warp};
 use thinfit_methods::{Crossing, KernelModel, Predictor, Shape, four_digits, two_digits};
 
-/// Features that are told in words.
+/// Number of features that are described.
 const MOST: usize = 6;
-/// Inputs of a feature that are named, and the weight below which an input is not, beside the largest.
+/// Inputs of a feature that are named, and the weight, relative to the largest, below which an input is not.
 const MOST_INPUTS: usize = 4;
 const LEAST: f64 = 0.05;
 /// Spreads of the output beyond which terms cancel, so that single ones mean nothing.

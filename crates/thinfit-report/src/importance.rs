@@ -22,12 +22,12 @@ pub(crate) struct Importance {
     idle: bool,
     /// The controls with no detectable effect, whatever their share in the model.
     undetected: Vec<usize>,
-    /// Which inputs depend on each other, in words.
+    /// A sentence on inputs that depend on each other.
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
 }
 
-/// The indices of output `o`. `watch` is told how far it is, from 0 to 1.
+/// The indices of output `o`. `watch` receives the progress from 0 to 1.
 pub(crate) fn importance(model: &Predictor, o: usize, watch: &dyn Fn(f64)) -> Result<Importance> {
     let factors = Factor::all(model);
     let indices = model.sensitivity_over(o, &factors, watch)?;

@@ -28,7 +28,7 @@ pub(crate) enum Piece {
     Part(usize, usize),
 }
 
-/// The languages beside JavaScript, whose script the page has.
+/// The languages other than JavaScript, which the page contains.
 pub(crate) fn languages(model: &Predictor, script: &JavaScript) -> Vec<Language> {
     let known = places(&script.script);
     let CSource {

@@ -20,7 +20,7 @@ const COORDINATES: f64 = 1e-12;
 const TIGHT: f64 = 0.1;
 /// A constraint is met with equality within this distance in the coordinates.
 const BINDS: f64 = 1e-9;
-/// Most tangents on the way back to curved constraints: one for each e-fold of a long tail, and some.
+/// Maximum number of tangent steps back to curved constraints: one for each e-fold of a long tail, and some.
 const TANGENTS: usize = 100;
 
 impl Region<'_> {
@@ -222,7 +222,7 @@ impl Region<'_> {
         let mut t: Vec<f64> = open.iter().map(|v| v.factor.place(&row)).collect();
         t = self.restored(&open, t, &row)?;
         set(&open, &t, &mut row);
-        // One whole number after the other, and the rest goes on from there.
+        // One integer after the other, and the rest continues from there.
         while let Some(k) = open.iter().position(|v| self.factors()[v.place].whole) {
             let j = open[k].place;
             let (factor, first) = (&self.factors()[j], self.factors()[j].first);
@@ -274,7 +274,7 @@ pub(crate) fn set(variables: &[Variable], t: &[f64], row: &mut [f64]) {
     }
 }
 
-/// The place inside the faces that is nearest to `t`; none where there is none.
+/// The point inside the faces that is nearest to `t`; `None` if there is none.
 fn nearest(t: &[f64], faces: &[Face]) -> Option<Vec<f64>> {
     let n = t.len();
     let towards: Vec<f64> = t.iter().map(|t| -t).collect();

@@ -83,7 +83,7 @@ pub fn front(region: &Region<'_>, goals: &[Goal], seed: u64) -> Result<Front, Er
         let goals = signed(&f);
         Ok(Candidate { place, goals })
     };
-    // Each output at its best, and all that the survey has seen.
+    // The optimum of each output, and all points of the survey.
     let (mut pool, mut found) = (Vec::new(), Vec::new());
     for goal in goals {
         for (k, (place, _)) in minima(&survey, *goal)?.into_iter().enumerate() {

@@ -18,7 +18,7 @@ const BARRIER: f64 = 1e-3;
 const OTHERS: usize = 5;
 /// Places that say what is usual.
 const USUAL: usize = 200;
-/// Data are thin where the interval or the way to the nearest sample is this many times the usual one.
+/// Data are sparse if the interval or the distance to the nearest sample is this many times the usual one.
 const THIN: f64 = 2.0;
 /// Without any error of the model, values are about as good within this part of the output's range.
 const ALIKE: f64 = 0.01;
@@ -119,7 +119,7 @@ pub struct Optimum {
 
 /// The least or largest value of an output over the region; the same seed gives the same place.
 ///
-/// A survey of the region finds the places that beat their neighbours, and descents with exact gradients go on from them, for
+/// A survey of the region finds points better than their neighbours, from which descents with exact gradients start, for
 /// every combination of levels and whole numbers where there are at most 64; otherwise descents take turns with exchanges of these.
 ///
 /// # Errors
@@ -207,7 +207,7 @@ fn unbounded() -> Error {
 }
 
 impl Region<'_> {
-    /// The places as users know them, with values and intervals.
+    /// The points in the user's columns, with values and intervals.
     fn described(&self, found: &[(Place, f64)], goal: Goal) -> Result<Vec<Minimum>, Error> {
         let rows = table(found.iter().map(|(place, _)| place.row.as_slice()));
         let f = self.model.predict(rows.as_ref())?;
@@ -224,7 +224,7 @@ impl Region<'_> {
 
     /// The columns of numbers that `row` (d) has at an end of their range.
     fn borders(&self, row: &[f64]) -> Vec<Border> {
-        // Nothing lies beyond the ends of a switch, and nobody knows what to gain beyond those of a column with no detectable effect.
+        // Nothing lies beyond the ends of a switch, and nothing is known to be gained beyond those of a column with no detectable effect.
         let ends = |j: &usize| {
             let factor = &self.factors()[*j];
             factor.levels.is_empty() && !factor.is_switch() && !self.is_undetected(*j)
@@ -288,7 +288,7 @@ fn bounds(model: &Predictor, rows: &Mat<f64>, output: usize) -> Vec<Option<[f64;
     (0..rows.nrows()).map(at).collect()
 }
 
-/// How thin data are at the minimum, beside places all over the region.
+/// How sparse data are at the minimum, compared with points all over the region.
 fn thin(survey: &Survey<'_>, goal: Goal, best: &Minimum) -> Thin {
     let model = survey.region.model;
     let step = survey.places.len().div_ceil(USUAL);

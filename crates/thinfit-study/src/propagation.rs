@@ -106,7 +106,7 @@ struct Chunk {
     observations: Option<Mat<f64>>,
 }
 
-/// Draws `rows` rows of the inputs and tells how the outputs are distributed. `watch` sees all draws in order; an error of its
+/// Draws `rows` rows of the inputs and computes the distribution of the outputs. `watch` sees all draws in order; an error of its
 /// own ends the work. The same seed gives the same draws for any number of threads.
 ///
 /// # Errors

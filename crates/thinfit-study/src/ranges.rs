@@ -23,7 +23,7 @@ impl Ranges {
     /// The ranges of `space` for the factors that it names, those of the samples for the others.
     ///
     /// # Errors
-    /// A name that is no factor, a level that the model does not know, or levels of a factor of numbers and the reverse.
+    /// An unknown factor, a level that the model does not have, or levels for a numeric factor and vice versa.
     pub fn within(model: &Predictor, space: &Space) -> Result<Self> {
         let mut ranges = Ranges::of(model);
         for input in space.inputs() {

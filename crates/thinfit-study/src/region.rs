@@ -223,7 +223,7 @@ impl<'a> Region<'a> {
         })
     }
 
-    /// Adds a linear constraint on columns of numbers, such as `2*x1 - x2 <= 4`; `>=` and `=` are known, too.
+    /// Adds a linear constraint on columns of numbers, such as `2*x1 - x2 <= 4`; `>=` and `=` are accepted as well.
     ///
     /// # Errors
     /// A text that is no such constraint, or a column that the model does not have or that has levels.

@@ -40,7 +40,7 @@ fn largest(functions: &[Slope]) -> f64 {
 pub(crate) trait Bounds {
     /// The faces at a point inside, of which the first 2n are those of the unit cube: what is curved by its tangents.
     fn faces(&self, t: &[f64]) -> Option<Vec<Face>>;
-    /// A point inside, near `t`; none where there is none.
+    /// A point inside, near `t`; `None` if there is none.
     fn restored(&self, t: Vec<f64>) -> Option<Vec<f64>>;
 }
 
@@ -165,7 +165,7 @@ fn shorten(
     let mut part = 1.0;
     for _ in 0..30 {
         let place = |(t, p): (&f64, &f64)| (t + part * p).clamp(0.0, 1.0);
-        // A step is long beside its rounding errors where the functions are steep.
+        // A step is long compared with its rounding errors if the functions are steep.
         let next = bounds.restored(t.iter().zip(p).map(place).collect());
         let found = next.and_then(|next| Some((functions(&next)?, next)));
         let value = found

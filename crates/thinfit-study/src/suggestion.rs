@@ -37,7 +37,7 @@ const CANDIDATES: usize = 1024;
 const LEAST: usize = 64;
 /// Most candidates times points squared that a sum of kernels is asked for.
 const WORK: usize = 1 << 34;
-/// Places go beyond the range by this, and back to its end: optima and what a model knows least are often there.
+/// Candidates exceed the range by this and are moved back to its end, where optima and large uncertainties often are.
 const BEYOND: f64 = 0.03;
 /// Inputs for which Sobol's sequence is known.
 const SOBOL: usize = 256;
@@ -54,7 +54,7 @@ const LEAST_APART: f64 = 0.05;
 /// What new samples are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aim {
-    /// To know f better everywhere.
+    /// Learn f better everywhere.
     Uncertainty,
     /// To find where this output is least.
     Minimum(usize),
@@ -109,7 +109,7 @@ pub fn suggest(
     if candidates.nrows() == 0 {
         return Err(region.infeasible());
     }
-    // A candidate that was proposed before is known again by the few digits that it was proposed with.
+    // A candidate that was proposed before is recognised by its few digits.
     let rounded = candidates.row_iter().map(|row| {
         let row: Vec<f64> = row.iter().copied().collect();
         region.rounded(&row)
@@ -351,7 +351,7 @@ fn lowest(
 pub struct Places {
     /// Of the candidates, some of them at the ends.
     pub candidates: Vec<Vec<f64>>,
-    /// Of as many rows at which the model should know f.
+    /// The same for the reference rows.
     pub reference: Vec<Vec<f64>>,
 }
 

@@ -24,7 +24,7 @@ const MANY: usize = 64;
 
 /// As near to an end of a range counts as there.
 const END: f64 = 1e-9;
-/// Parts of the way between two minima, at whose ends the model is looked at.
+/// Number of intervals between two minima, at whose ends the model is evaluated.
 const BETWEEN: usize = 12;
 
 /// A place in a region.
@@ -246,7 +246,7 @@ impl<'a> Survey<'a> {
         Some((place, value))
     }
 
-    /// The end of the way down from a place, and its value, with the levels and whole numbers of the place.
+    /// The end of the descent from a point, and its value, with the levels and integers of the point.
     fn fall(&self, mut place: Place, scalar: &Scalar, range: f64) -> Option<(Place, f64)> {
         let held = Held {
             region: self.region,
@@ -262,7 +262,7 @@ impl<'a> Survey<'a> {
         Some((place, found.value))
     }
 
-    /// The end of the way down from a place with whole numbers that are exchanged, as if all numbers were allowed, moved to whole ones.
+    /// The end of the descent from a point whose integers are treated as real numbers, rounded to integers.
     fn relax(&self, start: &Place, scalar: &Scalar, range: f64) -> Option<Place> {
         if !self.exchanged.iter().any(|factor| factor.whole) {
             return None;
@@ -283,7 +283,7 @@ impl<'a> Survey<'a> {
         Some(Place::at(start.combination, row, &self.variables))
     }
 
-    /// The end of the way down from a whole number of a column beside that of the place, where it is below `enough`.
+    /// The end of the descent from the neighbouring integer of a column, if it is below `enough`.
     fn step(
         &self,
         place: &Place,

@@ -283,7 +283,7 @@ fn a_count_between_two_whole_numbers_is_told() {
         found.split.is_empty() && found.best.row[0] == 3.0,
         "{found:?}"
     );
-    // Files of former versions do not know.
+    // Older files do not have it.
     let mut json: serde_json::Value = serde_json::from_str(&model.to_json()).unwrap();
     let path = std::path::Path::new("m.json");
     json["record"]["whole"] = serde_json::json!([2]);
@@ -358,7 +358,7 @@ fn indices_over_given_ranges_are_those_of_the_function() {
         let (log, _) = over(&[Range::Log { low, high }, unit.clone()]);
         let expected = alone / (alone + with);
         assert!((log.first[0] - expected).abs() < 6e-3, "{method}: {log:?}");
-        // Beyond what the model knows the indices have no standard errors.
+        // Beyond the samples the indices have no standard errors.
         let ranges = Ranges::within(&model, &space(&[real([0.0, 2.0])])).unwrap();
         let found = model
             .sensitivity_over(0, ranges.factors(), &|_| ())

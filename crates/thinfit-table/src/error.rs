@@ -10,14 +10,14 @@ use thinfit_text::{brief, list, resembles_number};
 /// Result with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What is wrong with a table, and what mends it.
+/// What is wrong with a table, and the remedies.
 ///
 /// Displayed, the remedies are in general words; [`Error::message`] takes those of the caller.
 #[derive(Debug)]
 pub struct Error {
     /// What went wrong, and where.
     pub problem: Problem,
-    /// What mends it: any one of these.
+    /// Remedies, any one of which suffices.
     pub remedies: Vec<Remedy>,
 }
 
@@ -43,7 +43,7 @@ impl Error {
         }
     }
 
-    /// One error for these, and `more` that are not told; none if there are none. What mends each of them is told once.
+    /// One error for these and `more` that are not listed; `None` if there are none. A common remedy is given once.
     pub fn all(mut errors: Vec<Error>, more: usize) -> Option<Error> {
         if errors.len() < 2 && more == 0 {
             return errors.pop();
@@ -260,7 +260,7 @@ pub fn amount(bytes: u64) -> String {
     }
 }
 
-/// Something that mends an error.
+/// A remedy for an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remedy {
     /// Change or replace the file, in these words.

@@ -82,7 +82,7 @@ fn is_table(file: &Path) -> bool {
     file.is_file() && ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
 }
 
-/// The files that a pattern names, which no shell has seen.
+/// The files that match a pattern that no shell has expanded.
 fn matching(path: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
     let advice = "give the files one by one";
     let shell = glob::MatchOptions {

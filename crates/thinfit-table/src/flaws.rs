@@ -3,7 +3,7 @@
 use crate::error::{Paths, Spot, missing, show};
 use crate::{Error, Problem, Remedy};
 
-/// The most flaws that are told one by one.
+/// Maximum number of flaws that are listed.
 const MOST: usize = 8;
 
 /// Flaws of cells and rows, and gaps.
@@ -27,7 +27,7 @@ impl Flaws {
         }
     }
 
-    /// One error for all; none if there are none.
+    /// One error for all; `None` if there are none.
     pub fn into_error(self) -> Option<Error> {
         Error::all(self.listed, self.more)
     }
@@ -38,7 +38,7 @@ impl Flaws {
 pub(crate) struct Gaps {
     /// Rows with a gap.
     rows: usize,
-    /// Gaps in each of the columns looked at.
+    /// Gaps in each of the columns.
     counts: Vec<usize>,
     /// Where the first is, and in which of these columns.
     first: Option<(Spot, usize)>,

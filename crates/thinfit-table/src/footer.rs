@@ -203,7 +203,7 @@ impl Kind {
     }
 }
 
-/// Whether the description of this file has the parts that it says; also if there is none, for the crate says that better.
+/// Whether the footer of this file has the elements that it claims; true if there is none, which the crate reports better.
 pub(crate) fn is_sound(input: &impl ChunkReader) -> bool {
     let description = || -> Option<Bytes> {
         let end = input.len().checked_sub(TAIL as u64)?;
@@ -416,7 +416,7 @@ mod tests {
         ] {
             assert!(!is_sound(&with(description)), "{description:?}");
         }
-        // No description at all is the business of the crate.
+        // A missing footer is left to the crate.
         assert!(is_sound(&Bytes::from_static(b"PAR1")));
         assert!(is_sound(&Bytes::from_static(b"PAR1\xff\xff\xff\x7fPAR1")));
     }

@@ -18,7 +18,7 @@ const COMPRESSED: u32 = 15;
 /// The most bytes in the shape or the name of a variable.
 const LONGEST: u32 = 1 << 12;
 
-/// A result, or what is wrong in words that follow `found`.
+/// A result, or a description of what was found.
 type Flawed<T> = std::result::Result<T, String>;
 
 /// Opens a MAT file and lists the variables that make up the table; they are unpacked when they are read.

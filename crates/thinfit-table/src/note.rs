@@ -126,7 +126,7 @@ impl Skipped {
         self.lines += lines;
     }
 
-    /// How many there are, and the first; none if there are none.
+    /// How many there are, and the first; `None` if there are none.
     pub fn counted(self) -> Option<(u64, u64)> {
         (self.lines > 0).then_some((self.lines, self.first))
     }
@@ -150,7 +150,7 @@ pub(crate) struct Unusual {
 }
 
 impl Unusual {
-    /// The number of a cell in an unusual notation; none if it is none, or in another currency than those before.
+    /// The number of a cell in an unusual notation; `None` if it is not a number, or has another currency than those before.
     pub fn number(&mut self, text: &str, spot: Spot) -> Option<f64> {
         let (value, notations) = unusual_number(text)?;
         self.add(&notations, 1, text, spot).then_some(value)
@@ -173,7 +173,7 @@ impl Unusual {
         true
     }
 
-    /// Where the first is and what was done; none if there are none.
+    /// Where the first is and what was done; `None` if there are none.
     pub fn done(&self, column: &str) -> Option<(Spot, Done)> {
         let (spot, text) = self.first.as_ref()?;
         let done = Done::Numbers {

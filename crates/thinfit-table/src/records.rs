@@ -293,7 +293,7 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// The content of a field, without the quotes around it. What follows a closing quote is content, too.
+/// The content of a field without the quotes around it, including anything after the closing quote.
 pub(crate) fn unquote(field: &[u8]) -> Cow<'_, [u8]> {
     match field {
         [b'"', inner @ .., b'"'] if memchr(b'"', inner).is_none() => Cow::Borrowed(inner),

@@ -108,7 +108,7 @@ impl Text {
             units = Some((line, of_columns.collect()));
             latin = latin.or((!is_utf8(record)).then_some(line));
         }
-        // A blank line between names and units is none of the rows.
+        // A blank line between names and units is not a row.
         records.begin(width == 1);
         Ok(Text {
             records,

@@ -6,7 +6,7 @@ use crate::note::Unusual;
 use std::collections::HashMap;
 use thinfit_text::unusual_number;
 
-/// A missing value in a column of numbers, but a word like any other among words.
+/// A missing value in a numeric column, but ordinary text in a text column.
 const NONE: &str = "none";
 
 /// The text in a column that may hold some.

@@ -14,7 +14,7 @@ use std::path::Path;
 use thinfit_text::{list, meant, shown};
 use zip::ZipArchive;
 
-/// Characters of a flaw that are told.
+/// Maximum length of a quoted flaw in characters.
 const LONGEST: usize = 200;
 /// About the bytes that a cell takes in memory, without its text.
 const CELL: u64 = 48;
@@ -67,7 +67,7 @@ pub(crate) struct Row {
     pub cells: Vec<(u32, Content)>,
 }
 
-/// What is wrong, in words.
+/// What is wrong.
 type Flawed<T> = std::result::Result<T, String>;
 
 /// An open workbook.
@@ -134,7 +134,7 @@ impl Workbook {
         if wanted.is_none() {
             let sheets = self.sheets.clone();
             for (other, part, _) in sheets.iter().filter(|sheet| !sheet.2 && sheet.0 != name) {
-                // A flaw of a sheet that is not read is none.
+                // Flaws of sheets that are not read do not matter.
                 if self.part(part).is_ok_and(|text| has_cells(&text)) {
                     others.push(other.clone());
                 }
@@ -410,7 +410,7 @@ fn flawed(path: &Path, why: String) -> Error {
 const AROUND: [&str; 4] = ["v", "t", "rPh", "cellXfs"];
 
 /// Calls `visit` for every piece of an XML text, with the names of the elements around it, empty where they are none of
-/// [`AROUND`]. An element without content starts and ends, too.
+/// [`AROUND`]. An empty element also starts and ends.
 fn walk(text: &str, mut visit: impl FnMut(&Event<'_>, &[&str]) -> Flawed<()>) -> Flawed<()> {
     let mut reader = Reader::from_str(text);
     reader.config_mut().expand_empty_elements = true;

@@ -44,7 +44,7 @@ impl Writer<'static> {
     /// Writes to the file `path`.
     ///
     /// # Errors
-    /// The temporary file cannot be created beside it.
+    /// The temporary file cannot be created next to it.
     pub fn create(path: &Path) -> Result<Self> {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         // A link is kept and its target replaced; a pipe or device is written to directly.

@@ -42,7 +42,7 @@ fn remedies(text: &str, options: &Options) -> Vec<Remedy> {
     read_with(text, options).unwrap_err().remedies
 }
 
-/// A remedy in words.
+/// A remedy as text.
 fn words(words: &str) -> Remedy {
     Remedy::File(words.into())
 }

@@ -6,7 +6,7 @@ use crate::session::Session;
 use serde_json::{Value, json};
 use std::sync::Mutex;
 
-/// Why a request cannot be met, in words for the user.
+/// Why a request cannot be met, for the user.
 pub type Answer = Result<Value, String>;
 
 static SESSION: Mutex<Option<Session>> = Mutex::new(None);

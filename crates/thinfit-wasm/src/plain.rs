@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use thinfit::{Config, Control, Dataset, Progress, Result};
 use thinfit_methods::PlainNetwork;
 
-/// A plain network on its way.
+/// A plain network in training.
 pub struct Plain {
     method: PlainNetwork,
     seed: u64,
     /// Steps done.
     step: usize,
-    /// The device, which knows where it was left.
+    /// The device, which keeps its state between slices.
     device: Pausing,
 }
 

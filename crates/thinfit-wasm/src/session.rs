@@ -43,7 +43,7 @@ enum Training {
     Plain(Box<Plain>),
 }
 
-/// A fit that goes on in slices.
+/// A fit that advances in slices.
 pub struct Session {
     samples: Samples,
     view: View,
@@ -53,7 +53,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Begins a fit; the value is what a page has to know of the samples.
+    /// Starts a fit; returns what a page needs to know about the samples.
     ///
     /// # Errors
     /// Samples or settings that cannot be fitted.

@@ -19,7 +19,7 @@ use thinfit::{
 /// Milliseconds between two words on the polish.
 const PAUSE: f64 = 100.0;
 
-/// A GFT-r fit on its way.
+/// A GFT-r fit in training.
 pub struct Thin {
     config: Config,
     scalers: (Scaler, Scaler),

@@ -17,7 +17,7 @@ use thinfit::{Config, Dataset, Lambda, Leaf, Stage, Trainer};
 const BATCHES: usize = 15;
 const STEPS: usize = 10;
 
-/// Best GFLOP/s of a large product, one on each thread at once.
+/// Best GFLOP/s of a large product, one on each thread.
 macro_rules! peak {
     ($t:ty, $threads:expr) => {{
         let size = 768;

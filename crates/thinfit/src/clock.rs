@@ -14,12 +14,12 @@ mod still {
     use std::ops::Sub;
     use std::time::Duration;
 
-    /// A moment of a clock that stands still.
+    /// An instant of a clock that stands still.
     #[derive(Clone, Copy, Debug)]
     pub struct Instant;
 
     impl Instant {
-        /// Now, as ever.
+        /// The current instant.
         pub fn now() -> Self {
             Instant
         }

@@ -143,7 +143,7 @@ pub enum Error {
     /// A file in the wrong format.
     #[error("{path}: expected {expected}, found {found}; {advice}")]
     Format {
-        /// The file, or `model` where there is none.
+        /// The file, or `model` if there is none.
         path: PathBuf,
         /// What should be there.
         expected: String,
@@ -170,7 +170,7 @@ fn mended(found: &str) -> &'static str {
     }
 }
 
-/// The size of a file in words.
+/// The size of a file as text.
 fn larger(found: &Option<u64>) -> String {
     match found {
         Some(bytes) => format!("{} MB", bytes / 1_000_000),

@@ -631,7 +631,7 @@ fn constant(data: &Dataset) -> Vec<String> {
     flat.map(|(_, name)| name.clone()).collect()
 }
 
-/// What was written, and commands to go on with.
+/// The files written, and suggested next commands.
 fn write_next(
     out: &mut impl Write,
     (args, words): (&FitArgs, &[OsString]),
@@ -666,7 +666,7 @@ fn write_next(
     Ok(())
 }
 
-/// The command that was given, but to go on from a saved state.
+/// The given command, changed to continue from a saved state.
 fn resuming(given: &[OsString], state: &Path) -> String {
     let mut words = vec!["thinfit".to_owned()];
     let mut given = given.iter().skip(1);

@@ -101,14 +101,14 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
     let skipped = columns::skipped_files(&args.data, &args.more)?;
     notes::tell(&[skipped, reader.notes()].concat(), &progress);
     gaps.tell(rows, &progress);
-    // What changes how the numbers are to be read is said to quiet users, too.
+    // What changes the meaning of the numbers is reported even with `--quiet`.
     match args.outside {
         args::Outside::Warn => warn(&outside, &model),
         args::Outside::Clip => warn_clipped(&outside, &model),
         args::Outside::Error => {}
     }
     if let (Some(level), Some(rows)) = (args.interval, too_few.filter(|_| rows > 0)) {
-        // A warning that no one reads is no reason to fail.
+        // A warning that cannot be printed is not an error.
         let _ = writeln!(
             terminal::stderr(),
             "warning: --interval {level}: the level cannot be had from {}, so the bounds are infinite; \

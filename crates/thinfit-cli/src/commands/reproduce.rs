@@ -33,7 +33,7 @@ pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> 
         false => follow(args, &team).map(|()| false),
     };
     ended.map_err(|failure| {
-        // Where nobody reads it, the failure has to do.
+        // If it cannot be printed, the error has to suffice.
         let _ = out.flush();
         team.fail(failure)
     })

@@ -123,7 +123,7 @@ pub fn run(args: &ScoreArgs, memory: Memory, out: &mut impl Write) -> Result<(),
     tell_filled(filled, &progress);
     warn(&outside, &model);
     if fitted > 0 {
-        // A warning that no one reads is no reason to fail.
+        // A warning that cannot be printed is not an error.
         let _ = writeln!(
             terminal::stderr(),
             "warning: the model was fitted to {fitted} of these {rows} rows; on new rows its errors are larger"

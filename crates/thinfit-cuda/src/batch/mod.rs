@@ -255,7 +255,7 @@ impl<T: Number> Fits<T> {
             _keys: keys,
             lane,
         };
-        // Now rather than at the first step, so that whoever asked still has a choice.
+        // Now rather than at the first step, so that the caller still has a choice.
         for &leaf in leaves(config.training) {
             fits.prepare(leaf)?;
         }
@@ -294,7 +294,7 @@ impl<T: Number> Fits<T> {
         Ok(())
     }
 
-    /// Says who takes part, and from which step on.
+    /// Sets which runs take part, and from which step on.
     fn set(&mut self, runs: &[usize], step: usize, rate: f64) -> Result<()> {
         let active: Vec<i32> = (0..self.seeds.len())
             .map(|run| i32::from(runs.contains(&run)))

@@ -175,7 +175,7 @@ fn measure(arguments: &Arguments) -> Done {
     Ok(())
 }
 
-/// Number of inputs, and the fit or the reason why there is none.
+/// Number of inputs, and the fit or the reason for its failure.
 fn attempt(
     case: &Case,
     seed: u64,

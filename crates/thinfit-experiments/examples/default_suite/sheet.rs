@@ -116,7 +116,7 @@ impl Sheet {
         self.done.contains(key)
     }
 
-    /// Adds a fit, or the reason why there is none.
+    /// Adds a fit, or the reason for its failure.
     pub fn add(
         &mut self,
         key: &str,

@@ -38,7 +38,7 @@ pub fn points(model: &Predictor) -> Mat<f64> {
     Mat::from_fn(3, domain.len(), |i, j| place(i, domain[j]))
 }
 
-/// Whatever a model answers is finite, but for intervals that its rows cannot give, and for what it cannot know outside.
+/// All results of a model are finite, except for intervals with too few rows and for points far outside.
 pub fn check(model: &Predictor) {
     let x = points(model);
     let mut answers = vec![model.predict(x.as_ref())];

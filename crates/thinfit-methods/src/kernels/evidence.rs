@@ -11,12 +11,12 @@ use std::f64::consts::PI;
 use thinfit::elementary::vectorised;
 use thinfit::row_list;
 
-/// The likelihood at given lengths and noise, with everything computed along the way.
+/// The likelihood at given lengths and noise, with all intermediate results.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Evidence {
     /// −ln p, in scaled outputs.
     pub value: f64,
-    /// Its derivatives in the parameters of the search; not told to other ranks, as no search goes on from it.
+    /// Its derivatives in the parameters of the search; not sent to other ranks, because no search continues from it.
     #[serde(skip)]
     pub gradient: Vec<f64>,
     pub mean: Vec<f64>,

@@ -49,7 +49,7 @@ impl Decomposed {
         Mat::from_fn(s.nrows(), lambdas.len(), shrink)
     }
 
-    /// α = (K + λI)⁻¹y for all ridges at once: each block of c columns belongs to one λ.
+    /// α = (K + λI)⁻¹y for all ridges: each block of c columns belongs to one λ.
     fn alpha(&self, y: MatRef<'_, f64>, shrunk: &Mat<f64>) -> Mat<f64> {
         let c = y.ncols();
         let rotated = times(self.u.transpose(), y);

@@ -68,7 +68,7 @@ pub fn clustered(x: MatRef<'_, f64>) -> Option<Vec<u64>> {
     Some(groups)
 }
 
-/// Whether the median distance of a centre to the nearest other is large beside that of rows from their centres.
+/// Whether the median distance of a centre to the nearest other is large compared with that of rows from their centres.
 fn are_apart(points: &Points, sets: &[Vec<usize>]) -> bool {
     let centre = |rows: &Vec<usize>| -> Vec<f64> {
         let mut sum = vec![0.0; points.row(0).len()];

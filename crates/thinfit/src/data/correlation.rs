@@ -12,7 +12,7 @@ const WEAKEST: f64 = 0.3;
 const ERRORS: f64 = 4.0;
 /// Most correlations that are kept.
 const MOST: usize = 100;
-/// Most rows that are looked at, and most products of two ranks: a second.
+/// Maximum number of rows, and of products of two ranks: about a second.
 const ROWS: usize = 5000;
 const PRODUCTS: usize = 1 << 30;
 

@@ -148,7 +148,7 @@ impl Encoding {
         self
     }
 
-    /// Whether it knows what takes the place of missing cells.
+    /// Whether it has replacements for missing cells.
     pub fn fills(&self) -> bool {
         self.used().all(|coded| coded.missing.is_some())
     }
@@ -160,7 +160,7 @@ impl Encoding {
 
     /// The inputs (m × d) from the columns that are [used](Encoding::used), in this order.
     ///
-    /// What is missing becomes what the encoding [knows](Encoding::filled_from) for it; failing that, a missing number stays NaN.
+    /// Missing cells get their [replacement](Encoding::filled_from); without one, a missing number stays NaN.
     ///
     /// # Errors
     /// A text that is not what the column held when the encoding was found, or that is missing.
@@ -197,7 +197,7 @@ impl Encoding {
         Ok(Mat::from_fn(m, inputs.len(), |i, j| inputs[j][i]))
     }
 
-    /// What became of the columns that are not numbers, in words: one line each.
+    /// How the non-numeric columns are used: one line each.
     pub fn notes(&self) -> Vec<String> {
         self.columns.iter().filter_map(Coded::note).collect()
     }
@@ -236,7 +236,7 @@ fn several_row_numbers(coded: &[Coded], columns: &[Column<'_>]) -> bool {
 }
 
 impl Coded {
-    /// What became of the column, in words; none if it is an input as it is.
+    /// How the column is used; `None` if it is an input as it is.
     pub fn note(&self) -> Option<String> {
         let what = match &self.code {
             Code::Number => return None,

@@ -6,7 +6,7 @@
 use faer::MatRef;
 use serde::{Deserialize, Serialize};
 
-/// Values of a column that are looked at, evenly by rank: more would cost time and tell nothing new.
+/// Number of values of a column that are used, evenly by rank; more would cost time without benefit.
 const VALUES: usize = 128;
 /// Quantiles among which centre and width are sought, both extremes included.
 const QUANTILES: usize = 17;

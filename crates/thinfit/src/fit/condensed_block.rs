@@ -171,7 +171,7 @@ impl<'a> Condensing<'a> {
         }
     }
 
-    /// All rows, now that there are no others: those that the first pass has seen.
+    /// All rows of the first pass, after the last block.
     ///
     /// # Errors
     /// No rows, or others.

@@ -11,7 +11,7 @@ use crate::{Config, Dataset, Error, Model, Result};
 use rayon::prelude::*;
 use std::fmt::Debug;
 
-/// One of several fits: its data, its configuration or the state it goes on from, and who watches it.
+/// One of several fits: its data, its configuration or saved state, and its observer.
 pub struct Job<'a> {
     pub(super) data: &'a Dataset,
     pub(super) state: State,
@@ -31,7 +31,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// A fit that goes on from a state, as by [`crate::resume`].
+    /// A fit that continues from a state, as [`crate::resume`] does.
     pub fn resumed(data: &'a Dataset, state: State, observe: &'a Observer<'a>) -> Self {
         Job {
             data,
@@ -41,7 +41,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The same fit by several ranks. No other fit may go on beside it: ranks meet in the order of their calls.
+    /// The same fit by several ranks. No other fit may run at the same time, because ranks synchronise in the order of their calls.
     pub(super) fn over(self, ranks: &'a dyn Ranks) -> Self {
         Job { ranks, ..self }
     }
@@ -68,7 +68,7 @@ impl<'a> Job<'a> {
 /// batch.
 ///
 /// The fits have one shape (rows, inputs, outputs, weights or none) and one configuration up to the seed and λ. Where an
-/// observer stops its fit, the others go on.
+/// observer stops its fit, the others continue.
 ///
 /// # Errors
 /// Fits that differ in shape or configuration, a device that cannot start, or threads that cannot be started. What

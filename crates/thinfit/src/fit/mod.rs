@@ -33,7 +33,7 @@ use std::sync::atomic::AtomicBool;
 
 /// Fits a model to `data`.
 ///
-/// `observe` is called as the fit goes on ([`Observer`]), from any thread; the starts of the polish call it concurrently.
+/// `observe` is called during the fit ([`Observer`]), from any thread; the starts of the polish call it concurrently.
 ///
 /// # Errors
 /// A setting out of range, data that cannot be fitted, or numbers that are no longer finite.

@@ -33,7 +33,7 @@ pub(super) struct Trained {
     outcome: Outcome,
 }
 
-/// A run on its way to other ranks.
+/// A run, packed for other ranks.
 #[derive(Serialize, Deserialize)]
 struct Told {
     lambda: f64,

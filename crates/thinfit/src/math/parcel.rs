@@ -27,7 +27,7 @@ impl Parcel {
     }
 }
 
-/// Words that arrived; what is asked for beyond their end is none.
+/// Received words; reads beyond their end return `None`.
 pub(crate) struct Opened<'a>(&'a [u64]);
 
 impl<'a> Opened<'a> {

@@ -41,7 +41,7 @@ impl Interval {
 }
 
 impl<B: Body> Model<B> {
-    /// f at the rows of `x` (m × d): m × c. A row's result does not depend on the rows beside it, to the last bit.
+    /// f at the rows of `x` (m × d): m × c. A row's result does not depend on other rows, to the last bit.
     ///
     /// # Errors
     /// A number of columns other than d, values that are not finite, or values so large that the result is not.

@@ -137,7 +137,7 @@ pub struct Record {
     /// What the default fit found out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diagnosis: Option<Diagnosis>,
-    /// The rows of the fit, to know them again; none in older files.
+    /// The training rows, for recognition; none in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<TrainingRows>,
 }

@@ -8,10 +8,10 @@ use faer::MatRef;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// Rows beyond which only the whole table is known again.
+/// Number of rows above which only the whole table can be recognised.
 const MOST: usize = 5000;
 
-/// Marks of the rows of a fit, and errors of models that had not seen them.
+/// Fingerprints of the training rows, and their cross-validated residuals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrainingRows {
     /// Sum of all marks modulo 2⁵³, which tells the whole table in any order.

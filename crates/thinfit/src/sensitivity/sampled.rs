@@ -40,7 +40,7 @@ impl Sampled<'_> {
     }
 
     /// Sensitivity indices with independent inputs, uniform on the box in warped units; all zero where the variance is at
-    /// most `noise`. `watch` is told how far it is, from 0 to 1.
+    /// most `noise`. `watch` receives the progress from 0 to 1.
     ///
     /// # Errors
     /// Those of the function, or numbers that leave the finite range.

@@ -115,7 +115,7 @@ impl Waves {
     }
 
     /// All moments; the variance and its parts have rounding errors of about d (ε Σ|a|)², ε that of a double. Those of
-    /// pairs of inputs are left out where they would take too much time or memory. `watch` is told how far it is.
+    /// pairs of inputs are left out where they would take too much time or memory. `watch` receives the progress.
     pub(crate) fn moments(&self, watch: &dyn Fn(f64)) -> Moments {
         let (n, d) = (self.amplitude.len(), self.centre.len());
         let (squares, all) = (n.saturating_mul(d * d), n.saturating_mul(d).pow(2));

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Range;
 
-/// Samples whose rows are made and taken in at once: so many stay in the cache.
+/// Samples whose rows are computed and reduced together: so many fit into the cache.
 const SOME: usize = 512;
 
 /// Columns that rows of another process may have, and levels of its tree: 2⁵⁰ leaves.

@@ -93,7 +93,7 @@ impl State {
         self
     }
 
-    /// The same state, to be continued as GFT-r: a GFT fit saved at its last step goes on with the refinement.
+    /// The same state, to be continued as GFT-r: a GFT fit saved at its last step continues with the refinement.
     ///
     /// # Errors
     /// A state of another method, or one with a run that is already done.

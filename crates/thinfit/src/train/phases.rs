@@ -174,7 +174,7 @@ impl March<'_> {
             .fold(usize::MAX, usize::min)
     }
 
-    /// Begins the phase that moves `leaf`; returns the runs that go on, as do the other parts of a round.
+    /// Begins the phase that moves `leaf`; returns the runs that continue, as do the other parts of a round.
     fn begin(&mut self, mut runs: Vec<usize>, leaf: Leaf) -> Vec<usize> {
         for &run in &runs {
             self.losses[run] = None;
@@ -235,7 +235,7 @@ impl March<'_> {
         sound
     }
 
-    /// What the device returned for each of the runs that go on; none for one that diverged.
+    /// What the device returned for each of the continuing runs; `None` for one that diverged.
     fn sift<T>(&mut self, runs: Vec<usize>, results: Vec<Result<T>>) -> Vec<(usize, Option<T>)> {
         assert_eq!(
             results.len(),

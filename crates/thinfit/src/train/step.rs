@@ -76,7 +76,7 @@ pub trait Batch: Send {
     ///
     /// # Errors
     /// [`Error::Diverged`], or a loss that is not finite, for a run whose numbers ceased to be finite in any of the
-    /// steps; the others go on. [`Error::Device`] ends all runs.
+    /// steps; the others continue. [`Error::Device`] ends all runs.
     fn advance(&mut self, runs: &[usize], steps: Range<usize>, rate: f64) -> Vec<Result<Loss>>;
 
     /// Mean squared error on the validation rows after `step` steps, with b solved on the training rows unless it is a
@@ -130,7 +130,7 @@ pub struct Snapshot {
     pub b: Vec<f64>,
     /// First and second moments of the leaf; none to restart Adam.
     pub moments: Option<[Values; 2]>,
-    /// Steps that the moments have seen.
+    /// Steps included in the moments.
     pub steps: i32,
     /// How often a failing pivot raised the ridge since the run was started.
     pub raised: usize,

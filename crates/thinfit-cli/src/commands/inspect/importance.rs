@@ -36,7 +36,7 @@ pub struct Importance {
     /// Whether a pair is left out since the errors of the model may make up all that it does.
     #[serde(skip)]
     doubtful: bool,
-    /// The least share of a pair that is told.
+    /// The smallest share of a pair that is reported.
     #[serde(skip)]
     least_pair: f64,
     /// Why indices have no standard errors, where they have none.
@@ -50,7 +50,7 @@ struct Line {
     input: String,
     first_order: f64,
     total: f64,
-    /// Standard errors: what the model does not know of the function.
+    /// Standard errors that result from the error of the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     first_order_error: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,7 +92,7 @@ pub fn largest_pairs(factors: &[Factor], sensitivity: &Sensitivity, count: usize
     pairs
 }
 
-/// The range of a factor in words, with its unit.
+/// The range of a factor as text, with its unit.
 fn range(factor: &Factor, unit: Option<&str>) -> String {
     let range = match factor.levels.len() {
         0 if factor.whole => {
@@ -111,7 +111,7 @@ fn range(factor: &Factor, unit: Option<&str>) -> String {
 }
 
 impl Importance {
-    /// Of output `o`, over the ranges of the factors. `watch` is told how far it is, from 0 to 1.
+    /// Of output `o`, over the ranges of the factors. `watch` receives the progress from 0 to 1.
     pub fn of(
         model: &Predictor,
         factors: &[Factor],

@@ -44,7 +44,7 @@ struct Report<'a> {
     #[serde(skip)]
     given: bool,
     outputs: Vec<Output<'a>>,
-    /// Which inputs depend on each other, in words.
+    /// A sentence on inputs that depend on each other.
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
     record: &'a Record,

@@ -87,7 +87,7 @@ pub(crate) fn judged_by_folds(
 }
 
 impl KernelBody {
-    /// The rows of a fold as a model of the others sees them; `gram` is the lower triangle of K, `y` in scaled outputs.
+    /// The rows of a fold in a model of the other rows; `gram` is the lower triangle of K, `y` in scaled outputs.
     fn held_out(
         &self,
         header: &Header,

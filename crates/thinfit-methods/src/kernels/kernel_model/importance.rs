@@ -10,7 +10,7 @@ use thinfit::{Moments, Sensitivity};
 /// Largest rounding error of the exact integrals, relative to the variance.
 const ROUNDING: f64 = 1e-7;
 
-/// Sensitivity indices of output `o` over some factors. `watch` is told how far it is, from 0 to 1.
+/// Sensitivity indices of output `o` over some factors. `watch` receives the progress from 0 to 1.
 ///
 /// # Errors
 /// An output that does not exist, or numbers that leave the finite range.

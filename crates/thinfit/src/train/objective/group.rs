@@ -201,7 +201,7 @@ impl Group {
                 Par::Seq,
             );
             for o in 0..alpha.ncols() {
-                // The loss sees Re(A b) only, so the imaginary half of 2r/Ω is zero.
+                // The loss depends on Re(A b) only, so the imaginary half of 2r/Ω is zero.
                 let share = if o < c { 2.0 / omega } else { 0.0 };
                 for i in 0..len {
                     let weight = weight(&self.weights, start + i);
