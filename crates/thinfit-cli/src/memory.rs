@@ -44,12 +44,12 @@ impl Memory {
         )))
     }
 
-    /// The most bytes that the numbers of a table may take.
+    /// Maximum number of bytes that the numbers of a table may take.
     pub fn of_table(self) -> u64 {
         self.0 / COPIES
     }
 
-    /// The most bytes that the file of a model may have, or the pipe; refuses a file that has more.
+    /// Maximum size of a model file or stream in bytes; refuses larger files.
     pub fn of_model(self, path: &Path) -> Result<u64, Failure> {
         if let Ok(file) = std::fs::metadata(path) {
             self.allow_file(path, file.len())?;

@@ -7,9 +7,9 @@ use thinfit_table::{Done, Notation, Note, Position, Why};
 use crate::digits::counted;
 use crate::progress::Progress;
 
-/// The most notes of the files of a table; there may be many files.
+/// Maximum number of notes of the files of a table; there may be many files.
 const MOST: usize = 12;
-/// The most names in a note.
+/// Maximum number of names in a note.
 const NAMES: usize = 8;
 
 /// Tells what was done to the files of a table.

@@ -16,7 +16,7 @@ use thinfit_methods::{Auto, LongState, Method, Placement, Request};
 use crate::args::{FitArgs, Missing};
 use crate::failure::Failure;
 
-/// The most bytes of a configuration file; all settings there are take a few thousand.
+/// Maximum size of a configuration file in bytes; all settings together take a few thousand.
 const LARGEST: u64 = 1_000_000;
 
 /// The options in a configuration file that are not settings of the method.

@@ -4,7 +4,7 @@ use std::error::Error;
 
 use crate::failure::Failure;
 
-/// The most threads, as for `--threads`.
+/// Maximum number of threads, as for `--threads`.
 const MOST: usize = 4096;
 /// The variable that rayon reads.
 const VARIABLE: &str = "RAYON_NUM_THREADS";

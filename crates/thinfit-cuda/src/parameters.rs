@@ -161,7 +161,7 @@ parameters! {
     k: int,
     c: int,
     ld: int,
-    /// Most rows of a chunk; first row and rows of the one in use.
+    /// Maximum number of rows of a chunk; first row and rows of the one in use.
     chunk: int,
     first: int,
     rows: int,

@@ -189,7 +189,7 @@ impl Problem {
         }
     }
 
-    /// The fewest inputs that the formula needs.
+    /// Minimum number of inputs that the formula needs.
     pub fn inputs_read(self) -> usize {
         match self {
             Problem::F1 => 4,

@@ -12,7 +12,7 @@ use crate::job::CHOOSING;
 use crate::{Error, Job, Ledger, Row};
 use thinfit::Lambda;
 
-/// The most runs of a batch, one for each λ of each fit: a stop soon saves them all.
+/// Maximum number of runs of a batch, one for each λ of each fit, so that all are saved soon after a stop.
 const RUNS: usize = 60;
 
 /// Lists all jobs that are known at present, done or not; those that choose λ come first.

@@ -4,7 +4,7 @@ use crate::corpus::Source;
 use crate::random::Random;
 use std::ops::Range;
 
-/// The most bytes of an input.
+/// Maximum number of bytes of an input.
 pub const MOST: usize = 1_000_000;
 
 /// Changes `bytes` once.

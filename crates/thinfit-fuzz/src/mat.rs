@@ -13,7 +13,7 @@ const HEADER: usize = 128;
 /// The types of an element that is an array, and of one that is compressed.
 const MATRIX: u32 = 14;
 const COMPRESSED: u32 = 15;
-/// The most bytes that an element is unpacked to here.
+/// Maximum number of bytes that an element is unpacked to here.
 const MOST: u64 = 1 << 20;
 
 /// Type and content of an element.

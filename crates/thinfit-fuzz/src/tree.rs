@@ -6,7 +6,7 @@ use crate::corpus::Source;
 use crate::random::Random;
 use serde_json::{Map, Value, json};
 
-/// The most values that an array is repeated to.
+/// Maximum number of values that an array is repeated to.
 const LARGEST: usize = 20_000;
 
 /// Mutates a JSON file; its bytes, if it is not JSON.

@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use thinfit::file::fnv1a;
 
-/// The most computing for an input, in seconds.
+/// Maximum processor time for an input, in seconds.
 const LONGEST: f64 = 10.0;
-/// The most memory for an input, in bytes.
+/// Maximum memory for an input, in bytes.
 const LARGEST: u64 = 1 << 30;
 /// Address space limit of the process: more than it may use, so that our own count reports first.
 #[cfg(unix)]
 const ADDRESSES: u64 = 3 << 30;
-/// The most seeds that a run adds for a target.
+/// Maximum number of seeds that a run adds for a target.
 const GROWN: usize = 300;
 
 /// Which batch.
@@ -53,11 +53,11 @@ pub struct Tally {
     pub refused: u64,
     /// Bytes of all inputs.
     pub bytes: u64,
-    /// The most computing for an input, in seconds.
+    /// Maximum processor time for an input, in seconds.
     pub slowest: f64,
-    /// The most memory that the thread of an input had allocated at a time, in bytes.
+    /// Peak memory allocated by the thread of an input, in bytes.
     pub memory: u64,
-    /// The most memory of the process, in bytes; 0 where the system does not say.
+    /// Peak memory of the process, in bytes; 0 if unknown.
     pub resident: u64,
 }
 
@@ -294,7 +294,7 @@ fn limit_memory() {
 #[cfg(not(unix))]
 fn limit_memory() {}
 
-/// The most memory that this process has had, in bytes.
+/// Peak memory of this process, in bytes.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

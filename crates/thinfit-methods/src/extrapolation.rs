@@ -20,7 +20,7 @@ use thinfit::{Deviation, Mat, MatRef, Result};
 /// An input may leave its range by this fraction of it without being counted: a few samples show a slightly narrower range than the true
 /// one.
 const SLACK: f64 = 0.05;
-/// The most inputs named in a message.
+/// Maximum number of inputs named in a message.
 const MOST: usize = 3;
 /// Where intervals become infinite, as a share of a range.
 const FARTHEST: f64 = 0.2;

@@ -19,7 +19,7 @@ use crate::{Covariance, Error, Factor, Predictor, Result};
 use thinfit::pieces::lattice;
 use thinfit::{Mat, Sensitivity};
 
-/// Fewest and most points of the lattice.
+/// Minimum and maximum number of points of the lattice.
 const POINTS: [usize; 2] = [256, 1024];
 /// Points at which one factor is exchanged, for the part of it in the variance of r.
 const EXCHANGED: usize = 64;

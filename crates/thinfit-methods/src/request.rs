@@ -156,7 +156,7 @@ impl Request {
 
 /// The largest seed: TOML has no larger number.
 const MAX_SEED: u64 = i64::MAX as u64;
-/// The most threads.
+/// Maximum number of threads.
 const MAX_THREADS: u64 = 4096;
 
 /// A whole number up to `most`.

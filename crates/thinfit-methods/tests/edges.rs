@@ -47,7 +47,7 @@ fn auto(data: &Dataset) -> Predictor {
     )
 }
 
-/// The least error of the plain processes.
+/// The smallest error of the plain processes.
 fn plain(f: Function, data: &Dataset) -> f64 {
     let errors = [Shape::Gaussian, Shape::Matern52].map(|kernel| {
         let settings = GaussianProcess {

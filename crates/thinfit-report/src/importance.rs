@@ -15,7 +15,7 @@ pub(crate) struct Importance {
     errors: Option<[Vec<f64>; 2]>,
     /// None where pairs would take minutes.
     second: Vec<Vec<f64>>,
-    /// The least share of a pair that is worth telling.
+    /// The smallest share of a pair that is worth reporting.
     least: f64,
     closed_form: bool,
     /// Whether the model explains so little that its indices tell nothing of the function.

@@ -9,7 +9,7 @@ use thinfit_methods::Predictor;
 pub(crate) const LEVELS: [f64; 5] = [0.5, 0.8, 0.9, 0.95, 0.99];
 /// The one that is shown first, and that the texts of the page refer to.
 pub(crate) const LEVEL: f64 = 0.9;
-/// Most points of a sum of kernels whose covariance a page factorises: half a minute, and 100 MB.
+/// Maximum number of points of a sum of kernels whose covariance a page factorises: half a minute, and 100 MB.
 const MOST_POINTS: usize = 5000;
 
 /// What intervals are made from.

@@ -28,7 +28,7 @@ struct Task {
     /// Rows of the first design.
     start: usize,
     batch: usize,
-    /// The least value.
+    /// The smallest value.
     least: f64,
 }
 

@@ -46,7 +46,7 @@ pub struct Minimum {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum End {
-    /// The least value.
+    /// The smallest value.
     Lower,
     /// The largest value.
     Upper,
@@ -117,7 +117,7 @@ pub struct Optimum {
     pub more: usize,
 }
 
-/// The least or largest value of an output over the region; the same seed gives the same place.
+/// The minimum or maximum of an output over the region; the same seed gives the same point.
 ///
 /// A survey of the region finds points better than their neighbours, from which descents with exact gradients start, for
 /// every combination of levels and whole numbers where there are at most 64; otherwise descents take turns with exchanges of these.

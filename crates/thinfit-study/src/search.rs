@@ -12,7 +12,7 @@
 use crate::quadratic::{Face, cholesky, dot, solve};
 use thinfit::Mat;
 
-/// The most steps.
+/// Maximum number of steps.
 const STEPS: usize = 200;
 /// Change of the value, relative to its range, that counts as none.
 const STILL: f64 = 1e-15;

@@ -22,7 +22,7 @@ use thinfit::pieces::lattice;
 use thinfit::{Error, Result, check_finite};
 use thinfit_methods::{Factor, Predictor};
 
-/// Most factors whose sets are all worked out.
+/// Maximum number of factors for which all sets are evaluated.
 const MOST_EXACT: usize = 10;
 /// Shifts of the lattice.
 const SHIFTS: usize = 16;

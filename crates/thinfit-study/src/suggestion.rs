@@ -33,9 +33,9 @@ use thinfit_methods::{Covariance, Factor, Predictor};
 
 /// Candidates, and as many rows for reference.
 const CANDIDATES: usize = 1024;
-/// The least of both.
+/// The smallest of both.
 const LEAST: usize = 64;
-/// Most candidates times points squared that a sum of kernels is asked for.
+/// Maximum number of candidates times points squared that a sum of kernels is asked for.
 const WORK: usize = 1 << 34;
 /// Candidates exceed the range by this and are moved back to its end, where optima and large uncertainties often are.
 const BEYOND: f64 = 0.03;

@@ -11,7 +11,7 @@ use thinfit_methods::Factor;
 
 /// Places of a survey, over all combinations of levels.
 const PLACES: usize = 1024;
-/// The fewest places of a combination.
+/// Minimum number of places of a combination.
 const FEWEST: usize = 64;
 /// More combinations of levels than these are not tried one by one.
 pub(crate) const COMBINATIONS: usize = 64;

@@ -15,7 +15,7 @@ const INT32: u32 = 5;
 const UINT32: u32 = 6;
 const MATRIX: u32 = 14;
 const COMPRESSED: u32 = 15;
-/// The most bytes in the shape or the name of a variable.
+/// Maximum number of bytes in the shape or the name of a variable.
 const LONGEST: u32 = 1 << 12;
 
 /// A result, or a description of what was found.

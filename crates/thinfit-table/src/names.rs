@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use thinfit_text::{LONGEST_NAME, clean, list};
 
-/// The most columns a table may have.
+/// Maximum number of columns a table may have.
 const MOST_COLUMNS: usize = 1 << 20;
 
 /// The names of columns without hidden characters, checked to be distinct and not endless; empty ones become `c1`, `c2`, …

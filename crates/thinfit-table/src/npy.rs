@@ -8,7 +8,7 @@ use crate::reader::Seekable;
 use std::io::{Read, Seek};
 use std::path::Path;
 
-/// The most bytes in a header; NumPy writes about a hundred.
+/// Maximum number of bytes in a header; NumPy writes about a hundred.
 const LONGEST: usize = 1 << 16;
 
 /// What the header of an NPY file says.

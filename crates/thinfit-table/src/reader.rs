@@ -54,7 +54,7 @@ pub struct Options {
     pub sheet: Option<String>,
     /// The arrays of an NPZ file or variables of a MAT file, separated by commas; if none, all of them.
     pub array: Option<String>,
-    /// The most bytes that the numbers of a table may take when it is read whole or unpacked; if none, any number.
+    /// Maximum number of bytes that the numbers of a table may take when it is read whole or unpacked; if none, any number.
     pub memory: Option<u64>,
     /// Lines of a text, or rows of a sheet, to skip before anything is read.
     pub skip_rows: u64,
@@ -187,7 +187,7 @@ pub struct Reader {
     /// Rows read so far, including those dropped.
     rows: usize,
     dropped: usize,
-    /// The most bytes of the numbers.
+    /// Maximum number of bytes of the numbers.
     memory: Option<u64>,
     /// What was skipped in folders.
     notes: Vec<Note>,

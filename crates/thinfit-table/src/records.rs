@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// Bytes to read at a time.
 const CHUNK: usize = 1 << 18;
-/// The most bytes a record may have, so that a file that is not a table does not fill the memory, and the most between two.
+/// Maximum number of bytes a record may have, so that a file that is not a table does not fill the memory, and the most between two.
 const LONGEST: usize = 1 << 26;
 
 /// A stream of records.

@@ -22,7 +22,7 @@ const CELL: u64 = 48;
 const MOST_UNPACKED: u64 = 100;
 /// Bytes that any part may unpack to.
 const UNSUSPICIOUS: u64 = 10_000_000;
-/// The most rows and columns of a sheet.
+/// Maximum number of rows and columns of a sheet.
 const LARGEST: (u64, u32) = (1 << 20, 1 << 14);
 /// Days from 1899-12-30, the day 0 of most workbooks, to 1904-01-01, that of the others.
 const TO_1904: f64 = 1462.0;

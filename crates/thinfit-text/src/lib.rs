@@ -14,7 +14,7 @@ pub use suggestion::{brief, list, meant, nearest, suggest};
 
 use std::borrow::Cow;
 
-/// The most characters in the name of a column.
+/// Maximum number of characters in the name of a column.
 pub const LONGEST_NAME: usize = 1000;
 
 /// Whether the character is hidden: a control, a direction, a separator of lines, or without width.

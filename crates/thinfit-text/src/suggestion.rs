@@ -2,9 +2,9 @@
 
 use crate::shown;
 
-/// The most names in a message.
+/// Maximum number of names in a message.
 const MOST: usize = 12;
-/// The most characters of a name in a message.
+/// Maximum number of characters of a name in a message.
 const LONGEST: usize = 40;
 
 /// The text for a message: at most forty characters, hidden ones escaped.

@@ -6,7 +6,7 @@ use thinfit::{Dataset, Mat, Model};
 
 /// Points along each side of the picture of a function of two inputs.
 const SIDE: usize = 48;
-/// The most points of the picture of any other function.
+/// Maximum number of points of the picture of any other function.
 const POINTS: usize = 400;
 
 /// The points at which a page shows the function, and the true values there.

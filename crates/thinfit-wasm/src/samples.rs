@@ -11,9 +11,9 @@ use thinfit_experiments::functions::{add_noise, input_names};
 use thinfit_experiments::{Problem, Split};
 use thinfit_table::{Options, Reader, Remedy};
 
-/// The most memory for the numbers of a table; a tab has little.
+/// Maximum memory for the numbers of a table; a browser tab has little.
 const MEMORY: u64 = 256 << 20;
-/// The most samples of a function.
+/// Maximum number of samples of a function.
 const MOST: usize = 20_000;
 /// Test points that errors are measured on.
 const TEST: usize = 1000;

@@ -17,7 +17,7 @@ const EFFECT: usize = 41;
 pub struct Slice {
     /// By the clock of the host, in milliseconds.
     pub until: f64,
-    /// The most steps.
+    /// Maximum number of steps.
     pub steps: usize,
 }
 

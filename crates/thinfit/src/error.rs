@@ -63,7 +63,7 @@ pub enum Error {
     TooFew {
         /// What is missing.
         what: &'static str,
-        /// The least number.
+        /// The minimum number.
         needed: usize,
         /// The number found.
         found: usize,
@@ -123,7 +123,7 @@ pub enum Error {
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// The most bytes.
+        /// Maximum number of bytes.
         most: u64,
         /// Its bytes, unless it is a stream.
         found: Option<u64>,

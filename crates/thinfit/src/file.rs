@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use thinfit_text::{place, shown};
 
-/// The most characters of what was found in a message.
+/// Maximum number of characters of what was found in a message.
 const MOST_SHOWN: usize = 200;
 
 /// The field that tells whether the rest can be read.
@@ -18,7 +18,7 @@ pub(crate) struct Header {
     pub format: String,
 }
 
-/// The most bytes that are read of a file unless the caller says otherwise.
+/// Maximum number of bytes that are read from a file by default.
 pub const LARGEST: u64 = 4_000_000_000;
 /// Bytes that tell whether a file can be JSON.
 const HEAD: u64 = 1 << 12;

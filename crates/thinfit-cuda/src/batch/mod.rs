@@ -24,7 +24,7 @@ use std::time::Instant;
 use thinfit::pieces::{Batch, Purpose, Snapshot, Task, VALIDATION_DRAWS, Values, initial, stream};
 use thinfit::{Config, Error, Leaf, Loss, Mat, Result, Training};
 
-/// Most steps between two reports, and the seconds after which there is one.
+/// Maximum number of steps between two reports, and the seconds after which there is one.
 const STRIDE: usize = 100;
 const PAUSE: f64 = 0.3;
 /// Steps whose latents are drawn at a time, while the device works on those before.

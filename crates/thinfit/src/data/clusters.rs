@@ -10,17 +10,17 @@ use super::linkage::{Disjoint, Points, euclidean};
 use faer::MatRef;
 use std::collections::HashSet;
 
-/// Most values of a column of levels.
+/// Maximum number of values of a column of levels.
 const LEVELS: usize = 10;
-/// Least share of the rows that are different in a column without levels.
+/// Minimum share of the rows that are different in a column without levels.
 const DIFFERENT: f64 = 0.25;
-/// Least ratio of two consecutive distances of the linkage where clusters end.
+/// Minimum ratio of two consecutive distances of the linkage where clusters end.
 const GAP: f64 = 2.0;
-/// Least ratio of the median distance above the gap to the distance that 95 % of those below it do not reach.
+/// Minimum ratio of the median distance above the gap to the distance that 95 % of those below it do not reach.
 const LONGER: f64 = 5.0;
-/// Least distance from a cluster to the nearest, in units of how far rows are from their centres.
+/// Minimum distance from a cluster to the nearest, in units of how far rows are from their centres.
 const APART: f64 = 3.0;
-/// Least share of the rows in clusters of two and more.
+/// Minimum share of the rows in clusters of two and more.
 const CLUSTERED: f64 = 0.9;
 /// Largest share of the rows in one cluster: a few rows far from all others are outliers.
 const LARGEST: f64 = 0.6;

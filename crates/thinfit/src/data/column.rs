@@ -10,15 +10,15 @@ use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use thinfit_text::{LONGEST_NAME, resembles_number};
 
-/// Most levels of a column of text that is used.
+/// Maximum number of levels of a column of text that is used.
 const MOST_LEVELS: usize = 30;
-/// Fewest rows per level, on average, that indicators are learned from.
+/// Minimum number of rows per level, on average, that indicators are learned from.
 const ROWS_PER_LEVEL: usize = 4;
 /// The share of rows that counts as nearly all.
 const NEARLY_ALL: f64 = 0.9;
-/// Fewest numbers that number the rows in another order than theirs, or with gaps, under any name.
+/// Minimum number of integers that are row numbers under any name if they are unordered or have gaps.
 const FEWEST_ROW_NUMBERS: usize = 10;
-/// The most that row numbers under any name may span, per number.
+/// Maximum span of row numbers under any name, relative to their count.
 const ROW_NUMBER_STEP: f64 = 1.25;
 /// Words in the name of a column whose whole numbers, all different, are identifiers.
 const IDENTIFIERS: [&str; 4] = ["id", "rowid", "uuid", "barcode"];

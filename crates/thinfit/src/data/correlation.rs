@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 const WEAKEST: f64 = 0.3;
 /// Standard errors of independent samples that a correlation must exceed.
 const ERRORS: f64 = 4.0;
-/// Most correlations that are kept.
+/// Maximum number of correlations that are kept.
 const MOST: usize = 100;
 /// Maximum number of rows, and of products of two ranks: about a second.
 const ROWS: usize = 5000;

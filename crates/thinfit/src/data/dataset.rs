@@ -9,7 +9,7 @@ use faer::{ColRef, Mat, MatRef};
 
 /// Largest magnitude whose squares and sums stay finite.
 pub const LARGEST: f64 = 1e150;
-/// Least spread of a column whose squares do not underflow.
+/// Minimum spread of a column whose squares do not underflow.
 pub(crate) const LEAST_SPREAD: f64 = 1e-150;
 
 /// Samples of a function: inputs x (m × d), outputs y (m × c), optional weights and groups (m), and names.

@@ -4,9 +4,9 @@
 use faer::MatRef;
 use serde::{Deserialize, Serialize};
 
-/// Fewest rows whose order says anything.
+/// Minimum number of rows for a test of their order.
 const ROWS: usize = 30;
-/// Least autocorrelation, in units of its deviation 1/√m for independent rows.
+/// Minimum autocorrelation, in units of its deviation 1/√m for independent rows.
 const CLEAR: f64 = 3.0;
 
 /// A sign that the rows of a fit are not independent.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use thinfit_text::{LONGEST_NAME, clean, nearest};
 
-/// Most levels in a message.
+/// Maximum number of levels in a message.
 const MOST_SHOWN: usize = 8;
 
 /// A column of the table and what becomes of it.

@@ -24,7 +24,7 @@ impl Disjoint {
         }
     }
 
-    /// The least number of the set of `i`.
+    /// The smallest number of the set of `i`.
     pub fn root(&mut self, mut i: usize) -> usize {
         while self.parents[i] != i {
             self.parents[i] = self.parents[self.parents[i]];
@@ -39,7 +39,7 @@ impl Disjoint {
         self.parents[i.max(j)] = i.min(j);
     }
 
-    /// The least number of the set of each (m).
+    /// The smallest number of the set of each (m).
     pub fn roots(mut self) -> Vec<usize> {
         (0..self.parents.len()).map(|i| self.root(i)).collect()
     }

@@ -4,7 +4,7 @@ use crate::{Error, Result};
 use std::collections::HashSet;
 use thinfit_text::{LONGEST_NAME, is_hidden, shown};
 
-/// The most characters in the name of an input, which may be that of a column, a sign and a level.
+/// Maximum number of characters in the name of an input, which may be that of a column, a sign and a level.
 const LONGEST_INPUT: usize = 2 * LONGEST_NAME + 1;
 
 /// What is wrong with one name, if anything.

@@ -15,9 +15,9 @@ const CLOSE_TO_SPACING: f64 = 1e-3;
 const GAP: f64 = 30.0;
 /// How many there may be, as a share of the links.
 const IN_GAP: f64 = 0.1;
-/// Least share of the rows that are linked to others.
+/// Minimum share of the rows that are linked to others.
 const LINKED: f64 = 0.05;
-/// Least number of such rows.
+/// Minimum number of such rows.
 const FEWEST: usize = 4;
 
 /// A group for each row (m) where many rows of `x` (m × d) nearly repeat others: the number of its first row. None where there are

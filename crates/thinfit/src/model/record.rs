@@ -83,7 +83,7 @@ pub struct Record {
     pub training_lambda: Option<f64>,
     /// Standard deviation that random hidden weights started from; none if a generator made them.
     pub start_scale: Option<f64>,
-    /// Least squares problem of the output weights.
+    /// Least-squares problem of the output weights.
     #[serde(default)]
     pub form: Form,
     /// Ridge of the output weights, ε = τ²; 0 where there is none.

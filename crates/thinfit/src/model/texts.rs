@@ -5,9 +5,9 @@ use serde::Serialize;
 use serde_json::Value;
 use thinfit_text::is_hidden;
 
-/// The most bytes in a version, the name of a method or a unit.
+/// Maximum number of bytes in a version, the name of a method or a unit.
 const LONGEST_WORD: usize = 64;
-/// The most bytes in any other text.
+/// Maximum number of bytes in any other text.
 const LONGEST: usize = 1 << 20;
 
 /// Whether the text is a word such as `gft-r`, `leave-one-out` or `0.1.0-rc.1+5`: ASCII letters, digits and `.+-_`.

@@ -53,11 +53,11 @@ pub struct Sensitivity {
     pub closed_form: bool,
 }
 
-/// The least share of a pair that is worth telling.
+/// The smallest share of a pair that is worth reporting.
 const LEAST_PAIR: f64 = 5e-4;
 
 impl Sensitivity {
-    /// The least share in [`Sensitivity::second`] that is worth telling, and that chance in the points does not explain.
+    /// The smallest share in [`Sensitivity::second`] that is worth reporting, and that chance in the points does not explain.
     pub fn least_pair(&self) -> f64 {
         LEAST_PAIR.max(2.0 * self.second_error)
     }

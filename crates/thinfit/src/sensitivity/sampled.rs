@@ -6,9 +6,9 @@ use crate::data::check_finite;
 use crate::{Error, Result, Scaler};
 use faer::{Mat, MatRef};
 
-/// Fewest and most points of a lattice, as powers of two.
+/// Minimum and maximum number of points of a lattice, as powers of two.
 const POINTS: [u32; 2] = [8, 14];
-/// The most pairs of inputs, times points, that are worked out: some seconds, 0.2 GB.
+/// Maximum number of pairs of inputs, times points, that are worked out: some seconds, 0.2 GB.
 const MOST_PAIRS: u64 = 1 << 33;
 
 /// f at the rows of x (m × d): m values.
@@ -33,7 +33,7 @@ pub struct Sampled<'a> {
 }
 
 impl Sampled<'_> {
-    /// The most points of a lattice, within some bounds, that cost no more than `work`, where one costs `each`.
+    /// Maximum number of points of a lattice, within some bounds, that cost no more than `work`, where one costs `each`.
     pub fn points_within(work: u64, each: usize) -> usize {
         let affordable = (work / each.max(1) as u64).max(1).ilog2();
         1 << affordable.clamp(POINTS[0], POINTS[1])

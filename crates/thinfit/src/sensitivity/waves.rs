@@ -16,7 +16,7 @@ use rayon::prelude::*;
 /// The largest angle that has digits left when it is reduced modulo π.
 const LARGEST_ANGLE: f64 = 1e12;
 
-/// The most products of all inputs but two, n d², and pairs of waves and inputs, (n d)²: 0.3 GB and about ten seconds on two
+/// Maximum number of products of all inputs but two, n d², and pairs of waves and inputs, (n d)²: 0.3 GB and about ten seconds on two
 /// cores.
 const MOST_PRODUCTS: usize = 1 << 24;
 const MOST_PAIRS: usize = 1 << 31;

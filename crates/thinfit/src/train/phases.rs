@@ -129,7 +129,7 @@ impl March<'_> {
         (0..self.states.len()).filter(|&run| self.is_going(run))
     }
 
-    /// The least (phase, step) of all runs in training, and the runs that stand there.
+    /// The smallest (phase, step) of all runs in training, and the runs that stand there.
     fn last(&self) -> Option<((usize, usize), Vec<usize>)> {
         let place = |run: usize| (self.states[run].phase, self.states[run].step);
         let least = self.going().map(place).min()?;

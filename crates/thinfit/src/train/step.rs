@@ -99,7 +99,7 @@ pub trait Batch: Send {
     /// [`Error::Device`].
     fn snapshot(&self, run: usize, moments: bool) -> Result<Snapshot>;
 
-    /// The most steps to take between two reports: more where a call costs more than a step.
+    /// Maximum number of steps to take between two reports: more where a call costs more than a step.
     fn stride(&self) -> usize {
         1
     }

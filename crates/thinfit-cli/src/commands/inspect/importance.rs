@@ -13,7 +13,7 @@ use crate::labels::Labels;
 
 /// Pairs of inputs that are listed.
 const PAIRS: usize = 5;
-/// Most decimals of an index, and those of one that was sampled, whose error is unknown.
+/// Maximum number of decimals of an index, and that of a sampled one, whose error is unknown.
 const DECIMALS: i32 = 6;
 const SAMPLED: i32 = 3;
 

@@ -19,11 +19,11 @@ use std::collections::HashSet;
 use std::f64::consts::PI;
 use thinfit::Moments;
 
-/// Most nodes of a factor.
+/// Maximum number of nodes of a factor.
 const MOST_NODES: usize = 160;
 /// Logarithm of the error of a quadrature.
 const ERROR: f64 = -78.0;
-/// Most products of numbers with 32 digits: about ten seconds on two cores.
+/// Maximum number of products of numbers with 32 digits: about ten seconds on two cores.
 const MOST_PRODUCTS: usize = 1 << 31;
 /// Terms whose sums are kept at a time.
 const CHUNK: usize = 64;

@@ -12,7 +12,7 @@ use faer::{Accum, Mat, MatRef, Par};
 
 /// Rows per block: 256 rows of 200 planes are 400 KiB, which a second-level cache holds.
 const BLOCK: usize = 256;
-/// Most groups of rows; each has its own Gram matrix.
+/// Maximum number of groups of rows; each has its own Gram matrix.
 const GROUPS: usize = 16;
 /// Bytes of planes up to which those of all rows are kept between sweeps; beyond, they are recomputed.
 const KEEP: usize = 32 << 20;
