@@ -11,7 +11,7 @@ impl Predictor {
     pub fn undetected(&self) -> Vec<bool> {
         let factors = Factor::all(self);
         let found = self.record().diagnosis.as_ref();
-        // A diagnosis without candidates are notes alone.
+        // A diagnosis without candidates consists of notes only.
         let Some(found) = found.filter(|found| !found.inputs.is_empty() || !found.tried.is_empty())
         else {
             return vec![false; factors.len()];

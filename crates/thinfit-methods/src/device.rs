@@ -8,17 +8,17 @@ use thinfit::{Config, Dataset, Error, Lambda, Result, Training};
 
 /// A device that takes training steps.
 pub struct Device {
-    /// None for the processor.
+    /// `None` for the CPU.
     name: Option<String>,
     backend: Box<dyn Backend>,
-    /// Whether the processor takes over where the device cannot start.
+    /// Whether the CPU takes over if the device cannot start.
     optional: bool,
-    /// Why it did.
+    /// Why it took over.
     left: OnceLock<Error>,
 }
 
 impl Device {
-    /// The processor.
+    /// The CPU.
     pub fn processor() -> Self {
         Device {
             name: None,
@@ -28,7 +28,7 @@ impl Device {
         }
     }
 
-    /// Another device, under the name that records have.
+    /// Another device, with its name in records.
     pub fn new(name: impl Into<String>, backend: impl Backend + 'static) -> Self {
         Device {
             name: Some(name.into()),
@@ -37,12 +37,12 @@ impl Device {
         }
     }
 
-    /// Its name; none where the processor takes the steps.
+    /// Its name; `None` for the CPU.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref().filter(|_| self.left.get().is_none())
     }
 
-    /// Why the processor took the steps of a fit after all.
+    /// Why a fit was trained on the CPU after all.
     pub fn left(&self) -> Option<&Error> {
         self.left.get()
     }
@@ -60,26 +60,26 @@ impl Backend for Device {
     }
 }
 
-/// What a user says of the device.
+/// The device that a user asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
-    /// The processor.
+    /// The CPU.
     Cpu,
     /// The GPU, or an error.
     Cuda,
-    /// The GPU where there is one and it pays, else the processor.
+    /// The GPU if there is one and it saves time, otherwise the CPU.
     #[default]
     Auto,
 }
 
 impl Placement {
-    /// The words for them.
+    /// Their names.
     pub const NAMES: [&str; 3] = ["cpu", "cuda", "auto"];
 
     /// The device for a fit of `data` by `method`; `open` opens the GPU.
     ///
     /// # Errors
-    /// A GPU that was asked for and cannot be opened, or a method that takes no steps on it.
+    /// A requested GPU that cannot be opened, or a method that cannot use it.
     pub fn device(
         self,
         method: &Method,

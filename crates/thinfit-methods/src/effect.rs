@@ -41,7 +41,7 @@ impl Predictor {
         let factor = &factors[k];
         let levels = factor.levels.len();
         let choices = match factor.choices() {
-            // So many whole numbers are as good as a range.
+            // So many integers are treated as a range.
             Some(whole) if levels == 0 && whole > count => 0,
             choices => choices.unwrap_or(0),
         };
@@ -72,7 +72,7 @@ impl Predictor {
         } else {
             places.clone()
         };
-        // What a network says of itself leaves out that its hidden weights might be others.
+        // The covariance of a network ignores the uncertainty of its hidden weights.
         let sure = match self {
             Predictor::Network(_) => None,
             Predictor::Kernel(model) => {

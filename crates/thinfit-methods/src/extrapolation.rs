@@ -96,9 +96,9 @@ impl Extrapolation {
     }
 }
 
-/// What is not known at some rows because they are outside.
+/// The additional error of rows that lie outside.
 pub(crate) struct Excess {
-    /// The size b of the law of Laplace (rows × c): zero inside, infinite far outside.
+    /// The scale b of the Laplace distribution (rows × c): zero inside, infinite far outside.
     size: Mat<f64>,
 }
 
@@ -164,13 +164,13 @@ impl Excess {
         Ok(Some(Excess { size }))
     }
 
-    /// The mean over the rows of the variance of output `o` that is not known outside.
+    /// The mean over the rows of the additional variance of output `o`.
     pub fn variance(&self, o: usize) -> f64 {
         let sizes = self.size.col_as_slice(o);
         sizes.iter().map(|size| 2.0 * size * size).sum::<f64>() / sizes.len() as f64
     }
 
-    /// The interval with what is not known outside.
+    /// The interval, widened by the additional error.
     pub fn widen(&self, interval: &mut Interval, level: f64) {
         let quantile = -(1.0 - level).ln();
         for o in 0..self.size.ncols() {
@@ -191,12 +191,12 @@ impl Excess {
         }
     }
 
-    /// The deviations with what is not known outside.
+    /// The deviations, widened by the additional error.
     pub fn add(&self, deviation: &mut Deviation) {
         for values in [&mut deviation.model, &mut deviation.observation] {
             for o in 0..self.size.ncols() {
                 for i in (0..self.size.nrows()).filter(|&i| self.size[(i, o)] > 0.0) {
-                    // The deviation of the law is √2 b.
+                    // The standard deviation of the distribution is √2 b.
                     values[(i, o)] =
                         values[(i, o)].hypot(std::f64::consts::SQRT_2 * self.size[(i, o)]);
                 }

@@ -9,7 +9,7 @@ use crate::Predictor;
 use serde::Serialize;
 use thinfit::{Code, Scaler, Warp};
 
-/// Whole numbers beyond which a column counts as one of any numbers.
+/// Number of integers above which a column is treated as continuous.
 const MOST: f64 = 9_007_199_254_740_992.0;
 
 /// A column of the user's table that a model uses.
@@ -33,12 +33,12 @@ pub struct Factor {
     /// Whether its distribution is uniform in warped units; otherwise it is uniform over its range in the units of the data.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub log: bool,
-    /// Whether it takes whole numbers alone.
+    /// Whether it takes only integers.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub whole: bool,
 }
 
-/// A level and the inputs that it stands for.
+/// A level and its encoding.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Level {
     /// Its name.
@@ -47,7 +47,7 @@ pub struct Level {
     pub inputs: Vec<f64>,
 }
 
-/// What a factor is set to.
+/// The value of a factor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Setting<'a> {
     /// A number.
@@ -57,7 +57,7 @@ pub enum Setting<'a> {
 }
 
 impl Factor {
-    /// The factors of a model, in the order of its inputs. Those whose samples say so take whole numbers alone
+    /// The factors of a model, in the order of its inputs. Those with integer samples take only integers
     /// ([`Record::integers`](thinfit::Record::integers)).
     pub fn all(model: &Predictor) -> Vec<Factor> {
         let mut factors = Factor::columns(model);
@@ -70,7 +70,7 @@ impl Factor {
         factors
     }
 
-    /// The factors, of which none is known to take whole numbers alone.
+    /// The factors, none of them restricted to integers.
     fn columns(model: &Predictor) -> Vec<Factor> {
         let (names, ranges, scaler) = (model.inputs(), model.domain(), model.input_scaler());
         let Some(encoding) = model.encoding() else {
@@ -122,7 +122,7 @@ impl Factor {
         factors.iter().rposition(|factor| factor.first <= j)
     }
 
-    /// What each of its inputs stands for: the column, or `column = level` where the input tells one level from all others.
+    /// The meaning of each of its inputs: the column, or `column = level` where the input tells one level from all others.
     pub fn meanings(&self) -> Vec<String> {
         let meaning = |k: usize| {
             let mut on = self.levels.iter().filter(|level| level.inputs[k] == 1.0);
@@ -137,7 +137,7 @@ impl Factor {
         (0..self.inputs()).map(meaning).collect()
     }
 
-    /// Inputs as numbers, each a factor of its own, whatever they stand for.
+    /// Every input as a numeric factor of its own.
     pub(crate) fn numbers(names: &[String], ranges: &[[f64; 2]], scaler: &Scaler) -> Vec<Factor> {
         let inputs = names.iter().zip(ranges).enumerate();
         inputs

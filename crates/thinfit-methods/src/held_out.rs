@@ -9,12 +9,12 @@ use thinfit::{Interval, Mat, MatRef, Recognised, Result};
 /// Outputs that differ by less than this share of their scale are the same.
 const SAME: f64 = 1e-4;
 
-/// Predictions to compare with the outputs of rows, and how these relate to the rows of the fit.
+/// Predictions to compare with the outputs of rows, and how these relate to the training rows.
 #[derive(Clone, Debug)]
 pub struct HeldOut {
-    /// Predictions (m × c); held-out ones for rows of the fit, where they are known.
+    /// Predictions (m × c); cross-validated ones for training rows, if they are known.
     pub predicted: Mat<f64>,
-    /// How the rows relate to those of the fit.
+    /// How the rows relate to the training rows.
     pub seen: Seen,
 }
 
@@ -30,16 +30,16 @@ impl HeldOut {
     }
 }
 
-/// How rows relate to those of a fit.
+/// How rows relate to the training rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Seen {
-    /// None of them was fitted.
+    /// None of them is a training row.
     New,
-    /// None of them was fitted, but so many have inputs of the fit, with other outputs.
+    /// None of them is a training row, but this many have the inputs of one, with other outputs.
     Inputs(usize),
-    /// So many of them were fitted; each is predicted by a model fitted without it.
+    /// This many are training rows, with cross-validated predictions.
     LeftOut(usize),
-    /// So many of them were fitted, and only the model itself predicts them.
+    /// This many are training rows, predicted by the model itself.
     Fitted(usize),
     /// Unknown.
     Perhaps,
@@ -51,7 +51,7 @@ impl Seen {
         !matches!(self, Seen::New | Seen::LeftOut(_))
     }
 
-    /// A line for a picture of `m` rows.
+    /// The caption of a plot of `m` rows.
     pub fn caption(self, m: usize) -> String {
         match self {
             Seen::New => format!("{m} rows, none of them training rows"),

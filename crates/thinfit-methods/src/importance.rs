@@ -13,12 +13,12 @@ const WORK: u64 = 1 << 33;
 /// Pairs of factors that a warning names.
 const NAMED: usize = 3;
 
-/// Two factors that go together among the samples.
+/// Two correlated factors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dependence {
     /// The factors, by number.
     pub factors: [usize; 2],
-    /// The correlation of their ranks; for a text that of its level which goes most with the other.
+    /// Their rank correlation; for a text column that of its most correlated level.
     pub rank: f64,
 }
 
@@ -28,7 +28,7 @@ pub(crate) trait Function {
     fn values(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>>;
     /// ∂f_o/∂x_j at the rows of `x` (m × d): m × d.
     fn slopes(&self, x: MatRef<'_, f64>, o: usize) -> Result<Mat<f64>>;
-    /// Numbers that a value is made of.
+    /// Number of parameters that a value depends on.
     fn size(&self) -> usize;
     /// The variance of values of output `o` from rounding alone.
     fn noise(&self, o: usize) -> f64;
@@ -126,7 +126,7 @@ impl Predictor {
     ) -> Result<Vec<f64>> {
         self.check_output(o)?;
         let mut factors = factors.to_vec();
-        // How the factor itself is spread does not matter.
+        // The distribution of the factor itself does not matter.
         if let Some(factor) = factors.get_mut(j).filter(|f| f.levels.is_empty()) {
             (factor.whole, factor.log) = (false, false);
         }
@@ -176,7 +176,7 @@ impl Predictor {
         }
     }
 
-    /// The factors that go together among the samples, the strongest first.
+    /// The correlated factors, the strongest correlation first.
     pub fn dependences(&self) -> Vec<Dependence> {
         let factors = Factor::all(self);
         let of = |input: usize| Factor::of_input(&factors, input);
@@ -196,7 +196,7 @@ impl Predictor {
         found
     }
 
-    /// In words, whether indices over the box mislead because factors go together; none where they do not.
+    /// A warning if indices over the box mislead because factors are correlated.
     pub fn warning(&self) -> Option<String> {
         let (factors, found) = (Factor::all(self), self.dependences());
         let pair = |known: &Dependence| {

@@ -29,7 +29,7 @@ const NODES: [usize; 2] = [16, 8];
 const MANY: usize = 12;
 /// Places of each factor of a pair, and points of the other factors.
 const PAIR: usize = 8;
-/// The mean square of r beside that of the errors on held-out rows, which chose the settings of the model: of 37 Gaussian processes
+/// The mean square of r relative to that of the held-out errors, which chose the settings of the model: of 37 Gaussian processes
 /// fitted to published functions the true mean square was 1.3 times that on held-out rows in the median, and up to three times.
 const OPTIMISM: f64 = 2.0;
 /// Work of predictions and of covariances, in products: some seconds on two cores.
@@ -42,7 +42,7 @@ pub struct IndexErrors {
     pub first: Vec<f64>,
     /// Of the total indices (d).
     pub total: Vec<f64>,
-    /// What turns the covariances of the model into those of r.
+    /// The factor from the covariances of the model to those of r.
     unit: f64,
     /// V'.
     variance: f64,
@@ -164,9 +164,9 @@ impl Predictor {
                 false => unit * self.exchanged(factors, j)?,
             };
             let of_part = unit * part;
-            // Of a factor that it ignores the model is sure; an even share of what it misses may be that factor's all the same.
+            // The model has no error in a factor that it ignores; an equal share of its total error may still be due to that factor.
             let even = (held_out / d as f64).powi(2);
-            // How V_u[r] and Var r go together is not known: their variances add up.
+            // The correlation of V_u[r] and Var r is unknown, so their variances are added.
             let second = |index: f64, part: f64, variance: f64| {
                 (part - index * of_r).powi(2) + variance + (index * of_r).powi(2) * spread + even
             };
@@ -208,7 +208,7 @@ impl Predictor {
         }
     }
 
-    /// The standard error of `share`, what the two factors of `pair` do together, given the errors of the indices.
+    /// The standard error of `share`, the interaction of the factors of `pair`, given the errors of the indices.
     ///
     /// # Errors
     /// As [`Predictor::index_errors`].
@@ -243,7 +243,7 @@ impl Predictor {
         let mut effect = Mat::from_fn(cells, 1, |a, _| {
             mean((0..PAIR).map(|p| f[(a * PAIR + p, o)]), PAIR)
         });
-        // Of different points of the others alone, or what these do would count as well.
+        // Only between different points of the other factors, whose own effects would count otherwise.
         let mut covariance = Mat::from_fn(cells, cells, |a, b| {
             let of = |p: usize, q: usize| c[(a * PAIR + p, b * PAIR + q)];
             let all = (0..PAIR).flat_map(|p| (0..PAIR).map(move |q| (p, q)));
@@ -363,7 +363,7 @@ fn grouped(c: &Mat<f64>, bins: &[usize], count: usize) -> (f64, f64) {
         }
     }
     let pairs = |a: usize, b: usize| -> f64 {
-        // A point is no pair: what others do at it would count as well.
+        // A point is not paired with itself, since the effects of the others would count.
         match a == b {
             true => sizes[a] * (sizes[a] - 1.0),
             false => sizes[a] * sizes[b],

@@ -31,7 +31,7 @@ pub enum Method {
     Salsa(Salsa),
     GaussianProcess(GaussianProcess),
     Auto(Auto),
-    /// Generative feature training and its kin, told apart by [`Config::training`].
+    /// Generative feature training and its variants, distinguished by [`Config::training`].
     #[serde(untagged)]
     Thin(Config),
 }
@@ -177,7 +177,7 @@ impl Method {
         setting != "method" && settings.get(setting).is_some()
     }
 
-    /// Settings of the method `name` for columns as users have them, to lie under any others: most papers take data that
+    /// Default settings of the method `name` for user tables, below any others: most papers assume data that
     /// are scaled already.
     pub fn for_raw_columns(name: &str) -> Map<String, Value> {
         let other = Method::named(name).filter(|_| !Method::THIN.contains(&name));
@@ -276,7 +276,7 @@ impl Method {
         }
     }
 
-    /// [`Method::fit_over`] without what every record has.
+    /// [`Method::fit_over`] without the common part of the record.
     fn fit_alone(
         &self,
         (ranks, device): (&dyn Ranks, &Device),
@@ -384,7 +384,7 @@ mod tests {
                 }
             }
         }
-        // All that a method may refuse, and why; everything else must be fitted.
+        // Everything that a method may refuse, and why; it must fit everything else.
         let expected = [
             ("fully-sampled", "large inputs", "the loss is not finite"),
             ("fully-sampled", "a large target", "the loss is not finite"),

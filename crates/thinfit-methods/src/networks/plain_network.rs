@@ -61,7 +61,7 @@ pub struct PlainFit<'a> {
     pub data: &'a Dataset,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Follows the fit, and may stop it.
+    /// Observes the fit, and may stop it.
     pub observe: &'a Observer<'a>,
 }
 
@@ -229,7 +229,7 @@ impl PlainNetwork {
         Layers::new(self.activation, self.width, self.activation.weights(d), c)
     }
 
-    /// The network of a run as it stands.
+    /// The current network of a run.
     fn network(&self, batch: &dyn Batch, run: usize) -> Result<Network> {
         let (snapshot, n) = (batch.snapshot(run, false)?, self.width);
         let (dim, k) = (snapshot.w.len() / n, self.activation.columns(n));

@@ -38,7 +38,7 @@ pub(crate) fn group_folds(data: &Dataset, seed: u64) -> Result<Option<Vec<Vec<us
     }
 }
 
-/// What a model of the other rows misses in a fold, in scaled outputs.
+/// The errors in a fold of a model of the other rows, in scaled outputs.
 struct HeldOut {
     /// y − f (rows × c).
     residual: Mat<f64>,

@@ -33,7 +33,7 @@ pub(super) struct Products {
     constant: fx128,
     terms: Vec<Term>,
     factors: usize,
-    /// Whether pairs of factors are worked out: they take seconds at most.
+    /// Whether pairs of factors are computed, if that takes seconds at most.
     pairs: bool,
 }
 
@@ -54,7 +54,7 @@ struct Function {
     slope: Vec<fx128>,
 }
 
-/// Where a factor is integrated.
+/// The integration nodes of a factor.
 struct Nodes {
     /// The inputs from the first of the factor on, in scaled units, at each node.
     inputs: Vec<Vec<fx128>>,
