@@ -20,7 +20,7 @@ pub fn precision(name: &str) -> PyResult<Precision> {
     }
 }
 
-/// An export that is too far from the model, and what helps.
+/// The error of an export that differs too much from the model.
 pub fn refused(error: &Inaccurate) -> PyErr {
     let advice = match error.precision {
         Precision::F32 => "use precision=\"float64\"",

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Exit code of an error.
 const CODE: i32 = 2;
 
-/// The system's allocator, which ends the program where it has nothing left.
+/// The system's allocator, which ends the program when memory runs out.
 pub struct Allocator;
 
 // SAFETY: every call is the system's, with the arguments of the caller.
@@ -51,7 +51,7 @@ fn given(place: *mut u8, size: usize) -> *mut u8 {
 fn give_up(size: usize) -> ! {
     static ENDING: AtomicBool = AtomicBool::new(false);
     if ENDING.swap(true, Ordering::Relaxed) {
-        // Another thread is saying so.
+        // Another thread is already printing the error.
         loop {
             std::thread::park();
         }

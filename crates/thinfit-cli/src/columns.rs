@@ -162,7 +162,7 @@ pub fn names(reader: &Reader, given: &[String]) -> Vec<String> {
     given.iter().flat_map(split).collect()
 }
 
-/// Indices of the named columns; the error names all that there are not.
+/// Indices of the named columns; the error names all that do not exist.
 fn indices(reader: &Reader, wanted: &[String]) -> Result<Vec<usize>, Failure> {
     const MOST: usize = 8;
     let (mut indices, mut unknown) = (Vec::new(), Vec::new());
@@ -243,7 +243,7 @@ pub struct Special<'a> {
     pub groups: Option<&'a String>,
 }
 
-/// What to learn from.
+/// The data of a fit.
 pub struct Samples {
     /// The samples.
     pub data: Dataset,
@@ -253,18 +253,18 @@ pub struct Samples {
     pub rows: Vec<usize>,
     /// Rows left out because of missing values.
     pub dropped: usize,
-    /// Missing values that means, or the most frequent text, have taken the place of.
+    /// Number of missing values replaced by means or the most frequent text.
     pub filled: usize,
     /// What was done to the files of the table.
     pub notes: Vec<Note>,
-    /// All columns that could be inputs, and what became of them.
+    /// All columns that could be inputs, and how they are used.
     pub columns: Encoding,
     /// The input that could number the rows, if it is the only one of numbers.
     pub kept: Option<String>,
 }
 
 impl Samples {
-    /// Tells what was skipped, interpreted and left out.
+    /// Reports what was skipped, interpreted and ignored.
     pub fn tell(&self, progress: &Progress) {
         notes::tell(&self.notes, progress);
         notes::tell_columns(&self.columns, self.kept.as_deref(), progress);
@@ -367,7 +367,7 @@ pub fn samples(
     if let Some(args::Missing::Mean) = table.missing {
         encoding = encoding.filled_from(&columns);
     }
-    // What was not measured cannot be learned.
+    // A row without a target cannot be learned from.
     let measured: Vec<usize> = (inputs.len()..chosen.len()).collect();
     // Groups may have any names.
     let mut numbers = measured[..targets.len() + weights.len()].to_vec();
@@ -441,7 +441,7 @@ fn numbered(cells: Cells<'_>, name: &str) -> Result<Vec<u64>, Failure> {
     }
 }
 
-/// The cells of a table as the library takes them.
+/// The cells of a table in the form of the library.
 fn column(cells: Cells<'_>) -> Column<'_> {
     match cells {
         Cells::Numbers(values) => Column::Numbers(values),
@@ -462,7 +462,7 @@ pub struct Block {
     pub places: Vec<usize>,
     /// The rows of the block.
     pub rows: usize,
-    /// Missing cells that the model has filled in.
+    /// Missing cells that the model has replaced.
     pub filled: usize,
     /// The columns of the table, where the inputs are not among them.
     raw: Option<Mat<f64>>,
@@ -567,7 +567,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Tells what was skipped, interpreted and left out.
+    /// Reports what was skipped, interpreted and ignored.
     pub fn tell(&self, progress: &Progress) {
         notes::tell(&self.notes, progress);
         notes::tell_dropped(self.dropped, progress);

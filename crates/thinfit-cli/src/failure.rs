@@ -19,7 +19,7 @@ const LONGEST_WORD: usize = 1000;
 pub enum Failure {
     /// Something went wrong; the message says what was expected, what was found, where, and what to do next.
     Message(String),
-    /// The reader of standard output has gone, as in `thinfit demo | head -1`, which is not an error.
+    /// The reader of standard output has closed it, as in `thinfit demo | head -1`, which is not an error.
     ReaderGone,
 }
 

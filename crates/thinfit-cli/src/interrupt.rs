@@ -57,7 +57,7 @@ pub fn tidy(half_written: &Path) -> Result<(), Failure> {
     }
     set_handler(move || {
         for file in files().iter() {
-            // One that is written by now has another name.
+            // A finished one has another name by now.
             let _ = std::fs::remove_file(file);
         }
         std::process::exit(i32::from(CODE));

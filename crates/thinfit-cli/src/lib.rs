@@ -40,12 +40,12 @@ use crate::commands::{
 use crate::failure::Failure;
 use crate::memory::Memory;
 
-/// Runs the program with these words, its own name first, and returns its exit code.
+/// Runs the program with these arguments, its own name first, and returns its exit code.
 pub fn run(words: Vec<OsString>) -> u8 {
     limit::hold_back();
     let cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
-        // Help and the version are no errors. A reader that is gone is no reason to fail.
+        // Help and version are not errors, and neither is a closed reader.
         Err(answer) => {
             let _ = answer.print();
             if let Some(advice) = args::advice(&answer) {
@@ -60,7 +60,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
         Ok(true) => interrupt::CODE,
         Ok(false) | Err(Failure::ReaderGone) => 0,
         Err(failure) => {
-            // Where standard error is gone as well, the exit code has to do.
+            // If standard error is closed as well, the exit code has to suffice.
             let _ = writeln!(terminal::stderr(), "error: {failure}");
             2
         }
@@ -105,7 +105,7 @@ fn dispatch(cli: Cli, words: &[OsString], out: &mut impl Write) -> Result<bool, 
         Command::Demo(args) => demo::run(&args, out)?,
         Command::Reproduce(args) => return reproduce::run(&args, out),
         Command::Completions { shell } => {
-            // Into memory first: the generator panics where a reader is gone.
+            // Into memory first, because the generator panics if the reader is gone.
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "thinfit", &mut script);
             out.write_all(&script)?;

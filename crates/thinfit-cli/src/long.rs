@@ -27,7 +27,7 @@ use crate::shell::quoted;
 const TURN: u64 = 64 * LEAF;
 /// Rows of each process between two states that are saved: about a second of work.
 const STAGE: u64 = 4 * TURN;
-/// Blocks that are read before they are wanted.
+/// Number of blocks that are read ahead.
 const AHEAD: usize = 2;
 /// A table of so many rows, or of so many bytes of text, is read block by block even if it would fit into memory.
 const ROWS: u64 = 1 << 20;
@@ -38,12 +38,12 @@ const PACKED: u64 = 20;
 /// The shares of the work that the passes are, as `auto` counts them.
 const PASSES: [(f64, f64); 2] = [(0.0, 0.2), (0.6, 1.0)];
 
-/// Whether the table that is asked for is a long one.
+/// Whether the requested table is a long one.
 pub fn is_long(args: &FitArgs, memory: Memory, ranks: &dyn Ranks) -> bool {
     let files = args.data.iter().map(|path| files(path, &args.more));
     let paths: Vec<PathBuf> = files.flatten().flatten().collect();
     let progress = Progress::new(true);
-    // What is wrong with it is said where it is read.
+    // Errors are reported when it is read.
     let table = Files::open(args, &paths, memory, ranks, &progress);
     args.weights.is_none()
         && args.groups.is_none()
@@ -69,7 +69,7 @@ pub struct Files<'a> {
     /// The number of rows, once it is known.
     total: AtomicU64,
     passes: AtomicUsize,
-    /// Whether it was said what was done to the files.
+    /// Whether the notes about the files were printed.
     told: AtomicBool,
     /// Why a pass has failed.
     failure: Mutex<Option<Failure>>,
@@ -166,7 +166,7 @@ impl<'a> Files<'a> {
         bytes.collect::<Vec<_>>().join(" ")
     }
 
-    /// One pass: a thread of its own reads ahead.
+    /// One pass; a separate thread reads ahead.
     fn read(&self, visitor: &mut dyn Visitor) -> Result<(), Failure> {
         let pass = self.passes.fetch_add(1, Ordering::Relaxed);
         let (from, to) = PASSES[pass.min(PASSES.len() - 1)];
@@ -285,15 +285,15 @@ impl<'a> Files<'a> {
     }
 }
 
-/// What the thread that reads hands over.
+/// A message of the reading thread.
 enum Piece {
     /// Rows, and the number of the first.
     Rows(u64, Mat<f64>),
-    /// So many rows were read by someone.
+    /// This many rows were read by some process.
     Pause(u64),
 }
 
-/// Which rows are those of a process.
+/// The rows of a process.
 struct Turns {
     /// Its number, and how many share the table.
     rank: (u64, u64),
@@ -333,7 +333,7 @@ impl Turns {
     }
 }
 
-/// Whether the first rows hold numbers alone; text is encoded in memory only.
+/// Whether the first rows hold only numbers; text is encoded only in memory.
 fn is_of_numbers(reader: &mut Reader) -> bool {
     reader.next_block(1000).is_ok()
 }

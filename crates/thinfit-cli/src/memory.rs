@@ -12,13 +12,13 @@ use crate::failure::Failure;
 
 /// The share of the free memory that a call may take.
 const SHARE: f64 = 0.8;
-/// The limit where the system does not say how much is free.
+/// The limit if the free memory is unknown.
 const PLAIN: u64 = 4_000_000_000;
-/// A table is in memory so many times at most: as it is in the file, without gaps, and as inputs.
+/// Maximum number of copies of a table in memory: as in the file, without gaps, and as inputs.
 pub const COPIES: u64 = 3;
 /// Bytes of a page, where they are counted.
 const PAGE: u64 = 4096;
-/// A model takes so many times the size of its file at most.
+/// Maximum memory of a model, in multiples of its file size.
 const PARSED: u64 = 4;
 
 /// A limit in bytes.
@@ -83,7 +83,7 @@ impl Memory {
         self.allow_file(path, file.len())
     }
 
-    /// Refuses a file of so many bytes whose content takes too much.
+    /// Refuses a file of this size if its content would take too much memory.
     fn allow_file(self, path: &Path, size: u64) -> Result<(), Failure> {
         let what = format!("{}: reading it takes", path.display());
         self.allow(&what, PARSED.saturating_mul(size), "give another file")
@@ -119,7 +119,7 @@ impl FromStr for Memory {
     }
 }
 
-/// An amount that is at least as much, as one types it.
+/// An amount that is at least as much, as typed by a user.
 pub fn rounded(bytes: u64) -> String {
     match bytes {
         0..1_000_000_000 => format!("{}MB", bytes.div_ceil(1_000_000)),

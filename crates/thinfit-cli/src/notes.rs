@@ -12,7 +12,7 @@ const MOST: usize = 12;
 /// Maximum number of names in a note.
 const NAMES: usize = 8;
 
-/// Tells what was done to the files of a table.
+/// Prints the notes about the files of a table.
 pub fn tell(notes: &[Note], progress: &Progress) {
     for note in notes.iter().take(MOST) {
         let text = format!("{}: {}", note.path.display(), words(&note.done));
@@ -41,7 +41,7 @@ pub fn units(notes: &[Note]) -> Vec<(String, String)> {
     units.iter().filter(once).cloned().collect()
 }
 
-/// Tells what became of the columns, and which one was kept although it could number the rows.
+/// Prints how the columns are used, and which one was kept although it may hold row numbers.
 pub fn tell_columns(encoding: &Encoding, kept: Option<&str>, progress: &Progress) {
     for coded in encoding.columns() {
         match (coded.note(), &coded.code) {

@@ -11,10 +11,10 @@ use thinfit_text::place;
 use crate::failure::Failure;
 use crate::interrupt;
 
-/// A file to write, and the option that gives another one.
+/// An output file, and the option that sets it.
 pub type Output<'a> = (&'a Path, &'a str);
 
-/// Refuses a call in which a file to write is one to read, or two are the same, whatever they are called; before any work.
+/// Refuses a call in which an output file is an input file, or two outputs are the same, whatever their names; before any work.
 pub fn check_distinct(inputs: &[&Path], outputs: &[Output<'_>]) -> Result<(), Failure> {
     let inputs: Vec<Identity> = inputs.iter().map(|path| Identity::of(path)).collect();
     let standard = Identity::of(Path::new("/dev/stdout"));
@@ -61,7 +61,7 @@ pub enum Written {
     State,
 }
 
-/// Refuses a file to write to that holds something else than a fit has written, which would be lost.
+/// Refuses to overwrite a file that was not written by a fit.
 pub fn check_replaced((output, option): Output<'_>, written: Written) -> Result<(), Failure> {
     let is_file = std::fs::metadata(output).is_ok_and(|file| file.is_file() && file.len() > 0);
     let (sound, own) = match written {
@@ -80,14 +80,14 @@ pub fn check_replaced((output, option): Output<'_>, written: Written) -> Result<
     }
 }
 
-/// Opens a table to write; where Ctrl-C ends the program, nothing is left of it.
+/// Opens a table for writing; if Ctrl-C ends the program, the partial file is removed.
 pub fn create_table(path: &Path) -> Result<Writer<'static>, Failure> {
     let writer = Writer::create(path)?;
     writer.partial().map_or(Ok(()), interrupt::tidy)?;
     Ok(writer)
 }
 
-/// Refuses a name that promises another kind of file than the text that tables are written as.
+/// Refuses a name with the extension of another format, since tables are written as text.
 pub fn check_table_name((output, option): Output<'_>) -> Result<(), Failure> {
     const OTHERS: [&str; 9] = [
         "xlsx", "xlsm", "xls", "ods", "npy", "npz", "mat", "parquet", "json",
@@ -105,7 +105,7 @@ pub fn check_table_name((output, option): Output<'_>) -> Result<(), Failure> {
     }
 }
 
-/// Says that a file was written; nothing of a pipe or device, which may be where this goes.
+/// Reports that a file was written, except for a pipe or device, which this output may go to.
 pub fn tell_written(out: &mut impl Write, path: &Path) -> Result<(), Failure> {
     if std::fs::metadata(path).is_ok_and(|file| file.is_file()) {
         writeln!(out, "wrote {}", path.display())?;
@@ -113,7 +113,7 @@ pub fn tell_written(out: &mut impl Write, path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Says after a blank line which files were written, if there are any.
+/// Reports after a blank line which files were written, if any.
 pub fn tell_all_written(out: &mut impl Write, outputs: &[Output<'_>]) -> Result<(), Failure> {
     if !outputs.is_empty() {
         writeln!(out)?;
@@ -122,7 +122,7 @@ pub fn tell_all_written(out: &mut impl Write, outputs: &[Output<'_>]) -> Result<
     files.try_for_each(|path| tell_written(out, path))
 }
 
-/// Whether two names are of the same file.
+/// Whether two paths are the same file.
 pub fn same_file(one: &Path, other: &Path) -> bool {
     Identity::of(one).is(&Identity::of(other))
 }
@@ -134,7 +134,7 @@ fn unsuitable(output: &Path, option: &str, found: &str) -> Failure {
     ))
 }
 
-/// What makes a file the same under two names.
+/// The identity of a file, independent of its path.
 struct Identity {
     /// Its path without links; none for a pipe or a device, which may be read and written.
     path: Option<PathBuf>,

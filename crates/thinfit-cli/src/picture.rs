@@ -8,7 +8,7 @@ use thinfit_plot::Canvas;
 use crate::commands::plot::DOTS;
 use crate::failure::Failure;
 
-/// Refuses a name that says no format, before any work.
+/// Refuses a name without a known extension, before any work.
 pub fn check_format(path: &Path) -> Result<(), Failure> {
     match extension(path).as_str() {
         "svg" | "png" => Ok(()),
@@ -19,7 +19,7 @@ pub fn check_format(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Writes the picture as SVG or PNG.
+/// Writes the plot as SVG or PNG.
 pub fn save_as(path: &Path, canvas: &Canvas) -> Result<(), Failure> {
     let content = match extension(path).as_str() {
         "png" => canvas.to_png(DOTS).map_err(Failure::new)?,

@@ -62,7 +62,7 @@ impl Default for Columns {
 }
 
 impl Columns {
-    /// Fills what the command line left open.
+    /// Fills in options not given on the command line.
     fn under(self, given: &mut Vec<String>) {
         if given.is_empty() {
             *given = match self {
@@ -73,17 +73,17 @@ impl Columns {
     }
 }
 
-/// What to fit with.
+/// The requested fit.
 pub struct Asked {
     /// The method, its settings, the seed and the threads.
     pub request: Request,
     /// Whether any of its settings were given.
     pub given: bool,
-    /// Where it trains.
+    /// Where it is trained.
     pub placement: Placement,
 }
 
-/// Completes `args` from its configuration file and returns what to fit with.
+/// Completes `args` from its configuration file and returns the requested fit.
 ///
 /// `is_long`: whether the table is a long one, for which `auto` saves its state as well.
 pub fn resolve(args: &mut FitArgs, is_long: impl Fn(&FitArgs) -> bool) -> Result<Asked, Failure> {
@@ -194,7 +194,7 @@ fn method(args: &FitArgs, layers: &[Map<String, Value>], is_long: bool) -> Resul
     }
 }
 
-/// Refuses options that only thinfit's own methods have, and of a long table `auto`.
+/// Refuses options that only GFT methods, or `auto` on long tables, support.
 fn refuse_options(args: &FitArgs, method: &str, is_long: bool) -> Result<(), Failure> {
     let auto = method == Auto::NAME;
     let stateless = !(auto && is_long);
@@ -282,7 +282,7 @@ fn name_with_blanks(text: &str, at: usize) -> Option<&str> {
     (name.contains(' ') && name.chars().all(bare)).then_some(name)
 }
 
-/// A TOML table as settings; JSON has no number that is not finite, and no setting wants one.
+/// A TOML table as settings; JSON has only finite numbers, and no setting needs others.
 fn settings(table: toml::Table) -> Result<Map<String, Value>, String> {
     fn infinite(value: &toml::Value) -> Option<f64> {
         match value {
@@ -305,7 +305,7 @@ fn settings(table: toml::Table) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// Takes from the file what the command line left open.
+/// Takes options from the file that are not given on the command line.
 fn complete(args: &mut FitArgs, options: Map<String, Value>) -> Result<(), Failure> {
     let Some(path) = args.config.clone() else {
         return Ok(());
@@ -400,7 +400,7 @@ mod tests {
         assert!(lambda_value("nan").is_err() && lambda_value("1e-3").is_ok());
     }
 
-    /// The method that a command line asks for, or the error.
+    /// The method that a command line selects, or the error.
     fn asked(words: &[&str]) -> Result<Value, String> {
         let words = [&["thinfit", "fit", "a.csv"], words].concat();
         let Some(Command::Fit(mut args)) = Cli::parse_from(words).command else {

@@ -14,7 +14,7 @@ const CANCELS: f64 = 10.0;
 /// Ranges of an input beyond which a length is far above them.
 const FAR: f64 = 10.0;
 
-/// What the model is made of.
+/// What the model consists of.
 #[derive(Serialize)]
 pub(crate) struct Features {
     /// A sentence before the list, for every output.
@@ -37,7 +37,7 @@ struct Plane {
     sizes: Vec<Vec<f64>>,
 }
 
-/// What the model is made of.
+/// What the model consists of.
 pub(crate) fn features(model: &Predictor) -> Features {
     match model {
         Predictor::Network(model) => network(model),

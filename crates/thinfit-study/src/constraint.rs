@@ -27,7 +27,7 @@ pub(crate) struct Constraint {
     pub bound: f64,
 }
 
-/// What is left to read.
+/// The unread rest.
 struct Rest<'a> {
     text: &'a str,
     factors: &'a [Factor],

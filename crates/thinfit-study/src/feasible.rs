@@ -70,7 +70,7 @@ impl Region<'_> {
         }
     }
 
-    /// The constraints that hold `row` (d) back: those met with equality.
+    /// The active constraints at `row` (d): those met with equality.
     pub(crate) fn held_by(&self, row: &[f64]) -> Vec<String> {
         let binds = |constraint: &&Constraint| {
             let sum = self.sum(constraint, row);
@@ -80,7 +80,7 @@ impl Region<'_> {
         held.map(|constraint| constraint.text.clone()).collect()
     }
 
-    /// By how much a constraint is missed at `row` (d), in multiples of its rounding errors; negative where there is room.
+    /// By how much a constraint is violated at `row` (d), in multiples of its rounding errors; negative if it is not.
     fn missed(&self, constraint: &Constraint, row: &[f64]) -> f64 {
         let sum = self.sum(constraint, row);
         let above = sum.above / sum.rounding().max(f64::MIN_POSITIVE);
@@ -150,7 +150,7 @@ impl Region<'_> {
             };
             let bound = sign * (dot(&normal, t) - (sum - constraint.bound));
             normal.iter_mut().for_each(|v| *v *= sign);
-            // What rounding alone misses is let pass.
+            // Violations within rounding are accepted.
             let least: f64 = normal.iter().map(|v| v.min(0.0)).sum();
             let most: f64 = normal.iter().map(|v| v.max(0.0)).sum();
             let inside = bound.clamp(least, most);

@@ -26,9 +26,9 @@ const TOGETHER: f64 = 1e-3;
 /// A point of a front.
 #[derive(Clone, Debug, Serialize)]
 pub struct Tradeoff {
-    /// What the columns are set to.
+    /// The values of the columns.
     pub point: Point,
-    /// The same with the digits that a person would set: it keeps to ranges, fixed values and constraints as `point` does.
+    /// The same, rounded to practical digits within ranges, fixed values and constraints.
     pub rounded: Point,
     /// The inputs of the model (d).
     #[serde(skip)]
@@ -42,19 +42,19 @@ pub struct Tradeoff {
 pub struct Front {
     /// Names of the outputs.
     pub outputs: Vec<String>,
-    /// Which of them were to be large.
+    /// Which of them were maximised.
     pub maximised: Vec<bool>,
     /// The points, by the first output.
     pub points: Vec<Tradeoff>,
-    /// Columns with no detectable effect, left at typical values where no constraint moves them.
+    /// Columns with no detectable effect, left at typical values unless a constraint moves them.
     pub undetected: Vec<String>,
-    /// Columns that take whole numbers alone since their samples do.
+    /// Columns restricted to integers because their samples are.
     pub integers: Vec<String>,
     /// Those of them that are either 0 or 1.
     pub switches: Vec<String>,
 }
 
-/// A place, and the outputs there with signs such that all are to be small.
+/// A point, and the outputs there with signs such that all are minimised.
 struct Candidate {
     place: Place,
     goals: Vec<f64>,

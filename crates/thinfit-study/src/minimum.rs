@@ -10,13 +10,13 @@ use thinfit_methods::{Factor, Predictor, four_digits, two_digits};
 
 /// Descents over all combinations of levels, and the fewest of one of them.
 const STARTS: [usize; 2] = [32, 3];
-/// Probability that the interval holds a new observation.
+/// Probability that the interval contains a new observation.
 const LEVEL: f64 = 0.9;
 /// Two minima are one if nothing higher than this part of the output's range lies between them.
 const BARRIER: f64 = 1e-3;
 /// Other minima that are listed.
 const OTHERS: usize = 5;
-/// Places that say what is usual.
+/// Points that define what is usual.
 const USUAL: usize = 200;
 /// Data are sparse if the interval or the distance to the nearest sample is this many times the usual one.
 const THIN: f64 = 2.0;
@@ -29,16 +29,16 @@ const ROUNDING: f64 = 1e-9;
 /// A local minimum, or maximum.
 #[derive(Clone, Debug, Serialize)]
 pub struct Minimum {
-    /// What the columns are set to.
+    /// The values of the columns.
     pub point: Point,
-    /// The same with the digits that a person would set: it keeps to ranges, fixed values and constraints as `point` does.
+    /// The same, rounded to practical digits within ranges, fixed values and constraints.
     pub rounded: Point,
     /// The inputs of the model (d).
     #[serde(skip)]
     pub row: Vec<f64>,
     /// The output there.
     pub value: f64,
-    /// Bounds that hold a new observation there with probability 0.9; none where the model has none.
+    /// Interval that contains a new observation there with probability 0.9; `None` if the model has none.
     pub interval: Option<[f64; 2]>,
 }
 
@@ -61,11 +61,11 @@ pub struct Border {
     pub end: End,
     /// The value there.
     pub value: f64,
-    /// Whether the user gave the range, and not the samples.
+    /// Whether the range was given by the user rather than by the samples.
     pub given: bool,
 }
 
-/// A column beyond its samples.
+/// A column outside the range of its samples.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Beyond {
     /// The column.
@@ -74,12 +74,12 @@ pub struct Beyond {
     pub by: f64,
 }
 
-/// How thin data are at the minimum, as multiples of what is usual in the region.
+/// Sparsity of the data at the minimum, in multiples of the usual values in the region.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Thin {
-    /// The width of the interval; none where the model has none.
+    /// The width of the interval; `None` if the model has none.
     pub width: Option<f64>,
-    /// The distance to the nearest sample; none for a network, which keeps no samples.
+    /// The distance to the nearest sample; `None` for a network, which keeps no samples.
     pub distance: Option<f64>,
     /// Whether either is well above what is usual.
     pub thin: bool,
@@ -90,26 +90,26 @@ pub struct Thin {
 pub struct Optimum {
     /// Name of the output.
     pub output: String,
-    /// Whether it was to be large.
+    /// Whether it was maximised.
     pub maximised: bool,
     /// The best place.
     #[serde(flatten)]
     pub best: Minimum,
     /// Columns at an end of their range: the true minimum may lie beyond.
     pub borders: Vec<Border>,
-    /// Columns beyond their samples, in ranges that were given.
+    /// Columns outside the ranges of the samples, if wider ranges were given.
     pub beyond: Vec<Beyond>,
     /// Columns between two whole numbers, though their samples are whole numbers.
     pub split: Vec<String>,
-    /// Columns with no detectable effect, left at typical values where no constraint moves them.
+    /// Columns with no detectable effect, left at typical values unless a constraint moves them.
     pub undetected: Vec<String>,
-    /// Columns that take whole numbers alone since their samples do.
+    /// Columns restricted to integers because their samples are.
     pub integers: Vec<String>,
     /// Those of them that are either 0 or 1.
     pub switches: Vec<String>,
-    /// Constraints that hold the minimum back.
+    /// Constraints that limit the minimum.
     pub held_by: Vec<String>,
-    /// How thin data are there.
+    /// How sparse data are there.
     pub thin: Thin,
     /// Other local minima that are about as good, the best first: the 90 % interval of the difference to the best holds zero.
     pub others: Vec<Minimum>,
@@ -336,7 +336,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 impl Optimum {
-    /// What to think of it, in sentences.
+    /// Notes on how far to trust it, as sentences.
     pub fn words(&self) -> Vec<String> {
         let extremum = if self.maximised { "maximum" } else { "minimum" };
         let mut words = Vec::new();

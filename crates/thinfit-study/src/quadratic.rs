@@ -127,7 +127,7 @@ impl Active {
     }
 }
 
-/// The minimum for B = LLᵀ; none where the faces leave no point.
+/// The minimum for B = LLᵀ; `None` if no point satisfies the faces.
 pub(crate) fn solve(l: &Mat<f64>, g: &[f64], faces: &[Face]) -> Option<Solution> {
     let minus: Vec<f64> = g.iter().map(|g| -g).collect();
     let mut x = backward(l, &forward(l, &minus));
@@ -139,7 +139,7 @@ pub(crate) fn solve(l: &Mat<f64>, g: &[f64], faces: &[Face]) -> Option<Solution>
     let mut settled = vec![false; faces.len()];
     for _ in 0..20 * (g.len() + faces.len()) {
         let slack = |face: &Face| dot(&face.normal, &x) - face.bound;
-        // Equalities first, since they are never given up; then what is violated most.
+        // Equalities first, since they stay active; then the most violated face.
         let violated = |k: usize| match &faces[k] {
             face if face.equal => f64::NEG_INFINITY,
             face => slack(face) / (1.0 + face.bound.abs()),
@@ -168,7 +168,7 @@ pub(crate) fn solve(l: &Mat<f64>, g: &[f64], faces: &[Face]) -> Option<Solution>
             let dependent = free <= 1e-20 * dot(&normal, &normal);
             if dependent && face.equal && missing.abs() <= 1e3 * ROUNDING * (1.0 + face.bound.abs())
             {
-                // It says what others say already.
+                // It depends on the others.
                 settled[worst] = true;
                 break;
             }

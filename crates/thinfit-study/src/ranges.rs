@@ -8,7 +8,7 @@ use thinfit_methods::{Factor, Level, Predictor};
 #[derive(Clone, Debug)]
 pub struct Ranges {
     factors: Vec<Factor>,
-    /// Which ranges the user gives.
+    /// Which ranges were given by the user.
     given: Vec<bool>,
 }
 
@@ -63,7 +63,7 @@ impl Ranges {
     }
 }
 
-/// A number of the factor as a person would set it: to a millionth of the range, or to six digits where a range is long in the tail;
+/// A number of the factor rounded to practical digits: to a millionth of the range, or to six digits where a range is long in the tail;
 /// still in the range.
 pub(crate) fn rounded(factor: &Factor, value: f64) -> f64 {
     let [low, high] = factor.range;

@@ -36,7 +36,7 @@ fn largest(functions: &[Slope]) -> f64 {
     values.fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// What holds the points of a search.
+/// The bounds of a search.
 pub(crate) trait Bounds {
     /// The faces at a point inside, of which the first 2n are those of the unit cube: what is curved by its tangents.
     fn faces(&self, t: &[f64]) -> Option<Vec<Face>>;
@@ -44,7 +44,7 @@ pub(crate) trait Bounds {
     fn restored(&self, t: Vec<f64>) -> Option<Vec<f64>>;
 }
 
-/// Goes down from `t`, a point inside the bounds. `range` is the size of the
+/// Descends from `t`, a point inside the bounds. `range` is the size of the
 /// functions' changes over the cube. `functions` returns none where there is no value.
 pub(crate) fn descend(
     functions: impl Fn(&[f64]) -> Option<Vec<Slope>>,
@@ -78,7 +78,7 @@ pub(crate) fn descend(
         let Some((next, functions)) =
             shorten(&functions, bounds, (&t, &p), (&now, phi, fall), range)
         else {
-            // Once more without memory, then it is as low as it gets.
+            // Once more without memory, then the search ends.
             if fresh {
                 break;
             }
@@ -107,7 +107,7 @@ pub(crate) fn descend(
     Some(Found { t, value })
 }
 
-/// The step, and how much each function holds it; the shares add up to about 1.
+/// The step, and the multiplier of each function; these add up to about 1.
 fn step(
     curvature: &Mat<f64>,
     now: &[Slope],
@@ -173,7 +173,7 @@ fn shorten(
             .map_or(f64::INFINITY, |found| largest(&found.0));
         if let Some((found, next)) = found {
             let enough = value <= phi - 1e-4 * part * fall;
-            // Where values are no more than rounding apart, a slope that shrinks tells that it goes down.
+            // If values differ only by rounding, a shrinking slope indicates descent.
             let level = now.len() == 1
                 && value - phi <= ROUNDING * range
                 && dot(&found[0].1, p).abs() <= 0.9 * dot(&now[0].1, p).abs();

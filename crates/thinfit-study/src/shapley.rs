@@ -42,17 +42,17 @@ const SEED: u64 = 1;
 pub struct Shapley {
     /// Share of the variance of each factor (k); they sum to one, unless the variance is zero.
     pub effects: Vec<f64>,
-    /// Standard errors of the effects (k), from the points and orders that were drawn. The rows have an error of their own.
+    /// Standard errors of the effects (k) from random points and orders; the sampling error of the rows is not included.
     pub standard_error: Vec<f64>,
     /// Var f over the distribution of the rows.
     pub variance: f64,
-    /// Orders of the factors that were drawn; none where all sets of factors were worked out.
+    /// Number of random orders of the factors; `None` if all sets were evaluated.
     pub orders: Option<usize>,
 }
 
 impl Shapley {
-    /// Shapley effects of the factors of a model ([`Factor::all`]) on output `o`, over rows of its inputs `x` (m × d). `watch` is told
-    /// how far it is, from 0 to 1.
+    /// Shapley effects of the factors of a model ([`Factor::all`]) on output `o`, over rows of its inputs `x` (m × d). `watch` receives
+    /// the progress from 0 to 1.
     ///
     /// # Errors
     /// Fewer than ten rows, rows that do not fit the model, an output that does not exist, or numbers that leave the finite range.

@@ -31,7 +31,7 @@ use thinfit::{Error, Mat, MatRef, Result};
 use thinfit_design::{Scheme, Space, plan};
 use thinfit_methods::{Covariance, Factor, Predictor};
 
-/// Candidates, and as many rows for reference.
+/// Number of candidates, and of reference rows.
 const CANDIDATES: usize = 1024;
 /// The smallest of both.
 const LEAST: usize = 64;
@@ -39,7 +39,7 @@ const LEAST: usize = 64;
 const WORK: usize = 1 << 34;
 /// Candidates exceed the range by this and are moved back to its end, where optima and large uncertainties often are.
 const BEYOND: f64 = 0.03;
-/// Inputs for which Sobol's sequence is known.
+/// Number of inputs for which the Sobol sequence is available.
 const SOBOL: usize = 256;
 /// Numbers of the largest covariance (1 GiB).
 const MOST_NUMBERS: usize = 1 << 27;
@@ -51,14 +51,14 @@ const NEAREST: f64 = -4.0;
 /// Rows of a batch that search an extremum are at least so far apart in each coordinate, in the root mean square and in parts of the range.
 const LEAST_APART: f64 = 0.05;
 
-/// What new samples are for.
+/// The purpose of new samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aim {
     /// Learn f better everywhere.
     Uncertainty,
-    /// To find where this output is least.
+    /// Find the minimum of this output.
     Minimum(usize),
-    /// To find where this output is largest.
+    /// Find the maximum of this output.
     Maximum(usize),
 }
 
@@ -73,7 +73,7 @@ impl Aim {
     }
 }
 
-/// `rows` new rows of inputs (rows × d) in the region, the most useful first, at values that a person would set. `taken` are rows (any
+/// `rows` new rows of inputs (rows × d) in the region, the most useful first, at practical values. `taken` are rows (any
 /// number × d) that will be sampled or have been since the fit. The same seed gives the same rows. To find an extremum, columns with no
 /// detectable effect stay at typical values.
 ///
@@ -115,7 +115,7 @@ pub fn suggest(
         region.rounded(&row)
     });
     let rounded: Vec<Vec<f64>> = rounded.collect();
-    // Of candidates that are the same to so few digits the first is enough: another one would be the same row again.
+    // Candidates that agree to so few digits are the same row.
     let mut seen = HashSet::new();
     let first = |i: &usize| {
         let bits: Vec<u64> = rounded[*i].iter().map(|v| v.to_bits()).collect();
@@ -190,7 +190,7 @@ pub fn choose(
     let columns = stacked(&[candidates, taken]);
     let all = stacked(&[reference, columns.as_ref()]);
     let mut posterior = model.covariance(all.as_ref(), columns.as_ref())?;
-    // Noise far above the variance would ask for the same row again and again, which is not what a plan is for.
+    // Noise far above the variance would select the same row repeatedly, which is useless in a plan.
     let variances = (0..n).map(|p| posterior.between[(r + p, p)].max(0.0));
     let mean = variances.sum::<f64>() / n.max(1) as f64;
     posterior.noise = posterior.noise.min(mean);
@@ -200,7 +200,7 @@ pub fn choose(
         Some(samples) => signed(model, goal, samples.as_ref())?,
         None => means.clone(),
     };
-    // Rows that are taken count with the values that the model expects.
+    // Existing rows count with the values that the model predicts.
     let known = known.into_iter().chain(means.iter().skip(n).copied());
     let mut best = known.fold(f64::INFINITY, f64::min);
     let weights: Vec<f64> = match goal {
@@ -236,7 +236,7 @@ pub fn choose(
         let apart = |p: usize| goal == Aim::Uncertainty || nearest[p] >= spread.least;
         let larger = |&a: &usize, &b: &usize| {
             let far = apart(free[a]).cmp(&apart(free[b]));
-            // Where all are near, the farthest.
+            // If all are near, the farthest.
             let far = far.then_with(|| match apart(free[a]) {
                 true => std::cmp::Ordering::Equal,
                 false => nearest[free[a]].total_cmp(&nearest[free[b]]),
@@ -296,7 +296,7 @@ impl Spread {
         each.sum::<f64>().sqrt()
     }
 
-    /// What is left of the gain of a row at this distance from the nearest of the batch.
+    /// The remaining fraction of the gain of a row at this distance from the nearest of the batch.
     fn penalty(&self, apart: f64) -> f64 {
         -(-0.5 * (apart / (2.0 * self.least).max(f64::MIN_POSITIVE)).powi(2)).exp_m1()
     }
@@ -474,7 +474,7 @@ mod tests {
             assert!((1..6).all(|i| (0..i).all(|k| apart(i, k) > 0.0)), "{name}");
             assert!((1..6).any(|i| apart(i, 0) > 0.04), "{name}: {found:?}");
             assert_eq!(found, rows(none().as_ref(), 5));
-            // What is planned already is not proposed again.
+            // Planned rows are not proposed again.
             let more = rows(found.as_ref(), 5);
             let first = |rows: &Mat<f64>| [rows[(0, 0)], rows[(0, 1)]];
             assert_ne!(first(&found), first(&more), "{name}");
@@ -549,7 +549,7 @@ mod tests {
             let expected = before[(i, j)] - before[(i, 2)] * before[(2, j)] / total;
             assert!((known.between[(i, j)] - expected).abs() < 1e-12);
         }
-        // Sampled again and again, nothing is left but noise.
+        // After many repeats only noise remains.
         (0..50).for_each(|_| condition(&mut known, 0, 2));
         assert!(known.between[(2, 2)].abs() <= known.noise / 20.0 + 1e-12);
     }

@@ -15,14 +15,14 @@ const PLACES: usize = 1024;
 const FEWEST: usize = 64;
 /// More combinations of levels than these are not tried one by one.
 pub(crate) const COMBINATIONS: usize = 64;
-/// Neighbours that a place has to beat to be a start.
+/// Number of neighbours that a start has to beat.
 const NEIGHBOURS: usize = 6;
 /// Rounds of exchanges.
 const ROUNDS: usize = 20;
 /// Whole numbers of a column that an exchange tries one by one.
 const MANY: usize = 64;
 
-/// As near to an end of a range counts as there.
+/// Distance to an end of a range that counts as zero.
 const END: f64 = 1e-9;
 /// Number of intervals between two minima, at whose ends the model is evaluated.
 const BETWEEN: usize = 12;
@@ -67,7 +67,7 @@ impl Bounds for Held<'_> {
     }
 }
 
-/// What is to be small: the largest of Σ_o w_io f_o − c_i.
+/// The function to minimise: the largest of Σ_o w_io f_o − c_i.
 #[derive(Clone, Debug)]
 pub(crate) struct Scalar {
     /// w_i, one weight for each output.
@@ -94,7 +94,7 @@ impl Scalar {
     }
 }
 
-/// A look at a region.
+/// A scan of a region.
 pub(crate) struct Survey<'a> {
     pub region: &'a Region<'a>,
     pub variables: Vec<Variable>,
@@ -107,7 +107,7 @@ pub(crate) struct Survey<'a> {
 }
 
 impl<'a> Survey<'a> {
-    /// Looks at the region.
+    /// Scans the region.
     pub fn take(region: &'a Region<'a>, seed: u64) -> Result<Self, Error> {
         region.check()?;
         let variables = region.variables();
@@ -186,7 +186,7 @@ impl<'a> Survey<'a> {
         (high - low).max(1e-12 * high.abs()).max(1e-290)
     }
 
-    /// Where to start descents: the places of each combination that beat their neighbours, and some of the best, at most `most`
+    /// Starts of descents: the points of each combination that beat their neighbours, and some of the best, at most `most`
     /// of each combination.
     pub fn starts(&self, scalar: &Scalar, most: usize) -> Vec<&Place> {
         let value: Vec<f64> = self.values.iter().map(|f| scalar.value(f)).collect();

@@ -15,7 +15,7 @@ use crate::output::{Output, check_distinct, tell_written};
 /// Significant digits of a formula.
 const DIGITS: u8 = 6;
 
-/// Refuses options that the language has no use for.
+/// Refuses options that do not apply to the language.
 fn check_options(args: &ExportArgs) -> Result<(), Failure> {
     let (onnx, latex) = (
         matches!(args.to, Language::Onnx),
@@ -95,7 +95,7 @@ pub fn run(args: &ExportArgs, memory: Memory, out: &mut impl Write) -> Result<()
     Ok(())
 }
 
-/// An export that is too far from the model, and what helps.
+/// The error of an export that differs too much from the model.
 fn refused(args: &ExportArgs, error: &Inaccurate) -> Failure {
     let advice = match error.precision {
         Precision::F32 => "remove --f32",

@@ -37,7 +37,7 @@ struct Summary<'a> {
     model: &'a Path,
     samples: usize,
     dropped: usize,
-    /// Cells that means, or the most frequent text, have filled.
+    /// Number of cells filled with means or the most frequent text.
     filled: usize,
     /// The groups of rows that stayed together, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,7 +56,7 @@ struct Summary<'a> {
     interrupted: bool,
     /// Also by its own clock.
     stopped_early: bool,
-    /// None where a method holds nothing out.
+    /// `None` if the method holds nothing out.
     validation: Option<Validation>,
     /// Where there was a polish.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,7 +66,7 @@ struct Summary<'a> {
     diagnosis: Option<&'a Diagnosis>,
 }
 
-/// Errors on rows that the predictions there did not see, per output.
+/// Cross-validation or validation errors, per output.
 #[derive(Serialize)]
 struct Validation {
     rows: usize,
@@ -177,11 +177,11 @@ fn fit_with(
         write_report(out, &model, &result, &constant)?;
         write_next(out, (&args, words), &path, &output, &model)?;
     }
-    // A fit that its own clock has cut short is done.
+    // A fit cut short by its time limit is complete.
     Ok(result.interrupted)
 }
 
-/// What came of a table.
+/// The result of a fit to a table.
 struct Fitted {
     model: Predictor,
     /// Rows left out because of missing values.
@@ -262,7 +262,7 @@ fn fit_whole(
     })
 }
 
-/// Fits a table that is longer than one wants in memory, by the method that can; none of another table or method.
+/// Fits a table that is too long for memory, by the method that supports it; `None` for other tables and methods.
 fn fit_long(
     args: &FitArgs,
     files: &[PathBuf],
@@ -277,7 +277,7 @@ fn fit_long(
         return Ok(None);
     }
     if args.groups.is_some() {
-        // Several processes read a table whole that one process does.
+        // Several processes read a table as a whole if one process would.
         return match long::Files::open(args, files, memory, &Solo, progress)? {
             None => Ok(None),
             Some(_) => Err(Failure::new(
@@ -439,7 +439,7 @@ fn fit(
     Ok(model)
 }
 
-/// Says what is learned, and listens for Ctrl-C from now on.
+/// Announces the fit, and listens for Ctrl-C from now on.
 fn announce(
     data: &Dataset,
     device: &Device,
@@ -455,12 +455,12 @@ fn announce(
     team.listen("and saving the best so far")
 }
 
-/// Where a network is trained, if not on the processor.
+/// Where a network is trained, if not on the CPU.
 fn on(device: Option<&str>) -> String {
     device.map_or_else(String::new, |name| format!(" on {name}"))
 }
 
-/// What was fitted, how good it is, and what to try if it is not.
+/// The fitted model, its accuracy, and advice if it is poor.
 fn write_report(
     out: &mut impl Write,
     model: &Predictor,
@@ -564,7 +564,7 @@ fn write_report(
     Ok(())
 }
 
-/// Options that change what the fit took for granted about the rows.
+/// Options that change the assumptions of the fit about the rows.
 fn write_hints(out: &mut impl Write, model: &Predictor) -> Result<(), Failure> {
     let record = model.record();
     let depends = |sign: &Dependence| !matches!(sign, Dependence::NearRepeats { .. });

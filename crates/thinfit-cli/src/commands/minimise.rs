@@ -98,7 +98,7 @@ fn write_json(out: &mut impl Write, model: &Path, found: impl Serialize) -> Resu
     Ok(writeln!(out)?)
 }
 
-/// What is asked of which outputs.
+/// The goals of the outputs.
 fn goals(model: &Predictor, args: &MinimiseArgs) -> Result<Vec<Goal>, Failure> {
     let names = model.outputs();
     let targets = match args.target.is_empty() {
@@ -108,7 +108,7 @@ fn goals(model: &Predictor, args: &MinimiseArgs) -> Result<Vec<Goal>, Failure> {
     let mut goals: Vec<Goal> = targets.iter().map(|o| Goal::least(*o)).collect();
     match &args.maximise[..] {
         [] => (),
-        // Without a name it is about the only output.
+        // Without a name it applies to the only output.
         [name] if name.is_empty() => match &mut goals[..] {
             [goal] => goal.maximise = true,
             _ => {
@@ -189,7 +189,7 @@ fn write_minima(path: &Path, found: &Optimum) -> Result<(), Failure> {
     Ok(writer.finish()?)
 }
 
-/// A value as people read it.
+/// A value in readable form.
 fn told(value: &Value) -> String {
     match value {
         Value::Number(number) => all_digits(*number),

@@ -32,7 +32,7 @@ fn ranges(path: Option<&Path>, model: &Predictor) -> Result<Ranges, Failure> {
     }
 }
 
-/// Where to look: in ranges, with some columns fixed, within constraints.
+/// The region of a search: ranges, fixed columns and constraints.
 fn region<'a>(
     model: &'a Predictor,
     path: Option<&Path>,

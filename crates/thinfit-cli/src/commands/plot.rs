@@ -19,11 +19,11 @@ use crate::memory::Memory;
 use crate::output::{Output, check_distinct, tell_written};
 use crate::progress::Progress;
 
-/// The formats of every picture.
+/// The formats of every plot.
 const FORMATS: [&str; 2] = ["svg", "png"];
 /// PNG pixels per SVG pixel.
 pub const DOTS: f64 = 2.0;
-/// Effects that are drawn, those of the inputs that matter most.
+/// Number of effects that are drawn, the most important first.
 const CURVES: usize = 60;
 /// Pairs of inputs that are named below the bars.
 const PAIRS: usize = 3;
@@ -38,7 +38,7 @@ const DEVIATIONS: f64 = 1.645;
 /// Training steps that one polish step is drawn as wide as.
 const POLISH: f64 = 50.0;
 
-/// Draws everything there is to draw.
+/// Makes all plots.
 pub fn run(args: &PlotArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
     let model = match args.data {
         Some(_) => super::load_before_table(&args.model, memory, "plot")?,
@@ -111,7 +111,7 @@ pub fn run(args: &PlotArgs, memory: Memory, out: &mut impl Write) -> Result<(), 
     Ok(())
 }
 
-/// Refuses a picture that would take the place of the model or of the table.
+/// Refuses a plot that would overwrite the model or the table.
 fn check_pictures(args: &PlotArgs, outputs: &[String]) -> Result<(), Failure> {
     let names = (0..outputs.len()).flat_map(|o| {
         let of = [
@@ -135,7 +135,7 @@ fn check_pictures(args: &PlotArgs, outputs: &[String]) -> Result<(), Failure> {
     check_distinct(&inputs, &files)
 }
 
-/// The name of a picture of output `o`, without its extension.
+/// The name of a plot of output `o`, without its extension.
 fn picture_name(outputs: &[String], o: usize, picture: &str) -> String {
     match outputs.len() {
         1 => picture.to_owned(),
@@ -147,7 +147,7 @@ fn picture_file(folder: &Path, name: &str, format: &str) -> PathBuf {
     folder.join(format!("{name}.{format}"))
 }
 
-/// Creates a folder for pictures.
+/// Creates a folder for plots.
 pub fn make_folder(path: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(path).map_err(|error| {
         Failure::new(format!(
@@ -157,7 +157,7 @@ pub fn make_folder(path: &Path) -> Result<(), Failure> {
     })
 }
 
-/// Writes a picture as SVG and PNG and reports the files.
+/// Writes a plot as SVG and PNG and reports the files.
 pub fn save(
     out: &mut impl Write,
     folder: &Path,
@@ -179,7 +179,7 @@ fn file_name(text: &str) -> String {
     text.chars().map(plain).take(60).collect()
 }
 
-/// Where the hidden weights lie, and which inputs matter.
+/// The hidden weights, and the importance of the inputs.
 pub fn feature_picture(model: &Model, o: usize, importance: &[f64], title: &str) -> Canvas {
     let w = model.hidden();
     // Weights per range, since inputs have different units; both in warped units where an input is warped.
@@ -250,7 +250,7 @@ fn importance_bars(
     })
 }
 
-/// The effect of each column of the table, those that matter most first.
+/// The effect of each column of the table, the most important first.
 fn effect_curves(
     model: &Predictor,
     factors: &[Factor],
@@ -276,7 +276,7 @@ fn effect_curves(
     }))
 }
 
-/// What the panel of one column shows.
+/// The panel of one column.
 struct Curve<'a> {
     factor: &'a Factor,
     label: String,

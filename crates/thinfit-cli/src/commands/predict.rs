@@ -26,7 +26,7 @@ use crate::terminal;
 const ROWS: usize = 1 << 15;
 const NUMBERS: usize = 1 << 22;
 
-/// Rows in memory at a time where each has so many numbers; a row's prediction does not depend on it.
+/// Rows in memory at a time if each has this many numbers; predictions do not depend on it.
 pub fn block(numbers: usize) -> usize {
     ROWS.min(NUMBERS / numbers.max(1)).max(1)
 }

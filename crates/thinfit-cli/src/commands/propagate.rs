@@ -28,7 +28,7 @@ struct Beyond {
     /// `above` or `below`.
     side: &'static str,
     limit: f64,
-    /// Of the model's value.
+    /// Of the model's prediction.
     model: Estimate,
     /// Of a new observation.
     observation: Option<Estimate>,
@@ -43,7 +43,7 @@ struct Answer<'a> {
     beyond: &'a [Beyond],
 }
 
-/// Draws, prints what follows, and writes the draws.
+/// Draws, prints the distributions, and writes the draws.
 pub fn run(args: &PropagateArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
     let outputs = [
         args.output.as_deref().map(|path| (path, "-o FILE")),

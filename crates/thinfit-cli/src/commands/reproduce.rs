@@ -24,7 +24,7 @@ use crate::progress::Progress;
 use crate::ranks::Team;
 use crate::settings;
 
-/// Plans, fits what is missing and reports; returns whether it was interrupted. Of several processes the first does it, with the
+/// Plans, fits what is missing and reports; returns whether it was interrupted. The first of several processes does it, with the
 /// help of the others.
 pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> {
     let team = Team::join()?;
@@ -39,7 +39,7 @@ pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> 
     })
 }
 
-/// Does what the first process says.
+/// Follows the first process.
 fn follow(args: &ReproduceArgs, team: &Team) -> Result<(), Failure> {
     if args.list || args.report {
         return Ok(());
@@ -319,7 +319,7 @@ fn cells(args: &ReproduceArgs, exhibits: &[Exhibit]) -> Result<Vec<Cell>, Failur
     Ok(cells)
 }
 
-/// A word that no cell of the chosen tables matches.
+/// The error of an argument that no cell of the chosen tables matches.
 fn nowhere(args: &ReproduceArgs, option: &str, word: &str) -> Failure {
     Failure::new(format!(
         "{} has no cell with --{option} {word}; remove it, or name a table that has it",
@@ -368,7 +368,7 @@ fn with_data(plan: &Plan, progress: &Progress) -> Vec<Cell> {
         .collect()
 }
 
-/// The outcome of a fit, in a few words.
+/// The outcome of a fit, in brief.
 fn outcome(entry: &Entry) -> String {
     match (entry.mse, &entry.failure) {
         (Some(mse), _) => {

@@ -84,7 +84,7 @@ pub fn run(args: &SuggestArgs, memory: Memory, out: &mut impl Write) -> Result<(
         .map_or(Ok(()), |path| tell_written(out, path))
 }
 
-/// What the rows are for, with the output that is searched.
+/// The purpose of the rows, with the output to minimise or maximise.
 fn goal(args: &SuggestArgs, model: &Predictor) -> Result<Aim, Failure> {
     let outputs = model.outputs();
     let goal: fn(usize) -> Aim = match (args.goal, &args.target) {

@@ -38,25 +38,25 @@ pub enum Column<'a> {
         levels: &'a [String],
         /// Whole numbers below the number of levels.
         codes: &'a [f64],
-        /// What is known of the levels.
+        /// What is known about the levels.
         levels_are: Levels,
     },
     /// Dates or times.
     Dates,
 }
 
-/// What is known of the levels of a column of text.
+/// What is known about the levels of a text column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Levels {
-    /// Nothing: they are what the cells hold.
+    /// Nothing: they are the texts of the cells.
     Found,
-    /// They are said to be categories, even if they look like numbers or dates.
+    /// Declared categories, even if they look like numbers or dates.
     Categories,
-    /// They are said to be categories in this order.
+    /// Declared categories in this order.
     Ordered,
 }
 
-/// What becomes of a column.
+/// How a column is used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "as", rename_all = "kebab-case")]
 pub enum Code {
@@ -85,14 +85,14 @@ pub enum Code {
 }
 
 impl Code {
-    /// Whether the column is left out since it numbers the rows.
+    /// Whether the column is ignored because it numbers the rows.
     pub fn numbers_rows(&self) -> bool {
         matches!(self, Code::LeftOut { why } if why == NUMBERS_ROWS)
     }
 }
 
 impl Column<'_> {
-    /// What becomes of the column of this name; `unnamed` says that the name is made up. If the user has `chosen` it, a
+    /// How the column of this name is used; `unnamed` means that the name is generated. If the user has `chosen` it, a
     /// number is an input whatever its name.
     pub(super) fn code(&self, name: &str, unnamed: bool, chosen: bool) -> Code {
         match self {
@@ -139,7 +139,7 @@ impl Column<'_> {
     }
 }
 
-/// Why a column of row numbers is left out.
+/// Why a column of row numbers is ignored.
 const NUMBERS_ROWS: &str = "it numbers the rows";
 
 fn left_out(why: impl Into<String>) -> Code {
@@ -207,7 +207,7 @@ fn all_different(values: &[f64]) -> bool {
     distinct.len() == values.len()
 }
 
-/// What becomes of a column of text.
+/// How a text column is used.
 fn code_of_text(levels: &[String], codes: &[f64], levels_are: Levels) -> Code {
     let mut counts: HashMap<String, usize> = HashMap::new();
     for code in codes.iter().filter(|code| !code.is_nan()) {
@@ -340,7 +340,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Why a column of these texts is left out.
+    /// Why a column of these texts is ignored.
     fn why(cells: &[&str]) -> String {
         match column(&text(cells), Levels::Found).code("c", false, false) {
             Code::LeftOut { why } => why,

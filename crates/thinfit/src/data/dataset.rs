@@ -55,7 +55,7 @@ impl Dataset {
         Ok(data)
     }
 
-    /// Rejects what cannot be fitted; the fields are public and may have changed since [`Dataset::new`].
+    /// Rejects data that cannot be fitted; the fields are public and may have changed since [`Dataset::new`].
     ///
     /// # Errors
     /// As [`Dataset::new`].
@@ -132,7 +132,7 @@ impl Dataset {
     /// The same samples with column names.
     ///
     /// # Errors
-    /// A number of names other than the number of columns, a name twice, one with hidden characters, or one without end.
+    /// A number of names other than the number of columns, a name twice, one with hidden characters, or one that is too long.
     pub fn with_names(mut self, inputs: Vec<String>, outputs: Vec<String>) -> Result<Self> {
         (self.inputs, self.outputs) = (inputs, outputs);
         self.check()?;

@@ -15,20 +15,20 @@ use thinfit_text::{LONGEST_NAME, clean, nearest};
 /// Maximum number of levels in a message.
 const MOST_SHOWN: usize = 8;
 
-/// A column of the table and what becomes of it.
+/// A column of the table and its use.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Coded {
     /// Name of the column.
     pub name: String,
-    /// What becomes of it.
+    /// Its use.
     #[serde(flatten)]
     pub code: Code,
-    /// What takes the place of a missing cell, where that is known.
+    /// The replacement of a missing cell, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<Filling>,
 }
 
-/// What takes the place of a missing cell.
+/// The replacement of a missing cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Filling {
@@ -129,7 +129,7 @@ impl Encoding {
         self.columns.iter().filter(used)
     }
 
-    /// Whether every column is an input as it is, so that there is nothing to remember.
+    /// Whether every column is an input as it is, so that no encoding is needed.
     pub fn is_plain(&self) -> bool {
         let plain = |coded: &Coded| coded.code == Code::Number && coded.missing.is_none();
         self.columns.iter().all(plain)

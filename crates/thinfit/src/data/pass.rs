@@ -4,7 +4,7 @@ use super::long::{Block, LongTable, Visitor};
 use crate::Result;
 use crate::ranks::Ranks;
 
-/// What a pass finds in the rows: that of some rows and that of others make that of both.
+/// The result of a pass over rows; results of disjoint rows can be merged.
 pub trait Finding {
     /// The same of no rows.
     fn empty(&self) -> Self
@@ -14,17 +14,17 @@ pub trait Finding {
     /// Takes more rows.
     fn add(&mut self, block: Block<'_>);
 
-    /// What was found, as words for another process.
+    /// The result, packed for another process.
     fn pack(&self) -> Vec<u64>;
 
-    /// Takes what another process has packed.
+    /// Reads what another process has packed.
     ///
     /// # Errors
     /// Other words.
     fn merge(&mut self, words: &[u64]) -> Result<()>;
 }
 
-/// What all ranks find in the rows of a table together, each in its own; every rank gets it.
+/// The merged result of all ranks, each passing over its own rows; every rank gets it.
 ///
 /// `all` is what was found in the first `seen` rows before. Where the table pauses, the first rank hands what is found so far and the
 /// number of rows seen to `keep`.
@@ -51,7 +51,7 @@ pub fn shared_pass<F: Finding>(
 
 /// A pass under way.
 struct Shared<'a, F> {
-    /// What this rank has found since the last pause, and all of them before.
+    /// The result of this rank since the last pause, and of all ranks before.
     mine: F,
     all: F,
     seen: u64,
@@ -60,7 +60,7 @@ struct Shared<'a, F> {
 }
 
 impl<F: Finding> Shared<'_, F> {
-    /// Tells all ranks what each has found.
+    /// Merges the results of all ranks.
     fn share(&mut self) -> Result<()> {
         let words = self.ranks.merged(self.mine.pack(), &|some, others| {
             let mut both = self.all.empty();

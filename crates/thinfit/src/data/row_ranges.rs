@@ -10,7 +10,7 @@ use std::ops::Range;
 pub(crate) struct RowRanges(BTreeMap<u64, u64>);
 
 impl RowRanges {
-    /// So many rows from this number on.
+    /// This many rows, starting at this number.
     pub fn of(first: u64, count: usize) -> Self {
         let mut ranges = RowRanges::default();
         ranges.add(first..first.saturating_add(count as u64));

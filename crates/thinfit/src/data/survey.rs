@@ -26,7 +26,7 @@ struct Entry {
     slot: usize,
 }
 
-/// What a pass over some rows of a table found.
+/// The result of the first pass over some rows of a table.
 #[derive(Clone, Debug)]
 pub struct Survey {
     seed: u64,
@@ -192,7 +192,7 @@ impl Survey {
         self.rows
     }
 
-    /// Rows with gaps, which do not count.
+    /// Number of rows with gaps, which are ignored.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }

@@ -27,19 +27,19 @@ pub struct Importance {
     /// Whether the indices are exact integrals of the model rather than estimates by sampling.
     closed_form: bool,
     importance: Vec<Line>,
-    /// What two inputs do together beyond what each does alone, by their names; empty where pairs would take minutes.
+    /// Interactions of pairs of inputs, by name; empty if they would take minutes.
     second_order: BTreeMap<String, BTreeMap<String, f64>>,
     /// The standard error of these shares from sampling; 0 in closed form.
     second_order_error: f64,
     #[serde(skip)]
     pairs: Vec<Pair>,
-    /// Whether a pair is left out since the errors of the model may make up all that it does.
+    /// Whether a pair is omitted because its interaction is below the error of the model.
     #[serde(skip)]
     doubtful: bool,
     /// The smallest share of a pair that is reported.
     #[serde(skip)]
     least_pair: f64,
-    /// Why indices have no standard errors, where they have none.
+    /// Why indices have no standard errors, if so.
     #[serde(skip_serializing_if = "Option::is_none")]
     no_errors: Option<String>,
 }
@@ -63,7 +63,7 @@ struct Line {
     range: String,
 }
 
-/// What two inputs do together.
+/// The interaction of two inputs.
 pub struct Pair {
     /// Their names.
     pub inputs: [String; 2],
@@ -74,7 +74,7 @@ pub struct Pair {
     error: Option<f64>,
 }
 
-/// The pairs of factors that do most together, at most `count` of them, as far as they can be told from chance.
+/// The pairs of factors with the largest interactions above sampling errors, at most `count` of them.
 pub fn largest_pairs(factors: &[Factor], sensitivity: &Sensitivity, count: usize) -> Vec<Pair> {
     let second = &sensitivity.second;
     let pairs = (0..second.nrows()).flat_map(|j| (0..j).map(move |i| (i, j)));
@@ -166,7 +166,7 @@ impl Importance {
         })
     }
 
-    /// The table of inputs, most important first, and what pairs do together; whether ranges were given.
+    /// The table of inputs, most important first, and the interactions; `given`: whether ranges were given.
     pub fn write(&self, out: &mut impl Write, given: bool) -> Result<(), Failure> {
         let names = self.importance.iter().map(|line| line.input.as_str());
         let labels = Labels::of(names, "input");

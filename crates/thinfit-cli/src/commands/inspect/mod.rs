@@ -33,7 +33,7 @@ struct Report<'a> {
     kind: Kind<'a>,
     parameters: usize,
     inputs: &'a [String],
-    /// What each input stands for to the user, and how many columns of the table they come from.
+    /// The meaning of each input for the user, and the number of columns of the table they come from.
     #[serde(skip)]
     meanings: Vec<String>,
     #[serde(skip)]
@@ -50,7 +50,7 @@ struct Report<'a> {
     record: &'a Record,
 }
 
-/// What the model is made of.
+/// What the model consists of.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Kind<'a> {
@@ -185,7 +185,7 @@ fn domain(model: &Predictor, factors: &[Factor]) -> Vec<[f64; 2]> {
     domain
 }
 
-/// What is asked of every output.
+/// The request for every output.
 struct Asked<'a> {
     factors: &'a [Factor],
     /// Rows for Shapley effects.

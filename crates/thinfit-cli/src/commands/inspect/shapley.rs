@@ -17,7 +17,7 @@ pub struct Effects {
     rows: usize,
     /// Variance of f over the rows.
     variance: f64,
-    /// Orders of the inputs that were drawn; null where all sets of inputs were worked out.
+    /// Number of random orders of the inputs; null if all sets were evaluated.
     orders: Option<usize>,
     effects: Vec<Line>,
 }
