@@ -99,7 +99,10 @@ impl Method {
             KernelRidge::NAMES[1],
             "kernel ridge regression, bandwidth and ridge chosen by leave-one-out",
         ),
-        (Salsa::NAME, "kernel ridge regression with an additive kernel (SALSA)"),
+        (
+            Salsa::NAME,
+            "kernel ridge regression with an additive kernel (SALSA)",
+        ),
         (
             GaussianProcess::NAME,
             "Gaussian process with one length scale per input",
