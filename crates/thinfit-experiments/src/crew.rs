@@ -62,7 +62,7 @@ impl<'a> Crew<'a> {
     /// Counts the workers; none if this rank is alone. All ranks call it.
     ///
     /// # Errors
-    /// A rank that is gone.
+    /// A rank that has ended.
     pub fn muster(ranks: &'a dyn Ranks, workers: usize) -> Result<Option<Self>, Error> {
         if ranks.size() == 1 {
             return Ok(None);

@@ -33,7 +33,7 @@ pub struct Entry {
     pub parameters: Option<usize>,
     /// Seconds of the fit, including those of the fit that it started from; in a batch, its share of them.
     pub seconds: f64,
-    /// The GPU that took the training steps; none for the processor.
+    /// The GPU that trained the model; `None` for the CPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// Number of fits that were trained together; none if it was alone.

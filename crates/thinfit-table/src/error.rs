@@ -12,7 +12,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// What is wrong with a table, and the remedies.
 ///
-/// Displayed, the remedies are in general words; [`Error::message`] takes those of the caller.
+/// Displayed, the remedies are worded generally; [`Error::message`] uses the wording of the caller.
 #[derive(Debug)]
 pub struct Error {
     /// What went wrong, and where.
@@ -22,7 +22,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// The problem, then the remedies as `words` puts them.
+    /// The problem, then the remedies as worded by `words`.
     pub fn message(&self, words: impl Fn(&Remedy) -> String) -> String {
         self.worded(&words)
     }
@@ -150,7 +150,7 @@ pub enum Problem {
     Memory {
         /// The file.
         path: PathBuf,
-        /// What takes it, with its verb.
+        /// The subject and verb of the message.
         what: String,
         /// Bytes that it takes; at least these if it has not been read to its end.
         needed: Amount,
@@ -364,7 +364,7 @@ pub(crate) struct Spot {
     pub position: Position,
 }
 
-/// A table as messages call it, and its files if there are several.
+/// The name of a table in messages, and its files if there are several.
 #[derive(Debug, Clone)]
 pub(crate) struct Paths {
     pub table: PathBuf,
@@ -488,7 +488,7 @@ pub(crate) fn missing(place: Place, column: &str) -> Error {
         .or(Remedy::LeaveOut(name))
 }
 
-/// The error without remedies that are no use when every selected column is needed.
+/// The error without remedies that do not help if every selected column is required.
 pub(crate) fn useful(error: Error, needed: bool) -> Error {
     let useless = |remedy: &Remedy| {
         matches!(

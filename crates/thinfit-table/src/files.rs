@@ -133,7 +133,7 @@ impl Files {
     pub fn open(mut files: Vec<PathBuf>, options: &Options) -> Result<Self> {
         let (mut rows, mut shown) = (Some(0), Vec::new());
         let mut first: Option<Vec<String>> = None;
-        // A file that does not fit should not be found after hours.
+        // An incompatible file should not be found only after hours.
         for path in &files {
             let is_file = path != Path::new("-") && {
                 let entry = std::fs::metadata(path).map_err(|error| unread(path, error))?;

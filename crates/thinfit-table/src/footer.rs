@@ -10,7 +10,7 @@ use parquet::file::reader::ChunkReader;
 
 /// The end of a file: the length of the description and `PAR1`.
 const TAIL: usize = 8;
-/// Structures within structures, which a description has few of.
+/// Maximum nesting depth of structures, which is small in a footer.
 const DEEPEST: usize = 32;
 
 /// The type of a field.
@@ -53,7 +53,7 @@ const COLUMN: &[(u64, Kind)] = &[
     (9, Whole(5)),
     (10, Structure(MEANING)),
 ];
-/// What the values of a column stand for: one of these, most without more to say.
+/// The logical type of a column: one of these, most without parameters.
 const MEANING: &[(u64, Kind)] = &[
     (1, Structure(&[])),
     (2, Structure(&[])),
@@ -243,7 +243,7 @@ fn agrees(bytes: &[u8]) -> Option<()> {
     (walk.children < walk.columns.unwrap_or(0).max(1)).then_some(())
 }
 
-/// A way through a structure. None: a part is not there, or is not what it should be.
+/// A walk through a structure. `None`: an element is missing or invalid.
 struct Walk<'a> {
     rest: &'a [u8],
     /// Columns and groups of columns in the schema.

@@ -33,7 +33,7 @@ pub(crate) fn open(
         return Err(damaged("no variables".into()));
     }
     let chosen = choose(path, &listed, wanted)?;
-    // Unless it was told which variables to take, damage must not hide one.
+    // Unless variables were selected, damage must not hide one.
     if wanted.is_none() {
         for at in left_out(&listed, &chosen) {
             let (mut rest, _) = variable(&mut input, places[at], big).map_err(damaged)?;

@@ -9,7 +9,7 @@ use thinfit_text::{LONGEST_NAME, clean, list};
 /// Maximum number of columns a table may have.
 const MOST_COLUMNS: usize = 1 << 20;
 
-/// The names of columns without hidden characters, checked to be distinct and not endless; empty ones become `c1`, `c2`, …
+/// The names of columns without hidden characters, checked to be distinct and not too long; empty ones become `c1`, `c2`, …
 /// by position.
 pub(crate) fn distinct(path: &Path, names: Vec<String>) -> Result<Vec<String>> {
     let name = |(j, name): (usize, String)| match &*clean(&name) {
@@ -45,7 +45,7 @@ pub(crate) fn distinct(path: &Path, names: Vec<String>) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Refuses so many columns that their names alone would fill the memory.
+/// Refuses a number of columns whose names alone would fill the memory.
 pub(crate) fn check_columns(path: &Path, columns: u64) -> Result<()> {
     if columns > MOST_COLUMNS as u64 {
         let expected = format!("at most {MOST_COLUMNS} columns");

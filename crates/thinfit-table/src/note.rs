@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use thinfit_text::{Notation, unusual_number};
 
-/// Something that was passed over or interpreted in a file.
+/// Something that was skipped or interpreted in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// The file.
@@ -15,7 +15,7 @@ pub struct Note {
 }
 
 impl Note {
-    /// Whether some of the file was passed over, rather than read in a certain way.
+    /// Whether part of the file was skipped, rather than interpreted.
     pub fn is_loss(&self) -> bool {
         matches!(
             self.done,
@@ -48,7 +48,7 @@ pub enum Done {
         /// Columns and their units, without brackets.
         units: Vec<(String, String)>,
     },
-    /// Quoted cells go over several lines.
+    /// Quoted cells span several lines.
     LineBreaks {
         /// How many cells.
         cells: u64,

@@ -40,7 +40,7 @@ pub(crate) fn open(path: &Path, input: Box<dyn Seekable>, wanted: Option<&str>) 
         return Err(damaged("a ZIP archive without arrays".into()));
     }
     let chosen = choose(path, &listed, wanted)?;
-    // Unless it was told which arrays to take, damage must not hide one.
+    // Unless arrays were selected, damage must not hide one.
     if wanted.is_none() {
         if let Some(other) = others.first() {
             return Err(malformed(

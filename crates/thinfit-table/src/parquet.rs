@@ -41,7 +41,7 @@ enum Kind {
     Number,
     Text,
     Date,
-    /// What we cannot use: a list, or bytes.
+    /// An unsupported type: a list, or bytes.
     Other(&'static str),
 }
 
@@ -57,7 +57,7 @@ struct Meaning {
 }
 
 impl Meaning {
-    /// What the column holds instead of numbers, or of what else is `admitted`: text and dates.
+    /// What the column holds other than numbers, or `admitted` text and dates.
     fn other_than_numbers(self, admitted: bool) -> Option<&'static str> {
         match self.kind {
             Kind::Other(what) => Some(what),
@@ -156,7 +156,7 @@ impl Parquet {
         let mut left = column.uncompressed_size().saturating_add(SPARE);
         let end = place.saturating_add(length).min(self.end);
         while place < end {
-            // What we cannot read the crate may still read, and take memory for it.
+            // The crate may still read what we cannot, and allocate memory for it.
             let mut pages = HEADERS.iter().filter_map(|size| {
                 let header = (self.bytes)(place, (end - place).min(*size) as usize)?;
                 footer::page(&header)
@@ -406,7 +406,7 @@ thread_local! {
 fn survive<T>(
     read: impl FnOnce() -> std::result::Result<T, ParquetError>,
 ) -> std::result::Result<T, ParquetError> {
-    // Nothing of it is printed.
+    // It is not printed.
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {
         let hook = take_hook();

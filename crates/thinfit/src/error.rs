@@ -42,7 +42,7 @@ pub enum Error {
         /// Row, counted from 0.
         row: usize,
     },
-    /// A cell of a table that holds something else than its column did in the samples.
+    /// A cell of another kind than those of its column in the samples.
     #[error(
         "column `{column}`, row {row}: expected {expected}, found {}; {}",
         shown(found),
@@ -162,7 +162,7 @@ fn unusable(value: f64) -> &'static str {
     }
 }
 
-/// What to do with a cell that holds something else than its column did in the samples.
+/// What to do with a cell of another kind than those of its column in the samples.
 fn mended(found: &str) -> &'static str {
     match found {
         "nothing" => "fill it in, or drop the row",

@@ -73,7 +73,7 @@ mod solve;
 mod tests;
 mod train;
 
-/// The pieces that training is made of, for methods that combine them otherwise and for other devices.
+/// The building blocks of training, for other methods and devices.
 pub mod pieces {
     pub use crate::data::{divided, one_group};
     pub use crate::error::require;

@@ -148,7 +148,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
     use rand_distr::{Beta, Cauchy, Distribution, LogNormal, Normal, StudentT, Triangular};
 
-    /// In how many of 20 seeds a column of `m` draws is warped.
+    /// The number of seeds out of 20 for which a column of `m` draws is warped.
     fn warped(m: usize, draw: impl Fn(&mut ChaCha8Rng) -> f64) -> usize {
         let seeds = (0..20).map(|seed| {
             let mut rng = ChaCha8Rng::seed_from_u64(1000 * m as u64 + seed);

@@ -15,12 +15,12 @@ use crate::{Error, Result};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// What is left of rows that follow each other: leaves, condensed, and the rows of incomplete ones at both ends.
+/// Consecutive rows, condensed: condensed leaves, and the rows of incomplete ones at both ends.
 #[derive(Default)]
 pub struct CondensedBlock {
-    /// All rows, also those held out.
+    /// All rows, including those held out.
     seen: RowRanges,
-    /// Sum of the marks of all rows, also of those held out.
+    /// Sum of the marks of all rows, including those held out.
     marks: u64,
     /// By their number.
     ends: BTreeMap<u64, Leaf>,
@@ -28,7 +28,7 @@ pub struct CondensedBlock {
 }
 
 impl Draft {
-    /// The rows of a block, but for those held out.
+    /// The rows of a block, except those held out.
     pub fn condense_block(&self, block: Block<'_>) -> CondensedBlock {
         let (first, end) = (block.first, block.first + block.x.nrows() as u64);
         let start = first.next_multiple_of(LEAF).min(end);
@@ -64,10 +64,10 @@ impl Draft {
 }
 
 impl CondensedBlock {
-    /// The rows of both, of which those of `next` follow; `draft` is the one that has condensed them.
+    /// The rows of both, those of `next` after these; both were condensed for `draft`.
     ///
     /// # Panics
-    /// If another one has.
+    /// They were condensed for another draft.
     pub fn followed_by(mut self, next: CondensedBlock, draft: &Draft) -> Self {
         self.seen.join(&next.seen);
         self.marks = (self.marks + next.marks) % MARKS;
@@ -98,7 +98,7 @@ impl CondensedBlock {
             && ends.all(|leaf| leaf.x.len() % d == 0 && leaf.x.len() / d * c == leaf.y.len())
     }
 
-    /// All rows, now that there are no others.
+    /// All rows, after the last block.
     ///
     /// # Errors
     /// No rows.
@@ -109,7 +109,7 @@ impl CondensedBlock {
         self.tree.finish().ok_or_else(no_rows)
     }
 
-    /// The rows as words, for another process.
+    /// The rows, packed for another process.
     pub fn pack(&self) -> Vec<u64> {
         let mut parcel = Parcel::default();
         self.seen.pack_into(&mut parcel);

@@ -28,7 +28,7 @@ pub(super) struct Contender {
     pub lambda: f64,
     pub solved: Solved,
     pub polish_steps: Option<usize>,
-    /// [`Solved::errors`] of the features before the polish, if there was one.
+    /// [`Solved::errors`] of the features before the polish, if any.
     pub unpolished: Option<Vec<f64>>,
     pub stopped: bool,
     pub raised: usize,
@@ -38,7 +38,7 @@ pub(super) struct Contender {
 /// The factored design matrix of the training rows, with the ridge that the validation rows chose.
 pub(super) struct Solved {
     form: Form,
-    /// None once it was dropped to save memory; [`Fit::finish`] then makes it again.
+    /// `None` if it was dropped to save memory; [`Fit::finish`] then recomputes it.
     pub factor: Option<Orthogonal>,
     /// √ε/s_max; none where ε is given.
     kappa: Option<f64>,
@@ -173,7 +173,7 @@ impl Fit<'_> {
         ))
     }
 
-    /// How the chosen features were found, with the ridge of their output weights; the errors are not in it yet.
+    /// The record of the chosen features and the ridge of their output weights, without the errors.
     fn record(&self, chosen: &Contender, ridge: f64) -> Record {
         // The polish has no regulariser, and neither has a random start.
         let unregularised =

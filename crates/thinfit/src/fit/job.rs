@@ -63,9 +63,8 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Makes several fits, whose training steps are taken together on a device; one model or error for each, in order. On
-/// the processor every model has the same bits as if it was fitted alone; a device may sum in another order in another
-/// batch.
+/// Several fits, trained together on a device; one model or error for each, in order. On the CPU every model has the same
+/// bits as if it was fitted alone; a device may sum in another order in another batch.
 ///
 /// The fits have one shape (rows, inputs, outputs, weights or none) and one configuration up to the seed and λ. Where an
 /// observer stops its fit, the others continue.

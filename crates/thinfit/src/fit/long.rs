@@ -37,10 +37,10 @@ pub struct Draft {
     pub held_out: Vec<u64>,
 }
 
-/// Rows of a leaf as they came (rows × d, rows × c).
+/// Unprocessed rows of a leaf (rows × d, rows × c).
 pub(super) struct Leaf {
     pub number: u64,
-    /// How many came, with those that do not count.
+    /// How many arrived, including those that do not count.
     pub rows: u64,
     pub x: Vec<f64>,
     pub y: Vec<f64>,
@@ -87,7 +87,7 @@ impl Draft {
         }
     }
 
-    /// What is left of the rows of a leaf.
+    /// The condensed rows of a leaf.
     pub(super) fn leaf(&self, leaf: &Leaf) -> Condensed {
         let scaled = |scaler: &Scaler, values: &[f64]| {
             let k = scaler.scale.len();

@@ -66,11 +66,11 @@ pub fn fit_on(
     fit_over(&Solo, backend, data, config, observe)
 }
 
-/// [`fit_on`] by several ranks, each of which has all of the data: runs of different λ and starts of the polish are spread over them, and all
-/// get the model that one would. While several train, there is no state to save, since each knows its own runs only.
+/// [`fit_on`] by several ranks, each of which has all of the data: runs of different λ and starts of the polish are distributed over them, and
+/// all get the model of a single rank. While several train, there is no state to save, because each knows only its own runs.
 ///
 /// # Errors
-/// As [`fit_on`], and a rank that is gone.
+/// As [`fit_on`], and a rank that has ended.
 pub fn fit_over(
     ranks: &dyn Ranks,
     backend: &dyn Backend,
@@ -150,7 +150,7 @@ fn lambdas(config: &Config) -> Vec<f64> {
 /// A fit in progress, with its data in scaled units.
 struct Fit<'a> {
     observe: &'a Observer<'a>,
-    /// Those that share its runs and candidates.
+    /// The ranks that share its runs and candidates.
     ranks: &'a dyn Ranks,
     config: Config,
     fingerprint: u64,
@@ -200,7 +200,7 @@ impl<'a> Fit<'a> {
         })
     }
 
-    /// All that comes after the training.
+    /// Everything after the training.
     fn complete(mut self, runs: Vec<Trained>) -> Result<Model> {
         let runs = self.gathered(runs)?;
         self.runs = runs.iter().map(|run| run.state.clone()).collect();

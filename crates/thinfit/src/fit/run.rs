@@ -167,7 +167,7 @@ impl Watch for Owners<'_> {
 }
 
 impl Fit<'_> {
-    /// The places of the runs that this rank trains.
+    /// The indices of the runs that this rank trains.
     fn places(&self) -> impl ExactSizeIterator<Item = usize> + use<> {
         (self.ranks.rank()..self.runs.len()).step_by(self.ranks.size())
     }
@@ -182,7 +182,7 @@ impl Fit<'_> {
         Ok(all.into_iter().map(Told::trained).collect())
     }
 
-    /// Tells the observer; false if it asked to stop, now or before.
+    /// Calls the observer; false if it asked to stop, now or before.
     pub(super) fn tell(&self, progress: &Progress<'_>) -> bool {
         if (self.observe)(progress) == Control::Stop {
             self.stop.store(true, Ordering::Relaxed);

@@ -3,7 +3,7 @@
 use crate::math::random::mixed;
 use crate::{Error, Result};
 
-/// Words on their way.
+/// Packed words.
 #[derive(Default)]
 pub(crate) struct Parcel(Vec<u64>);
 
@@ -20,7 +20,7 @@ impl Parcel {
         self.0
     }
 
-    /// The words as a message, with their checksum behind them.
+    /// The words as a message, followed by their checksum.
     pub fn sealed(mut self) -> Vec<u64> {
         self.0.push(checksum(&self.0));
         self.0
@@ -46,7 +46,7 @@ impl<'a> Opened<'a> {
         }
     }
 
-    /// Words that lie in a message.
+    /// The words of a message.
     pub fn new(words: &'a [u64]) -> Self {
         Opened(words)
     }
@@ -63,7 +63,7 @@ impl<'a> Opened<'a> {
         Some(first.iter().map(|word| f64::from_bits(*word)).collect())
     }
 
-    /// What was not read yet.
+    /// The unread rest.
     pub fn rest(&self) -> &'a [u64] {
         self.0
     }
@@ -79,7 +79,7 @@ pub(crate) fn checksum(words: &[u64]) -> u64 {
     words.iter().fold(mixed(words.len() as u64), sum)
 }
 
-/// Words that are not what was expected.
+/// The error of unexpected words.
 pub(crate) fn foreign(expected: &str, words: &[u64]) -> Error {
     Error::Shape {
         what: "message of another process",

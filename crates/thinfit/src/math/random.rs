@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 /// The generator used everywhere; its algorithm is part of the result and is pinned.
 pub type Stream = ChaCha8Rng;
 
-/// What a stream of random numbers is for.
+/// The purpose of a stream of random numbers.
 #[derive(Clone, Copy, Debug)]
 #[repr(u64)]
 pub enum Purpose {

@@ -16,9 +16,9 @@ use faer::{Mat, MatRef};
 /// Standard deviations at some points, in the units of the outputs (rows × c each).
 #[derive(Clone, Debug)]
 pub struct Deviation {
-    /// Of f itself: what noise in the training outputs does to the model.
+    /// Of f itself: the effect of noise in the training outputs on the model.
     pub model: Mat<f64>,
-    /// Of a new observation: the model's and the noise's together.
+    /// Of a new observation: that of f plus the noise.
     pub observation: Mat<f64>,
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn is_unit(text: &str) -> bool {
     !text.trim().is_empty() && text.len() <= LONGEST_WORD && !text.contains(is_hidden)
 }
 
-/// Whether no text in the value, whatever field it is in, is endless or has a hidden character.
+/// Whether no text anywhere in the value is too long or has a hidden character.
 pub(crate) fn are_plain(value: &impl Serialize) -> bool {
     fn plain(value: &Value) -> bool {
         let text = |text: &str| text.len() <= LONGEST && !text.contains(is_hidden);

@@ -14,7 +14,7 @@ const MOST: usize = 5000;
 /// Fingerprints of the training rows, and their cross-validated residuals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrainingRows {
-    /// Sum of all marks modulo 2⁵³, which tells the whole table in any order.
+    /// Sum of all marks modulo 2⁵³, which identifies the whole table in any order.
     sum: u64,
     /// A mark for each row; none of more than 5000.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -25,12 +25,12 @@ pub struct TrainingRows {
     left_out: Vec<Vec<f64>>,
 }
 
-/// Which rows of a table are rows of the fit.
+/// Which rows of a table are training rows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Recognised {
-    /// The row of the fit that each is, if any.
+    /// The training row that each is, if any.
     Each(Vec<Option<usize>>),
-    /// They are the rows of the fit, in whatever order.
+    /// They are the training rows, in any order.
     All,
     /// The fit had too many rows to keep a mark of each, and these are not all of them: some may be among them.
     Unknown,
@@ -51,7 +51,7 @@ impl TrainingRows {
         }
     }
 
-    /// Of so many rows that only the sum of their marks is known.
+    /// For too many rows, only the sum of their marks.
     pub(crate) fn of_sum(sum: u64) -> Self {
         TrainingRows {
             sum,
@@ -88,7 +88,7 @@ impl TrainingRows {
         Recognised::Each(places.collect())
     }
 
-    /// Whether a file may have said this of a fit of so many rows and outputs.
+    /// Whether a file may contain this for a fit with this many rows and outputs.
     pub(crate) fn is_sound(&self, samples: usize, outputs: usize) -> bool {
         let counts = [0, samples].contains(&self.marks.len());
         let rows = |column: &Vec<f64>| {

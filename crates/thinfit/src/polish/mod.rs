@@ -22,7 +22,7 @@ pub(crate) use projection::Projection;
 use crate::network::features::PaddedRows;
 use faer::Mat;
 
-/// How the polish runs.
+/// Settings of the polish.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Options {
     /// Maximum number of accepted steps.

@@ -17,12 +17,12 @@ use faer::Mat;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Steps of every candidate in the heat.
+/// Steps of every candidate in the first round.
 pub(crate) const HEAT: usize = 10;
-/// Candidates that reach the final.
+/// Number of candidates that continue.
 pub(crate) const FINALISTS: usize = 2;
 
-/// Where hidden weights come from.
+/// The origin of hidden weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Origin {
     /// The training.
@@ -31,7 +31,7 @@ pub(crate) enum Origin {
     Start(usize),
 }
 
-/// Hidden weights on their way through the race.
+/// Hidden weights in the race.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Candidate {
     /// n × d′.
@@ -67,7 +67,7 @@ impl Race<'_> {
     /// Runs all candidates and returns the winner; the finalists get `steps` more steps each.
     ///
     /// # Errors
-    /// A rank that is gone.
+    /// A rank that has ended.
     pub fn run(
         &self,
         candidates: Vec<Candidate>,

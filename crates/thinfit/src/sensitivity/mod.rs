@@ -34,16 +34,16 @@ pub struct Sensitivity {
     pub mean: f64,
     /// Var f; 0 where it is no more than the rounding of predictions, and then all indices are 0.
     pub variance: f64,
-    /// First-order Sobol' indices S_j = Var E\[f | x_j\] / Var f: what x_j does alone (d).
+    /// First-order Sobol indices S_j = Var E\[f | x_j\] / Var f: the effect of x_j alone (d).
     pub first: Vec<f64>,
-    /// Total indices S_Tj = E Var(f | all inputs but x_j) / Var f: what x_j does alone and together with others (d).
+    /// Total indices S_Tj = E Var(f | all inputs but x_j) / Var f: the effect of x_j including interactions (d).
     pub total: Vec<f64>,
-    /// What x_i and x_j do together beyond what each does alone, as a share of Var f: d × d, symmetric, 0 on the
+    /// Second-order indices S_ij, the interaction of x_i and x_j as a share of Var f: d × d, symmetric, 0 on the
     /// diagonal. Σ_j S_j + Σ_{i<j} S_ij = 1 where no three inputs interact. Empty (0 × 0) for networks and tables so wide
     /// that the pairs would take minutes.
     pub second: Mat<f64>,
-    /// The standard error of a share in `second`, by how much two estimates of each differ; 0 in closed form. What is not well
-    /// above it is not known to be there at all.
+    /// The standard error of a share in `second`, from the difference of two estimates of each; 0 in closed form. Shares not well
+    /// above it may be zero.
     pub second_error: f64,
     /// E (∂f/∂x_j)², in the units of the data (d). Times (high − low)²/(π² Var f) it is a bound on S_Tj, and it sees
     /// fast, small ripples that the indices do not.
@@ -80,7 +80,7 @@ impl Model {
         self.sensitivity_watched(o, domain, &|_| ())
     }
 
-    /// [`Model::sensitivity_on`], which tells `watch` how far it is, from 0 to 1.
+    /// [`Model::sensitivity_on`], which reports its progress from 0 to 1 to `watch`.
     ///
     /// # Errors
     /// As [`Model::sensitivity_on`].
@@ -153,7 +153,7 @@ impl Model {
         self.sampled(o, domain, EFFECT_POINTS, |sampled| sampled.effect(j, at))
     }
 
-    /// Output `o` on the box `domain`, seen through its values alone.
+    /// Output `o` on the box `domain`, through its values only.
     fn sampled<T>(
         &self,
         o: usize,

@@ -24,7 +24,7 @@ const SOME: usize = 512;
 const COLUMNS: usize = 1 << 20;
 const LEVELS: u64 = 50;
 
-/// What is left of some rows.
+/// Some rows, condensed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condensed {
     /// The triangle of \[A | y\].
@@ -183,7 +183,7 @@ pub(super) struct Parts {
     pub noisy: Mat<f64>,
 }
 
-/// Leaves on their way: nodes of a binary tree over the leaves, each of 2^level of them, merged as soon as both halves are there.
+/// Pending leaves: nodes of a binary tree over the leaves, each with 2^level of them, merged as soon as both halves are there.
 #[derive(Default)]
 pub(crate) struct Tree {
     /// By the number of the first leaf.
@@ -259,7 +259,7 @@ impl Tree {
         nodes.reduce(|later, before| before.followed_by(later))
     }
 
-    /// The tree as words, for another process.
+    /// The tree, packed for another process.
     pub fn pack(&self) -> Vec<u64> {
         let mut parcel = Parcel::default();
         for (first, (level, rows)) in &self.nodes {

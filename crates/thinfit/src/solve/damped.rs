@@ -18,7 +18,7 @@ use faer::{Mat, MatRef, Par};
 pub(crate) struct Damped {
     /// R with g as its last column, k × (k + 1).
     r: Mat<f64>,
-    /// The triangle being made, k × (k + 1).
+    /// The triangle in progress, k × (k + 1).
     out: Mat<f64>,
     /// The filled rows √μ·I, k × (k + 1).
     fill: Mat<f64>,

@@ -22,7 +22,7 @@ pub struct OutputWeights {
     /// y_k − f₍₋ₖ₎(x_k), m × c, where f₍₋ₖ₎ was solved without sample k at the same hidden weights and ridge; for samples in groups,
     /// without those of a fold that divides no group.
     ///
-    /// An honest estimate of the error only where the hidden weights were not trained on these samples.
+    /// An unbiased estimate of the error only if the hidden weights were not trained on these samples.
     pub leave_one_out: Mat<f64>,
     /// The ridge ε.
     pub ridge: f64,

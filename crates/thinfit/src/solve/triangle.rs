@@ -20,7 +20,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 const BLOCK: usize = 16;
 const STRIP: usize = 4;
 
-/// The rows so far as they came while they are fewer than their columns, then the triangle of their QR.
+/// The rows themselves while they are fewer than their columns, then the triangle of their QR.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Triangle(Mat<f64>);
 
@@ -48,7 +48,7 @@ impl Triangle {
         self.0.nrows() == self.0.ncols()
     }
 
-    /// Takes in rows, and leaves their place in disorder.
+    /// Adds rows, overwriting their storage.
     pub fn take(&mut self, rows: MatMut<'_, f64>) {
         let (have, k) = (self.0.nrows(), self.0.ncols());
         if self.is_complete() {

@@ -111,7 +111,7 @@ impl State {
     }
 }
 
-/// The state of a run: all it takes to continue it to the same bits.
+/// The state of a run: everything needed to continue it to the same bits.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct RunState {
     /// Index of the current phase; the number of phases when all are done.

@@ -34,7 +34,7 @@ pub(crate) fn phases(config: &Config) -> Vec<(Leaf, Schedule)> {
     }
 }
 
-/// Who follows the runs of a batch, and may stop them.
+/// Observes the runs of a batch, and may stop them.
 pub(crate) trait Watch {
     /// Called for each run that advanced, once all that go together did. `states` are those of all runs, `loss` is that
     /// of the last step.
@@ -56,7 +56,7 @@ pub(crate) type Outcome = Result<(Mat<f64>, bool)>;
 
 /// Takes every run through all phases from where its state stands.
 ///
-/// Those that lag are advanced alone until they meet the others. What becomes of a run does not depend on the others,
+/// Runs that lag behind are advanced alone until they reach the others. The result of a run does not depend on the others,
 /// unless the device fails.
 pub(crate) fn train(
     batch: &mut dyn Batch,
@@ -83,7 +83,7 @@ pub(crate) fn train(
     march.outcomes.into_iter().flatten().collect()
 }
 
-/// Runs on their way through the phases.
+/// Runs in their phases.
 struct March<'a> {
     batch: &'a mut dyn Batch,
     config: &'a Config,
@@ -96,7 +96,7 @@ struct March<'a> {
 }
 
 impl March<'_> {
-    /// Puts a run where its state stands.
+    /// Restores a run from its state.
     fn enter(&mut self, run: usize) -> Result<()> {
         let state = &mut self.states[run];
         if let Some(trained) = &state.trained {
@@ -277,7 +277,7 @@ impl March<'_> {
         Ok(())
     }
 
-    /// Ends a run where it stands, with its best state.
+    /// Ends a run now, with its best state.
     fn stop(&mut self, run: usize) {
         let mut weights = || {
             self.restore_best(run)?;

@@ -30,7 +30,7 @@ const PAUSE: f64 = 0.3;
 /// Turns that a run takes between two reports.
 const TURNS: usize = 8;
 
-/// The processor as a device: steps run on the current rayon pool, sums over all [`Ranks`].
+/// The CPU as a device: steps run on the current rayon pool, sums over all [`Ranks`].
 #[derive(Clone)]
 pub struct Processor {
     ranks: Arc<dyn Ranks>,
@@ -44,7 +44,7 @@ impl Default for Processor {
 }
 
 impl Processor {
-    /// A processor that shares the rows with other ranks.
+    /// A CPU backend that shares the rows with other ranks.
     pub fn with_ranks(ranks: Arc<dyn Ranks>) -> Self {
         Processor { ranks }
     }
@@ -80,7 +80,7 @@ pub(crate) trait Steps: Send {
     fn timing(&self) -> Timing;
 }
 
-/// Runs on the processor; they share its threads and nothing else.
+/// Runs on the CPU; they share only its threads.
 struct Runs {
     runs: Vec<Box<dyn Steps>>,
     /// Seconds that a step of all runs took lately.
@@ -191,7 +191,7 @@ pub fn initial(config: &Config, seed: u64, inputs: usize) -> Snapshot {
     }
 }
 
-/// A run on the processor, with the generator in precision `T`.
+/// A run on the CPU, with the generator in precision `T`.
 struct Run<T> {
     seed: u64,
     n: usize,

@@ -7,7 +7,7 @@ use super::step::Leaf;
 /// another device, it is called for each of them, but only every few steps, and whenever they were validated.
 pub type Observer<'a> = dyn Fn(&Progress<'_>) -> Control + Sync + 'a;
 
-/// What an observer asks for.
+/// The answer of an observer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
     /// Keep going.
@@ -27,7 +27,7 @@ pub enum Phase {
     Fit,
 }
 
-/// Where a run of a fit stands, given to the observer.
+/// The progress of a run, passed to the observer.
 #[derive(Clone, Copy)]
 pub struct Progress<'a> {
     /// What this run is doing.
