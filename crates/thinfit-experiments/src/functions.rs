@@ -87,7 +87,7 @@ pub struct Sample {
 pub struct Indices {
     /// Variance over the domain.
     pub variance: f64,
-    /// First-order Sobol' indices.
+    /// First-order Sobol indices.
     pub first: Vec<f64>,
     /// Total indices.
     pub total: Vec<f64>,

@@ -34,7 +34,7 @@
 //! | `train` | the objective L + λR, the generator G_θ, Adam, the training step and the phases made of it | §3.2, §3.3, Algorithm 1 |
 //! | `polish` | Levenberg-Marquardt on the projected problem, and the race of several starts | ours |
 //! | `model` | the fitted network: prediction, intervals and its record | |
-//! | `sensitivity` | Sobol' indices and effects, in closed form for sums of waves | ours |
+//! | `sensitivity` | Sobol indices and effects, in closed form for sums of waves | ours |
 //! | `math` | elementary functions on slices, columns of matrices, random numbers by place | |
 //! | `fit` | conducts: scale, split, train, polish, solve, calibrate | |
 //!
