@@ -1,7 +1,8 @@
-//! Jumps and bends: planes across which the function changes its value or its slope, and the process that knows them.
+//! Jumps and bends: hyperplanes across which the function changes its value or its slope, and the process with these
+//! edges.
 //!
-//! A process without them rings or blurs there. One that has the best edges as further inputs is found by the likelihood
-//! and cross-validated by folds, in which planes and lengths are found again.
+//! A process without edges rings or blurs there. The best edges become further inputs of a process, which is selected
+//! by likelihood and cross-validated by folds that repeat the search for planes and length scales.
 
 use super::edge_search::{Plane, Reference, SIDE, STEEPNESS, feature, hard};
 use super::plan::{Plan, ROWS_PER_INPUT};

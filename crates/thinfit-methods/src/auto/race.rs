@@ -1,7 +1,8 @@
-//! The race of Gaussian processes: all of them on some of the rows, the better ones on more, the best on all.
+//! Successive halving of Gaussian processes: all of them on some of the rows, the better ones on more, the best on
+//! all.
 //!
-//! A step of a search on all rows costs (m/rows)³ times as much as one on some, so searches start on few rows and go on
-//! from what they found there. Ranks share the processes of each round, and meet after it.
+//! A step on all rows costs (m/rows)³ times as much as one on some, so searches start on few rows and continue from
+//! there. Ranks share the processes of each round and synchronise after it.
 
 use super::plan::{MANY, Plan};
 use super::process::{Entrant, Process, entrants, ranked};
