@@ -9,17 +9,17 @@ use thinfit::{Leaf, Loss, Mat, Result};
 
 static ORDER: RwLock<()> = RwLock::new(());
 
-/// The right to record graphs, and to take and free memory.
+/// The exclusive right to record graphs, and to allocate and free memory.
 pub(crate) fn alone() -> RwLockWriteGuard<'static, ()> {
     ORDER.write().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The right to do anything else.
+/// The shared right to do anything else.
 fn beside() -> RwLockReadGuard<'static, ()> {
     ORDER.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A batch that keeps the order.
+/// A batch behind the lock.
 pub(crate) struct Ordered {
     /// It is there until it is dropped.
     batch: Option<Box<dyn Batch>>,

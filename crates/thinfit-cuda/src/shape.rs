@@ -138,7 +138,7 @@ impl Shape {
         8 * (POINTS * (3 * n + d + dim) + n * dim + 32)
     }
 
-    /// Says where the batch is too large for the device; `more` are the bytes of the generators.
+    /// Checks that the batch fits into the device; `more` are the bytes of the generators.
     ///
     /// # Errors
     /// [`Error::Device`].

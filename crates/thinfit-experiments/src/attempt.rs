@@ -17,7 +17,7 @@ use thinfit_methods::{Device, Method, PlainFit, Predictor, Request};
 /// Time between two saves of the state of a fit.
 const SAVE_EVERY: Duration = Duration::from_secs(300);
 
-/// Hears how far a job is, from 0 to 1, and may ask it to stop.
+/// Receives the progress of a job from 0 to 1, and may ask it to stop.
 type Tell<'a> = dyn Fn(f64) -> Control + Sync + 'a;
 
 /// Where the state of a job is saved.
@@ -76,10 +76,10 @@ pub(crate) struct Attempt<'a> {
     stopped: AtomicBool,
 }
 
-/// What takes the training steps.
+/// Where fits are trained.
 #[derive(Clone, Copy)]
 pub(crate) enum Trainer<'a> {
-    /// The processor, for one fit at a time and any method.
+    /// The CPU, for one fit at a time and any method.
     Alone,
     /// A device, for all fits at once, with other batches in its other lanes.
     Together { device: &'a Device, lanes: usize },
@@ -338,7 +338,7 @@ pub(crate) fn recorded(error: Error, blank: Entry) -> Result<Entry, Error> {
     }
 }
 
-/// Whether the same seed would fail the same way again, which makes the failure a result.
+/// Whether the same seed would fail in the same way, which makes the failure a result.
 fn is_result(error: &Error) -> bool {
     matches!(error, Error::Fit(error) if !is_temporary(error))
 }

@@ -26,11 +26,11 @@ pub struct Crew<'a> {
     ranks: &'a dyn Ranks,
     /// The rank of each worker that is not one of the first rank.
     places: Vec<usize>,
-    /// Chains on their way to these workers.
+    /// Chains for these workers.
     orders: Mutex<Vec<(usize, Chain)>>,
 }
 
-/// What the first rank says to the others.
+/// A message of the first rank to the others.
 #[derive(Serialize, Deserialize)]
 struct Orders {
     /// Workers, and what they do next.
@@ -41,7 +41,7 @@ struct Orders {
     end: bool,
 }
 
-/// What a worker says.
+/// A message of a worker.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum News {
     /// This fraction of a job is done.
@@ -52,7 +52,7 @@ pub(crate) enum News {
     Finished(Box<Entry>),
     /// A job could not be done.
     Failed(Job, String),
-    /// There is no more to say of the chain.
+    /// The chain is finished.
     Done,
     /// The worker cannot continue.
     Lost(String),
@@ -125,7 +125,7 @@ impl<'a> Crew<'a> {
         }
     }
 
-    /// Does what the first rank says, as another rank. States are saved in `folder`, where the first has its ledger.
+    /// Follows the first rank, on another rank. States are saved in `folder`, where the first has its ledger.
     ///
     /// # Errors
     /// A rank that has ended. Errors in a job are reported to the first rank.
@@ -166,7 +166,7 @@ impl<'a> Crew<'a> {
         })
     }
 
-    /// What every rank says.
+    /// The messages of all ranks.
     fn meet(&self, mine: &impl Serialize) -> Result<Vec<String>, Error> {
         let mine = serde_json::to_string(mine).expect("news are texts and numbers");
         Ok(texts(self.ranks, &mine)?)
@@ -188,7 +188,7 @@ impl Desk<'_> {
         orders.push((self.worker, chain));
     }
 
-    /// Waits for what the worker says next.
+    /// Waits for the next message of the worker.
     pub fn next(&self) -> Result<News, Error> {
         let gone = |_| self.failure("it does not respond".into());
         self.news.recv().map_err(gone)
@@ -241,7 +241,7 @@ impl Say<'_> {
 
     fn say(&self, what: News) {
         let mut news = self.news.lock().unwrap_or_else(PoisonError::into_inner);
-        // Of how far it is, the last word will do.
+        // Only the last progress report matters.
         news.retain(|(worker, before)| {
             *worker != self.worker || !matches!(before, News::Moved(..))
         });
@@ -249,12 +249,12 @@ impl Say<'_> {
     }
 }
 
-/// What has come together since the last time.
+/// The messages since the last time.
 fn taken<T>(from: &Mutex<Vec<T>>) -> Vec<T> {
     std::mem::take(&mut *from.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// What another rank has said.
+/// The message of another rank.
 fn read<T: for<'a> Deserialize<'a>>(text: &str) -> Result<T, Error> {
     serde_json::from_str(text).map_err(|error| {
         Error::Fit(thinfit::Error::Shape {

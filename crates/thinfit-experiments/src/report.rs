@@ -215,7 +215,7 @@ fn mark_best(comparisons: &mut [Comparison], seeds: usize) {
     }
 }
 
-/// All that is to be said of a cell.
+/// The remarks on a cell.
 pub(crate) fn remarks(comparison: &Comparison) -> Vec<String> {
     let remarks = [comparison.polish(), comparison.remark()];
     remarks.into_iter().flatten().collect()

@@ -39,10 +39,10 @@ pub struct Outcome {
     pub stopped: bool,
 }
 
-/// Hears of every event, from any thread, and may ask to stop.
+/// Receives every event, from any thread, and may ask to stop.
 type Observe<'a> = dyn Fn(Event<'_>) -> Control + Sync + 'a;
 
-/// What does the jobs.
+/// The workers of a call.
 #[derive(Clone, Copy)]
 pub struct Means<'a> {
     /// Threads, each of which does one job at a time on the processor.
@@ -105,7 +105,7 @@ pub fn run(
             }));
             let done = || threads.iter().all(|thread| thread.is_finished());
             let led = crew.lead(post, done, || run.stopped());
-            // Nobody hears of it any more.
+            // Its observer is gone.
             run.stopped.fetch_or(led.is_err(), Ordering::Relaxed);
             led
         });
@@ -151,7 +151,7 @@ impl Run<'_> {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// Puts away chains, lets jobs join the queue that are known now, and says so.
+    /// Removes chains, adds the jobs that are known now to the queue, and reports them.
     fn admit(&self, finished: &[Chain]) -> Result<(), Error> {
         let planned = |new: &[Job]| {
             self.tell(Event::Planned(new));
@@ -167,7 +167,7 @@ impl Run<'_> {
     ) -> Result<(), Error> {
         while let Some(chains) = self.queue.take(taker, &self.stopped) {
             let done = guarded(|| work(&chains));
-            // Without a ledger there is no point in going on.
+            // Without a ledger the run cannot continue.
             if done.is_err() {
                 self.stopped.store(true, Ordering::Relaxed);
             }

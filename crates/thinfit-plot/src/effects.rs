@@ -7,7 +7,7 @@ use crate::scale::Scale;
 use crate::style::{BEHIND, BLUE, CENTRED, INK, UPWARDS};
 use crate::text::{Label, elide, wrap};
 
-/// Nobody reads more panels than this.
+/// Maximum number of panels.
 const MAX_PANELS: usize = 24;
 
 /// Height of a line of the name of an input.

@@ -5,7 +5,7 @@ use rand::RngExt;
 use rand_distr::StandardNormal;
 use thinfit::pieces::{Purpose, stream};
 
-/// Random numbers that are worth a thread.
+/// Number of random numbers that justify a thread.
 const NUMBERS: usize = 8192;
 
 /// Latents by place.

@@ -39,7 +39,7 @@ fn leaves(training: Training) -> &'static [Leaf] {
     }
 }
 
-/// What a graph does.
+/// The work of a graph.
 #[derive(Clone, Copy)]
 enum Work {
     Step,
@@ -62,7 +62,7 @@ pub(crate) struct Fits<T: Number> {
     base: Parameters,
     /// By leaf and work, once they are recorded.
     graphs: [[Option<Graph>; 3]; 4],
-    /// Who takes part at present: 1, or 0.
+    /// Which runs take part at present: 1 or 0.
     members: Vec<i32>,
     rate: f64,
     /// Seconds of a step, as the last ones took.
