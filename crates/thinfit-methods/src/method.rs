@@ -56,7 +56,7 @@ impl Method {
         ),
         (
             Method::THIN[3],
-            "GFT refined in latent space (GFT-r); the best default for networks",
+            "GFT refined in latent space (GFT-r); the default for networks",
         ),
         (
             Shrimp::NAME,

@@ -352,7 +352,7 @@ mod tests {
                 "{\"format\": \"else/1\"}",
                 "give a model that thinfit wrote",
             ),
-            ("{\"format\": \"thinfit-ker", "is truncated"),
+            ("{\"format\": \"thinfit-ker", "a truncated file"),
         ] {
             std::fs::write(&path, text).unwrap();
             let error = Predictor::load(&path).unwrap_err().to_string();

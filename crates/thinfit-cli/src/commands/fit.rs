@@ -487,7 +487,7 @@ fn write_report(
     };
     let fitted = match (result.interrupted, result.stopped_early) {
         (true, _) => "interrupted; best fit of",
-        (false, true) => "cut short after ten times the budget; best fit of",
+        (false, true) => "cut short, far over its budget; best fit of",
         (false, false) => "fitted",
     };
     let kind = model.kind();
