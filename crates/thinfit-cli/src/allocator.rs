@@ -60,7 +60,7 @@ fn give_up(size: usize) -> ! {
     let parts: [&[u8]; 3] = [
         b"error: out of memory: ",
         decimal(size, &mut digits),
-        b" more bytes are needed; raise the memory limit (ulimit -v), use fewer threads with --threads, or give fewer rows or \
+        b" more bytes are needed; raise the limit on memory (ulimit -v), use fewer threads with --threads, or give fewer rows or \
           columns\n",
     ];
     for part in parts {

@@ -59,7 +59,7 @@ fn fitted(method: &str, x: Mat<f64>, functions: &[Known<'_>]) -> Predictor {
 fn number(value: &Value) -> f64 {
     match value {
         Value::Number(number) => *number,
-        Value::Text(text) => panic!("{text} is no number"),
+        Value::Text(text) => panic!("{text} is not a number"),
     }
 }
 

@@ -57,7 +57,7 @@ fn a_device_without_an_end_is_no_model_no_state_and_no_configuration() {
     let with = |more: &[&'static str]| [&fit[..], more].concat();
     let expected = ["/dev/zero", "at most 1 MB, found a stream of more"];
     fail(&folder, &with(&["--config", "/dev/zero"]), &expected);
-    let expected = ["/dev/zero", "expected a file", "--checkpoint"];
+    let expected = ["/dev/zero", "expected a regular file", "--checkpoint"];
     fail(&folder, &with(&["--resume", "/dev/zero"]), &expected);
 }
 

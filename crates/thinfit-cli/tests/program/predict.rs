@@ -149,7 +149,7 @@ fn bad_rows_and_bad_models_leave_no_file() {
     fail(
         &folder,
         &predict("cut.json", "train.csv"),
-        &["cut.json", "ends too early"],
+        &["cut.json", "a truncated file"],
     );
     fail(
         &folder,

@@ -522,7 +522,7 @@ fn distributions_that_are_none_are_named() {
     }
     write(&folder, "inputs.toml", "");
     for (option, words) in [
-        ("--above=3", "expected one of the 2 outputs, such as cost=3"),
+        ("--above=3", "name one of the 2 outputs, such as cost=3"),
         ("--above=cost=x", "expected a number such as 3"),
         ("--below=costs=1", "did you mean `cost`?"),
         ("--plot=a.gif", "ends in .svg or .png"),
