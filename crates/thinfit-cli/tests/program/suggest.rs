@@ -114,7 +114,7 @@ fn what_cannot_be_suggested_is_refused() {
     for (arguments, words) in [
         (
             &["plain.json"][..],
-            &["a network made by `rff` has none"][..],
+            &["networks made by `rff` have none"][..],
         ),
         (
             &["model.json", "--target=y"],

@@ -19,8 +19,8 @@ pub struct TrainingRows {
     /// A mark for each row; none of more than 5000.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     marks: Vec<u64>,
-    /// Measured minus predicted, by models that had not seen the row, for each output a list over the rows of the fit, in the units
-    /// of the data and to six digits. Empty where there are no such models.
+    /// Cross-validated residuals, measured minus predicted: for each output a list over the training rows, in the units
+    /// of the data and to six digits. Empty if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<Vec<f64>>,
 }
@@ -59,7 +59,7 @@ impl TrainingRows {
         }
     }
 
-    /// The same with errors (rows × c), measured minus predicted, of models that had not seen the row.
+    /// The same with cross-validated residuals (rows × c), measured minus predicted.
     pub fn with_left_out(mut self, errors: MatRef<'_, f64>) -> Self {
         if errors.nrows() == self.marks.len() && errors.is_all_finite() {
             let column =
@@ -69,7 +69,7 @@ impl TrainingRows {
         self
     }
 
-    /// The error of output `o` at this row of the fit by a model that had not seen it, measured minus predicted, if it is known.
+    /// The cross-validated residual of output `o` at this training row, measured minus predicted, if known.
     pub fn left_out(&self, row: usize, o: usize) -> Option<f64> {
         self.left_out.get(o)?.get(row).copied()
     }
