@@ -52,7 +52,7 @@ fn text_becomes_codes_and_numbers_stay() {
     );
     let said = error(raw().measured(&[1]).expect_numbers(&[1]));
     assert!(
-        said.contains("column `b` holds text (x, y z), not numbers; choose a column of numbers"),
+        said.contains("column `b` holds text (x, y z), not numbers; choose a numeric column"),
         "{said}"
     );
     let error = raw().complete(&[1, 0]).unwrap_err().to_string();

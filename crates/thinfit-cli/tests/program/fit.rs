@@ -288,7 +288,7 @@ fn a_constant_target_is_named() {
     write(&folder, "flat.csv", format!("x,y\n{lines}"));
     let report = succeed(&folder, &with_short(&["fit", "flat.csv", "--target", "y"]));
     assert!(
-        report.contains("y has one value in all samples"),
+        report.contains("y is constant in all samples"),
         "{report}"
     );
     assert!(!report.contains("noisy"), "{report}");
