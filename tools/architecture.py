@@ -115,7 +115,7 @@ def size():
     texts = [production(file.read_text()) for file in CORE.rglob("*.rs") if file.stem != "tests"]
     lengths = sorted(length for text in texts for length in functions(text))
     return [
-        f"The core has {about(code)} lines of code, with {doc / code:.1f} lines of documentation and {own / code:.1f} of tests for each. "
+        f"The core has {about(code)} lines of code, and for each of them {doc / code:.1f} lines of documentation and {own / code:.1f} of tests. "
         f"Its longest file is `{file}` with {about(longest)} lines; the median function has {lengths[len(lengths) // 2]}, and "
         f"{sum(length > 60 for length in lengths)} have more than 60."
     ]

@@ -87,14 +87,14 @@ class Results:
         self.at = {(*fit.case(), fit.seed, fit.method): fit for fit in self.fits}
         self.autos = [fit for fit in self.fits if fit.method == AUTO]
 
-    def beside(self, fit, method):
+    def fit_by(self, method, fit):
         return self.at.get((*fit.case(), fit.seed, method))
 
     def ratios(self, method, wanted):
         """Error of the default relative to that of a process, by problem, geometric mean over seeds."""
         by = defaultdict(list)
         for fit in filter(wanted, self.autos):
-            other = self.beside(fit, method)
+            other = self.fit_by(method, fit)
             if other:
                 by[fit.case()].append(fit.error / other.error)
         return {case: geometric(values) for case, values in by.items()}
@@ -102,7 +102,7 @@ class Results:
     def against_best(self):
         """(fit, best baseline, ratio) for every fit of the default for which both processes were run."""
         for fit in self.autos:
-            others = [self.beside(fit, method) for method in BASELINES]
+            others = [self.fit_by(method, fit) for method in BASELINES]
             if others[0] and others[1]:
                 best = min(filter(None, others), key=lambda other: other.error)
                 yield fit, best, fit.error / best.error
@@ -141,22 +141,29 @@ def short(value):
     return f"{digits}e{int(power)}"
 
 
+def model(chosen):
+    """The name of a model in the tables: a Gaussian process by its kernel, a network as fitted to the rows or distilled."""
+    if chosen.startswith("network"):
+        return "distilled network" if "distilled" in chosen else "network"
+    return re.sub(r"^Gaussian process (with|that is) (an? )?", "", chosen).replace("one length", "one length scale")
+
+
 def percent(value):
     return f"{100 * value:.1f}"
 
 
 def table_ratios(results):
+    """Each cell has one number for each process."""
     rows = []
     for name, wanted in places():
-        for method, title in PROCESSES.items():
-            ratios = results.ratios(method, wanted)
-            if ratios:
-                values = list(ratios.values())
-                better = sum(value < 1 for value in values)
-                rows.append([name, title, len(values), short(geometric(values)), short(median(values)),
-                             f"{better} of {len(values)}", short(max(values))])
-    head = ["problems", "process", "cases", "geometric mean", "median", "default is better", "worst"]
-    return table(head, rows)
+        ratios = [list(results.ratios(method, wanted).values()) for method in PROCESSES]
+        if all(ratios):
+            both = lambda of: ", ".join(str(of(values)) for values in ratios)
+            rows.append([name, len(ratios[0]), both(lambda values: short(geometric(values))),
+                         both(lambda values: short(median(values))),
+                         both(lambda values: sum(value < 1 for value in values)),
+                         both(lambda values: short(max(values)))])
+    return table(["problems", "cases", "geometric mean", "median", "default is better", "worst"], rows)
 
 
 def table_losses(results):
@@ -166,14 +173,14 @@ def table_losses(results):
         by[fit.case()].append((ratio, fit, best))
     worst = sorted(by.values(), key=lambda of: -geometric([ratio for ratio, *_ in of]))
     rows = []
-    for of in worst[:8]:
+    for of in worst[:6]:
         ratios = [ratio for ratio, *_ in of]
         if geometric(ratios) <= 1:
             break
         _, fit, best = max(of, key=lambda entry: entry[0])
-        rows.append([fit.named(), len(of), short(geometric(ratios)), short(fit.error),
-                     short(best.error), PROCESSES.get(best.method, best.method), fit.chosen])
-    head = ["case", "fits", "ratio", "default", "baseline", "which", "chosen model"]
+        rows.append([fit.named(), short(geometric(ratios)), short(fit.error),
+                     f"{short(best.error)} ({PROCESSES.get(best.method, best.method)})", model(fit.chosen)])
+    head = ["case", "ratio", "default", "best baseline", "model"]
     lost = sum(ratio > LOSS for *_, ratio in everything)
     cases = sum(geometric([ratio for ratio, *_ in of]) > LOSS for of in by.values())
     seeds = f", and on average over seeds in {cases} of {len(by)} cases" if len(by) < len(everything) else ""
@@ -195,7 +202,7 @@ def table_coverage(results):
         infinite = [sum(math.isinf(fit.width[level]) for fit in fits) for level in (90, 95)]
         if fits:
             rows.append([name, len(fits), *cells, ", ".join(map(str, infinite))])
-    return table(["coverage of 90 % and 95 % intervals, in %", "fits", "default", *PROCESSES.values(), "infinite"], rows)
+    return table(["problems", "fits", "default", *PROCESSES.values(), "infinite"], rows)
 
 
 def table_reported(results):
@@ -206,18 +213,18 @@ def table_reported(results):
             ratios = [fit.reported / fit.true for fit in fits]
             near = sum(0.5 <= ratio <= 2 for ratio in ratios)
             means = mean(fit.reported for fit in fits) / mean(fit.true for fit in fits)
-            rows.append([name, len(fits), short(means), short(geometric(ratios)), f"{near} of {len(fits)}",
+            rows.append([name, short(means), short(geometric(ratios)), f"{near} of {len(fits)}",
                          f"{short(min(ratios))} to {short(max(ratios))}"])
-    head = ["problems", "fits", "mean reported / mean true", "geometric mean of the ratio", "within a factor of 2", "range"]
+    head = ["problems", "ratio of the means", "geometric mean", "within a factor of 2", "range"]
     return table(head, rows)
 
 
 def table_optimistic(results):
     fits = [fit for fit in results.autos if math.isfinite(fit.reported)]
     fits.sort(key=lambda fit: fit.reported / fit.true)
-    rows = [[fit.named(), fit.seed, short(fit.reported), short(fit.true),
-             percent(fit.cover[90]) if fit.has_interval(90) else "infinite", fit.chosen] for fit in fits[:5]]
-    return table(["case", "seed", "reported", "true", "90 % covers", "chosen model"], rows)
+    rows = [[fit.named(), short(fit.reported), short(fit.true),
+             percent(fit.cover[90]) if fit.has_interval(90) else "infinite", model(fit.chosen)] for fit in fits[:5]]
+    return table(["case", "reported", "true", "90 % covers", "model"], rows)
 
 
 def table_problems(results):
@@ -230,42 +237,42 @@ def table_problems(results):
         first = fits[0]
         others = []
         for method in PROCESSES:
-            beside = [other.mse for fit in fits if (other := results.beside(fit, method))]
-            others.append(short(mean(beside)) if len(beside) == len(fits) else "-")
-        winners = [fit.chosen for fit in fits]
+            baseline = [other.mse for fit in fits if (other := results.fit_by(method, fit))]
+            others.append(short(mean(baseline)) if len(baseline) == len(fits) else "-")
+        winners = [model(fit.chosen) for fit in fits]
         winner = max(winners, key=winners.count)
         counted = winner if winners.count(winner) == len(winners) else f"{winner} ({winners.count(winner)} of {len(winners)})"
-        rows.append([f"{first.problem} ({first.inputs}, {first.rows})", len(fits), short(mean(fit.mse for fit in fits)),
-                     *others, counted])
-    head = ["problem (inputs, rows)", "fits", "default", "Gaussian", "Matérn 5/2", "chosen model"]
+        rows.append([f"{first.problem} ({first.inputs}, {first.rows})", short(mean(fit.mse for fit in fits)), *others, counted])
+    head = ["problem (inputs, rows)", "default", "Gaussian", "Matérn 5/2", "model"]
     return table(head, rows)
 
 
-def table_structure(results):
-    rows = []
-    for problem, truth in TRUE_TERMS.items():
-        found = [fit.terms for fit in results.autos if fit.group == "paper" and fit.problem == problem]
-        if found:
-            wrong = sorted({terms or "none" for terms in found if terms != truth})
-            rows.append([problem, truth or "none", f"{found.count(truth)} of {len(found)}", ", ".join(wrong) or "-"])
-    return table(["problem", "true terms", "found", "found instead"], rows)
+def structure(results):
+    """How often the true terms of the paper's problems were found, as a sentence."""
+    fits = [fit for fit in results.autos if fit.group == "paper" and fit.problem in TRUE_TERMS]
+    wrong = [fit for fit in fits if fit.terms != TRUE_TERMS[fit.problem]]
+    none = [problem for problem, terms in TRUE_TERMS.items() if not terms]
+    missed = "".join(f"; {fit.problem}: {fit.terms or 'none'}" for fit in wrong)
+    return (f"The additive structure of the paper's functions ({', '.join(none[:-1])} and {none[-1]} have none) was found in "
+            f"{len(fits) - len(wrong)} of {len(fits)} fits{missed}." if fits else "(not measured)")
 
 
 def table_seconds(results):
     rows = []
-    for name, wanted in places():
+    functions = ("functions", lambda fit: fit.group in ("clean", "noise"))
+    for name, wanted in [functions, *list(places())[len(LEVELS):]]:
         cells = []
         for method in [AUTO, *PROCESSES]:
             seconds = [fit.seconds for fit in results.fits if fit.method == method and wanted(fit)]
             cells += [f"{median(seconds):.1f}, {max(seconds):.1f}" if seconds else "-"]
         if cells[0] != "-":
             rows.append([name, *cells])
-    return table(["problems: seconds, median and most", "default", "Gaussian", "Matérn 5/2"], rows)
+    return table(["seconds: median, maximum", "default", "Gaussian", "Matérn 5/2"], rows)
 
 
 TABLES = {
     "ratios": table_ratios, "losses": table_losses, "coverage": table_coverage, "reported": table_reported,
-    "optimistic": table_optimistic, "problems": table_problems, "structure": table_structure, "seconds": table_seconds,
+    "optimistic": table_optimistic, "problems": table_problems, "structure": structure, "seconds": table_seconds,
 }
 
 
@@ -325,7 +332,7 @@ class Drawing:
                           f'fill="{colour}"{weight}{turned}>{text}</text>')
 
     def swarm(self, x, y, values, colour, half):
-        """Dots about a vertical line, beside each other where they would overlap."""
+        """Dots about a vertical line, side by side where they would overlap."""
         rows = defaultdict(list)
         for value in sorted(values):
             rows[round(y(value) / 4)].append(y(value))

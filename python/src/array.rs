@@ -1,4 +1,4 @@
-//! numpy arrays to matrices and back.
+//! Conversion between NumPy arrays and matrices.
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;

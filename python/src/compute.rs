@@ -1,4 +1,4 @@
-//! Work outside the interpreter: thread pools, and errors and panics as exceptions.
+//! Work without the interpreter lock: thread pools, and errors and panics as exceptions.
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;

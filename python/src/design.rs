@@ -1,4 +1,4 @@
-//! Plans of samples: ranges as JSON in, columns out.
+//! Designs of experiments: ranges as JSON in, columns out.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -29,7 +29,7 @@ fn refuse(error: thinfit_design::Error) -> PyErr {
 /// The space of names and ranges as JSON.
 ///
 /// # Errors
-/// ValueError: a range that is none.
+/// ValueError: an invalid range.
 fn space(ranges: Vec<(String, String)>) -> PyResult<Space> {
     let inputs = ranges.into_iter().map(|(name, text)| {
         let range: Result<Range, _> = serde_json::from_str(&text);
@@ -43,10 +43,10 @@ fn space(ranges: Vec<(String, String)>) -> PyResult<Space> {
     Space::new(inputs.collect::<PyResult<_>>()?).map_err(refuse)
 }
 
-/// Ranges of the columns of a model, by name and as JSON; those of the samples where there is none.
+/// Ranges of the columns of a model, by name and as JSON; by default those of the samples.
 ///
 /// # Errors
-/// ValueError: a range that is none, or none of the column's.
+/// ValueError: an invalid range, or one that does not fit the column.
 pub fn ranges(model: &Predictor, given: Vec<(String, String)>) -> PyResult<Ranges> {
     match given.is_empty() {
         true => Ok(Ranges::of(model)),
@@ -58,7 +58,7 @@ pub fn ranges(model: &Predictor, given: Vec<(String, String)>) -> PyResult<Range
 /// column for each input of the rows that exist.
 ///
 /// # Errors
-/// ValueError: a range that is none, a scheme that there is not, or a level that the range does not have.
+/// ValueError: an invalid range, an unknown scheme, or a level that the range does not have.
 #[pyfunction]
 pub fn design(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! The encoding of frames with text: the rules are those of the library.
+//! The encoding of data frames with text, by the rules of the library.
 
 use crate::array::{array, flat, layout};
 use crate::compute::{bug, raise};

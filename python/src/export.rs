@@ -1,4 +1,4 @@
-//! A model in other languages.
+//! Exports of a model to other languages.
 
 use crate::compute::{compute, raise};
 use crate::model::Model;
@@ -20,18 +20,18 @@ pub fn precision(name: &str) -> PyResult<Precision> {
     }
 }
 
-/// An export that is too far from the model, and what helps.
+/// The error of an export that differs too much from the model.
 pub fn refused(error: &Inaccurate) -> PyErr {
     let advice = match error.precision {
         Precision::F32 => "use precision=\"float64\"",
         Precision::F64 => {
-            "its terms cancel beyond what other programs can repeat: fit a network, or a process with a larger `least_noise`"
+            "its terms cancel too far for other programs to reproduce it; fit a network, or a process with a larger `least_noise`"
         }
     };
     PyValueError::new_err(format!("{error}; {advice}"))
 }
 
-/// Writes the model to `path`, and for C a header beside it; returns the files.
+/// Writes the model to `path`, and for C a header next to it; returns the files.
 #[pyfunction]
 pub fn export(
     py: Python<'_>,
@@ -55,7 +55,7 @@ pub fn export(
     };
     if language.header(&path).as_ref() == Some(&path) {
         return Err(PyValueError::new_err(format!(
-            "{}: expected a name for the C source, found that of its header; give one that ends in .c",
+            "{}: this would be the name of the header; give the C source a name that ends in .c",
             path.display()
         )));
     }

@@ -1,4 +1,4 @@
-//! Fits, each on a thread of its own, watched from the interpreter's thread.
+//! Fits, each on its own thread, watched from the interpreter's thread.
 
 use crate::array::{layout, view};
 use crate::compute::{abandon, bug, compute, message, pool, raise};
@@ -27,7 +27,7 @@ create_exception!(
     thinfit._native,
     TwoValuesWarning,
     PyUserWarning,
-    "An output has two values alone, such as 0 and 1; predictions are not probabilities."
+    "An output has only two values, such as 0 and 1; predictions are not probabilities."
 );
 
 /// How often to check for signals (Ctrl-C) and report progress.
@@ -68,7 +68,7 @@ pub fn fit<'py>(
     let data = compute(py, threads, || dataset(x, y, (weights, groups), names))?;
     let warn = py.import("warnings")?.getattr("warn")?;
     for output in TwoValues::of(&data) {
-        // The second frame is that of whoever called `fit`.
+        // The second frame is that of the caller of `fit`.
         warn.call1((output.to_string(), py.get_type::<TwoValuesWarning>(), 2))?;
     }
     let device = match device {
@@ -80,7 +80,7 @@ pub fn fit<'py>(
         Ok((model, device.left().map(ToString::to_string)))
     })?;
     if let Some(why) = left {
-        let text = format!("the network was trained on the processor: {why}");
+        let text = format!("the network was trained on the CPU: {why}");
         warn.call1((text,))?;
     }
     if interrupted {
@@ -88,7 +88,7 @@ pub fn fit<'py>(
             true => "the fit was interrupted; this is the best model so far",
             false => "the fit was interrupted as it ended; the model is complete",
         };
-        // The second frame is that of whoever called `fit`.
+        // The second frame is that of the caller of `fit`.
         warn.call1((text, py.get_type::<InterruptedFit>(), 2))?;
     }
     Ok(Model(model))
@@ -181,7 +181,7 @@ pub fn watched<T: Send + 'static>(
             }
             say(
                 py,
-                "stopping, and keeping the best so far; interrupt again to quit at once",
+                "stopping and keeping the best model so far; interrupt again to quit at once",
             )?;
         }
         match state {

@@ -1,7 +1,7 @@
-//! `thinfit._native`: views numpy arrays, releases the interpreter, calls the library and maps its errors.
+//! `thinfit._native`: views NumPy arrays, releases the interpreter lock, calls the library and maps its errors.
 //!
-//! Nothing is computed here. Users see the Python code in `lib/thinfit/`, which passes contiguous arrays of float64, and
-//! settings as JSON, the form in which a [`thinfit::Config`] is read everywhere.
+//! Nothing is computed here. Users see the Python code in `lib/thinfit/`, which passes contiguous float64 arrays, and
+//! settings as the JSON of a [`thinfit::Config`].
 
 mod array;
 mod compute;

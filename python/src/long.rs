@@ -1,4 +1,4 @@
-//! The pieces of the default fit for tables that lie in several places. Between them go bytes and texts, by whatever means Python has.
+//! The steps of the default fit for distributed tables. Python transports the bytes and texts between them.
 
 use crate::array::view;
 use crate::compute::{bug, compute};
@@ -175,7 +175,7 @@ fn opened<T: DeserializeOwned>(message: &str) -> PyResult<T> {
     match message.split_once(' ') {
         Some((_, text)) if sealed(text) == message => serde_json::from_str(text).map_err(invalid),
         _ => Err(refuse(Error::Shape {
-            what: "what another process found",
+            what: "message of another process",
             expected: "a text with its checksum".into(),
             found: "one that was damaged on its way".into(),
         })),

@@ -94,7 +94,7 @@ impl Model {
         self.0.report()
     }
 
-    /// Writes the page of the model, beside the rows (x, y) if there are some.
+    /// Writes the page of the model, with the rows (x, y) if there are some.
     fn page<'py>(
         &self,
         py: Python<'py>,
@@ -186,7 +186,7 @@ impl Model {
         array(py, compute(py, threads, || self.0.predict(x).map(flat))?)
     }
 
-    /// Which rows are outside the ranges of the samples, in words, if any are.
+    /// A description of the rows outside the ranges of the samples, if there are any.
     fn outside(&self, x: PyReadonlyArray2<'_, f64>) -> PyResult<Option<String>> {
         let mut outside = Extrapolation::of(&self.0);
         outside.count(&self.0, view(&x)?);
@@ -251,7 +251,7 @@ impl Model {
             .collect()
     }
 
-    /// Which factors depend on each other, in words.
+    /// A sentence on factors that depend on each other.
     #[getter]
     fn warning(&self) -> Option<String> {
         self.0.warning()

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use std::ffi::OsString;
 
-/// Runs the program with these words, its own name first, and returns its exit code.
+/// Runs the program with these arguments, its own name first, and returns its exit code.
 #[pyfunction]
 pub fn program(py: Python<'_>, words: Vec<OsString>) -> u8 {
     py.detach(|| thinfit_cli::run(words))

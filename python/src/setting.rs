@@ -1,6 +1,7 @@
-//! What is wrong with a setting, as an exception that carries its path.
+//! Invalid settings as an exception with the path of the setting.
 //!
-//! The paths are the library's. Which parameter of an estimator a path belongs to is known in Python (`thinfit/base.py`).
+//! Paths are those of the library. Python (`thinfit/base.py`) knows which parameter of an estimator a path belongs
+//! to.
 
 use crate::compute::raise;
 use pyo3::create_exception;
@@ -12,7 +13,7 @@ create_exception!(
     thinfit._native,
     SettingError,
     PyValueError,
-    "A wrong setting, as (path, problem); the path has a str for each key and an int for each place in a list."
+    "An invalid setting, as (path, problem); the path has a str for each key and an int for each index of a list."
 );
 
 /// One step of the path to a setting.

@@ -1,4 +1,4 @@
-//! Questions to a fitted model: arguments in, answers as JSON out.
+//! Studies of a fitted model: arguments in, results as JSON out.
 
 use crate::compute::{bug, compute, raise};
 use crate::model::Model;

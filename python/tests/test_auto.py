@@ -86,8 +86,8 @@ def test_a_comparison_names_what_the_polish_chose():
     one = next(one for one in table if one["method"] == "gft-r")
     one.update(winners=["polished_random", "trained"], validation_rmse=[0.5, 0.25], trained_rmse=[1.0, 2.0])
     assert (
-        "chose polished random features in 1, its own features in 1 of 2 folds; rmse on the rows that it held out "
-        "itself, with and without the polish: 0.5 and 1; 0.25 and 2"
+        "selected polished random features in 1, its own features in 1 of 2 folds; rmse on its own validation rows, "
+        "with and without the polish: 0.5 and 1; 0.25 and 2"
     ) in repr(table)
 
 

@@ -53,7 +53,7 @@ def test_the_device_is_a_parameter_but_not_a_setting_of_the_model(tmp_path):
 
 
 def test_random_features_have_no_steps_for_a_gpu():
-    with pytest.raises(ValueError, match="`device`: the method `random` has no training steps"):
+    with pytest.raises(ValueError, match="`device`: the method `random` cannot train on a GPU"):
         quick(method="random", device="cuda").fit(*samples())
     with pytest.raises(ValueError, match="`device`: expected one of cpu, cuda, auto, found `gpu`"):
         quick(device="gpu").fit(*samples())

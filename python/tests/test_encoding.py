@@ -55,7 +55,7 @@ INPUTS += ["length", "checked"]
 def fitted(model=None):
     X, y = laboratory()
     with pytest.warns(
-        UserWarning, match="Nr: left out, it numbers the rows; day: left out, it holds dates or times; sam"
+        UserWarning, match="Nr: ignored, it numbers the rows; day: ignored, it holds dates or times; sam"
     ):
         return (model or thinfit.KernelRidgeRegressor(scaling="box")).fit(X, y), X, y
 
@@ -141,7 +141,7 @@ def test_frames_of_numbers_are_left_alone():
 def test_a_column_that_numbers_the_rows_is_left_out_of_numbers_too(name):
     X, y = laboratory()
     numbers = pd.DataFrame({name: np.arange(1, 61), "t": X["t"]})
-    with pytest.warns(UserWarning, match="left out, it numbers the rows"):
+    with pytest.warns(UserWarning, match="ignored, it numbers the rows"):
         model = thinfit.KernelRidgeRegressor().fit(numbers, y)
     assert model._model.inputs == ["t"]
     np.testing.assert_array_equal(
@@ -155,7 +155,7 @@ def test_polars_frames_are_encoded():
     pl = pytest.importorskip("polars")
     X, y = laboratory()
     X = X[["material", "t", "length", "day"]]
-    with pytest.warns(UserWarning, match="day: left out"):
+    with pytest.warns(UserWarning, match="day: ignored"):
         model = thinfit.KernelRidgeRegressor(scaling="box").fit(pl.DataFrame(X.to_dict("list")), y)
     assert model._model.inputs == INPUTS[:3] + ["t", "length"]
     np.testing.assert_array_equal(model.predict(X), model.predict(pl.DataFrame(X.to_dict("list"))))

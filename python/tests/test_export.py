@@ -67,7 +67,7 @@ def test_options_are_passed_on_and_checked(model, tmp_path):
         model.export(tmp_path / "pump.f", "fortran")
     with pytest.raises(ValueError, match="^`digits`"):
         model.export(tmp_path / "pump.tex", digits=0)
-    with pytest.raises(ValueError, match="that of its header"):
+    with pytest.raises(ValueError, match="the name of the header"):
         model.export(tmp_path / "pump.h", "c")
     with pytest.raises(OSError, match="cannot write"):
         model.export(tmp_path / "none" / "pump.c")

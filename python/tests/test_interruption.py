@@ -54,7 +54,7 @@ def test_an_interrupted_fit_keeps_the_best_model_so_far(capfd, press):
         model = long_fit().fit(x, y)
     assert caught[0].filename == __file__
     assert model.record_["stopped"] and model.score(x, y) > 0.5
-    assert "keeping the best so far; interrupt again to quit" in capfd.readouterr().err
+    assert "keeping the best model so far; interrupt again to quit" in capfd.readouterr().err
     quick().fit(x, y)  # the next fit works
 
 

@@ -29,7 +29,7 @@ def test_rows_of_the_fit_are_shown_out_of_fold(estimator, noisy):
     x, y = noisy
     model = estimator.fit(x, y)
     ax = model.plot_prediction(x, y)
-    assert ax.get_title() == "80 rows of the fit, each predicted without it"
+    assert ax.get_title() == "80 training rows, cross-validated predictions"
     points = ax.lines[-2].get_xydata()
     assert (points[:, 0] == y).all()
     shown, own = np.mean((points[:, 1] - y) ** 2), np.mean((model.predict(x) - y) ** 2)
@@ -37,7 +37,7 @@ def test_rows_of_the_fit_are_shown_out_of_fold(estimator, noisy):
     residuals = model.plot_residuals(x[::-1], y[::-1]).lines[0].get_xydata()
     np.testing.assert_allclose(residuals[::-1, 1], y - points[:, 1], atol=1e-12)
     new = model.plot_prediction(x + 0.01, y)
-    assert new.get_title() == "80 rows, none of the fit"
+    assert new.get_title() == "80 rows, none of them training rows"
 
 
 def test_a_network_says_that_errors_are_too_small(noisy, tmp_path):
@@ -45,9 +45,9 @@ def test_a_network_says_that_errors_are_too_small(noisy, tmp_path):
     model = quick().fit(x, y)
     model.save(tmp_path / "model.json")
     for one in model, thinfit.load(tmp_path / "model.json"):
-        assert one.plot_residuals(x, y).get_title() == "80 rows of the fit: errors are too small"
+        assert one.plot_residuals(x, y).get_title() == "80 training rows: errors are too small"
     some = np.concatenate([x[:20], x[:10] + 0.5]), np.concatenate([y[:20], y[:10]])
-    assert model.plot_residuals(*some).get_title() == "30 rows, 20 of the fit: errors are too small"
+    assert model.plot_residuals(*some).get_title() == "30 rows, 20 of them training rows: errors are too small"
 
 
 def test_a_row_far_outside_has_no_bar_the_others_have_and_one_warning_is_given(noisy):

@@ -157,7 +157,7 @@ def test_arrays_have_columns_x1_x2():
         ({"within": "kind <= 1"}, "`within`.*which has levels"),
         ({"within": "width >= 9"}, "`within`.*missed by at least"),
         ({"output": "costs"}, r"`output`: expected an output of the model \(cost, noise\), found 'costs'"),
-        ({"maximise": True}, "`maximise`: expected which of the outputs cost, noise"),
+        ({"maximise": True}, "`maximise`: expected names among the outputs cost, noise"),
         ({"output": 0, "maximise": "noise"}, "among those of `output`"),
     ],
 )

@@ -98,7 +98,7 @@ def test_consecutive_numbers_are_left_out_whatever_their_name():
     x, y = samples(40)
     frame = pd.DataFrame(x, columns=[f"x{j}" for j in range(x.shape[1])])
     frame.insert(0, "Versuch", np.arange(1, 41))
-    with pytest.warns(UserWarning, match="Versuch: left out, it numbers the rows; to use Versuch as an input"):
+    with pytest.warns(UserWarning, match="Versuch: ignored, it numbers the rows; to use Versuch as an input"):
         fitted = model().fit(frame, y)
     assert "Versuch" not in fitted.encoded_names_
     assert model().fit(frame[["Versuch"]], y).n_features_in_ == 1
@@ -107,7 +107,7 @@ def test_consecutive_numbers_are_left_out_whatever_their_name():
 @pytest.mark.parametrize(
     ("y", "words"),
     [
-        (["no", "yes"] * 10, r"'no' in row 0; thinfit learns .* \(y == 'yes'\)"),
+        (["no", "yes"] * 10, r"'no' in row 0; thinfit does not .* \(y == 'yes'\)"),
         (np.array(["1"] * 19 + ["b"]), "'b' in row 19;"),
         (pd.Series(["1.5", "b"] * 10, name="kind"), "'b' in row 1 of column `kind`;"),
         (pd.Series(["a", "b"] * 10, name="kind", dtype="category"), "'a' in row 0 of column `kind`;"),

@@ -118,10 +118,10 @@ test("the parts of a report are there, and say whether the rows are those of the
     const { page, close } = await open(name);
     const words = await page.locator("main").innerText();
     for (const part of ["What was learned", "Try it", "Two inputs at a time", "Which inputs matter", "Where more rows would help",
-      "What the model is made of", "Take it with you"]) {
+      "Structure of the model", "Export"]) {
       assert.ok(words.includes(part), `${name}: ${part}`);
     }
-    assert.equal(words.includes("Beside the data"), Boolean(data));
+    assert.equal(words.includes("Comparison with data"), Boolean(data));
     assert.equal(words.includes("These are the rows that the model was fitted to"), Boolean(seen), name);
     assert.equal(await page.locator("[role=tab]").count(), outputs > 1 ? outputs : 0);
     const drawn = await page.evaluate(() => document.getElementById("contour").getContext("2d").getImageData(100, 100, 1, 1).data[3]);

@@ -1,4 +1,10 @@
-//! The default fit: its settings, its course, and the choice of the winner.
+//! The default fit: a planned search over candidates, ranked by cross-validation, with a diagnosis in the record.
+//!
+//! Gaussian processes with several kernels come first: they are quick, and their length scales tell which inputs
+//! matter and how fast the function varies. If the function turns out to be a sum of functions of few inputs, a
+//! process with that structure follows. Networks come last: fitted to the rows if these are noise-free, with features
+//! scaled by the length scales and terms of the process, otherwise distilled from the best process. Every candidate
+//! is cross-validated, and the best becomes the model; a thin network wins if it is as good.
 
 use crate::distillation::{Distillation, Distilled};
 use crate::network::{FeatureSampler, out_of_fold, scaled_fit};

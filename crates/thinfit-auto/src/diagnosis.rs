@@ -1,4 +1,4 @@
-//! What the search found, in the units of the data.
+//! Assembles the diagnosis of the search, in the units of the data.
 
 use crate::auto::{Outcome, Winner};
 use crate::process::Process;

@@ -1,16 +1,16 @@
-//! Hyperplanes across which a function jumps or bends, and the search for them.
+//! The search for hyperplanes across which a function jumps or bends.
 //!
-//! With C = K + gI of a smooth process, adding w h hᵀ to C for a feature h of the rows raises the likelihood, at the best
-//! w, as if the share r of what C leaves unexplained were gone:
+//! With C = K + gI of a smooth process, adding w h hᵀ to C for a feature h of the rows raises the likelihood, at the
+//! best w, as if the share r of the variance that C leaves unexplained were removed:
 //!
 //! ```text
 //! r = (hᵀα)²/(hᵀQh · S)      S = (y − μ)ᵀα      Q = C⁻¹ − C⁻¹11ᵀC⁻¹/1ᵀC⁻¹1      α = C⁻¹(y − μ)
 //! gain = −½ m ln(1 − pr) + ½ ln(1 − p)          p = (mr − 1)/((m − 1) r), at least 0
 //! ```
 //!
-//! That costs m² for every hyperplane, so many can be tried. They climb from wide steps to narrow ones; which inputs a hyperplane
-//! needs is then decided by hard steps, whose likelihood does not depend on where between two rows they are, and where it
-//! lies between them by wide ones, which keep away from rows.
+//! That costs m² per hyperplane, so many can be tried. The search proceeds from wide steps to narrow ones. Hard steps,
+//! whose likelihood does not depend on the position between two rows, then decide which inputs a hyperplane needs; wide
+//! steps, which keep away from rows, decide its position.
 
 use faer::Mat;
 use rand::RngExt;

@@ -1,7 +1,8 @@
-//! Jumps and bends: hyperplanes across which the function changes its value or its slope, and the process that knows them.
+//! Jumps and bends: hyperplanes across which the function changes its value or its slope, and the process with these
+//! edges.
 //!
-//! A process without them rings or blurs there. One that has the best edges as further inputs is found by the likelihood
-//! and cross-validated by folds, in which hyperplanes and lengths are found again.
+//! A process without edges rings or blurs there. The best edges become further inputs of a process, which is selected
+//! by likelihood and cross-validated by folds that repeat the search for hyperplanes and length scales.
 
 use crate::edge_search::{Hyperplane, Reference, SIDE, STEEPNESS, feature, hard};
 use crate::plan::{Plan, ROWS_PER_INPUT};

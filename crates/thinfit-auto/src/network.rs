@@ -1,8 +1,8 @@
-//! Thin networks as candidates: random features that know the lengths and the terms of a Gaussian process, then the
+//! Thin networks as candidates: random features with the length scales and terms of a Gaussian process, then the
 //! polish.
 //!
-//! With lengths ℓ, w ~ N(0, 1)/(2πℓ) is the spectral density of the Gaussian kernel, so such features start where the
-//! process ended. A function that is a sum of terms gets features that act on one term each, and keep to it.
+//! With length scales ℓ, w ~ N(0, 1)/(2πℓ) is the spectral density of the Gaussian kernel, so such features start
+//! where the process ended. A function that is a sum of terms gets features that act on one term each, and stay so.
 
 use crate::samples::{OutOfFold, Samples};
 use faer::Mat;

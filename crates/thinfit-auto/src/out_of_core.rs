@@ -1,9 +1,10 @@
-//! Long tables: hidden weights from a sample that grows, output weights from all rows.
+//! Long tables: hidden weights from a growing sample, output weights from all rows.
 //!
-//! Hidden weights say where a function varies and how fast, which some thousand rows tell; output weights are a linear
-//! fit, and every row sharpens them. So a first pass over the rows takes a random sample. The features of the best model of a part
-//! of it are polished on twice as many rows, and again, until rows that nobody saw are no longer predicted better. A
-//! second pass over all rows gives the output weights, and the unseen rows their ridge and the intervals.
+//! Hidden weights describe where a function varies and how fast, which some thousand rows determine; output weights
+//! are a linear fit, which every row improves. So a first pass over the rows draws a random sample. The features of
+//! the best model of a part of it are polished on twice as many rows, repeatedly, until the error on the hold-out
+//! stops falling. A second pass over all rows gives the output weights, and the hold-out gives their ridge and the
+//! intervals.
 
 use crate::auto::{Auto, model_rows};
 use crate::network::{FeatureSampler, KAPPA, scaled_fit};

@@ -1,10 +1,10 @@
-//! Rows that are clearly outliers: far from what the others predict, and in the way of predicting the others.
+//! Outliers: rows far from what the others predict, which also spoil the prediction of the others.
 //!
-//! Large errors alone prove nothing, since a clean function has them where it is steep or the rows are thin. An outlier
-//! misleads its neighbours: without it, the other rows are predicted far better. So rows beyond six robust standard
-//! deviations are set aside only if that at least halves the squared error of the rest, and if the rest still puts them far
-//! off. Where the rest is smooth and free of noise, as a simulation's output is, a row may be a sharp peak that no other
-//! row has seen, so it is kept and reported.
+//! Large errors alone prove nothing, since a noise-free function has them where it is steep or rows are sparse. An
+//! outlier misleads its neighbours: without it, the other rows are predicted far better. So rows beyond six robust
+//! standard deviations are set aside only if that at least halves the squared error of the rest, and if a model of
+//! the rest still contradicts them. If the rest is smooth and noise-free, as the output of a simulation is, a row may
+//! be a sharp peak that no other row has seen, so it is kept and reported.
 
 use crate::edges::is_near;
 use crate::process::{Process, configurations, in_scaled_units};

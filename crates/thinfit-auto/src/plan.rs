@@ -1,8 +1,9 @@
-//! The plan of work: how much of everything a budget buys, from the sizes alone.
+//! The plan of a search: how much work the budget allows, from the sizes alone.
 //!
-//! The plan is made before the work starts and never looks at a clock, so the same rows, seed and budget give the same
-//! model on a fast and on a busy machine (short of an overrun by far, which is cut). Costs are seconds on one core of an ordinary server, of which the plan takes
-//! two; measured at 100 to 2,000 rows with 2 to 60 inputs they are right within a third:
+//! The plan is made before the work starts and never looks at a clock, so the same rows, seed and budget give the
+//! same model on a fast and on a busy machine (except for a fit that exceeds its budget by far, which is cut). Costs
+//! are seconds on one core of an ordinary server; the plan assumes two. Measured at 100 to 2,000 rows with 2 to 60
+//! inputs, they are right within a third:
 //!
 //! ```text
 //! one likelihood with its gradient    m³/4.2·10¹⁰ + m² (15 ns + d · (0.4 ns, ANOVA 1.2 ns, rough ANOVA 2.7 ns)) + 20 μs

@@ -1,8 +1,8 @@
-//! Gaussian processes as candidates: found on all rows and cross-validated, with a search of its own in every fold.
+//! Gaussian processes as candidates: fitted to all rows and cross-validated, with a separate search in every fold.
 //!
-//! Leave-one-out errors at fixed lengths have a closed form, but the lengths were found with the row that is left out:
-//! with sixty rows and twenty lengths those errors are several times too small. So every fold searches its own lengths,
-//! starting from those of all rows, or from scratch where rows are few.
+//! Leave-one-out errors at fixed length scales have a closed form, but the length scales were fitted to the row that
+//! is left out: with sixty rows and twenty length scales those errors are several times too small. So every fold
+//! searches its own length scales, starting from those of all rows, or from scratch if rows are few.
 
 use crate::message::{self, Sent};
 use crate::noise::intervals;

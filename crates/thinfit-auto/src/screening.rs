@@ -1,9 +1,8 @@
-//! Which inputs enter the search where a table has very many: those that tell most about an output one by one.
+//! Which inputs enter the search if a table has very many: those that explain most of an output one by one.
 //!
-//! A Gaussian process with hundreds of lengths is slow to fit and, on few rows, finds some input for any noise. Every
-//! input is scored by how much of an output a cubic polynomial of it alone explains, of what stronger ones leave; the
-//! strongest go on. The choice
-//! looks at the outputs, so it is made again without each fold.
+//! A Gaussian process with hundreds of length scales is slow to fit and, on few rows, fits any noise with some input.
+//! Every input is scored by how much of an output a cubic polynomial of it alone explains, after stronger inputs; the
+//! strongest enter. The choice depends on the outputs, so it is repeated without each fold.
 
 use thinfit::Dataset;
 use thinfit::pieces::dot;

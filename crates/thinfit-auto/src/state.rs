@@ -1,6 +1,7 @@
-//! The state of an unfinished fit to a long table, and the file from which it goes on, in any number of processes.
+//! The state of an unfinished fit to a long table, and its file, from which any number of ranks can continue.
 //!
-//! The file is a line of JSON, then the survey and the condensed rows as words of 64 bits, the lowest byte first, and a checksum of it all.
+//! The file is a line of JSON, then the survey and the condensed rows as 64-bit words, lowest byte first, and a
+//! checksum.
 
 use crate::auto::Auto;
 use crate::out_of_core::Learned;

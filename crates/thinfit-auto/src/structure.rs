@@ -1,4 +1,4 @@
-//! Which inputs matter, and which of them act together.
+//! Which inputs matter, and which of them interact.
 //!
 //! For a function of independent inputs, uniform over their ranges, the share of the variance that inputs i and j have
 //! in any term together, and the share that input i has in any term, are

@@ -1,7 +1,8 @@
-//! Successive halving of Gaussian processes: all of them on some of the rows, the better ones on more, the best on all.
+//! Successive halving of Gaussian processes: all of them on some of the rows, the better ones on more, the best on
+//! all.
 //!
-//! A step of a search on all rows costs (m/rows)³ times as much as one on some, so searches start on few rows and go on
-//! from what they found there. An executor may spread the candidates of each round.
+//! A step on all rows costs (m/rows)³ times as much as one on some, so searches start on few rows and continue from
+//! there. Ranks share the processes of each round and synchronise after it.
 
 use crate::plan::{MANY, Plan};
 use crate::process::{Configuration, Process, configurations, ranked};

@@ -1,4 +1,4 @@
-//! ARFF (Kammonen et al. 2020): adaptive random Fourier features, whose frequencies move in a random walk.
+//! ARFF (Kammonen et al. 2020): adaptive random Fourier features, whose frequencies perform a random walk.
 //!
 //! f(x) = Re Σ_l β_l e^{i⟨ω_l, x⟩} with (SᴴS + λmI)β = Sᴴy. All frequencies propose a step ω′ = ω + δξ, ξ ~ N(0, I); β′
 //! is solved at all proposals together, and frequency l is accepted with probability min(1, (|β′_l|/|β_l|)^γ). This

@@ -1,7 +1,7 @@
-//! The choice between candidates by their validation error.
+//! Selection among candidates by validation error.
 //!
-//! Candidates are tried in turn; of equals the first wins. A search that is stopped chooses among those it has tried.
-//! What a candidate is and how its error is measured is up to the method.
+//! Candidates are tried in turn, and the first wins ties. An interrupted search selects among those it has tried.
+//! Each method defines its candidates and their error.
 
 use crate::prepared::Prepared;
 use thinfit::pieces::require;

@@ -1,4 +1,4 @@
-//! The fully sampled network: a generator draws the weights of both layers, an ablation in the paper's appendix B.
+//! The fully sampled network, an ablation in the paper's appendix B: a generator draws the weights of both layers.
 //!
 //! G: R^{d+2c} → R^d × C^c maps normal latents to (w_l, Re b_l, Im b_l), with f(x) = Re Σ_l b_l e^{2πi⟨w_l, x⟩}/n; no
 //! output weights are solved for. Adam trains the parameters of G with fresh latents in every step; a final draw is the

@@ -5,8 +5,8 @@
 //! median, there is no intercept, and nothing is scaled; the paper does not state λ, and 1e-4 comes closest on its test
 //! functions. [`KernelRidge::validated`] is the version for practical use.
 //!
-//! Given several bandwidths or ridges, the pair with the smallest leave-one-out error wins (`leave_one_out.rs`); of rows in groups, that
-//! with the smallest error over folds that divide no group.
+//! Given several bandwidths or ridges, the pair with the smallest leave-one-out error wins (`leave_one_out.rs`); for
+//! grouped rows, the pair with the smallest error over folds that do not divide groups.
 
 use crate::choice::stops;
 use crate::leave_one_out::{by_folds, leave_one_out};

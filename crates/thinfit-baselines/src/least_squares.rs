@@ -52,7 +52,7 @@ pub(crate) fn ridge<T: ComplexField<Real = f64>>(
     }
 }
 
-/// Least squares solutions of minimal norm, one per cutoff, with singular values below the cutoff times the largest
+/// Least-squares solutions of minimal norm, one per cutoff, with singular values below the cutoff times the largest
 /// treated as zero.
 pub(crate) fn truncated<const N: usize>(
     a: MatRef<'_, f64>,

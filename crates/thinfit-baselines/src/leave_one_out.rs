@@ -1,4 +1,4 @@
-//! Errors of kernel ridge regression at rows left out, for many ridges at once: leave-one-out in closed form, or by folds.
+//! Held-out errors of kernel ridge regression for many ridges at once: leave-one-out in closed form, or by folds.
 //!
 //! With one decomposition K = U diag(s) Uᵀ per kernel, the error at row i of the fit without it costs O(m²) for every
 //! λ:
@@ -49,7 +49,7 @@ impl Decomposed {
         Mat::from_fn(s.nrows(), lambdas.len(), shrink)
     }
 
-    /// α = (K + λI)⁻¹y for all ridges at once: each block of c columns belongs to one λ.
+    /// α = (K + λI)⁻¹y for all ridges: each block of c columns belongs to one λ.
     fn alpha(&self, y: MatRef<'_, f64>, shrunk: &Mat<f64>) -> Mat<f64> {
         let c = y.ncols();
         let rotated = product(self.u.transpose(), y);

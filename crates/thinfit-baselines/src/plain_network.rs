@@ -1,11 +1,11 @@
-//! The plain two-layer network of the paper's comparisons: Adam trains both layers, nothing is solved for.
+//! The plain two-layer network of the paper's comparisons: Adam trains both layers.
 //!
 //! f(x) = Re Σ_l b_l Φ(⟨w_l, x⟩) without the factor 1/n, and with an output bias where Φ has biases. The loss is mean_k
 //! |f(x_k) − y_k|² + λ · mean_j ‖∇f(p_j)‖₁ over all rows and points p_j drawn afresh in every step. Both layers start
 //! uniform in ±1/√(inputs of the layer). As in the paper, the result is the last iterate, not the best one. We use
 //! double precision where the paper uses single.
 //!
-//! The steps are those of any [`Backend`], with both layers as the leaf; several fits advance as one batch.
+//! The steps are those of any [`Backend`], with both layers as the leaf; several fits can advance as one batch.
 
 use crate::choice::{best_network, lambdas, stops};
 use crate::prepared::Prepared;
@@ -60,7 +60,7 @@ pub struct PlainFit<'a> {
     pub data: &'a Dataset,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Follows the fit, and may stop it.
+    /// Observes the fit, and may stop it.
     pub observe: &'a Observer<'a>,
 }
 
@@ -228,7 +228,7 @@ impl PlainNetwork {
         Layers::new(self.activation, self.width, self.activation.weights(d), c)
     }
 
-    /// The network of a run as it stands.
+    /// The current network of a run.
     fn network(&self, batch: &dyn Batch, run: usize) -> Result<Network> {
         let (snapshot, n) = (batch.snapshot(run, false)?, self.width);
         let (dim, k) = (snapshot.w.len() / n, self.activation.columns(n));

@@ -1,6 +1,6 @@
-//! Samples prepared for a network method, scaled and split, and the way back from a scaled network to a model.
+//! Samples prepared for a network method, scaled and split, and the conversion of a scaled network into a model.
 //!
-//! Kernel methods keep all rows and do not use this. thinfit's own methods have their own preparation.
+//! Kernel methods keep all rows and do not use this; GFT has its own preparation.
 
 use serde::Serialize;
 use thinfit::{Dataset, Error, Model, Network, Record, Result, Scaler, Scaling};

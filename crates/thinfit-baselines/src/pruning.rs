@@ -133,7 +133,7 @@ impl System<f64> for Gram<'_> {
     }
 }
 
-/// The least squares solution by a hundred steps of LSQR.
+/// The least-squares solution by a hundred steps of LSQR.
 pub(crate) struct Krylov(pub Mat<c64>, pub Mat<c64>);
 
 impl Krylov {

@@ -1,4 +1,4 @@
-//! Ranges of settings, each with one wording in every method.
+//! Ranges of settings, each worded the same in every method.
 
 use thinfit::Result;
 use thinfit::pieces::require;

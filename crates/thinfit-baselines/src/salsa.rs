@@ -164,7 +164,7 @@ impl Salsa {
                 if idle >= self.patience {
                     return (best, false);
                 }
-                // A guess: most searches end after a few orders.
+                // An estimate: most searches end after a few orders.
                 let at = Progress::fraction(1.0 - 1.0 / (1.0 + 0.3 * order as f64));
                 if observe(&at) == Control::Stop && best.is_some() {
                     return (best, true);

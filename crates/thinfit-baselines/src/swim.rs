@@ -1,4 +1,5 @@
-//! SWIM, sampling where it matters (Bolager et al. 2023): every neuron lies between two samples; nothing is trained.
+//! SWIM, "sample where it matters" (Bolager et al. 2023): every neuron lies between two samples; hidden weights are
+//! not trained.
 //!
 //! Pairs of samples are drawn with a probability proportional to the slope max_o |y_to − y_from| / |x_to − x_from|.
 //! With v = (x_to − x_from)/|x_to − x_from|² a neuron is Φ(⟨w, x⟩ + β), w = s·v and β = −⟨w, x_from⟩ + t, where (s, t)

@@ -1,5 +1,5 @@
-//! The allocator of the program: the system's, but where memory runs out the program says so and ends with code 2, as after
-//! any other error, instead of being aborted.
+//! The program's allocator: the system's, except that running out of memory is reported as an error with exit code 2
+//! instead of aborting.
 
 // The trait of allocators is unsafe; everything is handed on as it comes.
 #![allow(unsafe_code)]
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Exit code of an error.
 const CODE: i32 = 2;
 
-/// The system's allocator, which ends the program where it has nothing left.
+/// The system's allocator, which ends the program when memory runs out.
 pub struct Allocator;
 
 // SAFETY: every call is the system's, with the arguments of the caller.
@@ -51,16 +51,16 @@ fn given(place: *mut u8, size: usize) -> *mut u8 {
 fn give_up(size: usize) -> ! {
     static ENDING: AtomicBool = AtomicBool::new(false);
     if ENDING.swap(true, Ordering::Relaxed) {
-        // Another thread is saying so.
+        // Another thread is already printing the error.
         loop {
             std::thread::park();
         }
     }
     let mut digits = [0u8; 20];
     let parts: [&[u8]; 3] = [
-        b"error: memory ran out: ",
+        b"error: out of memory: ",
         decimal(size, &mut digits),
-        b" more bytes were asked for; raise the limit on memory (ulimit -v), take fewer threads with --threads, or give fewer rows or \
+        b" more bytes are needed; raise the limit on memory (ulimit -v), use fewer threads with --threads, or give fewer rows or \
           columns\n",
     ];
     for part in parts {

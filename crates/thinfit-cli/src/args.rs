@@ -1,4 +1,4 @@
-//! What the user may type. The doc comments are the help text.
+//! The command line as the user types it. The doc comments are the help text.
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -43,9 +43,9 @@ pub enum Command {
     Predict(PredictArgs),
     /// Measure the error of a model on a table.
     Score(ScoreArgs),
-    /// Show the kind, the accuracy and the sensitivity indices of a model.
+    /// Show the accuracy and the sensitivity indices of a model.
     Inspect(InspectArgs),
-    /// Plot a model and its predictions of a table.
+    /// Plot a model, and its predictions of a table.
     Plot(PlotArgs),
     /// Write a self-contained HTML report.
     Report(ReportArgs),
@@ -61,7 +61,7 @@ pub enum Command {
     Suggest(SuggestArgs),
     /// Sample a built-in problem.
     Data(DataArgs),
-    /// Fit a built-in problem, compare with the paper, and plot the fit.
+    /// Fit a built-in problem, compare the error with the paper's, and plot the fit.
     Demo(DemoArgs),
     /// Run the experiments of the paper and compare with the published numbers.
     Reproduce(ReproduceArgs),
@@ -123,10 +123,10 @@ pub struct TableArgs {
     /// Arrays of an .npz file or variables of a .mat file, separated by commas [default: all, side by side].
     #[arg(long, value_name = "NAME", help_heading = "Table")]
     pub array: Option<String>,
-    /// Sheet of an Excel file [default: the first that is not hidden].
+    /// Sheet of an Excel file [default: the first visible one].
     #[arg(long, value_name = "NAME", help_heading = "Table")]
     pub sheet: Option<String>,
-    /// Lines of a text file, or rows of a sheet, to skip before the table; a title above the names is skipped without it.
+    /// Lines of a text file, or rows of a sheet, to skip before the table; not needed for a title above the names.
     #[arg(long, value_name = "N", help_heading = "Table")]
     pub skip_rows: Option<u64>,
     /// Numbers have a decimal comma, as in 1,5.
@@ -188,10 +188,10 @@ impl Layer for HeaderArgs {
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Missing {
-    /// Leave out rows that lack a value; their predictions are empty cells.
+    /// Drop rows with missing values; their predictions are empty cells.
     Drop,
-    /// Replace them by the mean of the column, or by its most frequent text (`fit`, `compare`; `predict` and `score` with a
-    /// model fitted that way).
+    /// Replace them by the mean of the column, or its most frequent text (`fit`, `compare`; `predict` and `score` with a
+    /// model fitted this way).
     Mean,
 }
 
@@ -207,7 +207,7 @@ pub struct ColumnArgs {
     #[arg(long, value_name = "COL,…", allow_hyphen_values = true)]
     #[serde(deserialize_with = "one_or_several")]
     pub inputs: Vec<String>,
-    /// Columns to leave out.
+    /// Columns to drop.
     #[arg(long, value_name = "COL,…", allow_hyphen_values = true)]
     #[serde(deserialize_with = "one_or_several")]
     pub drop: Vec<String>,
@@ -248,19 +248,19 @@ fn one_or_several<'de, D: Deserializer<'de>>(value: D) -> Result<Vec<String>, D:
     thinfit fit train.csv --target y --config fit.toml --set polish.steps=50\n  \
     mpirun -n 6 thinfit fit train.csv --target y --method gft-r --lambda auto")]
 pub struct FitArgs {
-    /// Table with one sample per row: CSV, TSV, XLSX, NPY, NPZ, MAT or Parquet, of any length. A folder stands for all tables in it,
-    /// `-` for standard input.
+    /// Table with one sample per row, of any length: CSV, TSV, XLSX, NPY, NPZ, MAT or Parquet. A folder means all tables in
+    /// it, `-` standard input.
     #[arg(value_name = "DATA")]
     pub data: Option<PathBuf>,
-    /// More files of the same table, as `data/*.csv` gives them.
+    /// More files of the same table, such as those of `data/*.csv`.
     #[arg(value_name = "MORE")]
     #[serde(skip)]
     pub more: Vec<PathBuf>,
-    /// Which columns are what, and which are left out.
+    /// The roles of the columns.
     #[command(flatten)]
     #[serde(skip)]
     pub columns: ColumnArgs,
-    /// Where to write the model; overwrites only models [default: model.json].
+    /// Output file; only models are overwritten [default: model.json].
     #[arg(short, long, alias = "out", value_name = "FILE", value_parser = written_file())]
     pub output: Option<PathBuf>,
     /// Column of sample weights; a weight of 2 counts a row twice (networks only).
@@ -270,8 +270,7 @@ pub struct FitArgs {
     /// together.
     #[arg(long, value_name = "COL", allow_hyphen_values = true)]
     pub groups: Option<String>,
-    /// Search budget in seconds on two cores [default: 30]. It fixes the amount of work, not the wall time, so that the same seed
-    /// gives the same model on any machine.
+    /// Search budget in seconds on two cores [default: 30]; fixes the amount of work, not the wall time.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Method")]
     pub budget: Option<f64>,
     /// Return the best thin network, even if another model is better.
@@ -403,7 +402,7 @@ pub struct CompareArgs {
     /// Table with one sample per row; `-` reads standard input.
     #[arg(value_name = "DATA")]
     pub data: PathBuf,
-    /// Which columns are what, and which are left out.
+    /// The roles of the columns.
     #[command(flatten)]
     pub columns: ColumnArgs,
     /// Column of group labels, not an input; folds keep a group together.
@@ -438,11 +437,11 @@ pub struct CompareArgs {
 /// What to do with rows outside the ranges of the training samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Outside {
-    /// Stop if a row is outside a range by more than 5 % of it.
+    /// Stop if a row exceeds a range by more than 5 %.
     Error,
-    /// Predict them, and report how many there are.
+    /// Predict them and report their number.
     Warn,
-    /// Predict at the nearest point inside.
+    /// Predict at the nearest point inside the ranges.
     Clip,
 }
 
@@ -458,14 +457,14 @@ pub struct PredictArgs {
     pub model: PathBuf,
     /// Table whose columns include the model's inputs; `-` reads standard input.
     pub data: PathBuf,
-    /// More files of the same table, as `data/*.csv` gives them.
+    /// More files of the same table, such as those of `data/*.csv`.
     #[arg(value_name = "MORE")]
     pub more: Vec<PathBuf>,
-    /// Where to write the predictions: a CSV file, or TSV by its ending [default: standard output].
+    /// CSV file for the predictions, or TSV by its extension [default: standard output].
     #[arg(short, long, alias = "out", value_name = "FILE", value_parser = written_file())]
     pub output: Option<PathBuf>,
-    /// Columns of the table to copy in front of the predictions, such as a row number; a prediction with the name of one of
-    /// them is called `y_predicted`.
+    /// Columns of the table to copy in front of the predictions, such as a row number. A prediction whose name is taken is
+    /// called `y_predicted`.
     #[arg(long, value_name = "COL,…", allow_hyphen_values = true)]
     pub keep: Vec<String>,
     /// Add partial derivatives, as columns d(y)/d(x).
@@ -477,8 +476,8 @@ pub struct PredictArgs {
     /// Add prediction intervals of this level, as columns y_low and y_high.
     #[arg(long, value_name = "LEVEL", value_parser = probability)]
     pub interval: Option<f64>,
-    /// What to do with rows outside the ranges of the training samples. Intervals and deviations widen there, and are infinite beyond
-    /// 20 % of a range.
+    /// What to do with rows outside the ranges of the training samples, where intervals and deviations widen; beyond 20 % of
+    /// a range they are infinite.
     #[arg(long, value_name = "NAME", value_enum, default_value = "warn")]
     pub outside: Outside,
     /// Number of threads; 0 uses all cores.
@@ -514,7 +513,7 @@ pub fn advice(error: &clap::Error) -> Option<String> {
 fn written_file() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| match path == Path::new("-") {
         true => Err(
-            "expected the name of a file or folder, found `-`; give ./- if it is called so, or /dev/stdout for standard output",
+            "expected the name of a file or folder, found `-`; write ./- for a file of this name, or /dev/stdout for standard output",
         ),
         false => Ok(path),
     })
@@ -565,10 +564,10 @@ pub struct ScoreArgs {
     pub model: PathBuf,
     /// Table with the model's inputs and the true values; `-` reads standard input.
     pub data: PathBuf,
-    /// More files of the same table, as `data/*.csv` gives them.
+    /// More files of the same table, such as those of `data/*.csv`.
     #[arg(value_name = "MORE")]
     pub more: Vec<PathBuf>,
-    /// Columns of true values, in the order of the model's outputs [default: those of the same names].
+    /// Columns of true values, in the order of the model's outputs [default: columns named like the outputs].
     #[arg(short, long, value_name = "COL,…", allow_hyphen_values = true)]
     pub target: Vec<String>,
     /// Print the result as one JSON object.
@@ -621,10 +620,10 @@ pub struct PlotArgs {
         value_parser = written_file()
     )]
     pub out: PathBuf,
-    /// Columns of true values, in the order of the model's outputs [default: those of the same names].
+    /// Columns of true values, in the order of the model's outputs [default: columns named like the outputs].
     #[arg(short, long, value_name = "COL,…", allow_hyphen_values = true)]
     pub target: Vec<String>,
-    /// Ranges of the inputs, for their importance and effects, as for `thinfit design` [default: those of the samples].
+    /// Ranges of the inputs for importance and effects, as for `thinfit design` [default: those of the samples].
     #[arg(long, value_name = "FILE")]
     pub ranges: Option<PathBuf>,
     /// Show no progress.
@@ -645,10 +644,10 @@ pub struct ReportArgs {
     pub model: PathBuf,
     /// Table with inputs and true values, to compare with the predictions; `-` reads standard input.
     pub data: Option<PathBuf>,
-    /// Where to write the page [default: the model's name with .html].
+    /// Output file [default: the model's name with .html].
     #[arg(short, long, alias = "out", value_name = "FILE", value_parser = written_file())]
     pub output: Option<PathBuf>,
-    /// Columns of true values, in the order of the model's outputs [default: those of the same names].
+    /// Columns of true values, in the order of the model's outputs [default: columns named like the outputs].
     #[arg(short, long, value_name = "COL,…", allow_hyphen_values = true)]
     pub target: Vec<String>,
     /// Show no progress.
@@ -685,13 +684,13 @@ pub struct ExportArgs {
     /// The language to write.
     #[arg(long, value_enum)]
     pub to: Language,
-    /// Where to write it [default: the model's name with .onnx, .c (and .h), .py, .js or .tex].
+    /// Output file [default: the model's name with .onnx, .c (and .h), .py, .js or .tex].
     #[arg(short, long, alias = "out", value_name = "FILE", value_parser = written_file())]
     pub output: Option<PathBuf>,
     /// Single precision (ONNX only); refused if it differs from the predictions by more than 0.001 standard deviations.
     #[arg(long)]
     pub f32: bool,
-    /// Significant digits (LaTeX only) [default: 6]. Terms cancel, so a formula with few digits is for reading, not for computing.
+    /// Significant digits (LaTeX only) [default: 6]. Terms cancel, so do not compute with few digits.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=17))]
     pub digits: Option<u8>,
 }
@@ -718,7 +717,7 @@ pub struct DataArgs {
     /// Write the test sample of this seed instead of the training sample.
     #[arg(long)]
     pub test: bool,
-    /// Where to write the table: a CSV file, or TSV by its ending [default: standard output].
+    /// CSV file for the table, or TSV by its extension [default: standard output].
     #[arg(short, long, alias = "out", value_name = "FILE", value_parser = written_file())]
     pub output: Option<PathBuf>,
 }
@@ -730,7 +729,7 @@ pub enum Scheme {
     Maximin,
     /// A random Latin hypercube.
     Latin,
-    /// A scrambled Sobol' sequence.
+    /// A scrambled Sobol sequence.
     Sobol,
     /// A shifted Halton sequence.
     Halton,
@@ -744,7 +743,7 @@ pub enum Scheme {
                   reynolds = { low = 1e3, high = 1e6, log = true }\n \
                   holes = { low = 2, high = 8, whole = true }\n \
                   material = [\"steel\", \"brass\"]\n \
-                  \"wall thickness\" = [1, 2]                a name with blanks or dots stands in quotes\n\n\
+                  \"wall thickness\" = [1, 2]                quote names with blanks or dots\n\n\
                   Examples:\n  thinfit design ranges.toml --rows 60 -o plan.csv\n  \
                   thinfit design ranges.toml --rows 20 --add-to done.csv -o more.csv"
 )]
@@ -754,17 +753,17 @@ pub struct DesignArgs {
     /// Number of rows.
     #[arg(long, value_name = "M", value_parser = |text: &str| rows(text, 1..=50_000))]
     pub rows: u32,
-    /// How they are spread.
+    /// How the rows are spread.
     #[arg(long, value_name = "NAME", value_enum, default_value = "maximin")]
     pub scheme: Scheme,
-    /// Table of existing rows: new ones keep away from them, and sequences continue after them; rows outside the ranges count as
-    /// on the border.
+    /// Table of existing rows, which new rows keep away from; sequences continue after them. Rows outside the ranges are moved
+    /// to the border.
     #[arg(long, value_name = "TABLE")]
     pub add_to: Option<PathBuf>,
     /// Seed of the plan; the same seed gives the same rows.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Where to write the table: a CSV file, or TSV by its ending [default: standard output].
+    /// CSV file for the table, or TSV by its extension [default: standard output].
     #[arg(short, long, alias = "out", value_name = "FILE", value_parser = written_file())]
     pub output: Option<PathBuf>,
     /// How the table of existing rows is read.
@@ -775,8 +774,8 @@ pub struct DesignArgs {
 /// Options of `thinfit minimise`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "The search stays in the ranges of the samples, or in those of --ranges. Columns of text are tried level by level.\n\
-                  Of several outputs, the Pareto front is found: points of which none is better than another in every output.\n\n\
+    after_help = "The search stays in the ranges of the samples, or in those of --ranges. Text columns are tried level by level.\n\
+                  Several outputs give a Pareto front: points of which none is better than another in every output.\n\n\
                   Examples:\n  thinfit minimise model.json\n  \
                   thinfit minimise model.json --maximise --ranges ranges.toml\n  \
                   thinfit minimise pump.json --target noise --fix material=steel --within width+height<=4\n  \
@@ -794,8 +793,8 @@ pub struct MinimiseArgs {
     /// Fix a column at a number or a level; may be repeated.
     #[arg(long, value_name = "COL=VALUE", allow_hyphen_values = true)]
     pub fix: Vec<String>,
-    /// A linear constraint on columns of numbers, such as `2*x2 - x3 <= 4`, with <=, >= or =; may be repeated. Names may stand in
-    /// quotes.
+    /// A linear constraint on numeric columns, such as `2*x2 - x3 <= 4`, with <=, >= or =; may be repeated. Names may be
+    /// quoted.
     #[arg(long, value_name = "CONSTRAINT", allow_hyphen_values = true)]
     pub within: Vec<String>,
     /// Ranges of the inputs, as for `thinfit design` [default: those of the samples].
@@ -807,7 +806,7 @@ pub struct MinimiseArgs {
     /// Print the result as one JSON object.
     #[arg(long)]
     pub json: bool,
-    /// CSV file for the points: the minimum and other points that are about as good, or the front.
+    /// CSV file for the points: the minimum and others about as good, or the front.
     #[arg(short, long, value_name = "FILE", value_parser = written_file())]
     pub output: Option<PathBuf>,
     /// Plot of the front, as .svg or .png.
@@ -818,16 +817,16 @@ pub struct MinimiseArgs {
 /// Options of `thinfit propagate`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "The distributions are a TOML file with a line for each column; columns that are not named are even over the\n\
-                  ranges of the samples:\n \
+    after_help = "The distributions are a TOML file with a line for each column; other columns are uniform over the ranges of\n\
+                  the samples:\n \
                   thickness = { normal = [1.2, 0.05] }                mean and standard deviation\n \
                   width = { uniform = [3, 4] }                        or just [3, 4]\n \
-                  load = { lognormal = [100, 1.3] }                   median and factor: 68 % lie within 100/1.3 and 100*1.3\n \
-                  angle = { triangular = [0, 2, 10] }                 least, most likely and largest\n \
-                  holes = { low = 2, high = 8, whole = true }         whole numbers\n \
+                  load = { lognormal = [100, 1.3] }                   median and factor: 68 % lie between 100/1.3 and 100*1.3\n \
+                  angle = { triangular = [0, 2, 10] }                 minimum, most likely value, maximum\n \
+                  holes = { low = 2, high = 8, whole = true }         integers\n \
                   speed = 30                                          fixed\n \
-                  material = { steel = 0.7, brass = 0.3 }             probabilities of levels, 1 in all\n \
-                  \"wall thickness\" = [1, 2]                          a name with blanks or dots stands in quotes\n\n\
+                  material = { steel = 0.7, brass = 0.3 }             probabilities of levels, with sum 1\n \
+                  \"wall thickness\" = [1, 2]                          quote names with blanks or dots\n\n\
                   Examples:\n  thinfit propagate model.json inputs.toml\n  \
                   thinfit propagate model.json inputs.toml --above 3 --rows 1000000 --plot y.svg\n  \
                   thinfit propagate pump.json inputs.toml --below flow=2 -o draws.csv"
@@ -860,7 +859,7 @@ pub struct PropagateArgs {
     pub plot: Option<PathBuf>,
 }
 
-/// What new rows are for.
+/// The purpose of suggested rows.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Goal {
     /// Reduce the uncertainty everywhere.
@@ -874,13 +873,13 @@ pub enum Goal {
 /// Options of `thinfit suggest`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Sample the rows, add them to the table, fit again, and go on.\n\n\
+    after_help = "Sample the rows, add them to the table, fit again, and repeat.\n\n\
                   Examples:\n  thinfit suggest model.json --rows 8 -o next.csv\n  \
                   thinfit suggest model.json --rows 4 --goal minimum --ranges ranges.toml -o next.csv\n  \
                   thinfit suggest pump.json --fix material=steel --within width+height<=4"
 )]
 pub struct SuggestArgs {
-    /// Model written by `thinfit fit`, with uncertainty: a thin network or a Gaussian process.
+    /// Model written by `thinfit fit` that has standard deviations: a thin network or a Gaussian process.
     pub model: PathBuf,
     /// Number of rows, most useful first.
     #[arg(long, value_name = "M", default_value_t = 8, value_parser = |text: &str| rows(text, 1..=1000))]
@@ -894,20 +893,20 @@ pub struct SuggestArgs {
     /// Fix a column at a number or a level; may be repeated.
     #[arg(long, value_name = "COL=VALUE", allow_hyphen_values = true)]
     pub fix: Vec<String>,
-    /// A linear constraint on columns of numbers, as for `thinfit minimise`; may be repeated.
+    /// A linear constraint on numeric columns, as for `thinfit minimise`; may be repeated.
     #[arg(long, value_name = "CONSTRAINT", allow_hyphen_values = true)]
     pub within: Vec<String>,
     /// Ranges of the inputs, as for `thinfit design` [default: those of the samples].
     #[arg(long, value_name = "FILE")]
     pub ranges: Option<PathBuf>,
-    /// Table of further planned or measured rows: new ones keep away from them. The rows of the fit are known to the model and need
-    /// not be given.
+    /// Table of planned or measured rows, which new rows keep away from. Rows that the model was fitted to need not be
+    /// given.
     #[arg(long, value_name = "TABLE")]
     pub add_to: Option<PathBuf>,
     /// Seed of the candidates; the same seed gives the same rows.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Where to write the table: a CSV file, or TSV by its ending [default: standard output].
+    /// CSV file for the table, or TSV by its extension [default: standard output].
     #[arg(short, long, value_name = "FILE", value_parser = written_file())]
     pub output: Option<PathBuf>,
     /// How the table of planned rows is read.
@@ -948,10 +947,9 @@ pub struct DemoArgs {
     thinfit reproduce figure1 --preset fast\n  \
     thinfit reproduce all --device cuda\n  \
     mpirun -n 16 thinfit reproduce all --jobs 1\n\n\
-    Each fit is recorded as soon as it is done. Run the same command again to do only what is missing; Ctrl-C loses\n\
-    no finished fit. The reports (results.csv, .md, .html) show the tables asked for, with the settings of this call;\n\
-    use another folder for other settings. Several programs may work in one folder at the same time; the ranks of\n\
-    one mpirun share the fits."
+    Each fit is recorded as soon as it is done. The same command runs only missing fits, and Ctrl-C loses no finished\n\
+    fit. The reports (results.csv, .md, .html) show the selected tables with the settings of this call; use another\n\
+    folder for other settings. Several programs may share one folder, and the ranks of one mpirun share the fits."
 )]
 pub struct ReproduceArgs {
     /// Tables and figures: table1 to table6, figure1, or all.
@@ -1000,16 +998,16 @@ pub struct ReproduceArgs {
     /// Batches of fits at a time on the GPU.
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub batches: u16,
-    /// Number of fits at a time on the processor, of each rank, one thread each; 0 uses all cores.
+    /// Number of fits at a time on the CPU of each rank, one thread each; 0 uses all cores.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     pub jobs: u16,
     /// Retry fits that failed.
     #[arg(long)]
     pub retry: bool,
-    /// List the fits and whether they are done, and stop.
+    /// List the fits and their states, and stop.
     #[arg(long)]
     pub list: bool,
-    /// Write the reports from the records, and stop.
+    /// Write the reports from existing records, and stop.
     #[arg(long, conflicts_with = "list")]
     pub report: bool,
     /// Show no progress.
@@ -1048,7 +1046,7 @@ mod tests {
         Cli::command().debug_assert();
     }
 
-    /// The words of each example below the help of a command: the indented lines, from the program's name to a
+    /// The arguments of each example below the help of a command: the indented lines, from the program's name to a
     /// redirection.
     fn examples(command: &clap::Command) -> Vec<Vec<String>> {
         let help = command.get_after_help().map(ToString::to_string);

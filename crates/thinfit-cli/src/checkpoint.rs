@@ -1,4 +1,4 @@
-//! The state of a running fit, saved often enough to lose little and seldom enough to cost little.
+//! Saves the state of a running fit, at intervals that limit both the work lost and the overhead.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use crate::terminal;
 
 /// The shortest time between two saves.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Saving takes at most one part in so many of the time.
+/// Saving takes at most this fraction of the time, as its inverse.
 const SHARE: u32 = 20;
 
-/// Where states go, and when the last one went there.
+/// The file of the states, and the time of the last one.
 pub struct Checkpoint {
     path: PathBuf,
     last: Mutex<Option<Save>>,
-    /// Whether it was said that states cannot be saved.
+    /// Whether a warning was printed that states cannot be saved.
     warned: AtomicBool,
 }
 
@@ -36,7 +36,7 @@ impl Checkpoint {
         }
     }
 
-    /// Saves if it is time; the first call always does. `write` writes the state to a file; none if there is no state at present.
+    /// Saves if it is time; the first call always does. `write` writes the state to a file, or returns `None` if there is none yet.
     pub fn offer(&self, write: impl FnOnce(&Path) -> Option<thinfit::Result<()>>) {
         let Ok(mut last) = self.last.try_lock() else {
             return;
@@ -70,7 +70,7 @@ impl Checkpoint {
             took: start.elapsed(),
         });
         if let Err(error) = saved {
-            // Hours of work should not end because a disk is full for a while.
+            // A temporarily full disk should not end hours of work.
             if !self.warned.swap(true, Ordering::Relaxed) {
                 let _ = writeln!(
                     terminal::stderr(),

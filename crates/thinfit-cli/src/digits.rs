@@ -1,4 +1,4 @@
-//! Numbers in reports, as people write them.
+//! Formats numbers for reports.
 
 pub use thinfit_methods::{four_digits, r2_digits, two_digits};
 
@@ -12,7 +12,7 @@ pub fn six_digits(value: f64) -> String {
     all_digits(thinfit::six_digits(value))
 }
 
-/// `value` with as many digits as tell it from every other number.
+/// `value` with as many digits as distinguish it from every other number.
 pub fn all_digits(value: f64) -> String {
     let text = format!("{value:?}");
     text.strip_suffix(".0").unwrap_or(&text).to_owned()

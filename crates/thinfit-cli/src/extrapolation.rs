@@ -1,4 +1,4 @@
-//! What the program does with rows outside the ranges of the training samples, where predictions mean little.
+//! Rows outside the ranges of the training samples, where predictions are unreliable: reported, refused or clipped.
 
 use std::io::Write;
 
@@ -22,7 +22,7 @@ pub fn warn_clipped(outside: &Extrapolation, model: &Predictor) {
 
 fn tell(outside: &Extrapolation, model: &Predictor, what: &str) {
     if let Some(words) = outside.words(model) {
-        // A warning that no one reads is no reason to fail.
+        // A warning that cannot be printed is not an error.
         let _ = writeln!(terminal::stderr(), "warning: {words}, {what}");
     }
 }

@@ -9,9 +9,9 @@ use thinfit_table::{Problem, Remedy};
 use crate::memory::{COPIES, rounded};
 use crate::shell::quoted;
 
-/// The most characters of a message.
+/// Maximum length of a message in characters.
 const LONGEST: usize = 3000;
-/// The most characters of a word in a message; paths may be as long.
+/// Maximum length of a word in a message, in characters; enough for paths.
 const LONGEST_WORD: usize = 1000;
 
 /// The reason to stop early.
@@ -19,7 +19,7 @@ const LONGEST_WORD: usize = 1000;
 pub enum Failure {
     /// Something went wrong; the message says what was expected, what was found, where, and what to do next.
     Message(String),
-    /// The reader of standard output has gone, as in `thinfit demo | head -1`, which is not an error.
+    /// The reader of standard output has closed it, as in `thinfit demo | head -1`, which is not an error.
     ReaderGone,
 }
 
@@ -62,7 +62,7 @@ impl From<io::Error> for Failure {
             return Failure::ReaderGone;
         }
         Failure::new(format!(
-            "cannot write to standard output: {error}; redirect it to somewhere with room"
+            "cannot write to standard output: {error}; redirect it to a disk with free space"
         ))
     }
 }
@@ -82,7 +82,7 @@ impl From<serde_json::Error> for Failure {
 impl From<thinfit_table::Error> for Failure {
     fn from(error: thinfit_table::Error) -> Self {
         match &error.problem {
-            // Results go to standard output, whose reader may have seen enough.
+            // Results go to standard output, which its reader may close at any time.
             Problem::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
                 Failure::ReaderGone
             }
@@ -91,36 +91,37 @@ impl From<thinfit_table::Error> for Failure {
     }
 }
 
-/// How the options of the program mend a table that cannot be read.
+/// A remedy in terms of the options of the program.
 fn in_options(remedy: &Remedy) -> String {
     match remedy {
         Remedy::File(words) => words.clone(),
         Remedy::NotJson => {
-            "give a table; a model comes before it, as in `thinfit predict MODEL DATA`".into()
+            "give a table; the model comes before it, as in `thinfit predict MODEL DATA`".into()
         }
         Remedy::Parquet => {
             "build the program with its default features, or use a released binary".into()
         }
-        Remedy::Delimiter => "say with --delimiter what separates the fields".into(),
+        Remedy::Delimiter => "set the field separator with --delimiter".into(),
         Remedy::Header => {
             "pass --header if it is a header, --no-header if it is the first row".into()
         }
         Remedy::DecimalComma => "pass --decimal-comma if the comma is a decimal comma".into(),
-        Remedy::DecimalPoint => "leave out --decimal-comma".into(),
-        Remedy::SkipRows => "leave out --skip-rows".into(),
+        Remedy::DecimalPoint => "remove --decimal-comma".into(),
+        Remedy::SkipRows => "remove --skip-rows".into(),
         Remedy::Array => "name the arrays that make up the table, for instance --array X,y".into(),
         Remedy::Numbers => {
-            "thinfit learns numbers, it does not classify: choose a column of numbers, or encode two classes as 0 and 1".into()
+            "thinfit does not classify: choose a numeric column, or encode two classes as 0 and 1"
+                .into()
         }
         Remedy::Sheet => "name one with --sheet".into(),
         Remedy::DropRows => "pass --missing drop".into(),
         Remedy::FillMeans => "pass --missing mean".into(),
         Remedy::LeaveOut(column) => {
-            format!("leave the column out with --drop {}", quoted(column))
+            format!("drop the column with --drop {}", quoted(column))
         }
-        Remedy::FewerColumns => "leave columns out with --drop".into(),
+        Remedy::FewerColumns => "drop columns with --drop".into(),
         Remedy::Memory(bytes) => format!(
-            "pass --memory {} where there is as much",
+            "pass --memory {} if the machine has that much",
             rounded(bytes.saturating_mul(COPIES))
         ),
     }

@@ -1,13 +1,12 @@
-//! The signal of a file that grows beyond the limit (`ulimit -f`), held back: the write fails as on a full disk, and the program
-//! goes on.
+//! File size limit (`ulimit -f`): exceeding it is a write error, like a full disk, and does not kill the program.
 
-/// Holds back the signal that would end the program; before any thread is started, since they take it from here.
+/// Blocks the signal that would end the program, before any thread is started, because threads inherit it.
 #[cfg(unix)]
 pub fn hold_back() {
     use nix::sys::signal::{SigSet, Signal};
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGXFSZ);
-    // Where it cannot be held back, it ends the program as before.
+    // If it cannot be blocked, it ends the program as before.
     let _ = signals.thread_block();
 }
 

@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use thinfit_experiments::{Entry, Job, Means, Row, time};
 
-/// How much is done, and how long the rest will take, judged by the mean time of a row's earlier fits. GFT-r counts from
+/// How much is done, and how long the rest will take, estimated from the mean time of a row's earlier fits. GFT-r counts from
 /// the start of its GFT, so until that GFT is done the estimate is too long.
 pub struct Forecast {
     workers: usize,
-    /// Batches at a time on a device, which trains the networks beside the workers; none without one.
+    /// Batches at a time on a device, which trains networks in parallel with the workers; none without one.
     lanes: Option<usize>,
     total: usize,
     left: Vec<Left>,
@@ -23,12 +23,12 @@ struct Left {
     job: Job,
     /// How far it is, from 0 to 1.
     part: f64,
-    /// When it was first heard of, and how far it was then: it may resume a saved state.
+    /// When it was first reported, and its progress then, since it may resume a saved state.
     start: Option<(Instant, f64)>,
 }
 
 impl Left {
-    /// Seconds of the whole fit at its present pace, once there is one.
+    /// Seconds of the whole fit at its present pace, once known.
     fn pace(&self) -> Option<f64> {
         let (start, first) = self.start?;
         let done = self.part - first;
@@ -52,7 +52,7 @@ impl Forecast {
         forecast
     }
 
-    /// More jobs are to be done.
+    /// Adds jobs.
     pub fn add(&mut self, jobs: &[Job]) {
         self.total += jobs.len();
         self.left.extend(jobs.iter().map(|job| Left {
@@ -67,7 +67,7 @@ impl Forecast {
         self.lanes.is_some() && row.is_trained()
     }
 
-    /// Takes note of the time of a fit, unless this call makes such fits elsewhere.
+    /// Records the time of a fit, unless this call runs such fits elsewhere.
     fn learn(&mut self, entry: &Entry) {
         let row = entry.job.row;
         if entry.device.is_some() == self.on_device(row) {
@@ -77,7 +77,7 @@ impl Forecast {
         }
     }
 
-    /// Notes how far a job is; returns whether it is time to show it.
+    /// Records the progress of a job; returns whether it is time to show it.
     pub fn move_to(&mut self, job: &Job, part: f64) -> bool {
         if let Some(left) = self.left.iter_mut().find(|left| left.job == *job) {
             left.part = part;
@@ -102,11 +102,11 @@ impl Forecast {
         1.0 - left / self.total.max(1) as f64
     }
 
-    /// Seconds until all is done; none while a row has no fit to judge by.
+    /// Seconds until all is done; `None` while some row has no fit to estimate from.
     fn seconds_left(&self) -> Option<f64> {
         let mean = |row: Row| match self.seen.get(&row) {
             Some((sum, count)) => Some(sum / *count as f64),
-            // The pace of a batch says nothing of one fit's share.
+            // The pace of a batch does not give the share of one fit.
             None if self.on_device(row) => None,
             None => {
                 let mut alike = self.left.iter().filter(|left| left.job.row == row);
@@ -178,7 +178,7 @@ mod tests {
             failure: None,
             config: serde_json::Value::Null,
         };
-        // The time of a fit on another device says nothing.
+        // The time of a fit on another device is no estimate.
         forecast.learn(&entry(Some("GPU")));
         assert_eq!(forecast.seconds_left(), None);
         forecast.finish(&jobs[0], Some(&entry(None)));

@@ -1,5 +1,5 @@
-//! Ctrl-C: the first asks the work to stop and keep its results so far, the second ends the program. Where there are no results to
-//! keep, the first ends it and removes what is half written.
+//! Ctrl-C: the first asks the command to stop and keep its results so far, the second ends the program. If there are
+//! no results to keep, the first ends it and removes partial files.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 /// Listens from now on; the first Ctrl-C prints what `happens` to the work.
 pub fn listen(happens: &'static str) -> Result<(), Failure> {
     hear(move || {
-        // A note that no one reads is no reason to fail.
+        // A note that cannot be printed is not an error.
         let _ = writeln!(
             terminal::stderr(),
             "\nstopping, {happens}; press Ctrl-C again to quit at once"
@@ -27,7 +27,7 @@ pub fn listen(happens: &'static str) -> Result<(), Failure> {
     })
 }
 
-/// Leaves the first Ctrl-C from now on to the process that speaks for all.
+/// From now on, leaves the first Ctrl-C to the process that represents all.
 pub fn leave() -> Result<(), Failure> {
     hear(|| {})
 }
@@ -57,7 +57,7 @@ pub fn tidy(half_written: &Path) -> Result<(), Failure> {
     }
     set_handler(move || {
         for file in files().iter() {
-            // One that is written by now has another name.
+            // A finished one has another name by now.
             let _ = std::fs::remove_file(file);
         }
         std::process::exit(i32::from(CODE));
@@ -69,7 +69,7 @@ pub fn asked() -> bool {
     ASKED.load(Ordering::Relaxed)
 }
 
-/// The answer to a fit that asks whether to go on.
+/// Tells a fit whether to continue.
 pub fn control() -> Control {
     match asked() {
         true => Control::Stop,

@@ -1,8 +1,8 @@
-//! The first column of a printed table: names, whole even where they are long.
+//! The first column of a printed table: names, never truncated.
 
 use crate::digits::column_width;
 
-/// Widest name that has its numbers beside it.
+/// Maximum width of a name with its numbers on the same line.
 const WIDEST: usize = 40;
 
 /// A column of names, which stands two blanks from the left.

@@ -1,4 +1,4 @@
-//! What the program `thinfit` does: parses, dispatches, prints errors and sets the exit code.
+//! The program `thinfit`: parses arguments, runs a command, prints errors and sets the exit code.
 //!
 //! Results go to standard output, everything else to standard error. Exit codes: 0 done, 2 error, 130 interrupted.
 
@@ -47,7 +47,7 @@ pub fn run(argv: Vec<OsString>) -> u8 {
     file_size_signal::hold_back();
     let cli = match Cli::try_parse_from(&argv) {
         Ok(cli) => cli,
-        // Help and the version are no errors. A reader that is gone is no reason to fail.
+        // Help and version are not errors, and neither is a closed reader.
         Err(answer) => {
             let _ = answer.print();
             if let Some(advice) = args::advice(&answer) {
@@ -62,7 +62,7 @@ pub fn run(argv: Vec<OsString>) -> u8 {
         Ok(true) => interrupt::CODE,
         Ok(false) | Err(Failure::ReaderGone) => 0,
         Err(failure) => {
-            // Where standard error is gone as well, the exit code has to do.
+            // If standard error is closed as well, the exit code has to suffice.
             let _ = writeln!(terminal::stderr(), "error: {failure}");
             2
         }
@@ -102,7 +102,7 @@ fn dispatch(cli: Cli, argv: &[OsString], out: &mut impl Write) -> Result<bool, F
         Command::Demo(args) => demo::run(&args, out)?,
         Command::Reproduce(args) => return reproduce::run(&args, out),
         Command::Completions { shell } => {
-            // Into memory first: the generator panics where a reader is gone.
+            // Into memory first, because the generator panics if the reader is gone.
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "thinfit", &mut script);
             out.write_all(&script)?;

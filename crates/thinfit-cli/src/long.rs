@@ -1,5 +1,5 @@
-//! Tables longer than one wants in memory, as a fit sees them: files that are read again for every pass, block by block, by one process or
-//! by several in turn.
+//! Tables too long for memory: files that a fit reads block by block, once per pass, in one process or shared between
+//! several.
 
 use std::ops::Range;
 use std::panic::resume_unwind;
@@ -28,7 +28,7 @@ use crate::table::{Purpose, TableSource};
 const TURN: u64 = 64 * LEAF;
 /// Rows of each process between two states that are saved: about a second of work.
 const STAGE: u64 = 4 * TURN;
-/// Blocks that are read before they are wanted.
+/// Number of blocks that are read ahead.
 const AHEAD: usize = 2;
 /// A table of so many rows, or of so many bytes of text, is read block by block even if it would fit into memory.
 const ROWS: u64 = 1 << 20;
@@ -74,7 +74,7 @@ pub struct Files<'a> {
     /// The number of rows, once it is known.
     total: AtomicU64,
     passes: AtomicUsize,
-    /// Whether it was said what was done to the files.
+    /// Whether the notes about the files were printed.
     told: AtomicBool,
     /// Why a pass has failed.
     failure: Mutex<Option<Failure>>,
@@ -172,7 +172,7 @@ impl<'a> Files<'a> {
         bytes.collect::<Vec<_>>().join(" ")
     }
 
-    /// One pass: a thread of its own reads ahead.
+    /// One pass; a separate thread reads ahead.
     fn read(&self, visitor: &mut dyn Visitor) -> Result<(), Failure> {
         let pass = self.passes.fetch_add(1, Ordering::Relaxed);
         let (from, to) = PASSES[pass.min(PASSES.len() - 1)];
@@ -227,7 +227,7 @@ impl<'a> Files<'a> {
         format!("it was stopped before it had read the table{advice}")
     }
 
-    /// Reads the rows of this process after the first `seen`, and returns how many it has been over. Ends early if nobody wants them.
+    /// Reads the rows of this process after the first `seen`, and returns how many it has passed. Ends early if the receiver is gone.
     fn read_ahead(
         &self,
         seen: u64,
@@ -281,15 +281,15 @@ impl<'a> Files<'a> {
     }
 }
 
-/// What the thread that reads hands over.
+/// A message of the reading thread.
 enum Piece {
     /// Rows, and the number of the first.
     Rows(u64, Mat<f64>),
-    /// So many rows were read by someone.
+    /// This many rows were read by some process.
     Pause(u64),
 }
 
-/// Which rows are those of a process.
+/// The rows of a process.
 struct Turns {
     /// Its number, and how many share the table.
     rank: (u64, u64),
@@ -329,7 +329,7 @@ impl Turns {
     }
 }
 
-/// Whether the first rows hold numbers alone; text is encoded in memory only.
+/// Whether the first rows hold only numbers; text is encoded only in memory.
 fn is_of_numbers(reader: &mut Reader) -> bool {
     reader.next_block(1000).is_ok()
 }
@@ -358,7 +358,7 @@ impl OutOfCoreTable for Files<'_> {
             *place = Some(failure);
             Error::Data {
                 what: "table",
-                problem: "a pass over its rows has failed".into(),
+                problem: "its rows could not be read".into(),
                 advice: "see above",
             }
         })

@@ -17,7 +17,7 @@ fn main() -> ExitCode {
         .stack_size(STACK);
     match thread.spawn(work).map(std::thread::JoinHandle::join) {
         Ok(Ok(code)) => code.into(),
-        // It has said what went wrong.
+        // It has printed the error.
         Ok(Err(panic)) => std::panic::resume_unwind(panic),
         Err(error) => {
             eprintln!(

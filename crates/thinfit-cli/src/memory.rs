@@ -1,5 +1,5 @@
-//! How much memory a call may take: what the user says, or a share of what the machine has. Whoever is about to take much
-//! works out how much first and asks here.
+//! Memory limit of a call: `--memory`, or a share of the free memory. Callers estimate what they need and ask here
+//! before they allocate it.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -12,13 +12,13 @@ use crate::failure::Failure;
 
 /// The share of the free memory that a call may take.
 const SHARE: f64 = 0.8;
-/// The limit where the system does not say how much is free.
+/// The limit if the free memory is unknown.
 const PLAIN: u64 = 4_000_000_000;
-/// A table is in memory so many times at most: as it is in the file, without gaps, and as inputs.
+/// Maximum number of copies of a table in memory: as in the file, without gaps, and as inputs.
 pub const COPIES: u64 = 3;
 /// Bytes of a page, where they are counted.
 const PAGE: u64 = 4096;
-/// A model takes so many times the size of its file at most.
+/// Maximum memory of a model, in multiples of its file size.
 const PARSED: u64 = 4;
 
 /// A limit in bytes.
@@ -31,25 +31,25 @@ impl Memory {
         Memory(free().map_or(PLAIN, |free| (SHARE * free as f64) as u64))
     }
 
-    /// Refuses work that takes more; `what` does, in words with their verb.
+    /// Refuses work that needs more; `what` is its subject and verb.
     pub fn allow(self, what: &str, needed: u64, advice: &str) -> Result<(), Failure> {
         if needed <= self.0 {
             return Ok(());
         }
         Err(Failure::new(format!(
-            "{what} about {} of memory, above the limit of {}; {advice}, or pass --memory {} where there is as much",
+            "{what} about {} of memory, above the limit of {}; {advice}, or pass --memory {} if the machine has that much",
             amount(needed),
             amount(self.0),
             rounded(needed)
         )))
     }
 
-    /// The most bytes that the numbers of a table may take.
+    /// Maximum number of bytes that the numbers of a table may take.
     pub fn of_table(self) -> u64 {
         self.0 / COPIES
     }
 
-    /// The most bytes that the file of a model may have, or the pipe; refuses a file that has more.
+    /// Maximum size of a model file or stream in bytes; refuses larger files.
     pub fn of_model(self, path: &Path) -> Result<u64, Failure> {
         if let Ok(file) = std::fs::metadata(path) {
             self.allow_file(path, file.len())?;
@@ -70,20 +70,20 @@ impl Memory {
     }
 
     fn allow_state(self, path: &Path) -> Result<(), Failure> {
-        // Of a path that does not exist, whoever opens it says so.
+        // A path that does not exist is reported when it is opened.
         let Ok(file) = std::fs::metadata(path) else {
             return Ok(());
         };
         if !file.is_file() {
             return Err(Failure::new(format!(
-                "{}: expected a file, found a folder, a pipe or a device; give the one that --checkpoint wrote",
+                "{}: expected a regular file, found a folder, a pipe or a device; give the file that --checkpoint wrote",
                 path.display()
             )));
         }
         self.allow_file(path, file.len())
     }
 
-    /// Refuses a file of so many bytes whose content takes too much.
+    /// Refuses a file of this size if its content would take too much memory.
     fn allow_file(self, path: &Path, size: u64) -> Result<(), Failure> {
         let what = format!("{}: reading it takes", path.display());
         self.allow(&what, PARSED.saturating_mul(size), "give another file")
@@ -119,7 +119,7 @@ impl FromStr for Memory {
     }
 }
 
-/// An amount that is at least as much, as one types it.
+/// An amount that is at least as much, as typed by a user.
 pub fn rounded(bytes: u64) -> String {
     match bytes {
         0..1_000_000_000 => format!("{}MB", bytes.div_ceil(1_000_000)),

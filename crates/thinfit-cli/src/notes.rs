@@ -1,5 +1,5 @@
-//! What the program says of a table besides errors: lines that it skipped, cells that it interpreted, columns and rows that it
-//! left out. What is not used is said to quiet users, too.
+//! Notes about a table: skipped lines, interpreted cells, ignored columns and rows. Ignored data are reported even
+//! with `--quiet`.
 
 use thinfit::{Code, Coded, Encoding};
 use thinfit_table::{Done, Notation, Note, Position, Why};
@@ -7,12 +7,12 @@ use thinfit_table::{Done, Notation, Note, Position, Why};
 use crate::digits::counted;
 use crate::progress::Progress;
 
-/// The most notes of the files of a table; there may be many files.
+/// Maximum number of notes of the files of a table; there may be many files.
 const MOST: usize = 12;
-/// The most names in a note.
+/// Maximum number of names in a note.
 const NAMES: usize = 8;
 
-/// Tells what was done to the files of a table.
+/// Prints the notes about the files of a table.
 pub fn tell(notes: &[Note], progress: &Progress) {
     for note in notes.iter().take(MOST) {
         let text = format!("{}: {}", note.path.display(), described(&note.done));
@@ -41,7 +41,7 @@ pub fn units(notes: &[Note]) -> Vec<(String, String)> {
     units.iter().filter(once).cloned().collect()
 }
 
-/// Tells what became of the columns, and which one was kept although it could number the rows.
+/// Prints how the columns are used, and which one was kept although it may hold row numbers.
 pub fn tell_columns(encoding: &Encoding, kept: Option<&str>, progress: &Progress) {
     for coded in encoding.columns() {
         match (coded.note(), &coded.code) {
@@ -65,8 +65,8 @@ pub fn tell_columns(encoding: &Encoding, kept: Option<&str>, progress: &Progress
     }
     if let Some(name) = kept {
         progress.note(format!(
-            "{name}: consecutive whole numbers or nearly so, used as an input since no other column of numbers is left; if they only \
-             number the rows, pass --drop"
+            "{name}: consecutive integers or nearly so, used as an input because no other numeric column is left; if they are row \
+             numbers, pass --drop"
         ));
     }
 }
@@ -75,7 +75,7 @@ pub fn tell_columns(encoding: &Encoding, kept: Option<&str>, progress: &Progress
 pub fn tell_filled(values: usize, progress: &Progress) {
     if values > 0 {
         let filled = counted(values, "missing value");
-        progress.note(format!("{filled} filled in as in the samples"));
+        progress.note(format!("{filled} replaced as in training"));
     }
 }
 
@@ -83,7 +83,7 @@ pub fn tell_filled(values: usize, progress: &Progress) {
 pub fn tell_dropped(rows: usize, progress: &Progress) {
     if rows > 0 {
         let rows = counted(rows, "row");
-        progress.warn(format!("left out {rows} with missing values"));
+        progress.warn(format!("dropped {rows} with missing values"));
     }
 }
 
@@ -104,7 +104,7 @@ fn described(done: &Done) -> String {
                 Why::Blank => "",
                 Why::End => " below the last row",
                 Why::Title => ", a title above the names",
-                Why::Asked => ", as --skip-rows says",
+                Why::Asked => ", by --skip-rows",
                 _ => "",
             };
             format!("skipped {lines}{why} (from {first})")
@@ -115,7 +115,7 @@ fn described(done: &Done) -> String {
                 .map(|(name, unit)| format!("{name}: {unit}"))
                 .collect();
             let units: Vec<&str> = units.iter().map(String::as_str).collect();
-            format!("{position} holds units, not a row ({})", some(&units))
+            format!("{position} holds units ({})", some(&units))
         }
         Done::LineBreaks { cells, first } => {
             let cells = usize::try_from(*cells).unwrap_or(usize::MAX);
@@ -143,10 +143,7 @@ fn described(done: &Done) -> String {
         }
         Done::Files { skipped } => {
             let skipped: Vec<&str> = skipped.iter().map(String::as_str).collect();
-            format!(
-                "skipped {}, whose endings are not those of tables",
-                some(&skipped)
-            )
+            format!("skipped {}: not tables by their extensions", some(&skipped))
         }
         Done::Numbers {
             column,
@@ -164,7 +161,7 @@ fn described(done: &Done) -> String {
             )
         }
         Done::Durations { column } => format!("column `{column}`: durations, read in seconds"),
-        _ => "not all of it was read as it is".into(),
+        _ => "some of it was interpreted".into(),
     }
 }
 

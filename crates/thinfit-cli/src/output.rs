@@ -1,4 +1,4 @@
-//! Files that commands write: checks before, and a word after; one rule for all commands.
+//! Files that commands write: the checks beforehand and the message afterwards, the same for all commands.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -11,23 +11,23 @@ use thinfit_text::place;
 use crate::failure::Failure;
 use crate::interrupt;
 
-/// A file to write, and the option that gives another one.
+/// An output file, and the option that sets it.
 pub type Output<'a> = (&'a Path, &'a str);
 
-/// Refuses a call in which a file to write is one to read, or two are the same, whatever they are called; before any work.
+/// Refuses a call in which an output file is an input file, or two outputs are the same, whatever their names; before any work.
 pub fn check_distinct(inputs: &[&Path], outputs: &[Output<'_>]) -> Result<(), Failure> {
     let inputs: Vec<Identity> = inputs.iter().map(|path| Identity::of(path)).collect();
     let standard = Identity::of(Path::new("/dev/stdout"));
     if standard.node.is_some() && inputs.iter().any(|input| input.node == standard.node) {
         return Err(Failure::new(
-            "standard output: expected another file than those to read, found one of them; redirect it elsewhere",
+            "standard output is one of the input files; redirect it to another file",
         ));
     }
     let mut others = inputs;
     for (output, option) in outputs {
         let identity = Identity::of(output);
         if others.iter().any(|other| other.is(&identity)) {
-            let found = "one that this command uses for something else";
+            let found = "this command uses it for something else";
             return Err(unsuitable(output, option, found));
         }
         others.push(identity);
@@ -38,7 +38,7 @@ pub fn check_distinct(inputs: &[&Path], outputs: &[Output<'_>]) -> Result<(), Fa
 /// Refuses a file that cannot be written, before a fit takes its time.
 pub fn check_writable((output, option): Output<'_>) -> Result<(), Failure> {
     if output.is_dir() {
-        return Err(unsuitable(output, option, "a folder"));
+        return Err(unsuitable(output, option, "it is a folder"));
     }
     // Pipes and devices are written to, not replaced.
     if std::fs::metadata(output).is_ok_and(|file| !file.is_file()) {
@@ -49,7 +49,7 @@ pub fn check_writable((output, option): Output<'_>) -> Result<(), Failure> {
     std::fs::File::create(&probe)
         .and_then(|_| std::fs::remove_file(&probe))
         .map_err(|error| {
-            let found = format!("one that cannot be created ({error})");
+            let found = format!("it cannot be created ({error})");
             unsuitable(output, option, &found)
         })
 }
@@ -61,7 +61,7 @@ pub enum Written {
     State,
 }
 
-/// Refuses a file to write to that holds something else than a fit has written, which would be lost.
+/// Refuses to overwrite a file that was not written by a fit.
 pub fn check_replaced((output, option): Output<'_>, written: Written) -> Result<(), Failure> {
     let is_file = std::fs::metadata(output).is_ok_and(|file| file.is_file() && file.len() > 0);
     let (sound, own) = match written {
@@ -73,22 +73,21 @@ pub fn check_replaced((output, option): Output<'_>, written: Written) -> Result<
     };
     match is_file && !sound {
         true => Err(Failure::new(format!(
-            "{}: expected {own} to replace, or no file, found something else, which would be lost; remove it first, or give another \
-             one with {option}",
+            "{}: not overwritten, because it is not {own}; remove it first, or choose another file with {option}",
             output.display()
         ))),
         false => Ok(()),
     }
 }
 
-/// Opens a table to write; where Ctrl-C ends the program, nothing is left of it.
+/// Opens a table for writing; if Ctrl-C ends the program, the partial file is removed.
 pub fn create_table(path: &Path) -> Result<Writer<'static>, Failure> {
     let writer = Writer::create(path)?;
     writer.partial().map_or(Ok(()), interrupt::tidy)?;
     Ok(writer)
 }
 
-/// Refuses a name that promises another kind of file than the text that tables are written as.
+/// Refuses a name with the extension of another format, since tables are written as text.
 pub fn check_table_name((output, option): Output<'_>) -> Result<(), Failure> {
     const OTHERS: [&str; 9] = [
         "xlsx", "xlsm", "xls", "ods", "npy", "npz", "mat", "parquet", "json",
@@ -100,14 +99,13 @@ pub fn check_table_name((output, option): Output<'_>) -> Result<(), Failure> {
     {
         None => Ok(()),
         Some(other) => Err(Failure::new(format!(
-            "{}: expected a name for a table of text, such as table.csv or table.tsv, found one that ends in .{other}; give \
-             another one with {option}",
+            "{}: tables are written as CSV or TSV, not as .{other}; choose a name such as table.csv with {option}",
             output.display()
         ))),
     }
 }
 
-/// Says that a file was written; nothing of a pipe or device, which may be where this goes.
+/// Reports that a file was written, except for a pipe or device, which this output may go to.
 pub fn tell_written(out: &mut impl Write, path: &Path) -> Result<(), Failure> {
     if std::fs::metadata(path).is_ok_and(|file| file.is_file()) {
         writeln!(out, "wrote {}", path.display())?;
@@ -115,7 +113,7 @@ pub fn tell_written(out: &mut impl Write, path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Says after a blank line which files were written, if there are any.
+/// Reports after a blank line which files were written, if any.
 pub fn tell_all_written(out: &mut impl Write, outputs: &[Output<'_>]) -> Result<(), Failure> {
     if !outputs.is_empty() {
         writeln!(out)?;
@@ -124,19 +122,19 @@ pub fn tell_all_written(out: &mut impl Write, outputs: &[Output<'_>]) -> Result<
     files.try_for_each(|path| tell_written(out, path))
 }
 
-/// Whether two names are of the same file.
+/// Whether two paths are the same file.
 pub fn same_file(one: &Path, other: &Path) -> bool {
     Identity::of(one).is(&Identity::of(other))
 }
 
 fn unsuitable(output: &Path, option: &str, found: &str) -> Failure {
     Failure::new(format!(
-        "{}: expected a file to write to, found {found}; give another one with {option}",
+        "{}: cannot be the output file, because {found}; choose another with {option}",
         output.display()
     ))
 }
 
-/// What makes a file the same under two names.
+/// The identity of a file, independent of its path.
 struct Identity {
     /// Its path without links; none for a pipe or a device, which may be read and written.
     path: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! A picture in a file whose name says the format.
+//! Writes a plot in the format given by the file extension.
 
 use std::path::Path;
 
@@ -8,18 +8,18 @@ use thinfit_plot::Canvas;
 use crate::commands::plot::DOTS;
 use crate::failure::Failure;
 
-/// Refuses a name that says no format, before any work.
+/// Refuses a name without a known extension, before any work.
 pub fn check_format(path: &Path) -> Result<(), Failure> {
     match extension(path).as_str() {
         "svg" | "png" => Ok(()),
         _ => Err(Failure::new(format!(
-            "{}: expected a picture that ends in .svg or .png; give another name with --plot",
+            "{}: expected a name that ends in .svg or .png; choose another with --plot",
             path.display()
         ))),
     }
 }
 
-/// Writes the picture as SVG or PNG.
+/// Writes the plot as SVG or PNG.
 pub fn save_as(path: &Path, canvas: &Canvas) -> Result<(), Failure> {
     let content = match extension(path).as_str() {
         "png" => canvas.to_png(DOTS).map_err(Failure::new)?,

@@ -1,4 +1,4 @@
-//! Progress on standard error: a bar on a terminal, plain lines into a file or pipe, nothing when asked to be quiet.
+//! Progress on standard error: a bar on a terminal, plain lines in a file or pipe, nothing with `--quiet`.
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,13 +10,13 @@ use thinfit::Phase;
 
 use crate::terminal;
 
-/// Progress of one piece of work, with the time it will still take. Any thread may report.
+/// Progress of a task, with the remaining time. Any thread may report.
 pub struct Progress {
     start: Instant,
-    /// How long it says nothing.
+    /// How long it stays silent.
     patience: Duration,
     place: Place,
-    /// How far each of the runs of a fit is.
+    /// Progress of each run of a fit.
     runs: Mutex<Vec<f64>>,
 }
 
@@ -24,7 +24,7 @@ pub struct Progress {
 enum Place {
     /// A bar that redraws itself.
     Bar(ProgressBar),
-    /// A line for every tenth of the way; holds the last tenth that was reported.
+    /// A line for every tenth of the work; holds the last tenth that was reported.
     Lines(AtomicU32),
     /// Nowhere.
     Silent,
@@ -34,7 +34,7 @@ enum Place {
 const STEPS: u64 = 1000;
 
 impl Progress {
-    /// Chooses by what standard error is.
+    /// Chooses by the type of standard error.
     pub fn new(quiet: bool) -> Self {
         let place = if quiet {
             Place::Silent
@@ -53,7 +53,7 @@ impl Progress {
         }
     }
 
-    /// For work that seldom takes more than a moment: the first seconds pass in silence.
+    /// For work that is usually quick: silent in the first seconds.
     pub fn patient() -> Self {
         Progress {
             patience: Duration::from_secs(2),
@@ -81,7 +81,7 @@ impl Progress {
         }
     }
 
-    /// Says how many rows are done.
+    /// Reports how many rows are done.
     pub fn rows(&self, rows: usize) {
         if let Place::Bar(bar) = &self.place {
             bar.set_message(format!("{rows} rows"));
@@ -89,7 +89,7 @@ impl Progress {
         }
     }
 
-    /// Says what is being done.
+    /// Reports what is being done.
     pub fn note(&self, text: impl AsRef<str>) {
         match &self.place {
             Place::Bar(bar) => bar.println(terminal::shown(text.as_ref())),
@@ -98,7 +98,7 @@ impl Progress {
         }
     }
 
-    /// Says what went wrong, even when asked to be quiet.
+    /// Prints a warning, even with `--quiet`.
     pub fn warn(&self, text: impl AsRef<str>) {
         match &self.place {
             Place::Silent => line(text.as_ref()),
@@ -106,7 +106,7 @@ impl Progress {
         }
     }
 
-    /// Says where a fit by `method` stands.
+    /// Reports the progress of a fit by `method`.
     pub fn fit(&self, at: &thinfit::Progress<'_>, method: &str) {
         if matches!(self.place, Place::Silent) {
             return;
@@ -120,7 +120,7 @@ impl Progress {
         self.step(done, || describe(at, method));
     }
 
-    /// Says how far the work is, from 0 to 1, where it stands and how long it will take; on a terminal only.
+    /// Reports the progress from 0 to 1, the state and the remaining time; on a terminal only.
     pub fn stand(&self, done: f64, text: impl FnOnce() -> String) {
         if let Place::Bar(bar) = &self.place {
             bar.set_position((done.clamp(0.0, 1.0) * STEPS as f64) as u64);
@@ -128,7 +128,7 @@ impl Progress {
         }
     }
 
-    /// Says how far the work is, from 0 to 1, and where it stands.
+    /// Reports the progress from 0 to 1, and the state.
     pub fn step(&self, done: f64, text: impl FnOnce() -> String) {
         if self.start.elapsed() < self.patience {
             return;
@@ -161,7 +161,7 @@ impl Progress {
     }
 }
 
-/// Where a fit stands, in a few words.
+/// The state of a fit, in brief.
 fn describe(at: &thinfit::Progress<'_>, method: &str) -> String {
     if at.phase == Phase::Fit {
         return method.into();
@@ -179,7 +179,7 @@ fn describe(at: &thinfit::Progress<'_>, method: &str) -> String {
     )
 }
 
-/// A line on standard error; it is no error if nobody reads it.
+/// A line on standard error; failing to print it is not an error.
 fn line(text: &str) {
     use std::io::Write;
     let _ = writeln!(terminal::stderr(), "{text}");

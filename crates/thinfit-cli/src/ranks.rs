@@ -1,4 +1,4 @@
-//! The processes that share rows or work: those that `mpirun` has started, or this one alone.
+//! The processes that share rows or work: those started by `mpirun`, or this one alone.
 
 use thinfit::pieces::{Executor, SingleProcess};
 
@@ -45,8 +45,7 @@ impl Team {
             if !several {
                 return Ok(Team { job: None });
             }
-            let failure =
-                || Failure::new("MPI cannot be started in this process; start it without mpirun");
+            let failure = || Failure::new("cannot initialise MPI; run without mpirun");
             let job = thinfit_mpi::Job::join().ok_or_else(failure)?;
             Ok(Team { job: Some(job) })
         }

@@ -1,6 +1,10 @@
-//! Settings as TOML: a configuration file, and the values of `--set`.
+//! Settings of a fit: the command line overrides the configuration file, which overrides the defaults of the method.
 //!
-//! A file holds settings of the method and options of the program side by side; both mean the same wherever they are written.
+//! A configuration file holds settings of the method next to options of the program; both mean the same as on the
+//! command line. [`Request`] parses the settings, here and for every other front end.
+//!
+//! The default method is `auto`. An option or setting that only networks have selects `gft-r`, unless `method` names
+//! another.
 
 use std::path::Path;
 
@@ -11,7 +15,7 @@ use serde_json::{Map, Value};
 use crate::args::{FitArgs, Layer};
 use crate::failure::Failure;
 
-/// The most bytes of a configuration file; all settings there are take a few thousand.
+/// Maximum size of a configuration file in bytes; all settings together take a few thousand.
 const LARGEST: u64 = 1_000_000;
 
 /// The options that were typed over those of the configuration file, if there is one, and what else stands in the file: settings of the
@@ -78,7 +82,7 @@ pub fn read_toml(path: &Path, what: &str, example: &str) -> Result<toml::Table, 
     })?;
     let text = String::from_utf8(bytes).map_err(|_| {
         Failure::new(format!(
-            "cannot read {what} {}: it is not text in UTF-8",
+            "cannot read {what} {}: it is not UTF-8 text",
             path.display()
         ))
     })?;
@@ -94,7 +98,7 @@ pub fn read_toml(path: &Path, what: &str, example: &str) -> Result<toml::Table, 
             .span()
             .and_then(|span| name_with_blanks(&text, span.start))
         {
-            Some(name) => format!("\na name with blanks stands in quotes: \"{name}\" = …"),
+            Some(name) => format!("\nquote names that contain blanks: \"{name}\" = …"),
             None => String::new(),
         };
         Failure::new(format!(
@@ -114,7 +118,7 @@ fn name_with_blanks(text: &str, at: usize) -> Option<&str> {
     (name.contains(' ') && name.chars().all(bare)).then_some(name)
 }
 
-/// A TOML table as settings; JSON has no number that is not finite, and no setting wants one.
+/// A TOML table as settings; JSON has only finite numbers, and no setting needs others.
 fn settings(table: toml::Table) -> Result<Map<String, Value>, String> {
     fn infinite(value: &toml::Value) -> Option<f64> {
         match value {

@@ -1,4 +1,4 @@
-//! Words as a shell reads them, for commands that the program suggests.
+//! Shell quoting, for the commands that the program suggests.
 
 /// `word`, quoted for a shell where it needs to be.
 pub fn quoted(word: &str) -> String {

@@ -1,6 +1,7 @@
 //! What the program prints: to standard output and standard error, without hidden characters, and never into the void.
 //!
-//! Names of columns and models are clean once they are read, but names of files and what an error quotes need not be.
+//! Column names and models are checked when they are read, but file names and text quoted in errors may contain
+//! anything.
 
 use std::io::{self, Stderr, StdoutLock, Write};
 
@@ -8,7 +9,7 @@ use thinfit_text::is_hidden;
 
 use crate::failure::Failure;
 
-/// Refuses to print a table that nobody gets, because standard output was closed (`>&-`).
+/// Refuses to print a table if standard output was closed (`>&-`).
 ///
 /// The standard library puts the null device, opened to read and write, in the place of a closed file before the program
 /// begins. Other programs may open it like that, too (`subprocess.DEVNULL` of Python), and the system shows no difference; shells
@@ -29,12 +30,12 @@ pub fn check_open() -> Result<(), Failure> {
     match is_null && mode == OFlag::O_RDWR {
         false => Ok(()),
         true => Err(Failure::new(
-            "standard output: expected somewhere to write the table to, found it closed; give a file with -o FILE",
+            "standard output is closed; write the table to a file with -o FILE",
         )),
     }
 }
 
-/// Elsewhere a write says so.
+/// Elsewhere the write fails.
 #[cfg(not(unix))]
 pub fn check_open() -> Result<(), Failure> {
     Ok(())
@@ -56,7 +57,7 @@ pub fn stderr() -> Plain<Stderr> {
     }
 }
 
-/// UTF-8 text on its way to a terminal or a file: hidden characters are escaped.
+/// UTF-8 text for a terminal or a file, with hidden characters escaped.
 pub struct Plain<W> {
     output: W,
     /// The start of a character whose end is not there yet.

@@ -1,17 +1,17 @@
-//! The threads of the program where no option says how many.
+//! The number of threads if no option sets it.
 
 use std::error::Error;
 
 use crate::failure::Failure;
 
-/// The most threads, as for `--threads`.
+/// Maximum number of threads, as for `--threads`.
 const MOST: usize = 4096;
 /// The variable that rayon reads.
 const VARIABLE: &str = "RAYON_NUM_THREADS";
 
-/// Starts the threads. Refuses a number in the environment that no machine has, before one is started.
+/// Starts the threads. Refuses an absurd number in the environment beforehand.
 pub fn start() -> Result<(), Failure> {
-    // Rayon takes what is not a number for none.
+    // Rayon ignores what is not a number.
     let given = std::env::var(VARIABLE).ok();
     match given.and_then(|given| given.parse::<usize>().ok()) {
         Some(threads) if threads > MOST => {

@@ -1,10 +1,9 @@
-//! Microseconds of a training step on the GPU, for batches of several sizes:
-//! `cuda_step [--processor] [RUNS ROWS INPUTS WIDTH LAMBDA [LANES]]`; with `--processor` of the same step there.
+//! Microseconds of a training step on the GPU, for batches of several sizes: `cuda_step [--processor] [RUNS ROWS
+//! INPUTS WIDTH LAMBDA [LANES]]`; `--processor` times the same step on the CPU.
 //!
-//! Without arguments it measures the shapes of the paper's tables. Every line is the mean over some hundred steps, after
-//! as many to warm up, of GFT (θ), the refinement (z), F-Opt (w) and a plain
-//! network (both). With several lanes, as many batches go side by side, and the time is that of a step of one of them over
-//! their number.
+//! Without arguments it measures the shapes of the paper's tables. Every line is the mean over a few hundred steps,
+//! after as many warm-up steps, of GFT (θ), the refinement (z), F-Opt (w) and a plain network (both). With several
+//! lanes, that many batches run in parallel, and the time is that of one step divided by their number.
 
 use std::ops::Range;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! The kernels as machine code of the device at hand, kept in a folder of the user.
+//! Compiles the kernels for the present device and caches the machine code in a folder of the user.
 
 #![allow(unsafe_code)]
 

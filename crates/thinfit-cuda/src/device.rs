@@ -46,7 +46,7 @@ const NAMES: [&str; 22] = [
     "adam_output",
 ];
 
-/// Bytes that cuBLAS may use beside its operands; what NVIDIA recommends for this generation.
+/// Workspace of cuBLAS in bytes, as recommended by NVIDIA for this generation.
 const WORKSPACE: usize = 32 << 20;
 
 /// The first GPU of this machine.
@@ -349,7 +349,7 @@ impl Lane {
         assert!(at + len <= from.0.len() && at + len <= buffer.slice.len());
         let pointer = from.0.as_ptr().map_err(failed)?;
         let bytes = at * size_of::<T>();
-        // SAFETY: both ranges were checked; whoever writes to the pinned memory waits for the stream first.
+        // SAFETY: both ranges were checked; writers to the pinned memory wait for the stream first.
         unsafe {
             let part = std::slice::from_raw_parts(pointer.add(at), len);
             result::memcpy_htod_async(

@@ -1,5 +1,6 @@
-//! The order among the batches of a program. Their steps go side by side; to record graphs and to take or free memory, a
-//! batch has the driver to itself, because calls of other threads while a graph is recorded can spoil it.
+//! Serialises the driver calls of the batches of a program. Their steps run in parallel, but recording a graph and
+//! allocating or freeing memory need the driver exclusively, because calls of other threads can invalidate a graph
+//! that is being recorded.
 
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -8,7 +9,7 @@ use thinfit::{Leaf, Loss, Mat, Result};
 
 static ORDER: RwLock<()> = RwLock::new(());
 
-/// The right to record graphs, and to take and free memory.
+/// The exclusive right to record graphs, and to allocate and free memory.
 pub(crate) fn alone() -> RwLockWriteGuard<'static, ()> {
     ORDER.write().unwrap_or_else(PoisonError::into_inner)
 }
@@ -18,7 +19,7 @@ fn shared() -> RwLockReadGuard<'static, ()> {
     ORDER.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A batch that keeps the order.
+/// A batch behind the lock.
 pub(crate) struct Ordered {
     /// It is there until it is dropped.
     batch: Option<Box<dyn Batch>>,

@@ -1,8 +1,8 @@
 //! The generators of a batch: layers, their activations and gradients on the device.
 //!
-//! Products of wide layers are those of cuBLAS, in single precision without TF32; a thin layer has kernels of its own, with
-//! bias and ReLU in one. The gradient in θ is found beside the way back through the layers. A product that would leave part
-//! of the device idle is cut in two, half of its sums each, side by side.
+//! Products of wide layers use cuBLAS in single precision without TF32; a thin layer has kernels of its own that
+//! include bias and ReLU. The gradient in θ is computed in parallel with the backward pass through the layers. A
+//! product that would leave part of the device idle is split into two halves of the sum that run in parallel.
 
 use crate::device::{Buffer, Lane, Number, Product, Queue};
 use crate::parameters::Parameters;

@@ -1,7 +1,8 @@
 //! The training step of [`thinfit`] on an NVIDIA GPU.
 //!
-//! [`Cuda`] is a [`Backend`]: many fits of one shape (λ × seeds) advance together, one graph launch a step. The driver and
-//! NVIDIA's libraries are looked for at run time; a program with this crate builds and runs without them.
+//! [`Cuda`] is a [`Backend`]: many fits of one shape (λ × seeds) advance together, with one graph launch per step.
+//! The driver and NVIDIA's libraries are loaded at run time; a program that uses this crate builds and runs without
+//! them.
 
 mod batch;
 mod compiler;

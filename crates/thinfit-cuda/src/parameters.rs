@@ -1,5 +1,5 @@
-//! What program and kernels must agree on: sizes and arguments, each in one list, from which the Rust and the CUDA text are
-//! both made.
+//! Sizes and arguments shared by host and kernels: each is listed once, and both the Rust and the CUDA code are
+//! generated from the list.
 
 use cudarc::driver::DeviceRepr;
 
@@ -85,7 +85,7 @@ sizes! {
     PANEL = 8,
     /// Columns of a diagonal block of the factor that is replaced by its inverse.
     BLOCK = 32,
-    /// Numbers behind the heads of the panels, which serve as scratch for blocks of 16, too.
+    /// Numbers behind the heads of the panels, which also serve as scratch for blocks of 16.
     SPARE = 128,
 }
 
@@ -140,7 +140,7 @@ parameters! {
     second_theta: reals,
     first_z: reals,
     second_z: reals,
-    /// Number of the step and of the draw; by run: Adam's steps, raised ridges, who takes part.
+    /// Number of the step and of the draw; by run: Adam's steps, raised ridges, which runs take part.
     clock: ints,
     steps: ints,
     raised: ints,
@@ -161,7 +161,7 @@ parameters! {
     k: int,
     c: int,
     ld: int,
-    /// Most rows of a chunk; first row and rows of the one in use.
+    /// Maximum number of rows of a chunk; first row and rows of the one in use.
     chunk: int,
     first: int,
     rows: int,

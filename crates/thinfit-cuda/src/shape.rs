@@ -5,10 +5,10 @@ use crate::parameters::{BLOCK, PANEL, POINTS, Parameters, ROWS, SPARE};
 use thinfit::pieces::Task;
 use thinfit::{Activation, Config, Error, Result, Ridge};
 
-/// Most rows of a chunk, and of a part of it whose EᵀE is one product.
+/// Maximum number of rows of a chunk, and of a part of it whose EᵀE is one product.
 const CHUNK: usize = 32_768;
 pub(crate) const PART: usize = 1024;
-/// Most groups of rows with a slot of their own.
+/// Maximum number of groups of rows with a slot of their own.
 const GROUPS: usize = 1024;
 
 /// B runs of `m` rows for training and `held` for validation, `d` inputs (d′ = `dim` with the bias), `n` neurons, `c`
@@ -138,7 +138,7 @@ impl Shape {
         8 * (POINTS * (3 * n + d + dim) + n * dim + 32)
     }
 
-    /// Says where the batch is too large for the device; `more` are the bytes of the generators.
+    /// Checks that the batch fits into the device; `more` are the bytes of the generators.
     ///
     /// # Errors
     /// [`Error::Device`].

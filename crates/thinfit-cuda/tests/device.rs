@@ -1,4 +1,4 @@
-//! The device against the processor, through the seam alone. Without a GPU these tests say so and pass.
+//! Compares the device with the CPU through the public interface. Without a GPU these tests print a message and pass.
 
 #![allow(clippy::unwrap_used)] // also in the helpers, which are tests too
 
@@ -11,7 +11,7 @@ use thinfit_cuda::Cuda;
 
 const LEAVES: [Leaf; 4] = [Leaf::Weights, Leaf::Latents, Leaf::Parameters, Leaf::Both];
 
-/// The GPU, or a word on standard error that there is none.
+/// The GPU, or a message on standard error that there is none.
 fn device() -> Option<Cuda> {
     match Cuda::open() {
         Ok(device) => Some(device),

@@ -1,4 +1,4 @@
-//! Latin hypercubes: with m rows, each m-th part of the range of each input has one.
+//! Latin hypercubes: with m rows, each m-th of the range of every input contains one.
 
 use crate::Space;
 use rand::seq::SliceRandom;

@@ -1,8 +1,8 @@
-//! Where to take samples before there is a model.
+//! Design of experiments: where to take samples before there is a model.
 //!
-//! A [`Space`] has a [`Range`] for every input: numbers, whole numbers or levels. [`plan`] spreads rows over the unit cube
-//! \[0, 1)ᵈ by a [`Scheme`], and [`Range::at`] turns places there into values. Rows that exist already are taken into account, so a
-//! plan can grow.
+//! A [`Space`] has a [`Range`] for every input: numbers, integers or levels. [`plan`] spreads rows over the unit cube
+//! \[0, 1)ᵈ by a [`Scheme`], and [`Range::at`] maps its points to values. Existing rows are taken into account, so a
+//! plan can be extended.
 //!
 //! ```
 //! use thinfit_design::{Input, Range, Scheme, Space, plan};
@@ -40,7 +40,7 @@ pub enum Scheme {
 /// A plan that cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Error {
-    /// A range that is none.
+    /// An invalid range.
     #[error("`{input}`: expected {expected}, found {found}; {advice}")]
     Range {
         /// The input.
@@ -72,7 +72,7 @@ pub enum Error {
 }
 
 /// `rows` new rows in the unit cube (rows × d). `taken` are rows that exist (any number × d): hypercubes keep away from them, and
-/// sequences go on after as many. The same seed gives the same rows.
+/// sequences continue after them. The same seed gives the same rows.
 ///
 /// # Errors
 /// [`Error::TooMany`]: Sobol's sequence is known for 65,536 rows of 256 inputs.

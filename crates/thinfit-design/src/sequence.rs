@@ -1,4 +1,4 @@
-//! Sequences whose first rows are spread evenly, however many are taken.
+//! Low-discrepancy sequences, whose first rows are evenly spread for any number of rows.
 
 use crate::Error;
 use rand::{Rng, RngExt};

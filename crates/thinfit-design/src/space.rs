@@ -278,10 +278,10 @@ impl Space {
                 advice,
             };
             if name.trim().is_empty() || clean(name) != name.as_str() {
-                return Err(flaw("a name that can be read", "give another name"));
+                return Err(flaw("a printable name", "give another name"));
             }
             if !names.insert(name) {
-                return Err(flaw("a name of its own", "give another name"));
+                return Err(flaw("a unique name", "give another name"));
             }
             range.check(name)?;
         }

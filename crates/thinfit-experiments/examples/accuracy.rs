@@ -1,9 +1,9 @@
 //! The accuracy figures of the README, written to a folder under `runs/`.
 //!
 //! `cargo run --release -p thinfit-experiments --example accuracy -- WHAT --out DIR [--seeds K]` where WHAT is `fast`
-//! (the default preset on all inputs), `polish` (polished random features on the inputs that matter) or `coverage` (90 %
-//! intervals under noise). For the paper's tables there is `thinfit reproduce`. Every fit is one line of a CSV file, written
-//! when the fit is done; a fit that is already in the file is not repeated.
+//! (the default preset on all inputs), `polish` (polished random features on the relevant inputs) or `coverage` (90 %
+//! intervals under noise). For the paper's tables there is `thinfit reproduce`. Every finished fit adds a line to a
+//! CSV file; fits that are already in the file are skipped.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

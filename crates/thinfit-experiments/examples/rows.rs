@@ -1,5 +1,5 @@
-//! Prints the points of a column of the paper's tables for some seeds, as JSON for other programs to fit.
-//! The rows that our fit of a seed keeps for validation come last.
+//! Prints the points of a column of the paper's tables for some seeds as JSON, for other programs to fit. The rows
+//! that our fit of a seed holds out for validation come last.
 //!
 //! `cargo run --release -p thinfit-experiments --example rows -- f3-10 1 2 3 > rows.json`
 

@@ -1,4 +1,4 @@
-//! Sensitivity indices of fitted models beside the analytic ones, as CSV.
+//! Compares sensitivity indices of fitted models with the analytic ones, as CSV.
 //!
 //! `cargo run --release -p thinfit-experiments --example sensitivity -- [--seeds K] [--samples M] [PROBLEM...]` fits
 //! `ishigami` and `sobol-g` (or those named) with the `fast` preset for K seeds, by default five. Columns: `test_mse` is

@@ -1,7 +1,7 @@
-//! An attempt at one job: its data are drawn, fitted and tested. Fits may be trained together.
+//! One attempt at a job: draws the data, fits and tests. Several fits may be trained as one batch.
 //!
-//! A fit of thinfit's own saves its state every few minutes and when it is stopped, in `states/` beside the ledger,
-//! and the next attempt resumes from there.
+//! GFT fits save their state every few minutes and when they are stopped, in `states/` next to the ledger, and the
+//! next attempt resumes from it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use thinfit_methods::{Device, Method, PlainFit, Predictor, Request};
 /// Time between two saves of the state of a fit.
 const SAVE_EVERY: Duration = Duration::from_secs(300);
 
-/// Hears how far a job is, from 0 to 1, and may ask it to stop.
+/// Receives the progress of a job from 0 to 1, and may ask it to stop.
 type Tell<'a> = dyn Fn(f64) -> Control + Sync + 'a;
 
 /// Where the state of a job is saved.
@@ -76,10 +76,10 @@ pub(crate) struct Attempt<'a> {
     stopped: AtomicBool,
 }
 
-/// What takes the training steps.
+/// Where fits are trained.
 #[derive(Clone, Copy)]
 pub(crate) enum Trainer<'a> {
-    /// The processor, for one fit at a time and any method.
+    /// The CPU, for one fit at a time and any method.
     Alone,
     /// A device, for all fits at once, with other batches in its other lanes.
     Together { device: &'a Device, lanes: usize },
@@ -205,7 +205,7 @@ impl<'a> Attempt<'a> {
         before + self.begun.elapsed().as_secs_f64() / self.together as f64
     }
 
-    /// Follows the fit, and saves its state on the way.
+    /// Observes the fit and saves its state.
     fn observe(&self, at: &Progress<'_>) -> Control {
         let control = (self.tell)(at.done);
         self.stopped
@@ -228,7 +228,7 @@ impl<'a> Attempt<'a> {
         let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
         let due = control == Control::Stop || saved.0.elapsed() > SAVE_EVERY;
         if let Some(pause) = due.then(pause).flatten() {
-            // The fit goes on without a saved state; the error matters only if it has to stop.
+            // The fit continues without a saved state; the error matters only if it has to stop.
             *saved = (Instant::now(), pause.save(self.folder, self.job).err());
         }
         control
@@ -327,7 +327,7 @@ pub(crate) fn blank(job: &Job, seconds: f64) -> Entry {
     }
 }
 
-/// The entry of a fit that failed for good; other errors are given back.
+/// The entry of a fit that failed permanently; other errors are returned.
 pub(crate) fn recorded(error: Error, blank: Entry) -> Result<Entry, Error> {
     match is_result(&error) {
         true => Ok(Entry {
@@ -338,7 +338,7 @@ pub(crate) fn recorded(error: Error, blank: Entry) -> Result<Entry, Error> {
     }
 }
 
-/// Whether the same seed would fail the same way again, which makes the failure a result.
+/// Whether the same seed would fail in the same way, which makes the failure a result.
 fn is_result(error: &Error) -> bool {
     matches!(error, Error::Fit(error) if !is_temporary(error))
 }
@@ -356,7 +356,7 @@ fn is_temporary(error: &thinfit::Error) -> bool {
     )
 }
 
-/// Mean squared error over the rows, or the reason why there is none.
+/// Mean squared error over the rows, or the reason for its absence.
 fn test_error(predicted: &Mat<f64>, y: &Mat<f64>) -> (Option<f64>, Option<String>) {
     let mse = (predicted - y).squared_norm_l2() / y.nrows() as f64;
     match mse.is_finite() {

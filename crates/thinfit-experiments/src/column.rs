@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "&'static str")]
 pub enum Column {
-    /// A function, its number of inputs, and its number of training points, which is that of test points, too.
+    /// A function, its number of inputs, and its number of training points and of test points.
     Function(Problem, usize, usize),
     /// A measured data set.
     Measured(Measured),
@@ -101,7 +101,7 @@ impl Column {
         }
     }
 
-    /// The columns that a word on the command line names: one by its name, or all of a problem (`f1`).
+    /// The columns that a command-line argument names: one by its name, or all of a problem (`f1`).
     ///
     /// # Errors
     /// An unknown name.

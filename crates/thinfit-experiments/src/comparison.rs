@@ -1,4 +1,4 @@
-//! A cell of the paper with our fits of it, and the count of such cells.
+//! A cell of the paper with our fits of it, and counts of cells.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::published::Published;
 use crate::remark::alike;
 use crate::{Cell, Entry, Exhibit, Row};
 
-/// A cell: our fits beside the published number.
+/// A cell: our fits and the published number.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     /// The cell.
@@ -34,7 +34,7 @@ pub struct Ours {
     pub seconds: f64,
 }
 
-/// How many cells have a number of ours: those that the paper publishes, and our own beside them.
+/// Numbers of cells with our own results: published cells, and others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// Published cells.
@@ -43,7 +43,7 @@ pub struct Count {
     pub reproduced: usize,
     /// Of these, cells within a factor of 3 of the published number.
     pub alike: usize,
-    /// Other cells with a number of ours: rows and columns that the paper does not have.
+    /// Other cells with our own results: rows and columns that the paper does not have.
     pub own: usize,
 }
 

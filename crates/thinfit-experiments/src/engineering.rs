@@ -1,7 +1,7 @@
-//! Published test functions for surrogates, most of them of engineering: name, ranges and formula of each.
+//! Published test functions for surrogate models, most of them from engineering: name, ranges and formula.
 //!
-//! Inputs are independent and uniform over their ranges. Where the source gives another law, the range is what the
-//! comment beside it says. Functions whose formula reads fewer inputs than they have are there for their idle inputs.
+//! Inputs are independent and uniform over their ranges. Where the source gives another distribution, a comment says
+//! how the range was chosen. Some functions have irrelevant inputs that do not occur in the formula.
 
 use std::f64::consts::{PI, TAU};
 

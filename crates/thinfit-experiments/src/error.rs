@@ -1,4 +1,4 @@
-//! Why an experiment could not be run.
+//! Why an experiment could not run.
 
 use std::path::PathBuf;
 
@@ -34,7 +34,7 @@ pub enum Error {
         /// What it says.
         problem: String,
     },
-    /// A file or folder beside the ledger could not be read or written.
+    /// A file or folder next to the ledger could not be read or written.
     #[error("cannot {action} {path}: {source}")]
     Io {
         /// `read` or `write`.

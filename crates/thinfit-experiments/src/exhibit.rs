@@ -51,7 +51,7 @@ impl Exhibit {
         Exhibit::Figure1,
     ];
 
-    /// The exhibits that a word on the command line names; `all` names every one.
+    /// The exhibits that a command-line argument names; `all` names every one.
     ///
     /// # Errors
     /// An unknown name.

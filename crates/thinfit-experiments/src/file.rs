@@ -1,4 +1,4 @@
-//! JSON files beside the ledger: saved states and spectra.
+//! JSON files next to the ledger: saved states and spectra.
 
 use std::path::Path;
 

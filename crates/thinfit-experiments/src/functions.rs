@@ -1,7 +1,7 @@
 //! Test functions: formulas, settings and samples. Nine are the paper's, two have known sensitivity indices.
 //!
-//! Inputs are uniform on the cube `[0, 1]^d`, those of `ishigami` on `[-π, π]^d`; outputs have no noise. $h_1$ and $h_2$ read
-//! all inputs, every other function only its first few; the rest are there to be ignored. Indices start at one.
+//! Inputs are uniform on the cube `[0, 1]^d`, those of `ishigami` on `[-π, π]^d`; outputs have no noise. $h_1$ and
+//! $h_2$ read all inputs, every other function only its first few; the rest are irrelevant. Indices start at one.
 //!
 //! | name | formula | inputs read | settings $(d, M)$ |
 //! |---|---|---|---|
@@ -87,7 +87,7 @@ pub struct Sample {
 pub struct Indices {
     /// Variance over the domain.
     pub variance: f64,
-    /// First-order Sobol' indices.
+    /// First-order Sobol indices.
     pub first: Vec<f64>,
     /// Total indices.
     pub total: Vec<f64>,
@@ -108,7 +108,7 @@ pub struct TooFewInputs {
 /// No function has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no test function `{0}`; expected one of f1, f2, f3, h1, h1-text, h2, h3, g1, g2, g3, ishigami, sobol-g"
+    "unknown test function `{0}`; expected one of f1, f2, f3, h1, h1-text, h2, h3, g1, g2, g3, ishigami, sobol-g"
 )]
 pub struct UnknownProblem(pub String);
 
@@ -189,7 +189,7 @@ impl Problem {
         }
     }
 
-    /// The fewest inputs that the formula needs.
+    /// Minimum number of inputs that the formula needs.
     pub fn inputs_read(self) -> usize {
         match self {
             Problem::F1 => 4,

@@ -1,4 +1,4 @@
-//! One fit, and the plan that lists the fits of a call.
+//! One fit, and the plan of all fits of a call.
 
 use std::fmt;
 

@@ -1,8 +1,8 @@
 //! The outcome of every finished job, one JSON object per line of `cells.jsonl`.
 //!
-//! A line is written in one piece and reaches the disk before its job counts as done, so neither a stop nor a crash loses
-//! a finished job. A line that was cut short is ignored, and the next entry starts a line of its own. Several programs
-//! may write to one ledger. The first entry of a job counts, unless it is a failure.
+//! A line is written in one piece and synchronised to disk before its job counts as done, so neither an interruption
+//! nor a crash loses a finished job. A truncated line is ignored, and the next entry starts a new line. Several
+//! programs may write to one ledger. The first entry of a job counts, unless it is a failure.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{File, OpenOptions};
@@ -33,7 +33,7 @@ pub struct Entry {
     pub parameters: Option<usize>,
     /// Seconds of the fit, including those of the fit that it started from; in a batch, its share of them.
     pub seconds: f64,
-    /// The GPU that took the training steps; none for the processor.
+    /// The GPU that trained the model; `None` for the CPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// Number of fits that were trained together; none if it was alone.
@@ -95,7 +95,7 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// An empty ledger that never touches its file: for who does jobs whose entries another rank writes.
+    /// An empty ledger that never touches its file, for workers whose entries are written by another rank.
     pub(crate) fn apart(folder: &Path) -> Self {
         Ledger {
             path: folder.join("cells.jsonl"),
@@ -194,7 +194,7 @@ impl Ledger {
         file.seek(SeekFrom::Start(contents.read)).map_err(failed)?;
         file.read_to_end(&mut bytes).map_err(failed)?;
         if contents.read + (bytes.len() as u64) < size {
-            // Fits whose lines are not seen would be made again, and left out of the report.
+            // Fits whose lines are missed would be repeated, and would be missing in the report.
             let flaw = std::io::ErrorKind::UnexpectedEof;
             return Err(failed(flaw.into()));
         }

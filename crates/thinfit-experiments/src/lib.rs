@@ -1,4 +1,4 @@
-//! The experiments of the paper: its problems, its published numbers, and the runs that set ours beside them.
+//! The experiments of the paper: its problems, its published numbers, and the runs that reproduce them.
 //!
 //! *Generative feature training of thin 2-layer networks*, Hertrich and Neumayer, TMLR 2025, compares methods on
 //! functions with known formulas ([`functions`]) and on six measured data sets ([`uci`]), and prints the errors in
@@ -6,7 +6,7 @@
 //! settings, learns a [`Column`], that is, a problem. A [`Job`] is one fit for a cell, and a [`Ledger`] has an [`Entry`]
 //! for every finished job. [`run`] does the jobs that are missing, and a [`Report`] compares the ledger with the paper.
 //!
-//! Beside the paper, a default fit is measured on published functions ([`engineering`]) and on small and odd tables
+//! In addition, the default fit is benchmarked on published functions ([`engineering`]) and on small and odd tables
 //! ([`stress`]); both give a [`Trial`].
 
 mod attempt;

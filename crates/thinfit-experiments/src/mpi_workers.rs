@@ -1,8 +1,9 @@
-//! Workers of other ranks: the first rank has the queue and the ledger, and hands them jobs as it does its own workers.
+//! Workers on other ranks. The first rank has the queue and the ledger and gives jobs to them as to its own workers.
 //!
-//! All ranks meet every few hundredths of a second, while their workers go on. There the first says which worker does what, and the
-//! others say how far they are and what they have found. So one process alone writes the ledger, at most a moment after a job is done,
-//! and no worker waits for another. States and spectra are files of their own, which every rank writes where the ledger is.
+//! All ranks synchronise every few hundredths of a second while their workers continue. The first rank assigns jobs;
+//! the others report progress and results. So only one process writes the ledger, at most a moment after a job is
+//! done, and no worker waits for another. States and spectra are separate files that every rank writes next to the
+//! ledger.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -25,7 +26,7 @@ pub struct MpiWorkers<'a> {
     executor: &'a dyn Executor,
     /// The rank of each worker that is not one of the first rank.
     places: Vec<usize>,
-    /// Chains on their way to these workers.
+    /// Chains for these workers.
     orders: Mutex<Vec<(usize, Chain)>>,
 }
 
@@ -49,7 +50,7 @@ struct Orders {
     end: bool,
 }
 
-/// What a worker tells the first rank.
+/// A message of a worker.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Update {
     /// This fraction of a job is done.
@@ -60,9 +61,9 @@ pub(crate) enum Update {
     Finished(Box<Entry>),
     /// A job could not be done.
     Failed(Job, String),
-    /// There is no more to say of the chain.
+    /// The chain is finished.
     Done,
-    /// The worker cannot go on.
+    /// The worker cannot continue.
     Lost(String),
 }
 
@@ -136,10 +137,10 @@ impl<'a> MpiWorkers<'a> {
         }
     }
 
-    /// Does what the first rank says, as another rank. States are saved in `folder`, where the first has its ledger.
+    /// Follows the first rank, on another rank. States are saved in `folder`, where the first has its ledger.
     ///
     /// # Errors
-    /// A rank that is gone. What goes wrong in a job is told to the first rank.
+    /// A rank that has ended. Errors in a job are reported to the first rank.
     pub fn serve(&self, settings: &Settings, folder: &Path) -> Result<(), Error> {
         let stop = AtomicBool::new(false);
         let updates: Mutex<Vec<(usize, Update)>> = Mutex::default();
@@ -257,7 +258,7 @@ impl Worker<'_> {
     }
 }
 
-/// What has come together since the last time.
+/// The messages since the last time.
 fn taken<T>(from: &Mutex<Vec<T>>) -> Vec<T> {
     std::mem::take(&mut *from.lock().unwrap_or_else(PoisonError::into_inner))
 }

@@ -1,4 +1,4 @@
-//! The words around the numbers of a report: what they are, and what a reader of each table has to know.
+//! The texts around the numbers of a report: what they mean, and what to know about each table.
 
 use crate::{Column, Exhibit, Problem};
 
@@ -27,7 +27,7 @@ pub(crate) fn title(exhibit: Exhibit) -> &'static str {
     }
 }
 
-/// What a reader of an exhibit has to know.
+/// Notes for the readers of an exhibit.
 pub(crate) fn notes(exhibit: Exhibit) -> &'static [&'static str] {
     const RIDGE: &str = "Kernel ridge regression: the paper states neither ridge nor precision. Ours runs in double precision \
         with a ridge of 1e-4 for functions and 1e-5 for measured data; the published errors lie between those of the two.";

@@ -1,4 +1,4 @@
-//! The report as one HTML page that needs nothing else: a matrix for each table, methods down and columns across.
+//! The report as a self-contained HTML page: a matrix for each table, methods as rows and columns as in the paper.
 
 use std::fmt::Write;
 

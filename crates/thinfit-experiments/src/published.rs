@@ -1,8 +1,8 @@
 //! The published errors: all 300 cells of the paper's Tables 1 to 6, by setting and row.
 //!
-//! They are in `data/paper_results.csv`, which is compiled in and parsed on first use. An error is the mean over five runs
-//! of the mean squared error on as many fresh test points as there were training points. The paper copied the rows of
-//! ANOVA-RFF, SHRIMP, HARFE and SALSA from other papers, probably of other domains: compare with care.
+//! They are compiled in from `data/paper_results.csv` and parsed on first use. An error is the mean over five runs of
+//! the mean squared error on as many fresh test points as there were training points. The paper copied the rows of
+//! ANOVA-RFF, SHRIMP, HARFE and SALSA from other papers, which probably used other domains: compare with care.
 
 use std::sync::LazyLock;
 
@@ -43,7 +43,7 @@ pub struct Heading<'a> {
     pub dim: usize,
     /// Training points $M$.
     pub samples: usize,
-    /// Hidden neurons $N$: 100 in Tables 1, 2, 3 and 6, for methods without neurons, too.
+    /// Hidden neurons $N$: 100 in Tables 1, 2, 3 and 6, also for methods without neurons.
     pub width: usize,
 }
 

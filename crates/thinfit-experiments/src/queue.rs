@@ -1,7 +1,7 @@
-//! The jobs that wait to be done and those that are under way.
+//! Waiting and running jobs.
 //!
-//! Jobs join as soon as they are known: when λ of a cell is chosen, the fits with it follow while those of other cells still
-//! choose theirs, so that neither workers nor a device wait for the slowest cell.
+//! Jobs join as soon as they are known: once λ of a cell is chosen, its fits follow while other cells still choose
+//! theirs, so that neither workers nor a device wait for the slowest cell.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -12,7 +12,7 @@ use crate::job::CHOOSING;
 use crate::{Error, Job, Ledger, Row};
 use thinfit::Lambda;
 
-/// The most runs of a batch, one for each λ of each fit: a stop soon saves them all.
+/// Maximum number of runs of a batch, one for each λ of each fit, so that all are saved soon after a stop.
 const RUNS: usize = 60;
 
 /// Lists all jobs that are known at present, done or not; those that choose λ come first.
@@ -305,7 +305,7 @@ mod tests {
         let (generated, direct) = (take(), take());
         assert_eq!((generated.len(), generated[0].len()), (6, 2));
         assert_eq!((direct.len(), direct[0].len()), (6, 1));
-        // GFT is done, GFT-r goes on.
+        // GFT is done, GFT-r continues.
         record(Row::Gft, &generated);
         assert!(admit(&[]).is_empty());
         record(Row::FOpt, &direct);
@@ -315,7 +315,7 @@ mod tests {
         assert_eq!(admit(&generated).len(), 2);
         assert_eq!(take()[0].len(), 2, "one chain");
         assert!(admit(&[]).is_empty());
-        // Whoever is stopped takes nothing, and a worker has nothing to wait for.
+        // A stopped worker takes nothing, and has nothing to wait for.
         assert!(queue.take(Taker::Lane, &AtomicBool::new(true)).is_none());
         assert!(queue.take(Taker::Worker, &go).is_none());
         std::fs::remove_dir_all(&folder).unwrap();

@@ -1,5 +1,5 @@
-//! A sentence on a cell whose error differs from the published one by more than a factor of 3: what the seeds, λ and the
-//! paper say of it: facts that can be checked in the ledger, and what the paper leaves open.
+//! A remark on each cell whose error differs from the published one by more than a factor of 3: what seeds, λ and the
+//! paper tell about it. Remarks state facts that the ledger confirms, and what the paper leaves open.
 
 use crate::comparison::{Comparison, Ours};
 use crate::report::{power, ratio};
@@ -15,7 +15,7 @@ pub(crate) fn alike(ratio: f64) -> bool {
 }
 
 impl Comparison {
-    /// What is to be said of a cell that is not like the published one; none where it is, or where nothing is compared.
+    /// The remark on a cell that differs from the published one; `None` if it agrees or is not compared.
     pub fn remark(&self) -> Option<String> {
         let (ours, published) = (self.ours.as_ref()?, self.published?);
         self.ratio().filter(|&ratio| !alike(ratio))?;
@@ -33,7 +33,7 @@ impl Comparison {
         Some(sentences.join(" "))
     }
 
-    /// What the polish chose in how many of our fits, and how good the method is without it; none where no fit was polished.
+    /// What the polish chose in how many of our fits, and the error without it; `None` if no fit was polished.
     pub fn polish(&self) -> Option<String> {
         let entries = &self.ours.as_ref()?.entries;
         let polished = entries.iter().filter_map(|entry| {
@@ -85,7 +85,7 @@ impl Comparison {
     }
 }
 
-/// How the seeds lie to a published error.
+/// How the errors of the seeds compare with a published error.
 fn scatter(ours: &Ours, published: f64) -> String {
     let mut ratios: Vec<f64> = (ours.entries.iter())
         .filter_map(|entry| Some(entry.mse? / published))

@@ -1,4 +1,4 @@
-//! Our numbers beside the published ones, as CSV, as Markdown and, in [`page`](crate::page), as HTML.
+//! Our numbers next to the published ones, as CSV, Markdown and, in [`page`](crate::page), HTML.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -16,7 +16,7 @@ pub struct Report {
     pub exhibits: Vec<Exhibit>,
     /// All cells, of the other exhibits too: the count is over all published cells.
     pub comparisons: Vec<Comparison>,
-    /// The settings of all fits, in words.
+    /// The settings of all fits, as text.
     pub settings: String,
     /// Number of seeds that a cell should have.
     pub seeds: usize,
@@ -215,7 +215,7 @@ fn mark_best(comparisons: &mut [Comparison], seeds: usize) {
     }
 }
 
-/// All that is to be said of a cell.
+/// The remarks on a cell.
 pub(crate) fn remarks(comparison: &Comparison) -> Vec<String> {
     let remarks = [comparison.polish(), comparison.remark()];
     remarks.into_iter().flatten().collect()

@@ -1,7 +1,8 @@
-//! Does the jobs that a ledger lacks: several at a time on the processor, one thread each, and in batches on a device.
+//! Runs the jobs that a ledger lacks: several at a time on the CPU, with one thread each, and in batches on a device.
 //!
-//! GFT-r starts where GFT of the same seed and λ ends, and one worker does both. A lock in `states/` beside the ledger
-//! keeps other programs from doing the same job at the same time. Workers of other ranks take jobs as our own do (`mpi_workers.rs`).
+//! GFT-r starts where GFT of the same seed and λ ends, so one worker runs both. A lock in `states/` next to the
+//! ledger keeps other programs from running the same job at the same time. Workers on other ranks take jobs like
+//! local ones (`crew.rs`).
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -38,10 +39,10 @@ pub struct Outcome {
     pub stopped: bool,
 }
 
-/// Hears of every event, from any thread, and may ask to stop.
+/// Receives every event, from any thread, and may ask to stop.
 type Observe<'a> = dyn Fn(Event<'_>) -> Control + Sync + 'a;
 
-/// What does the jobs.
+/// The workers of a call.
 #[derive(Clone, Copy)]
 pub struct Means<'a> {
     /// Threads, each of which does one job at a time on the processor.
@@ -64,7 +65,7 @@ impl Means<'_> {
 /// Does all jobs that `known` lists and the ledger lacks, with the settings that they were planned with. `known` is asked again
 /// whenever some are done, and lists those that choose λ first.
 ///
-/// A fit that fails is an event, and the others go on.
+/// A failed fit is an event, and the others continue.
 ///
 /// # Errors
 /// A ledger that cannot be read or written, or a rank that fails.
@@ -152,7 +153,7 @@ impl Run<'_> {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// Puts away chains, lets jobs join the queue that are known now, and says so.
+    /// Removes chains, adds the jobs that are known now to the queue, and reports them.
     fn admit(&self, finished: &[Chain]) -> Result<(), Error> {
         let planned = |new: &[Job]| {
             self.tell(Event::Planned(new));
@@ -168,7 +169,7 @@ impl Run<'_> {
     ) -> Result<(), Error> {
         while let Some(chains) = self.queue.take(taker, &self.stopped) {
             let done = guarded(|| work(&chains));
-            // Without a ledger there is no point in going on.
+            // Without a ledger the run cannot continue.
             if done.is_err() {
                 self.stopped.store(true, Ordering::Relaxed);
             }
@@ -261,7 +262,7 @@ impl Run<'_> {
             let Some(job) = chain.jobs.get(stage) else {
                 continue;
             };
-            // Only under the lock: whoever had it before may have done the job.
+            // Only under the lock: its previous holder may have done the job.
             if self.ledger.has(job)? {
                 self.tell(Event::Skipped(job));
                 continue;

@@ -1,5 +1,5 @@
-//! The settings of every row in one call: a preset of the core library, the defaults of the other methods with what
-//! their authors chose for a column, and single changes on top of both.
+//! The settings of every row: a preset of the core library, or the defaults of another method with its authors'
+//! choices for a column, and single changes to these.
 
 use std::fmt;
 

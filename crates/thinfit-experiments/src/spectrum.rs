@@ -1,4 +1,4 @@
-//! The frequencies of a network of two inputs, each with its magnitude.
+//! The frequencies of a network with two inputs, with their magnitudes.
 
 use std::path::{Path, PathBuf};
 
@@ -39,7 +39,7 @@ impl Spectrum {
         close.fold(0.0, |sum, (_, b)| sum + b) / all.max(f64::MIN_POSITIVE)
     }
 
-    /// Saves it beside the ledger, as the spectrum of this job.
+    /// Saves it next to the ledger, as the spectrum of this job.
     pub(crate) fn save(&self, folder: &Path, job: &Job) -> Result<(), Error> {
         file::write(&path(folder, job), self)
     }

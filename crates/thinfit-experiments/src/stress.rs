@@ -1,7 +1,8 @@
-//! Small and odd tables: few rows, many idle inputs, skewed or whole-numbered inputs, repeated rows, steps and kinks,
-//! useless columns, outliers and noise that is not normal.
+//! Small and odd tables: few rows, many irrelevant inputs, skewed or integer inputs, repeated rows, steps and kinks,
+//! useless columns, outliers and non-normal noise.
 //!
-//! A table is a law of points, a function f and a law of noise. Noise is in multiples of the deviation of f.
+//! A table is a distribution of points, a function f and a distribution of the noise, which is in units of the
+//! standard deviation of f.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -12,15 +13,15 @@ use crate::{Formula, Problem, Sample, Trial};
 use faer::Mat;
 use thinfit::Result;
 
-/// A law of noise; the number is its level, a multiple of the deviation of f.
+/// A noise distribution; the number is its level, a multiple of the deviation of f.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Noise {
     Normal(f64),
-    /// Normal, and all there is: the level is the deviation itself.
+    /// Normal; the level is the standard deviation.
     Alone(f64),
     /// Normal, but one value in fifty is ten deviations of f away, up or down.
     Outliers(f64),
-    /// Student's law with three degrees of freedom, of the variance of the normal one.
+    /// Student's t distribution with three degrees of freedom and the variance of the normal one.
     Heavy(f64),
     /// Normal, with a deviation that grows from zero in proportion to the first input; the level is that at one half.
     Growing(f64),
@@ -32,7 +33,7 @@ type Function = Box<dyn Fn(&[f64]) -> f64 + Send + Sync>;
 
 /// A generator of tables.
 pub struct Stress {
-    /// What is odd about it, and the function where there are several; with rows and noise it names the table.
+    /// What is odd about it, and the function if there are several; with rows and noise it names the table.
     pub name: String,
     /// Rows of the table.
     pub rows: usize,
@@ -91,7 +92,7 @@ impl Stress {
         all
     }
 
-    /// Tables whose outputs are noise alone: no input tells anything about them.
+    /// Tables whose outputs are pure noise.
     pub fn null() -> Vec<Stress> {
         let mut tables = Vec::new();
         for rows in [15, 20, 40, 80, 150, 300] {
@@ -104,7 +105,7 @@ impl Stress {
         tables
     }
 
-    /// Tables in which two inputs act together and all others are idle.
+    /// Tables in which two inputs interact and all others are irrelevant.
     pub fn idle() -> Vec<Stress> {
         let product = |x: &[f64]| 10.0 * (std::f64::consts::PI * x[0] * x[1]).sin();
         let mut tables = Vec::new();
@@ -148,7 +149,7 @@ impl Stress {
         }
     }
 
-    /// The table of a seed, and 2,000 fresh points of the same law.
+    /// The table of a seed, and 2,000 fresh points of the same distribution.
     ///
     /// # Errors
     /// Never, unless a function leaves the finite range.

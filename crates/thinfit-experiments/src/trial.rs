@@ -1,4 +1,4 @@
-//! A trial of a method: rows to fit, and fresh points with the truth and with what would be observed there.
+//! A trial of a method: rows to fit, and test points with true and noisy outputs.
 
 use crate::functions::{Sample, noise};
 use crate::uci::moments;
@@ -12,7 +12,7 @@ pub struct Trial {
     pub train: Dataset,
     /// Fresh points with f there, without noise.
     pub test: Dataset,
-    /// f at the fresh points with noise of the same law as that of the rows (points × 1).
+    /// f at the fresh points with the same noise as the rows (points × 1).
     pub observed: Mat<f64>,
 }
 
@@ -37,7 +37,7 @@ impl Trial {
         })
     }
 
-    /// Rows as they are: what is observed at the fresh points is f, as far as anyone knows.
+    /// Measured rows: the outputs at the fresh points are taken for f.
     ///
     /// # Errors
     /// Samples that cannot be fitted.

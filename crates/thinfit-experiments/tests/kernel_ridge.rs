@@ -1,4 +1,4 @@
-//! Kernel ridge on the paper's functions: errors in the range of the published row and of our own runs.
+//! Kernel ridge on the paper's functions: errors near those of the published row and of our own runs.
 
 use thinfit::{Control, Dataset};
 use thinfit_experiments::published::{self, Heading};

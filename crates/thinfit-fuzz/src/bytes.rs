@@ -1,10 +1,10 @@
-//! Changes to the bytes of a file, whatever it is.
+//! Mutations of the bytes of any file.
 
 use crate::corpus::Source;
 use crate::random::Random;
 use std::ops::Range;
 
-/// The most bytes of an input.
+/// Maximum number of bytes of an input.
 pub const MOST: usize = 1_000_000;
 
 /// Changes `bytes` once.

@@ -1,4 +1,4 @@
-//! The seeds and the dictionaries, which are files of this repository, and what a run has found worth keeping.
+//! Seeds and dictionaries, which are files of this repository, and the inputs that a run keeps.
 
 use crate::random::Random;
 use crate::target::Target;

@@ -1,4 +1,4 @@
-//! Changes to a table in text: its lines and fields.
+//! Mutations of the lines and fields of a text table.
 
 use crate::corpus::Source;
 use crate::random::Random;

@@ -1,12 +1,13 @@
-//! Damaged files for every reader of thinfit: `cargo run -p thinfit-fuzz -- run`.
+//! Fuzzer for every file reader of thinfit: `cargo run -p thinfit-fuzz -- run`.
 //!
-//! Valid files (`corpus/`) are changed at random, in their bytes or in what they say, often with checksums and lengths put right
-//! again so that these do not hide the rest. Each is read as a user would. An input may be accepted or refused; it may not
-//! panic, abort, hang, take more than 10 s of computing or 1 GiB of memory, or give a number that is not finite or not that of another path.
-//! Batches of inputs run in processes of their own, so that whatever happens is put down to one input, which is kept.
+//! Valid files (`corpus/`) are mutated at random, in their bytes or in their content, often with checksums and
+//! lengths repaired so that the mutation reaches the code behind these checks. Each is read as a user would read it.
+//! An input may be accepted or refused; it may not panic, abort, hang, take more than 10 s of processor time or 1 GiB
+//! of memory, or give a number that is not finite or differs from that of another path. Batches of inputs run in
+//! separate processes, so that any failure is traced to one input, which is kept.
 //!
-//! There is no instrumentation: it needs a nightly compiler or `unsafe`. Instead, an input that ends in words not seen
-//! before becomes a seed, too.
+//! There is no instrumentation, which needs a nightly compiler or `unsafe`. Instead, an input that causes a new
+//! message becomes a seed.
 
 mod bytes;
 mod corpus;
@@ -37,7 +38,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Tries many inputs and records what became of them; goes on where an interrupted run of the same seed stopped
+    /// Tries many inputs and records the outcomes; continues an interrupted run of the same seed
     Run(run::Args),
     /// Tries files whose folder is named for a target, such as `corpus/npz/odd.npz`
     Replay {

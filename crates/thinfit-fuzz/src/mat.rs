@@ -1,4 +1,4 @@
-//! MAT files taken apart: the elements after the header, unpacked, and packed again with right lengths and checksums.
+//! MAT files taken apart: unpacks the elements after the header, and packs them with correct lengths and checksums.
 
 use crate::bytes;
 use crate::corpus::Source;
@@ -13,7 +13,7 @@ const HEADER: usize = 128;
 /// The types of an element that is an array, and of one that is compressed.
 const MATRIX: u32 = 14;
 const COMPRESSED: u32 = 15;
-/// The most bytes that an element is unpacked to here.
+/// Maximum number of bytes that an element is unpacked to here.
 const MOST: u64 = 1 << 20;
 
 /// Type and content of an element.
@@ -46,7 +46,7 @@ fn packed(content: &[u8]) -> Vec<u8> {
     packed.expect("memory takes all that is written")
 }
 
-/// Changes an element, or how many there are; the bytes of the file if it is none.
+/// Mutates an element or the number of elements; the bytes, if this is not a MAT file.
 pub fn change(file: &mut Vec<u8>, source: &Source<'_>, random: &mut Random) {
     let big = file.get(126) == Some(&b'M');
     let read = if big {

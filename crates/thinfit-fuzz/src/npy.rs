@@ -1,10 +1,10 @@
-//! NPY files taken apart: the header, whose length is put right again, and the numbers.
+//! NPY files taken apart: the header, whose length is repaired, and the numbers.
 
 use crate::bytes;
 use crate::corpus::Source;
 use crate::random::Random;
 
-/// Changes the header or the numbers of a file; its bytes if it is none.
+/// Mutates the header or the numbers; the bytes, if this is not an NPY file.
 pub fn change(file: &mut Vec<u8>, source: &Source<'_>, random: &mut Random) {
     let length = |bytes: &[u8]| {
         let low = |size: usize| {

@@ -1,4 +1,4 @@
-//! NPZ files taken apart: arrays with their names, packed again with right checksums, and then perhaps a wrong field.
+//! NPZ files taken apart: named arrays, repacked with correct checksums and then perhaps with a wrong field.
 
 use crate::corpus::Source;
 use crate::random::Random;
@@ -7,7 +7,7 @@ use std::io::{Cursor, Read, Write};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-/// The most bytes that an array is unpacked to here.
+/// Maximum number of bytes that an array is unpacked to here.
 const MOST: u64 = 1 << 20;
 
 /// Names and contents of an archive that can be read.

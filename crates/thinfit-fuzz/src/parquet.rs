@@ -1,5 +1,5 @@
-//! Parquet files taken apart: the headers of their pages and the description at their end, which are structures of Thrift's compact
-//! protocol, and the pages, whose checksums are put right again.
+//! Parquet files taken apart: page headers and footer, which are structures of Thrift's compact protocol, and pages,
+//! whose checksums are repaired.
 
 use crate::bytes;
 use crate::corpus::Source;
@@ -139,7 +139,7 @@ fn pages(file: &[u8]) -> Vec<(Structure, Range<usize>)> {
     pages
 }
 
-/// Changes a page, its header or the description at the end; the bytes of the file if it is none.
+/// Mutates a page, its header or the footer; the bytes, if this is not a Parquet file.
 pub fn change(file: &mut Vec<u8>, source: &Source<'_>, random: &mut Random) {
     let (pages, description) = (pages(file), description(file));
     match random.below(6) {

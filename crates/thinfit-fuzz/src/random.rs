@@ -1,4 +1,4 @@
-//! The generator of a batch, and choices with it.
+//! The random number generator of a batch.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

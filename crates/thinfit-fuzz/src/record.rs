@@ -1,4 +1,4 @@
-//! The record of a run: a file in JSON from which it goes on, and a page to read.
+//! The record of a run: a JSON file from which the run can be continued, and a readable summary.
 
 use crate::worker::Tally;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,7 @@
-//! A run: batches of all targets in turn, each in a process of its own, until there are as many inputs as were asked for.
+//! A run: batches of all targets in turn, each in its own process, until the requested number of inputs is reached.
 //!
-//! The record is written after every batch. An interrupted run loses the batch that it was in; the same command goes on.
+//! The record is written after every batch. An interrupted run loses its current batch; the same command continues
+//! it.
 
 use crate::record::{Finding, Progress, Record, grouped};
 use crate::target::Target;
@@ -16,7 +17,7 @@ use thinfit::file::fnv1a;
 const HANG: Duration = Duration::from_secs(120);
 /// The time between two words on how far a run is.
 const PAUSE: Duration = Duration::from_secs(30);
-/// Findings after which it is pointless to go on.
+/// Number of findings after which a run ends.
 const ENOUGH: usize = 200;
 
 /// What to run.

@@ -1,4 +1,4 @@
-//! The readers: how many inputs each gets, where its seeds are, how they are changed, and what is checked.
+//! The targets: the number of inputs, the seeds, the mutations and the checks of each reader.
 
 use crate::corpus::Source;
 use crate::random::Random;
@@ -86,7 +86,7 @@ impl Target {
         }
     }
 
-    /// How many inputs of 10,000; those of a state go on with a fit, and those of an export start a compiler.
+    /// Number of inputs out of 10,000; those of a state continue a fit, and those of an export start a compiler.
     pub fn share(self) -> u64 {
         match self {
             Target::Text => 1800,

@@ -1,15 +1,15 @@
-//! Changes to a tree of objects, arrays, numbers and texts: model files and states are JSON, configurations are TOML, which
-//! is written here with one line for each of its keys.
+//! Mutations of a tree of objects, arrays, numbers and strings: JSON models and states, and TOML configurations,
+//! which are written with one line per key.
 
 use crate::bytes;
 use crate::corpus::Source;
 use crate::random::Random;
 use serde_json::{Map, Value, json};
 
-/// The most values that an array is repeated to.
+/// Maximum number of values that an array is repeated to.
 const LARGEST: usize = 20_000;
 
-/// Changes a file in JSON; its bytes if it is none.
+/// Mutates a JSON file; its bytes, if it is not JSON.
 pub fn change_json(file: &mut Vec<u8>, source: &Source<'_>, random: &mut Random) {
     let Ok(mut tree) = serde_json::from_slice(file) else {
         return bytes::change(file, source, random);
@@ -19,7 +19,7 @@ pub fn change_json(file: &mut Vec<u8>, source: &Source<'_>, random: &mut Random)
     *file = tree.to_string().into_bytes();
 }
 
-/// Changes a file in TOML; its bytes if it is none.
+/// Mutates a TOML file; its bytes, if it is not TOML.
 pub fn change_toml(file: &mut Vec<u8>, source: &Source<'_>, random: &mut Random) {
     let parsed = |bytes: &[u8]| -> Option<Value> {
         let table: toml::Table = std::str::from_utf8(bytes).ok()?.parse().ok()?;

@@ -1,4 +1,4 @@
-//! One batch of inputs, in a process of its own: whatever it dies of is put down to the input that it wrote to a file last.
+//! One batch of inputs in its own process. If it dies, the input that it last wrote to a file is the cause.
 
 use crate::bytes::MOST;
 use crate::corpus::{Corpus, Source};
@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use thinfit::file::fnv1a;
 
-/// The most computing for an input, in seconds.
+/// Maximum processor time for an input, in seconds.
 const LONGEST: f64 = 10.0;
-/// The most memory for an input, in bytes.
+/// Maximum memory for an input, in bytes.
 const LARGEST: u64 = 1 << 30;
-/// What the system lets the process have of addresses: more than it may use, so that it is our own count that speaks first.
+/// Address space limit of the process: more than it may use, so that our own count reports first.
 #[cfg(unix)]
 const ADDRESSES: u64 = 3 << 30;
-/// The most seeds that a run adds for a target.
+/// Maximum number of seeds that a run adds for a target.
 const GROWN: usize = 300;
 
 /// Which batch.
@@ -53,16 +53,16 @@ pub struct Tally {
     pub refused: u64,
     /// Bytes of all inputs.
     pub bytes: u64,
-    /// The most computing for an input, in seconds.
+    /// Maximum processor time for an input, in seconds.
     pub slowest: f64,
-    /// The most memory that the thread of an input had allocated at a time, in bytes.
+    /// Peak memory allocated by the thread of an input, in bytes.
     pub memory: u64,
-    /// The most memory of the process, in bytes; 0 where the system does not say.
+    /// Peak memory of the process, in bytes; 0 if unknown.
     pub resident: u64,
 }
 
 impl Tally {
-    /// Counts those of `other`, too.
+    /// Adds those of `other`.
     pub fn add(&mut self, other: &Tally) {
         self.inputs += other.inputs;
         self.accepted += other.accepted;
@@ -157,7 +157,7 @@ fn tally(batch: &Batch, target: Target) -> Result<Tally, String> {
         let input = match batch.number {
             0 => corpus.seeds[number as usize].clone(),
             _ => {
-                // Children of what was refused are mostly refused, too.
+                // Mutations of refused inputs are mostly refused as well.
                 let known = if random.one_in(4) {
                     corpus.seeds.len()
                 } else {
@@ -213,7 +213,7 @@ impl Ends {
         std::fs::write(Ends::path(folder, target), text)
     }
 
-    /// Whether an input ends in words not seen before. What is quoted, and numbers, are not of the words.
+    /// Whether an input causes a new message, apart from quoted text and numbers.
     fn is_new(&mut self, outcome: &Outcome) -> bool {
         if self.0.len() >= GROWN {
             return false;
@@ -283,7 +283,7 @@ fn computed() -> Option<f64> {
     None
 }
 
-/// An allocation beyond the limit ends the process, which the run sees.
+/// An allocation beyond the limit ends the process, which the run detects.
 #[cfg(unix)]
 fn limit_memory() {
     use nix::sys::resource::{Resource, setrlimit};
@@ -294,7 +294,7 @@ fn limit_memory() {
 #[cfg(not(unix))]
 fn limit_memory() {}
 
-/// The most memory that this process has had, in bytes.
+/// Peak memory of this process, in bytes.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,4 +1,4 @@
-//! A short run over every target: the corpus as it is, with all that was ever found, and some thousands of changed files.
+//! A short run over every target: the corpus, which has all past findings, and some thousands of mutated files.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
 

@@ -1,5 +1,5 @@
-//! Systems with a Gram or kernel matrix G: Cholesky factors G + ρI = L Lᴴ, raising the ridge ρ where rounding requires
-//! it.
+//! Linear systems with a Gram or kernel matrix G: Cholesky factors G + ρI = L Lᴴ, where the ridge ρ is raised if
+//! rounding requires it.
 //!
 //! Only lower triangles are read and written.
 

@@ -1,12 +1,12 @@
-//! An edge: a plane across which a function jumps or bends, as an input derived from the others.
+//! An edge: a hyperplane across which a function jumps or bends, as an input derived from the others.
 //!
 //! ```text
 //! jump   h = ¼ c (3 − c²), c = u but at least −1 and at most 1        bend   h = max(u, 0)        u = ⟨v, x⟩ − t
 //! ```
 //!
-//! A kernel that has h as one more input makes any smooth function of x and h: one that jumps or bends along the plane by
-//! the same amount everywhere, or by an amount that varies, whatever the lengths say. A jump goes from −½ to ½ within
-//! 1/|v| of the plane and is constant beyond, so that rows on either side know nothing of each other.
+//! A kernel with h as one more input can represent any smooth function of x and h: one that jumps or bends along the
+//! plane by a constant or varying amount, whatever the length scales. A jump goes from −½ to ½ within 1/|v| of the
+//! plane and is constant beyond, so that rows on either side are unrelated.
 
 use faer::RowRef;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The marginal likelihood of a Gaussian process and its derivatives, with formulas as in the head of
+//! The marginal likelihood of a Gaussian process and its derivatives; the formulas are in the header of
 //! `gaussian_process`.
 
 use crate::cholesky::{cholesky, inverse, solve, with_ridge};
@@ -36,7 +36,7 @@ impl Evidence {
         // Less than this is the rounding of the factorisation.
         let rounding = 1e2 * self.alpha.nrows() as f64 * f64::EPSILON;
         let signal = self.signal[o];
-        // The signal of a constant output is a floor, not a finding.
+        // The signal of a constant output is only a lower bound.
         match self.ridge > rounding && signal >= 1e-100 {
             true => (signal * self.ridge).sqrt(),
             false => 0.0,
@@ -52,7 +52,7 @@ impl Evidence {
             .collect()
     }
 
-    /// The expansion over the points `x` (m × d) that the evidence is of.
+    /// The expansion over the points `x` (m × d) of this evidence.
     pub fn expansion(&self, x: Mat<f64>) -> Expansion {
         Expansion {
             kernel: self.kernel.clone(),

@@ -90,7 +90,7 @@ pub struct GaussianProcess {
     /// Smallest noise variance, in multiples of the signal variance; whatever it is, m times the machine precision is
     /// added as jitter. Default: 0, which leaves only the jitter.
     pub least_noise: f64,
-    /// Whether all inputs have one length, which few samples can tell where they cannot tell many. Default: no.
+    /// Whether all inputs share one length scale, which needs fewer samples than many. Default: no.
     #[serde(skip_serializing_if = "is_default_isotropic")]
     pub isotropic: bool,
     /// Shortest length, in multiples of an input's range; 1000 leaves linear functions. Default: 0.001.
@@ -99,7 +99,7 @@ pub struct GaussianProcess {
     /// Whether shares and their lengths have priors, see above. Default: yes.
     #[serde(skip_serializing_if = "is_default_prior")]
     pub prior: bool,
-    /// What an input that acts costs in units of log-likelihood: the sparsity prior above. Default: 0, no such prior.
+    /// Cost of an active input in units of log-likelihood: the sparsity prior above. Default: 0, no such prior.
     #[serde(skip_serializing_if = "is_default_price")]
     pub price: f64,
 }
@@ -259,7 +259,7 @@ impl GaussianProcess {
         );
         let few = |a: &Mat<f64>| Mat::from_fn(rows.len(), a.ncols(), |i, j| a[(rows[i], j)]);
         let (x, y) = (few(x), few(y));
-        // A constant output says nothing about the lengths.
+        // A constant output does not determine the lengths.
         let varies = |o: usize| y.col_as_slice(o).iter().any(|v| *v != y[(0, o)]);
         if !(0..y.ncols()).all(varies) {
             return None;
@@ -379,7 +379,7 @@ impl GaussianProcess {
         share - log[j]
     }
 
-    /// How many numbers at `log` say something: all that are searched, less those of the inputs that a sparsity prior
+    /// Number of effective parameters at `log`: all that are searched, less those of the inputs that a sparsity prior
     /// has made idle.
     pub fn active_parameters(&self, log: &[f64], d: usize) -> usize {
         if self.price == 0.0 || self.isotropic {

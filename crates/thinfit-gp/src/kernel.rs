@@ -1,7 +1,7 @@
 //! A kernel as a sum of terms, k(x, x′) = Σ_t weight_t · k_t(x, x′), and its matrices.
 //!
 //! A kernel may have edges, planes across which functions jump or bend. Each is one more input, derived from the d
-//! inputs of x: terms have it as input d, d + 1, … What terms to take, and what to solve with the matrices, is up to the methods. In a file a single term of weight one
+//! inputs of x: parts refer to it as input d, d + 1, … Methods choose the parts and solve with the matrices. In a file a single part of weight one
 //! over all inputs is `{"shape", "lengths"}`, anything else `{"parts"}`, with `"edges"` if there are any.
 
 use crate::edge::Edge;

@@ -386,7 +386,7 @@ pub(super) mod tests {
                 .unwrap_err()
                 .to_string()
         };
-        assert!(read(&text[..text.len() / 2]).contains("ends too early"));
+        assert!(read(&text[..text.len() / 2]).contains("a truncated file"));
         assert!(read("x1,x2").contains("not JSON"));
         assert!(read("{}").contains("JSON without a format"));
         assert!(read(&text.replace("kernel/1", "kernel/2")).contains("update thinfit"));

@@ -1,5 +1,5 @@
-//! How often the true index lies within two standard errors, for functions whose indices are known. Prints CSV, a line for every index of
-//! every fit, and the shares on standard error:
+//! How often the true index lies within two standard errors, for functions with known indices. Prints CSV, one line
+//! for every index of every fit, and the shares on standard error:
 //!
 //! ```sh
 //! cargo run --release -p thinfit-methods --example index_errors -- gaussian-process 20
@@ -12,7 +12,7 @@ use known::{Known, fitted, friedman, g_function, ishigami};
 use thinfit::Error;
 use thinfit_methods::InputColumn;
 
-/// Standard errors, and how many of them hold the truth twice over.
+/// Counts standard errors, and those for which the true index lies within two of them.
 #[derive(Default)]
 struct Held {
     inside: usize,
@@ -77,7 +77,7 @@ fn one(
         ("total", &known.total, &found.total, &errors.total),
     ] {
         for j in 0..truth.len() {
-            // To what sampling and four digits can tell.
+            // Up to the accuracy of sampling and four digits.
             let inside = (found[j] - truth[j]).abs() <= 2.0 * errors[j] + 1e-4;
             held.inside += usize::from(inside);
             held.count += 1;

@@ -1,6 +1,7 @@
-//! The default fit on tables of many rows, as a record: seconds, and the error on 100,000 fresh rows without noise.
+//! Benchmarks the default fit on tables of many rows: seconds, and the error on 100,000 fresh noise-free rows.
 //!
-//! `long [ROWS [NOISE [METHOD]]]`: ten inputs, uniform in the unit cube; NOISE is its standard deviation, the function's is 5.4.
+//! `long [ROWS [NOISE [METHOD]]]`: ten inputs, uniform in the unit cube; NOISE is the standard deviation of the
+//! noise, that of the function is 5.4.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

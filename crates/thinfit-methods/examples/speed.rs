@@ -1,7 +1,7 @@
 //! Times one fit and one prediction on points that any language can draw, and prints one JSON object.
 //!
-//! `cargo run --release -p thinfit-methods --example speed -- METHOD SAMPLES INPUTS`; METHOD is a name or JSON such as
-//! `'{"method":"shrimp","orders":[2]}'`. `tools/baseline_speed.py` runs it beside Python.
+//! `cargo run --release -p thinfit-methods --example speed -- METHOD SAMPLES INPUTS`; METHOD is a name or JSON such
+//! as `'{"method":"shrimp","orders":[2]}'`. `tools/baseline_speed.py` runs it in alternation with Python.
 
 use serde_json::{Value, json};
 use std::error::Error;

@@ -1,9 +1,8 @@
-//! Methods beside each other on the same rows: each is fitted without every fold in turn and judged on what it had not
-//! seen.
+//! Compares methods on the same rows by cross-validation.
 //!
-//! Rows of a group, and rows with equal inputs, are in one fold. All methods see the same folds, so differences are paired: with squared errors
-//! e_i of a method and b_i of the best, the mean of e_i − b_i has a standard error of its own, which is smaller than those
-//! of the two means where both fail on the same rows.
+//! Rows of a group, and rows with equal inputs, are in one fold. All methods use the same folds, so differences are
+//! paired: with squared errors e_i of a method and b_i of the best, the mean of e_i − b_i has its own standard error,
+//! which is smaller than those of the two means if both fail on the same rows.
 
 use crate::{Method, Request};
 use faer::Mat;
@@ -17,10 +16,10 @@ use thinfit_auto::Auto;
 use thinfit_gp::GaussianProcess;
 use thinfit_model::{explained, root_error};
 
-/// Probability of the intervals that are judged.
+/// Level of the intervals that are compared.
 const LEVEL: f64 = 0.9;
 
-/// The contenders where none are named: some that differ.
+/// The default contenders: a varied selection.
 pub const CONTENDERS: [&str; 7] = [
     Auto::NAME,
     GaussianProcess::NAME,
@@ -42,7 +41,7 @@ fn variant(name: &str) -> Option<Value> {
     Some(match name {
         "matern-process" => json!({ "kernel": "matern52" }),
         "anova-process" => json!({ "kernel": "anova" }),
-        // Lengths so long leave linear functions.
+        // With such long length scales only linear functions remain.
         "linear" => json!({ "isotropic": true, "shortest": 1e3 }),
         _ => return None,
     })
@@ -72,7 +71,7 @@ impl Default for Comparison {
     }
 }
 
-/// What came of a comparison.
+/// The result of a comparison.
 #[derive(Clone, Debug, Serialize)]
 pub struct Compared {
     /// Number of rows.
@@ -89,7 +88,7 @@ pub struct Compared {
     pub stopped: bool,
 }
 
-/// A method, and its errors on rows that it had not seen.
+/// A method and its cross-validation errors.
 #[derive(Clone, Debug, Serialize)]
 pub struct Contender {
     /// Its name.
@@ -115,16 +114,16 @@ pub struct Contender {
     /// What the polish chose in each fold; empty for methods that have none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub winners: Vec<Winner>,
-    /// Root of the mean over folds of the errors on the rows that the fits held out themselves; empty as above.
+    /// Root of the mean squared errors on the fits' own validation rows, over all folds; empty as above.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub validation_rmse: Vec<f64>,
-    /// The same of the method before its polish.
+    /// The same before the polish.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trained_rmse: Vec<f64>,
 }
 
 impl Contender {
-    /// Whether the rows tell it apart from the best: an excess above two standard errors, in some output.
+    /// Whether it is clearly worse than the best: an excess above two standard errors, in some output.
     pub fn is_behind(&self) -> bool {
         let pairs = self.excess.iter().zip(&self.excess_error);
         pairs
@@ -133,12 +132,12 @@ impl Contender {
     }
 }
 
-/// Predictions of all rows by models that had not seen them.
+/// Cross-validated predictions of all rows.
 struct Unseen {
     name: String,
     /// Squared errors, m × c.
     squares: Mat<f64>,
-    /// Whether each row is in its interval, and how wide that is, m × c each.
+    /// Whether each row is in its interval, and the width of the interval, m × c each.
     intervals: Option<[Mat<f64>; 2]>,
     seconds: f64,
     parameters: usize,
@@ -147,7 +146,7 @@ struct Unseen {
 }
 
 impl Comparison {
-    /// Fits every method without each fold. `observe` hears the method and the fraction that is done, and may stop it.
+    /// Fits every method without each fold. `observe` receives the method and the fraction done, and may stop it.
     ///
     /// # Errors
     /// Unknown methods, fewer than two folds, or no method that can be fitted.
@@ -208,7 +207,7 @@ impl Comparison {
         }
     }
 
-    /// What to fit for the contender of this name.
+    /// The method of the contender of this name.
     fn request(&self, name: &str) -> Result<Request> {
         let of = |value: Value| match value {
             Value::Object(layer) => layer,

@@ -1,4 +1,4 @@
-//! Where the training steps of a fit are taken: the processor, or a GPU that a front end opens.
+//! Where a network is trained: on the CPU, or on a GPU that a front end provides.
 
 use crate::Method;
 use std::str::FromStr;
@@ -10,17 +10,17 @@ use thinfit_model::Predictor;
 
 /// A device that takes training steps.
 pub struct Device {
-    /// None for the processor.
+    /// `None` for the CPU.
     name: Option<String>,
     backend: Box<dyn Backend>,
-    /// Whether the processor takes over where the device cannot start.
+    /// Whether the CPU takes over if the device cannot start.
     optional: bool,
-    /// Why it did.
+    /// Why it took over.
     left: OnceLock<Error>,
 }
 
 impl Device {
-    /// The processor.
+    /// The CPU.
     pub fn processor() -> Self {
         Device {
             name: None,
@@ -30,7 +30,7 @@ impl Device {
         }
     }
 
-    /// Another device, under the name that records have.
+    /// Another device, with its name in records.
     pub fn new(name: impl Into<String>, backend: impl Backend + 'static) -> Self {
         Device {
             name: Some(name.into()),
@@ -39,7 +39,7 @@ impl Device {
         }
     }
 
-    /// Its name; none where the processor takes the steps.
+    /// Its name; `None` for the CPU.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref().filter(|_| self.left.get().is_none())
     }
@@ -68,26 +68,26 @@ impl Backend for Device {
     }
 }
 
-/// What a user says of the device.
+/// The device that a user asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
-    /// The processor.
+    /// The CPU.
     Cpu,
     /// The GPU, or an error.
     Cuda,
-    /// The GPU where there is one and it pays, else the processor.
+    /// The GPU if there is one and it saves time, otherwise the CPU.
     #[default]
     Auto,
 }
 
 impl Placement {
-    /// The words for them.
+    /// Their names.
     pub const NAMES: [&str; 3] = ["cpu", "cuda", "auto"];
 
     /// The device for a fit of `data` by `method`; `open` opens the GPU.
     ///
     /// # Errors
-    /// A GPU that was asked for and cannot be opened, or a method that takes no steps on it.
+    /// A requested GPU that cannot be opened, or a method that cannot use it.
     pub fn device(
         self,
         method: &Method,
@@ -172,7 +172,7 @@ impl Method {
         Err(Error::Setting {
             field: "device".into(),
             problem: format!(
-                "the method `{}` has no training steps for a GPU, {} have; take one of them, or the device cpu",
+                "the method `{}` cannot train on a GPU; choose one of {}, or the device cpu",
                 self.name(),
                 Method::TRAINED.join(", ")
             ),

@@ -1,4 +1,4 @@
-//! Generative feature training and the methods it is compared with, each behind a name and the same call.
+//! Generative feature training and the methods it is compared with, all with the same interface.
 //!
 //! A [`Method`] holds its settings, all with defaults. A [`Request`] adds a seed and a number of threads, and can be
 //! read from a settings file. Fitting either gives a [`Predictor`]: a two-layer network ([`thinfit::Model`]) or a sum

@@ -1,8 +1,8 @@
-//! What a fit takes of memory, from the sizes alone and before it starts.
+//! Forecast of the memory that a fit takes, from its sizes alone and before it starts.
 //!
-//! Dimensions: `m` rows, `d` inputs, `c` outputs. Every method is ruled by a few large matrices: m × m for kernels, m × the
-//! number of features for networks. How many of them exist at a time was measured at 2,000 and 4,000 rows on two threads and
-//! rounded up, so that a forecast is seldom too low and at most about twice too high.
+//! Dimensions: `m` rows, `d` inputs, `c` outputs. A few large matrices dominate every method: m × m for kernels, m ×
+//! the number of features for networks. How many of them coexist was measured at 2,000 and 4,000 rows on two threads
+//! and rounded up, so that a forecast is rarely too low and at most about twice too high.
 
 use crate::Method;
 use thinfit_auto::model_rows;

@@ -1,6 +1,6 @@
-//! All methods by name: their default settings, changes to these, and one call to fit.
+//! The list of methods: default settings, changes to them, and one function to fit.
 //!
-//! The mathematics of each is in its own file. Seeds, threads and layers of settings are the business of `request.rs`.
+//! The mathematics of each method is in its own file; `request.rs` handles seeds, threads and layered settings.
 
 use crate::Device;
 use crate::settings::changed;
@@ -16,7 +16,7 @@ use thinfit_baselines::{
 use thinfit_gp::GaussianProcess;
 use thinfit_model::Predictor;
 
-/// A method and its settings. In a file, the name stands in the field `method` beside the settings; kernel ridge
+/// A method and its settings. In a file, the name is in the field `method` next to the settings; kernel ridge
 /// regression is always `kernel-ridge` there, whether or not it chooses by leave-one-out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "method", rename_all = "kebab-case")]
@@ -35,7 +35,7 @@ pub enum Method {
     Salsa(Salsa),
     GaussianProcess(GaussianProcess),
     Auto(Auto),
-    /// Generative feature training and its kin, told apart by [`Config::training`].
+    /// Generative feature training and its variants, distinguished by [`Config::training`].
     #[serde(untagged)]
     Thin(Config),
 }
@@ -48,7 +48,7 @@ impl Method {
     pub const IDEAS: [(&str, &str); 18] = [
         (
             Method::THIN[0],
-            "network with random features, only the output weights are fitted",
+            "network with random features; only the output weights are fitted",
         ),
         (
             Method::THIN[1],
@@ -60,7 +60,7 @@ impl Method {
         ),
         (
             Method::THIN[3],
-            "GFT, then refined in latent space (GFT-r); the network to start with",
+            "GFT refined in latent space (GFT-r); the default for networks",
         ),
         (
             Shrimp::NAME,
@@ -68,11 +68,11 @@ impl Method {
         ),
         (
             Harfe::NAME,
-            "network with such features, selected by hard thresholding pursuit (HARFE)",
+            "network with sparse random features, selected by hard thresholding pursuit (HARFE)",
         ),
         (
             AnovaRff::NAME,
-            "network with random features of interacting inputs (ANOVA)",
+            "network with random features of interacting inputs (ANOVA-RFF)",
         ),
         (
             Swim::NAME,
@@ -101,16 +101,19 @@ impl Method {
         ),
         (
             KernelRidge::NAMES[1],
-            "the same with bandwidth and ridge by leave-one-out",
+            "kernel ridge regression, bandwidth and ridge chosen by leave-one-out",
         ),
-        (Salsa::NAME, "an additive kernel of a validated order"),
+        (
+            Salsa::NAME,
+            "kernel ridge regression with an additive kernel (SALSA)",
+        ),
         (
             GaussianProcess::NAME,
-            "a Gaussian process with a length scale for each input",
+            "Gaussian process with one length scale per input",
         ),
         (
             Auto::NAME,
-            "the best of many Gaussian processes and networks by cross-validation",
+            "best of several Gaussian processes and networks by cross-validation",
         ),
     ];
 
@@ -181,7 +184,7 @@ impl Method {
         setting != "method" && settings.get(setting).is_some()
     }
 
-    /// Settings of the method `name` for columns as users have them, to lie under any others: most papers take data that
+    /// Default settings of the method `name` for user tables, below any others: most papers assume data that
     /// are scaled already.
     pub fn for_raw_columns(name: &str) -> Map<String, Value> {
         let other = Method::named(name).filter(|_| !Method::THIN.contains(&name));
@@ -280,7 +283,7 @@ impl Method {
         }
     }
 
-    /// [`Method::fit_over`] without what every record has.
+    /// [`Method::fit_over`] without the common part of the record.
     fn fit_alone(
         &self,
         (executor, device): (&dyn Executor, &Device),
@@ -388,7 +391,7 @@ mod tests {
                 }
             }
         }
-        // All that a method may refuse, and why; everything else must be fitted.
+        // Everything that a method may refuse, and why; it must fit everything else.
         let expected = [
             ("fully-sampled", "large inputs", "the loss is not finite"),
             ("fully-sampled", "a large target", "the loss is not finite"),

@@ -1,4 +1,4 @@
-//! A request for a fit, as a settings file states it: the method with its settings, a seed and a number of threads.
+//! A request for a fit, as in a settings file: the method with its settings, a seed and a number of threads.
 
 use crate::{Device, Method};
 use serde_json::{Map, Value};
@@ -157,7 +157,7 @@ impl Request {
 
 /// The largest seed: TOML has no larger number.
 const MAX_SEED: u64 = i64::MAX as u64;
-/// The most threads.
+/// Maximum number of threads.
 const MAX_THREADS: u64 = 4096;
 
 /// A whole number up to `most`.

@@ -1,4 +1,4 @@
-//! How layers of settings override each other. Which settings there are, the methods say.
+//! Merges layers of settings. The methods define which settings exist.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -47,7 +47,7 @@ pub(crate) fn changed<T: Serialize + DeserializeOwned>(
     })
 }
 
-/// The message of the parser in words of users rather than of the language.
+/// The message of the parser in the user's terms rather than those of Rust.
 fn plain(problem: &str) -> String {
     let words = [
         ("expected usize", "expected a whole number from 0 on"),

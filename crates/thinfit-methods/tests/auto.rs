@@ -1,5 +1,5 @@
-//! The fit without settings: accuracy beside its controls, honest errors, coverage, structure, and what it does with odd
-//! rows. Small versions of what `runs/` records at length; every bound has room for the seeds, and none holds by design.
+//! The default fit: accuracy relative to baselines, reported errors, coverage, structure, and odd rows. Small
+//! versions of the benchmarks in `runs/`; every bound leaves room for other seeds, and none holds by construction.
 
 #![allow(clippy::unwrap_used)] // also in the helpers, which are tests too
 

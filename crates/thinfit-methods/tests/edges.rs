@@ -1,4 +1,4 @@
-//! Jumps and bends in the fit without settings: found where they are, fitted sharply, and not seen in smooth functions.
+//! Jumps and bends in the default fit: located, fitted sharply, and not found in smooth functions.
 
 #![allow(clippy::unwrap_used)] // also in the helpers, which are tests too
 
@@ -47,7 +47,7 @@ fn auto(data: &Dataset) -> Predictor {
     )
 }
 
-/// The least error of the plain processes.
+/// The smallest error of the plain processes.
 fn plain(f: Function, data: &Dataset) -> f64 {
     let errors = [Shape::Gaussian, Shape::Matern52].map(|kernel| {
         let settings = GaussianProcess {

@@ -1,5 +1,5 @@
-//! What the report of the default fit claims, on tables that tempt it to claim too much. Small versions of what `runs/`
-//! records at length; each test is named for what was once seen.
+//! Whether the report of the default fit claims too much on difficult tables. Small versions of the benchmarks in
+//! `runs/`; each test is named after an observed failure.
 
 #![allow(clippy::unwrap_used)] // also in the helpers, which are tests too
 

@@ -1,4 +1,4 @@
-//! Standard errors of indices beside the indices of known functions.
+//! Standard errors of indices, tested on functions with known indices.
 
 #![allow(clippy::unwrap_used)]
 

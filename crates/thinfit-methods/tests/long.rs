@@ -1,4 +1,5 @@
-//! Long tables: processes, blocks and threads change no bit of the default model, and all rows count.
+//! Long tables: the default model is the same to the last bit for any number of processes, blocks and threads, and
+//! uses all rows.
 
 #![allow(clippy::unwrap_used)] // also in the helpers, which are tests too
 

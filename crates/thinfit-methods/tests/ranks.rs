@@ -1,4 +1,4 @@
-//! Candidates, λ and starts that ranks share: all of them get the model of one process, to the last bit.
+//! Candidates, λ and starts shared between ranks: all ranks get the model of a single process, to the last bit.
 
 #![allow(clippy::unwrap_used)] // also in the helpers, which are tests too
 

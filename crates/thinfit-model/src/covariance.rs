@@ -1,9 +1,9 @@
-//! What a model of either kind does not know at several rows together, as whoever plans further samples needs it.
+//! The posterior covariance of either kind of model between rows, for adaptive sampling.
 
 use crate::Predictor;
 use thinfit::{Mat, MatRef, Result};
 
-/// Rounding errors of a covariance, as a share of that before all samples; noise below them would make much of them.
+/// Rounding errors of a covariance, relative to the prior one; smaller noise would amplify them.
 const ROUNDING: f64 = 1e-10;
 
 /// Covariances of f between rows, in a unit of their own.
@@ -18,7 +18,7 @@ pub struct Covariance {
 }
 
 impl Predictor {
-    /// Covariances of f between the rows of `a` and those of `b`, calibrated with the errors at rows left out. All outputs share
+    /// Covariances of f between the rows of `a` and those of `b`, calibrated by held-out errors. All outputs share
     /// them, up to their scale.
     ///
     /// # Errors
@@ -51,7 +51,7 @@ impl Predictor {
         })
     }
 
-    /// How many times larger than expected the squared errors at rows left out are around each row of `x`; 1 everywhere for a
+    /// By what factor the squared held-out errors around each row of `x` exceed their expectation; 1 everywhere for a
     /// network, which does not keep its rows.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! What a fit found out, as text for people.
+//! Describes in English what a fit found.
 
 use crate::{InputColumn, Predictor};
 use std::collections::BTreeSet;
@@ -50,10 +50,7 @@ impl Predictor {
         for (o, name) in self.outputs().iter().enumerate() {
             let errors = (record.validation_mse.get(o)).zip(record.validation_variance.get(o));
             let _ = match errors {
-                None => writeln!(
-                    text,
-                    "{name}: no samples were held out to measure the error"
-                ),
+                None => writeln!(text, "{name}: no rows were held out to measure the error"),
                 Some((mse, variance)) => writeln!(
                     text,
                     "{name}: rmse {}, r² {}, {held_out}",
@@ -154,11 +151,11 @@ impl Predictor {
                 name(to)
             ),
             Choice::Requested { best, excess } => format!(
-                "a network was asked for; its squared error is {:.0} % above that of {}",
+                "a network, as requested; its squared error is {:.0} % above that of {}",
                 100.0 * excess,
                 with_article(best)
             ),
-            Choice::Weighted => "rows with weights are fitted by a network".into(),
+            Choice::Weighted => "weighted rows are fitted by a network".into(),
             Choice::Grown {
                 hidden,
                 output,
@@ -176,7 +173,9 @@ impl Predictor {
             }
         }];
         if record.stopped {
-            lines.push("stopped before everything was tried, by hand or because it took far longer than its budget".into());
+            lines.push(
+                "stopped before everything was tried: interrupted, or far over its budget".into(),
+            );
         }
         lines
     }
@@ -204,7 +203,7 @@ impl Predictor {
             };
             if explains_nothing(*mse, *variance) {
                 lines.push(format!(
-                    "the model{of} predicts held-out rows no better than the mean does"
+                    "the model{of} predicts held-out rows no better than the mean"
                 ));
                 continue;
             }
@@ -244,7 +243,7 @@ impl Predictor {
         lines
     }
 
-    /// Which columns act together, and which are not seen to matter. The fit knows inputs; a user knows columns, and the
+    /// Which columns interact, and which have no detectable effect. The fit knows inputs; a user knows columns, and the
     /// indicators of a text are one column.
     fn structure(&self, found: &Diagnosis) -> Vec<String> {
         let factors = InputColumn::all(self);
@@ -374,7 +373,7 @@ pub fn tried_name(tried: &Tried) -> String {
 fn subset(subset: Subset) -> String {
     let why = match subset.because {
         SubsetReason::Budget => "more do not fit into the budget",
-        SubsetReason::Stopped => "it was stopped before it saw the others",
+        SubsetReason::Stopped => "it was stopped before it used the others",
         SubsetReason::NoBetter => "a network fitted to all of them predicts no better",
     };
     format!(
@@ -417,7 +416,7 @@ fn outliers(rows: &[usize]) -> Option<String> {
     Some(format!("{what}; errors are for the other rows"))
 }
 
-/// A caution in words.
+/// A caution as a sentence.
 fn caution(caution: &Caution) -> String {
     match caution {
         Caution::OddRows { rows } => {
@@ -432,7 +431,7 @@ fn caution(caution: &Caution) -> String {
             two_digits(*r2)
         ),
         Caution::NotNested => {
-            "the search was not repeated without each fold, and rows are few for their inputs: the error is optimistic".into()
+            "few rows per input, and the search was not repeated without each fold: the error is optimistic".into()
         }
     }
 }
@@ -452,15 +451,15 @@ pub fn in_groups(record: &Record) -> String {
 fn dependence(sign: &Dependence) -> String {
     match sign {
         Dependence::NearRepeats { groups } => format!(
-            "rows nearly repeat each other: {groups} settings stayed together in cross-validation"
+            "nearly repeated rows: {groups} settings were kept together in cross-validation"
         ),
         Dependence::Clusters { clusters } => format!(
-            "the rows lie in {clusters} clusters: between clusters, errors may be larger than in cross-validation; groups keep rows \
-             together that depend on each other"
+            "the rows lie in {clusters} clusters: between clusters, errors may be larger than in cross-validation; define groups to \
+             keep dependent rows together"
         ),
         Dependence::Order { autocorrelation } => format!(
-            "held-out residuals follow each other in the order of the rows (autocorrelation {autocorrelation:.2}): errors may be \
-             larger than in cross-validation; give groups of rows that depend on each other"
+            "held-out residuals are autocorrelated in the order of the rows ({autocorrelation:.2}): errors may be larger than in \
+             cross-validation; define groups to keep dependent rows together"
         ),
     }
 }

@@ -1,4 +1,4 @@
-//! Whether a model can tell its values at two places apart.
+//! Whether a model can distinguish its values at two points.
 
 use crate::Predictor;
 use thinfit::{Mat, MatRef, Result};
@@ -18,7 +18,7 @@ impl Predictor {
             return Ok(Some(vec![]));
         }
         let Ok(known) = self.covariance(x, x) else {
-            // Two values, and an error in each.
+            // Two values, each with an error.
             let mse = self.record().validation_mse.get(o);
             return Ok(mse.map(|mse| vec![NORMAL * (2.0 * mse).sqrt(); x.nrows()]));
         };

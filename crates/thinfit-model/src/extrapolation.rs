@@ -1,16 +1,17 @@
-//! Rows outside the ranges of the samples: how many there are, and how much less is known there.
+//! Extrapolation: how many rows lie outside the ranges of the samples, and how much larger the error is there.
 //!
-//! A network of waves repeats itself, a kernel goes back to its mean, and neither knows what f does beyond the samples. With c the
-//! nearest row inside, the error at x is taken to have the law of Laplace with the size
+//! A network of waves repeats itself, a kernel returns to its mean, and neither knows f beyond the samples. With c
+//! the nearest point inside, the error at x is taken to have a Laplace distribution with scale
 //!
 //! ```text
 //! b = max |f − f(c)| on the way to x + Σ_j |∂_j f(c) (x_j − c_j)| + σ t,     t = max_j |x_j − c_j| / range_j
 //! ```
 //!
-//! with σ the scale of the output; an input without a detectable effect may leave its range by 1/5 before it counts, and none counts
-//! for a model that predicts the mean. The error is independent of the error that the model expects, and nothing is known beyond t = 1/5. Factors of
-//! one before the three terms are the least round ones with which 90 % intervals held at least 90 % of the true values at all
-//! t up to 1/5, over 33 published functions together: `cargo run -p thinfit-study --example outside`.
+//! with σ the scale of the output. An input without a detectable effect may leave its range by 1/5 before it counts,
+//! and no input counts for a model that predicts the mean. This error is independent of the model's own error
+//! estimate; beyond t = 1/5 it is infinite. The coefficients of the three terms are the smallest round numbers for
+//! which 90 % intervals covered at least 90 % of the true values at all t up to 1/5, over 33 published functions
+//! together: `cargo run -p thinfit-study --example outside`.
 
 use crate::Predictor;
 use thinfit::{Deviation, Interval, Mat, MatRef, Result};
@@ -18,11 +19,11 @@ use thinfit::{Deviation, Interval, Mat, MatRef, Result};
 /// An input may leave its range by this fraction of it without being counted: a few samples show a slightly narrower range than the true
 /// one.
 const SLACK: f64 = 0.05;
-/// The most inputs named in a message.
+/// Maximum number of inputs named in a message.
 const MOST: usize = 3;
 /// Where intervals become infinite, as a share of a range.
 const FARTHEST: f64 = 0.2;
-/// Places on the way to [`FARTHEST`] at which the change of f is looked at.
+/// Points on the way to [`FARTHEST`] at which the change of f is evaluated.
 const STEPS: usize = 8;
 
 /// Counts of rows, and of those outside.
@@ -71,7 +72,7 @@ impl Extrapolation {
         self.outside += outside.iter().filter(|outside| **outside).count();
     }
 
-    /// Which rows are outside, in words; none if there are none.
+    /// A description of the rows outside; `None` if there are none.
     pub fn words(&self, model: &Predictor) -> Option<String> {
         if self.outside == 0 {
             return None;
@@ -94,9 +95,9 @@ impl Extrapolation {
     }
 }
 
-/// What is not known at some rows because they are outside.
+/// The additional error of rows that lie outside.
 pub(crate) struct Excess {
-    /// The size b of the law of Laplace (rows × c): zero inside, infinite far outside.
+    /// The scale b of the Laplace distribution (rows × c): zero inside, infinite far outside.
     size: Mat<f64>,
 }
 
@@ -134,7 +135,7 @@ impl Excess {
         let there = Mat::from_fn(near.len(), x.ncols(), |i, j| x[(near[i], j)]);
         let border = model.clipped(there.as_ref());
         let at_border = model.predict(border.as_ref())?;
-        // The largest change on the way out, so that a wave that comes back makes nothing surer.
+        // The largest change on the way out, so that an oscillation does not shrink the error.
         let mut changes = Mat::<f64>::zeros(near.len(), c);
         for step in 1..=STEPS {
             let farthest = step as f64 / STEPS as f64 * FARTHEST;
@@ -162,13 +163,13 @@ impl Excess {
         Ok(Some(Excess { size }))
     }
 
-    /// The mean over the rows of the variance of output `o` that is not known outside.
+    /// The mean over the rows of the additional variance of output `o`.
     pub fn variance(&self, o: usize) -> f64 {
         let sizes = self.size.col_as_slice(o);
         sizes.iter().map(|size| 2.0 * size * size).sum::<f64>() / sizes.len() as f64
     }
 
-    /// The interval with what is not known outside.
+    /// The interval, widened by the additional error.
     pub fn widen(&self, interval: &mut Interval, level: f64) {
         let quantile = -(1.0 - level).ln();
         for o in 0..self.size.ncols() {
@@ -189,12 +190,12 @@ impl Excess {
         }
     }
 
-    /// The deviations with what is not known outside.
+    /// The deviations, widened by the additional error.
     pub fn add(&self, deviation: &mut Deviation) {
         for values in [&mut deviation.model, &mut deviation.observation] {
             for o in 0..self.size.ncols() {
                 for i in (0..self.size.nrows()).filter(|&i| self.size[(i, o)] > 0.0) {
-                    // The deviation of the law is √2 b.
+                    // The standard deviation of the distribution is √2 b.
                     values[(i, o)] =
                         values[(i, o)].hypot(std::f64::consts::SQRT_2 * self.size[(i, o)]);
                 }

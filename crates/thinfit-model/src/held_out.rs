@@ -1,5 +1,5 @@
-//! Predictions to compare with known outputs. Rows of the fit are predicted by cross-validation where the model has kept its
-//! errors: its own errors are smaller there than on new rows.
+//! Predictions to compare with known outputs. Training rows get cross-validated predictions if the model stores their
+//! errors, because its own errors are smaller there than on new rows.
 
 use crate::Predictor;
 use std::collections::HashMap;
@@ -10,12 +10,12 @@ use thinfit_gp::pieces::leave_one_out;
 /// Outputs that differ by less than this share of their scale are the same.
 const SAME: f64 = 1e-4;
 
-/// Predictions to compare with the outputs of rows, and how these relate to the rows of the fit.
+/// Predictions to compare with the outputs of rows, and how these relate to the training rows.
 #[derive(Clone, Debug)]
 pub struct HeldOut {
-    /// Predictions (m × c); held-out ones for rows of the fit, where they are known.
+    /// Predictions (m × c); cross-validated ones for training rows, if they are known.
     pub predicted: Mat<f64>,
-    /// How the rows relate to those of the fit.
+    /// How the rows relate to the training rows.
     pub seen: Seen,
 }
 
@@ -31,16 +31,16 @@ impl HeldOut {
     }
 }
 
-/// How rows relate to those of a fit.
+/// How rows relate to the training rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Seen {
-    /// None of them was fitted.
+    /// None of them is a training row.
     New,
-    /// None of them was fitted, but so many have inputs of the fit, with other outputs.
+    /// None of them is a training row, but this many have the inputs of one, with other outputs.
     Inputs(usize),
-    /// So many of them were fitted; each is predicted by a model fitted without it.
+    /// This many are training rows, with cross-validated predictions.
     LeftOut(usize),
-    /// So many of them were fitted, and only the model itself predicts them.
+    /// This many are training rows, predicted by the model itself.
     Fitted(usize),
     /// Unknown.
     Perhaps,
@@ -52,24 +52,26 @@ impl Seen {
         !matches!(self, Seen::New | Seen::LeftOut(_))
     }
 
-    /// A line for a picture of `m` rows.
+    /// The caption of a plot of `m` rows.
     pub fn caption(self, m: usize) -> String {
         match self {
-            Seen::New => format!("{m} rows, none of the fit"),
+            Seen::New => format!("{m} rows, none of them training rows"),
             Seen::Inputs(count) => {
-                format!("{m} rows, {count} at inputs of the fit: errors are too small")
+                format!("{m} rows, {count} at training inputs: errors are too small")
             }
             Seen::LeftOut(count) if count == m => {
-                format!("{m} rows of the fit, each predicted without it")
+                format!("{m} training rows, cross-validated predictions")
             }
             Seen::LeftOut(count) => {
-                format!("{m} rows; {count} are of the fit, each predicted without it")
+                format!("{m} rows, {count} of them training rows, predicted by cross-validation")
             }
             Seen::Fitted(count) if count == m => {
-                format!("{m} rows of the fit: errors are too small")
+                format!("{m} training rows: errors are too small")
             }
-            Seen::Fitted(count) => format!("{m} rows, {count} of the fit: errors are too small"),
-            Seen::Perhaps => format!("{m} rows, perhaps of the fit: errors may be too small"),
+            Seen::Fitted(count) => {
+                format!("{m} rows, {count} of them training rows: errors are too small")
+            }
+            Seen::Perhaps => format!("{m} rows, perhaps training rows: errors may be too small"),
         }
     }
 
@@ -82,26 +84,26 @@ impl Seen {
         match self {
             Seen::New => "The model was fitted to none of these rows.".into(),
             Seen::Inputs(count) => format!(
-                "{} the same inputs as in the fit, but other outputs: the errors here say how good the model is at inputs \
-                 that it has seen, not at others.",
+                "{} the same inputs as training rows, but other outputs: the errors here are those at known inputs, not at \
+                 new ones.",
                 match count == m {
                     true => "These rows have".into(),
                     false => format!("Of these {m} rows, {count} have"),
                 }
             ),
             Seen::LeftOut(count) => format!(
-                "{}. So that the errors are those of new rows, each of them is predicted here by a model that had not seen it.",
+                "{}. Their predictions here are cross-validated, so that the errors are those of new rows.",
                 part(count)
             ),
             Seen::Fitted(count) if count == m => format!(
-                "{}: the errors here say how closely it follows them, not how good it is on new rows.",
+                "{}: the errors here show how closely it follows them, not how accurate it is on new rows.",
                 part(count)
             ),
             Seen::Fitted(count) => {
-                format!("{}: on those its errors are smaller than on new rows.", part(count))
+                format!("{}: their errors are smaller than those of new rows.", part(count))
             }
-            Seen::Perhaps => "Some of these rows may have been used for the fit: this model does not know its rows. On those \
-                              its errors are smaller than on new rows."
+            Seen::Perhaps => "Some of these rows may be training rows, whose errors are smaller than those of new rows: this \
+                              model file does not say which rows it was fitted to."
                 .into(),
         }
     }
@@ -148,7 +150,7 @@ impl Predictor {
         Ok(HeldOut { predicted, seen })
     }
 
-    /// Puts predictions of models that had not seen the row in their places; none, and nothing done, where there are none.
+    /// Replaces predictions of training rows by cross-validated ones; `None`, and nothing changed, if there are none.
     fn replace(
         &self,
         predicted: &mut Mat<f64>,

@@ -1,17 +1,18 @@
-//! What a user sets: one column for every column of the table that a model uses, however many inputs it becomes.
+//! Factors: what a user sets. There is one for every column of the table that a model uses, however many inputs it is
+//! encoded into.
 //!
-//! An input column is a number in a range or a choice between levels. The inputs of a model are what [`Encoding`](thinfit::Encoding)
-//! makes of it: the number itself, a rank, or one indicator for each level. Whoever samples, searches or explains moves columns, since a
-//! point between two indicators is no point of the user's.
+//! A factor is a number in a range or a choice between levels. [`Encoding`](thinfit::Encoding) turns it into inputs
+//! of a model: the number itself, a rank, or one indicator per level. Sampling, optimisation and sensitivity vary
+//! factors, because a point between two indicators has no meaning for the user.
 
 use crate::Predictor;
 use serde::Serialize;
 use thinfit::{Code, Scaler, Warp};
 
-/// Whole numbers beyond which a column counts as one of any numbers.
+/// Number of integers above which a column is treated as continuous.
 const MOST: f64 = 9_007_199_254_740_992.0;
 
-/// A column of the table as a model knows it.
+/// A column of the user's table that a model uses.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct InputColumn {
     /// Name of the column.
@@ -32,12 +33,12 @@ pub struct InputColumn {
     /// Whether its distribution is uniform in warped units; otherwise it is uniform over its range in the units of the data.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub log: bool,
-    /// Whether it takes whole numbers alone.
+    /// Whether it takes only integers.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub whole: bool,
 }
 
-/// A level and the inputs that it stands for.
+/// A level and its encoding.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Level {
     /// Its name.
@@ -46,7 +47,7 @@ pub struct Level {
     pub inputs: Vec<f64>,
 }
 
-/// What a column is set to.
+/// The value of a factor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Setting<'a> {
     /// A number.
@@ -122,7 +123,7 @@ impl InputColumn {
         columns.iter().rposition(|column| column.first <= j)
     }
 
-    /// What each of its inputs stands for: the column, or `column = level` where the input tells one level from all others.
+    /// The meaning of each of its inputs: the column, or `column = level` where the input tells one level from all others.
     pub fn meanings(&self) -> Vec<String> {
         let meaning = |k: usize| {
             let mut on = self.levels.iter().filter(|level| level.inputs[k] == 1.0);

@@ -1,6 +1,6 @@
 //! The fitted model of any method, a network or a sum of kernels: prediction, integrals, files, names and record.
 //!
-//! What only networks have, their features, is reached through [`Predictor::network`].
+//! [`Predictor::network`] gives access to the features, which only networks have.
 
 use crate::extrapolation::Excess;
 use std::path::Path;
@@ -376,7 +376,7 @@ mod tests {
                 "{\"format\": \"else/1\"}",
                 "give a model that thinfit wrote",
             ),
-            ("{\"format\": \"thinfit-ker", "ends too early"),
+            ("{\"format\": \"thinfit-ker", "a truncated file"),
         ] {
             std::fs::write(&path, text).unwrap();
             let error = Predictor::load(&path).unwrap_err().to_string();

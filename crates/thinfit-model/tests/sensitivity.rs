@@ -1,5 +1,5 @@
-//! Sensitivity indices: against tensor quadrature of the same model, against functions whose indices are known, and the
-//! laws that all of them obey.
+//! Sensitivity indices compared with tensor quadrature of the same model, with functions of known indices, and with
+//! general identities.
 
 #![allow(clippy::unwrap_used)] // also in the helpers, which are tests too
 

@@ -1,5 +1,6 @@
-//! The two passes over a long table, without reading it, on the ranks of `mpirun -n RANKS passes ROWS [THREADS]`: ten inputs, one output, a network
-//! of 100 neurons. The first rank prints seconds, those of telling each other among them.
+//! Times the two passes over a long table, without reading it, on the ranks of `mpirun -n RANKS passes ROWS
+//! [THREADS]`: ten inputs, one output, a network of 100 neurons. The first rank prints seconds, communication listed
+//! separately.
 
 use std::time::Instant;
 use thinfit::pieces::{Executor, Merge};

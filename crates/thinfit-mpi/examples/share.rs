@@ -1,5 +1,5 @@
-//! A fit that all ranks share, of rows that every rank makes for itself: `mpirun -n 3 share [ROWS [THREADS [DIE]]]`. The first rank prints
-//! seconds and the model. The rank DIE, if one is given, ends in the first pass without a word.
+//! A fit shared by all ranks, each of which generates its own rows: `mpirun -n 3 share [ROWS [THREADS [DIE]]]`. The
+//! first rank prints seconds and the model. The rank DIE, if given, exits silently in the first pass.
 
 use std::time::Instant;
 use thinfit::pieces::Executor;

@@ -1,4 +1,5 @@
-//! The ranks of an MPI job as a [`thinfit::pieces::Executor`]: MPI moves the messages, and nothing else is decided here.
+//! The ranks of an MPI job as [`thinfit::pieces::Ranks`] of a fit. MPI only transports the data; all decisions are
+//! made elsewhere.
 //!
 //! Built with the feature `mpi` only.
 
@@ -47,7 +48,7 @@ pub struct World {
 }
 
 impl World {
-    /// Ends all ranks at once, with this exit code: for one that cannot go on, for which the others would wait.
+    /// Ends all ranks with this exit code, for a rank that cannot continue while the others would wait for it.
     pub fn abort(&self, code: i32) -> ! {
         SimpleCommunicator::world().abort(code)
     }
@@ -100,7 +101,7 @@ fn gathered(mine: Vec<u64>) -> Result<Vec<Vec<u64>>> {
     if total > i32::MAX as u64 {
         return Err(Error::Data {
             what: "ranks",
-            problem: format!("{total} words are to be gathered, and MPI takes 2³¹ − 1 at most"),
+            problem: format!("{total} numbers exceed the 2³¹ − 1 that MPI can gather"),
             advice: "use fewer ranks, or fewer inputs",
         });
     }

@@ -1,4 +1,4 @@
-//! Real ranks: `mpirun` starts the example `share`, and the model has the same bytes for any number of them.
+//! Real ranks: `mpirun` starts the example `share`, whose model must have the same bytes for any number of ranks.
 
 #![allow(clippy::unwrap_used)] // also in the helper, which is a test too
 

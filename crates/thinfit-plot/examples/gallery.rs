@@ -1,4 +1,4 @@
-//! Draws every picture with made-up data: `cargo run -p thinfit-plot --example gallery -- FOLDER`.
+//! Draws every plot from made-up data: `cargo run -p thinfit-plot --example gallery -- FOLDER`.
 
 use std::error::Error;
 use std::f64::consts::{FRAC_1_SQRT_2, TAU};

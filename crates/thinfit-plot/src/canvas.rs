@@ -1,7 +1,7 @@
 //! A drawing surface for lines, areas, rectangles, discs and text, written as SVG or PNG.
 //!
-//! Both outputs come from one list of shapes, so they agree. We use no plotting library: these few shapes are all the
-//! pictures need, and the best-looking library doubled the time of a first build. Text in the PNG is DejaVu Sans,
+//! Both outputs come from one list of shapes, so they agree. We use no plotting library: the plots need only these
+//! few shapes, and the best-looking library doubled the time of a first build. Text in the PNG is DejaVu Sans,
 //! compiled in; the SVG names that font and falls back to the viewer's own.
 //!
 //! Lengths are in SVG pixels, and `y` points down. Shapes whose coordinates are not finite are skipped.

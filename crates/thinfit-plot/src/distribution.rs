@@ -1,4 +1,4 @@
-//! Histograms of outputs, with marks at their quantiles and at limits.
+//! Histograms of outputs, with quantiles and limits marked.
 
 use crate::canvas::{Anchor, Canvas, Pen, TextStyle};
 use crate::number::{count, short};

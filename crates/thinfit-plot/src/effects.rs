@@ -7,7 +7,7 @@ use crate::scale::Scale;
 use crate::style::{BEHIND, BLUE, CENTRED, INK, UPWARDS};
 use crate::text::{Label, elide, wrap};
 
-/// Nobody reads more panels than this.
+/// Maximum number of panels.
 const MAX_PANELS: usize = 24;
 
 /// Height of a line of the name of an input.
@@ -134,7 +134,7 @@ pub fn effects(effects: Effects<'_>) -> Canvas {
         }
         draw_effect(&mut canvas, &panel, effect);
     }
-    // One label for all rows; the title names the output, too.
+    // One label for all rows; the title also names the output.
     let height = bottom - layout.origin.1;
     let label = match elide(&format!("effect on {quantity}"), UPWARDS, height) {
         cut if cut.whole.is_some() => elide("effect", UPWARDS, height),

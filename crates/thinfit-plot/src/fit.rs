@@ -1,4 +1,4 @@
-//! How well a fit predicts: its predictions and residuals, and its errors beside those of other methods.
+//! How well a fit predicts: predictions and residuals, and errors compared with those of other methods.
 
 use crate::canvas::{Canvas, Colour};
 use crate::number::{count, scientific};

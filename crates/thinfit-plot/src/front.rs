@@ -1,4 +1,4 @@
-//! The Pareto front of several outputs: each pair of them against each other.
+//! The Pareto front of several outputs, pair by pair.
 
 use crate::canvas::{Canvas, Pen};
 use crate::number::count;
@@ -6,7 +6,7 @@ use crate::panel::{ABOVE, BELOW, EDGE, Head, Layout, Panel, TickLabels, left_roo
 use crate::scale::Scale;
 use crate::style::{BLUE, LIGHT};
 
-/// Outputs that are drawn; more pairs nobody reads.
+/// Maximum number of outputs; more pairs would be unreadable.
 const MOST: usize = 4;
 
 /// The points of a front.

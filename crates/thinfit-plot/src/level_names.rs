@@ -1,4 +1,4 @@
-//! The names of levels below an axis: side by side, in a few lines each, or upwards.
+//! Level names below an axis: side by side, in a few lines each, or rotated.
 
 use crate::canvas::{Anchor, Canvas, TextStyle};
 use crate::panel::Panel;
@@ -6,7 +6,7 @@ use crate::scale::Scale;
 use crate::style::{AXIS, NUMBER};
 use crate::text::{Label, elide_middle, widest, wrap};
 
-/// Most lines of a name.
+/// Maximum number of lines of a name.
 const LINES: usize = 3;
 /// Height of a line.
 const LINE: f64 = 12.0;

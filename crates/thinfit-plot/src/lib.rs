@@ -1,6 +1,6 @@
-//! The pictures of thinfit: slices and names in, a [`Canvas`] out, to be written as SVG or PNG.
+//! Plots: slices and names in, a [`Canvas`] out, to be written as SVG or PNG.
 //!
-//! One picture is one function and one file:
+//! One plot is one function and one file:
 //!
 //! | function | shows |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Numbers as text for people to read.
+//! Formats numbers.
 
 /// Three significant digits, or two with a power of ten for very large and very small numbers: `18.5`, `0.0464`, `1.2·10⁵`.
 pub fn short(value: f64) -> String {

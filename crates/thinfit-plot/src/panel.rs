@@ -1,4 +1,4 @@
-//! Panels: rectangles with an axis on two sides, the text around them, and how they share a picture.
+//! Panels: rectangles with an axis on two sides, the text around them, and their arrangement in a plot.
 
 use crate::canvas::{Anchor, Canvas, Colour, Pen};
 use crate::scale::{Scale, Tick};

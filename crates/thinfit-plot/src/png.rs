@@ -1,4 +1,4 @@
-//! A picture as PNG: shapes drawn with anti-aliasing, text drawn from glyph outlines.
+//! A plot as PNG: shapes drawn with anti-aliasing, text drawn from glyph outlines.
 
 use tiny_skia::{
     FillRule, LineJoin, Paint, Path, PathBuilder, Pixmap, Rect, Stroke, StrokeDash, Transform,

@@ -221,13 +221,13 @@ mod tests {
         assert!(!svg.contains("90 % interval"));
         let few = prediction(Prediction {
             title: "",
-            notes: &["5 rows, none of the fit"],
+            notes: &["5 rows, none of them training rows"],
             quantity: "y",
             measured: &truth[..5],
             predicted: &predicted[..5],
             bounds: Some((&truth[..5], &predicted[..5])),
         })
         .to_svg();
-        assert!(few.contains("bars: 90 % interval") && few.contains("none of the fit"));
+        assert!(few.contains("bars: 90 % interval") && few.contains("none of them training rows"));
     }
 }

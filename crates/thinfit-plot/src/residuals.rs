@@ -1,4 +1,4 @@
-//! Residuals against predictions, beside their histogram on the same scale.
+//! Residuals against predictions, next to their histogram on the same scale.
 
 use crate::canvas::Canvas;
 use crate::number::short;

@@ -1,6 +1,6 @@
-//! Scales: which values an axis spans, where each of them lies, and which of them get a tick.
+//! Scales: the range of an axis, the position of a value on it, and its ticks.
 //!
-//! A scale is never empty: not for no values, for a single one, or for the largest and smallest numbers there are.
+//! A scale is never empty, even for no values, a single one, or the largest and smallest numbers.
 
 use crate::number::{power_of_ten, scientific};
 

@@ -1,4 +1,4 @@
-//! Scatter plots: points as discs, or as their density in small squares if there are too many.
+//! Scatter plots: points as discs or, if there are too many, as their density in small squares.
 //!
 //! The density keeps every point, however far out, and the file stays small.
 

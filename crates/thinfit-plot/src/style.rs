@@ -1,7 +1,8 @@
-//! The colours, pens and text styles shared by all pictures.
+//! The colours, pens and text styles shared by all plots.
 //!
-//! A picture with one panel is about 400 pixels wide, one with several about 760, so that text prints at 6.5 to 8 points
-//! in a column or across a page of a journal. The colours stay distinct with any kind of colour blindness and in grey.
+//! A plot with one panel is about 400 pixels wide, one with several about 760, so that text prints at 6.5 to 8 points
+//! in a column or across a page of a journal. The colours stay distinct in grey and with any kind of colour
+//! blindness.
 
 use crate::canvas::{Anchor, Colour, Pen, TextStyle};
 

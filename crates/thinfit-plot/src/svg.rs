@@ -1,4 +1,4 @@
-//! A picture as SVG: one element per shape, coordinates rounded to hundredths of a pixel.
+//! A plot as SVG: one element per shape, coordinates rounded to hundredths of a pixel.
 
 use std::fmt::{Display, Formatter, Result, Write};
 

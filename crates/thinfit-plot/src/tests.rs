@@ -1,5 +1,5 @@
-//! Properties of every picture, whatever the numbers and names: the SVG is well formed, its coordinates are finite, and
-//! no text leaves the picture or overlaps another.
+//! Properties of every plot, for any numbers and names: the SVG is well formed, its coordinates are finite, and no
+//! text leaves the plot or overlaps another.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Text in DejaVu Sans, which is compiled in: its width, its outline, and cutting it to fit.
+//! Text in DejaVu Sans, which is compiled in: width, outlines, and truncation to a given width.
 
 use std::ops::Deref;
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! All that a page says of a model, as data.
+//! The content of a page, as data.
 
 use crate::control::{Control, controls};
 use crate::features::{Features, features};
@@ -58,7 +58,7 @@ struct Tried {
 }
 
 impl Content {
-    /// The content of the page of a model, whose script the page has, beside some rows. `watch` is told how far it is,
+    /// The content of the page of a model, whose script the page contains, and of some rows. `watch` is told how far it is,
     /// from 0 to 1.
     pub fn new(
         model: &Predictor,

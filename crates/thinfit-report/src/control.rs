@@ -1,11 +1,11 @@
-//! What a reader can move: one control for every factor of a model.
+//! The controls of a page: one for every factor of a model.
 
 use serde::Serialize;
 use thinfit::Mat;
 use thinfit_methods::{InputColumn, Predictor};
 use thinfit_text::clean;
 
-/// Most values of a column of numbers that are told apart.
+/// Maximum number of distinct values of a numeric column.
 const FEW: usize = 10;
 
 /// A slider, or a choice between levels.

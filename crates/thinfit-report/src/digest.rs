@@ -1,4 +1,4 @@
-//! SHA-256, by which a page names the scripts that may run in it. Nothing secret depends on it.
+//! SHA-256, by which the content security policy names the scripts that may run. Nothing secret depends on it.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;

@@ -1,4 +1,5 @@
-//! Numbers as text that JSON takes as it is and that a page reads to the last bit: half the size of decimals.
+//! Doubles as compact strings, which JSON holds unescaped and a page decodes to the last bit: half the size of
+//! decimals.
 
 use serde::{Serialize, Serializer};
 

@@ -1,12 +1,12 @@
-//! What the model is made of, in words: the strongest features of a network, or the parts of a kernel.
+//! What the model consists of: the strongest features of a network, or the terms of a kernel.
 
 use serde::Serialize;
 use thinfit::{Activation, Model, Scaler, Warp};
 use thinfit_methods::{Crossing, KernelModel, Predictor, four_digits, two_digits};
 
-/// Features that are told in words.
+/// Number of features that are described.
 const MOST: usize = 6;
-/// Inputs of a feature that are named, and the weight below which an input is not, beside the largest.
+/// Inputs of a feature that are named, and the weight, relative to the largest, below which an input is not.
 const MOST_INPUTS: usize = 4;
 const LEAST: f64 = 0.05;
 /// Spreads of the output beyond which terms cancel, so that single ones mean nothing.
@@ -14,7 +14,7 @@ const CANCELS: f64 = 10.0;
 /// Ranges of an input beyond which a length is far above them.
 const FAR: f64 = 10.0;
 
-/// What the model is made of.
+/// What the model consists of.
 #[derive(Serialize)]
 pub(crate) struct Features {
     /// A sentence before the list, for every output.
@@ -37,7 +37,7 @@ struct Plane {
     sizes: Vec<Vec<f64>>,
 }
 
-/// What the model is made of.
+/// What the model consists of.
 pub(crate) fn features(model: &Predictor) -> Features {
     match model {
         Predictor::Network(model) => network(model),
@@ -115,7 +115,7 @@ fn network(model: &Model) -> Features {
     let words = |o: usize| {
         let told = match beyond(o) {
             Some(ratio) => format!(
-                "Their terms are up to {} times the spread of the output and nearly cancel: single ones mean nothing.",
+                "Their terms are up to {} times the spread of the output and nearly cancel: single terms mean nothing.",
                 four_digits(ratio)
             ),
             None => format!(

@@ -1,4 +1,4 @@
-//! Which controls matter for an output: Sobol indices.
+//! Sobol indices of the controls, for each output.
 
 use serde::Serialize;
 use thinfit::Result;
@@ -15,19 +15,19 @@ pub(crate) struct Importance {
     errors: Option<[Vec<f64>; 2]>,
     /// None where pairs would take minutes.
     second: Vec<Vec<f64>>,
-    /// The least share of a pair that is worth telling.
+    /// The smallest share of a pair that is worth reporting.
     least: f64,
     closed_form: bool,
     /// Whether the model explains so little that its indices tell nothing of the function.
     idle: bool,
     /// The controls with no detectable effect, whatever their share in the model.
     undetected: Vec<usize>,
-    /// Which inputs depend on each other, in words.
+    /// A sentence on inputs that depend on each other.
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
 }
 
-/// The indices of output `o`. `watch` is told how far it is, from 0 to 1.
+/// The indices of output `o`. `watch` receives the progress from 0 to 1.
 pub(crate) fn importance(model: &Predictor, o: usize, watch: &dyn Fn(f64)) -> Result<Importance> {
     let factors = InputColumn::all(model);
     let indices = model.sensitivity_over(o, &factors, watch)?;

@@ -1,5 +1,5 @@
-//! The model in every language, without writing its numbers more than once: where a text repeats a list of numbers of the
-//! script, it refers to it.
+//! The exported code in every language, with its numbers stored only once: where a text repeats a list of numbers of
+//! the script, it refers to it.
 
 use serde::Serialize;
 use std::collections::HashMap;
@@ -28,7 +28,7 @@ pub(crate) enum Piece {
     Part(usize, usize),
 }
 
-/// The languages beside JavaScript, whose script the page has.
+/// The languages other than JavaScript, which the page contains.
 pub(crate) fn languages(model: &Predictor, script: &JavaScript) -> Vec<Language> {
     let known = places(&script.script);
     let CSource {

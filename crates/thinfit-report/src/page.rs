@@ -1,4 +1,4 @@
-//! The page as one file: template, style and scripts, and the policy that lets nothing else in.
+//! The page as one file: template, style, scripts, and the content security policy.
 
 use crate::content::Content;
 use crate::digest::source;
@@ -9,7 +9,7 @@ use thinfit_methods::Predictor;
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
-/// One script in a scope of its own, each file of which knows those before it.
+/// One script in its own scope; each file can use those before it.
 const SCRIPT: &str = concat!(
     "(() => {\n\"use strict\";\n",
     include_str!("page/number.js"),
@@ -24,7 +24,7 @@ const SCRIPT: &str = concat!(
 /// The name of the function in the script of the model.
 const FUNCTION: &str = "model";
 
-/// The page of a model, beside some rows with known outputs. `watch` is told how far it is, from 0 to 1.
+/// The page of a model, and of some rows with known outputs. `watch` receives the progress from 0 to 1.
 ///
 /// # Errors
 /// Rows that do not fit the model, or numbers that leave the finite range.

@@ -1,4 +1,4 @@
-//! How good the model is on rows that it had not seen, in words and numbers.
+//! How accurate the model is on held-out rows.
 
 use serde::Serialize;
 use thinfit_methods::{
@@ -25,10 +25,8 @@ pub(crate) fn quality(model: &Predictor, o: usize) -> Quality {
         .zip(record.validation_variance.get(o));
     let Some((&mse, &variance)) = errors else {
         let known = match model {
-            Predictor::Network(_) => "how good the model is on new rows is not known.",
-            Predictor::Kernel(_) => {
-                "only the interval below tells, from rows held out by cross-validation."
-            }
+            Predictor::Network(_) => "the error on new rows is unknown.",
+            Predictor::Kernel(_) => "the cross-validated interval below is the only indication.",
         };
         return Quality {
             verdict: "untested",

@@ -1,4 +1,4 @@
-//! The rows of a table beside the predictions, and whether the model knows them.
+//! The rows of a table next to the predictions, and whether the model was fitted to them.
 
 use crate::doubles::Doubles;
 use crate::uncertainty::LEVEL;
@@ -20,7 +20,7 @@ pub struct Rows {
 /// What the page shows of them.
 #[derive(Serialize)]
 pub(crate) struct Compared {
-    /// Whether they are the rows that the model was fitted to, in words.
+    /// A sentence on whether they are training rows.
     seen: String,
     /// Whether the errors may be smaller than on new rows.
     flattered: bool,
@@ -32,14 +32,14 @@ pub(crate) struct Compared {
     numbers: Option<Vec<usize>>,
     /// Columns of the inputs.
     x: Vec<Doubles>,
-    /// Columns of the outputs, and of the predictions, by models that had not seen the row where there are some.
+    /// Columns of the outputs and of the predictions, cross-validated if possible.
     y: Vec<Doubles>,
     f: Vec<Doubles>,
     /// Sentences for each output.
     words: Vec<Vec<String>>,
 }
 
-/// The rows beside the predictions.
+/// The rows next to the predictions.
 pub(crate) fn compared(model: &Predictor, rows: &Rows) -> Result<Compared> {
     let held_out = model.held_out(rows.x.as_ref(), rows.y.as_ref())?;
     let bounds = held_out.interval(model, rows.x.as_ref(), LEVEL);

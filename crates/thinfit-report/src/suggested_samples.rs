@@ -1,4 +1,4 @@
-//! Where the next samples would help most: the proposal of `thinfit-study`, at values that a person would set.
+//! The next samples: the proposal of `thinfit-study`, rounded to practical values.
 
 use crate::control::Control;
 use crate::uncertainty::LEVEL;

@@ -1,4 +1,4 @@
-//! Pages of every kind of model: their parts, their weight, and that their intervals are those of `interval`.
+//! Pages of every kind of model: their parts, their size, and that their intervals equal those of `interval`.
 
 #![allow(clippy::unwrap_used)]
 
@@ -134,10 +134,10 @@ fn rows_that_were_fitted_are_told_from_others() {
         ),
         (
             process(2),
-            ("by a model that had not seen it", false),
+            ("Their predictions here are cross-validated", false),
             ("These are the rows that the model was fitted to", false),
             ("fitted to 40 of these 60", false),
-            ("These rows have the same inputs as in the fit", true),
+            ("These rows have the same inputs as training rows", true),
         ),
     ] {
         let seen = |rows: &Rows| {

@@ -1,4 +1,4 @@
-//! Where the samples are few: fifths of an input's range that hold far less than their share.
+//! Sparse regions: fifths of an input's range with far fewer samples than their share.
 
 use crate::control::Control;
 use thinfit::Mat;

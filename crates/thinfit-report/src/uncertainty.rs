@@ -1,4 +1,4 @@
-//! What the page computes intervals from, as `predict --interval` does.
+//! The data from which a page computes intervals, as `predict --interval` does.
 
 use crate::doubles::Doubles;
 use serde::Serialize;
@@ -7,9 +7,9 @@ use thinfit_methods::Predictor;
 
 /// Probabilities of the intervals that a reader can choose between.
 pub(crate) const LEVELS: [f64; 5] = [0.5, 0.8, 0.9, 0.95, 0.99];
-/// The one that is shown first, and that the page speaks of.
+/// The one that is shown first, and that the texts of the page refer to.
 pub(crate) const LEVEL: f64 = 0.9;
-/// Most points of a sum of kernels whose covariance a page factorises: half a minute, and 100 MB.
+/// Maximum number of points of a sum of kernels whose covariance a page factorises: half a minute, and 100 MB.
 const MOST_POINTS: usize = 5000;
 
 /// What intervals are made from.
@@ -75,7 +75,7 @@ fn known(model: &Predictor) -> Result<Uncertainty, Error> {
         Predictor::Kernel(model) => match &model.body.signal {
             Some(_) if model.body.points.nrows() > MOST_POINTS => Uncertainty::None {
                 why: format!(
-                    "a page cannot factorise the covariance of {} points; ask thinfit for intervals",
+                    "the covariance of {} points is too large for a page; compute intervals with thinfit",
                     model.body.points.nrows()
                 ),
             },

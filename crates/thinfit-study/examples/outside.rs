@@ -1,8 +1,9 @@
-//! How often intervals beyond the ranges of the samples hold the true value, and how wide they are in units of the spread of the
-//! output: before the rule of `outside.rs` and with it. `outside [METHODS [SEEDS]]` prints a table.
+//! Coverage and width of intervals outside the ranges of the samples, with and without the extrapolation rule.
+//! `outside [METHODS [SEEDS]]` prints a table.
 //!
-//! Every published function is fitted on the middle part of its box, so that the box reaches 20 % beyond the ranges on either side. Test rows
-//! are uniform inside, but for one input, or each with probability 1/2, which lie beyond their range by a share of it.
+//! Every published function is fitted on the middle of its box, which reaches 20 % beyond the ranges of the samples
+//! on either side. Test rows are uniform inside, except for one input, or each with probability 1/2, which exceeds
+//! its range by a given share.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

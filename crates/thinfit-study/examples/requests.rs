@@ -1,6 +1,6 @@
-//! Random requests for minima, fronts and new rows, in given ranges, with fixed columns and constraints of all kinds: every answer must keep
-//! to them, as it is returned and as it is printed. The arguments are the number of requests, the table of all of them, and the seed of
-//! the first.
+//! Random requests for minima, Pareto fronts and suggested rows, with ranges, fixed columns and constraints of all
+//! kinds: every answer must satisfy them, as returned and as printed. Arguments: the number of requests, a file for
+//! the table of all of them, and the first seed.
 //!
 //! ```sh
 //! cargo run --release -p thinfit-study --example requests -- 10000 requests.csv

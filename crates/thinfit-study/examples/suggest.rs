@@ -1,8 +1,8 @@
-//! Ten rounds of suggested rows against random and maximin designs of the same size, as a record.
+//! Ten rounds of suggested rows, compared with random and maximin designs of the same size.
 //!
-//! `suggest [SEEDS [FUNCTIONS [START]]]`: a maximin design of START (10) rows for each input, then ten rounds of suggested rows. Every fit is a
-//! Gaussian process. The error is the root mean square on 4,000 uniform points of the ranges; for the goal `minimum`, it is the least
-//! sample minus the least value of the function.
+//! `suggest [SEEDS [FUNCTIONS [START]]]`: a maximin design of START (10) rows per input, then ten rounds of suggested
+//! rows. Every fit is a Gaussian process. The error is the root mean square on 4,000 uniform points of the ranges;
+//! for the goal `minimum`, it is the smallest sample minus the minimum of the function.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -28,7 +28,7 @@ struct Task {
     /// Rows of the first design.
     start: usize,
     batch: usize,
-    /// The least value.
+    /// The smallest value.
     least: f64,
 }
 

@@ -1,7 +1,7 @@
-//! Linear constraints as people write them: `2*flow - "v [m/s]" <= 4`.
+//! Linear constraints as users write them: `2*flow - "v [m/s]" <= 4`.
 //!
-//! A term is a number, a column, or a product or quotient of both. Columns stand as they are called or in quotes; of several
-//! that a text could begin with, the longest is meant.
+//! A term is a number, a column, or a product or quotient of both. Columns are written as they are or in quotes; if a
+//! text could begin with several column names, the longest is meant.
 
 use crate::Error;
 use thinfit_methods::InputColumn;
@@ -27,7 +27,7 @@ pub(crate) struct Constraint {
     pub bound: f64,
 }
 
-/// What is left to read.
+/// The unread rest.
 struct Rest<'a> {
     text: &'a str,
     factors: &'a [InputColumn],

@@ -1,4 +1,4 @@
-//! How the inputs of a model are distributed.
+//! The distributions of uncertain inputs.
 
 use crate::Error;
 use crate::region::{level, position};
@@ -12,10 +12,10 @@ use thinfit_methods::{InputColumn, Predictor};
 /// By how much the sum of probabilities may differ from 1.
 const ROUNDING: f64 = 1e-6;
 
-/// A distribution as people write it.
+/// A distribution as users write it.
 ///
-/// A number or the name of a level is fixed. `[low, high]`, levels in brackets and `{ low, high }` with `log` or `whole` are even,
-/// as in a plan of samples. `{ normal = [mean, deviation] }`, `{ uniform = [low, high] }`, `{ triangular = [low, mode, high] }` and
+/// A number or the name of a level is fixed. `[low, high]`, levels in brackets and `{ low, high }` with `log` or `whole` are uniform,
+/// as in a design. `{ normal = [mean, deviation] }`, `{ uniform = [low, high] }`, `{ triangular = [low, mode, high] }` and
 /// `{ lognormal = [median, factor] }`, of which 68 % lie between median/factor and median·factor, are for numbers;
 /// `{ steel = 0.7, brass = 0.3 }` are probabilities of levels, which add up to 1.
 #[derive(Clone, Debug, Deserialize)]
@@ -30,7 +30,7 @@ pub enum Given {
     Number(f64),
     /// A fixed level.
     Level(String),
-    /// Even over a range.
+    /// Uniform over a range.
     Range(Range),
     /// Probabilities of levels.
     Shares(BTreeMap<String, f64>),
@@ -67,12 +67,12 @@ enum Distribution {
 pub struct Inputs {
     pub(crate) factors: Vec<InputColumn>,
     distributions: Vec<Distribution>,
-    /// The columns that are even over the ranges of the samples since nothing was said of them.
+    /// The columns without a given distribution, uniform over the ranges of the samples.
     pub unnamed: Vec<String>,
 }
 
 impl Inputs {
-    /// The distributions of the columns of a model, by name; columns without one are even over the ranges of the samples.
+    /// The distributions of the columns of a model, by name; columns without one are uniform over the ranges of the samples.
     ///
     /// # Errors
     /// A column that the model does not have, or a distribution that its values cannot have.

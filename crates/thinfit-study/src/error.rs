@@ -1,8 +1,8 @@
-//! Questions that have no answer.
+//! Why a study has no result.
 
 use thinfit_text::{brief, shown};
 
-/// A question that has no answer.
+/// Why a study has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A column that the model does not use.
@@ -13,7 +13,7 @@ pub enum Error {
         /// What may have been meant.
         hint: String,
     },
-    /// A column that cannot be what it is asked to be.
+    /// A column that cannot have the requested value or range.
     #[error("`{}`: expected {expected}, found {found}; {advice}", shown(column))]
     Column {
         /// The column.
@@ -25,7 +25,7 @@ pub enum Error {
         /// What to do.
         advice: String,
     },
-    /// A constraint that cannot be read, or that cannot hold.
+    /// A constraint that is invalid or cannot hold.
     #[error("`{}`: {problem}", shown(text))]
     Constraint {
         /// The constraint as given.
@@ -33,7 +33,7 @@ pub enum Error {
         /// What is wrong with it, and what to do.
         problem: String,
     },
-    /// What the model itself refuses.
+    /// An error of the model.
     #[error(transparent)]
     Model(#[from] thinfit::Error),
 }

@@ -1,7 +1,7 @@
-//! Rows that a region admits: bounds, whole numbers, levels and constraints, all in the units of the data.
+//! The rows that a region admits: bounds, integers, levels and constraints, in the units of the data.
 //!
-//! A constraint is linear in the units of the data. Where it is about a warped column it is curved in the coordinates of the search,
-//! which go on from its tangents, and every step is brought back to it.
+//! A constraint is linear in the units of the data, and curved in the coordinates of the search if it involves a
+//! warped column. The search then works with its tangents, and every step is projected back onto it.
 
 use crate::constraint::{Constraint, Relation};
 use crate::quadratic::{Face, solve};
@@ -21,7 +21,7 @@ const COORDINATES: f64 = 1e-12;
 const TIGHT: f64 = 0.1;
 /// A constraint is met with equality within this distance in the coordinates.
 const BINDS: f64 = 1e-9;
-/// Most tangents on the way back to curved constraints: one for each e-fold of a long tail, and some.
+/// Maximum number of tangent steps back to curved constraints: one for each e-fold of a long tail, and some.
 const TANGENTS: usize = 100;
 
 impl Region<'_> {
@@ -71,7 +71,7 @@ impl Region<'_> {
         }
     }
 
-    /// The constraints that hold `row` (d) back: those met with equality.
+    /// The active constraints at `row` (d): those met with equality.
     pub(crate) fn held_by(&self, row: &[f64]) -> Vec<String> {
         let binds = |constraint: &&Constraint| {
             let sum = self.sum(constraint, row);
@@ -81,7 +81,7 @@ impl Region<'_> {
         held.map(|constraint| constraint.text.clone()).collect()
     }
 
-    /// By how much a constraint is missed at `row` (d), in multiples of its rounding errors; negative where there is room.
+    /// By how much a constraint is violated at `row` (d), in multiples of its rounding errors; negative if it is not.
     fn missed(&self, constraint: &Constraint, row: &[f64]) -> f64 {
         let sum = self.sum(constraint, row);
         let above = sum.above / sum.rounding().max(f64::MIN_POSITIVE);
@@ -151,7 +151,7 @@ impl Region<'_> {
             };
             let bound = sign * (dot(&normal, t) - (sum - constraint.bound));
             normal.iter_mut().for_each(|v| *v *= sign);
-            // What rounding alone misses is let pass.
+            // Violations within rounding are accepted.
             let least: f64 = normal.iter().map(|v| v.min(0.0)).sum();
             let most: f64 = normal.iter().map(|v| v.max(0.0)).sum();
             let inside = bound.clamp(least, most);
@@ -223,7 +223,7 @@ impl Region<'_> {
         let mut t: Vec<f64> = open.iter().map(|v| v.factor.place(&row)).collect();
         t = self.restored(&open, t, &row)?;
         set(&open, &t, &mut row);
-        // One whole number after the other, and the rest goes on from there.
+        // One integer after the other, and the rest continues from there.
         while let Some(k) = open.iter().position(|v| self.factors()[v.place].whole) {
             let j = open[k].place;
             let (factor, first) = (&self.factors()[j], self.factors()[j].first);
@@ -275,7 +275,7 @@ pub(crate) fn set(variables: &[Variable], t: &[f64], row: &mut [f64]) {
     }
 }
 
-/// The place inside the faces that is nearest to `t`; none where there is none.
+/// The point inside the faces that is nearest to `t`; `None` if there is none.
 fn nearest(t: &[f64], faces: &[Face]) -> Option<Vec<f64>> {
     let n = t.len();
     let towards: Vec<f64> = t.iter().map(|t| -t).collect();

@@ -1,11 +1,10 @@
-//! The Pareto front of several outputs: what can be had at once.
+//! The Pareto front of several outputs.
 //!
 //! With the ideal point z and the widths r of the front, each reference point q on the plane Σ q_i = 1 of the unit cube gives a
-//! point of the front: the end of the way from q along the diagonal,
+//! point of the front, the end of a line from q along the diagonal:
 //!
-//! ```text
-//! min max_i ((f_i − z_i)/r_i − q_i + ρ Σ_j (f_j − z_j)/r_j)
-//! ```
+//! which reaches fronts of any shape, concave ones included; ρ excludes points where one output could improve at no
+//! cost to the others.
 //!
 //! which reaches parts of any shape, hollow ones as well; ρ keeps the ends off places where one output could be had better for
 //! nothing.
@@ -27,9 +26,9 @@ const TOGETHER: f64 = 1e-3;
 /// A point of a front.
 #[derive(Clone, Debug, Serialize)]
 pub struct Tradeoff {
-    /// What the columns are set to.
+    /// The values of the columns.
     pub point: Point,
-    /// The same with the digits that a person would set: it keeps to ranges, fixed values and constraints as `point` does.
+    /// The same, rounded to practical digits within ranges, fixed values and constraints.
     pub rounded: Point,
     /// The inputs of the model (d).
     #[serde(skip)]
@@ -43,19 +42,19 @@ pub struct Tradeoff {
 pub struct Front {
     /// Names of the outputs.
     pub outputs: Vec<String>,
-    /// Which of them were to be large.
+    /// Which of them were maximised.
     pub maximised: Vec<bool>,
     /// The points, by the first output.
     pub points: Vec<Tradeoff>,
-    /// Columns with no detectable effect, left at typical values where no constraint moves them.
+    /// Columns with no detectable effect, left at typical values unless a constraint moves them.
     pub undetected: Vec<String>,
-    /// Columns that take whole numbers alone since their samples do.
+    /// Columns restricted to integers because their samples are.
     pub integers: Vec<String>,
     /// Those of them that are either 0 or 1.
     pub switches: Vec<String>,
 }
 
-/// A place, and the outputs there with signs such that all are to be small.
+/// A point, and the outputs there with signs such that all are minimised.
 struct Candidate {
     place: Place,
     goals: Vec<f64>,
@@ -84,7 +83,7 @@ pub fn front(region: &Region<'_>, goals: &[Goal], seed: u64) -> Result<Front, Er
         let goals = signed(&f);
         Ok(Candidate { place, goals })
     };
-    // Each output at its best, and all that the survey has seen.
+    // The optimum of each output, and all points of the survey.
     let (mut pool, mut found) = (Vec::new(), Vec::new());
     for goal in goals {
         for (k, (place, _)) in minima(&survey, *goal)?.into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Expected improvement: by how much a normal number is below a bound, on average.
+//! Expected improvement: the mean amount by which a normal variable is below a bound.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 

@@ -1,18 +1,18 @@
-//! What one asks of a fitted model.
+//! Studies of a fitted model: optimisation, uncertainty propagation, adaptive sampling and Shapley effects.
 //!
-//! All of it moves [`InputColumn`](thinfit_methods::InputColumn)s, the columns of the user's table, inside the ranges of the samples or, where
-//! the user gives some, inside other [`Ranges`].
+//! All of them vary [`Factor`](thinfit_methods::Factor)s, the columns of the user's table, inside the ranges of the
+//! samples or inside [`Ranges`] given by the user.
 //!
 //! | question | function |
 //! |---|---|
-//! | Where is an output least, or largest? | [`minimise`] |
-//! | What can be had of several outputs at once? | [`front`] |
-//! | What follows from uncertain inputs? | [`propagate`] |
+//! | Where is an output smallest, or largest? | [`minimise`] |
+//! | Which trade-offs between several outputs are possible? | [`front`] |
+//! | How uncertain are the outputs if the inputs are? | [`propagate`] |
 //! | Where do new samples help most? | [`suggest`] |
-//! | Which inputs matter where they depend on each other? | [`Shapley`] |
+//! | Which inputs matter if they depend on each other? | [`Shapley`] |
 //!
-//! A [`Region`] is where the first two and `suggest` may look: some columns fixed, the others within their ranges and linear constraints.
-//! What they answer keeps to it, in the units of the data.
+//! A [`Region`] limits [`minimise`], [`front`] and [`suggest`]: some columns are fixed, the others stay within their
+//! ranges and linear constraints.
 //!
 //! ```
 //! use thinfit::{Control, Dataset, Mat};

@@ -1,4 +1,4 @@
-//! The minimum of an output over a region, and what to think of it.
+//! The minimum of an output over a region, and how far to trust it.
 
 use crate::region::{Goal, Region, notes};
 use crate::survey::{Place, Scalar, Survey, table};
@@ -11,15 +11,15 @@ use thinfit_methods::{InputColumn, Predictor, four_digits, two_digits};
 
 /// Descents over all combinations of levels, and the fewest of one of them.
 const STARTS: [usize; 2] = [32, 3];
-/// Probability that the interval holds a new observation.
+/// Probability that the interval contains a new observation.
 const LEVEL: f64 = 0.9;
 /// Two minima are one if nothing higher than this part of the output's range lies between them.
 const BARRIER: f64 = 1e-3;
 /// Other minima that are listed.
 const OTHERS: usize = 5;
-/// Places that say what is usual.
+/// Points that define what is usual.
 const USUAL: usize = 200;
-/// Data are thin where the interval or the way to the nearest sample is this many times the usual one.
+/// Data are sparse if the interval or the distance to the nearest sample is this many times the usual one.
 const THIN: f64 = 2.0;
 /// Without any error of the model, values are about as good within this part of the output's range.
 const ALIKE: f64 = 0.01;
@@ -30,16 +30,16 @@ const ROUNDING: f64 = 1e-9;
 /// A local minimum, or maximum.
 #[derive(Clone, Debug, Serialize)]
 pub struct Minimum {
-    /// What the columns are set to.
+    /// The values of the columns.
     pub point: Point,
-    /// The same with the digits that a person would set: it keeps to ranges, fixed values and constraints as `point` does.
+    /// The same, rounded to practical digits within ranges, fixed values and constraints.
     pub rounded: Point,
     /// The inputs of the model (d).
     #[serde(skip)]
     pub row: Vec<f64>,
     /// The output there.
     pub value: f64,
-    /// Bounds that hold a new observation there with probability 0.9; none where the model has none.
+    /// Interval that contains a new observation there with probability 0.9; `None` if the model has none.
     pub interval: Option<[f64; 2]>,
 }
 
@@ -47,7 +47,7 @@ pub struct Minimum {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum End {
-    /// The least value.
+    /// The smallest value.
     Lower,
     /// The largest value.
     Upper,
@@ -62,11 +62,11 @@ pub struct Border {
     pub end: End,
     /// The value there.
     pub value: f64,
-    /// Whether the user gave the range, and not the samples.
+    /// Whether the range was given by the user rather than by the samples.
     pub given: bool,
 }
 
-/// A column beyond its samples.
+/// A column outside the range of its samples.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Beyond {
     /// The column.
@@ -75,12 +75,12 @@ pub struct Beyond {
     pub by: f64,
 }
 
-/// How thin data are at the minimum, as multiples of what is usual in the region.
+/// Sparsity of the data at the minimum, in multiples of the usual values in the region.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Thin {
-    /// The width of the interval; none where the model has none.
+    /// The width of the interval; `None` if the model has none.
     pub width: Option<f64>,
-    /// The distance to the nearest sample; none for a network, which keeps no samples.
+    /// The distance to the nearest sample; `None` for a network, which keeps no samples.
     pub distance: Option<f64>,
     /// Whether either is well above what is usual.
     pub thin: bool,
@@ -91,26 +91,26 @@ pub struct Thin {
 pub struct Optimum {
     /// Name of the output.
     pub output: String,
-    /// Whether it was to be large.
+    /// Whether it was maximised.
     pub maximised: bool,
     /// The best place.
     #[serde(flatten)]
     pub best: Minimum,
     /// Columns at an end of their range: the true minimum may lie beyond.
     pub borders: Vec<Border>,
-    /// Columns beyond their samples, in ranges that were given.
+    /// Columns outside the ranges of the samples, if wider ranges were given.
     pub beyond: Vec<Beyond>,
     /// Columns between two whole numbers, though their samples are whole numbers.
     pub split: Vec<String>,
-    /// Columns with no detectable effect, left at typical values where no constraint moves them.
+    /// Columns with no detectable effect, left at typical values unless a constraint moves them.
     pub undetected: Vec<String>,
-    /// Columns that take whole numbers alone since their samples do.
+    /// Columns restricted to integers because their samples are.
     pub integers: Vec<String>,
     /// Those of them that are either 0 or 1.
     pub switches: Vec<String>,
-    /// Constraints that hold the minimum back.
+    /// Constraints that limit the minimum.
     pub held_by: Vec<String>,
-    /// How thin data are there.
+    /// How sparse data are there.
     pub thin: Thin,
     /// Other local minima that are about as good, the best first: the 90 % interval of the difference to the best holds zero.
     pub others: Vec<Minimum>,
@@ -118,9 +118,9 @@ pub struct Optimum {
     pub more: usize,
 }
 
-/// The least or largest value of an output over the region; the same seed gives the same place.
+/// The minimum or maximum of an output over the region; the same seed gives the same point.
 ///
-/// A survey of the region finds the places that beat their neighbours, and descents with exact gradients go on from them, for
+/// A survey of the region finds points better than their neighbours, from which descents with exact gradients start, for
 /// every combination of levels and whole numbers where there are at most 64; otherwise descents take turns with exchanges of these.
 ///
 /// # Errors
@@ -208,7 +208,7 @@ fn unbounded() -> Error {
 }
 
 impl Region<'_> {
-    /// The places as users know them, with values and intervals.
+    /// The points in the user's columns, with values and intervals.
     fn described(&self, found: &[(Place, f64)], goal: Goal) -> Result<Vec<Minimum>, Error> {
         let rows = table(found.iter().map(|(place, _)| place.row.as_slice()));
         let f = self.model.predict(rows.as_ref())?;
@@ -225,7 +225,7 @@ impl Region<'_> {
 
     /// The columns of numbers that `row` (d) has at an end of their range.
     fn borders(&self, row: &[f64]) -> Vec<Border> {
-        // Nothing lies beyond the ends of a switch, and nobody knows what to gain beyond those of a column with no detectable effect.
+        // Nothing lies beyond the ends of a switch, and nothing is known to be gained beyond those of a column with no detectable effect.
         let ends = |j: &usize| {
             let factor = &self.factors()[*j];
             factor.levels.is_empty() && !factor.is_switch() && !self.is_undetected(*j)
@@ -289,7 +289,7 @@ fn bounds(model: &Predictor, rows: &Mat<f64>, output: usize) -> Vec<Option<[f64;
     (0..rows.nrows()).map(at).collect()
 }
 
-/// How thin data are at the minimum, beside places all over the region.
+/// How sparse data are at the minimum, compared with points all over the region.
 fn thin(survey: &Survey<'_>, goal: Goal, best: &Minimum) -> Thin {
     let model = survey.region.model;
     let step = survey.places.len().div_ceil(USUAL);
@@ -332,7 +332,7 @@ fn thin(survey: &Survey<'_>, goal: Goal, best: &Minimum) -> Thin {
 }
 
 impl Optimum {
-    /// What to think of it, in sentences.
+    /// Notes on how far to trust it, as sentences.
     pub fn words(&self) -> Vec<String> {
         let extremum = if self.maximised { "maximum" } else { "minimum" };
         let mut words = Vec::new();
@@ -380,7 +380,7 @@ impl Optimum {
                 false => String::new(),
             };
             words.push(format!(
-                "{} {lie} beyond the samples{by}: the model extrapolates there, and the interval grows; take a sample there",
+                "{} {lie} beyond the samples{by}: the model extrapolates there, and the interval widens; take a sample there",
                 columns.join(", ")
             ));
         }
@@ -390,14 +390,14 @@ impl Optimum {
                 _ => ("their", "they take"),
             };
             words.push(format!(
-                "all samples of {} are whole numbers: if {takes} no others, say so in {of} range (`whole = true`)",
+                "all samples of {} are integers: if {takes} no others, set `whole = true` in {of} range",
                 self.split.join(", ")
             ));
         }
         words.extend(notes(&self.undetected, &self.integers, &self.switches));
         if !self.held_by.is_empty() {
             words.push(format!(
-                "the {extremum} is held back by {}",
+                "the {extremum} is limited by {}",
                 self.held_by.join(", ")
             ));
         }
@@ -414,7 +414,7 @@ impl Optimum {
             });
             let found: Vec<String> = [width, distance].into_iter().flatten().collect();
             words.push(format!(
-                "samples are thin there: {}; take some there before relying on it",
+                "few samples nearby: {}; take some there before relying on it",
                 found.join(", and ")
             ));
         }

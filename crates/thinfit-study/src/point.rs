@@ -1,4 +1,4 @@
-//! What every column of a user's table is set to at one place.
+//! One point: the value of every column of the user's table.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use thinfit_methods::{InputColumn, Setting};

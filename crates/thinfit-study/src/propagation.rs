@@ -1,7 +1,7 @@
-//! What follows from uncertain inputs: draws of them go through the model.
+//! Uncertainty propagation: random inputs are passed through the model.
 //!
-//! Rows are drawn in chunks, each from a stream of its own, so that the draws do not depend on threads; of each row only the
-//! outputs are kept. A new observation is f(x) plus a normal error, independent from row to row, whose standard deviation is half
+//! Rows are drawn in chunks, each from a stream of its own, so that the draws do not depend on threads; only the outputs
+//! of each row are kept. A new observation is f(x) plus a normal error, independent from row to row, whose standard deviation is half
 //! the width of the model's calibrated 68 % interval at x.
 
 use crate::{Error, Inputs};
@@ -23,7 +23,7 @@ const ONE_DEVIATION: f64 = 0.682_689_492_137_086;
 /// The quantiles of a summary.
 const LEVELS: [f64; 7] = [0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99];
 
-/// A number, and the standard error that a finite number of draws gives it.
+/// A number with its standard error from random draws.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     /// The number.
@@ -42,7 +42,7 @@ pub struct Quantile {
     pub at: Estimate,
 }
 
-/// A distribution in a few numbers.
+/// Summary statistics of a distribution.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
     /// The mean.
@@ -58,9 +58,9 @@ pub struct Summary {
 pub struct Spread {
     /// Name of the output.
     pub output: String,
-    /// Of the model's value.
+    /// Of the model's prediction.
     pub model: Summary,
-    /// Of a new observation, whose error comes on top; none where the model has no intervals.
+    /// Of a new observation, including the model error; `None` if the model has no intervals.
     pub observation: Option<Summary>,
     /// The model's values, sorted.
     #[serde(skip)]
@@ -75,20 +75,20 @@ pub struct Spread {
 pub struct Outside {
     /// The share of draws with any column outside.
     pub share: f64,
-    /// The columns that have left their range, with their shares, the largest first.
+    /// The columns outside their range, with their shares, the largest first.
     pub columns: Vec<(String, f64)>,
 }
 
-/// What follows from uncertain inputs.
+/// The distributions of the outputs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Propagation {
-    /// How many draws there were.
+    /// Number of draws.
     pub rows: usize,
     /// The outputs.
     pub outputs: Vec<Spread>,
     /// Draws where the model extrapolates.
     pub outside: Outside,
-    /// Columns that are even over the ranges of the samples since nothing was said of them.
+    /// Columns without a given distribution, uniform over the ranges of the samples.
     pub unnamed: Vec<String>,
 }
 
@@ -107,7 +107,7 @@ struct Chunk {
     observations: Option<Mat<f64>>,
 }
 
-/// Draws `rows` rows of the inputs and tells how the outputs are distributed. `watch` sees all draws in order; an error of its
+/// Draws `rows` rows of the inputs and computes the distribution of the outputs. `watch` sees all draws in order; an error of its
 /// own ends the work. The same seed gives the same draws for any number of threads.
 ///
 /// # Errors

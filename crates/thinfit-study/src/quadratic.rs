@@ -1,8 +1,10 @@
-//! Convex quadratic programs: min ½xᵀBx + gᵀx with linear faces, by the dual method of Goldfarb and Idnani.
+//! Convex quadratic programs, min ½xᵀBx + gᵀx under linear inequalities (faces), by the dual method of Goldfarb and
+//! Idnani.
 //!
-//! It starts at the minimum without faces and takes them in one by one, so it needs no feasible point and finds out whether
-//! there is one. With B = LLᵀ and N the normals of the active faces, L⁻¹N = QR; a step towards face n moves x by
-//! z = L⁻ᵀ(I − QQᵀ)L⁻¹n and the multipliers of the active faces by −R⁻¹QᵀL⁻¹n. Sizes are tens, so all is plain loops.
+//! It starts at the unconstrained minimum and adds violated faces one by one, so it needs no feasible point and
+//! detects infeasibility. With B = LLᵀ and N the normals of the active faces, L⁻¹N = QR; a step towards face n moves
+//! x by z = L⁻ᵀ(I − QQᵀ)L⁻¹n and the multipliers of the active faces by −R⁻¹QᵀL⁻¹n. Sizes are tens, so plain loops
+//! suffice.
 
 use thinfit::Mat;
 use thinfit::pieces::dot;
@@ -122,7 +124,7 @@ impl Active {
     }
 }
 
-/// The minimum for B = LLᵀ; none where the faces leave no point.
+/// The minimum for B = LLᵀ; `None` if no point satisfies the faces.
 pub(crate) fn solve(l: &Mat<f64>, g: &[f64], faces: &[Face]) -> Option<Solution> {
     let minus: Vec<f64> = g.iter().map(|g| -g).collect();
     let mut x = backward(l, &forward(l, &minus));
@@ -134,7 +136,7 @@ pub(crate) fn solve(l: &Mat<f64>, g: &[f64], faces: &[Face]) -> Option<Solution>
     let mut settled = vec![false; faces.len()];
     for _ in 0..20 * (g.len() + faces.len()) {
         let slack = |face: &Face| dot(&face.normal, &x) - face.bound;
-        // Equalities first, since they are never given up; then what is violated most.
+        // Equalities first, since they stay active; then the most violated face.
         let violated = |k: usize| match &faces[k] {
             face if face.equal => f64::NEG_INFINITY,
             face => slack(face) / (1.0 + face.bound.abs()),
@@ -163,7 +165,7 @@ pub(crate) fn solve(l: &Mat<f64>, g: &[f64], faces: &[Face]) -> Option<Solution>
             let dependent = free <= 1e-20 * dot(&normal, &normal);
             if dependent && face.equal && missing.abs() <= 1e3 * ROUNDING * (1.0 + face.bound.abs())
             {
-                // It says what others say already.
+                // It depends on the others.
                 settled[worst] = true;
                 break;
             }

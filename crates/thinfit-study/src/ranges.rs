@@ -1,4 +1,4 @@
-//! Where rows may lie: for each factor of a model the range of its samples, or one that the user gives.
+//! The range of each factor: that of its samples, or one given by the user.
 
 use thinfit::{Error, Result, Warp};
 use thinfit_design::{Range, Space};
@@ -23,7 +23,7 @@ impl Ranges {
     /// The ranges of `space` for the factors that it names, those of the samples for the others.
     ///
     /// # Errors
-    /// A name that is no factor, a level that the model does not know, or levels of a factor of numbers and the reverse.
+    /// An unknown factor, a level that the model does not have, or levels for a numeric factor and vice versa.
     pub fn within(model: &Predictor, space: &Space) -> Result<Self> {
         let mut ranges = Ranges::of(model);
         for input in space.inputs() {
@@ -63,7 +63,7 @@ impl Ranges {
     }
 }
 
-/// A number of the factor as a person would set it: to a millionth of the range, or to six digits where a range is long in the tail;
+/// A number of the factor rounded to practical digits: to a millionth of the range, or to six digits where a range is long in the tail;
 /// still in the range.
 pub(crate) fn rounded(factor: &InputColumn, value: f64) -> f64 {
     let [low, high] = factor.range;

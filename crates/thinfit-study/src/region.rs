@@ -1,4 +1,4 @@
-//! Where to look: the columns that may move, and what holds them.
+//! The region of a search: which columns may vary, and under which constraints.
 
 use crate::constraint::{Constraint, Relation};
 use crate::feasible::ROUNDING;
@@ -11,12 +11,12 @@ use thinfit_text::{brief, suggest};
 pub struct Goal {
     /// The output, counted from 0.
     pub output: usize,
-    /// Whether it is to be large.
+    /// Whether it is maximised.
     pub maximise: bool,
 }
 
 impl Goal {
-    /// The output is to be small.
+    /// Minimise the output.
     pub fn least(output: usize) -> Self {
         Goal {
             output,
@@ -24,7 +24,7 @@ impl Goal {
         }
     }
 
-    /// The output is to be large.
+    /// Maximise the output.
     pub fn largest(output: usize) -> Self {
         Goal {
             output,
@@ -46,7 +46,7 @@ impl Goal {
         }
     }
 
-    /// What turns the goal into one to minimise.
+    /// The sign that turns the goal into one to minimise.
     pub(crate) fn sign(self) -> f64 {
         if self.maximise { -1.0 } else { 1.0 }
     }
@@ -61,12 +61,12 @@ pub struct Region<'a> {
     fixed: Vec<bool>,
     /// Which factors have no detectable effect.
     undetected: Vec<bool>,
-    /// The inputs (d): of fixed factors what they are fixed at, of those with no detectable effect typical values.
+    /// The inputs (d): fixed factors at their values, those with no detectable effect at typical values.
     row: Vec<f64>,
     pub(crate) constraints: Vec<Constraint>,
 }
 
-/// A column of numbers that moves.
+/// A numeric column that varies.
 #[derive(Clone, Debug)]
 pub(crate) struct Variable {
     /// Its place among the factors.
@@ -137,7 +137,7 @@ impl<'a> Region<'a> {
         &self.fixed
     }
 
-    /// The columns with no detectable effect that are not fixed: the model has nothing to say of them.
+    /// The columns with no detectable effect that are not fixed.
     pub fn undetected(&self) -> Vec<String> {
         let each = self.factors().iter().zip(&self.undetected);
         let each = each
@@ -146,7 +146,7 @@ impl<'a> Region<'a> {
         each.map(|((factor, _), _)| factor.name.clone()).collect()
     }
 
-    /// The columns that take whole numbers alone since all their samples do, and not by a range that the user gave.
+    /// The columns restricted to integers because all their samples are, and not by a range of the user.
     pub fn integers(&self) -> Vec<String> {
         let of_samples = |j: &usize| self.factors()[*j].whole && !self.given()[*j];
         let found = (0..self.factors().len()).filter(of_samples);
@@ -217,16 +217,16 @@ impl<'a> Region<'a> {
             expected: format!("{what} in the range {of}, {low} to {high}"),
             found: match number {
                 Some(_) => brief(value),
-                None => format!("`{}`, which is no number", brief(value)),
+                None => format!("`{}`, which is not a number", brief(value)),
             },
             advice: "give one, or another range".into(),
         })
     }
 
-    /// Adds a linear constraint on columns of numbers, such as `2*x1 - x2 <= 4`; `>=` and `=` are known, too.
+    /// Adds a linear constraint on columns of numbers, such as `2*x1 - x2 <= 4`; `>=` and `=` are accepted as well.
     ///
     /// # Errors
-    /// A text that is no such constraint, or a column that the model does not have or that has levels.
+    /// A text that is not such a constraint, or a column that the model does not have or that has levels.
     pub fn require(&mut self, text: &str) -> Result<(), Error> {
         let constraint = Constraint::read(text, self.factors())?;
         self.constraints.push(constraint);
@@ -311,7 +311,7 @@ impl<'a> Region<'a> {
     }
 
     /// # Errors
-    /// By how much a constraint is missed if it cannot hold in the ranges.
+    /// The violation of a constraint that cannot hold in the ranges.
     fn can_hold(&self, constraint: &Constraint) -> Result<(), f64> {
         let (mut least, mut most, mut size) = (0.0, 0.0, constraint.bound.abs());
         let pairs = self
@@ -340,7 +340,7 @@ impl<'a> Region<'a> {
         }
     }
 
-    /// Whose the ranges are, where they are all of the samples.
+    /// The origin of the ranges, if they are all of the samples.
     fn whose(&self) -> &'static str {
         match self.given().contains(&true) {
             true => "",
@@ -377,14 +377,14 @@ pub(crate) fn position(factors: &[InputColumn], column: &str) -> Result<usize, E
     found.ok_or_else(|| Error::unknown(&names().collect::<Vec<_>>(), column))
 }
 
-/// What to know of columns with no detectable effect, and of those that take whole numbers alone since their samples do; of `switches` among
-/// them there are no others.
+/// Notes on columns with no detectable effect, and on those restricted to integers because their samples are; `switches` among
+/// them take only 0 and 1.
 pub fn notes(undetected: &[String], integers: &[String], switches: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
     if !undetected.is_empty() {
         let names = undetected.join(", ");
         notes.push(format!(
-            "no detectable effect: {names}; left at typical values where no constraint moves them, choose them freely"
+            "no detectable effect: {names}; left at typical values unless a constraint moves them; choose them freely"
         ));
     }
     let counts: Vec<&str> = (integers.iter())
@@ -394,13 +394,13 @@ pub fn notes(undetected: &[String], integers: &[String], switches: &[String]) ->
     if !counts.is_empty() {
         let names = counts.join(", ");
         notes.push(format!(
-            "whole numbers, as all samples are: {names}; a range such as `x1 = [2, 6]` allows others"
+            "integers, as all samples are: {names}; a range such as `x1 = [2, 6]` allows others"
         ));
     }
     notes
 }
 
-/// A row of inputs (d) that is nothing special: of the samples the median of a number and the most frequent level, as far as they are in
+/// A typical row of inputs (d): the median of the samples for a number and the most frequent level, as far as they are in
 /// the ranges, and the middle of the range where the model does not keep them.
 fn typical(model: &Predictor, factors: &[InputColumn]) -> Vec<f64> {
     let mut row = vec![0.0; model.inputs().len()];

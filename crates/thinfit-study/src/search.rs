@@ -1,10 +1,10 @@
-//! Descent to a local minimum of the largest of some functions, inside linear faces: sequential quadratic programs.
+//! Local minimisation of the maximum of several functions under linear inequalities: sequential quadratic
+//! programming.
 //!
 //! With values f_i and gradients g_i, the step p from t solves
 //!
-//! ```text
-//! min ½pᵀBp + s    f_i + g_i·p ≤ φ + s    t + p inside the faces        φ = max_i f_i
-//! ```
+//! which for one function is a quasi-Newton step. B approximates the curvature of the active functions by damped BFGS
+//! updates. Curved bounds are replaced by their tangents, and every point on the way is projected back onto them.
 //!
 //! which for one function is a quasi-Newton step. B follows the curvature of the functions that hold the step, by damped BFGS
 //! updates. Faces of curved bounds are their tangents, and every point on the way is brought back to the bounds.
@@ -13,7 +13,7 @@ use crate::quadratic::{Face, cholesky, solve};
 use thinfit::Mat;
 use thinfit::pieces::dot;
 
-/// The most steps.
+/// Maximum number of steps.
 const STEPS: usize = 200;
 /// Change of the value, relative to its range, that counts as none.
 const STILL: f64 = 1e-15;
@@ -37,15 +37,15 @@ fn largest(functions: &[Slope]) -> f64 {
     values.fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// What holds the points of a search.
+/// The bounds of a search.
 pub(crate) trait Bounds {
     /// The faces at a point inside, of which the first 2n are those of the unit cube: what is curved by its tangents.
     fn faces(&self, t: &[f64]) -> Option<Vec<Face>>;
-    /// A point inside, near `t`; none where there is none.
+    /// A point inside, near `t`; `None` if there is none.
     fn restored(&self, t: Vec<f64>) -> Option<Vec<f64>>;
 }
 
-/// Goes down from `t`, a point inside the bounds. `range` is the size of the
+/// Descends from `t`, a point inside the bounds. `range` is the size of the
 /// functions' changes over the cube. `functions` returns none where there is no value.
 pub(crate) fn descend(
     functions: impl Fn(&[f64]) -> Option<Vec<Slope>>,
@@ -79,7 +79,7 @@ pub(crate) fn descend(
         let Some((next, functions)) =
             shorten(&functions, bounds, (&t, &p), (&now, phi, fall), range)
         else {
-            // Once more without memory, then it is as low as it gets.
+            // Once more without memory, then the search ends.
             if fresh {
                 break;
             }
@@ -108,7 +108,7 @@ pub(crate) fn descend(
     Some(Found { t, value })
 }
 
-/// The step, and how much each function holds it; the shares add up to about 1.
+/// The step, and the multiplier of each function; these add up to about 1.
 fn step(
     curvature: &Mat<f64>,
     now: &[Slope],
@@ -166,7 +166,7 @@ fn shorten(
     let mut part = 1.0;
     for _ in 0..30 {
         let place = |(t, p): (&f64, &f64)| (t + part * p).clamp(0.0, 1.0);
-        // A step is long beside its rounding errors where the functions are steep.
+        // A step is long compared with its rounding errors if the functions are steep.
         let next = bounds.restored(t.iter().zip(p).map(place).collect());
         let found = next.and_then(|next| Some((functions(&next)?, next)));
         let value = found
@@ -174,7 +174,7 @@ fn shorten(
             .map_or(f64::INFINITY, |found| largest(&found.0));
         if let Some((found, next)) = found {
             let enough = value <= phi - 1e-4 * part * fall;
-            // Where values are no more than rounding apart, a slope that shrinks tells that it goes down.
+            // If values differ only by rounding, a shrinking slope indicates descent.
             let level = now.len() == 1
                 && value - phi <= ROUNDING * range
                 && dot(&found[0].1, p).abs() <= 0.9 * dot(&now[0].1, p).abs();

@@ -1,16 +1,17 @@
-//! Shapley effects: which factors matter when they depend on each other as the rows say.
+//! Shapley effects: which factors matter if they depend on each other as in the rows.
 //!
-//! Dimensions: `m` rows, `k` factors. With c(u) = E Var(f | all factors but those of u), what f does not know without the factors of
-//! u, the effect of factor j is the mean of c(u ∪ j) − c(u) over all orders in which the factors could join, u those before j. The
-//! effects are shares of Var f that sum to one, and factors that go together share what they explain together.
+//! Dimensions: `m` rows, `k` factors. With c(u) = E Var(f | all factors but those of u), the part of the variance
+//! that remains unknown without the factors of u, the effect of factor j is the mean of c(u ∪ j) − c(u) over all
+//! orders of the factors, u being those before j. The effects are shares of Var f that sum to one, and dependent
+//! factors share what they explain together.
 //!
-//! The rows become a distribution with their margins and the dependence of normal numbers (a Gaussian copula): ranks become normal
-//! scores, and these have a correlation matrix R. A redraw of the scores of u given the rest v needs one more draw z′,
+//! The rows are replaced by a distribution with the same margins and a Gaussian copula: ranks become normal scores
+//! with correlation matrix R. Redrawing the scores of u given the rest v takes one more draw z′,
 //!
 //! z_u ← z′_u + R_uv R_vv⁻¹ (z_v − z′_v),
 //!
-//! and c(u) = ½ E (f − f redrawn)². The points are those of a lattice with random shifts, whose effects differ by their standard error.
-//! What is no function of ranks and correlations, such as points on a ring, is not seen.
+//! and c(u) = ½ E (f − f redrawn)². The points are those of randomly shifted lattices, whose scatter gives the
+//! standard error. Dependence that ranks and correlations do not show, such as points on a ring, is not detected.
 
 use faer::linalg::solvers::Solve;
 use faer::{Mat, MatRef, Side};
@@ -21,7 +22,7 @@ use thinfit::pieces::lattice;
 use thinfit::{Error, Result, check_finite};
 use thinfit_methods::{InputColumn, Predictor};
 
-/// Most factors whose sets are all worked out.
+/// Maximum number of factors for which all sets are evaluated.
 const MOST_EXACT: usize = 10;
 /// Shifts of the lattice.
 const SHIFTS: usize = 16;
@@ -41,17 +42,17 @@ const SEED: u64 = 1;
 pub struct Shapley {
     /// Share of the variance of each factor (k); they sum to one, unless the variance is zero.
     pub effects: Vec<f64>,
-    /// Standard errors of the effects (k), from the points and orders that were drawn. The rows have an error of their own.
+    /// Standard errors of the effects (k) from random points and orders; the sampling error of the rows is not included.
     pub standard_error: Vec<f64>,
     /// Var f over the distribution of the rows.
     pub variance: f64,
-    /// Orders of the factors that were drawn; none where all sets of factors were worked out.
+    /// Number of random orders of the factors; `None` if all sets were evaluated.
     pub orders: Option<usize>,
 }
 
 impl Shapley {
-    /// Shapley effects of the factors of a model ([`InputColumn::all`]) on output `o`, over rows of its inputs `x` (m × d). `watch` is told
-    /// how far it is, from 0 to 1.
+    /// Shapley effects of the factors of a model ([`Factor::all`]) on output `o`, over rows of its inputs `x` (m × d). `watch` receives
+    /// the progress from 0 to 1.
     ///
     /// # Errors
     /// Fewer than ten rows, rows that do not fit the model, an output that does not exist, or numbers that leave the finite range.

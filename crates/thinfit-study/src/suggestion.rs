@@ -1,20 +1,22 @@
-//! Where new samples help most.
+//! Adaptive sampling: the rows that help most.
 //!
-//! Rows are chosen one after the other among candidates, each as if those before it had been taken: a covariance does not
-//! depend on what is measured, so one more row at p turns the covariance of f at a and b into
+//! Rows are chosen one by one among candidates, each as if the ones before had been sampled already: the covariance
+//! does not depend on measured values, so one more row at p turns the covariance of f at a and b into
 //!
 //! ```text
 //! cov(a, b) − cov(a, p) cov(p, b) / (cov(p, p) + noise)
 //! ```
 //!
-//! To learn f everywhere, the next row is the one that lowers the variance most, summed over a reference set. Maximum variance would
-//! choose corners, which tell little of the rest. A model knows only one smoothness for all places, and errs more where f is rougher than that:
-//! reference rows count in proportion to the errors at samples nearby, as found by leaving them out.
+//! To learn f everywhere, the next row is the one that lowers the variance most, summed over a reference set. Maximum
+//! variance would choose corners, which say little about the rest. A model assumes the same smoothness everywhere and
+//! has larger errors where f is rougher, so reference rows are weighted by the leave-one-out errors of nearby
+//! samples.
 //!
-//! To find the least value, the next row has the largest expected improvement below the best mean among the samples; where the mean itself
-//! is least is among the candidates. The rows before it are believed to have the values that the model predicts, which leaves its mean as it is.
-//! That alone would choose rows side by side, since a model that is sure of a minimum is as sure of it next to a row: rows keep a distance,
-//! and nearby ones count for less (a local penalty).
+//! To find the minimum, the next row has the largest expected improvement on the lowest mean among the samples; the
+//! minimum of the mean is itself a candidate. Rows chosen before are assumed to take the values that the model
+//! predicts, which leaves its mean unchanged. That alone would choose adjacent rows, since a model that is sure of a
+//! minimum is as sure of it next to a row: so rows keep a distance, and nearby candidates count for less (a local
+//! penalty).
 
 use crate::improvement::improvement;
 use crate::minimum::minima;
@@ -29,15 +31,15 @@ use thinfit::{Error, Mat, MatRef, Result};
 use thinfit_design::{Scheme, Space, plan};
 use thinfit_methods::{Covariance, InputColumn, Predictor};
 
-/// Candidates, and as many rows for reference.
+/// Number of candidates, and of reference rows.
 const CANDIDATES: usize = 1024;
-/// The least of both.
+/// The smallest of both.
 const LEAST: usize = 64;
-/// Most candidates times points squared that a sum of kernels is asked for.
+/// Maximum number of candidates times points squared that a sum of kernels is asked for.
 const WORK: usize = 1 << 34;
-/// Places go beyond the range by this, and back to its end: optima and what a model knows least are often there.
+/// Candidates exceed the range by this and are moved back to its end, where optima and large uncertainties often are.
 const BEYOND: f64 = 0.03;
-/// Inputs for which Sobol's sequence is known.
+/// Number of inputs for which the Sobol sequence is available.
 const SOBOL: usize = 256;
 /// Numbers of the largest covariance (1 GiB).
 const MOST_NUMBERS: usize = 1 << 27;
@@ -49,14 +51,14 @@ const NEAREST: f64 = -4.0;
 /// Rows of a batch that search an extremum are at least so far apart in each coordinate, in the root mean square and in parts of the range.
 const LEAST_APART: f64 = 0.05;
 
-/// What new samples are for.
+/// The purpose of new samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aim {
-    /// To know f better everywhere.
+    /// Learn f better everywhere.
     Uncertainty,
-    /// To find where this output is least.
+    /// Find the minimum of this output.
     Minimum(usize),
-    /// To find where this output is largest.
+    /// Find the maximum of this output.
     Maximum(usize),
 }
 
@@ -71,7 +73,7 @@ impl Aim {
     }
 }
 
-/// `rows` new rows of inputs (rows × d) in the region, the most useful first, at values that a person would set. `taken` are rows (any
+/// `rows` new rows of inputs (rows × d) in the region, the most useful first, at practical values. `taken` are rows (any
 /// number × d) that will be sampled or have been since the fit. The same seed gives the same rows. To find an extremum, columns with no
 /// detectable effect stay at typical values.
 ///
@@ -107,13 +109,13 @@ pub fn suggest(
     if candidates.nrows() == 0 {
         return Err(region.infeasible());
     }
-    // A candidate that was proposed before is known again by the few digits that it was proposed with.
+    // A candidate that was proposed before is recognised by its few digits.
     let rounded = candidates.row_iter().map(|row| {
         let row: Vec<f64> = row.iter().copied().collect();
         region.rounded(&row)
     });
     let rounded: Vec<Vec<f64>> = rounded.collect();
-    // Of candidates that are the same to so few digits the first is enough: another one would be the same row again.
+    // Candidates that agree to so few digits are the same row.
     let mut seen = HashSet::new();
     let first = |i: &usize| {
         let bits: Vec<u64> = rounded[*i].iter().map(|v| v.to_bits()).collect();
@@ -178,17 +180,17 @@ pub fn choose(
         return Err(Error::Data {
             what: "rows",
             problem: format!(
-                "{} rows to choose from and {} that are taken",
+                "{} candidate rows and {} existing ones are too many",
                 n,
                 taken.nrows()
             ),
-            advice: "ask for fewer rows, or give those that are taken to the fit",
+            advice: "ask for fewer rows, or fit the model to the existing ones",
         });
     }
     let columns = stacked(&[candidates, taken]);
     let all = stacked(&[reference, columns.as_ref()]);
     let mut posterior = model.covariance(all.as_ref(), columns.as_ref())?;
-    // Noise far above the variance would ask for the same row again and again, which is not what a plan is for.
+    // Noise far above the variance would select the same row repeatedly, which is useless in a plan.
     let variances = (0..n).map(|p| posterior.between[(r + p, p)].max(0.0));
     let mean = variances.sum::<f64>() / n.max(1) as f64;
     posterior.noise = posterior.noise.min(mean);
@@ -198,7 +200,7 @@ pub fn choose(
         Some(samples) => signed(model, goal, samples.as_ref())?,
         None => means.clone(),
     };
-    // Rows that are taken count with the values that the model expects.
+    // Existing rows count with the values that the model predicts.
     let known = known.into_iter().chain(means.iter().skip(n).copied());
     let mut best = known.fold(f64::INFINITY, f64::min);
     let weights: Vec<f64> = match goal {
@@ -234,7 +236,7 @@ pub fn choose(
         let apart = |p: usize| goal == Aim::Uncertainty || nearest[p] >= spread.least;
         let larger = |&a: &usize, &b: &usize| {
             let far = apart(free[a]).cmp(&apart(free[b]));
-            // Where all are near, the farthest.
+            // If all are near, the farthest.
             let far = far.then_with(|| match apart(free[a]) {
                 true => std::cmp::Ordering::Equal,
                 false => nearest[free[a]].total_cmp(&nearest[free[b]]),
@@ -294,7 +296,7 @@ impl Spread {
         each.sum::<f64>().sqrt()
     }
 
-    /// What is left of the gain of a row at this distance from the nearest of the batch.
+    /// The remaining fraction of the gain of a row at this distance from the nearest of the batch.
     fn penalty(&self, apart: f64) -> f64 {
         -(-0.5 * (apart / (2.0 * self.least).max(f64::MIN_POSITIVE)).powi(2)).exp_m1()
     }
@@ -349,7 +351,7 @@ fn lowest(
 pub struct Places {
     /// Of the candidates, some of them at the ends.
     pub candidates: Vec<Vec<f64>>,
-    /// Of as many rows at which the model should know f.
+    /// The same for the reference rows.
     pub reference: Vec<Vec<f64>>,
 }
 
@@ -472,7 +474,7 @@ mod tests {
             assert!((1..6).all(|i| (0..i).all(|k| apart(i, k) > 0.0)), "{name}");
             assert!((1..6).any(|i| apart(i, 0) > 0.04), "{name}: {found:?}");
             assert_eq!(found, rows(none().as_ref(), 5));
-            // What is planned already is not proposed again.
+            // Planned rows are not proposed again.
             let more = rows(found.as_ref(), 5);
             let first = |rows: &Mat<f64>| [rows[(0, 0)], rows[(0, 1)]];
             assert_ne!(first(&found), first(&more), "{name}");
@@ -547,7 +549,7 @@ mod tests {
             let expected = before[(i, j)] - before[(i, 2)] * before[(2, j)] / total;
             assert!((known.between[(i, j)] - expected).abs() < 1e-12);
         }
-        // Sampled again and again, nothing is left but noise.
+        // After many repeats only noise remains.
         (0..50).for_each(|_| condition(&mut known, 0, 2));
         assert!(known.between[(2, 2)].abs() <= known.noise / 20.0 + 1e-12);
     }

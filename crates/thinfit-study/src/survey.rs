@@ -1,4 +1,4 @@
-//! A first look at a region: places spread over it, the model there, and the descents that start from the best of them.
+//! A first scan of a region: the model at points spread over it, and descents from the best of them.
 
 use crate::Error;
 use crate::feasible::set;
@@ -12,20 +12,20 @@ use thinfit_methods::InputColumn;
 
 /// Places of a survey, over all combinations of levels.
 const PLACES: usize = 1024;
-/// The fewest places of a combination.
+/// Minimum number of places of a combination.
 const FEWEST: usize = 64;
 /// More combinations of levels than these are not tried one by one.
 pub(crate) const COMBINATIONS: usize = 64;
-/// Neighbours that a place has to beat to be a start.
+/// Number of neighbours that a start has to beat.
 const NEIGHBOURS: usize = 6;
 /// Rounds of exchanges.
 const ROUNDS: usize = 20;
 /// Whole numbers of a column that an exchange tries one by one.
 const MANY: usize = 64;
 
-/// As near to an end of a range counts as there.
+/// Distance to an end of a range that counts as zero.
 const END: f64 = 1e-9;
-/// Parts of the way between two minima, at whose ends the model is looked at.
+/// Number of intervals between two minima, at whose ends the model is evaluated.
 const BETWEEN: usize = 12;
 
 /// A place in a region.
@@ -68,7 +68,7 @@ impl Bounds for Held<'_> {
     }
 }
 
-/// What is to be small: the largest of Σ_o w_io f_o − c_i.
+/// The function to minimise: the largest of Σ_o w_io f_o − c_i.
 #[derive(Clone, Debug)]
 pub(crate) struct Scalar {
     /// w_i, one weight for each output.
@@ -95,7 +95,7 @@ impl Scalar {
     }
 }
 
-/// A look at a region.
+/// A scan of a region.
 pub(crate) struct Survey<'a> {
     pub region: &'a Region<'a>,
     pub variables: Vec<Variable>,
@@ -108,7 +108,7 @@ pub(crate) struct Survey<'a> {
 }
 
 impl<'a> Survey<'a> {
-    /// Looks at the region.
+    /// Scans the region.
     pub fn take(region: &'a Region<'a>, seed: u64) -> Result<Self, Error> {
         region.check()?;
         let variables = region.variables();
@@ -187,7 +187,7 @@ impl<'a> Survey<'a> {
         (high - low).max(1e-12 * high.abs()).max(1e-290)
     }
 
-    /// Where to start descents: the places of each combination that beat their neighbours, and some of the best, at most `most`
+    /// Starts of descents: the points of each combination that beat their neighbours, and some of the best, at most `most`
     /// of each combination.
     pub fn starts(&self, scalar: &Scalar, most: usize) -> Vec<&Place> {
         let value: Vec<f64> = self.values.iter().map(|f| scalar.value(f)).collect();
@@ -247,7 +247,7 @@ impl<'a> Survey<'a> {
         Some((place, value))
     }
 
-    /// The end of the way down from a place, and its value, with the levels and whole numbers of the place.
+    /// The end of the descent from a point, and its value, with the levels and integers of the point.
     fn fall(&self, mut place: Place, scalar: &Scalar, range: f64) -> Option<(Place, f64)> {
         let held = Held {
             region: self.region,
@@ -263,7 +263,7 @@ impl<'a> Survey<'a> {
         Some((place, found.value))
     }
 
-    /// The end of the way down from a place with whole numbers that are exchanged, as if all numbers were allowed, moved to whole ones.
+    /// The end of the descent from a point whose integers are treated as real numbers, rounded to integers.
     fn relax(&self, start: &Place, scalar: &Scalar, range: f64) -> Option<Place> {
         if !self.exchanged.iter().any(|factor| factor.whole) {
             return None;
@@ -284,7 +284,7 @@ impl<'a> Survey<'a> {
         Some(Place::at(start.combination, row, &self.variables))
     }
 
-    /// The end of the way down from a whole number of a column beside that of the place, where it is below `enough`.
+    /// The end of the descent from the neighbouring integer of a column, if it is below `enough`.
     fn step(
         &self,
         place: &Place,

@@ -1,4 +1,4 @@
-//! What is proposed: values that a user can set, in the region that was asked for.
+//! Proposals: values that a user can set, inside the requested region.
 
 #![allow(clippy::unwrap_used)]
 
@@ -166,7 +166,7 @@ fn switches_and_counts_get_no_values_between_and_coded_levels_are_told() {
         !notes.is_empty() && notes.iter().all(|note| !note.contains("x1,")),
         "{notes:?}"
     );
-    // Of three levels nobody knows whether there are values between.
+    // With three levels it is unknown whether there are values in between.
     assert_eq!(least.split, ["x3"]);
     // There is nothing beyond the ends of a switch.
     let borders = |found: &thinfit_study::Optimum| -> Vec<String> {

@@ -1,4 +1,4 @@
-//! Minima, fronts and distributions of fitted models beside what is known of the functions behind them.
+//! Minima, fronts and distributions of fitted models, compared with those of the known functions.
 
 #![allow(clippy::unwrap_used)]
 
@@ -59,7 +59,7 @@ fn fitted(method: &str, x: Mat<f64>, functions: &[Known<'_>]) -> Predictor {
 fn number(value: &Value) -> f64 {
     match value {
         Value::Number(number) => *number,
-        Value::Text(text) => panic!("{text} is no number"),
+        Value::Text(text) => panic!("{text} is not a number"),
     }
 }
 
@@ -273,7 +273,8 @@ fn a_count_between_two_whole_numbers_is_told() {
     let model = fitted("gaussian-process", x, &[&bowl]);
     let found = minimise(&Region::new(&model), Goal::least(0), 0).unwrap();
     assert_eq!(found.split, ["x1"], "{found:?}");
-    let words = "all samples of x1 are whole numbers: if it takes no others, say so in its range (`whole = true`)";
+    let words =
+        "all samples of x1 are integers: if it takes no others, set `whole = true` in its range";
     assert!(found.words().contains(&words.to_owned()), "{found:?}");
     let ranges = [Range::Whole { low: 2, high: 4 }];
     let ranges = Ranges::within(&model, &space(&ranges)).unwrap();
@@ -282,13 +283,15 @@ fn a_count_between_two_whole_numbers_is_told() {
         found.split.is_empty() && found.best.row[0] == 3.0,
         "{found:?}"
     );
-    // Files of former versions do not know.
+    // Older files do not have it.
     let mut json: serde_json::Value = serde_json::from_str(&model.to_json()).unwrap();
     let path = std::path::Path::new("m.json");
     json["record"]["whole"] = serde_json::json!([2]);
     let error = Predictor::from_json(&json.to_string(), path).unwrap_err();
     assert!(
-        error.to_string().contains("whole numbers of inputs"),
+        error
+            .to_string()
+            .contains("integer-column index out of range"),
         "{error}"
     );
     json["record"].as_object_mut().unwrap().remove("whole");
@@ -355,7 +358,7 @@ fn indices_over_given_ranges_are_those_of_the_function() {
         let (log, _) = over(&[Range::Log { low, high }, unit.clone()]);
         let expected = alone / (alone + with);
         assert!((log.first[0] - expected).abs() < 6e-3, "{method}: {log:?}");
-        // Beyond what the model knows the indices have no standard errors.
+        // Beyond the samples the indices have no standard errors.
         let ranges = Ranges::within(&model, &space(&[real([0.0, 2.0])])).unwrap();
         let found = model
             .sensitivity_over(0, ranges.factors(), &|_| ())
@@ -458,7 +461,7 @@ fn questions_without_an_answer_are_errors() {
         outside.contains("`x1`: expected a number in the range of the samples, 0 to 1, found 7"),
         "{outside}"
     );
-    assert!(message(region.fix("x1", "steel")).contains("found `steel`, which is no number"));
+    assert!(message(region.fix("x1", "steel")).contains("found `steel`, which is not a number"));
     for (texts, words) in [
         (&["x1 + x2 >= 2.5"][..], "missed by at least 0.5000"),
         (&["x1 + x2 >= 1.5", "x1 - x2 = 0.9"], "hold together"),

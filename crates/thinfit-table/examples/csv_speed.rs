@@ -1,4 +1,5 @@
-//! Megabytes a second of writing and reading CSV on one core: `cargo run --release -p thinfit-table --example csv_speed`.
+//! Megabytes per second of writing and reading CSV on one core: `cargo run --release -p thinfit-table --example
+//! csv_speed`.
 
 use faer::Mat;
 use std::time::Instant;

@@ -1,5 +1,5 @@
-//! Arrays: numbers of one type, evenly spaced in a file or in memory, and several arrays side by side as a source of rows.
-//! NPY, NPZ and MAT files describe an array in different ways; everything after that is here.
+//! Arrays: numbers of one type, evenly spaced in a file or in memory, and several arrays side by side as a source of
+//! rows. NPY, NPZ and MAT files differ only in how they describe an array.
 
 use crate::error::{malformed, show, unread};
 use crate::names::{check_columns, distinct};

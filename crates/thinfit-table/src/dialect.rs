@@ -1,5 +1,5 @@
-//! The dialect of a text: what separates its fields, and how its numbers are written; detected from the first records
-//! unless the options say.
+//! The dialect of a text file: field separator and number format, detected from the first records unless options set
+//! them.
 
 use crate::error::malformed;
 use crate::latin::decoded;
@@ -133,7 +133,7 @@ impl Dialect {
         let records = kinds(path, sample, dialect);
         let cut = sample.len() >= SAMPLE;
         if options.header.is_none() && cut && records.first().is_none_or(Vec::is_empty) {
-            let found = format!("no whole field in its first {SAMPLE} bytes");
+            let found = format!("no complete field in its first {SAMPLE} bytes");
             return Err(malformed(path, "names or numbers", found, Remedy::Header));
         }
         let layout = Layout::of(path, &records, options.header)?;

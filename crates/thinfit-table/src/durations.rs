@@ -1,5 +1,5 @@
-//! Durations in Parquet: Arrow writes them as bare integers, and says so in its own schema, which is a FlatBuffer in Base64
-//! among the metadata of the file.
+//! Durations in Parquet: Arrow writes them as plain integers and marks them only in its own schema, a FlatBuffer in
+//! Base64 in the metadata of the file.
 
 use parquet::file::metadata::FileMetaData;
 use std::collections::HashMap;

@@ -1,5 +1,5 @@
-//! Errors as values: what was expected, what was found, where, and what mends it. Remedies are variants, so that a program
-//! can put them in the words of its own options.
+//! Errors as values: what was expected, what was found, where, and the remedy. Remedies are variants, so that a
+//! program can name its own options.
 
 use crate::latin::decoded;
 use crate::text::number;
@@ -10,19 +10,19 @@ use thinfit_text::{brief, list, resembles_number};
 /// Result with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What is wrong with a table, and what mends it.
+/// What is wrong with a table, and the remedies.
 ///
-/// Displayed, the remedies are in general words; [`Error::message`] takes those of the caller.
+/// Displayed, the remedies are worded generally; [`Error::message`] uses the wording of the caller.
 #[derive(Debug)]
 pub struct Error {
     /// What went wrong, and where.
     pub problem: Problem,
-    /// What mends it: any one of these.
+    /// Remedies, any one of which suffices.
     pub remedies: Vec<Remedy>,
 }
 
 impl Error {
-    /// The problem, then the remedies as `words` puts them.
+    /// The problem, then the remedies as worded by `words`.
     pub fn message(&self, words: impl Fn(&Remedy) -> String) -> String {
         self.worded(&words)
     }
@@ -43,7 +43,7 @@ impl Error {
         }
     }
 
-    /// One error for these, and `more` that are not told; none if there are none. What mends each of them is told once.
+    /// One error for these and `more` that are not listed; `None` if there are none. A common remedy is given once.
     pub fn all(mut errors: Vec<Error>, more: usize) -> Option<Error> {
         if errors.len() < 2 && more == 0 {
             return errors.pop();
@@ -150,7 +150,7 @@ pub enum Problem {
     Memory {
         /// The file.
         path: PathBuf,
-        /// What takes it, with its verb.
+        /// The subject and verb of the message.
         what: String,
         /// Bytes that it takes; at least these if it has not been read to its end.
         needed: Amount,
@@ -217,7 +217,7 @@ fn gaps(
         false => place.to_string(),
     };
     format!(
-        "{}: {gappy} of {rows} rows {have} gaps ({}), the first in {first}",
+        "{}: {gappy} of {rows} rows {have} missing values ({}), the first in {first}",
         table.display(),
         list(columns),
     )
@@ -260,7 +260,7 @@ pub fn amount(bytes: u64) -> String {
     }
 }
 
-/// Something that mends an error.
+/// A remedy for an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remedy {
     /// Change or replace the file, in these words.
@@ -303,18 +303,18 @@ impl fmt::Display for Remedy {
             Remedy::File(words) => words,
             Remedy::NotJson => "give a table",
             Remedy::Parquet => "build with the feature `parquet`",
-            Remedy::Delimiter => "say what separates the fields",
+            Remedy::Delimiter => "set the field separator",
             Remedy::Header => "say whether the first line is a header",
-            Remedy::DecimalComma => "say that the comma is a decimal comma",
-            Remedy::DecimalPoint => "do not ask for decimal commas",
+            Remedy::DecimalComma => "declare the comma a decimal comma",
+            Remedy::DecimalPoint => "turn off decimal commas",
             Remedy::SkipRows => "skip no rows",
             Remedy::Array => "name the arrays that make up the table",
             Remedy::DropRows => "drop rows with missing values",
             Remedy::FillMeans => "replace missing values by column means",
-            Remedy::Numbers => "choose a column of numbers",
+            Remedy::Numbers => "choose a numeric column",
             Remedy::Sheet => "name the sheet",
-            Remedy::LeaveOut(_) => "leave the column out",
-            Remedy::FewerColumns => "leave columns out",
+            Remedy::LeaveOut(_) => "drop the column",
+            Remedy::FewerColumns => "drop columns",
             Remedy::Memory(_) => "allow more memory",
         })
     }
@@ -364,7 +364,7 @@ pub(crate) struct Spot {
     pub position: Position,
 }
 
-/// A table as messages call it, and its files if there are several.
+/// The name of a table in messages, and its files if there are several.
 #[derive(Debug, Clone)]
 pub(crate) struct Paths {
     pub table: PathBuf,
@@ -488,7 +488,7 @@ pub(crate) fn missing(place: Place, column: &str) -> Error {
         .or(Remedy::LeaveOut(name))
 }
 
-/// The error without remedies that are no use when every selected column is needed.
+/// The error without remedies that do not help if every selected column is required.
 pub(crate) fn useful(error: Error, needed: bool) -> Error {
     let useless = |remedy: &Remedy| {
         matches!(

@@ -1,4 +1,4 @@
-//! Several files as one table: their rows one after the other, their columns by the names of the first.
+//! Several files as one table: their rows in sequence, their columns matched by the names in the first file.
 
 use crate::error::{Spot, malformed, show, unread};
 use crate::note::{Done, Note};
@@ -108,7 +108,7 @@ fn is_table(file: &Path) -> bool {
     file.is_file() && ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
 }
 
-/// The files that a pattern names, which no shell has seen.
+/// The files that match a pattern that no shell has expanded.
 fn matching(path: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
     let advice = "give the files one by one";
     let shell = glob::MatchOptions {
@@ -159,7 +159,7 @@ impl Files {
     pub fn open(mut files: Vec<PathBuf>, options: &Options) -> Result<Self> {
         let (mut rows, mut shown) = (Some(0), Vec::new());
         let mut first: Option<Vec<String>> = None;
-        // A file that does not fit should not be found after hours.
+        // An incompatible file should not be found only after hours.
         for path in &files {
             let is_file = path != Path::new("-") && {
                 let entry = std::fs::metadata(path).map_err(|error| unread(path, error))?;

@@ -1,8 +1,8 @@
-//! The description at the end of a Parquet file and the headers of its pages, looked at before the `parquet` crate reads it: that crate takes memory for as
-//! many parts as a number says, whether or not they are there, and takes a field for what it should be, whatever it says it is.
+//! Checks of the footer and page headers of a Parquet file before the `parquet` crate reads them: that crate
+//! allocates as many elements as a length claims, whether or not they exist, and does not compare field types.
 //!
-//! Both are structures of Thrift's compact protocol. Here, only types and numbers of parts are compared with what
-//! they should be; all else is left to the crate.
+//! Both are structures of Thrift's compact protocol. Only types and lengths are checked here; the rest is left to the
+//! crate.
 
 use crate::pages::{number, signed};
 use bytes::Bytes;
@@ -10,7 +10,7 @@ use parquet::file::reader::ChunkReader;
 
 /// The end of a file: the length of the description and `PAR1`.
 const TAIL: usize = 8;
-/// Structures within structures, which a description has few of.
+/// Maximum nesting depth of structures, which is small in a footer.
 const DEEPEST: usize = 32;
 
 /// The type of a field.
@@ -53,7 +53,7 @@ const COLUMN: &[(u64, Kind)] = &[
     (9, Whole(5)),
     (10, Structure(MEANING)),
 ];
-/// What the values of a column stand for: one of these, most without more to say.
+/// The logical type of a column: one of these, most without parameters.
 const MEANING: &[(u64, Kind)] = &[
     (1, Structure(&[])),
     (2, Structure(&[])),
@@ -203,7 +203,7 @@ impl Kind {
     }
 }
 
-/// Whether the description of this file has the parts that it says; also if there is none, for the crate says that better.
+/// Whether the footer of this file has the elements that it claims; true if there is none, which the crate reports better.
 pub(crate) fn is_sound(input: &impl ChunkReader) -> bool {
     let description = || -> Option<Bytes> {
         let end = input.len().checked_sub(TAIL as u64)?;
@@ -243,7 +243,7 @@ fn agrees(bytes: &[u8]) -> Option<()> {
     (walk.children < walk.columns.unwrap_or(0).max(1)).then_some(())
 }
 
-/// A way through a structure. None: a part is not there, or is not what it should be.
+/// A walk through a structure. `None`: an element is missing or invalid.
 struct Walk<'a> {
     rest: &'a [u8],
     /// Columns and groups of columns in the schema.
@@ -416,7 +416,7 @@ mod tests {
         ] {
             assert!(!is_sound(&with(description)), "{description:?}");
         }
-        // No description at all is the business of the crate.
+        // A missing footer is left to the crate.
         assert!(is_sound(&Bytes::from_static(b"PAR1")));
         assert!(is_sound(&Bytes::from_static(b"PAR1\xff\xff\xff\x7fPAR1")));
     }

@@ -1,4 +1,4 @@
-//! Text that is not UTF-8: Windows-1252, which German Excel writes and of which Latin-1 is a part.
+//! Text that is not UTF-8: Windows-1252, which Excel writes in Western Europe and which contains Latin-1.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! The layout of a table: whether its first record holds names, lines of a title above them, and a row of units below.
+//! The layout of a table: whether its first record holds names, title lines above it, and a row of units below.
 
 use crate::error::malformed;
 use crate::units::is_unit;
@@ -6,7 +6,7 @@ use crate::{Remedy, Result};
 use std::path::Path;
 use thinfit_text::unusual_number;
 
-/// What stands around the rows of a table.
+/// The records around the rows of a table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Layout {
     /// Records above the names that are a title.
@@ -24,7 +24,7 @@ pub(crate) enum Field {
     Missing,
     /// Text that is a unit.
     Unit,
-    /// A dash, which stands for no unit.
+    /// A dash, which means no unit.
     Dash,
     Text,
 }

@@ -2,8 +2,8 @@
 //!
 //! [`Reader`] reads text (comma, semicolon, tab or blanks between fields), NPY, NPZ, MAT (version 5, what MATLAB saves
 //! with `-v7`), sheets of Excel workbooks (XLSX, feature `excel`) and, with the feature `parquet`, Parquet; in WebAssembly
-//! neither NPZ nor XLSX. The content decides which, then the extension. [`Writer`] writes
-//! CSV. Numbers survive to the last bit.
+//! neither NPZ nor XLSX. The format is recognised by the content, then by the
+//! extension. [`Writer`] writes CSV. Numbers are preserved to the last bit.
 //!
 //! - **Text**: UTF-8 or Windows-1252, with or without a header, fields quoted or not. Lines that start with `#` are comments
 //!   above the header or the first row, and rows below. Blank lines are skipped, except in a table of one column, where they
@@ -14,20 +14,20 @@
 //! - **NPZ and MAT**: all arrays of one or two dimensions, side by side, if they have the same number of rows; otherwise
 //!   name the arrays in [`Options::array`]. The columns of `X` are `X1`, `X2`, …; an array of one column keeps its name.
 //! - **XLSX**: the first sheet that is not hidden, or that of [`Options::sheet`]. Blank rows and columns around the table are
-//!   skipped; blank rows inside it are treated like blank lines of a text. Formulas have the values that were saved with them,
-//!   and one without is an error. Dates are text, and an error such as `#DIV/0!` is one here, too; `#N/A` is missing.
-//! - **Parquet**: columns of numbers and bool, and text where it is admitted; null is missing. Durations of Arrow are seconds.
+//!   skipped; blank rows inside it are treated like blank lines of a text. Formulas have their saved values; one without
+//!   is an error. Dates are text, an error value such as `#DIV/0!` is an error, and `#N/A` is missing.
+//! - **Parquet**: columns of numbers and bool, and text where admitted; null is missing. Arrow's durations are seconds.
 //!
-//! Checksums are compared where a format has some (NPZ, compressed MAT, pages of Parquet), and a shape that contradicts the
-//! number of bytes is an error. Hidden characters in names, such as controls of a terminal, are taken out; a line end in a
-//! name becomes a blank.
+//! Checksums are verified if a format has them (NPZ, compressed MAT, pages of Parquet), and a shape that contradicts the
+//! number of bytes is an error. Hidden characters in names, such as terminal controls, are removed; a line end in a name
+//! becomes a blank.
 //!
 //! Numbers may have a Fortran exponent (`1D-3`), a typographic minus sign, apostrophes between thousands (`1'234`) or a currency
-//! sign before them (`$1.2`). Whatever was skipped or interpreted, [`Reader::notes`] lists.
+//! sign before them (`$1.2`). [`Reader::notes`] lists everything that was skipped or interpreted.
 //!
 //! A missing value is an empty field, `NA`, `N/A`, `#N/A`, `nan`, `null`, `none` or `?` in upper or lower case, a null, or
-//! NaN in an array. `true` and `false` are 1 and 0. Any other text is an error, unless [`Reader::admit_text`] says that a
-//! column may hold some: its cells are then codes, the indices of its different texts ([`Cells`]).
+//! NaN in an array. `true` and `false` are 1 and 0. Any other text is an error, unless [`Reader::admit_text`] allows text
+//! in the column: its cells are then codes, the indices of its distinct texts ([`Cells`]).
 //!
 //! ```
 //! use std::path::Path;

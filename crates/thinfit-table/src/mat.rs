@@ -15,10 +15,10 @@ const INT32: u32 = 5;
 const UINT32: u32 = 6;
 const MATRIX: u32 = 14;
 const COMPRESSED: u32 = 15;
-/// The most bytes in the shape or the name of a variable.
+/// Maximum number of bytes in the shape or the name of a variable.
 const LONGEST: u32 = 1 << 12;
 
-/// A result, or what is wrong in words that follow `found`.
+/// A result, or a description of what was found.
 type Flawed<T> = std::result::Result<T, String>;
 
 /// Opens a MAT file and lists the variables that make up the table; they are unpacked when they are read.
@@ -33,7 +33,7 @@ pub(crate) fn open(
         return Err(damaged("no variables".into()));
     }
     let chosen = choose(path, &listed, wanted)?;
-    // Unless it was told which variables to take, damage must not hide one.
+    // Unless variables were selected, damage must not hide one.
     if wanted.is_none() {
         for at in left_out(&listed, &chosen) {
             let (mut rest, _) = variable(&mut input, places[at], big).map_err(damaged)?;
@@ -79,7 +79,7 @@ fn variables(input: &mut Box<dyn Seekable>) -> Flawed<(Vec<Listed>, Vec<u64>, bo
         let size = u64::from(size);
         // A hole in a file is an endless row of these.
         if kind == 0 && size == 0 {
-            return Err("an element without type and content".into());
+            return Err("an element without type or content".into());
         }
         if place + 8 + size > length {
             return Err("a truncated file".into());
@@ -106,7 +106,7 @@ fn numbers(input: &mut Box<dyn Seekable>, place: u64, big: bool) -> Flawed<Vec<u
     match (numbers.len() as u64).checked_sub(size) {
         // Elements are padded to a multiple of eight bytes.
         Some(0..8) => numbers.truncate(size as usize),
-        Some(_) => return Err("more numbers in a variable than its shape says".into()),
+        Some(_) => return Err("more numbers in a variable than its shape allows".into()),
         None => {}
     }
     Ok(numbers)

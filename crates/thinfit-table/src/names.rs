@@ -1,4 +1,4 @@
-//! Column names: made up where there are none, and checked to be distinct.
+//! Column names: generated if there are none, and checked to be distinct.
 
 use crate::Result;
 use crate::error::{malformed, show};
@@ -6,10 +6,10 @@ use std::collections::HashSet;
 use std::path::Path;
 use thinfit_text::{LONGEST_NAME, clean, list};
 
-/// The most columns a table may have.
+/// Maximum number of columns a table may have.
 const MOST_COLUMNS: usize = 1 << 20;
 
-/// The names of columns without hidden characters, checked to be distinct and not endless; empty ones become `c1`, `c2`, …
+/// The names of columns without hidden characters, checked to be distinct and not too long; empty ones become `c1`, `c2`, …
 /// by position.
 pub(crate) fn distinct(path: &Path, names: Vec<String>) -> Result<Vec<String>> {
     let name = |(j, name): (usize, String)| match &*clean(&name) {
@@ -45,7 +45,7 @@ pub(crate) fn distinct(path: &Path, names: Vec<String>) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Refuses so many columns that their names alone would fill the memory.
+/// Refuses a number of columns whose names alone would fill the memory.
 pub(crate) fn check_columns(path: &Path, columns: u64) -> Result<()> {
     if columns > MOST_COLUMNS as u64 {
         let expected = format!("at most {MOST_COLUMNS} columns");

@@ -1,12 +1,11 @@
-//! What reading a table did beyond reading its cells: lines that were passed over, and cells that needed interpretation. A
-//! program tells its user.
+//! Notes of a reader: skipped lines and interpreted cells, for the program to report.
 
 use crate::{Position, error::Spot};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use thinfit_text::{Notation, unusual_number};
 
-/// Something that was passed over or interpreted in a file.
+/// Something that was skipped or interpreted in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// The file.
@@ -16,7 +15,7 @@ pub struct Note {
 }
 
 impl Note {
-    /// Whether some of the file was passed over, rather than read in a certain way.
+    /// Whether part of the file was skipped, rather than interpreted.
     pub fn is_loss(&self) -> bool {
         matches!(
             self.done,
@@ -49,7 +48,7 @@ pub enum Done {
         /// Columns and their units, without brackets.
         units: Vec<(String, String)>,
     },
-    /// Quoted cells go over several lines.
+    /// Quoted cells span several lines.
     LineBreaks {
         /// How many cells.
         cells: u64,
@@ -127,7 +126,7 @@ impl Skipped {
         self.lines += lines;
     }
 
-    /// How many there are, and the first; none if there are none.
+    /// How many there are, and the first; `None` if there are none.
     pub fn counted(self) -> Option<(u64, u64)> {
         (self.lines > 0).then_some((self.lines, self.first))
     }
@@ -151,7 +150,7 @@ pub(crate) struct Unusual {
 }
 
 impl Unusual {
-    /// The number of a cell in an unusual notation; none if it is none, or in another currency than those before.
+    /// The number of a cell in an unusual notation; `None` if it is not a number, or has another currency than those before.
     pub fn number(&mut self, text: &str, spot: Spot) -> Option<f64> {
         let (value, notations) = unusual_number(text)?;
         self.add(&notations, 1, text, spot).then_some(value)
@@ -174,7 +173,7 @@ impl Unusual {
         true
     }
 
-    /// Where the first is and what was done; none if there are none.
+    /// Where the first is and what was done; `None` if there are none.
     pub fn done(&self, column: &str) -> Option<(Spot, Done)> {
         let (spot, text) = self.first.as_ref()?;
         let done = Done::Numbers {

@@ -8,12 +8,12 @@ use crate::reader::Seekable;
 use std::io::{Read, Seek};
 use std::path::Path;
 
-/// The most bytes in a header; NumPy writes about a hundred.
+/// Maximum number of bytes in a header; NumPy writes about a hundred.
 const LONGEST: usize = 1 << 16;
 
-/// What the header of an NPY file says.
+/// The header of an NPY file.
 pub(crate) struct Header {
-    // Read by NPZ alone, which WebAssembly does without.
+    // Used only by NPZ, which WebAssembly lacks.
     #[cfg_attr(target_arch = "wasm32", expect(dead_code))]
     pub shape: Vec<u64>,
     /// How the numbers are stored, or why they cannot be used.

@@ -16,7 +16,7 @@ pub(crate) fn open(path: &Path, input: Box<dyn Seekable>, wanted: Option<&str>) 
     // Many names for one block would unpack it as many times.
     match archive.has_overlapping_files() {
         Ok(false) => {}
-        Ok(true) => return Err(damaged("arrays that lie on each other".into())),
+        Ok(true) => return Err(damaged("arrays that overlap".into())),
         Err(error) => return Err(damaged(error.to_string())),
     }
     let (mut listed, mut places, mut others) = (Vec::new(), Vec::new(), Vec::new());
@@ -40,12 +40,12 @@ pub(crate) fn open(path: &Path, input: Box<dyn Seekable>, wanted: Option<&str>) 
         return Err(damaged("a ZIP archive without arrays".into()));
     }
     let chosen = choose(path, &listed, wanted)?;
-    // Unless it was told which arrays to take, damage must not hide one.
+    // Unless arrays were selected, damage must not hide one.
     if wanted.is_none() {
         if let Some(other) = others.first() {
             return Err(malformed(
                 path,
-                "arrays alone",
+                "only arrays",
                 format!("`{other}`"),
                 Remedy::Array,
             ));

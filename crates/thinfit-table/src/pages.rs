@@ -1,5 +1,5 @@
-//! The pages of a column of a Parquet file, looked at before the `parquet` crate decodes them: that crate takes memory for as
-//! many values as a page says, whether or not they are there.
+//! Checks of the pages of a Parquet column before the `parquet` crate decodes them: that crate allocates as many
+//! values as a page claims, whether or not they exist.
 
 use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageMetadata, PageReader};
@@ -46,7 +46,7 @@ impl PageReader for Pages {
         };
         let flaw = |words: &str| Err(ParquetError::General(words.into()));
         let Some(repeated) = repeated(&page, self.nullable) else {
-            return flaw("a page of more values than it has");
+            return flaw("a page that claims more values than it has");
         };
         let size = page.buffer().len() as u64;
         self.spare = self.spare.saturating_add(TIMES * size);

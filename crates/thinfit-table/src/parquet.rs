@@ -1,5 +1,5 @@
-//! Parquet: columns of numbers, text and dates in groups of rows. Uses only the column readers of the `parquet` crate, so that Arrow need
-//! not be built.
+//! Parquet: columns of numbers, text and dates in row groups. Uses only the column readers of the `parquet` crate, so
+//! that Arrow need not be built.
 
 use crate::durations::durations;
 use crate::error::{Spot, malformed, show};
@@ -41,7 +41,7 @@ enum Kind {
     Number,
     Text,
     Date,
-    /// What we cannot use: a list, or bytes.
+    /// An unsupported type: a list, or bytes.
     Other(&'static str),
 }
 
@@ -57,7 +57,7 @@ struct Meaning {
 }
 
 impl Meaning {
-    /// What the column holds instead of numbers, or of what else is `admitted`: text and dates.
+    /// What the column holds other than numbers, or `admitted` text and dates.
     fn other_than_numbers(self, admitted: bool) -> Option<&'static str> {
         match self.kind {
             Kind::Other(what) => Some(what),
@@ -96,9 +96,7 @@ impl Parquet {
         let end = input.len();
         let file = match footer::is_sound(&input) {
             true => survive(|| SerializedFileReader::new(input)),
-            false => Err(ParquetError::General(
-                "a description that contradicts itself".into(),
-            )),
+            false => Err(ParquetError::General("a contradictory footer".into())),
         };
         let file = file.map_err(|error| damaged(path, &error))?;
         let schema = file.metadata().file_metadata().schema_descr_ptr();
@@ -153,18 +151,18 @@ impl Parquet {
             u64::try_from(begin),
             u64::try_from(column.compressed_size()),
         ) else {
-            return flaw("a column at a negative place");
+            return flaw("a column at a negative offset");
         };
         let mut left = column.uncompressed_size().saturating_add(SPARE);
         let end = place.saturating_add(length).min(self.end);
         while place < end {
-            // What we cannot read the crate may still read, and take memory for it.
+            // The crate may still read what we cannot, and allocate memory for it.
             let mut pages = HEADERS.iter().filter_map(|size| {
                 let header = (self.bytes)(place, (end - place).min(*size) as usize)?;
                 footer::page(&header)
             });
             let Some(page) = pages.next() else {
-                return flaw("a page without a sound header");
+                return flaw("a page with an invalid header");
             };
             left = left.saturating_sub(page.unpacked.max(0));
             if left < 0 {
@@ -363,7 +361,7 @@ fn check_packing(column: &ColumnChunkMetaData) -> std::result::Result<(), Parque
             let name = format!("{other:?}");
             let name = name.split('(').next().unwrap_or_default();
             Err(ParquetError::General(format!(
-                "a column packed by {name}, which is not read"
+                "a column compressed with {name}, which is not supported"
             )))
         }
     }
@@ -408,7 +406,7 @@ thread_local! {
 fn survive<T>(
     read: impl FnOnce() -> std::result::Result<T, ParquetError>,
 ) -> std::result::Result<T, ParquetError> {
-    // Nothing of it is printed.
+    // It is not printed.
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {
         let hook = take_hook();

@@ -1,5 +1,4 @@
-//! Reading a table: which columns, in what blocks, and what becomes of missing values. Where the rows come from is the
-//! business of a [`Source`].
+//! Reads a table: selects columns, forms blocks of rows and handles missing values. The rows come from a [`Source`].
 
 use crate::dialect::SAMPLE;
 use crate::error::{Amount, Paths, Spot, check_memory, malformed, show, unread, useful};
@@ -25,7 +24,7 @@ use thinfit_text::suggest;
 /// Numbers in a block when a table is read whole.
 const BLOCK: usize = 1 << 17;
 
-/// What becomes of missing values.
+/// How missing values are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Missing {
     /// They are an error.
@@ -40,22 +39,22 @@ pub enum Missing {
 /// How to read a table.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// What separates the fields of a text; if none, it is detected (tab, `;`, `,` or blanks).
+    /// The field separator of a text; `None` detects it (tab, `;`, `,` or blanks).
     pub delimiter: Option<Delimiter>,
-    /// Whether the first line of a text holds names; if none, it is detected.
+    /// Whether the first line of a text holds names; `None` detects it.
     pub header: Option<bool>,
-    /// What becomes of missing values.
+    /// How missing values are treated.
     pub missing: Missing,
     /// Whether numbers in a text have a decimal comma.
     pub decimal_comma: bool,
-    /// Whether every selected column is needed, as by a model: errors then do not advise leaving one out or filling it
+    /// Whether every selected column is required, as by a model: errors then do not advise dropping one or filling it
     /// with its mean.
     pub needed: bool,
-    /// The sheet of a workbook; if none, the first.
+    /// The sheet of a workbook; `None` means the first.
     pub sheet: Option<String>,
-    /// The arrays of an NPZ file or variables of a MAT file, separated by commas; if none, all of them.
+    /// The arrays of an NPZ file or variables of a MAT file, separated by commas; `None` means all.
     pub array: Option<String>,
-    /// The most bytes that the numbers of a table may take when it is read whole or unpacked; if none, any number.
+    /// Maximum number of bytes that the numbers of a table may take when it is read whole or unpacked; `None` means no limit.
     pub memory: Option<u64>,
     /// Lines of a text, or rows of a sheet, to skip before anything is read.
     pub skip_rows: u64,
@@ -110,7 +109,7 @@ pub(crate) trait Source: Send {
 pub(crate) trait Seekable: Read + Seek + Send {}
 impl<T: Read + Seek + Send> Seekable for T {}
 
-/// What follows the first bytes of a table.
+/// The rest of a table after its first bytes.
 enum Rest {
     Nothing,
     /// The file, of which a seek gives all bytes again, and how many it has.
@@ -141,7 +140,7 @@ impl Rest {
     }
 }
 
-/// A file that is read to the end, which is where its size says. A text that is cut off there would look like a shorter one.
+/// A file that is read to the end given by its size, because a truncated text would look like a shorter one.
 struct Whole {
     file: File,
     left: u64,
@@ -151,7 +150,7 @@ impl Read for Whole {
     fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
         let count = self.file.read(bytes)?;
         if count == 0 && self.left > 0 && !bytes.is_empty() {
-            let flaw = format!("it ends {} bytes before its end", self.left);
+            let flaw = format!("{} bytes are missing at its end", self.left);
             return Err(std::io::Error::new(ErrorKind::UnexpectedEof, flaw));
         }
         // It may grow meanwhile.
@@ -181,14 +180,14 @@ pub struct Reader {
     places: HashMap<String, usize>,
     /// Columns that may hold text.
     admitted: HashSet<usize>,
-    /// Columns whose gaps stay, whatever becomes of those of others.
+    /// Columns whose gaps stay, independently of the others.
     gappy: HashSet<usize>,
     /// Rows of the current block.
     block: Block,
     /// Rows read so far, including those dropped.
     rows: usize,
     dropped: usize,
-    /// The most bytes of the numbers.
+    /// Maximum number of bytes of the numbers.
     memory: Option<u64>,
     /// What was skipped in folders.
     notes: Vec<Note>,
@@ -318,7 +317,7 @@ impl Reader {
         self.admitted.iter().copied().collect()
     }
 
-    /// Lets these columns have gaps while reading in blocks, whatever becomes of missing values elsewhere.
+    /// Lets these columns have gaps while reading in blocks, independently of the others.
     pub fn admit_gaps(&mut self, columns: &[usize]) {
         self.gappy = columns.iter().copied().collect();
     }
@@ -334,7 +333,7 @@ impl Reader {
         Some(self.paths.place(spot))
     }
 
-    /// What was passed over or interpreted in the rows read so far, and above them.
+    /// What was skipped or interpreted in the rows read so far, and above them.
     pub fn notes(&self) -> Vec<Note> {
         let mut notes = [&self.notes[..], &self.source.notes()].concat();
         let used = |name: &String| self.columns.iter().any(|c| self.names()[*c] == *name);
@@ -643,7 +642,7 @@ fn source(
     if options.skip_rows > 0 && !matches!(format, FileFormat::Text | FileFormat::Xlsx) {
         return Err(malformed(
             path,
-            "a text or a sheet, of which rows can be skipped",
+            "a text file or a sheet, where rows can be skipped",
             "another kind of file",
             Remedy::SkipRows,
         ));

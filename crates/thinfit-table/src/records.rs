@@ -1,5 +1,5 @@
-//! Records: the lines of a text that hold fields, and the fields in them. A record spans several lines where a quoted
-//! field does. Lines that start with `#` are comments above the names or the first row, and records below.
+//! Records: the lines of a text that hold fields, and the fields in them. A record with a quoted field may span
+//! several lines. Lines that start with `#` are comments above the names or the first row, and records below.
 
 use crate::error::unread;
 use crate::note::{Skipped, Why};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// Bytes to read at a time.
 const CHUNK: usize = 1 << 18;
-/// The most bytes a record may have, so that a file that is not a table does not fill the memory, and the most between two.
+/// Maximum number of bytes a record may have, so that a file that is not a table does not fill the memory, and the most between two.
 const LONGEST: usize = 1 << 26;
 
 /// A stream of records.
@@ -293,7 +293,7 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// The content of a field, without the quotes around it. What follows a closing quote is content, too.
+/// The content of a field without the quotes around it, including anything after the closing quote.
 pub(crate) fn unquote(field: &[u8]) -> Cow<'_, [u8]> {
     match field {
         [b'"', inner @ .., b'"'] if memchr(b'"', inner).is_none() => Cow::Borrowed(inner),

@@ -1,4 +1,4 @@
-//! A sheet of a workbook as a source of rows: where its table begins, its names, and its cells as numbers and words.
+//! A sheet of a workbook as a source of rows: where its table begins, its names, and its cells as numbers and texts.
 
 use crate::dialect::pointed;
 use crate::error::{Spot, malformed, not_a_number, show};

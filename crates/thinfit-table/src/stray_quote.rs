@@ -1,4 +1,4 @@
-//! Stray quotes: a quoted cell over several lines, or the rows between two quotes that should not be there.
+//! Stray quotes: distinguishes a quoted cell that spans lines from rows between two quotes that should not be there.
 
 use crate::Delimiter;
 use crate::layout::Field;

@@ -1,4 +1,4 @@
-//! A table in memory: first as it is in the file, with gaps and text, then complete.
+//! A table in memory: as in the file at first, with gaps and text, then complete.
 
 use crate::error::{Paths, Spot, malformed, not_a_number, show, useful, without};
 use crate::table_errors::{Gaps, TableErrors};

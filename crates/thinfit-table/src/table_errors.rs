@@ -1,9 +1,9 @@
-//! Errors in the cells of a table, collected to the end of the file and reported together.
+//! Invalid cells of a table, collected to the end of the file, so that one message lists them all.
 
 use crate::error::{Paths, Spot, missing, show};
 use crate::{Error, Problem, Remedy};
 
-/// The most errors that are listed one by one.
+/// Maximum number of flaws that are listed.
 const MOST: usize = 8;
 
 /// Errors of cells and rows.
@@ -27,7 +27,7 @@ impl TableErrors {
         }
     }
 
-    /// One error for all; none if there are none.
+    /// One error for all; `None` if there are none.
     pub fn into_error(self) -> Option<Error> {
         Error::all(self.listed, self.more)
     }
@@ -38,7 +38,7 @@ impl TableErrors {
 pub(crate) struct Gaps {
     /// Rows with a gap.
     rows: usize,
-    /// Gaps in each of the columns looked at.
+    /// Gaps in each of the columns.
     counts: Vec<usize>,
     /// Where the first is, and in which of these columns.
     first: Option<(Spot, usize)>,

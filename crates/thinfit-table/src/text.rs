@@ -1,4 +1,4 @@
-//! Text as a source of rows: turns fields into numbers, and what is not a number into an error with its line.
+//! Text as a source of rows: parses fields as numbers, and reports other fields as errors with their line.
 
 use crate::dialect::{Dialect, SAMPLE, pointed};
 use crate::error::{Spot, malformed, not_a_number, unread};
@@ -108,7 +108,7 @@ impl Text {
             units = Some((line, of_columns.collect()));
             latin = latin.or((!is_utf8(record)).then_some(line));
         }
-        // A blank line between names and units is none of the rows.
+        // A blank line between names and units is not a row.
         records.begin(width == 1);
         Ok(Text {
             records,
@@ -421,7 +421,7 @@ fn stray(place: Place) -> Error {
     Error::from(Problem::Row {
         place,
         expected: "a quoted field that ends in its row".into(),
-        found: "a stray quote that swallows the cells or rows after it".into(),
+        found: "a stray quote that includes the cells or rows after it".into(),
     })
     .or("close or remove the quote")
 }

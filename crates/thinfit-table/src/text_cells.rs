@@ -1,12 +1,12 @@
-//! The cells of a column that are text. They are kept apart from the numbers, so that a column of numbers costs
-//! nothing, and become codes, the indices of different texts, once it is known that the column is not one of numbers.
+//! Texts: the cells of a column that are not numbers. They are stored apart from the numbers, so that a numeric
+//! column costs nothing, and become codes, indices of distinct texts, once the column is known not to be numeric.
 
 use crate::error::Spot;
 use crate::note::Unusual;
 use std::collections::HashMap;
 use thinfit_text::unusual_number;
 
-/// A missing value in a column of numbers, but a text like any other among texts.
+/// A missing value in a numeric column, but ordinary text in a text column.
 const NONE: &str = "none";
 
 /// The text in a column that may hold some.

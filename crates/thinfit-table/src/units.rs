@@ -1,4 +1,4 @@
-//! Units of measurement, as a second row of a table gives them.
+//! Units of measurement in the second row of a table.
 
 /// Units that stand alone or behind a prefix.
 const PREFIXED: [&str; 33] = [
@@ -19,7 +19,7 @@ const OTHERS: [&str; 59] = [
 ];
 /// Pairs of brackets around a unit.
 const BRACKETS: [(char, char); 3] = [('[', ']'), ('(', ')'), ('<', '>')];
-/// The most characters between brackets.
+/// Maximum number of characters between brackets.
 const LONGEST: usize = 20;
 
 /// Whether a text is a unit: known ones and their products, or a short text in brackets.

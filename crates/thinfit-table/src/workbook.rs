@@ -1,7 +1,7 @@
-//! An Excel workbook (XLSX): a ZIP archive of XML parts. Gives the cells of one of its sheets.
+//! An Excel workbook (XLSX): a ZIP archive of XML parts. Provides the cells of one sheet.
 //!
-//! Cells are kept one by one, not as a rectangle: a single cell in the last corner of a sheet would make that one of 17 billion
-//! cells. What the archive unpacks to is measured before anything is read.
+//! Cells are stored one by one, not as a rectangle: a single cell in the last corner of a sheet would make a
+//! rectangle of 17 billion. The unpacked size of the archive is measured before anything is read.
 
 use crate::error::{Amount, amount, malformed, show};
 use crate::reader::Seekable;
@@ -14,7 +14,7 @@ use std::path::Path;
 use thinfit_text::{list, meant, shown};
 use zip::ZipArchive;
 
-/// Characters of a flaw that are told.
+/// Maximum length of a quoted flaw in characters.
 const LONGEST: usize = 200;
 /// About the bytes that a cell takes in memory, without its text.
 const CELL: u64 = 48;
@@ -22,7 +22,7 @@ const CELL: u64 = 48;
 const MOST_UNPACKED: u64 = 100;
 /// Bytes that any part may unpack to.
 const UNSUSPICIOUS: u64 = 10_000_000;
-/// The most rows and columns of a sheet.
+/// Maximum number of rows and columns of a sheet.
 const LARGEST: (u64, u32) = (1 << 20, 1 << 14);
 /// Days from 1899-12-30, the day 0 of most workbooks, to 1904-01-01, that of the others.
 const TO_1904: f64 = 1462.0;
@@ -67,7 +67,7 @@ pub(crate) struct Row {
     pub cells: Vec<(u32, Content)>,
 }
 
-/// What is wrong, in words.
+/// What is wrong.
 type Flawed<T> = std::result::Result<T, String>;
 
 /// An open workbook.
@@ -134,7 +134,7 @@ impl Workbook {
         if wanted.is_none() {
             let sheets = self.sheets.clone();
             for (other, part, _) in sheets.iter().filter(|sheet| !sheet.2 && sheet.0 != name) {
-                // A flaw of a sheet that is not read is none.
+                // Flaws of sheets that are not read do not matter.
                 if self.part(part).is_ok_and(|text| has_cells(&text)) {
                     others.push(other.clone());
                 }
@@ -311,7 +311,7 @@ impl Workbook {
             "s" => {
                 let index: Option<usize> = value.trim().parse().ok();
                 let found = index.and_then(|index| self.texts.get(index));
-                let found = found.ok_or("a text that is not there")?;
+                let found = found.ok_or("a reference to a missing text")?;
                 text(found)
             }
             "str" | "inlineStr" | "d" => text(value),
@@ -349,7 +349,7 @@ fn check_size(
     let damaged = |why: String| flawed(path, why);
     match archive.has_overlapping_files() {
         Ok(false) => {}
-        Ok(true) => return Err(damaged("parts that lie on each other".into())),
+        Ok(true) => return Err(damaged("parts that overlap".into())),
         Err(error) => return Err(damaged(error.to_string())),
     }
     let limit = memory.unwrap_or(u64::MAX);
@@ -365,7 +365,7 @@ fn check_size(
         let unpacked = unpacked.map_err(|error| damaged(error.to_string()))?;
         left -= unpacked;
         if left == 0 {
-            return Err(too_large(path, "what it unpacks to takes", limit, memory));
+            return Err(too_large(path, "its unpacked content takes", limit, memory));
         }
         if unpacked == most {
             let found = format!(
@@ -410,7 +410,7 @@ fn flawed(path: &Path, why: String) -> Error {
 const AROUND: [&str; 4] = ["v", "t", "rPh", "cellXfs"];
 
 /// Calls `visit` for every piece of an XML text, with the names of the elements around it, empty where they are none of
-/// [`AROUND`]. An element without content starts and ends, too.
+/// [`AROUND`]. An empty element also starts and ends.
 fn walk(text: &str, mut visit: impl FnMut(&Event<'_>, &[&str]) -> Flawed<()>) -> Flawed<()> {
     let mut reader = Reader::from_str(text);
     reader.config_mut().expand_empty_elements = true;

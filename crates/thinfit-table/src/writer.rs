@@ -1,4 +1,4 @@
-//! Writing a table as CSV or TSV, each number in the shortest form that reads back to the same bits.
+//! Writes a table as CSV or TSV, each number in the shortest form that reads back to the same bits.
 
 use crate::{Error, Problem, Result};
 use faer::MatRef;
@@ -44,7 +44,7 @@ impl Writer<'static> {
     /// Writes to the file `path`.
     ///
     /// # Errors
-    /// The temporary file cannot be created beside it.
+    /// The temporary file cannot be created next to it.
     pub fn create(path: &Path) -> Result<Self> {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         // A link is kept and its target replaced; a pipe or device is written to directly.

@@ -373,13 +373,13 @@ fn a_hole_in_a_mat_file_is_not_searched_for_variables() {
     let mut bytes = mat(&[("X", 6, 9, [1, 1], vec![0; 8])], false, false);
     bytes.resize(bytes.len() + 1000, 0);
     let message = error("a.mat", bytes);
-    assert!(message.contains("without type and content"), "{message}");
+    assert!(message.contains("without type or content"), "{message}");
 }
 
 #[test]
 fn an_array_whose_columns_are_not_asked_for_is_not_unpacked() {
     let numbers: Vec<u8> = (1..=3).flat_map(|i| f64::from(i).to_le_bytes()).collect();
-    // Of the huge array, the first file has only some bytes: whoever unpacks it sees the damage.
+    // The first file has only some bytes of the huge array, which unpacking detects.
     let huge = npy("'<f8'", false, "(3, 10000)", &[0; 80]);
     let y = npy("'<f8'", false, "(3,)", &numbers);
     let zeros = vec![0; 3 * 8 * 10_000];

@@ -1,4 +1,5 @@
-//! Damaged files: what has a checksum is never read with other values, and lengths that contradict shapes are errors.
+//! Damaged files: data with a checksum is never read with other values, and lengths that contradict shapes are
+//! errors.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
 
@@ -106,7 +107,7 @@ fn arrays_of_an_npz_file_that_share_their_bytes_are_refused() {
     let bytes = include_bytes!("../../thinfit-fuzz/corpus/npz/arrays-on-each-other.npz");
     let reader = Reader::from_bytes(Path::new("a.npz"), bytes.to_vec(), &Options::default());
     let error = reader.err().unwrap().to_string();
-    assert!(error.contains("arrays that lie on each other"), "{error}");
+    assert!(error.contains("arrays that overlap"), "{error}");
 }
 
 /// The file was written by PyArrow with `write_page_checksum`; the `parquet` crate compares checksums, but writes none.

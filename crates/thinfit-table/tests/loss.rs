@@ -1,4 +1,4 @@
-//! Nothing of a text is lost in silence: every line is a row, an error, or reported as skipped.
+//! No silent losses in text files: every line is a row, an error, or reported as skipped.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
 

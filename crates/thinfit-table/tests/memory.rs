@@ -1,4 +1,4 @@
-//! Reading in blocks takes the same memory however long the file is.
+//! Reading in blocks takes constant memory, however long the file.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
 

@@ -1,4 +1,4 @@
-//! Parquet: types, nulls, groups of rows.
+//! Parquet: types, nulls, row groups.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
 #![cfg(feature = "parquet")]
@@ -60,7 +60,8 @@ fn nulls_text_dates_and_damage_are_errors() {
         reader.read().unwrap_err().to_string()
     };
     let gaps = message(&[1]);
-    let expected = "a.parquet: 2 of 6 rows have gaps (b: 2), the first in row 2 (counted from 1); ";
+    let expected =
+        "a.parquet: 2 of 6 rows have missing values (b: 2), the first in row 2 (counted from 1); ";
     assert!(gaps.starts_with(expected), "{gaps}");
     assert!(message(&[2]).contains("column `name` is text or bytes, not a number"));
     assert!(message(&[8]).contains("column `day` is a date or time, not a number"));
@@ -78,7 +79,7 @@ fn a_column_packed_in_another_way_is_named() {
     let name = Path::new("a.parquet");
     let mut reader = Reader::from_bytes(name, bytes, &Options::default()).unwrap();
     let error = reader.read().unwrap_err().to_string();
-    let expected = "a.parquet: expected a Parquet file, found in group 1 of its rows a column packed by GZIP, which is not read; copy or save it again, \
+    let expected = "a.parquet: expected a Parquet file, found in group 1 of its rows a column compressed with GZIP, which is not supported; copy or save it again, \
                     uncompressed or with Snappy";
     assert!(error.starts_with(expected), "{error}");
 }

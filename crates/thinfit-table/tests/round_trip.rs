@@ -1,4 +1,4 @@
-//! What is written reads back to the same bits, and files appear whole or not at all.
+//! Written tables read back to the same bits, and files appear complete or not at all.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
 

@@ -1,4 +1,4 @@
-//! Several files as one table, folders, and rows that are passed over.
+//! Several files as one table, folders, and skipped rows.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
 
@@ -119,7 +119,7 @@ fn a_cell_in_the_second_file_is_located_there() {
         open(Missing::Refuse).next_block(9).unwrap_err(),
     ] {
         let gaps = format!(
-            "2 of 5 rows have gaps (x: 1, kind: 1), the first in {}",
+            "2 of 5 rows have missing values (x: 1, kind: 1), the first in {}",
             second(4)
         );
         assert!(error.to_string().contains(&gaps), "{error}");

@@ -1,4 +1,5 @@
-//! Sheets of Excel workbooks. `tests/data/pump.xlsx` was written by openpyxl; its formula has a saved value, as of Excel.
+//! Sheets of Excel workbooks. `tests/data/pump.xlsx` was written by openpyxl; its formula has a saved value, as Excel
+//! writes it.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
 #![cfg(feature = "excel")]
@@ -49,7 +50,7 @@ fn what_is_wrong_is_named_by_its_cell() {
     for expected in [
         "pump.xlsx, Bad!A4: column `a` is `x`, not a number; correct it",
         "pump.xlsx, Bad!B5: column `b` is the error #DIV/0!; correct the formula, or clear the cell",
-        "pump.xlsx, Bad: 2 of 5 rows have gaps (b: 2), the first in row 3",
+        "pump.xlsx, Bad: 2 of 5 rows have missing values (b: 2), the first in row 3",
     ] {
         assert!(message.contains(expected), "{message}");
     }

@@ -42,7 +42,7 @@ fn remedies(text: &str, options: &Options) -> Vec<Remedy> {
     read_with(text, options).unwrap_err().remedies
 }
 
-/// A remedy in words.
+/// A remedy as text.
 fn words(words: &str) -> Remedy {
     Remedy::File(words.into())
 }
@@ -220,13 +220,13 @@ fn missing_values_are_refused_dropped_or_kept() {
     let text = "a,b\n1,2\n,4\n5,NA\n3,nan\n7,#N/A\n9,null\n#N/A,?\n2,6\n";
     assert_eq!(
         error(text),
-        "train.csv: 6 of 8 rows have gaps (b: 5, a: 2), the first in line 3; fill them in, drop rows with missing values, or \
+        "train.csv: 6 of 8 rows have missing values (b: 5, a: 2), the first in line 3; fill them in, drop rows with missing values, or \
          replace missing values by column means"
     );
     assert_eq!(
         error("a,b\n1,2\n,4\n"),
         "train.csv:3: column `a` has no value; fill it in, drop rows with missing values, replace missing values by column \
-         means, or leave the column out"
+         means, or drop the column"
     );
     assert_eq!(
         remedies("a,b\n1,\n2,\n", &Options::default()),
@@ -302,7 +302,7 @@ fn all_that_is_wrong_with_a_table_is_in_one_message() {
         "train.csv:2: column `b` is `x`, not a number",
         "train.csv:4: expected 2 fields as in line 1, found 1",
         "train.csv:5: column `a` is infinite",
-        "train.csv: 2 of 5 rows have gaps (a: 1, b: 1), the first in line 3",
+        "train.csv: 2 of 5 rows have missing values (a: 1, b: 1), the first in line 3",
     ];
     let whole = error(text);
     let mut reader = open_with(text, &Options::default()).unwrap();
@@ -316,7 +316,7 @@ fn all_that_is_wrong_with_a_table_is_in_one_message() {
     let many = error("a\n".to_owned() + &"x\n".repeat(20));
     assert!(
         many.contains("20 problems")
-            && many.ends_with("and 12 more\ncorrect it, or leave the column out"),
+            && many.ends_with("and 12 more\ncorrect it, or drop the column"),
         "{many}"
     );
     let twice = open_with("a,b,a,b,c\n", &Options::default()).err().unwrap();
@@ -333,28 +333,28 @@ fn errors_say_what_is_wrong_where_and_what_mends_it() {
     let cases: [(&[u8], &str); 14] = [
         (
             b"a,age\n1,2\n3,x\xfcy\x07\n",
-            "train.csv:3: column `age` is `xüy\\u{7}`, not a number; correct it, or leave the column out",
+            "train.csv:3: column `age` is `xüy\\u{7}`, not a number; correct it, or drop the column",
         ),
         (
             b"a;b\n1,5;2\n",
-            "train.csv:2: column `a` is `1,5`, not a number; say that the comma is a decimal comma, or write numbers without \
+            "train.csv:2: column `a` is `1,5`, not a number; declare the comma a decimal comma, or write numbers without \
              thousands separators",
         ),
         (
             b"# head\na,b,c\n1,2,3\n1,2\n",
-            "train.csv:4: expected 3 fields as in line 2, found 2; complete or remove the line, or say what separates the fields",
+            "train.csv:4: expected 3 fields as in line 2, found 2; complete or remove the line, or set the field separator",
         ),
         (
             b"1 2 3\n4 5 6\n1 2 3 4\n",
-            "train.csv:3: expected 3 fields as in line 1, found 4; complete or remove the line, or say what separates the fields",
+            "train.csv:3: expected 3 fields as in line 1, found 4; complete or remove the line, or set the field separator",
         ),
         (
             b"a,b\n1,inf\n",
-            "train.csv:2: column `b` is infinite; correct it, or leave the column out",
+            "train.csv:2: column `b` is infinite; correct it, or drop the column",
         ),
         (
             b"a,b\n1,1e999\n",
-            "train.csv:2: column `b` is infinite; correct it, or leave the column out",
+            "train.csv:2: column `b` is infinite; correct it, or drop the column",
         ),
         (
             b"a,b,a\n1,2,3\n",
@@ -512,7 +512,7 @@ fn a_file_that_is_cut_off_while_it_is_read_is_not_a_shorter_table() {
     let half = long.len() / 2 + long[long.len() / 2..].find('\n').unwrap() + 1;
     file.set_len(half as u64).unwrap();
     let message = reader.read().unwrap_err().to_string();
-    let expected = format!("it ends {} bytes before its end", long.len() - half);
+    let expected = format!("{} bytes are missing at its end", long.len() - half);
     assert!(message.contains(&expected), "{message}");
     std::fs::remove_file(&path).unwrap();
 }
@@ -589,7 +589,7 @@ fn a_name_above_64_kib_does_not_make_the_header_vanish() {
         format!("# {long}\na,b\n1,2\n3,4\n"),
     ] {
         let message = error(text);
-        let told = ["column names of at most", "no whole field"];
+        let told = ["column names of at most", "no complete field"];
         assert!(told.iter().any(|t| message.contains(t)), "{message}");
     }
     let comment = format!("# {long}\na,b\n1,2\n3,4\n");

@@ -1,4 +1,4 @@
-//! Columns of text: codes and levels, whole and in blocks, gaps among them, and where they are.
+//! Text columns: codes and levels, whole and in blocks, with gaps.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
 
@@ -52,7 +52,7 @@ fn text_becomes_codes_and_numbers_stay() {
     );
     let said = error(raw().measured(&[1]).expect_numbers(&[1]));
     assert!(
-        said.contains("column `b` holds text (x, y z), not numbers; choose a column of numbers"),
+        said.contains("column `b` holds text (x, y z), not numbers; choose a numeric column"),
         "{said}"
     );
     let error = raw().complete(&[1, 0]).unwrap_err().to_string();
@@ -63,7 +63,7 @@ fn text_becomes_codes_and_numbers_stay() {
     let error = raw().complete(&[0, 1, 2]).unwrap_err().to_string();
     assert!(
         error.starts_with(
-            "a.csv: 2 of 4 rows have gaps (b: 1, c: 1), the first in line 3; fill them in"
+            "a.csv: 2 of 4 rows have missing values (b: 1, c: 1), the first in line 3; fill them in"
         ),
         "{error}"
     );

@@ -1,8 +1,8 @@
-//! Text from strangers: the names and words in tables and model files, made safe to show.
+//! Sanitises untrusted text: the names and texts of tables and model files.
 //!
-//! A character is *hidden* if it does something else than stand in its place: control characters move the cursor of a
-//! terminal or end a comment, bidirectional controls reorder what is read, and those without width make two names look the
-//! same. Letters, signs and blanks of any language are not hidden.
+//! A character is *hidden* if it does not simply appear in its place: control characters move the cursor of a
+//! terminal or end a comment, bidirectional controls reorder text, and zero-width characters make different names
+//! look the same. Letters, symbols and blanks of any language are not hidden.
 
 mod notation;
 mod place;
@@ -14,7 +14,7 @@ pub use suggestion::{brief, list, meant, nearest, suggest};
 
 use std::borrow::Cow;
 
-/// The most characters in the name of a column.
+/// Maximum number of characters in the name of a column.
 pub const LONGEST_NAME: usize = 1000;
 
 /// Whether the character is hidden: a control, a direction, a separator of lines, or without width.

@@ -1,5 +1,5 @@
-//! Numbers written in ways that no parser of floats accepts: Fortran exponents, typographic minus signs, thousands
-//! separators, currency signs.
+//! Number formats that float parsers reject: Fortran exponents, typographic minus signs, thousands separators,
+//! currency signs.
 
 /// How a number differs from the usual notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

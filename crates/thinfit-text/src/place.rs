@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// The most links that lead from one to the next, as on Linux.
+/// Maximum number of links that lead from one to the next, as on Linux.
 const LINKS: usize = 40;
 
 /// The file that a write to `path` changes: `path` itself, or what a symbolic link leads to, whether that exists or not.

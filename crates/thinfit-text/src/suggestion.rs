@@ -1,10 +1,10 @@
-//! Hints for names that are misspelt, and short lists of names.
+//! Suggestions for misspelt names, and short lists of names.
 
 use crate::shown;
 
-/// The most names in a message.
+/// Maximum number of names in a message.
 const MOST: usize = 12;
-/// The most characters of a name in a message.
+/// Maximum number of characters of a name in a message.
 const LONGEST: usize = 40;
 
 /// The text for a message: at most forty characters, hidden ones escaped.

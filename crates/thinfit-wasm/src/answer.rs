@@ -1,4 +1,4 @@
-//! From a request to its answer, both as text. An answer has the field `error` or what was asked for.
+//! Computes the answer to a request, both as text. An answer has either the requested fields or the field `error`.
 
 use crate::request::Request;
 use crate::samples;
@@ -6,7 +6,7 @@ use crate::session::Session;
 use serde_json::{Value, json};
 use std::sync::Mutex;
 
-/// Why a request cannot be met, in words for the user.
+/// Why a request cannot be met, for the user.
 pub type Answer = Result<Value, String>;
 
 static SESSION: Mutex<Option<Session>> = Mutex::new(None);
@@ -24,7 +24,7 @@ fn met(request: Request) -> Answer {
     let mut session = crate::locked(&SESSION);
     let begun = |session: &mut Option<Session>, of: &dyn Fn(&mut Session) -> Answer| match session {
         Some(session) => of(session),
-        None => Err("nothing is being learned; begin with `learn`".into()),
+        None => Err("no fit is running; start one with `learn`".into()),
     };
     match request {
         Request::Columns { name } => samples::columns(&name),

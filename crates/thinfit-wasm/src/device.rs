@@ -1,7 +1,7 @@
-//! The processor as a device that can be left in the middle of a training and returned to.
+//! The CPU as a device that can suspend a training run and continue it later.
 //!
-//! A fit of thinfit's own saves its state, so it is enough to refuse the next step. The plain network has no state of its own:
-//! the device keeps its weights and moments, and begins with them the next time.
+//! GFT fits save their own state, so it is enough to refuse the next step. The plain network has no saved state: the
+//! device keeps its weights and moments and starts from them in the next slice.
 
 use crate::locked;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! What a page shows of a network, before, while and after it is trained.
+//! What a page shows of a network before, during and after training.
 
 use crate::samples::{Samples, text};
 use serde_json::{Map, Value, json};
@@ -6,10 +6,10 @@ use thinfit::{Dataset, Mat, Model};
 
 /// Points along each side of the picture of a function of two inputs.
 const SIDE: usize = 48;
-/// The most points of the picture of any other function.
+/// Maximum number of points of the picture of any other function.
 const POINTS: usize = 400;
 
-/// The points at which a page sees the function, and the true values there.
+/// The points at which a page shows the function, and the true values there.
 pub struct View {
     /// Whether they are a grid over two inputs, row by row from the lower left.
     grid: bool,
@@ -43,7 +43,7 @@ impl View {
         }
     }
 
-    /// What a page has to know of the samples before the first frame.
+    /// What a page needs to know about the samples before the first frame.
     pub fn opening(&self, samples: &Samples) -> Value {
         let Samples { data, truth } = samples;
         let problem = truth.as_ref().map(|(problem, _)| *problem);

@@ -1,4 +1,4 @@
-//! What the host of the WebAssembly offers: a clock, and an ear for what is to be said before an answer is complete.
+//! Services of the WebAssembly host: a clock, and a channel for messages before an answer is complete.
 
 #[cfg(target_arch = "wasm32")]
 mod browser {

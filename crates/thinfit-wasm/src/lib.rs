@@ -1,11 +1,12 @@
-//! The playground's half of thinfit: fits that advance in slices, behind a few functions of WebAssembly.
+//! The WebAssembly module of the playground: fits that advance in time slices.
 //!
-//! A page and its workers speak to it in JSON: they write a [`Request`] to [`input`], [`call`] it and read the answer from
-//! [`output`]. One instance holds one fit. The bytes of a file that was dropped on the page go through [`keep`]. Nothing here
-//! knows of pages or pictures; what a browser offers, a clock and a way to speak before an answer is complete, is in `host`.
+//! A page and its workers exchange JSON with it: they write a [`Request`] to [`input`], [`call`] it and read the
+//! answer from [`output`]. One instance holds one fit. The bytes of a file dropped on the page are passed to
+//! [`keep`]. Nothing here depends on pages or plots; the services of the browser, a clock and a message channel, are
+//! in `host`.
 //!
-//! A slice ends because the processor, which is a device like any other, is told to fail before the next step; the state was
-//! kept a moment before, and the next slice resumes it. So a fit in slices gives the same bits as one in a go.
+//! A slice ends because the CPU backend is told to fail before the next step; the state has just been saved, and the
+//! next slice resumes it. So a fit in slices gives the same bits as one without.
 
 mod answer;
 mod device;

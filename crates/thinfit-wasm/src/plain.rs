@@ -1,7 +1,7 @@
-//! The plain network in slices: Adam on both layers.
+//! The plain network in time slices: Adam on both layers.
 //!
-//! A fit of it cannot be resumed, but its device can: each slice is a short fit on a device that begins with the weights and
-//! moments that the last one ended with.
+//! Such a fit cannot be resumed, but its device can: each slice is a short fit on a device that starts from the
+//! weights and moments of the last one.
 
 use crate::device::Pausing;
 use crate::session::{Slice, Standing};
@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use thinfit::{Config, Control, Dataset, Leaf, Phase, Progress, Result};
 use thinfit_methods::PlainNetwork;
 
-/// A plain network on its way.
+/// A plain network in training.
 pub struct Plain {
     method: PlainNetwork,
     seed: u64,
     /// Steps done.
     step: usize,
-    /// The device, which knows where it was left.
+    /// The device, which keeps its state between slices.
     device: Pausing,
 }
 

@@ -1,4 +1,4 @@
-//! What a page may ask for.
+//! The requests of a page.
 
 use serde::Deserialize;
 use thinfit::Activation;
@@ -18,7 +18,7 @@ pub enum Request {
     Advance {
         /// About how long, in milliseconds.
         milliseconds: f64,
-        /// The most steps.
+        /// Maximum number of steps.
         steps: Option<usize>,
     },
     /// The model of a finished fit, as its file.

@@ -1,4 +1,4 @@
-//! The samples of a fit: drawn from a built-in function, or read from the file that the page has kept.
+//! The samples of a fit: drawn from a built-in function, or read from the file that the page passed in.
 
 use crate::answer::Answer;
 use crate::locked;
@@ -11,9 +11,9 @@ use thinfit_experiments::functions::{add_noise, input_names};
 use thinfit_experiments::{Problem, Split};
 use thinfit_table::{Options, Reader, Remedy};
 
-/// The most memory for the numbers of a table; a tab has little.
+/// Maximum memory for the numbers of a table; a browser tab has little.
 const MEMORY: u64 = 256 << 20;
-/// The most samples of a function.
+/// Maximum number of samples of a function.
 const MOST: usize = 20_000;
 /// Test points that errors are measured on.
 const TEST: usize = 1000;
@@ -100,7 +100,7 @@ fn open(name: &str) -> Result<Reader, String> {
 /// Reads these columns.
 fn read(name: &str, target: &str, inputs: &[String]) -> Result<Dataset, String> {
     if inputs.is_empty() {
-        return Err("no column is left to be an input; tick some".into());
+        return Err("no input columns are left; tick some".into());
     }
     if inputs.iter().any(|input| input == target) {
         return Err(format!(
@@ -125,8 +125,8 @@ fn read(name: &str, target: &str, inputs: &[String]) -> Result<Dataset, String> 
 /// What is wrong with a table, with remedies that the page has.
 fn in_words(error: thinfit_table::Error) -> String {
     error.message(|remedy| match remedy {
-        Remedy::LeaveOut(column) => format!("leave `{column}` out of the inputs"),
-        Remedy::FewerColumns => "leave columns out of the inputs".into(),
+        Remedy::LeaveOut(column) => format!("remove `{column}` from the inputs"),
+        Remedy::FewerColumns => "remove columns from the inputs".into(),
         Remedy::Memory(_) => "use the program, which has no such limit".into(),
         other => other.to_string(),
     })

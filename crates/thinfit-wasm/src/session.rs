@@ -1,4 +1,4 @@
-//! A fit that goes on in slices, and what can be asked of it.
+//! A fit that advances in slices, and the questions a page may ask about it.
 
 use crate::answer::Answer;
 use crate::frame::View;
@@ -18,7 +18,7 @@ const EFFECT: usize = 41;
 pub struct Slice {
     /// By the clock of the host, in milliseconds.
     pub until: f64,
-    /// The most steps.
+    /// Maximum number of steps.
     pub steps: usize,
 }
 
@@ -44,7 +44,7 @@ enum Training {
     Plain(Box<Plain>),
 }
 
-/// A fit that goes on in slices.
+/// A fit that advances in slices.
 pub struct Session {
     samples: Samples,
     view: View,
@@ -54,7 +54,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Begins a fit; the value is what a page has to know of the samples.
+    /// Starts a fit; returns what a page needs to know about the samples.
     ///
     /// # Errors
     /// Samples or settings that cannot be fitted.

@@ -1,8 +1,8 @@
-//! GFT-r in slices.
+//! GFT-r in time slices.
 //!
-//! The observer keeps the state of the fit when a slice is over, and the device then refuses the next step, which ends the
-//! call without the work that completes a fit. The next slice resumes the state. The polish cannot be resumed: it runs in
-//! one slice, whatever its length, and tells the host how far it is.
+//! At the end of a slice the observer saves the state of the fit, and the device refuses the next step, which ends
+//! the call without the final work of a fit. The next slice resumes the state. The polish cannot be resumed: it runs
+//! in one slice of any length and reports its progress to the host.
 
 use crate::device::Pausing;
 use crate::host;
@@ -19,7 +19,7 @@ use thinfit::{
 /// Milliseconds between two words on the polish.
 const PAUSE: f64 = 100.0;
 
-/// A GFT-r fit on its way.
+/// A GFT-r fit in training.
 pub struct Thin {
     config: Config,
     scalers: (Scaler, Scaler),

@@ -155,7 +155,7 @@ fn bad_requests_are_refused_in_words() {
         learn(function("g9"), "thin", 3)["error"]
             .as_str()
             .unwrap()
-            .contains("there is no test function `g9`")
+            .contains("unknown test function `g9`")
     );
     let few = json!({ "function": { "name": "g1", "samples": 3, "noise": 0.0 } });
     assert!(
@@ -187,7 +187,7 @@ fn bad_requests_are_refused_in_words() {
         learn(from_table("y", &[]), "thin", 3)["error"]
             .as_str()
             .unwrap()
-            .contains("no column is left")
+            .contains("no input columns are left")
     );
     keep_text("");
     assert!(error(json!({ "do": "columns", "name": "mine.csv" })).contains("an empty file"));

@@ -1,4 +1,5 @@
-//! The second pass over an out-of-core table, by itself: µs a row, and the share of the peak that a matrix product reaches in the same run.
+//! Times the second pass over a long table: µs per row, and the share of the peak speed of a matrix product in the
+//! same run.
 //!
 //! `condense [ROWS [NEURONS]]`: ten inputs, one output, Fourier features.
 

@@ -1,8 +1,8 @@
-//! Fits and predicts arrays in raw files, by commands on standard input: the Python package is compared with it, for
-//! bits and for time.
+//! Fits and predicts arrays in raw files, controlled by commands on standard input. The tests of the Python package
+//! compare their bits and times with it.
 //!
-//! `raw X Y ROWS DIM CONFIG [THREADS]`, X and Y float64 little-endian row by row, CONFIG a JSON file. Then lines of
-//! `fit`, `predict [FILE]`, `save FILE` or `load FILE`; each is answered by the seconds it took.
+//! `raw X Y ROWS DIM CONFIG [THREADS]`, with X and Y as float64, little-endian, row by row, and CONFIG a JSON file.
+//! Each line `fit`, `predict [FILE]`, `save FILE` or `load FILE` is answered by the seconds it took.
 
 use std::error::Error;
 use std::io::Write;

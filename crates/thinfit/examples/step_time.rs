@@ -1,8 +1,8 @@
-//! Milliseconds per training step of the `paper` preset, by problem and phase, and where they go.
+//! Milliseconds per training step of the `paper` preset, by problem, phase and stage.
 //!
-//! `cargo run --release -p thinfit --example step_time -- [--json] [--threads 2]`. The floor is the time that the
-//! floating-point operations of a step's matrix products take at the measured peak of the same threads: the peak in
-//! f32 for the generator, in f64 for the Gram matrix and the Cholesky factor. Sines, Adam and memory are not in it.
+//! `cargo run --release -p thinfit --example step_time -- [--json] [--threads 2]`. The floor is the time for the
+//! floating-point operations of a step's matrix products at the peak speed measured with the same threads: in f32 for
+//! the generator, in f64 for the Gram matrix and the Cholesky factor. It excludes sines, Adam and memory transfers.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
@@ -17,7 +17,7 @@ use thinfit::{Config, Dataset, Lambda, Leaf, Stage, Trainer};
 const BATCHES: usize = 15;
 const STEPS: usize = 10;
 
-/// Best GFLOP/s of a large product, one on each thread at once.
+/// Best GFLOP/s of a large product, one on each thread.
 macro_rules! peak {
     ($t:ty, $threads:expr) => {{
         let size = 768;

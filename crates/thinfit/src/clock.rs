@@ -1,7 +1,7 @@
-//! The clock by which training steps are timed.
+//! The clock that times training steps.
 //!
-//! WebAssembly has none of its own and the library's panics there: time stands still, which only benchmarks and the pace of
-//! several runs notice.
+//! WebAssembly has no clock and the standard library's panics there, so time stands still. Only benchmarks and the
+//! relative pace of several runs depend on it.
 
 #[cfg(not(target_arch = "wasm32"))]
 pub use std::time::Instant;
@@ -14,12 +14,12 @@ mod still {
     use std::ops::Sub;
     use std::time::Duration;
 
-    /// A moment of a clock that stands still.
+    /// An instant of a clock that stands still.
     #[derive(Clone, Copy, Debug)]
     pub struct Instant;
 
     impl Instant {
-        /// Now, as ever.
+        /// The current instant.
         pub fn now() -> Self {
             Instant
         }

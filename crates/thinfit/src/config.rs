@@ -1,5 +1,5 @@
-//! All settings of a fit in one serde struct, shared by configuration files, the command line, Python and the record of
-//! a saved model. This file knows defaults and ranges; it reads and merges no files.
+//! All settings of a fit in one serde struct, shared by configuration files, the command line, Python and saved
+//! models. This file holds defaults and ranges; it does not read or merge files.
 
 use crate::Form;
 use crate::error::require;
@@ -72,7 +72,7 @@ pub struct GeneratorConfig {
     pub precision: Precision,
 }
 
-/// Levenberg-Marquardt on the projected problem, after the training; validation rows decide what is kept.
+/// Levenberg-Marquardt on the projected problem after training; the validation rows select the result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Polish {
@@ -98,7 +98,7 @@ pub struct Start {
     pub damping: f64,
 }
 
-/// Which state a phase hands on.
+/// Which state a phase passes on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Keep {
@@ -150,7 +150,7 @@ pub struct Config {
     pub validation: f64,
     /// Steps between two validations.
     pub check_every: usize,
-    /// Which θ the generator's phase hands on; the later phases always hand on the best.
+    /// Which θ the generator's phase passes on; later phases always pass on the best.
     pub keep: Keep,
     /// The final polish.
     pub polish: Polish,

@@ -34,7 +34,7 @@ pub enum Error {
     },
     /// A row at which a model has no finite value: products of large inputs and weights may overflow.
     #[error(
-        "{what}: the model overflows at row {row}; give rows near those that it was fitted to, or fit it again"
+        "{what}: the prediction overflows at row {row}; give rows near the training data, or fit the model again"
     )]
     Overflow {
         /// Which table.
@@ -42,7 +42,7 @@ pub enum Error {
         /// Row, counted from 0.
         row: usize,
     },
-    /// A cell of a table that holds something else than its column did in the samples.
+    /// A cell of another kind than those of its column in the samples.
     #[error(
         "column `{column}`, row {row}: expected {expected}, found {}; {}",
         shown(found),
@@ -65,7 +65,7 @@ pub enum Error {
     TooFew {
         /// What is missing.
         what: &'static str,
-        /// The least number.
+        /// The minimum number.
         needed: usize,
         /// The number found.
         found: usize,
@@ -125,7 +125,7 @@ pub enum Error {
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// The most bytes.
+        /// Maximum number of bytes.
         most: u64,
         /// Its bytes, unless it is a stream.
         found: Option<u64>,
@@ -145,7 +145,7 @@ pub enum Error {
     /// A file in the wrong format.
     #[error("{path}: expected {expected}, found {found}; {advice}")]
     Format {
-        /// The file, or `model` where there is none.
+        /// The file, or `model` if there is none.
         path: PathBuf,
         /// What should be there.
         expected: String,
@@ -159,20 +159,20 @@ pub enum Error {
 /// What is wrong with a value of [`Error::NotFinite`].
 fn unusable(value: f64) -> &'static str {
     match value.is_finite() {
-        true => "it is beyond 1e150: use other units",
-        false => "expected finite numbers: drop or repair this row",
+        true => "it is beyond 1e150, so use other units",
+        false => "expected finite numbers, so drop or correct this row",
     }
 }
 
-/// What to do with a cell that holds something else than its column did in the samples.
+/// What to do with a cell of another kind than those of its column in the samples.
 fn mended(found: &str) -> &'static str {
     match found {
-        "nothing" => "fill it in, or leave the row out",
-        _ => "correct it, or fit again with such rows",
+        "nothing" => "fill it in, or drop the row",
+        _ => "correct it, or fit the model to such rows",
     }
 }
 
-/// The size of a file in words.
+/// The size of a file as text.
 fn larger(found: &Option<u64>) -> String {
     match found {
         Some(bytes) => format!("{} MB", bytes / 1_000_000),

@@ -1,4 +1,4 @@
-//! Files read and written as a whole, and JSON with a field for its format and version.
+//! Reads and writes whole files, and JSON with a field for format and version.
 
 use crate::{Error, Result};
 use serde::Deserialize;
@@ -9,18 +9,18 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use thinfit_text::{place, shown};
 
-/// The most characters of what was found in a message.
+/// Maximum number of characters of what was found in a message.
 const MOST_SHOWN: usize = 200;
 
-/// The field that tells whether the rest can be read.
+/// The field with format and version.
 #[derive(Deserialize)]
 pub(crate) struct Header {
     pub format: String,
 }
 
-/// The most bytes that are read of a file unless the caller says otherwise.
+/// Maximum number of bytes that are read from a file by default.
 pub const LARGEST: u64 = 4_000_000_000;
-/// Bytes that tell whether a file can be JSON.
+/// Bytes from which a file is recognised as JSON.
 const HEAD: u64 = 1 << 12;
 
 /// All bytes of a file.
@@ -39,8 +39,8 @@ pub fn read_within(path: &Path, most: u64) -> Result<Vec<u8>> {
     read(path, most, false)
 }
 
-/// The same for an object in JSON. Of a file that does not begin like one only the first bytes are read: they are enough to
-/// say what is wrong with it.
+/// The same for a JSON object. If a file does not begin like one, only its first bytes are read, which suffice for the
+/// error message.
 ///
 /// # Errors
 /// As [`read_within`].
@@ -79,7 +79,7 @@ fn read(path: &Path, most: u64, json: bool) -> Result<Vec<u8>> {
     let read = bytes.len() as u64;
     if read < size {
         // Settings that are cut off may be settings all the same.
-        let flaw = format!("it ends {} bytes before its end", size - read);
+        let flaw = format!("{} bytes are missing at its end", size - read);
         return Err(failed(std::io::Error::new(ErrorKind::UnexpectedEof, flaw)));
     }
     match read > most {
@@ -88,7 +88,7 @@ fn read(path: &Path, most: u64, json: bool) -> Result<Vec<u8>> {
     }
 }
 
-/// Writes under a temporary name next to `path`, then renames: there is never half a file at `path`.
+/// Writes under a temporary name next to `path`, then renames, so that there is never a partial file at `path`.
 ///
 /// # Errors
 /// A file that cannot be written; an old file at `path` is then intact.
@@ -128,7 +128,7 @@ pub fn fnv1a(bytes: impl IntoIterator<Item = u8>) -> u64 {
     })
 }
 
-/// What was found in a file, for a message: no more than a few lines of it, without hidden characters.
+/// The content of a file for a message: at most a few lines, without hidden characters.
 pub(crate) fn quoted(found: &str) -> String {
     shown(&found.chars().take(MOST_SHOWN).collect::<String>()).into_owned()
 }
@@ -144,7 +144,7 @@ pub fn family(format: &str) -> Option<&str> {
     format.split('/').next()
 }
 
-/// Whether a file begins with a field `format` like this one, of any version; one that thinfit has written does. Pipes and devices do not.
+/// Whether a file begins with a field `format` like this one, of any version, as files written by thinfit do; false for pipes and devices.
 ///
 /// # Errors
 /// A file that cannot be read.
@@ -191,7 +191,7 @@ pub fn parse<T: DeserializeOwned>(
     };
     let header = serde_json::from_str::<Header>(text).map_err(|error| {
         if error.is_eof() {
-            let found = format!("a file that ends too early ({error})");
+            let found = format!("a truncated file ({error})");
             wrong(found, "copy or write the file again")
         } else if error.is_syntax() {
             wrong(format!("text that is not JSON ({error})"), other)
@@ -208,7 +208,7 @@ pub fn parse<T: DeserializeOwned>(
         return Err(wrong(format!("format `{}`", header.format), advice));
     }
     let read: T = serde_json::from_str(text)
-        .map_err(|error| wrong(format!("parts that cannot be read ({error})"), again))?;
+        .map_err(|error| wrong(format!("invalid content ({error})"), again))?;
     match flaw(&read) {
         None => Ok(read),
         Some(flaw) => Err(wrong(flaw.into(), again)),

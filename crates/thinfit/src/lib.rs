@@ -34,7 +34,8 @@
 //! | `train` | the objective L + λR, the generator G_θ, Adam, the training step and the phases made of it | §3.2, §3.3, Algorithm 1 |
 //! | `polish` | Levenberg-Marquardt on the projected problem, and the race of several starts | ours |
 //! | `model` | the fitted network: prediction, intervals and its record | |
-//! | `math` | elementary functions on slices, products of matrices, random numbers by place | |
+//! | `sensitivity` | Sobol indices and effects, in closed form for sums of waves | ours |
+//! | `math` | elementary functions on slices, columns of matrices, random numbers by place | |
 //! | `fit` | conducts: scale, split, train, polish, solve, calibrate | |
 //!
 //! `config` holds every choice of a fit, `error` everything that can go wrong, [`mod@file`] how files are read and written. Two seams are open to other crates
@@ -71,7 +72,7 @@ mod solve;
 mod tests;
 mod train;
 
-/// The pieces that training is made of, for methods that combine them otherwise and for other devices.
+/// The building blocks of training, for other methods and devices.
 pub mod pieces {
     pub use crate::data::{divided, folds, one_group};
     pub use crate::error::require;

@@ -1,4 +1,4 @@
-//! Nothing of ours allocates in a training step.
+//! A training step does not allocate.
 
 use thinfit::{Activation, Config, Dataset, Lambda, Leaf, Mat, Trainer};
 

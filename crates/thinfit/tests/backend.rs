@@ -1,4 +1,5 @@
-//! A device for the training steps that another crate brings, with the public interface alone.
+//! The extension points used from outside: a backend for the training steps, and sums over ranks, through the public
+//! interface alone.
 
 #![allow(clippy::unwrap_used)] // also in the helpers, which are tests too
 

@@ -1,4 +1,4 @@
-//! Whole fits: the same bytes for any threads and after a resume, bad data as errors, files that are never lost.
+//! Whole fits: the same bytes for any number of threads and after a resume, bad data as errors, no lost files.
 
 #![allow(clippy::unwrap_used)] // also in the helpers, which are tests too
 
@@ -201,8 +201,8 @@ fn a_file_that_is_no_model_is_a_clear_error() {
             .to_string()
     };
     let cases = [
-        (text[..text.len() / 2].to_owned(), "ends too early"),
-        (String::new(), "ends too early"),
+        (text[..text.len() / 2].to_owned(), "a truncated file"),
+        (String::new(), "a truncated file"),
         ("not a model".into(), "not JSON"),
         ("{\"a\": 1}".into(), "without a format"),
         (text.replace("thinfit/1", "thinfit/2"), "update thinfit"),

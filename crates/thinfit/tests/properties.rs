@@ -1,4 +1,4 @@
-//! No public function panics or returns NaN, whatever finite or broken numbers it is given.
+//! No public function panics or returns NaN, whatever finite or invalid numbers it is given.
 
 #![allow(clippy::unwrap_used)] // in helpers, which are tests too
 

@@ -1,4 +1,4 @@
-//! What a fit chooses, and how its record tells.
+//! What a fit selects, and how its record shows it.
 
 #![allow(clippy::unwrap_used)] // also in the helpers, which are tests too
 

@@ -1,4 +1,4 @@
-//! Model files and tables from strangers: what a name may be, and what becomes of hidden characters.
+//! Untrusted model files and tables: which names are accepted, and what happens to hidden characters.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests fail as tests do.
 
@@ -169,7 +169,7 @@ fn hidden_characters_in_cells_change_no_category_and_reach_no_file() {
     let long = ["a".repeat(2000), "b".into()];
     let codes: Vec<f64> = (0..16).map(|i| f64::from(i % 2)).collect();
     let encoding = column(&long, &codes);
-    assert_eq!(encoding.notes(), ["kind: left out, it holds long text"]);
+    assert_eq!(encoding.notes(), ["kind: ignored, it holds long text"]);
     let units = ["1 \u{200b}mm", "2 mm\u{200e}"].map(String::from);
     let encoding = column(&units, &codes);
     assert!(

@@ -1,8 +1,8 @@
-"""Models of small tables, as scikit-learn estimators.
+"""Surrogate models as scikit-learn estimators.
 
-``AutoRegressor`` finds the best model of the samples, a Gaussian process or a thin network, and says how good it is.
-``GFTRegressor`` fits f(x) = Re sum_l b_l phi(<w_l, x>)/n: the hidden weights w are trained, the output weights b are
-solved for exactly. The other estimators are methods to compare with, and ``compare`` sets them beside each other.
+``AutoRegressor`` selects the best Gaussian process or thin network by cross-validation and reports its error.
+``GFTRegressor`` fits f(x) = Re sum_l b_l phi(<w_l, x>)/n: the hidden weights w are trained, and the output weights b
+solve a least-squares problem exactly. The other estimators are baselines; ``compare`` cross-validates several methods.
 Models are saved as JSON and can be exchanged between Python, Rust and the command line.
 """
 

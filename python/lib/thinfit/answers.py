@@ -1,4 +1,4 @@
-"""What a fitted model answers: minima, fronts, and distributions."""
+"""Results of studies: minima, Pareto fronts and distributions."""
 
 from __future__ import annotations
 
@@ -14,49 +14,49 @@ Point = dict[str, float | str]
 class Minimum:
     """A local minimum or maximum."""
 
-    #: Columns and what they are set to.
+    #: Values of the columns.
     point: Point
-    #: The same with the digits that a person would set; it keeps to ranges, fixed values and constraints, too.
+    #: The same, rounded to practical digits within ranges, fixed values and constraints.
     rounded: Point
     #: The output there.
     value: float
-    #: Bounds that hold a new observation there with probability 0.9; None where the model has none.
+    #: Interval that contains a new observation there with probability 0.9; None if the model has none.
     interval: tuple[float, float] | None
 
 
 @dataclass(frozen=True)
 class Optimum(Minimum):
-    """The minimum or maximum of an output; as text, what to think of it."""
+    """The minimum or maximum of an output; `str` shows it with notes on how far to trust it."""
 
     #: Name of the output.
     output: str
-    #: Whether it was to be large.
+    #: Whether it was maximised.
     maximised: bool
-    #: Columns at an end of their range: the true minimum may lie beyond.
+    #: Columns at the end of their range, beyond which the true minimum may lie.
     borders: list[str]
-    #: Columns beyond their samples, in ranges that were given.
+    #: Columns outside the ranges of the samples, if wider ranges were given.
     beyond: list[str]
-    #: Constraints that hold the minimum back.
+    #: Constraints that limit the minimum.
     held_by: list[str]
-    #: Columns with no detectable effect: left at typical values, free to choose.
+    #: Columns with no detectable effect, left at typical values.
     no_detectable_effect: list[str]
-    #: Whether samples are thin there.
+    #: Whether there are few samples nearby.
     thin: bool
     #: Other local minima that are about as good.
     others: list[Minimum]
-    #: What to think of it, in sentences.
+    #: Notes on how far to trust it, as sentences.
     notes: list[str]
-    #: The point as one row to predict at: a frame if the model was fitted to one, columns by name if
+    #: The point as one row for `predict`: a frame if the model was fitted to one, a dict of columns if
     #: it was read from a file and its inputs have names, otherwise an array.
     X: Any = field(repr=False)
 
     def __str__(self) -> str:
-        extreme = "largest" if self.maximised else "least"
+        extremum = "maximum" if self.maximised else "minimum"
         columns = [
             f"  {name}: {value if isinstance(value, str) else f'{value!r}'.removesuffix('.0')}"
             for name, value in self.rounded.items()
         ]
-        return "\n".join([f"{self.output} is {extreme}, {self.value:.6g}, at", *columns, *self.notes])
+        return "\n".join([f"{extremum} of {self.output}: {self.value:.6g} at", *columns, *self.notes])
 
 
 @dataclass(frozen=True)
@@ -65,24 +65,24 @@ class Front:
 
     #: Names of the outputs.
     outputs: list[str]
-    #: Which of them were to be large.
+    #: Which of them were maximised.
     maximised: list[bool]
-    #: Columns and what they are set to, for each point; by the first output.
+    #: Values of the columns at each point, ordered by the first output.
     points: list[Point]
-    #: The same with the digits that a person would set; they keep to ranges, fixed values and constraints, too.
+    #: The same, rounded to practical digits within ranges, fixed values and constraints.
     rounded: list[Point]
     #: The outputs at the points, of shape (n_points, n_outputs).
     values: Floats
-    #: Columns with no detectable effect: left at typical values, free to choose.
+    #: Columns with no detectable effect, left at typical values.
     no_detectable_effect: list[str]
-    #: The points as rows to predict at: a frame if the model was fitted to one, columns by name if
+    #: The points as rows for `predict`: a frame if the model was fitted to one, a dict of columns if
     #: it was read from a file and its inputs have names, otherwise an array.
     X: Any = field(repr=False)
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number and the standard error that a finite number of draws gives it."""
+    """A number with its standard error from random draws."""
 
     value: float
     error: float
@@ -90,7 +90,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Summary:
-    """A distribution in a few numbers."""
+    """Summary statistics of a distribution."""
 
     mean: Estimate
     deviation: Estimate
@@ -104,28 +104,28 @@ class Spread:
 
     #: Name of the output.
     output: str
-    #: Of the model's value.
+    #: Of the model's prediction.
     model: Summary
-    #: Of a new observation: the model's own error comes on top, drawn for each row from its calibrated interval.
-    #: None where the model has no intervals.
+    #: Of a new observation: includes the model error, drawn for each row from its calibrated interval.
+    #: None if the model has no intervals.
     observation: Summary | None
-    #: The model's values, sorted.
+    #: Predictions, sorted.
     values: Floats = field(repr=False)
-    #: New observations, sorted; empty where the model has no intervals.
+    #: New observations, sorted; empty if the model has no intervals.
     observations: Floats = field(repr=False)
 
 
 @dataclass(frozen=True)
 class Propagation:
-    """What follows from uncertain inputs."""
+    """The distributions of the outputs."""
 
-    #: How many draws there were.
+    #: Number of draws.
     rows: int
     #: The distribution of each output.
     outputs: list[Spread]
     #: The share of draws outside the ranges of the samples, where the model extrapolates.
     outside: float
-    #: The columns that left their range, with their shares.
+    #: Columns outside their range, with their shares of the draws.
     outside_by: dict[str, float]
-    #: Columns that are uniform over the ranges of the samples since nothing was said of them.
+    #: Columns without a given distribution, uniform over the ranges of the samples.
     unnamed: list[str]

@@ -1,4 +1,4 @@
-"""Arrays on their way to the native module."""
+"""Conversion of arrays for the native module."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def table(y: Floats) -> Floats:
 
 
 def group_numbers(groups: Any, rows: int) -> NDArray[np.uint64] | None:
-    """A number for each label of `groups`, which has one for each of so many rows; equal labels have equal numbers."""
+    """The labels of `groups`, one for each of `rows` rows, as numbers."""
     if groups is None:
         return None
     labels = np.asarray(groups)
@@ -52,20 +52,20 @@ def weights_of(sample_weight: Any, x: Floats) -> Floats | None:
 
 
 def refuse_weights(sample_weight: Any) -> None:
-    """Refuse weights of rows that lie in several places."""
+    """Refuse weights of distributed rows."""
     if sample_weight is not None:
         raise ValueError(
-            "`sample_weight`: rows that lie in several places all count the same; gather them and fit "
-            "`thinfit.AutoRegressor`, or leave sample_weight out"
+            "`sample_weight`: not supported for distributed rows; gather them and fit "
+            "`thinfit.AutoRegressor`, or remove sample_weight"
         )
 
 
 def refuse_groups(groups: Any) -> None:
-    """Refuse groups of rows that lie in several places."""
+    """Refuse groups of distributed rows."""
     if groups is not None:
         raise ValueError(
-            "`groups`: rows that lie in several places are split one by one; gather them and fit "
-            "`thinfit.AutoRegressor`, or leave groups out"
+            "`groups`: not supported for distributed rows; gather them and fit "
+            "`thinfit.AutoRegressor`, or remove groups"
         )
 
 
@@ -76,7 +76,7 @@ def names(y: Any) -> list[str] | None:
 
 
 def frame_of(X: Any) -> Any:
-    """The class of a frame, in which rows are returned; None for anything else."""
+    """The class of a frame, for returning rows; None for anything else."""
     return type(X) if type(X).__module__.split(".")[0] in ("pandas", "polars") else None
 
 
@@ -98,7 +98,7 @@ def input_names(known: Any, others: list[Any] | None) -> list[str] | None:
 def with_text_names(X: Any, known: list[str]) -> Any:
     """A frame whose columns have names of text like the `known` ones, so that scikit-learn compares them.
 
-    A frame that merely counts its columns has no names, unless the known ones count them, too.
+    A frame whose columns are merely counted has no names, unless the known ones are counts as well.
     """
     others = other_names(X)
     if others is None or (others == list(range(len(others))) and {str(name) for name in others} != set(known)):

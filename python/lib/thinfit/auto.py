@@ -1,4 +1,4 @@
-"""The fit without settings: the best model of the samples, whatever kind it is."""
+"""The default fit: the best model by cross-validation, of whatever kind."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AutoRegressor(UncertainRegressor):
-    """The best model of the samples, a Gaussian process or a thin network, with its error on new samples.
+    """The best model of the samples by cross-validation: a Gaussian process or a thin network.
 
-    Candidates race under a plan of work, and folds in which everything is found again judge them.
+    The search has a fixed amount of work, and is repeated within each fold, so that the reported error is honest.
 
     Parameters
     ----------
     budget : float, default=30.0
-        Seconds that the plan of work may take, on two cores.
+        Search budget in seconds on two cores; fixes the amount of work, not the wall time.
     thin : bool, default=False
         Whether the model must be a thin network.
     width : int, default=100
-        The most neurons that a network may have.
+        Maximum number of neurons.
     robust : bool, default=True
-        Whether samples that are clearly outliers are set aside.
+        Whether clear outliers are set aside.
     random_state : int, RandomState instance or None, default=None
-        Seed of the fit; None is the default of the command line, so that every fit of the same samples is the same.
+        Seed of the fit; None is the default seed of the command line, so that fits are reproducible.
     n_jobs : int or None, default=None
-        Number of threads; None means ``OMP_NUM_THREADS`` or, if that is not set, all cores.
+        Number of threads; None means ``OMP_NUM_THREADS`` or, if it is not set, all cores.
     verbose : bool, default=False
         Whether `fit` shows a progress bar (needs tqdm).
 
     Attributes
     ----------
     kind_ : {"kernel", "network"}
-        What the model is: a sum of kernels, or a two-layer network.
+        Kind of the model: a sum of kernels, or a two-layer network.
     diagnosis_ : dict
-        What was found out about the data: the reason of the `choice`, the candidates that were `tried`, the model
-        first, the `standard_error` of the mean squared errors on new samples, `noise`, the `inputs` that matter,
-        `terms` and `outliers`. `report()` puts it into words.
+        Findings about the data: the reason for the `choice`, the candidates `tried` (the model first), the
+        `standard_error` of the mean squared cross-validation errors, `noise`, the relevant `inputs`, `terms` and
+        `outliers`. `report()` shows it as text.
     record_ : dict
-        How the model was made: settings, version, errors on samples that were left out.
+        How the model was made: settings, version, cross-validation errors.
 
     Examples
     --------
@@ -79,22 +79,22 @@ class AutoRegressor(UncertainRegressor):
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
-        """Fit the best model, or, of samples with weights, a network.
+        """Fit the best model; samples with weights are fitted by a network.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Inputs. The model takes its names from pandas and polars frames; text and categories in a frame are encoded,
-            dates, row numbers and identifiers left out with a warning.
+            Inputs. Column names are taken from pandas and polars frames; text and categories in a frame are encoded,
+            dates, row numbers and identifiers ignored with a warning.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Outputs.
         sample_weight : array-like of shape (n_samples,), default=None
-            A weight of 2 counts a sample twice. Gaussian processes take no weights: with them the model is the network
-            of ``GFTRegressor(width=width)``, as with ``--weights`` on the command line, and ``thinfit.load`` reads it
-            from a file as one; `budget`, `thin` and `robust` have no effect.
+            A weight of 2 counts a sample twice. Gaussian processes do not support weights, so the model is then the
+            network of ``GFTRegressor(width=width)``, as with ``--weights`` on the command line; ``thinfit.load`` reads
+            it from a file as such, and `budget`, `thin` and `robust` have no effect.
         groups : array-like of shape (n_samples,), default=None
-            Labels of samples that belong together, such as readings of one setting or steps of one run: no fold and no
-            validation split divides a group. None means that every sample is independent of the others.
+            Group labels, such as the setting of repeated readings or the run of a step: no fold and no validation split
+            divides a group. None means that all samples are independent.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""The base of all estimators: settings in, a fitted model out, everything computed by the native module."""
+"""The base of all estimators: settings in, a fitted model out; the native module does the computation."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ Names = tuple[list[str] | None, list[str] | None]
 class Regressor(Studied, Presented, Exported):
     """Base of all estimators.
 
-    A subclass is a dataclass. The fields it declares itself are the settings of a method in Rust, under the same names
-    unless `_renamed` says otherwise.
+    A subclass is a dataclass. Its own fields are the settings of a method in Rust, under the same names except for
+    those in `_renamed`.
     """
 
     n_jobs: int | None = None
@@ -53,13 +53,13 @@ class Regressor(Studied, Presented, Exported):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Inputs. The model takes its names from pandas and polars frames; text and categories in a frame are encoded,
-            dates, row numbers and identifiers left out with a warning.
+            Inputs. Column names are taken from pandas and polars frames; text and categories in a frame are encoded,
+            dates, row numbers and identifiers ignored with a warning.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Outputs.
         groups : array-like of shape (n_samples,), default=None
-            Labels of samples that belong together, such as readings of one setting or steps of one run: no fold and no
-            validation split divides a group. None means that every sample is independent of the others.
+            Group labels, such as the setting of repeated readings or the run of a step: no fold and no validation split
+            divides a group. None means that all samples are independent.
 
         Returns
         -------
@@ -82,8 +82,8 @@ class Regressor(Studied, Presented, Exported):
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a model from a JSON file, written by Python, Rust or the command line.
 
-        The parameters are those of the fit, so that a clone of the estimator fits in the same way. A file does not say
-        whether y had one axis or one column: predictions of a single output have one axis.
+        The parameters are those of the fit, so that a clone of the estimator fits in the same way. Predictions of a
+        single output have one axis, because a file does not say whether y had one axis or one column.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class Regressor(Studied, Presented, Exported):
         return {self._renamed.get(name, name): plain(getattr(self, name), name) for name in self._own()}
 
     def _request(self) -> str:
-        """The fit as the native module takes it; a RandomState draws the seed here."""
+        """The request for the native module; a RandomState draws the seed here."""
         return json.dumps(self._settings() | {"method": self._methods[0], "seed": self._seed()})
 
     @classmethod
@@ -148,7 +148,7 @@ class Regressor(Studied, Presented, Exported):
 
     @classmethod
     def _typed(cls, path: list[str | int]) -> str:
-        """What the user typed for the setting at this path: a parameter, or a place in `config`."""
+        """The Python name of the setting at this path: a parameter, or an entry of `config`."""
         parameters = {setting: name for name, setting in cls._renamed.items()}
         first = str(path[0]) if path else "config"
         name = parameters.get(first, first)

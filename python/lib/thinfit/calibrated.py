@@ -1,4 +1,4 @@
-"""Estimators that know how sure they are."""
+"""Estimators with intervals and standard deviations."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class CalibratedRegressor(Regressor):
     """Base of the estimators that predict intervals."""
 
     def predict_interval(self, X: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
-        """Bound a new observation from below and above, with probability `level`.
+        """Prediction intervals: bounds that contain a new observation with probability `level`.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Inputs.
         level : float, default=0.9
-            Probability; the bounds are calibrated on samples that were left out. Those of kernel models are infinite
-            where it takes more samples. All grow outside the ranges of the samples, and are infinite from 20 % of a
-            range on.
+            Probability. Bounds are calibrated on held-out samples; with too few of these for the level, those of kernel
+            models are infinite. Outside the ranges of the samples they widen, and beyond 20 % of a range they are
+            infinite.
 
         Returns
         -------
@@ -65,20 +65,20 @@ class CalibratedRegressor(Regressor):
         Parameters
         ----------
         rows : int, default=8
-            Number of rows, which are chosen together, the most useful first.
+            Number of rows, chosen jointly, most useful first.
         goal : {"uncertainty", "minimum", "maximum"}, default="uncertainty"
-            Lower the uncertainty everywhere, or find where an output is least or largest.
+            Lower the uncertainty everywhere, or search for the minimum or maximum of an output.
         output : int, default=0
-            The output that is searched.
+            The output to minimise or maximise.
         ranges : mapping of str to range or None, default=None
-            Ranges of the inputs, as for `thinfit.design`; those of the samples where there is none. The
-            inputs of an array are called x1, x2, …
+            Ranges of the inputs, as for `thinfit.design`; by default those of the samples. The inputs of an array are
+            called x1, x2, …
         fix : mapping of str to float or str, default=None
             Columns to keep at a number or a level.
         within : str or sequence of str, default=None
-            Linear constraints on columns of numbers, as for `minimise`.
+            Linear constraints on numeric columns, as for `minimise`.
         add_to : array-like of shape (n_rows, n_features) or None, default=None
-            Rows that the model was not fitted to but that are planned or taken: new ones keep away from them.
+            Planned or sampled rows that the model was not fitted to; new rows keep away from them.
         random_state : int, RandomState instance or None, default=0
             Seed of the candidates.
 

@@ -1,4 +1,4 @@
-"""What a notebook shows of a fitted model: how good it is, which inputs matter, and how."""
+"""The card of a fitted model in a notebook: its accuracy, the relevant inputs and their effects."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WIDTH, _HEIGHT = 120, 32
 
 
 def card(model: Explained) -> str:
-    """The card as a piece of a page."""
+    """The card as HTML."""
     # Without the candidates, which come after a blank line.
     heading, *lines = model._model.report().strip().split("\n\n")[0].split("\n")
     text = "".join(f"<div>{escape(line)}</div>" for line in lines)
@@ -31,7 +31,7 @@ def card(model: Explained) -> str:
 
 
 def _inputs(model: Explained) -> str:
-    """A line for every input that matters: its share of the variance and its effect."""
+    """A line for every important input: its share of the variance and its effect."""
     names, outputs = [name for name, *_ in model._model.factors], model._model.outputs
     if len(names) > _MOST:
         return ""
@@ -57,7 +57,7 @@ def _inputs(model: Explained) -> str:
 
 
 def _curve(effect: Floats) -> str:
-    """Curves from -1 to 1, one for each output, as a picture; that of the first is not broken."""
+    """Curves from -1 to 1, one for each output, as SVG; the first is solid, the others dashed."""
     x = np.linspace(0, _WIDTH, len(effect))
     y = _HEIGHT / 2 - (_HEIGHT / 2 - 2) * effect
     lines = "".join(

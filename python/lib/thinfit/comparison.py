@@ -54,7 +54,7 @@ def _polish(one: dict[str, Any]) -> str:
     pairs = zip(one["validation_rmse"], one["trained_rmse"], strict=True)
     errors = "; ".join(f"{after:.4g} and {before:.4g}" for after, before in pairs)
     return (
-        f"{one['method']}: chose {counts} of {len(winners)} folds; rmse on the rows that it held out itself, "
+        f"{one['method']}: selected {counts} of {len(winners)} folds; rmse on its own validation rows, "
         f"with and without the polish: {errors}"
     )
 
@@ -85,13 +85,13 @@ def compare(
     folds : int, default=5
         Number of folds.
     groups : array-like of shape (n_samples,), default=None
-        Labels of samples that belong together; no fold divides a group.
+        Group labels; no fold divides a group.
     budget : float, default=10.0
-        Seconds that each fit by "auto" may take, on two cores.
+        Search budget of each fit by "auto", in seconds on two cores.
     random_state : int, RandomState instance or None, default=None
-        Seed of folds and fits; None is the default of the command line.
+        Seed of folds and fits; None is the default seed of the command line.
     n_jobs : int or None, default=None
-        Number of threads; None means ``OMP_NUM_THREADS`` or, if that is not set, all cores.
+        Number of threads; None means ``OMP_NUM_THREADS`` or, if it is not set, all cores.
     verbose : bool, default=False
         Whether to show a progress bar (needs tqdm).
 

@@ -1,4 +1,4 @@
-"""NVIDIA's libraries, where the extra ``thinfit[cuda]`` has installed them."""
+"""NVIDIA's libraries, as installed by the extra ``thinfit[cuda]``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LIBRARIES = ("libnvrtc-builtins.so.13*", "libnvrtc.so.13", "libcublasLt.so.13",
 
 
 def libraries() -> list[Path]:
-    """The files that are there, in the order in which they are loaded."""
+    """The installed files, in load order."""
     spec = find_spec("nvidia")
     places = (spec and spec.submodule_search_locations) or []
     folders = [Path(place) / "cu13" / "lib" for place in places]
@@ -22,8 +22,8 @@ def libraries() -> list[Path]:
 
 @cache
 def load() -> None:
-    """Load them, so that the native module finds them by name; without them it looks for those of the system."""
+    """Load them, so that the native module finds them by name; otherwise it looks for those of the system."""
     for path in libraries():
-        # A library that does not load is one that is not there: the native module says so.
+        # If a library does not load, the native module reports it as missing.
         with suppress(OSError):
             ctypes.CDLL(str(path), ctypes.RTLD_GLOBAL)

@@ -1,7 +1,7 @@
-"""Fits to Dask arrays and data frames where they lie, on threads, processes or a cluster (needs ``thinfit[dask]``).
+"""Fits to Dask arrays and data frames without gathering them, on threads, processes or a cluster (``thinfit[dask]``).
 
-Every chunk is looked at twice, by tasks of its own, and only summaries travel: a sample of the rows, and the triangle
-of a least squares problem. So a table may be larger than the memory of any machine.
+Every chunk is processed twice, by tasks of its own, and only summaries are communicated: a sample of the rows, and the
+triangular factor of a least-squares problem. So a table may be larger than the memory of any machine.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ __all__ = ["AutoRegressor", "GFTRegressor"]
 class AutoRegressor(auto.AutoRegressor):
     """`thinfit.AutoRegressor` for Dask arrays and Dask data frames.
 
-    The model is that of `thinfit.AutoRegressor` for the same rows in memory. `fit` looks at them twice, where they lie;
-    `predict`, `predict_interval` and `score` keep to their chunks, too. Everything else works as ever, and so does
-    everything for arrays in memory. Parameters and attributes are the same; `n_jobs` is the number of threads of one
-    task, where None keeps to what the worker allows.
+    The model is that of `thinfit.AutoRegressor` for the same rows in memory. `fit` makes two passes over the chunks;
+    `predict`, `predict_interval` and `score` work by chunk. Other methods, and arrays in memory, work as in
+    `thinfit.AutoRegressor`. Parameters and attributes are the same; `n_jobs` is the number of threads of one task, and
+    None respects the limit of the worker.
 
     Examples
     --------
@@ -62,13 +62,13 @@ class AutoRegressor(auto.AutoRegressor):
         Parameters
         ----------
         X : Dask array or data frame of shape (n_samples, n_features), or array-like
-            Inputs, all of them numbers. Chunks whose lengths are not known are counted first, in one more pass.
+            Inputs, all numeric. Chunks of unknown length are counted first, in one more pass.
         y : Dask array, series or data frame of shape (n_samples,) or (n_samples, n_outputs), or array-like
-            Outputs. Where it is not cut as `X` is, it is cut again.
+            Outputs; rechunked if its chunks differ from those of `X`.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples; only where neither `X` nor `y` is a Dask collection.
+            Weights of the samples; only if neither `X` nor `y` is a Dask collection.
         groups : array-like of shape (n_samples,), default=None
-            Labels of samples that belong together; only where neither `X` nor `y` is a Dask collection.
+            Group labels; only if neither `X` nor `y` is a Dask collection.
 
         Returns
         -------
@@ -97,7 +97,7 @@ class AutoRegressor(auto.AutoRegressor):
         return self._learn(_conducted(pieces, *_counted(x, f)), f.ndim == 1)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Predict the outputs; lazily, if `X` is a Dask collection.
+        """Predict the outputs, lazily if `X` is a Dask collection.
 
         Parameters
         ----------
@@ -127,7 +127,7 @@ class AutoRegressor(auto.AutoRegressor):
         return (y, self._mapped(x, _native.Model.deviation)) if return_std else y
 
     def predict_interval(self, X: Any, level: float = 0.9) -> Any:
-        """Bound a new observation from below and above; lazily, if `X` is a Dask collection.
+        """Prediction intervals, lazily if `X` is a Dask collection.
 
         Parameters
         ----------
@@ -201,7 +201,7 @@ class AutoRegressor(auto.AutoRegressor):
         return x
 
     def _mapped(self, x: Any, of: Callable[[_native.Model, Floats, int], Floats]) -> Any:
-        """What `of` finds in each chunk, as a Dask array."""
+        """The function `of` of each chunk, as a Dask array."""
         outputs = self.n_outputs_
         shape = {"drop_axis": 1} if self._flat else {"chunks": (x.chunks[0], (outputs,))}
         meta = np.empty((0,) if self._flat else (0, outputs))
@@ -213,9 +213,9 @@ class AutoRegressor(auto.AutoRegressor):
 class GFTRegressor(AutoRegressor, NetworkRegressor):
     """`AutoRegressor` whose model is always a thin network, with its weights as attributes.
 
-    A network is what `AutoRegressor` makes of most long tables anyway: hidden weights are trained on samples of the
-    rows, output weights are solved for with all of them. The settings of training that `thinfit.GFTRegressor` has for
-    tables in memory (`activation`, `config`, …) do not apply.
+    For most long tables `AutoRegressor` selects a network anyway: hidden weights are trained on samples of the rows,
+    output weights are solved for with all rows. The training settings of `thinfit.GFTRegressor` (`activation`,
+    `config`, …) do not apply.
 
     Examples
     --------
@@ -229,9 +229,9 @@ class GFTRegressor(AutoRegressor, NetworkRegressor):
 
 
 def _conducted(pieces: Pieces, x: Any, y: Any) -> _native.Model:
-    """The model of rows that lie in chunks, by two passes over them.
+    """The model of the rows of all chunks, by two passes over them.
 
-    They are two computations, since in a single one Dask would keep the chunks between its passes.
+    The passes are two computations, because in a single one Dask would keep the chunks in memory in between.
     """
     shared = dask.delayed(pieces, traverse=False)
     firsts = np.cumsum([0, *x.chunks[0]]).tolist()
@@ -252,8 +252,8 @@ def _array(a: Any, what: str) -> Any:
         dtypes = (a if a.ndim == 2 else a.to_frame()).dtypes.items()
         others = [f"`{name}` ({dtype})" for name, dtype in dtypes if dtype.kind not in "biuf"]
         if others:
-            found = f"found {', '.join(others)}; encode or leave them out"
-            raise ValueError(f"{what}: expected columns of numbers, {found}")
+            found = f"found {', '.join(others)}; encode or remove them"
+            raise ValueError(f"{what}: expected numeric columns, {found}")
         a = a.astype(np.float64).to_dask_array()
     a = da.asarray(a)
     if a.dtype.kind not in "biuf" or a.ndim not in (1, 2):
@@ -274,7 +274,7 @@ def _counted(x: Any, y: Any) -> tuple[Any, Any]:
         known = da.Array(a.dask, a.name, (tuple(lengths), *a.chunks[1:]), meta=a._meta)
         x, y = (known if old is a else old for old in (x, y))
     if len(x) != len(y):
-        raise ValueError(f"X and y: expected as many rows, found {len(x)} and {len(y)}")
+        raise ValueError(f"X and y: expected equal numbers of rows, found {len(x)} and {len(y)}")
     return x, y if y.chunks[0] == x.chunks[0] else y.rechunk({0: x.chunks[0]})
 
 

@@ -20,7 +20,7 @@ _CATEGORIES = ("category", "categorical", "enum")
 
 
 def learn(X: Any) -> _native.Encoding | None:
-    """The encoding of a frame, if its columns are not all inputs as they are; warns of columns that are left out."""
+    """The encoding of a frame, unless all its columns are inputs as they are; warns about ignored columns."""
     columns = list(getattr(X, "columns", []))
     if not hasattr(X, "dtypes") or len(set(columns)) < len(columns):
         return None
@@ -52,7 +52,7 @@ def apply(encoding: _native.Encoding, X: Any) -> Floats:
 
 
 def _numbers(column: Any) -> Floats | None:
-    """The column as floats, NaN where it is missing; None if it is not one of numbers."""
+    """The column as floats, with NaN for missing values; None if it is not numeric."""
     kind = getattr(column.dtype, "kind", None) or np.asarray(column).dtype.kind
     if str(column.dtype).lower().startswith(_CATEGORIES + _DATES):
         return None
@@ -65,7 +65,7 @@ def _numbers(column: Any) -> Floats | None:
 
 
 def _cells(column: Any) -> _native._Cells:
-    """A column as the native module takes it."""
+    """A column in the form of the native module."""
     numbers = _numbers(column)
     if numbers is not None:
         return numbers
@@ -84,7 +84,7 @@ def _cells(column: Any) -> _native._Cells:
 
 
 def _missing(value: Any) -> bool:
-    """Whether a cell is None, NaN, or what pandas has for them."""
+    """Whether a cell is None, NaN, or their equivalent in pandas."""
     return (
         value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
     )

@@ -1,7 +1,6 @@
-"""What the estimators have from scikit-learn, with types.
+"""The bases that the estimators inherit from scikit-learn, with types.
 
-scikit-learn has none. A class whose base is unknown takes any argument in the eyes of mypy, so that a misspelt
-parameter would pass.
+scikit-learn has no types, and mypy accepts any argument of a class whose base is unknown, even a misspelt one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A fitted model in other languages, and in its file."""
+"""Exports of a fitted model to other languages, and its file."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Exported(Fitted):
     def to_onnx(self, path: str | os.PathLike[str] | None = None, *, precision: str = "float64") -> bytes:
         """The model as an ONNX graph from inputs (n_samples, n_features) to outputs (n_samples, n_outputs).
 
-        A graph that is further from ``predict`` than 0.001 standard deviations of an output is a ``ValueError``; see
-        `export_difference`. A row with NaN or an infinity gives NaN.
+        Raises a ``ValueError`` if the graph differs from ``predict`` by more than 0.001 standard deviations of an
+        output; see `export_difference`. A row with NaN or an infinity gives NaN.
 
         Parameters
         ----------
         path : path-like or None, default=None
-            A file to write it to as well.
+            File to write the graph to.
         precision : {"float64", "float32"}, default="float64"
             Floating-point type of the graph.
 
@@ -54,15 +54,15 @@ class Exported(Fitted):
         precision: str = "float64",
         digits: int = 6,
     ) -> list[Path]:
-        """Write the model in another language, as a function without dependencies, a graph or a formula.
+        """Write the model as a function without dependencies, a graph or a formula.
 
-        A function or graph that is further from ``predict`` than 0.001 standard deviations of an output is a
-        ``ValueError``; see `export_difference`. A row with NaN or an infinity gives NaN.
+        Raises a ``ValueError`` if the function or graph may differ from ``predict`` by more than 0.001 standard
+        deviations of an output; see `export_difference`. A row with NaN or an infinity gives NaN.
 
         Parameters
         ----------
         path : path-like
-            The file, whose name is that of the function in it. C has a header beside it.
+            The file; the function in it has the same name. C gets a header next to it.
         language : {"onnx", "c", "python", "javascript", "latex"} or None, default=None
             None means what the ending of the file says: .onnx, .c, .py, .js or .tex.
         precision : {"float64", "float32"}, default="float64"
@@ -100,9 +100,9 @@ class Exported(Fitted):
     def export_difference(self, precision: str = "float64") -> float:
         """The largest difference between the ONNX graph and ``predict``, in standard deviations of the output.
 
-        Functions in other languages differ by at most 20 times as much. It is measured at rows of the fit where the
-        model holds them, half-way between these, and at rows in the ranges of the inputs and 10 % beyond. A graph of
-        single precision whose terms would cancel computes in double precision between its inputs and its outputs.
+        Functions in other languages differ by at most 20 times as much. It is measured at training rows if the model
+        contains them, half-way between these, and at rows in the ranges of the inputs and 10 % beyond. A graph in
+        single precision computes in double precision between its inputs and outputs if its terms would cancel.
 
         Parameters
         ----------

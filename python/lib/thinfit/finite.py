@@ -1,4 +1,4 @@
-"""Values that are no numbers: missing, masked, infinite, dates, text. Where they are, and how many."""
+"""Checks for values that are not numbers: missing, masked, infinite, dates, text."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 # Columns that a message names.
 _NAMED = 5
 
-_ADVICE = "leave these rows out, or fill the gaps, for instance with sklearn.impute.SimpleImputer"
+_ADVICE = "remove these rows, or impute the values, for instance with sklearn.impute.SimpleImputer"
 
 
 def check_finite(table: Floats, what: str, names: Sequence[str] | None, first: int = 0) -> None:
-    """Refuse NaN and infinite values, by the names of their columns, or their indices where there are no names.
+    """Refuse NaN and infinite values; the error gives the names or indices of their columns.
 
-    `first` is the number of the first row, where these are rows of a longer table.
+    `first` is the number of the first row, if these are rows of a longer table.
     """
     bad = ~np.isfinite(table)
     if not bad.any():
@@ -30,7 +30,7 @@ def check_finite(table: Floats, what: str, names: Sequence[str] | None, first: i
 
 
 def check_numbers(a: Any, what: str, names: Sequence[str] | None = None, first: int = 0) -> None:
-    """Refuse masked entries, which NumPy uses like any others, and dates and durations, which it takes for numbers."""
+    """Refuse masked entries, whose mask NumPy ignores, and dates and durations, which it treats as numbers."""
     if isinstance(a, np.ma.MaskedArray):
         masked = np.ma.getmaskarray(a)
         if masked.any():
@@ -70,13 +70,13 @@ def check_outputs(y: Any, names: Sequence[str] | None) -> None:
             (row, text), classes = texts[0], sorted({text for _, text in texts})
             advice = f"(y == {classes[-1]!r}).astype(float)"
             raise ValueError(
-                f"y: expected numbers, found {text!r} in row {row}{where}; thinfit learns numbers, it does not "
-                f"classify: choose a column of numbers, or encode two classes as 0 and 1, as in {advice}"
+                f"y: expected numbers, found {text!r} in row {row}{where}; thinfit does not "
+                f"classify: choose a numeric column, or encode two classes as 0 and 1, as in {advice}"
             )
 
 
 def _is_word(value: Any) -> bool:
-    """Whether a cell is text that is no number."""
+    """Whether a cell is text that is not a number."""
     if not isinstance(value, str | bytes):
         return False
     try:

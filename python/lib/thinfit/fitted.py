@@ -1,4 +1,4 @@
-"""A fitted model as an estimator holds it: rows in, predictions out."""
+"""A fitted model in an estimator: rows in, predictions out."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ExtrapolationWarning(UserWarning):
 
 
 class Fitted(Estimator):
-    """What all estimators have once they are fitted: a model in Rust, and whether y had one axis."""
+    """Common to all fitted estimators: a model in Rust, and whether y had one axis."""
 
     n_jobs: int | None
     n_outputs_: int
@@ -67,7 +67,7 @@ class Fitted(Estimator):
         X : array-like of shape (n_samples, n_features), or a mapping of columns
             Inputs.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            What was measured.
+            Measured outputs.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples.
 
@@ -114,7 +114,7 @@ class Fitted(Estimator):
 
     @property
     def encoded_names_(self) -> NDArray[np.object_]:
-        """Names of the inputs that the columns of X become, such as `material=steel`.
+        """Names of the inputs after encoding, such as `material=steel`.
 
         Examples
         --------
@@ -155,13 +155,13 @@ class Fitted(Estimator):
         return x
 
     def _places(self, X: ArrayLike, stacklevel: int = 3) -> Floats:
-        """Inputs to predict at; warns of rows outside the ranges of the samples."""
+        """Inputs to predict at; warns about rows outside the ranges of the samples."""
         x = self._inputs(X)
         warn_outside(self._model, x, stacklevel + 1)
         return x
 
     def _learn(self, model: _native.Model, flat: bool) -> Self:
-        """Set the learned attributes; `flat` says that y has one axis."""
+        """Set the learned attributes; `flat` means that y has one axis."""
         learned = self.__dict__.pop("_encoding", None)
         self._model, self._flat = model if learned is None else model.encoded(learned), flat
         self.record_ = json.loads(model.record)
@@ -173,8 +173,8 @@ class Fitted(Estimator):
         return y[:, 0] if self._flat else y
 
     def _table(self, columns: Mapping[str, Any]) -> Any:
-        """Rows in the columns of X: a frame if the model was fitted to one, the columns as they are if it was read from
-        a file and its inputs have names, otherwise an array."""
+        """Rows in the columns of X: a frame if the model was fitted to one, a dict of columns if it was read from a
+        file and its inputs have names, otherwise an array."""
         if not hasattr(self, "feature_names_in_"):
             return np.column_stack(list(columns.values()))
         frame = getattr(self, "_frame", None)
@@ -182,7 +182,7 @@ class Fitted(Estimator):
 
 
 def warn_outside(model: _native.Model, x: Floats, stacklevel: int = 4) -> None:
-    """Warn of rows outside the ranges of the samples, at the line that asked for a prediction."""
+    """Warn about rows outside the ranges of the samples, at the line that called `predict`."""
     outside = model.outside(x)
     if outside is not None:
         warnings.warn(f"{outside}, where the model extrapolates", ExtrapolationWarning, stacklevel=stacklevel)

@@ -130,14 +130,14 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Inputs. The model takes its names from pandas and polars frames.
+            Inputs. Column names are taken from pandas and polars frames.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Outputs.
         sample_weight : array-like of shape (n_samples,), default=None
             A weight of 2 counts a sample twice.
         groups : array-like of shape (n_samples,), default=None
-            Labels of samples that belong together, such as readings of one setting or steps of one run: the validation
-            split divides no group. None means that every sample is independent of the others.
+            Group labels, such as the setting of repeated readings or the run of a step: the validation split divides no
+            group. None means that all samples are independent.
 
         Returns
         -------
@@ -159,12 +159,12 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
         return self._learn(model, f.ndim == 1)
 
     def plot_history(self, ax: Axes | None = None) -> Axes:
-        """Draw the learning curve (needs matplotlib).
+        """Plot the learning curve (needs matplotlib).
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure if None.
+            Axes to draw on; None means a new figure.
 
         Returns
         -------
@@ -183,7 +183,7 @@ class GFTRegressor(UncertainRegressor, NetworkRegressor):
         return plotting.plot_history(self, ax)
 
     def _settings(self) -> dict[str, Any]:
-        """The library's configuration where it may differ from the preset."""
+        """Settings of the library that may differ from the preset."""
         if not isinstance(self.preset, str):
             raise TypeError(f"`preset`: expected a string, found {self.preset!r}")
         if not isinstance(self.device, str):

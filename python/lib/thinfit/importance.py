@@ -1,4 +1,4 @@
-"""Which inputs matter to a fitted model, and how."""
+"""Sensitivity of a fitted model to its inputs."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
 
 
 class Explained(Fitted):
-    """Shares of the variance, effects, and a plot of them."""
+    """Sobol indices, Shapley effects, main effects, and their plot."""
 
     def sobol_indices(self, *, errors: bool = False, ranges: Mapping[str, planning.Range] | None = None) -> Bunch:
         """Variance-based sensitivity indices for independent inputs, uniform over their ranges in units of the data.
 
-        A column of text counts as one input, whose levels are equally likely. Where inputs depend on each other, a
-        warning says so: then see `shapley_effects`.
+        A text column counts as one input with equally likely levels. Correlated inputs cause a warning; use
+        `shapley_effects` for them.
 
         Parameters
         ----------
         errors : bool, default=False
-            Whether to find standard errors of `first` and `total` as well.
+            Whether to compute standard errors of `first` and `total`.
         ranges : mapping of str to range or None, default=None
-            Ranges of the inputs, as for `thinfit.design`; those of the samples where there is none. The
-            inputs of an array are called x1, x2, …
+            Ranges of the inputs, as for `thinfit.design`; by default those of the samples. The inputs of an array are
+            called x1, x2, …
 
         Returns
         -------
         Bunch
-            `names` of the inputs, `first` and `total` (n_inputs,), `second` (n_inputs, n_inputs), what two inputs do
-            together beyond what each does alone, the mean squared partial derivatives `derivative` (n_inputs,; 0 for
+            `names` of the inputs, `first` and `total` (n_inputs,), `second` (n_inputs, n_inputs), the interactions of
+            pairs of inputs, the mean squared partial derivatives `derivative` (n_inputs,; 0 for
             text and whole numbers), `mean`, `variance`, and `closed_form`, whether these are exact up to rounding.
             `second` is empty for so many inputs that all pairs would take minutes. `no_detectable_effect` (n_inputs,)
             says for which inputs the fit found no effect, whatever their share in the model. With `errors`,
@@ -78,15 +78,15 @@ class Explained(Fitted):
         return found
 
     def shapley_effects(self, X: ArrayLike) -> Bunch:
-        """Shares of the variance over the rows of `X`, where inputs that go together share what they explain.
+        """Shapley effects: shares of the variance over the rows of `X`; correlated inputs share what they explain.
 
-        The rows give the distribution: the margins of their columns, and the dependence that the correlations of their
-        ranks say (a Gaussian copula). The effects sum to 1.
+        The rows define the distribution: the margins of their columns, and a Gaussian copula with the correlations of
+        their ranks. The effects sum to 1.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows of inputs, such as those of the fit; ten or more.
+            At least ten rows of inputs, such as the training rows.
 
         Returns
         -------
@@ -114,8 +114,7 @@ class Explained(Fitted):
         """Total Sobol indices of the columns of X, averaged over the outputs and scaled to sum to 1; zeros for a
         constant.
 
-        A column of text has one, a column that was left out 0. `encoded_names_` has the names of the inputs that the
-        columns become.
+        A text column has one index, an ignored column 0. `encoded_names_` has the names of the inputs after encoding.
 
         Examples
         --------
@@ -139,9 +138,9 @@ class Explained(Fitted):
         Parameters
         ----------
         feature : int or str
-            The input, by index or by name; a column of text is one.
+            The input, by index or by name; a text column is one input.
         at : array-like of shape (n_points,)
-            Values of that input; levels of a text, or their numbers.
+            Values of that input; for a text column its levels, or their numbers.
 
         Returns
         -------
@@ -172,12 +171,12 @@ class Explained(Fitted):
         return self._shape(np.array(effects).T)
 
     def plot_effects(self, ax: Axes | None = None) -> Axes:
-        """Draw the main effect of every input, the most important first (needs matplotlib).
+        """Plot the main effect of every input, the most important first (needs matplotlib).
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure if None.
+            Axes to draw on; None means a new figure.
 
         Returns
         -------

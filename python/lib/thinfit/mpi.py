@@ -1,6 +1,6 @@
-"""Fits to rows that the processes of an MPI program share.
+"""Fits to rows distributed over the processes of an MPI program.
 
-Nothing here needs mpi4py: a communicator is whatever has its `rank`, `allgather`, `gather` and `bcast`.
+mpi4py is not required: any object with `rank`, `allgather`, `gather` and `bcast` is a communicator.
 """
 
 from __future__ import annotations
@@ -46,12 +46,11 @@ class Communicator(Protocol):
 
 
 class AutoRegressor(auto.AutoRegressor):
-    """`thinfit.AutoRegressor` for rows that several processes share.
+    """`thinfit.AutoRegressor` for rows distributed over several processes.
 
-    Every process has rows of its own, fits with all of them, and has the same model in the end: that of
-    `thinfit.AutoRegressor` for the rows of the first process, then those of the second, and so on, up to rounding. Rows
-    stay where they are. Parameters and attributes are the same; `random_state` and the other settings of the first
-    process count.
+    Every process passes its own rows, and all get the same model: up to rounding, that of `thinfit.AutoRegressor` for
+    the rows in the order of the processes. Rows are not moved. Parameters and attributes are the same; `random_state`
+    and the other settings of the first process count.
 
     Examples
     --------
@@ -74,20 +73,20 @@ class AutoRegressor(auto.AutoRegressor):
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
-        """Fit the model. All processes call it; an error of one is raised by all.
+        """Fit the model. All processes must call it; an error on one is raised on all.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Inputs of this process, all of them numbers. There may be none.
+            Inputs of this process, all numeric; may be empty.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Outputs of this process.
         comm : mpi4py communicator or None, default=None
-            The processes that share the rows; None is this one alone.
+            The processes that share the rows; None means this one alone.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples; only where `comm` is None.
+            Weights of the samples; only if `comm` is None.
         groups : array-like of shape (n_samples,), default=None
-            Labels of samples that belong together; only where `comm` is None.
+            Group labels; only if `comm` is None.
 
         Returns
         -------
@@ -145,7 +144,7 @@ class AutoRegressor(auto.AutoRegressor):
 
 
 def _each(comm: Communicator, make: Callable[[], T]) -> T:
-    """What this process makes. An error of one is raised by all, who would wait for it forever."""
+    """The result of `make` on this process. An error on one is raised on all, which would otherwise wait forever."""
     made, problem = None, None
     try:
         made = make()

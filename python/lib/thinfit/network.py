@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 class NetworkRegressor(RandomRegressor):
-    """Base of the estimators whose model is a two-layer network: its parts and a plot of them."""
+    """Base of the estimators whose model is a two-layer network: its weights and a plot of them."""
 
     def plot_features(self, ax: Axes | None = None) -> Axes:
-        """Draw the hidden weights of the two inputs that matter most (needs matplotlib).
+        """Plot the hidden weights of the two most important inputs (needs matplotlib).
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure if None.
+            Axes to draw on; None means a new figure.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Parameters as the library takes them; complaints name the parameter as the user wrote it."""
+"""Parameters in the form of the library; errors name the parameter as the user wrote it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SEED = 1
 
 @contextmanager
 def settings_named(name: Callable[[list[str | int]], str]) -> Iterator[None]:
-    """Report a wrong setting by what `name` makes of its path in the library's settings."""
+    """Report an invalid setting by its Python name, which `name` finds from its path in the library's settings."""
     try:
         yield
     except _native.SettingError as error:
@@ -31,12 +31,12 @@ def settings_named(name: Callable[[list[str | int]], str]) -> Iterator[None]:
 
 
 def place(name: str, keys: list[str | int]) -> str:
-    """What a user writes for a value inside a parameter: ``config["polish"]["steps"]``."""
+    """The Python expression for a value inside a parameter: ``config["polish"]["steps"]``."""
     return name + "".join(f'["{key}"]' if isinstance(key, str) else f"[{key}]" for key in keys)
 
 
 def plain(value: Any, name: str) -> Any:
-    """A value that JSON can hold, with numpy's numbers and arrays as Python's own."""
+    """The value in types that JSON supports, with NumPy numbers and arrays as Python objects."""
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if isinstance(value, Mapping):
@@ -68,7 +68,7 @@ def seed(random_state: Any) -> int:
 
 
 def threads(n_jobs: int | None) -> int:
-    """Number of threads for the native module, 0 for all cores; never more than those, which would be slower."""
+    """Number of threads for the native module, at most the number of cores; 0 means all cores."""
     if n_jobs is None:
         limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
         return int(limit) if limit.isdecimal() else 0

@@ -1,8 +1,8 @@
-"""The pieces of the default fit, for rows that lie in several places.
+"""The steps of the default fit for distributed rows.
 
-Every place looks at its rows twice: `survey`, then `condense`. What they found is merged in the order of the rows, and
-one place works out the rest: `learn` after the first look, `conclude` after the second. All pieces are pure: repeated,
-after a machine was lost, they give the same again. Who carries them about is `dask.py`, or `mpi.py`.
+Every process makes two passes over its rows, `survey` and `condense`. The results are merged in the order of the rows,
+and one process does the rest: `learn` after the first pass, `conclude` after the second. All steps are pure functions,
+so a step that is repeated after a failure gives the same result. `dask.py` and `mpi.py` distribute the steps.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Pieces:
-    """What all places know of a fit."""
+    """What all processes know about a fit."""
 
     settings: str
     names: tuple[list[str], list[str]]
@@ -37,13 +37,13 @@ class Pieces:
 
     @classmethod
     def of(cls, estimator: AutoRegressor, names: Names, shape: tuple[int, int]) -> Pieces:
-        """The pieces of a fit to so many inputs and outputs; refuses wrong settings and names early."""
+        """The steps of a fit with inputs and outputs of this shape; refuses invalid settings and names early."""
         settings = estimator._request()
         with settings_named(estimator._typed):
             return cls(settings, _native.long_names(settings, names, shape), estimator.n_jobs)
 
     def survey(self, x: ArrayLike, y: ArrayLike, first: int) -> bytes:
-        """What a first look at rows finds; `first` is the number of the first of them in the whole table."""
+        """The survey of these rows; `first` is the number of the first one in the whole table."""
         x, y = self._rows(x, y)
         check_finite(x, "X", self.names[0], first)
         check_finite(y, "y", self.names[1], first)
@@ -56,11 +56,11 @@ class Pieces:
     def learn(
         self, survey: bytes, progress: Callable[[float, float | None], None] | None = None
     ) -> tuple[str, str | None]:
-        """What the survey of all rows tells, and the draft of a network if all rows are to be looked at again."""
+        """What is learned from the survey of all rows, and the draft of a network if a second pass is needed."""
         return _native.learn(survey, self.names, self.settings, threads(self.jobs), progress)
 
     def condense(self, draft: str, x: ArrayLike, y: ArrayLike, first: int) -> bytes:
-        """What a second look at rows gives to the draft."""
+        """These rows, condensed for the draft."""
         return _native.condense(draft, *self._rows(x, y), first, threads(self.jobs))
 
     def merge_condensed(self, draft: str, one: bytes, next: bytes) -> bytes:
@@ -72,7 +72,7 @@ class Pieces:
         return _native.conclude(survey, self.names, learned, condensed, self.settings, threads(self.jobs))
 
     def _rows(self, x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
-        """Inputs and outputs as the native module takes them."""
+        """Inputs and outputs in the form of the native module."""
         for a, what, names in zip((x, y), ("X", "y"), self.names, strict=True):
             check_numbers(a, what, names)
         both = zip((x, y), self.names, strict=True)

@@ -1,4 +1,4 @@
-"""Where to take samples before there is a model."""
+"""Design of experiments."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def design(
     ----------
     ranges : mapping of str to range
         For each input ``(low, high)``, a list of levels, ``(False, True)``, or a mapping with ``low``, ``high`` and
-        either ``log=True``, for numbers that are even in their logarithm, or ``whole=True``, for whole numbers.
+        either ``log=True``, uniform in the logarithm, or ``whole=True``, integers.
     rows : int
         Number of rows.
     scheme : {"maximin", "latin", "sobol", "halton"}, default="maximin"
-        A Latin hypercube with distant rows, one at random, or a sequence.
+        A maximin or random Latin hypercube, or a low-discrepancy sequence.
     add_to : mapping or frame of columns, default=None
-        Rows that exist: new ones keep away from them, sequences go on after as many. Numbers beyond a range count as on
+        Existing rows: new ones keep away from them, sequences continue after them. Numbers outside a range are moved to
         its border.
     random_state : int, RandomState instance or None, default=0
         Seed of the plan.
@@ -46,7 +46,7 @@ def design(
     Returns
     -------
     dict of str to ndarray of shape (rows,)
-        A column for each input, as frames are made from.
+        One column for each input.
 
     Examples
     --------

@@ -75,8 +75,7 @@ _BARS = 300
 
 
 def plot_prediction(model: Fitted, X: ArrayLike, y: ArrayLike, output: int = 0, ax: Axes | None = None) -> Axes:
-    """Predictions against measured values; rows of the fit are predicted by models that had not seen them, if there are
-    any."""
+    """Predictions against measured values; training rows get cross-validated predictions, if any."""
     ax = _axes(ax)
     x, measured, predicted, caption = _beside(model, X, y, output)
     # Drawn first, below the points.
@@ -95,7 +94,7 @@ def plot_prediction(model: Fitted, X: ArrayLike, y: ArrayLike, output: int = 0, 
 
 
 def plot_residuals(model: Fitted, X: ArrayLike, y: ArrayLike, output: int = 0, ax: Axes | None = None) -> Axes:
-    """Measured minus predicted against predicted, with rows of the fit as in `plot_prediction`."""
+    """Measured minus predicted against predicted, with training rows as in `plot_prediction`."""
     ax = _axes(ax)
     _, measured, predicted, caption = _beside(model, X, y, output)
     ax.plot(predicted, measured - predicted, ".")

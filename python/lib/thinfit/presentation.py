@@ -1,4 +1,4 @@
-"""What people are shown of a fitted model: plots beside samples, a report, a card in a notebook."""
+"""Presentation of a fitted model: plots with samples, a report, a card in a notebook."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Presented(Explained):
     """Plots, reports and cards."""
 
     def plot_prediction(self, X: ArrayLike, y: ArrayLike, *, output: int = 0, ax: Axes | None = None) -> Axes:
-        """Draw predictions against measured values, with 90 % intervals where there are few rows (needs matplotlib).
+        """Plot predictions against measured values, with 90 % intervals for few rows (needs matplotlib).
 
-        Rows that the model was fitted to are known again. Each is predicted by a model that had not seen it, where
-        there are such models (`AutoRegressor`, kernels); otherwise the title says that errors are too small.
+        Training rows are recognised. `AutoRegressor` and kernel models show their cross-validated predictions; for
+        other models the title warns that the errors are too small.
 
         Parameters
         ----------
@@ -35,9 +35,9 @@ class Presented(Explained):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Measured outputs.
         output : int, default=0
-            Which output to draw.
+            Which output to plot.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure if None.
+            Axes to draw on; None means a new figure.
 
         Returns
         -------
@@ -50,15 +50,15 @@ class Presented(Explained):
         >>> X = np.random.default_rng(0).random((60, 2))
         >>> ax = KernelRidgeRegressor().fit(X, X[:, 0]).plot_prediction(X, X[:, 0])
         >>> ax.get_title()
-        '60 rows of the fit, each predicted without it'
+        '60 training rows, cross-validated predictions'
         """
         check_is_fitted(self)
         return plotting.plot_prediction(self, X, y, output, ax)
 
     def plot_residuals(self, X: ArrayLike, y: ArrayLike, *, output: int = 0, ax: Axes | None = None) -> Axes:
-        """Draw residuals, measured minus predicted, against predictions (needs matplotlib).
+        """Plot residuals, measured minus predicted, against predictions (needs matplotlib).
 
-        Rows that the model was fitted to are treated as in `plot_prediction`.
+        Training rows are treated as in `plot_prediction`.
 
         Parameters
         ----------
@@ -67,9 +67,9 @@ class Presented(Explained):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Measured outputs.
         output : int, default=0
-            Which output to draw.
+            Which output to plot.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure if None.
+            Axes to draw on; None means a new figure.
 
         Returns
         -------
@@ -93,21 +93,21 @@ class Presented(Explained):
         X: ArrayLike | None = None,
         y: ArrayLike | None = None,
     ) -> str:
-        """What was learned and how good it is on new samples, as text and as a page for any browser.
+        """Describe the model and its accuracy, as text and optionally as an HTML page.
 
         Parameters
         ----------
         path : path-like or None, default=None
-            An HTML file to write as well: one page that opens offline, with a slider for every input.
+            HTML file to write: a self-contained page that works offline, with a slider for every input.
         X : array-like of shape (n_samples, n_features) or None, default=None
-            Inputs of samples to show on the page beside their predictions.
+            Inputs of samples to compare with the predictions on the page.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs) or None, default=None
             Outputs of these samples.
 
         Returns
         -------
         str
-            Some lines of text.
+            The description.
 
         Examples
         --------
@@ -130,11 +130,11 @@ class Presented(Explained):
             rows = None if X is None or y is None else (self._inputs(X), table(np.asarray(y, np.float64)))
             self._model.page(path, rows, threads(self.n_jobs))
         elif X is not None:
-            raise ValueError("`path`: expected a file for the page that shows `X` and `y`, found none")
+            raise ValueError("`path`: expected a file, because `X` and `y` are shown on a page, found none")
         return self._model.report()
 
     def _repr_html_inner(self) -> str:
-        """What a notebook shows: of a fitted model a card, then its parameters."""
+        """The display in a notebook: a card if the model is fitted, then the parameters."""
         parameters: str = super()._repr_html_inner()
         if not hasattr(self, "_model"):
             return parameters

@@ -10,6 +10,6 @@ from . import _native
 
 def main() -> None:
     """Run the program with the arguments of the process."""
-    # Python would only note Ctrl-C until the program returns; this one listens itself where it has something to keep.
+    # Python would defer Ctrl-C until the program returns; the program handles it itself if it has results to keep.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(_native.program(["thinfit", *sys.argv[1:]]))

@@ -1,4 +1,4 @@
-"""What one asks of a fitted model: where it is least, what can be had at once, what follows from uncertain inputs."""
+"""Studies of a fitted model: minima, Pareto fronts, and propagation of input uncertainty."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Distribution = float | str | Sequence[float] | Sequence[str] | Mapping[str, Any]
 
 
 class Studied(Fitted):
-    """Questions to a fitted model."""
+    """Optimisation and uncertainty propagation."""
 
     def minimise(
         self,
@@ -31,29 +31,29 @@ class Studied(Fitted):
         random_state: RandomState = 0,
         ranges: Mapping[str, planning.Range] | None = None,
     ) -> Optimum | Front:
-        """Where an output is least or largest, or the Pareto front of several outputs.
+        """Find the minimum or maximum of an output, or the Pareto front of several outputs.
 
         Parameters
         ----------
         maximise : bool, str or sequence of str, default=False
-            Whether to maximise; of several outputs, which.
+            Whether to maximise; with several outputs, the names of those to maximise.
         fix : mapping of str to float or str, default=None
             Columns to keep at a number or a level.
         within : str or sequence of str, default=None
-            Linear constraints on columns of numbers, such as ``"2*x2 - x3 <= 4"``, with ``<=``, ``>=`` or ``=``.
+            Linear constraints on numeric columns, such as ``"2*x2 - x3 <= 4"``, with ``<=``, ``>=`` or ``=``.
         output : int, str or sequence of them, default=None
-            One output for its minimum, several for their front; all if None.
+            One output, or several for their Pareto front; None means all.
         random_state : int, RandomState instance or None, default=0
             Seed of the search.
         ranges : mapping of str to range or None, default=None
-            Ranges of the inputs, as for `thinfit.design`; those of the samples where there is none. The
-            inputs of an array are called x1, x2, …
+            Ranges of the inputs, as for `thinfit.design`; by default those of the samples. The inputs of an array are
+            called x1, x2, …
 
         Returns
         -------
         Optimum or Front
-            The minimum with its interval and what to think of it, or points of which none is better than another in
-            every output. `X` has the points as rows to predict at.
+            The minimum with its interval and notes on how far to trust it, or points of which none is better than
+            another in every output. `X` has the points as rows for `predict`.
 
         Examples
         --------
@@ -71,7 +71,7 @@ class Studied(Fitted):
         )
         if isinstance(maximise, bool | np.bool_):
             if maximise and len(places) > 1:
-                raise ValueError(f"`maximise`: expected which of the outputs {', '.join(model.outputs)}, found True")
+                raise ValueError(f"`maximise`: expected names among the outputs {', '.join(model.outputs)}, found True")
             largest = list(places) if maximise else []
         else:
             largest = [_output(model, one, "maximise") for one in _listed(maximise)]
@@ -112,14 +112,14 @@ class Studied(Fitted):
     def propagate(
         self, inputs: Mapping[str, Distribution], rows: int = 100_000, *, random_state: RandomState = 0
     ) -> Propagation:
-        """How the outputs are distributed where the inputs are uncertain, by drawing inputs.
+        """Propagate input uncertainty to the outputs, by drawing random inputs.
 
         Parameters
         ----------
         inputs : mapping of str to distribution
             For each column a number or level, ``(low, high)``, ``{"normal": (mean, deviation)}``,
-            ``{"uniform": (low, high)}``, ``{"lognormal": (median, factor)}``, of which 68 % lie between median/factor
-            and median * factor, ``{"triangular": (low, mode, high)}``, or probabilities of levels such as
+            ``{"uniform": (low, high)}``, ``{"lognormal": (median, factor)}`` (68 % lie between median/factor and
+            median * factor), ``{"triangular": (low, mode, high)}``, or probabilities of levels such as
             ``{"steel": 0.7, "brass": 0.3}``. Other columns are uniform over the ranges of the samples.
         rows : int, default=100000
             Number of draws.
@@ -129,7 +129,7 @@ class Studied(Fitted):
         Returns
         -------
         Propagation
-            For each output mean, standard deviation and quantiles with their standard errors, of the model and of new
+            For each output: mean, standard deviation and quantiles with standard errors, for the model and for new
             observations, and the sorted draws.
 
         Examples

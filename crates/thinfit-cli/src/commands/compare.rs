@@ -1,4 +1,4 @@
-//! `thinfit compare`: methods beside each other on one table.
+//! `thinfit compare`: cross-validates several methods on one table.
 
 use std::io::Write;
 
@@ -73,12 +73,12 @@ fn write_table(
     let names = compared.methods.iter().map(|one| one.method.len());
     let widest = names.max().unwrap_or(0).max(8) + 2;
     let groups = groups.map_or_else(String::new, |count| {
-        format!(" that divide none of {}", counted(count, "group"))
+        format!(" that keep {} together", counted(count, "group"))
     });
     for (o, output) in outputs.iter().enumerate() {
         writeln!(
             out,
-            "{output}: {}, each predicted by fits without it, in {} folds{groups}\n",
+            "{output}: cross-validation on {} in {} folds{groups}\n",
             counted(compared.rows, "row"),
             compared.folds
         )?;
@@ -111,7 +111,7 @@ fn write_table(
     }
     writeln!(
         out,
-        "= not told apart from the best by these rows: the difference, row by row, is below two standard errors"
+        "= tied with the best: the paired difference is below two standard errors"
     )?;
     for one in &compared.methods {
         write_polish(out, one, outputs)?;
@@ -120,7 +120,7 @@ fn write_table(
         writeln!(out, "{method} cannot be fitted: {why}")?;
     }
     if compared.stopped {
-        writeln!(out, "interrupted: methods that are missing were not done")?;
+        writeln!(out, "interrupted: the missing methods were not run")?;
     }
     Ok(())
 }
@@ -157,7 +157,7 @@ fn write_polish(out: &mut impl Write, one: &Contender, outputs: &[String]) -> Re
     let errors: Vec<String> = errors.collect();
     Ok(writeln!(
         out,
-        "{}: chose {} of {} folds; rmse on the rows that it held out itself, with and without the polish: {}",
+        "{}: selected {} of {} folds; rmse on its own validation rows, with and without the polish: {}",
         one.method,
         words.join(", "),
         one.winners.len(),

@@ -1,4 +1,4 @@
-//! `thinfit demo`: learns a built-in problem and shows its error beside the published ones.
+//! `thinfit demo`: fits a built-in problem and compares its error with the published ones.
 
 use std::io::Write;
 use std::time::Instant;
@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::shell::this_program;
 
-/// What the table and the picture call our fit.
+/// The name of our fit in the table and the plot.
 const LABEL: &str = "thinfit, fast preset";
 
 /// One line of the table; `None` is shown as a dash.
@@ -26,7 +26,7 @@ struct Line {
     published: Option<f64>,
 }
 
-/// Fits, compares, prints and draws.
+/// Fits, compares, prints and plots.
 pub fn run(args: &DemoArgs, out: &mut impl Write) -> Result<(), Failure> {
     // Fail before the fit, not after it.
     make_folder(&args.out)?;

@@ -1,4 +1,4 @@
-//! `thinfit design`: where to take samples.
+//! `thinfit design`: plans where to take samples.
 
 use std::io::Write;
 use std::path::Path;
@@ -118,7 +118,7 @@ fn taken(
                 Value::Number(number) => number.to_string(),
             };
             Failure::new(format!(
-                "{}, row {}: expected a level of `{}` in {}, found `{found}`; add it there, or leave the row out",
+                "{}, row {}: expected a level of `{}` in {}, found `{found}`; add it there, or remove the row",
                 path.display(),
                 table.rows[i] + 1,
                 input.name,

@@ -1,4 +1,4 @@
-//! `thinfit export`: a model as ONNX, C, Python, JavaScript or LaTeX.
+//! `thinfit export`: exports a model to ONNX, C, Python, JavaScript or LaTeX.
 
 use std::io::Write;
 
@@ -15,7 +15,7 @@ use crate::output::{Output, check_distinct, tell_written};
 /// Significant digits of a formula.
 const DIGITS: u8 = 6;
 
-/// Refuses options that the language has no use for.
+/// Refuses options that do not apply to the language.
 fn check_options(args: &ExportArgs) -> Result<(), Failure> {
     let (onnx, latex) = (
         matches!(args.to, Language::Onnx),
@@ -28,7 +28,7 @@ fn check_options(args: &ExportArgs) -> Result<(), Failure> {
     match stray.iter().find(|(.., stray)| *stray) {
         None => Ok(()),
         Some((option, language, _)) => Err(Failure::new(format!(
-            "{option}: expected `--to {language}` beside it, found another language; leave {option} out"
+            "{option} needs `--to {language}`; remove it, or change the language"
         ))),
     }
 }
@@ -54,7 +54,7 @@ pub fn run(args: &ExportArgs, memory: Memory, out: &mut impl Write) -> Result<()
     let header = language.header(&path);
     if header.as_deref() == Some(&*path) {
         return Err(Failure::new(format!(
-            "{}: expected a name for the C source, found that of its header; give one that ends in .c",
+            "{}: this would be the name of the header; give the C source a name that ends in .c",
             path.display()
         )));
     }
@@ -88,19 +88,19 @@ pub fn run(args: &ExportArgs, memory: Memory, out: &mut impl Write) -> Result<()
         if args.f32 && arithmetic == Precision::F64 {
             writeln!(
                 out,
-                "it computes in double precision between its inputs and outputs: in single precision its terms cancel"
+                "computes in double precision between its inputs and outputs, because its terms cancel in single precision"
             )?;
         }
     }
     Ok(())
 }
 
-/// An export that is too far from the model, and what helps.
+/// The error of an export that differs too much from the model.
 fn refused(args: &ExportArgs, error: &Inaccurate) -> Failure {
     let advice = match error.precision {
-        Precision::F32 => "leave out --f32",
+        Precision::F32 => "remove --f32",
         Precision::F64 => {
-            "its terms cancel beyond what other programs can repeat: fit a network (--thin), or a process with more noise"
+            "its terms cancel too far for other programs to reproduce it; fit a network (--thin), or a process with more noise"
         }
     };
     Failure::new(format!("{}: {error}; {advice}", args.model.display()))

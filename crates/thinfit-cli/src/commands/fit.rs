@@ -1,4 +1,4 @@
-//! `thinfit fit`: from a table to a model, with a word on how good it is.
+//! `thinfit fit`: fits a model to a table and reports its accuracy.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -36,7 +36,7 @@ struct Summary<'a> {
     model: &'a Path,
     samples: usize,
     dropped: usize,
-    /// Cells that means, or the most frequent text, have filled.
+    /// Number of cells filled with means or the most frequent text.
     filled: usize,
     /// The groups of rows that stayed together, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,7 +55,7 @@ struct Summary<'a> {
     interrupted: bool,
     /// Also by its own clock.
     stopped_early: bool,
-    /// None where a method holds nothing out.
+    /// `None` if the method holds nothing out.
     validation: Option<Validation>,
     /// Where there was a polish.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,7 +65,7 @@ struct Summary<'a> {
     diagnosis: Option<&'a Diagnosis>,
 }
 
-/// Errors on rows that the predictions there did not see, per output.
+/// Cross-validation or validation errors, per output.
 #[derive(Serialize)]
 struct Validation {
     rows: usize,
@@ -172,11 +172,11 @@ fn report(
         write_report(out, model, &result, &fitted.constant)?;
         write_next(out, (plan, typed), model)?;
     }
-    // A fit that its own clock has cut short is done.
+    // A fit cut short by its time limit is complete.
     Ok(result.interrupted)
 }
 
-/// What came of a table.
+/// The result of a fit to a table.
 struct Fitted {
     model: Predictor,
     /// Rows left out because of missing values.
@@ -243,7 +243,7 @@ fn check_shared(plan: &FitPlan) -> Result<(), Failure> {
     let method = &plan.method.request.method;
     if plan.states.saved().is_some() {
         return Err(Failure::new(
-            "--checkpoint and --resume are for one process, which knows the state of the whole fit; start it without mpirun, or drop them",
+            "--checkpoint and --resume need a single process; run without mpirun, or remove them",
         ));
     }
     match method.is_shared() {
@@ -300,7 +300,7 @@ fn fit_in_blocks(
     ));
     team.listen(match executor.size() {
         1 => "and saving the best so far, if there is a model yet",
-        _ => "all processes; a state that was saved can go on with --resume",
+        _ => "all processes; --resume continues from a saved state",
     })?;
     let observe = |at: &thinfit::Progress<'_>| {
         progress.fit(at, Auto::NAME);
@@ -316,9 +316,9 @@ fn fit_in_blocks(
                 _ if !state.is_of_table(&new) => {
                     Some("to another table; give the same files and columns")
                 }
-                _ if *has_settings && !state.is_of(&new) => {
-                    Some("with other settings; give the same ones, or none: the state holds them")
-                }
+                _ if *has_settings && !state.is_of(&new) => Some(
+                    "with other settings; give the same ones, or none, since the state contains them",
+                ),
                 _ => None,
             };
             if let Some(flaw) = flaw {
@@ -373,7 +373,7 @@ fn fit(
             let state = memory.load_state(file)?;
             if *has_settings && !state.is_of(&request.config()?) {
                 return Err(Failure::new(format!(
-                    "{}: this state belongs to a fit with other settings; give the same ones, or none: the state holds them",
+                    "{}: this state belongs to a fit with other settings; give the same ones, or none, since the state contains them",
                     file.display()
                 )));
             }
@@ -390,7 +390,7 @@ fn fit(
     announce(data, &device, (team, progress))?;
     if states.checkpoint.is_some() && !has_settings {
         progress.note(format!(
-            "by {}, which saves its state; auto does so only for tables that are read in blocks",
+            "method {}: --checkpoint selects it, because auto saves its state only for tables that are read in blocks",
             method.name()
         ));
     }
@@ -411,12 +411,12 @@ fn fit(
         Some(state) => request.resume_on(&device, data, state, &observe)?,
     };
     if let Some(why) = device.left() {
-        progress.warn(format!("it was trained on the processor: {why}"));
+        progress.warn(format!("trained on the CPU: {why}"));
     }
     Ok(model)
 }
 
-/// Says what is learned, and listens for Ctrl-C from now on.
+/// Announces the fit, and listens for Ctrl-C from now on.
 fn announce(
     data: &Dataset,
     device: &Device,
@@ -432,12 +432,12 @@ fn announce(
     team.listen("and saving the best so far")
 }
 
-/// Where a network is trained, if not on the processor.
+/// Where a network is trained, if not on the CPU.
 fn on(device: Option<&str>) -> String {
     device.map_or_else(String::new, |name| format!(" on {name}"))
 }
 
-/// What was fitted, how good it is, and what to try if it is not.
+/// The fitted model, its accuracy, and advice if it is poor.
 fn write_report(
     out: &mut impl Write,
     model: &Predictor,
@@ -445,11 +445,11 @@ fn write_report(
     constant: &[String],
 ) -> Result<(), Failure> {
     let dropped = format!(
-        "{} with missing values left out",
+        "{} with missing values dropped",
         counted(result.dropped, "row")
     );
     let filled = format!(
-        "{} filled by means or the most frequent text",
+        "{} replaced by means or the most frequent text",
         counted(result.filled, "missing value")
     );
     let gaps = [(result.dropped, dropped), (result.filled, filled)];
@@ -464,7 +464,7 @@ fn write_report(
     };
     let fitted = match (result.interrupted, result.stopped_early) {
         (true, _) => "interrupted; best fit of",
-        (false, true) => "cut short by the clock; best fit of",
+        (false, true) => "cut short, far over its budget; best fit of",
         (false, false) => "fitted",
     };
     let kind = model.kind();
@@ -481,7 +481,7 @@ fn write_report(
     let Some(validation) = &result.validation else {
         writeln!(
             out,
-            "nothing was held out; `thinfit score` measures it on other rows"
+            "no rows were held out; measure the error with `thinfit score` on other rows"
         )?;
         return Ok(());
     };
@@ -498,14 +498,14 @@ fn write_report(
                     "random" => String::new(),
                     method => format!(", not those of {method}"),
                 };
-                format!("random features{scale} after a polish{others}")
+                format!("polished random features{scale}{others}")
             }
-            (Winner::Polished, _) => format!("the features of {method} after a polish"),
+            (Winner::Polished, _) => format!("polished features of {method}"),
             (Winner::Trained, _) => {
-                format!("the features of {method}, which a polish did not improve")
+                format!("features of {method}, which the polish did not improve")
             }
         };
-        writeln!(out, "\nchosen by these rows: {winner}")?;
+        writeln!(out, "\nselected by validation: {winner}")?;
     }
     if let Some(found) = model.diagnosis() {
         write!(out, "\n{found}")?;
@@ -514,7 +514,7 @@ fn write_report(
     for name in constant {
         writeln!(
             out,
-            "\n{name} has one value in all samples: there is nothing to learn"
+            "\n{name} is constant in all samples: there is nothing to learn"
         )?;
     }
     let worse = (0..result.outputs.len())
@@ -531,9 +531,9 @@ fn write_report(
         let advice = match result.method {
             Auto::NAME => "the function is nearly linear, or noise hides the rest",
             name if Method::THIN.contains(&name) => {
-                "with noisy or few samples try --lambda auto or a smaller --width, or leave the choice to auto"
+                "with noisy or few samples try --lambda auto, a smaller --width, or the method auto"
             }
-            _ => "try another method, or leave the choice to auto",
+            _ => "try another method, or auto",
         };
         let worse = worse.join(", ");
         writeln!(out, "\nno better than a linear fit for {worse}: {advice}")?;
@@ -541,7 +541,7 @@ fn write_report(
     Ok(())
 }
 
-/// Options that change what the fit took for granted about the rows.
+/// Options that change the assumptions of the fit about the rows.
 fn write_hints(out: &mut impl Write, model: &Predictor) -> Result<(), Failure> {
     let record = model.record();
     let depends = |sign: &Dependence| !matches!(sign, Dependence::NearRepeats { .. });
@@ -608,7 +608,7 @@ fn constant(data: &Dataset) -> Vec<String> {
     flat.map(|(_, name)| name.clone()).collect()
 }
 
-/// What was written, and commands to go on with.
+/// The files written, and suggested next commands.
 fn write_next(
     out: &mut impl Write,
     (plan, typed): (&FitPlan, &[OsString]),
@@ -618,10 +618,10 @@ fn write_next(
     writeln!(out, "\nwrote {}", file.display())?;
     let file = quoted(&file.to_string_lossy());
     match (model.record().stopped, plan.states.saved()) {
-        (true, Some(state)) => writeln!(out, "\nto go on:\n  {}", resuming(typed, state))?,
+        (true, Some(state)) => writeln!(out, "\nto continue:\n  {}", resuming(typed, state))?,
         (true, None) if Method::THIN.contains(&model.record().method.as_str()) => writeln!(
             out,
-            "\nit cannot go on; with --checkpoint FILE a fit that is stopped can"
+            "\nnot resumable: the fit was started without --checkpoint"
         )?,
         _ => {}
     }
@@ -635,7 +635,7 @@ fn write_next(
     Ok(())
 }
 
-/// The command that was given, but to go on from a saved state.
+/// The given command, changed to continue from a saved state.
 fn resuming(given: &[OsString], state: &Path) -> String {
     let mut command = vec!["thinfit".to_owned()];
     let mut given = given.iter().skip(1);

@@ -1,4 +1,4 @@
-//! `thinfit minimise`: where an output is least or largest, and what can be had of several at once.
+//! `thinfit minimise`: the minimum of an output, or the Pareto front of several.
 
 use std::io::Write;
 use std::path::Path;
@@ -56,7 +56,7 @@ pub fn run(args: &MinimiseArgs, memory: Memory, out: &mut impl Write) -> Result<
     let region = super::region(&model, args.ranges.as_deref(), &args.fix, &args.within)?;
     if args.plot.is_some() && goals.len() == 1 {
         return Err(Failure::new(
-            "--plot: expected several outputs, whose front is drawn, found one; leave it out",
+            "--plot draws the Pareto front of several outputs, and there is only one; remove it",
         ));
     }
     outputs
@@ -98,7 +98,7 @@ fn write_json(out: &mut impl Write, model: &Path, found: impl Serialize) -> Resu
     Ok(writeln!(out)?)
 }
 
-/// What is asked of which outputs.
+/// The goals of the outputs.
 fn goals(model: &Predictor, args: &MinimiseArgs) -> Result<Vec<Goal>, Failure> {
     let names = model.outputs();
     let targets = match args.target.is_empty() {
@@ -108,12 +108,12 @@ fn goals(model: &Predictor, args: &MinimiseArgs) -> Result<Vec<Goal>, Failure> {
     let mut goals: Vec<Goal> = targets.iter().map(|o| Goal::least(*o)).collect();
     match &args.maximise[..] {
         [] => (),
-        // Without a name it is about the only output.
+        // Without a name it applies to the only output.
         [name] if name.is_empty() => match &mut goals[..] {
             [goal] => goal.maximise = true,
             _ => {
                 return Err(Failure::new(format!(
-                    "--maximise: expected which of the {} to maximise, found none; name them, or choose one with --target",
+                    "--maximise: name which of the {} to maximise, or choose one with --target",
                     counted(goals.len(), "output")
                 )));
             }
@@ -122,8 +122,10 @@ fn goals(model: &Predictor, args: &MinimiseArgs) -> Result<Vec<Goal>, Failure> {
             for o in output_indices(names, given, "--maximise")? {
                 let goal = goals.iter_mut().find(|goal| goal.output == o);
                 let goal = goal.ok_or_else(|| {
-                    let problem =
-                        format!("--maximise: `{}` is not among those of --target", names[o]);
+                    let problem = format!(
+                        "--maximise: `{}` is not among the outputs of --target",
+                        names[o]
+                    );
                     Failure::new(problem + "; add it there")
                 })?;
                 goal.maximise = true;
@@ -187,7 +189,7 @@ fn write_minima(path: &Path, found: &Optimum) -> Result<(), Failure> {
     Ok(writer.finish()?)
 }
 
-/// A value as people read it.
+/// A value in readable form.
 fn told(value: &Value) -> String {
     match value {
         Value::Number(number) => all_digits(*number),
@@ -206,10 +208,14 @@ fn write_optimum(
         interval,
         ..
     } = &found.best;
-    let extreme = if found.maximised { "largest" } else { "least" };
+    let extremum = if found.maximised {
+        "maximum"
+    } else {
+        "minimum"
+    };
     writeln!(
         out,
-        "{} is {extreme}, {}, at\n",
+        "{extremum} of {}: {} at\n",
         found.output,
         six_digits(*value)
     )?;
@@ -230,10 +236,10 @@ fn write_optimum(
     match interval {
         Some([low, high]) => writeln!(
             out,
-            "a new observation there lies within {} of it with probability 90 %",
+            "90 % interval of a new observation there: ± {}",
             two_digits(0.5 * (high - low))
         )?,
-        None => writeln!(out, "the model does not say how sure it is there")?,
+        None => writeln!(out, "the model has no intervals")?,
     }
     for words in found.words() {
         writeln!(out, "{words}")?;
@@ -298,7 +304,7 @@ fn write_front(writer: &mut Writer<'_>, found: &Front) -> Result<(), Failure> {
 fn tell_front(out: &mut impl Write, args: &MinimiseArgs, found: &Front) -> Result<(), Failure> {
     writeln!(
         out,
-        "{} of the front: none is better than another in every output\n",
+        "{} on the Pareto front: none is better than another in every output\n",
         counted(found.points.len(), "point")
     )?;
     let columns = found.points.iter().take(1).flat_map(|point| &point.point.0);

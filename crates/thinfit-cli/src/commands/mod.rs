@@ -1,4 +1,4 @@
-//! The commands, one file each: arguments in, library calls, a file or a report out.
+//! The commands, one file each: they turn arguments into library calls and results into files and reports.
 
 pub mod compare;
 pub mod data;
@@ -32,7 +32,7 @@ fn ranges(path: Option<&Path>, model: &Predictor) -> Result<Ranges, Failure> {
     }
 }
 
-/// Where to look: in ranges, with some columns fixed, within constraints.
+/// The region of a search: ranges, fixed columns and constraints.
 fn region<'a>(
     model: &'a Predictor,
     path: Option<&Path>,

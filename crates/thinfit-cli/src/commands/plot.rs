@@ -1,4 +1,4 @@
-//! `thinfit plot`: pictures of a model, of its training, and of its errors on a table.
+//! `thinfit plot`: plots a model, its training and its errors on a table.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -20,11 +20,11 @@ use crate::progress::Progress;
 use crate::table::TableSource;
 use crate::table::model_rows::Rows;
 
-/// The formats of every picture.
+/// The formats of every plot.
 const FORMATS: [&str; 2] = ["svg", "png"];
 /// PNG pixels per SVG pixel.
 pub const DOTS: f64 = 2.0;
-/// Effects that are drawn, those of the inputs that matter most.
+/// Number of effects that are drawn, the most important first.
 const CURVES: usize = 60;
 /// Pairs of inputs that are named below the bars.
 const PAIRS: usize = 3;
@@ -39,7 +39,7 @@ const DEVIATIONS: f64 = 1.645;
 /// Training steps that one polish step is drawn as wide as.
 const POLISH: f64 = 50.0;
 
-/// Draws everything there is to draw.
+/// Makes all plots.
 pub fn run(args: &PlotArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
     let model = match args.data {
         Some(_) => super::load_before_table(&args.model, memory, "plot")?,
@@ -68,11 +68,11 @@ pub fn run(args: &PlotArgs, memory: Memory, out: &mut impl Write) -> Result<(), 
     let x = rows.as_ref().map(|rows| &rows.inputs);
     for (o, output) in outputs.iter().enumerate() {
         let progress = Progress::patient_unless(args.quiet);
-        let watch = |done: f64| progress.step(done, || "which inputs matter".into());
+        let watch = |done: f64| progress.step(done, || "sensitivity indices".into());
         let sensitivity = model.sensitivity_over(o, factors, &watch)?;
         progress.finish();
         if let Predictor::Network(network) = &model {
-            let title = format!("What the neurons do for {output}");
+            let title = format!("Features of {output}");
             let picture = feature_picture(network, o, &by_input(factors, &sensitivity), &title);
             save(out, &args.out, &name(o, "features"), &picture)?;
         }
@@ -110,7 +110,7 @@ pub fn run(args: &PlotArgs, memory: Memory, out: &mut impl Write) -> Result<(), 
     Ok(())
 }
 
-/// Refuses a picture that would take the place of the model or of the table.
+/// Refuses a plot that would overwrite the model or the table.
 fn check_pictures(args: &PlotArgs, outputs: &[String]) -> Result<(), Failure> {
     let names = (0..outputs.len()).flat_map(|o| {
         let of = [
@@ -134,7 +134,7 @@ fn check_pictures(args: &PlotArgs, outputs: &[String]) -> Result<(), Failure> {
     check_distinct(&inputs, &files)
 }
 
-/// The name of a picture of output `o`, without its extension.
+/// The name of a plot of output `o`, without its extension.
 fn picture_name(outputs: &[String], o: usize, picture: &str) -> String {
     match outputs.len() {
         1 => picture.to_owned(),
@@ -146,17 +146,17 @@ fn picture_file(folder: &Path, name: &str, format: &str) -> PathBuf {
     folder.join(format!("{name}.{format}"))
 }
 
-/// Creates a folder for pictures.
+/// Creates a folder for plots.
 pub fn make_folder(path: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(path).map_err(|error| {
         Failure::new(format!(
-            "cannot create the folder `{}` for the pictures: {error}; give one you can write to with -o DIR",
+            "cannot create the folder `{}` for the plots: {error}; choose a writable one with -o DIR",
             path.display()
         ))
     })
 }
 
-/// Writes a picture as SVG and PNG and reports the files.
+/// Writes a plot as SVG and PNG and reports the files.
 pub fn save(
     out: &mut impl Write,
     folder: &Path,
@@ -178,7 +178,7 @@ fn file_name(text: &str) -> String {
     text.chars().map(plain).take(60).collect()
 }
 
-/// Where the hidden weights lie, and which inputs matter.
+/// The hidden weights, and the importance of the inputs.
 pub fn feature_picture(model: &Model, o: usize, importance: &[f64], title: &str) -> Canvas {
     let w = model.hidden();
     // Weights per range, since inputs have different units; both in warped units where an input is warped.
@@ -249,7 +249,7 @@ fn importance_bars(
     })
 }
 
-/// The effect of each column of the table, those that matter most first.
+/// The effect of each column of the table, the most important first.
 fn effect_curves(
     model: &Predictor,
     factors: &[InputColumn],
@@ -263,7 +263,7 @@ fn effect_curves(
     }
     let panels: Vec<Effect<'_>> = curves.iter().map(Curve::panel).collect();
     let bands = match curves.iter().any(|curve| curve.band.is_some()) {
-        true => "; bands: 90 % or more for the mean",
+        true => "; bands: at least 90 % confidence",
         false => "",
     };
     let note = format!("averaged over the other inputs{bands}\n{}", model.kind());
@@ -275,7 +275,7 @@ fn effect_curves(
     }))
 }
 
-/// What the panel of one column shows.
+/// The panel of one column.
 struct Curve<'a> {
     factor: &'a InputColumn,
     label: String,

@@ -1,4 +1,4 @@
-//! `thinfit predict`: a stream of rows in, a stream of predictions out.
+//! `thinfit predict`: reads a stream of rows and writes a stream of predictions.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ use crate::terminal;
 const ROWS: usize = 1 << 15;
 const NUMBERS: usize = 1 << 22;
 
-/// Rows in memory at a time where each has so many numbers; a row's prediction does not depend on it.
+/// Rows in memory at a time if each has this many numbers; predictions do not depend on it.
 pub fn block(numbers: usize) -> usize {
     ROWS.min(NUMBERS / numbers.max(1)).max(1)
 }
@@ -75,7 +75,7 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
         let x = match (args.outside, outside.words(&model)) {
             (args::Outside::Error, Some(words)) => {
                 return Err(Failure::new(format!(
-                    "{}: {words}; leave them out, fit the model to such rows, or pass --outside warn or clip",
+                    "{}: {words}; remove them, fit the model to such rows, or pass --outside warn or clip",
                     args.data.display()
                 )));
             }
@@ -97,14 +97,14 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
     let progress = Progress::new(args.quiet);
     notes::tell(&reader.notes(), &progress);
     gaps.tell(rows, &progress);
-    // What changes how the numbers are to be read is said to quiet users, too.
+    // What changes the meaning of the numbers is reported even with `--quiet`.
     match args.outside {
         args::Outside::Warn => warn(&outside, &model),
         args::Outside::Clip => warn_clipped(&outside, &model),
         args::Outside::Error => {}
     }
     if let (Some(level), Some(rows)) = (args.interval, too_few.filter(|_| rows > 0)) {
-        // A warning that no one reads is no reason to fail.
+        // A warning that cannot be printed is not an error.
         let _ = writeln!(
             terminal::stderr(),
             "warning: --interval {level}: the level cannot be had from {}, so the bounds are infinite; \
@@ -149,7 +149,7 @@ impl Gaps {
                 ""
             };
             progress.warn(format!(
-                "{} of {of} rows lack values and have no prediction (row {}{more}): their cells are empty",
+                "{} of {of} rows have missing values and no prediction (row {}{more}): their cells are empty",
                 self.rows,
                 self.first.join(", ")
             ));

@@ -1,4 +1,4 @@
-//! `thinfit propagate`: how the outputs of a model are distributed where its inputs are uncertain.
+//! `thinfit propagate`: propagates input uncertainty to the outputs of a model.
 
 use std::io::Write;
 use std::path::Path;
@@ -28,7 +28,7 @@ struct Beyond {
     /// `above` or `below`.
     side: &'static str,
     limit: f64,
-    /// Of the model's value.
+    /// Of the model's prediction.
     model: Estimate,
     /// Of a new observation.
     observation: Option<Estimate>,
@@ -43,7 +43,7 @@ struct Answer<'a> {
     beyond: &'a [Beyond],
 }
 
-/// Draws, prints what follows, and writes the draws.
+/// Draws, prints the distributions, and writes the draws.
 pub fn run(args: &PropagateArgs, memory: Memory, out: &mut impl Write) -> Result<(), Failure> {
     let outputs = [
         args.output.as_deref().map(|path| (path, "-o FILE")),
@@ -161,7 +161,7 @@ fn limit(outputs: &[String], text: &str, side: &str) -> Result<(usize, f64), Fai
         }
         (None, 1) => Ok((0, number)),
         (None, count) => Err(Failure::new(format!(
-            "--{side}: expected one of the {}, such as {}={text}, found none; name it",
+            "--{side}: name one of the {}, such as {}={text}",
             counted(count, "output"),
             outputs[0]
         ))),
@@ -194,7 +194,7 @@ fn write_report(
     if !found.unnamed.is_empty() {
         writeln!(
             out,
-            "even over the ranges of the samples, since nothing was said of them: {}",
+            "not specified, so uniform over the ranges of the samples: {}",
             found.unnamed.join(", ")
         )?;
     }
@@ -242,7 +242,7 @@ fn write_report(
             }
         }
     }
-    writeln!(out, "\n±: standard error from the number of draws")?;
+    writeln!(out, "\n±: standard error of the random draws")?;
     if found
         .outputs
         .iter()
@@ -250,7 +250,7 @@ fn write_report(
     {
         writeln!(
             out,
-            "new observation: the model's own error comes on top, drawn for each row from its calibrated interval"
+            "new observation: includes the model error, drawn for each row from its calibrated interval"
         )?;
     }
     let outside = &found.outside;
@@ -328,5 +328,5 @@ fn picture(found: &Propagation, beyond: &[Beyond]) -> thinfit_plot::Canvas {
             limits,
         })
         .collect();
-    distributions("What follows from the inputs", &outputs)
+    distributions("Distribution of the outputs", &outputs)
 }

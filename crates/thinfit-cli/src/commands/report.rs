@@ -1,4 +1,4 @@
-//! `thinfit report`: a page with all there is to see of a model.
+//! `thinfit report`: writes a self-contained HTML report.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ pub fn run(args: &ReportArgs, memory: Memory, out: &mut impl Write) -> Result<()
         Some(data) => Some(rows(args, data, &model, memory)?),
     };
     let progress = Progress::patient_unless(args.quiet);
-    let watch = |done: f64| progress.step(done, || "which inputs matter".into());
+    let watch = |done: f64| progress.step(done, || "sensitivity indices".into());
     let html = page(&model, rows.as_ref(), &watch)?;
     progress.finish();
     if let Some(rows) = &rows {

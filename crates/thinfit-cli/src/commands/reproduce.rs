@@ -1,4 +1,4 @@
-//! `thinfit reproduce`: does the fits of the paper's tables that are missing, and reports all that there are.
+//! `thinfit reproduce`: runs the missing fits of the paper's tables and reports all results.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -24,7 +24,7 @@ use crate::progress::Progress;
 use crate::ranks::Team;
 use crate::settings;
 
-/// Plans, fits what is missing and reports; returns whether it was interrupted. Of several processes the first does it, with the
+/// Plans, fits what is missing and reports; returns whether it was interrupted. The first of several processes does it, with the
 /// help of the others.
 pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> {
     let team = Team::join()?;
@@ -33,13 +33,13 @@ pub fn run(args: &ReproduceArgs, out: &mut impl Write) -> Result<bool, Failure> 
         false => follow(args, &team).map(|()| false),
     };
     ended.map_err(|failure| {
-        // Where nobody reads it, the failure has to do.
+        // If it cannot be printed, the error has to suffice.
         let _ = out.flush();
         team.fail(failure)
     })
 }
 
-/// Does what the first process says.
+/// Follows the first process.
 fn follow(args: &ReproduceArgs, team: &Team) -> Result<(), Failure> {
     if args.list || args.report {
         return Ok(());
@@ -78,7 +78,7 @@ fn lead(args: &ReproduceArgs, team: &Team, out: &mut impl Write) -> Result<bool,
     };
     if args.report && !args.out.is_dir() {
         return Err(Failure::new(format!(
-            "there is no folder {} to report on; pass the --output of an earlier call, or drop --report",
+            "there is no folder {} to report on; pass the --output of an earlier call, or remove --report",
             args.out.display()
         )));
     }
@@ -123,7 +123,7 @@ fn lead(args: &ReproduceArgs, team: &Team, out: &mut impl Write) -> Result<bool,
     write_report(out, &args.out, &report)?;
     if ended.failed > 0 && !ended.stopped {
         return Err(Failure::new(format!(
-            "{} fits failed (see above); the same command tries them again",
+            "{} fits failed (see above); run the same command again to retry them",
             ended.failed
         )));
     }
@@ -159,7 +159,7 @@ fn fit_all(
     ));
     if failed > 0 {
         progress.warn(format!(
-            "{failed} of them failed; `--list` shows why, `--retry` tries them again"
+            "{failed} of them failed; `--list` shows why, `--retry` repeats them"
         ));
     }
     let plan = Plan {
@@ -191,7 +191,7 @@ fn fit_all(
             }
             Event::Skipped(job) => {
                 forecast.finish(job, None);
-                progress.note(format!("{job}: left to another program"));
+                progress.note(format!("{job}: another program is running it"));
             }
         }
         interrupt::control()
@@ -210,7 +210,7 @@ fn write_report(out: &mut impl Write, folder: &Path, report: &Report) -> Result<
     if let Some(figure) = &figure {
         write_shares(out, figure)?;
     }
-    writeln!(out, "cells with a number of ours:")?;
+    writeln!(out, "cells with our own results:")?;
     for (name, count) in report.counts() {
         writeln!(out, "  {name:<12}{count}")?;
     }
@@ -234,7 +234,7 @@ fn write_report(out: &mut impl Write, folder: &Path, report: &Report) -> Result<
 fn write_shares(out: &mut impl Write, figure: &Figure1) -> Result<(), Failure> {
     writeln!(
         out,
-        "part of Σ|b| within 0.1 of the lines that carry the function's Fourier transform, mean over seeds:\n"
+        "share of Σ|b| within 0.1 of the lines that carry the function's Fourier transform, mean over seeds:\n"
     )?;
     let columns: Vec<Column> = Exhibit::Figure1.columns().collect();
     write!(out, "{:<16}", "")?;
@@ -309,7 +309,7 @@ fn cells(args: &ReproduceArgs, exhibits: &[Exhibit]) -> Result<Vec<Cell>, Failur
     let cells: Vec<Cell> = all.into_iter().filter(wanted).collect();
     if cells.is_empty() {
         return Err(Failure::new(format!(
-            "{} has no cell with{}{}{}; drop an option, or name other tables",
+            "{} has no cell with{}{}{}; remove an option, or name other tables",
             args.what.join(", "),
             shown("columns", &args.columns),
             shown("methods", &args.methods),
@@ -319,10 +319,10 @@ fn cells(args: &ReproduceArgs, exhibits: &[Exhibit]) -> Result<Vec<Cell>, Failur
     Ok(cells)
 }
 
-/// A word that no cell of the chosen tables matches.
+/// The error of an argument that no cell of the chosen tables matches.
 fn nowhere(args: &ReproduceArgs, option: &str, word: &str) -> Failure {
     Failure::new(format!(
-        "{} has no cell with --{option} {word}; drop it, or name a table that has it",
+        "{} has no cell with --{option} {word}; remove it, or name a table that has it",
         args.what.join(", ")
     ))
 }
@@ -355,7 +355,7 @@ fn with_data(plan: &Plan, progress: &Progress) -> Vec<Cell> {
     let mut available = |column: Column| {
         *known.entry(column).or_insert_with(|| match column.draw(0) {
             Err(error @ Error::Data(_)) => {
-                progress.warn(format!("left out: {column}: {error}"));
+                progress.warn(format!("skipped: {column}: {error}"));
                 false
             }
             _ => true,
@@ -368,7 +368,7 @@ fn with_data(plan: &Plan, progress: &Progress) -> Vec<Cell> {
         .collect()
 }
 
-/// The outcome of a fit, in a few words.
+/// The outcome of a fit, in brief.
 fn outcome(entry: &Entry) -> String {
     match (entry.mse, &entry.failure) {
         (Some(mse), _) => {

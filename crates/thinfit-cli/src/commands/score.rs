@@ -1,4 +1,4 @@
-//! `thinfit score`: the error of a model on a table, in one pass.
+//! `thinfit score`: measures the error of a model on a table, in one pass.
 
 use std::io::Write;
 use std::path::Path;
@@ -109,7 +109,7 @@ pub fn run(args: &ScoreArgs, memory: Memory, out: &mut impl Write) -> Result<(),
     }
     if rows == 0 {
         return Err(Failure::new(format!(
-            "{}: expected rows to score, found none; give a table with complete rows",
+            "{}: no rows to score; give a table with complete rows",
             args.data.display()
         )));
     }
@@ -128,7 +128,7 @@ pub fn run(args: &ScoreArgs, memory: Memory, out: &mut impl Write) -> Result<(),
     tell_filled(filled, &progress);
     warn(&outside, &model);
     if fitted > 0 {
-        // A warning that no one reads is no reason to fail.
+        // A warning that cannot be printed is not an error.
         let _ = writeln!(
             terminal::stderr(),
             "warning: the model was fitted to {fitted} of these {rows} rows; on new rows its errors are larger"

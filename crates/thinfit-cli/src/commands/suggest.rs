@@ -1,4 +1,4 @@
-//! `thinfit suggest`: which rows to sample next.
+//! `thinfit suggest`: proposes the next rows to sample.
 
 use std::io::Write;
 use std::path::Path;
@@ -83,7 +83,7 @@ pub fn run(args: &SuggestArgs, memory: Memory, out: &mut impl Write) -> Result<(
         .map_or(Ok(()), |path| tell_written(out, path))
 }
 
-/// What the rows are for, with the output that is searched.
+/// The purpose of the rows, with the output to minimise or maximise.
 fn goal(args: &SuggestArgs, model: &Predictor) -> Result<Aim, Failure> {
     let outputs = model.outputs();
     let goal: fn(usize) -> Aim = match (args.goal, &args.target) {
@@ -100,14 +100,14 @@ fn goal(args: &SuggestArgs, model: &Predictor) -> Result<Aim, Failure> {
     match &args.target {
         None if outputs.len() == 1 => Ok(goal(0)),
         None => Err(Failure::new(format!(
-            "expected the output to search, found {} of them; give one with --target COL: {}",
+            "the model has {} outputs; choose one with --target COL: {}",
             outputs.len(),
             outputs.join(", ")
         ))),
         Some(name) => match outputs.iter().position(|output| output == name) {
             Some(o) => Ok(goal(o)),
             None => Err(Failure::new(format!(
-                "--target {name}: expected an output of the model, found another name; give one of {}",
+                "--target {name}: not an output of the model; choose one of {}",
                 outputs.join(", ")
             ))),
         },

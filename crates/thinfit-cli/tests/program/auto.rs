@@ -169,9 +169,14 @@ fn a_comparison_names_what_won_in_the_folds_of_a_polished_method() {
         "--methods=gft-r,linear",
     ];
     let table = succeed(&folder, &compare);
-    let line = table.lines().find(|line| line.starts_with("gft-r: chose "));
+    let line = table
+        .lines()
+        .find(|line| line.starts_with("gft-r: selected "));
     let line = line.unwrap_or_else(|| panic!("{table}"));
-    assert!(line.contains(" of 2 folds; rmse on the rows"), "{line}");
+    assert!(
+        line.contains(" of 2 folds; rmse on its own validation rows"),
+        "{line}"
+    );
     let json = succeed(&folder, &[&compare[..], &["--json"]].concat());
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     for one in json["methods"].as_array().unwrap() {

@@ -1,4 +1,4 @@
-//! Every command on every kind of model, for tables as they come: each either works or is refused in words that are listed here.
+//! Every command on every kind of model and table: each combination either works or fails with an error listed here.
 //!
 //! A model is a line of [`MODELS`], a table one of [`TABLES`], a command one of [`COMMANDS`]. Each model is fitted once to each
 //! table. Commands are tested pairwise: each meets every model, every table and both numbers of outputs, but not every triple of
@@ -35,7 +35,7 @@ const MODELS: [(&str, &[&str]); 7] = [
     ("thin", &["--thin", "--budget=0.5"]),
 ];
 
-/// What a table is called, and whether rows have gaps.
+/// What a table is called, and whether rows have missing values.
 const TABLES: [(&str, bool); 5] = [
     ("plain", false),
     ("odd names", false),

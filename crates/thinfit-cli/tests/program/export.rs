@@ -40,7 +40,7 @@ fn every_language_gives_a_file() {
         fail(
             &folder,
             &["export", "model.json", "--to", language, option],
-            &[&format!("expected `--to {right}` beside it")],
+            &[&format!("needs `--to {right}`")],
         );
     }
     fail(
@@ -85,7 +85,7 @@ fn single_precision_that_is_off_by_deviations_is_refused() {
     fail(
         &folder,
         &single,
-        &["at most 0.001 standard deviations", "leave out --f32"],
+        &["at most 0.001 standard deviations", "remove --f32"],
     );
 }
 

@@ -1,9 +1,9 @@
-//! Machines that fail: calls that touch a file fail, stop short, or are the last thing that the program does. Whatever
-//! happens, a file that is written is the old or the new one, whole; inputs stay as they are; an error says so and leaves no
-//! other file; and the same command mends it.
+//! Fault injection: file operations fail, stop short, or are the last thing that the program does. Afterwards every
+//! output file is the old or the new one, complete; inputs are unchanged; errors are reported and leave no other file
+//! behind; and repeating the command succeeds.
 //!
-//! `cargo test` tries some calls. `THINFIT_FAULTS=FOLDER cargo test -p thinfit-cli --test program faults` tries all of them
-//! and 1,000 kills at random moments, and writes what came of each to tables in FOLDER, which it makes.
+//! `cargo test` tries some calls. `THINFIT_FAULTS=FOLDER cargo test -p thinfit-cli --test program faults` tries all
+//! of them and 1,000 kills at random times, and writes the outcomes to tables in FOLDER, which it creates.
 
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;

@@ -1,4 +1,4 @@
-//! `--groups`: rows that belong together stay together.
+//! `--groups`: no split divides a group.
 
 use super::*;
 use crate::input::npy;

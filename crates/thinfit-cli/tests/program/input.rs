@@ -156,11 +156,11 @@ fn tables_that_cannot_be_read_name_the_options_that_help() {
         ),
         (
             &["ragged.csv"],
-            "complete or remove the line, or say with --delimiter what separates the fields",
+            "complete or remove the line, or set the field separator with --delimiter",
         ),
         (
             &["ragged.csv", "--decimal-comma", "--delimiter=,"],
-            "leave out --decimal-comma, or say with --delimiter what separates the fields",
+            "remove --decimal-comma, or set the field separator with --delimiter",
         ),
         (
             &["points.npz", "--array=Z"],
@@ -168,20 +168,20 @@ fn tables_that_cannot_be_read_name_the_options_that_help() {
         ),
         (
             &["gaps.csv"],
-            "gaps.csv: 2 of 2 rows have gaps (a: 1, b: 1), the first in line 2; fill them in, pass --missing drop, or pass \
+            "gaps.csv: 2 of 2 rows have missing values (a: 1, b: 1), the first in line 2; fill them in, pass --missing drop, or pass \
              --missing mean",
         ),
         (
             &["gaps.csv", "--missing=drop"],
-            "give complete rows, leave columns out with --drop, or pass --missing mean",
+            "give complete rows, drop columns with --drop, or pass --missing mean",
         ),
         (
             &["word.csv"],
-            "correct it, or leave the column out with --drop a",
+            "correct it, or drop the column with --drop a",
         ),
         (
             &["bare.csv"],
-            "it holds `two` alone); give a table with more columns, or write some as numbers",
+            "it holds `two` alone); give a table with more columns, or encode some as numbers",
         ),
     ];
     for (arguments, advice) in cases {
@@ -204,10 +204,10 @@ fn all_problems_of_a_table_are_in_one_message() {
         &["fit", "bad.csv", "--target=y"],
         &[
             "4 problems",
-            "bad.csv:22: column `a` is `oops`, not a number; correct it, or leave the column out with --drop a",
+            "bad.csv:22: column `a` is `oops`, not a number; correct it, or drop the column with --drop a",
             "bad.csv:24: column `b` is infinite",
             "bad.csv:24: column `y` is `good`, not a number; correct it",
-            "1 of 23 rows has gaps (a: 1, y: 1), the first in line 23",
+            "1 of 23 rows has missing values (a: 1, y: 1), the first in line 23",
         ],
     );
     assert!(!message.contains("--drop y"), "{message}");
@@ -258,7 +258,7 @@ fn a_sheet_of_a_workbook_is_a_table() {
     for words in [
         "flow [m3/s]",
         "10\" pipe",
-        "day: left out, it holds dates",
+        "day: ignored, it holds dates",
         "metal",
     ] {
         assert!(

@@ -1,4 +1,4 @@
-//! A table as laboratories write them, with text, units, dates and numbers of samples, fits as it is.
+//! A typical laboratory table, with text, units, dates and sample numbers, is fitted as it is.
 
 use super::*;
 
@@ -46,14 +46,14 @@ fn the_program_says_what_became_of_each_column_and_the_model_knows() {
     let output = thinfit(&folder, &["fit", "lab.csv", "--target=y", METHOD]);
     let said = text(&output.stderr);
     let notes = [
-        "Nr: left out, it numbers the rows",
-        "date: left out, it holds dates or times",
-        "sample: left out, it is different in nearly every row, like an identifier",
+        "Nr: ignored, it numbers the rows",
+        "date: ignored, it holds dates or times",
+        "sample: ignored, it is different in nearly every row, like an identifier",
         "material: text with 3 levels (alu, steel, titanium), one input each",
         "load: text with 3 levels in order (low < medium < high), one input from 0 to 1",
         "length: text, read as numbers in mm",
         "coating: text with 2 levels (none, zinc), one input that is 1 for zinc",
-        "remark: left out, it is empty in most rows",
+        "remark: ignored, it is empty in most rows",
     ];
     let inspected = succeed(&folder, &["inspect", "model.json"]);
     for note in notes {
@@ -254,7 +254,7 @@ fn a_column_that_numbers_the_rows_is_named_and_left_out() {
     write(&folder, "runs.csv", format!("Run,t,y\n{lines}"));
     let fit = ["fit", "runs.csv", "--target=y", METHOD];
     let said = text(&thinfit(&folder, &fit).stderr);
-    let note = "Run: left out, it numbers the rows";
+    let note = "Run: ignored, it numbers the rows";
     assert!(said.contains(note), "{said}");
     assert!(succeed(&folder, &["inspect", "model.json"]).contains(note));
     // It is the input of a series that has no other.

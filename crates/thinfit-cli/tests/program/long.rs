@@ -139,7 +139,7 @@ fn rows_with_gaps_are_left_out_of_a_long_table() {
     );
     let report = succeed(&folder, &[&words[..], &["--missing=drop"]].concat());
     assert!(
-        report.contains("from 19800 samples (200 rows with missing values left out)"),
+        report.contains("from 19800 samples (200 rows with missing values dropped)"),
         "{report}"
     );
 }

@@ -1,4 +1,4 @@
-//! What would take more memory or time than there is: refused before it is taken, with the figure and the way out.
+//! Calls that would exceed the memory or time limit are refused in advance, with the size and how to proceed.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -57,7 +57,7 @@ fn a_device_without_an_end_is_no_model_no_state_and_no_configuration() {
     let with = |more: &[&'static str]| [&fit[..], more].concat();
     let expected = ["/dev/zero", "at most 1 MB, found a stream of more"];
     fail(&folder, &with(&["--config", "/dev/zero"]), &expected);
-    let expected = ["/dev/zero", "expected a file", "--checkpoint"];
+    let expected = ["/dev/zero", "expected a regular file", "--checkpoint"];
     fail(&folder, &with(&["--resume", "/dev/zero"]), &expected);
 }
 

@@ -65,6 +65,6 @@ fn a_link_to_a_file_that_does_not_exist_is_kept_and_its_target_written() {
     fail(
         &folder,
         &[&fit[..], &same].concat(),
-        &["uses for something else"],
+        &["uses it for something else"],
     );
 }

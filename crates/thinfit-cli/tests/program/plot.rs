@@ -53,8 +53,8 @@ fn rows_of_the_fit_are_told_or_predicted_by_models_that_had_not_seen_them() {
         &[&auto[..], &["-o", "auto.json", "--quiet"]].concat(),
     );
     for (model, words) in [
-        ("model.json", "rows of the fit: errors are too small"),
-        ("auto.json", "rows of the fit, each predicted without it"),
+        ("model.json", "training rows: errors are too small"),
+        ("auto.json", "training rows, cross-validated predictions"),
     ] {
         let plot = [
             "plot",

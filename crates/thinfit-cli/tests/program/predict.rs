@@ -149,7 +149,7 @@ fn bad_rows_and_bad_models_leave_no_file() {
     fail(
         &folder,
         &predict("cut.json", "train.csv"),
-        &["cut.json", "ends too early"],
+        &["cut.json", "a truncated file"],
     );
     fail(
         &folder,
@@ -320,7 +320,7 @@ fn rows_with_gaps_keep_their_lines_and_means_fill_them_as_in_the_fit() {
     let more = ["--interval=0.9", "--gradient", "--keep=a"];
     let output = thinfit(&folder, &[&predict[..], &more].concat());
     let said = text(&output.stderr);
-    let expected = "6 of 60 rows lack values and have no prediction (row 4, 14, 24, 34, 44, …): their cells are empty";
+    let expected = "6 of 60 rows have missing values and no prediction (row 4, 14, 24, 34, 44, …): their cells are empty";
     assert!(said.contains(expected), "{said}");
     let printed = text(&output.stdout);
     let lines: Vec<&str> = printed.lines().skip(1).collect();
@@ -352,7 +352,11 @@ fn rows_with_gaps_keep_their_lines_and_means_fill_them_as_in_the_fit() {
     fail(
         &folder,
         &["predict", "model.json", "gaps.csv"],
-        &["6 of 60 rows have gaps", "--missing drop", "--missing mean"],
+        &[
+            "6 of 60 rows have missing values",
+            "--missing drop",
+            "--missing mean",
+        ],
     );
     let score = [
         "score",
@@ -364,7 +368,7 @@ fn rows_with_gaps_keep_their_lines_and_means_fill_them_as_in_the_fit() {
     let output = thinfit(&folder, &score);
     let said = text(&output.stderr);
     assert!(
-        said.contains("6 missing values filled in as in the samples"),
+        said.contains("6 missing values replaced as in training"),
         "{said}"
     );
     let score: serde_json::Value = serde_json::from_str(&text(&output.stdout)).unwrap();
@@ -376,7 +380,7 @@ fn rows_with_gaps_keep_their_lines_and_means_fill_them_as_in_the_fit() {
     let score = ["score", "model.json", "unmeasured.csv", "--missing=mean"];
     let output = thinfit(&folder, &score);
     assert!(text(&output.stdout).ends_with(" 1\n"));
-    assert!(text(&output.stderr).contains("left out 1 row"));
+    assert!(text(&output.stderr).contains("dropped 1 row"));
 }
 
 #[test]

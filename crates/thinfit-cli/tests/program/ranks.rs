@@ -1,5 +1,5 @@
-//! Work that several processes share, started by a real `mpirun`: all tests of the program that need MPI, and fits of a whole
-//! table. `test.sh --mpi` runs the tests of this module.
+//! Work shared between processes of a real `mpirun`: all tests of the program that need MPI, and fits of a whole
+//! table. `test.sh --mpi` runs them.
 
 mod long;
 mod reproduce;
@@ -60,7 +60,7 @@ fn what_ranks_cannot_share_is_refused_with_what_they_can() {
         (vec!["--method=rff"], "`rff` has nothing"),
         (
             vec!["--method=gft-r", "--checkpoint=a.state"],
-            "start it without mpirun",
+            "run without mpirun",
         ),
         (vec!["--method=gft-r", "--inputs=name"], "name"),
     ];

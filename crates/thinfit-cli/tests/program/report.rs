@@ -43,7 +43,7 @@ fn rows_have_the_numbers_of_the_table() {
     let arguments = ["report", "model.json", "gap.csv", "--missing", "drop"];
     let output = thinfit(&folder, &arguments);
     assert!(read(&folder, "model.html").contains("\"numbers\":[1,3,4,5,6]"));
-    assert!(text(&output.stderr).contains("left out 1 row"));
+    assert!(text(&output.stderr).contains("dropped 1 row"));
     // A mean is no true value.
     let arguments = ["report", "model.json", "gap.csv", "--missing", "mean"];
     fail(&folder, &arguments, &["pass --missing drop"]);

@@ -261,7 +261,7 @@ fn missing_data_are_named_and_the_rest_goes_on() {
         .unwrap();
     let told = text(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{told}");
-    for word in ["left out: airfoil (41, 750)", "THINFIT_DATA", "airfoil.txt"] {
+    for word in ["skipped: airfoil (41, 750)", "THINFIT_DATA", "airfoil.txt"] {
         assert!(told.contains(word), "`{word}` is missing in: {told}");
     }
     assert!(

@@ -1,4 +1,4 @@
-//! Files from strangers and machines that fail: nothing hidden is printed, nothing is overwritten, nothing is lost.
+//! Untrusted files and failing machines: no hidden character is printed, no file is overwritten or lost.
 
 use super::*;
 use serde_json::{Value, json};
@@ -125,7 +125,7 @@ fn no_command_overwrites_a_file_that_it_reads() {
         .map(|name| read(&folder, name))
         .collect();
     let refuse = |arguments: &[&str]| {
-        fail(&folder, arguments, &["uses for something else"]);
+        fail(&folder, arguments, &["uses it for something else"]);
     };
     for same in same {
         for language in ["onnx", "c", "python", "latex"] {

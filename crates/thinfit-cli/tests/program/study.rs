@@ -34,13 +34,16 @@ fn a_minimum_is_told_with_its_border_and_written_as_rows_to_predict() {
     let folder = fitted("minimise");
     let arguments = ["minimise", "model.json", "--target=cost", "-o=best.csv"];
     let told = succeed(&folder, &arguments);
-    assert!(told.starts_with("cost is least, "), "{told}");
+    assert!(told.starts_with("minimum of cost: "), "{told}");
     assert!(told.contains("  kind     steel\n"), "{told}");
     assert!(
         told.contains("v [m/s] (lower end, 1.000) lies on the border of its range"),
         "{told}"
     );
-    assert!(told.contains("with probability 90 %"), "{told}");
+    assert!(
+        told.contains("90 % interval of a new observation"),
+        "{told}"
+    );
     assert_eq!(succeed(&folder, &arguments), told);
     let best = read(&folder, "best.csv");
     assert!(
@@ -81,7 +84,7 @@ fn a_minimum_is_told_with_its_border_and_written_as_rows_to_predict() {
         &folder,
         &["minimise", "model.json", "--target=cost", "--maximise"],
     );
-    assert!(most.starts_with("cost is largest, "), "{most}");
+    assert!(most.starts_with("maximum of cost: "), "{most}");
 }
 
 /// A table of a count near a million, seconds since 1970, and two outputs, and a Gaussian process of them in `model.json`.
@@ -338,7 +341,7 @@ fn a_front_is_printed_written_and_drawn() {
         &folder,
         &["minimise", "model.json", "-o=front.csv", "--plot=front.svg"],
     );
-    assert!(told.contains("points of the front"), "{told}");
+    assert!(told.contains("points on the Pareto front"), "{told}");
     let front = read(&folder, "front.csv");
     let mut lines = front.lines();
     assert_eq!(lines.next(), Some("width,\"v [m/s]\",kind,cost,noise"));
@@ -388,7 +391,7 @@ fn what_cannot_be_minimised_is_named() {
         ),
         (
             &["--fix=width=wide"],
-            &["0 to 4, found `wide`, which is no number"],
+            &["0 to 4, found `wide`, which is not a number"],
         ),
         (
             &["--within=2 width <= 3"],
@@ -407,15 +410,15 @@ fn what_cannot_be_minimised_is_named() {
         ),
         (
             &["--maximise"],
-            &["--maximise: expected which of the 2 outputs"],
+            &["--maximise: name which of the 2 outputs"],
         ),
         (
             &["--target=cost", "--maximise=noise"],
-            &["not among those of --target"],
+            &["not among the outputs of --target"],
         ),
         (
             &["--target=cost", "--plot=a.svg"],
-            &["--plot: expected several outputs"],
+            &["--plot draws the Pareto front of several outputs"],
         ),
         (&["--plot=a.pdf"], &["ends in .svg or .png"]),
         (&["-o=model.json"], &["model.json"]),
@@ -445,7 +448,12 @@ fn uncertain_inputs_are_propagated() {
     let told = succeed(&folder, &arguments);
     let written = "\n\nwrote draws.csv\nwrote spread.svg\n";
     assert!(told.ends_with(written), "{told}");
-    assert!(told.starts_with("5000 draws\neven over the ranges of the samples, since nothing was said of them: v [m/s]\n"), "{told}");
+    assert!(
+        told.starts_with(
+            "5000 draws\nnot specified, so uniform over the ranges of the samples: v [m/s]\n"
+        ),
+        "{told}"
+    );
     assert!(
         told.contains("standard deviation") && told.contains("\nabove 2.7 "),
         "{told}"
@@ -517,7 +525,7 @@ fn distributions_that_are_none_are_named() {
     }
     write(&folder, "inputs.toml", "");
     for (option, words) in [
-        ("--above=3", "expected one of the 2 outputs, such as cost=3"),
+        ("--above=3", "name one of the 2 outputs, such as cost=3"),
         ("--above=cost=x", "expected a number such as 3"),
         ("--below=costs=1", "did you mean `cost`?"),
         ("--plot=a.gif", "ends in .svg or .png"),

@@ -114,7 +114,7 @@ fn what_cannot_be_suggested_is_refused() {
     for (arguments, words) in [
         (
             &["plain.json"][..],
-            &["a network made by `rff` has none"][..],
+            &["networks made by `rff` have none"][..],
         ),
         (
             &["model.json", "--target=y"],
@@ -122,7 +122,7 @@ fn what_cannot_be_suggested_is_refused() {
         ),
         (
             &["model.json", "--goal=maximum", "--target=z"],
-            &["--target z", "give one of y"],
+            &["--target z", "choose one of y"],
         ),
         (
             &["model.json", "--ranges=ranges.toml"],
@@ -130,7 +130,7 @@ fn what_cannot_be_suggested_is_refused() {
         ),
         (
             &["model.json", "-o=model.json"],
-            &["give another one with --output"],
+            &["choose another with --output"],
         ),
     ] {
         fail(&folder, &[&["suggest"], arguments].concat(), words);

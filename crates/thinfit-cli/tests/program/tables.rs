@@ -1,4 +1,4 @@
-//! What is skipped, interpreted or left out of a table is said, and nothing else is.
+//! Everything that is skipped, interpreted or ignored in a table is reported, and nothing else is.
 
 use super::*;
 
@@ -32,7 +32,7 @@ fn a_column_of_row_numbers_is_ignored_whatever_its_name_and_said_to_quiet_users(
         let (said, report) = fit(&folder, &[&["lab.csv"], quiet].concat());
         assert_eq!(report["inputs"], serde_json::json!(["a", "b"]));
         for words in [
-            "Versuch: left out, it numbers the rows",
+            "Versuch: ignored, it numbers the rows",
             "list all inputs with --inputs",
         ] {
             assert!(said.contains(words), "{said}");
@@ -54,16 +54,13 @@ fn a_column_of_row_numbers_is_ignored_whatever_its_name_and_said_to_quiet_users(
     let (said, report) = fit(&folder, &["order.csv"]);
     assert_eq!(report["inputs"], serde_json::json!(["a", "b"]));
     assert!(
-        said.contains("Versuch: left out, it numbers the rows"),
+        said.contains("Versuch: ignored, it numbers the rows"),
         "{said}"
     );
     // A function of it alone is one.
     let (said, report) = fit(&folder, &["lab.csv", "--drop=a,b"]);
     assert_eq!(report["inputs"], serde_json::json!(["Versuch"]));
-    assert!(
-        said.contains("Versuch: consecutive whole numbers"),
-        "{said}"
-    );
+    assert!(said.contains("Versuch: consecutive integers"), "{said}");
 }
 
 #[test]
@@ -109,7 +106,7 @@ fn files_of_a_folder_that_are_not_read_are_named_to_quiet_users() {
     write(&folder, "lab/3.csv.bak", "no table");
     let (said, report) = fit(&folder, &["lab", "--quiet"]);
     assert_eq!(report["samples"], 60);
-    let words = "lab: skipped 2.xls, 3.csv.bak, whose endings are not those of tables";
+    let words = "lab: skipped 2.xls, 3.csv.bak: not tables by their extensions";
     assert_eq!(said.matches(words).count(), 1, "{said}");
     for command in ["score", "predict"] {
         let output = thinfit(&folder, &[command, "model.json", "lab"]);
@@ -128,7 +125,7 @@ fn a_table_of_one_column_has_a_prediction_or_an_empty_line_for_every_row() {
     fail(
         &folder,
         &["predict", "model.json", "new.csv"],
-        &["2 of 5 rows have gaps", "line 3"],
+        &["2 of 5 rows have missing values", "line 3"],
     );
     let predict = [
         "predict",
@@ -142,7 +139,7 @@ fn a_table_of_one_column_has_a_prediction_or_an_empty_line_for_every_row() {
     let lines: Vec<&str> = predicted.lines().collect();
     assert_eq!((lines.len(), lines[2], lines[4]), (6, "\"\"", "\"\""));
     let said = text(&output.stderr);
-    assert!(said.contains("2 of 5 rows lack values"), "{said}");
+    assert!(said.contains("2 of 5 rows have missing values"), "{said}");
 }
 
 #[test]
@@ -156,7 +153,7 @@ fn titles_units_and_odd_numbers_of_a_laboratory_are_read_with_a_note() {
     assert_eq!(report["inputs"], serde_json::json!(["price", "a", "b"]));
     for words in [
         "skipped 1 line, a title above the names (from line 1)",
-        "line 3 holds units, not a row (a: mm, b: m/s, y: -)",
+        "line 3 holds units (a: mm, b: m/s, y: -)",
         "column `price`: read 60 cells with the currency sign $ as numbers (the first is `$0.5`, line 4)",
     ] {
         assert!(said.contains(words), "{words}: {said}");
@@ -243,10 +240,7 @@ fn rows_above_a_table_are_skipped_by_every_command_that_reads_one() {
     );
     write(&folder, "fit.toml", "skip_rows = 2\n");
     let (said, _) = fit(&folder, &["lab.csv", "--skip-rows=2"]);
-    assert!(
-        said.contains("skipped 2 lines, as --skip-rows says"),
-        "{said}"
-    );
+    assert!(said.contains("skipped 2 lines, by --skip-rows"), "{said}");
     fit(&folder, &["lab.csv", "--config=fit.toml"]);
     for command in [
         &["predict", "model.json", "lab.csv"][..],

@@ -1,11 +1,11 @@
-//! Latents for the generators, drawn on the host while the device works on the steps before.
+//! Latents for the generators, drawn on the host while the device computes earlier steps.
 
 use crate::device::Number;
 use rand::RngExt;
 use rand_distr::StandardNormal;
 use thinfit::pieces::{Purpose, stream};
 
-/// Random numbers that are worth a thread.
+/// Number of random numbers that justify a thread.
 const NUMBERS: usize = 8192;
 
 /// Latents by place.

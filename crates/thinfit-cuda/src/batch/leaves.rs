@@ -1,4 +1,4 @@
-//! The leaves of a run and their moments: to the device and back.
+//! Transfers the leaves of a run and their Adam moments to the device and back.
 
 use super::Fits;
 use crate::device::{Buffer, Number};

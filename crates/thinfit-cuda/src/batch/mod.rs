@@ -1,12 +1,12 @@
 //! A batch of runs on the device: one training step of all of them is one graph.
 //!
-//! Sizes: B runs of `m` rows, `d` inputs (d′ with the bias), `n` neurons, `c` outputs, `k` columns of E. The step is that
-//! of `thinfit::pieces::Processor`, kernel by kernel:
+//! Sizes: B runs of `m` rows, `d` inputs (d′ with the bias), `n` neurons, `c` outputs, `k` columns of E. The step is
+//! that of `thinfit::pieces::Processor`, kernel by kernel:
 //!
-//! z → w = G_θ(z) → E → EᵀE → b → residuals and, beside them, the regulariser → v → dw → dθ or dz → Adam.
+//! z → w = G_θ(z) → E → EᵀE → b → residuals and, in parallel, the regulariser → v → dw → dθ or dz → Adam.
 //!
-//! Rows are taken in chunks, so that memory does not grow with m beyond the table. Nothing waits for the host within a
-//! step: latents are sent ahead, losses are read after many steps.
+//! Rows are processed in chunks, so that the only memory that grows with m is that of the table. No step waits for
+//! the host: latents are sent ahead, and losses are read after many steps.
 
 mod latents;
 mod leaves;
@@ -24,7 +24,7 @@ use std::time::Instant;
 use thinfit::pieces::{Batch, Purpose, Snapshot, Task, VALIDATION_DRAWS, Values, initial, stream};
 use thinfit::{Config, Error, Leaf, Loss, Mat, Result, Training};
 
-/// Most steps between two reports, and the seconds after which there is one.
+/// Maximum number of steps between two reports, and the seconds after which there is one.
 const STRIDE: usize = 100;
 const PAUSE: f64 = 0.3;
 /// Steps whose latents are drawn at a time, while the device works on those before.
@@ -39,7 +39,7 @@ fn leaves(training: Training) -> &'static [Leaf] {
     }
 }
 
-/// What a graph does.
+/// The work of a graph.
 #[derive(Clone, Copy)]
 enum Work {
     Step,
@@ -62,7 +62,7 @@ pub(crate) struct Fits<T: Number> {
     base: Parameters,
     /// By leaf and work, once they are recorded.
     graphs: [[Option<Graph>; 3]; 4],
-    /// Who takes part at present: 1, or 0.
+    /// Which runs take part at present: 1 or 0.
     members: Vec<i32>,
     rate: f64,
     /// Seconds of a step, as the last ones took.
@@ -255,7 +255,7 @@ impl<T: Number> Fits<T> {
             _keys: keys,
             lane,
         };
-        // Now rather than at the first step, so that whoever asked still has a choice.
+        // Now rather than at the first step, so that the caller still has a choice.
         for &leaf in leaves(config.training) {
             fits.prepare(leaf)?;
         }
@@ -294,7 +294,7 @@ impl<T: Number> Fits<T> {
         Ok(())
     }
 
-    /// Says who takes part, and from which step on.
+    /// Sets which runs take part, and from which step on.
     fn set(&mut self, runs: &[usize], step: usize, rate: f64) -> Result<()> {
         let active: Vec<i32> = (0..self.seeds.len())
             .map(|run| i32::from(runs.contains(&run)))

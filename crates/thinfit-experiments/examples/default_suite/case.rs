@@ -1,4 +1,4 @@
-//! The groups of cases; a case is a problem with a number of rows and a level of noise.
+//! The groups of cases. A case is a problem with a number of rows and a noise level.
 
 use std::error::Error;
 

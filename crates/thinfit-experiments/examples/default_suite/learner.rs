@@ -1,4 +1,4 @@
-//! What fits a trial: a method of the library with its settings, or a control that is written here.
+//! What fits a trial: a method of the library with its settings, or a baseline defined here.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! The suite that a default fit is measured by, with every control in the same file of results.
+//! The benchmark suite of the default fit and of its baselines, which write to the same file.
 //!
 //! ```text
 //! cargo run --release -p thinfit-experiments --example default_suite -- --group clean,noise --methods auto,gaussian-process \
@@ -175,7 +175,7 @@ fn measure(arguments: &Arguments) -> Done {
     Ok(())
 }
 
-/// Number of inputs, and the fit or the reason why there is none.
+/// Number of inputs, and the fit or the reason for its failure.
 fn attempt(
     case: &Case,
     seed: u64,

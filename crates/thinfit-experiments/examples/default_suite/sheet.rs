@@ -1,4 +1,4 @@
-//! The file of results: one line a fit, added when the fit is done, so that a run can be stopped and resumed.
+//! The results file: every finished fit adds a line, so that an interrupted run can be continued.
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
@@ -116,7 +116,7 @@ impl Sheet {
         self.done.contains(key)
     }
 
-    /// Adds a fit, or the reason why there is none.
+    /// Adds a fit, or the reason for its failure.
     pub fn add(
         &mut self,
         key: &str,

@@ -1,4 +1,4 @@
-//! What the results say: one method against each other, reports, coverage and times.
+//! Summary of the results: methods compared pairwise, reported errors, coverage and times.
 //!
 //! An error is `nmse`, the mean squared error against f over the variance of f. The error of a case is the geometric
 //! mean over its seeds; parts are the groups at each level of noise.

@@ -1,4 +1,4 @@
-//! Configurations: the settings of a fit, or an error.
+//! Configurations: either the settings of a fit or an error.
 
 use crate::target::Outcome;
 use std::path::Path;

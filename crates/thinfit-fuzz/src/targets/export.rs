@@ -1,5 +1,5 @@
-//! A model file on its way to other languages: the C code compiles without warnings, it, the Python and the JavaScript code
-//! run, and all give the predictions. LaTeX and ONNX are only written.
+//! Exports of a model file: the C code compiles without warnings; C, Python and JavaScript run and reproduce the
+//! predictions. LaTeX and ONNX are only written.
 
 use super::model;
 use crate::target::Outcome;

@@ -1,4 +1,4 @@
-//! What each target checks.
+//! The checks of each target.
 
 pub mod configuration;
 pub mod export;

@@ -1,4 +1,4 @@
-//! Model files: what a model that was read answers is finite, and in the order it promises.
+//! Model files: all results of an accepted model are finite and consistently ordered.
 
 use super::check_message;
 use crate::target::Outcome;
@@ -38,7 +38,7 @@ pub fn points(model: &Predictor) -> Mat<f64> {
     Mat::from_fn(3, domain.len(), |i, j| place(i, domain[j]))
 }
 
-/// Whatever a model answers is finite, but for intervals that its rows cannot give, and for what it cannot know outside.
+/// All results of a model are finite, except for intervals with too few rows and for points far outside.
 pub fn check(model: &Predictor) {
     let x = points(model);
     let mut answers = vec![model.predict(x.as_ref())];

@@ -1,4 +1,4 @@
-//! Saved states: an error, or a fit that goes on to a model with finite answers.
+//! Saved states: either an error, or a fit that continues to a model with finite predictions.
 
 use super::{check_message, model};
 use crate::target::Outcome;
@@ -23,7 +23,7 @@ fn is_small(config: &Config) -> bool {
         && config.polish.starts.len() <= 10
 }
 
-/// Reads a state and goes on for a few steps.
+/// Reads a state and continues it for a few steps.
 pub fn survive(input: &[u8], scratch: &Path) -> Outcome {
     let path = scratch.join("state.json");
     std::fs::write(&path, input).expect("the scratch folder can be written to");

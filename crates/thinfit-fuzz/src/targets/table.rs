@@ -1,4 +1,4 @@
-//! Tables: read whole, in blocks and with text, which must agree.
+//! Tables: reading as a whole, in blocks and with text must agree.
 
 use super::check_message;
 use crate::target::Outcome;

@@ -251,7 +251,7 @@ fn a_selection_on_constant_or_too_few_rows_does_no_harm() {
         };
         fit(&settings, &x, y).predict(fresh.as_ref()).unwrap()
     };
-    // Only three of 120 rows differ; this selection sees none of them and is called off.
+    // Only three of 120 rows differ; the subset has none of them, so the race is skipped.
     let rare = Mat::from_fn(120, 1, |i, _| if i < 3 { x[(i, 0)] } else { 1.0 });
     assert_eq!(predict(4, &rare), predict(500, &rare));
     let error = predict(4, &smooth(&x)) - smooth(&fresh);

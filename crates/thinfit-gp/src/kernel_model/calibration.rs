@@ -8,7 +8,7 @@
 //! r_i = α_i/P_ii      σ_i² = s²/P_ii      |r_i|/σ_i = |α_i|/(s √P_ii)
 //! ```
 //!
-//! at the same kernel and g. A method that knows better errors, from folds that chose the kernel anew, stores them.
+//! at the same kernel and g. A method with better errors, from folds that chose the kernel anew, stores those.
 
 use super::{KernelBody, KernelModel};
 use crate::cholesky::{all_threads, inverse, solve};

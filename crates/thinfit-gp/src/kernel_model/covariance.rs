@@ -1,4 +1,4 @@
-//! What a kernel model does not know at two places together, and where it errs more than it expects to.
+//! The posterior covariance of a kernel model between two points, and where its errors exceed its own estimate.
 //!
 //! With C = K + gI as in `kernel_model`, the covariance of f at a and b in units of the signal variance is
 //!
@@ -6,7 +6,8 @@
 //! k(a, b) − k_aᵀC⁻¹k_b + (1 − 1ᵀC⁻¹k_a)(1 − 1ᵀC⁻¹k_b) / 1ᵀC⁻¹1
 //! ```
 //!
-//! without the last term where the method has no constant. Ridge regression is read as a process of the same kernel.
+//! without the last term if the method has no constant. Ridge regression is treated as a Gaussian process with the
+//! same kernel.
 
 use super::{BLOCK, KernelBody};
 use crate::cholesky::solve;

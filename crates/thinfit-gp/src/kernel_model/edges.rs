@@ -1,4 +1,4 @@
-//! The edges of a fitted process: where they are, and how high it jumps there.
+//! The edges of a fitted process: their positions, and the heights of the jumps.
 
 use super::KernelBody;
 use crate::{Crossing, Edge};

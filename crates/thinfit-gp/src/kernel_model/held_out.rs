@@ -1,12 +1,13 @@
-//! Errors of rows in groups. A row of a group says too much about the others, so each fold of whole groups is predicted by the rows of
-//! the other folds, at the same kernel and ridge. With C = K + gI of those, μ their constant and k between a row and them,
+//! Held-out errors of grouped rows. A row of a group says too much about the others, so each fold of whole groups is
+//! predicted from the other folds, with the same kernel and ridge. With C = K + gI of those, μ their constant and k
+//! between a row and them,
 //!
 //! ```text
 //! r = y − μ − kᵀC⁻¹(y − μ)        σ² = s² (k(x, x) + g − kᵀC⁻¹k + (1 − 1ᵀC⁻¹k)²/1ᵀC⁻¹1)
 //! ```
 //!
-//! where σ is that of an observation by a Gaussian process. The model keeps the errors, which it could not find again without the
-//! groups.
+//! where σ is the standard deviation of an observation of a Gaussian process. The model stores the errors, because it
+//! cannot recompute them without the groups.
 //!
 //! Dimensions: `m` points, `c` outputs.
 
@@ -34,7 +35,7 @@ pub fn group_folds(data: &Dataset, seed: u64) -> Result<Option<Vec<Vec<usize>>>>
     }
 }
 
-/// What a model of the other rows misses in a fold, in scaled outputs.
+/// The errors in a fold of a model of the other rows, in scaled outputs.
 struct HeldOut {
     /// y − f (rows × c).
     residual: Mat<f64>,
@@ -83,7 +84,7 @@ pub fn judged_by_folds(
 }
 
 impl KernelBody {
-    /// The rows of a fold as a model of the others sees them; `gram` is the lower triangle of K, `y` in scaled outputs.
+    /// The rows of a fold in a model of the other rows; `gram` is the lower triangle of K, `y` in scaled outputs.
     fn held_out(
         &self,
         header: &Header,

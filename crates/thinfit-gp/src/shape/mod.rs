@@ -106,8 +106,8 @@ impl Shape {
             Shape::Gaussian => "Gaussian kernel".into(),
             Shape::Matern52 => "Matérn 5/2 kernel".into(),
             Shape::Additive(order) => format!("additive kernel of order {order}"),
-            Shape::Anova => "anova kernel".into(),
-            Shape::AnovaMatern52 => "anova kernel (Matérn 5/2)".into(),
+            Shape::Anova => "ANOVA kernel".into(),
+            Shape::AnovaMatern52 => "ANOVA kernel (Matérn 5/2)".into(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Functions whose indices are known, and models of them.
+//! Functions with known indices, and models of them.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -1,4 +1,4 @@
-//! Processes that are threads of a test.
+//! Ranks as threads of a test.
 
 use std::sync::{Barrier, Mutex};
 use thinfit::Result;

@@ -1,4 +1,4 @@
-//! Which columns have no detectable effect: what a fit found, for all who speak of it.
+//! Which factors have no detectable effect, according to the diagnosis of the fit.
 
 use crate::{InputColumn, Predictor};
 
@@ -11,7 +11,7 @@ impl Predictor {
     pub fn undetected(&self) -> Vec<bool> {
         let columns = InputColumn::all(self);
         let found = self.record().diagnosis.as_ref();
-        // A diagnosis without candidates are notes alone.
+        // A diagnosis without candidates consists of notes only.
         let Some(found) = found.filter(|found| !found.inputs.is_empty() || !found.tried.is_empty())
         else {
             return vec![false; columns.len()];

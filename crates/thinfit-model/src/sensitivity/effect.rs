@@ -1,7 +1,8 @@
-//! The effect of a column: the mean of f with the column at a place and all others spread over theirs, and how sure it is.
+//! The effect of a factor: the mean of f with the factor fixed and all others distributed over their ranges, with its
+//! uncertainty.
 //!
-//! The mean is that of `importance`. Deviations are averaged over points that set every column, since a point between two levels is
-//! none.
+//! The mean is that of `importance`. Deviations are averaged over points that set every factor, because a point
+//! between two levels does not exist.
 
 use crate::{InputColumn, Predictor};
 use thinfit::pieces::lattice;
@@ -71,7 +72,7 @@ impl Predictor {
         } else {
             places.clone()
         };
-        // What a network says of itself leaves out that its hidden weights might be others.
+        // The covariance of a network ignores the uncertainty of its hidden weights.
         let sure = match self {
             Predictor::Network(_) => None,
             Predictor::Kernel(model) => {

@@ -1,8 +1,8 @@
-//! Which columns matter to a model: Sobol' indices of the columns of the user's table, and whether they can be trusted.
+//! Sobol indices of the columns of the user's table, and whether they can be trusted.
 //!
-//! A text counts as one column, however many inputs it becomes: numbers are uniform over their ranges in the units of the data,
-//! or in their logarithm where the user's range says so, whole numbers and levels equally likely. How sure indices are is in
-//! `index_error`.
+//! A text column counts as one factor, however many inputs it is encoded into. Numbers are uniform over their ranges
+//! in the units of the data, or in their logarithm if the user's range says so; integers and levels are equally
+//! likely. `index_error` computes the standard errors.
 
 use super::{NetworkSensitivity, Sampled, Sensitivity};
 use crate::sensitivity::kernel;
@@ -30,7 +30,7 @@ pub(crate) trait Function {
     fn values(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>>;
     /// ∂f_o/∂x_j at the rows of `x` (m × d): m × d.
     fn slopes(&self, x: MatRef<'_, f64>, o: usize) -> Result<Mat<f64>>;
-    /// Numbers that a value is made of.
+    /// Number of parameters that a value depends on.
     fn size(&self) -> usize;
     /// The variance of values of output `o` from rounding alone.
     fn noise(&self, o: usize) -> f64;
@@ -76,8 +76,8 @@ impl Predictor {
         self.sensitivity_over(o, &InputColumn::all(self), &|_| ())
     }
 
-    /// Sensitivity indices of output `o` over `columns`: those of [`InputColumn::all`], which may have other ranges, fewer levels, other
-    /// warps, or whole numbers alone. `watch` is told how far it is, from 0 to 1.
+    /// Sensitivity indices of output `o` over `factors`: those of [`Factor::all`], which may have other ranges, fewer levels, other
+    /// warps, or only integers. `watch` receives the progress from 0 to 1.
     ///
     /// # Errors
     /// As [`Predictor::sensitivity`].
@@ -178,7 +178,7 @@ impl Predictor {
         }
     }
 
-    /// The columns that go together among the samples, the strongest first.
+    /// The correlated factors, the strongest correlation first.
     pub fn dependences(&self) -> Vec<Dependence> {
         let columns = InputColumn::all(self);
         let of = |input: usize| InputColumn::of_input(&columns, input);
@@ -198,7 +198,7 @@ impl Predictor {
         found
     }
 
-    /// In words, whether indices over the box mislead because columns go together; none where they do not.
+    /// A warning if indices over the box mislead because factors are correlated.
     pub fn warning(&self) -> Option<String> {
         let (columns, found) = (InputColumn::all(self), self.dependences());
         let pair = |known: &Dependence| {
@@ -213,7 +213,7 @@ impl Predictor {
         };
         (!named.is_empty()).then(|| {
             format!(
-                "{}{more}: shares over the box count points that cannot be; Shapley effects on the rows do not",
+                "{}{more}: indices over the box include combinations that do not occur; Shapley effects on the rows do not",
                 named.join(", ")
             )
         })
@@ -366,7 +366,7 @@ mod tests {
         assert_eq!(model.dependences()[0].columns, [0, 1]);
         let words = model.warning().unwrap();
         assert!(words.starts_with("a and b correlate at 0.9"), "{words}");
-        // Files of former versions do not know.
+        // Older files do not have it.
         let text = model.to_json();
         let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
         let path = std::path::Path::new("m.json");

@@ -1,16 +1,18 @@
-//! Standard errors of Sobol' indices: what the model does not know of the function.
+//! Standard errors of Sobol indices that result from the error of the model.
 //!
-//! The function is g + r with the model g and an error r, a Gaussian process with the posterior covariance C of the model. C is
-//! inflated until its mean variance is twice the mean square of the errors on held-out rows, less the noise, since a posterior takes
-//! length scales and hidden weights for known, and held-out rows that chose these flatter. With V = Var g, V' = V + E Var r and parts of the variance V_u, an index S = V_u/V is off by
+//! The function is g + r with the model g and an error r, a Gaussian process with the posterior covariance C of the
+//! model. C is scaled until its mean variance is twice the mean squared error on held-out rows, less the noise,
+//! because the posterior ignores the uncertainty of length scales and hidden weights, and held-out rows that selected
+//! these are optimistic. With V = Var g, V' = V + E Var r and parts of the variance V_u, an index S = V_u/V is off by
 //!
 //! ```text
 //! δ = 2 E_x[(g_u − S (g − E g)) r]/V′ + (V_u[r] − S Var r)/V′
 //! ```
 //!
-//! where g_u is E[g | x_j] for a first-order index and g − E[g | all but x_j] for a total one. The first term is normal with mean
-//! zero; mean and variance of the second follow from traces of C. The standard error is the root of E δ². Expectations over x are
-//! means over a lattice. `cargo run -p thinfit-methods --example index_errors` says how often the truth lies within two of them.
+//! where g_u is E[g | x_j] for a first-order index and g − E[g | all but x_j] for a total one. The first term is
+//! normal with mean zero; mean and variance of the second follow from traces of C. The standard error is the root of
+//! E δ². Expectations over x are means over a lattice. `cargo run -p thinfit-methods --example index_errors` measures
+//! how often the true index lies within two of them.
 
 use super::Sensitivity;
 use crate::extrapolation::Excess;
@@ -18,17 +20,17 @@ use crate::{Covariance, InputColumn, Predictor};
 use thinfit::pieces::lattice;
 use thinfit::{Error, Mat, Result};
 
-/// Fewest and most points of the lattice.
+/// Minimum and maximum number of points of the lattice.
 const POINTS: [usize; 2] = [256, 1024];
 /// Points at which one factor is exchanged, for the part of it in the variance of r.
 const EXCHANGED: usize = 64;
-/// Places of a factor at which g is looked at, of few columns and of many.
+/// Points of a factor at which g is evaluated, for few factors and for many.
 const NODES: [usize; 2] = [16, 8];
 /// More columns than these are many.
 const MANY: usize = 12;
 /// Places of each factor of a pair, and points of the other columns.
 const PAIR: usize = 8;
-/// The mean square of r beside that of the errors on held-out rows, which chose the settings of the model: of 37 Gaussian processes
+/// The mean square of r relative to that of the held-out errors, which chose the settings of the model: of 37 Gaussian processes
 /// fitted to published functions the true mean square was 1.3 times that on held-out rows in the median, and up to three times.
 const OPTIMISM: f64 = 2.0;
 /// Work of predictions and of covariances, in products: some seconds on two cores.
@@ -41,7 +43,7 @@ pub struct IndexErrors {
     pub first: Vec<f64>,
     /// Of the total indices (d).
     pub total: Vec<f64>,
-    /// What turns the covariances of the model into those of r.
+    /// The factor from the covariances of the model to those of r.
     unit: f64,
     /// V'.
     variance: f64,
@@ -114,7 +116,7 @@ impl Predictor {
         if indices.variance <= 0.0 {
             return Err(refused("the model is constant", "fit it to more rows"));
         }
-        // Where a posterior knows all to rounding, r is one number for each point.
+        // If the posterior is exact up to rounding, r is one number for each point.
         let is_sure = size == 0.0;
         let (c, unit) = match is_sure {
             true => (Mat::identity(n, n), unexplained),
@@ -163,9 +165,9 @@ impl Predictor {
                 false => unit * self.exchanged(columns, j)?,
             };
             let of_part = unit * part;
-            // Of a factor that it ignores the model is sure; an even share of what it misses may be that factor's all the same.
+            // The model has no error in a factor that it ignores; an equal share of its total error may still be due to that factor.
             let even = (held_out / d as f64).powi(2);
-            // How V_u[r] and Var r go together is not known: their variances add up.
+            // The correlation of V_u[r] and Var r is unknown, so their variances are added.
             let second = |index: f64, part: f64, variance: f64| {
                 (part - index * of_r).powi(2) + variance + (index * of_r).powi(2) * spread + even
             };
@@ -207,7 +209,7 @@ impl Predictor {
         }
     }
 
-    /// The standard error of `share`, what the two columns of `pair` do together, given the errors of the indices.
+    /// The standard error of `share`, the interaction of the factors of `pair`, given the errors of the indices.
     ///
     /// # Errors
     /// As [`Predictor::index_errors`].
@@ -242,7 +244,7 @@ impl Predictor {
         let mut effect = Mat::from_fn(cells, 1, |a, _| {
             mean((0..PAIR).map(|p| f[(a * PAIR + p, o)]), PAIR)
         });
-        // Of different points of the others alone, or what these do would count as well.
+        // Only between different points of the other factors, whose own effects would count otherwise.
         let mut covariance = Mat::from_fn(cells, cells, |a, b| {
             let of = |p: usize, q: usize| c[(a * PAIR + p, b * PAIR + q)];
             let all = (0..PAIR).flat_map(|p| (0..PAIR).map(move |q| (p, q)));
@@ -362,7 +364,7 @@ fn grouped(c: &Mat<f64>, bins: &[usize], count: usize) -> (f64, f64) {
         }
     }
     let pairs = |a: usize, b: usize| -> f64 {
-        // A point is no pair: what others do at it would count as well.
+        // A point is not paired with itself, since the effects of the others would count.
         match a == b {
             true => sizes[a] * (sizes[a] - 1.0),
             false => sizes[a] * sizes[b],

@@ -1,13 +1,15 @@
-//! Sums of products of functions of one factor each: mean, variance and the parts of the variance, exact up to rounding.
+//! Moments of sums of products of one-factor functions: mean, variance and the parts of the variance, exact up to
+//! rounding.
 //!
-//! Dimensions: `m` points, `d` factors, `q` nodes of a factor. A Gaussian or anova kernel is a product over factors, so that
+//! Dimensions: `m` points, `d` factors, `q` nodes of a factor. A Gaussian or ANOVA kernel is a product over factors,
+//! so that
 //!
 //! f(x) = const + Σ_t a_t Π_j φ_tj(x_j),  t over all parts of the kernel and their points.
 //!
-//! Every moment is made of the means μ = E φ and covariances r = Cov(φ_t, φ_u) of functions of one factor
-//! (`docs/method.md`, section 8), and these are sums over nodes: the levels of a text, whole numbers, or Gauss–Legendre nodes, so many that the error
-//! of a Gaussian is below that of 32 digits. As the terms cancel as those of waves do, all numbers have 32 digits here, too. Kernels that are no such
-//! products, or not smooth, have no such sums.
+//! Every moment consists of the means μ = E φ and covariances r = Cov(φ_t, φ_u) of one-factor functions
+//! (`docs/method.md`, section 8). These are sums over nodes: the levels of a text, integers, or Gauss–Legendre nodes,
+//! enough to bring the error for a Gaussian below 32 digits. The terms cancel like those of waves, so all numbers
+//! have 32 digits here as well. Kernels that are not smooth products have no such sums.
 
 use super::Moments;
 use crate::InputColumn;
@@ -17,11 +19,11 @@ use std::collections::HashSet;
 use std::f64::consts::PI;
 use thinfit_gp::{KernelModel, KernelTerm, Shape};
 
-/// Most nodes of a factor.
+/// Maximum number of nodes of a factor.
 const MOST_NODES: usize = 160;
 /// Logarithm of the error of a quadrature.
 const ERROR: f64 = -78.0;
-/// Most products of numbers with 32 digits: about ten seconds on two cores.
+/// Maximum number of products of numbers with 32 digits: about ten seconds on two cores.
 const MOST_PRODUCTS: usize = 1 << 31;
 /// Terms whose sums are kept at a time.
 const CHUNK: usize = 64;
@@ -31,7 +33,7 @@ pub(crate) struct Products {
     constant: fx128,
     terms: Vec<Term>,
     factors: usize,
-    /// Whether pairs of factors are worked out: they take seconds at most.
+    /// Whether pairs of factors are computed, if that takes seconds at most.
     pairs: bool,
 }
 
@@ -52,7 +54,7 @@ struct Function {
     slope: Vec<fx128>,
 }
 
-/// Where a factor is integrated.
+/// The integration nodes of a factor.
 struct Nodes {
     /// The inputs from the first of the factor on, in scaled units, at each node.
     inputs: Vec<Vec<fx128>>,

@@ -1,5 +1,5 @@
-//! Which inputs matter to a kernel model: indices by integrals that are exact where the kernel is a sum of smooth products, and else
-//! estimated at the points of a lattice.
+//! Sensitivity indices of a kernel model: exact integrals if the kernel is a sum of smooth products, otherwise
+//! estimates on a lattice.
 
 use super::integrals::Products;
 use super::{Moments, Sensitivity};
@@ -11,7 +11,7 @@ use thinfit_gp::KernelModel;
 /// Largest rounding error of the exact integrals, relative to the variance.
 const ROUNDING: f64 = 1e-7;
 
-/// Sensitivity indices of output `o` over some columns. `watch` is told how far it is, from 0 to 1.
+/// Sensitivity indices of output `o` over some factors. `watch` receives the progress from 0 to 1.
 ///
 /// # Errors
 /// An output that does not exist, or numbers that leave the finite range.

@@ -1,9 +1,9 @@
 //! Which inputs matter: variance-based sensitivity indices of a model over a box.
 //!
-//! Dimensions: `d` inputs. The inputs are independent and uniform on the box in the units of the data, warped inputs as well. Sums of
-//! waves are integrated in closed form (`waves`); for other activations, for warped inputs, and where rounding would spoil the closed
-//! form, the moments are estimated at the points of a lattice (`sampled`), as they can be for any function. Correlations between
-//! inputs in the samples are ignored.
+//! Dimensions: `d` inputs. The inputs are independent and uniform on the box in the units of the data, warped inputs
+//! included. Sums of waves are integrated in closed form (`waves`). For other activations, for warped inputs, and if
+//! rounding would spoil the closed form, the moments are estimated at the points of a lattice (`sampled`).
+//! Correlations between inputs in the samples are ignored.
 
 pub(crate) mod detected;
 pub(crate) mod effect;
@@ -36,16 +36,16 @@ pub struct Sensitivity {
     pub mean: f64,
     /// Var f; 0 where it is no more than the rounding of predictions, and then all indices are 0.
     pub variance: f64,
-    /// First-order Sobol' indices S_j = Var E\[f | x_j\] / Var f: what x_j does alone (d).
+    /// First-order Sobol indices S_j = Var E\[f | x_j\] / Var f: the effect of x_j alone (d).
     pub first: Vec<f64>,
-    /// Total indices S_Tj = E Var(f | all inputs but x_j) / Var f: what x_j does alone and together with others (d).
+    /// Total indices S_Tj = E Var(f | all inputs but x_j) / Var f: the effect of x_j including interactions (d).
     pub total: Vec<f64>,
-    /// What x_i and x_j do together beyond what each does alone, as a share of Var f: d × d, symmetric, 0 on the
+    /// Second-order indices S_ij, the interaction of x_i and x_j as a share of Var f: d × d, symmetric, 0 on the
     /// diagonal. Σ_j S_j + Σ_{i<j} S_ij = 1 where no three inputs interact. Empty (0 × 0) for networks and tables so wide
     /// that the pairs would take minutes.
     pub second: Mat<f64>,
-    /// The standard error of a share in `second`, by how much two estimates of each differ; 0 in closed form. What is not well
-    /// above it is not known to be there at all.
+    /// The standard error of a share in `second`, from the difference of two estimates of each; 0 in closed form. Shares not well
+    /// above it may be zero.
     pub second_error: f64,
     /// E (∂f/∂x_j)², in the units of the data (d). Times (high − low)²/(π² Var f) it is a bound on S_Tj, and it sees
     /// fast, small ripples that the indices do not.
@@ -55,11 +55,11 @@ pub struct Sensitivity {
     pub closed_form: bool,
 }
 
-/// The least share of a pair that is worth telling.
+/// The smallest share of a pair that is worth reporting.
 const LEAST_PAIR: f64 = 5e-4;
 
 impl Sensitivity {
-    /// The least share in [`Sensitivity::second`] that is worth telling, and that chance in the points does not explain.
+    /// The smallest share in [`Sensitivity::second`] that is worth reporting, and that chance in the points does not explain.
     pub fn least_pair(&self) -> f64 {
         LEAST_PAIR.max(2.0 * self.second_error)
     }

@@ -1,4 +1,4 @@
-//! The parts of a variance, and the indices that they are.
+//! The parts of a variance, and the indices computed from them.
 
 use super::Sensitivity;
 use faer::Mat;

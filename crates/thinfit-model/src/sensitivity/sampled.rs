@@ -1,12 +1,12 @@
-//! A function on a box, seen through its values and derivatives at the points of a lattice.
+//! Moments of any function on a box, estimated from its values and derivatives at the points of a lattice.
 
 use super::{Moments, Sensitivity};
 use thinfit::pieces::lattice;
 use thinfit::{Error, Mat, MatRef, Result, Scaler, check_finite};
 
-/// Fewest and most points of a lattice, as powers of two.
+/// Minimum and maximum number of points of a lattice, as powers of two.
 const POINTS: [u32; 2] = [8, 14];
-/// The most pairs of inputs, times points, that are worked out: some seconds, 0.2 GB.
+/// Maximum number of pairs of inputs, times points, that are worked out: some seconds, 0.2 GB.
 const MOST_PAIRS: u64 = 1 << 33;
 
 /// f at the rows of x (m × d): m values.
@@ -31,14 +31,14 @@ pub struct Sampled<'a> {
 }
 
 impl Sampled<'_> {
-    /// The most points of a lattice, within some bounds, that cost no more than `work`, where one costs `each`.
+    /// Maximum number of points of a lattice, within some bounds, that cost no more than `work`, where one costs `each`.
     pub fn points_within(work: u64, each: usize) -> usize {
         let affordable = (work / each.max(1) as u64).max(1).ilog2();
         1 << affordable.clamp(POINTS[0], POINTS[1])
     }
 
     /// Sensitivity indices with independent inputs, uniform on the box in warped units; all zero where the variance is at
-    /// most `noise`. `watch` is told how far it is, from 0 to 1.
+    /// most `noise`. `watch` receives the progress from 0 to 1.
     ///
     /// # Errors
     /// Those of the function, or numbers that leave the finite range.

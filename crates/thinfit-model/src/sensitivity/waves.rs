@@ -5,8 +5,8 @@
 //! f(x) = const + Re Σ_l a_l exp(i Σ_j ω_lj (x_j − c_j)),  E exp(i ω_j (x_j − c_j)) = sinc θ_j,  θ_j = ω_j h_j,
 //!
 //! so every second moment is a sum over pairs of waves of products of sincs (`docs/method.md`, section 8). The sums
-//! lose (Σ|a|)²/Var f of their digits, and strong cancellation leaves none of 16, so all numbers here have 32, sines
-//! included. Only Fourier and cosine features are waves; `sensitivity` estimates the rest.
+//! lose the relative precision (Σ|a|)²/Var f, and strong cancellation would leave none of 16 digits, so all numbers
+//! here have 32, sines included. Only Fourier and cosine features are waves; `sensitivity` estimates the rest.
 
 use super::Moments;
 use faer::fx128;
@@ -16,7 +16,7 @@ use thinfit::{Activation, Model};
 /// The largest angle that has digits left when it is reduced modulo π.
 const LARGEST_ANGLE: f64 = 1e12;
 
-/// The most products of all inputs but two, n d², and pairs of waves and inputs, (n d)²: 0.3 GB and about ten seconds on two
+/// Maximum number of products of all inputs but two, n d², and pairs of waves and inputs, (n d)²: 0.3 GB and about ten seconds on two
 /// cores.
 const MOST_PRODUCTS: usize = 1 << 24;
 const MOST_PAIRS: usize = 1 << 31;
@@ -115,7 +115,7 @@ impl Waves {
     }
 
     /// All moments; the variance and its parts have rounding errors of about d (ε Σ|a|)², ε that of a double. Those of
-    /// pairs of inputs are left out where they would take too much time or memory. `watch` is told how far it is.
+    /// pairs of inputs are left out where they would take too much time or memory. `watch` receives the progress.
     pub(crate) fn moments(&self, watch: &dyn Fn(f64)) -> Moments {
         let (n, d) = (self.amplitude.len(), self.centre.len());
         let (squares, all) = (n.saturating_mul(d * d), n.saturating_mul(d).pow(2));

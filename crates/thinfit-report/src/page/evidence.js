@@ -16,7 +16,7 @@ const showImportance = (bars, second, indices, names) => {
   };
   const line = (j) => [name(j), bar(indices.first[j], indices.total[j]), share(indices.first, 0, j), share(indices.total, 1, j)];
   const list = (inputs) => table([["input", "name"], ["share", "bar-cell"], ["alone", "number share"], ["with others", "number share"]], inputs.map(line));
-  const caveat = "No effect of the inputs can be told from noise: these are the shares of a model that explains next to nothing.";
+  const caveat = "No effect of the inputs is distinguishable from noise: these are shares of a model that explains almost nothing.";
   const warnings = [...(indices.idle ? [caveat] : []), ...(indices.warning ? [`${indices.warning}.`] : [])];
   bars.replaceChildren(...warnings.map((text) => html("p", { class: "warn" }, text)), list(order.slice(0, MOST_INPUTS)));
   if (order.length > MOST_INPUTS) {
@@ -29,7 +29,7 @@ const showImportance = (bars, second, indices, names) => {
   const shown = order.slice(0, MOST_PAIRS);
   if (shown.length < 2) return;
   if (indices.second.length === 0) {
-    second.append(html("p", { class: "quiet" }, "Pairs of inputs were left out: there are too many."));
+    second.append(html("p", { class: "quiet" }, "There are too many pairs of inputs to compute."));
     return;
   }
   const most = Math.max(...shown.flatMap((i) => shown.map((j) => indices.second[i][j])), 1e-300);
@@ -43,7 +43,7 @@ const showImportance = (bars, second, indices, names) => {
   const head = (j, scope) => html("th", { scope, title: names[j] }, short(names[j], 14));
   const rows = shown.slice(1).map((i, k) =>
     html("tr", {}, head(i, "row"), ...shown.slice(0, k + 1).map((j) => cell(i, j)), ...shown.slice(k + 2).map(() => html("td"))));
-  second.append(html("p", { class: "quiet" }, "What two inputs do together, beyond what each does alone"),
+  second.append(html("p", { class: "quiet" }, "Interactions of pairs of inputs"),
     html("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Pairs of inputs" }, html("table", {},
       html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "pair"), ...shown.slice(0, -1).map((j) => head(j, "col")))),
       html("tbody", {}, ...rows))));
@@ -139,7 +139,7 @@ const showNext = ({ thin, next }, controls, outputs, go) => {
   const even = "The rows are spread fairly evenly over the values of each input.";
   byId("thin").replaceChildren();
   if (lines.length > 0) {
-    byId("thin").append(html("p", {}, "The rows are thin here:"), html("ul", {}, ...lines.slice(0, 12).map((line) => html("li", {}, short(said(line), 300)))));
+    byId("thin").append(html("p", {}, "Few rows here:"), html("ul", {}, ...lines.slice(0, 12).map((line) => html("li", {}, short(said(line), 300)))));
   } else if (thin) {
     byId("thin").append(html("p", {}, even));
   }
@@ -172,7 +172,7 @@ const showFeatures = ({ words, list, plane }, o, names) => {
       svg("path", { d: "M150 10V290M10 150H290", stroke: "var(--line)" }), ...dots,
       words2(290, 164, "end", short(names[0], 24)), words2(156, 20, "start", short(names[1], 24)),
       words2(290, 145, "end", four(most)), words2(150, 314, "middle", plane.unit)),
-    html("p", { class: "quiet" }, "A dot per neuron: its place is its weights, its area the size of its term."));
+    html("p", { class: "quiet" }, "A dot per neuron: its position shows its weights, its area the size of its term."));
 };
 
 const showTried = (tried, o) => {
@@ -182,6 +182,6 @@ const showTried = (tried, o) => {
   // A decade at least, so that small differences look small.
   const high = Math.max(...errors), low = Math.min(...errors, high - 1);
   const rows = tried.map(({ name, shown }, k) => [short(name, 120), bar(0.06 + (0.94 * (errors[k] - low)) / (high - low), 0), minus(shown[o])]);
-  byId("tried").replaceChildren(table([["candidate; the first was chosen", "name"], ["relative error", "bar-cell"], ["error on rows not seen", "number"]], rows),
+  byId("tried").replaceChildren(table([["candidate; the first was chosen", "name"], ["relative error", "bar-cell"], ["error on held-out rows", "number"]], rows),
     html("p", { class: "quiet hint" }, "Bars are on a logarithmic scale: shorter is better."));
 };

@@ -63,9 +63,9 @@ const showAnswer = () => {
   if (far.length > 0) {
     bounds.textContent = "no interval outside the samples";
   } else if (half !== null && error > LOST) {
-    bounds.textContent = "the interval is lost in rounding: neurons are too much alike";
+    bounds.textContent = "rounding hides the interval: neurons are too similar";
   } else if (half !== null && digits === 0) {
-    bounds.textContent = `\u00b1 about ${width(half, 1)}: rounding leaves no more`;
+    bounds.textContent = `\u00b1 about ${width(half, 1)}: rounding hides further digits`;
   } else if (half !== null) {
     const about = `\u00b1 ${width(half, digits)}`;
     bounds.textContent = half >= 10 ** -places ? `${fixed(f - half, places)} to ${fixed(f + half, places)} (${about})` : about;
@@ -118,7 +118,7 @@ const showCards = () => {
   const order = ranked(), more = byId("more-cards");
   byId("cards").replaceChildren(...order.slice(0, MOST_CARDS).map((k) => cards[k].element));
   more.hidden = order.length <= MOST_CARDS;
-  more.firstElementChild.textContent = `${order.length - MOST_CARDS} more inputs, which matter less`;
+  more.firstElementChild.textContent = `${order.length - MOST_CARDS} more inputs of less importance`;
   more.lastElementChild.replaceChildren(...order.slice(MOST_CARDS).map((k) => cards[k].element));
 };
 
@@ -229,7 +229,7 @@ const start = () => {
   const names = outputs.map((name) => short(name, 160));
   byId("title").textContent = `A model of ${names.length > 4 ? `${names.length} outputs` : names.join(", ").replace(/, ([^,]*)$/, " and $1")}`;
   byId("kind").textContent = short(content.kind, 300);
-  byId("made").textContent = `${short(content.made, 300)} This page is one file: it computes here and asks nothing of any server.`;
+  byId("made").textContent = `${short(content.made, 300)} This page is one file: it computes here and sends nothing to any server.`;
   const tabs = byId("tabs");
   tabs.hidden = outputs.length < 2;
   if (outputs.length > 1) {

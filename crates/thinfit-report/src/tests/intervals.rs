@@ -1,5 +1,5 @@
-//! Values and intervals that the scripts of a page compute, in plain node, against `predict` and `interval`: of fitted models, and of the
-//! random models of the exports.
+//! Values and intervals computed by the scripts of a page in plain node, compared with `predict` and `interval`, for
+//! fitted models and for the random models of the export tests.
 
 use super::random::{Random, model};
 use super::{fit, inputs, network, process};

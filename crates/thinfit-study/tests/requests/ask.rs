@@ -1,4 +1,4 @@
-//! One random request, and whether its answers keep to it.
+//! One random request, and a check that the answers satisfy it.
 
 use super::linear::Linear;
 use super::ranges;
@@ -8,7 +8,7 @@ use thinfit::Mat;
 use thinfit_methods::{InputColumn, Predictor};
 use thinfit_study::{Aim, Goal, Point, Region, Value, front, minimise, suggest};
 
-/// What was asked, and what came of it.
+/// A request and its outcome.
 #[allow(dead_code, reason = "the example writes all of it down")]
 pub struct Answer {
     /// `minimum`, `front` or `suggestion`, with the number of goals or the aim.

@@ -1,4 +1,4 @@
-//! Random requests for proposals, and whether every answer keeps to its region in the units of the data.
+//! Random requests for proposals, and a check that every answer stays in its region in the units of the data.
 
 mod ask;
 mod linear;

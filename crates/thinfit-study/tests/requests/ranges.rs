@@ -1,4 +1,4 @@
-//! Random ranges that a user gives: parts of those of the samples and beyond, even in the logarithm, whole numbers, and fewer levels.
+//! Random user ranges: parts of the samples' ranges and beyond, logarithmic ones, integers, and fewer levels.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;

@@ -1,4 +1,4 @@
-//! Files in memory for the tests, made by hand.
+//! Files in memory, assembled for the tests.
 
 #![allow(dead_code)] // Each test uses some of them.
 

@@ -1,4 +1,4 @@
-//! The content of a table, whatever file it is in.
+//! The content of a generated table, independent of the file format.
 
 use super::random::Random;
 

@@ -1,4 +1,4 @@
-//! A table as text: CSV, TSV or blank-separated, with everything around the rows that such files have.
+//! A generated table as text: CSV, TSV or blank-separated, with comments, titles and blank lines around the rows.
 
 use super::content::{Cell, Column, written};
 use super::random::Random;

@@ -1,4 +1,4 @@
-//! What a cell of text means: a number, a number with a unit, a range, a rank among words, or a date. It knows cells,
+//! The meaning of a text cell: a number, a number with a unit, a range, an ordinal word, or a date. It knows cells,
 //! not columns.
 
 use std::borrow::Cow;
@@ -50,7 +50,7 @@ const SCALES: [&[&str]; 11] = [
     &["never", "rarely/seldom", "sometimes", "often", "always"],
 ];
 
-/// Names of months and days; their first three letters stand for them, too.
+/// Names of months and days; they may be abbreviated to three letters.
 const CALENDAR: [&str; 19] = [
     "january",
     "february",
@@ -73,7 +73,7 @@ const CALENDAR: [&str; 19] = [
     "sunday",
 ];
 
-/// The finite number that a text is, 1 and 0 for `true` and `false`; none if it is none.
+/// The finite number in a text, 1 and 0 for `true` and `false`; `None` if it is not a number.
 pub(super) fn number(text: &str) -> Option<f64> {
     let text = text.trim();
     let parsed: Option<f64> = text.parse().ok().filter(|v: &f64| v.is_finite());

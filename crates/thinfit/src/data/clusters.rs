@@ -1,26 +1,27 @@
-//! Clusters: rows clumped around a few places. Folds that divide a clump test a model next to what it has seen.
+//! Clusters: rows clumped around a few points. Folds that divide a clump test a model next to its training rows.
 //!
-//! Single linkage joins the points of a clump at short distances and clumps at long ones. Where a gap divides these distances, those
-//! above it are far longer, and the clumps are small beside the distances of their centres, there are clusters.
+//! Single linkage joins points within a clump at short distances and clumps at long ones. There are clusters if these
+//! distances have a gap, those above it are far longer, and the clumps are small compared with the distances between
+//! their centres.
 //!
-//! Only columns with many values are looked at: levels and the steps of a grid lie apart by their nature.
+//! Only columns with many values count: levels and grid steps are separated by nature.
 
 use super::linkage::{Disjoint, Points, euclidean};
 use crate::math::quantile::upper_median;
 use faer::MatRef;
 use std::collections::HashSet;
 
-/// Most values of a column of levels.
+/// Maximum number of values of a column of levels.
 const LEVELS: usize = 10;
-/// Least share of the rows that are different in a column without levels.
+/// Minimum share of the rows that are different in a column without levels.
 const DIFFERENT: f64 = 0.25;
-/// Least ratio of two consecutive distances of the linkage where clusters end.
+/// Minimum ratio of two consecutive distances of the linkage where clusters end.
 const GAP: f64 = 2.0;
-/// Least ratio of the median distance above the gap to the distance that 95 % of those below it do not reach.
+/// Minimum ratio of the median distance above the gap to the distance that 95 % of those below it do not reach.
 const LONGER: f64 = 5.0;
-/// Least distance from a cluster to the nearest, in units of how far rows are from their centres.
+/// Minimum distance from a cluster to the nearest, in units of how far rows are from their centres.
 const APART: f64 = 3.0;
-/// Least share of the rows in clusters of two and more.
+/// Minimum share of the rows in clusters of two and more.
 const CLUSTERED: f64 = 0.9;
 /// Largest share of the rows in one cluster: a few rows far from all others are outliers.
 const LARGEST: f64 = 0.6;
@@ -68,7 +69,7 @@ pub fn clustered(x: MatRef<'_, f64>) -> Option<Vec<u64>> {
     Some(groups)
 }
 
-/// Whether the median distance of a centre to the nearest other is large beside that of rows from their centres.
+/// Whether the median distance of a centre to the nearest other is large compared with that of rows from their centres.
 fn are_apart(points: &Points, sets: &[Vec<usize>]) -> bool {
     let centre = |rows: &Vec<usize>| -> Vec<f64> {
         let mut sum = vec![0.0; points.row(0).len()];

@@ -1,24 +1,24 @@
-//! A column of a user's table: what it holds, and what becomes of it.
+//! A column of a user's table: its content, and how it is used.
 //!
-//! Numbers are an input as they are, unless they number the rows: whole numbers without repeats and with few gaps, or with
-//! more under a name that says it. Text is numbers where it has a unit, levels in an evident
-//! order, or levels without one; dates and identifiers are left out. `meaning` reads a single cell, `encoding` applies what
-//! is decided here.
+//! Numbers are used as they are, unless they number the rows: integers without repeats and with few gaps, or with
+//! more gaps if the column name suggests it. Text becomes numbers if it has a unit, otherwise ordered or unordered
+//! levels; dates and identifiers are ignored. `cell_parser` reads a single cell, `encoding` applies the decisions
+//! made here.
 
 use super::cell_parser::{canonical, has_comma, is_moment, number, ordered, quantity};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use thinfit_text::{LONGEST_NAME, resembles_number};
 
-/// Most levels of a column of text that is used.
+/// Maximum number of levels of a column of text that is used.
 const MOST_LEVELS: usize = 30;
-/// Fewest rows per level, on average, that indicators are learned from.
+/// Minimum number of rows per level, on average, that indicators are learned from.
 const ROWS_PER_LEVEL: usize = 4;
 /// The share of rows that counts as nearly all.
 const NEARLY_ALL: f64 = 0.9;
-/// Fewest numbers that number the rows in another order than theirs, or with gaps, under any name.
+/// Minimum number of integers that are row numbers under any name if they are unordered or have gaps.
 const FEWEST_ROW_NUMBERS: usize = 10;
-/// The most that row numbers under any name may span, per number.
+/// Maximum span of row numbers under any name, relative to their count.
 const ROW_NUMBER_STEP: f64 = 1.25;
 /// Words in the name of a column whose whole numbers, all different, are identifiers.
 const IDENTIFIERS: [&str; 4] = ["id", "rowid", "uuid", "barcode"];
@@ -38,25 +38,25 @@ pub enum Column<'a> {
         levels: &'a [String],
         /// Whole numbers below the number of levels.
         codes: &'a [f64],
-        /// What is known of the levels.
+        /// What is known about the levels.
         levels_are: Levels,
     },
     /// Dates or times.
     Dates,
 }
 
-/// What is known of the levels of a column of text.
+/// What is known about the levels of a text column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Levels {
-    /// Nothing: they are what the cells hold.
+    /// Nothing: they are the texts of the cells.
     Found,
-    /// They are said to be categories, even if they look like numbers or dates.
+    /// Declared categories, even if they look like numbers or dates.
     Categories,
-    /// They are said to be categories in this order.
+    /// Declared categories in this order.
     Ordered,
 }
 
-/// What becomes of a column.
+/// How a column is used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "as", rename_all = "kebab-case")]
 pub enum Code {
@@ -85,7 +85,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// Whether the column is left out since it numbers the rows.
+    /// Whether the column is ignored because it numbers the rows.
     pub fn numbers_rows(&self) -> bool {
         matches!(self, Code::LeftOut { why } if why == NUMBERS_ROWS)
     }
@@ -147,7 +147,7 @@ impl Column<'_> {
     }
 }
 
-/// Why a column of row numbers is left out.
+/// Why a column of row numbers is ignored.
 const NUMBERS_ROWS: &str = "it numbers the rows";
 
 fn left_out(why: impl Into<String>) -> Code {
@@ -215,7 +215,7 @@ fn all_different(values: &[f64]) -> bool {
     distinct.len() == values.len()
 }
 
-/// What becomes of a column of text.
+/// How a text column is used.
 fn code_of_text(levels: &[String], codes: &[f64], levels_are: Levels) -> Code {
     let mut counts: HashMap<String, usize> = HashMap::new();
     for code in codes.iter().filter(|code| !code.is_nan()) {
@@ -348,7 +348,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Why a column of these texts is left out.
+    /// Why a column of these texts is ignored.
     fn why(cells: &[&str]) -> String {
         match column(&text(cells), Levels::Found).code("c", false, false) {
             Code::LeftOut { why } => why,

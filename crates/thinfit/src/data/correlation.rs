@@ -1,7 +1,7 @@
-//! Inputs that go together among the samples.
+//! Correlated inputs.
 //!
-//! Indices over a box take inputs for independent. Where the samples say otherwise, the box has corners that no sample is near, and
-//! whoever reads the indices must know.
+//! Sobol indices over a box assume independent inputs. If the samples contradict this, parts of the box are far from
+//! all samples, and the indices need a warning.
 
 use faer::MatRef;
 use serde::{Deserialize, Serialize};
@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 const WEAKEST: f64 = 0.3;
 /// Standard errors of independent samples that a correlation must exceed.
 const ERRORS: f64 = 4.0;
-/// Most correlations that are kept.
+/// Maximum number of correlations that are kept.
 const MOST: usize = 100;
-/// Most rows that are looked at, and most products of two ranks: a second.
+/// Maximum number of rows, and of products of two ranks: about a second.
 const ROWS: usize = 5000;
 const PRODUCTS: usize = 1 << 30;
 

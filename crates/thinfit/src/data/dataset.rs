@@ -9,7 +9,7 @@ use faer::{ColRef, Mat, MatRef};
 
 /// Largest magnitude whose squares and sums stay finite.
 pub const LARGEST: f64 = 1e150;
-/// Least spread of a column whose squares do not underflow.
+/// Minimum spread of a column whose squares do not underflow.
 pub(crate) const LEAST_SPREAD: f64 = 1e-150;
 
 /// Samples of a function: inputs x (m × d), outputs y (m × c), optional weights and groups (m), and names.
@@ -55,7 +55,7 @@ impl Dataset {
         Ok(data)
     }
 
-    /// Rejects what cannot be fitted; the fields are public and may have changed since [`Dataset::new`].
+    /// Rejects data that cannot be fitted; the fields are public and may have changed since [`Dataset::new`].
     ///
     /// # Errors
     /// As [`Dataset::new`].
@@ -129,8 +129,8 @@ impl Dataset {
             None => Ok(()),
             Some(_) => Err(Error::Data {
                 what: "weights",
-                problem: "this method takes no sample weights".into(),
-                advice: "leave them out, repeat rows, or use gft-r",
+                problem: "this method does not support sample weights".into(),
+                advice: "remove them, repeat rows, or use gft-r",
             }),
         }
     }
@@ -148,7 +148,7 @@ impl Dataset {
     /// The same samples with column names.
     ///
     /// # Errors
-    /// A number of names other than the number of columns, a name twice, one with hidden characters, or one without end.
+    /// A number of names other than the number of columns, a name twice, one with hidden characters, or one that is too long.
     pub fn with_names(mut self, inputs: Vec<String>, outputs: Vec<String>) -> Result<Self> {
         (self.inputs, self.outputs) = (inputs, outputs);
         self.check()?;

@@ -1,12 +1,12 @@
-//! Signs that rows are not independent of each other. Errors on held-out rows are then smaller than on new ones, unless
-//! [groups](crate::Dataset::groups) keep together what belongs together.
+//! Signs of dependent rows. Held-out errors are then smaller than errors on new rows, unless
+//! [groups](crate::Dataset::groups) keep dependent rows together.
 
 use faer::MatRef;
 use serde::{Deserialize, Serialize};
 
-/// Fewest rows whose order says anything.
+/// Minimum number of rows for a test of their order.
 const ROWS: usize = 30;
-/// Least autocorrelation, in units of its deviation 1/√m for independent rows.
+/// Minimum autocorrelation, in units of its deviation 1/√m for independent rows.
 const CLEAR: f64 = 3.0;
 
 /// A sign that the rows of a fit are not independent.

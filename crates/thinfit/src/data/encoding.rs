@@ -1,7 +1,8 @@
 //! The encoding of a user's table: which of its columns are inputs, and how text becomes numbers.
 //!
-//! Text with an order is one input (level k of L ↦ k/(L − 1)), other text one indicator per level, named `column=level`; a
-//! single one suffices for two levels. `column` decides what each column is, `meaning` reads a single cell.
+//! Ordered text becomes one input (level k of L ↦ k/(L − 1)), other text one indicator per level, named
+//! `column=level`; two levels need only one. `column` decides the role of each column, `cell_parser` reads a single
+//! cell.
 
 use super::cell_parser::{canonical, number, quantity};
 use super::column::{Code, Column};
@@ -11,23 +12,23 @@ use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use thinfit_text::{LONGEST_NAME, clean, nearest};
 
-/// Most levels in a message.
+/// Maximum number of levels in a message.
 const MOST_SHOWN: usize = 8;
 
-/// A column of the table and what becomes of it.
+/// A column of the table and its use.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Coded {
     /// Name of the column.
     pub name: String,
-    /// What becomes of it.
+    /// Its use.
     #[serde(flatten)]
     pub code: Code,
-    /// What takes the place of a missing cell, where that is known.
+    /// The replacement of a missing cell, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<Filling>,
 }
 
-/// What takes the place of a missing cell.
+/// The replacement of a missing cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Filling {
@@ -128,7 +129,7 @@ impl Encoding {
         self.columns.iter().filter(used)
     }
 
-    /// Whether every column is an input as it is, so that there is nothing to remember.
+    /// Whether every column is an input as it is, so that no encoding is needed.
     pub fn is_plain(&self) -> bool {
         let plain = |coded: &Coded| coded.code == Code::Number && coded.missing.is_none();
         self.columns.iter().all(plain)
@@ -147,7 +148,7 @@ impl Encoding {
         self
     }
 
-    /// Whether it knows what takes the place of missing cells.
+    /// Whether it has replacements for missing cells.
     pub fn fills(&self) -> bool {
         self.used().all(|coded| coded.missing.is_some())
     }
@@ -173,7 +174,7 @@ impl Encoding {
 
     /// The inputs (m × d) from the columns that are [used](Encoding::used), in this order.
     ///
-    /// What is missing becomes what the encoding [knows](Encoding::filled_from) for it; failing that, a missing number stays NaN.
+    /// Missing cells get their [replacement](Encoding::filled_from); without one, a missing number stays NaN.
     ///
     /// # Errors
     /// A text that is not what the column held when the encoding was found, or that is missing.
@@ -216,7 +217,7 @@ impl Encoding {
         }
     }
 
-    /// What became of the columns that are not numbers, in words: one line each.
+    /// How the non-numeric columns are used: one line each.
     pub fn notes(&self) -> Vec<String> {
         self.columns.iter().filter_map(Coded::note).collect()
     }
@@ -255,7 +256,7 @@ fn several_row_numbers(coded: &[Coded], columns: &[Column<'_>]) -> bool {
 }
 
 impl Coded {
-    /// What became of the column, in words; none if it is an input as it is.
+    /// How the column is used; `None` if it is an input as it is.
     pub fn note(&self) -> Option<String> {
         let what = match &self.code {
             Code::Number => return None,
@@ -275,10 +276,10 @@ impl Coded {
                 levels.len(),
                 shown(levels, ", ")
             ),
-            Code::LeftOut { why } => format!("left out, {why}"),
+            Code::LeftOut { why } => format!("ignored, {why}"),
         };
         let name = match self.name.trim() {
-            "" => "a column without a name",
+            "" => "an unnamed column",
             name => name,
         };
         Some(format!("{name}: {what}"))
@@ -677,7 +678,7 @@ mod tests {
         assert_eq!(encoding.inputs(), ["run"]);
         assert_eq!(
             encoding.notes()[0],
-            "a column without a name: left out, it numbers the rows"
+            "an unnamed column: ignored, it numbers the rows"
         );
         let scattered = [7.0, 100_000.0, 2_000.0, 31_000.0];
         let columns = [Column::Numbers(&scattered)];

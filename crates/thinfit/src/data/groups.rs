@@ -1,5 +1,5 @@
-//! Groups: rows that depend on each other, such as readings of one setting or the steps of one run. No split divides them, or a model
-//! would be judged on rows that it nearly knows.
+//! Groups: rows that depend on each other, such as readings of one setting or steps of one run. No split divides
+//! them; otherwise a model would be judged on rows that it almost knows.
 //!
 //! Dimensions: `m` samples.
 
@@ -10,7 +10,7 @@ use crate::{Error, Result};
 use rand::RngExt;
 use std::collections::HashMap;
 
-/// Maximum number of validation rows: more would cost time and tell nothing new.
+/// Maximum number of validation rows; more would cost time without benefit.
 const MAX_VALIDATION: usize = 10_000;
 
 /// Minimum number of samples of positive weight.
@@ -115,7 +115,7 @@ impl Dataset {
         }
         let wanted = (total as f64 * fraction).ceil() as usize;
         let wanted = wanted.clamp(1, (total - 1).min(MAX_VALIDATION));
-        // A large group is left to training, unless there is none but large ones.
+        // A large group stays in training, unless all groups are large.
         let most = wanted.max(total / 2);
         let (mut held, mut train, mut validation) = (0, Vec::new(), Vec::new());
         for rows in sets.into_iter().rev() {

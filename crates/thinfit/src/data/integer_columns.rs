@@ -1,4 +1,4 @@
-//! Columns of whole numbers among the samples.
+//! Integer columns among the samples.
 
 use faer::MatRef;
 
@@ -21,7 +21,7 @@ pub(crate) fn whole_columns(x: MatRef<'_, f64>) -> Vec<usize> {
 
 /// Distinct integers from which on a column is taken to have no values between them.
 const COUNTS: usize = 4;
-/// Most distinct values of the coded levels of a design, such as −2, −1, 0, 1 and 2.
+/// Maximum number of distinct coded levels of a design, such as −2, −1, 0, 1 and 2.
 const CODED: usize = 5;
 
 /// The columns of `x` (m × d) that take no values between integers: all samples are integers, at least four distinct ones or 0 and 1

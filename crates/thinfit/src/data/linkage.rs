@@ -1,7 +1,7 @@
-//! Single linkage: points that are joined along the shortest ways between them, and sets of rows that are joined pair by pair.
+//! Single linkage clustering, and sets of rows joined pair by pair.
 //!
-//! The edges of the shortest spanning tree are the distances at which single linkage joins clusters. Prim's algorithm finds them in
-//! O(m² d) operations, without the matrix of distances.
+//! The edges of the minimum spanning tree are the distances at which single linkage joins clusters. Prim's algorithm
+//! finds them in O(m² d) operations, without a distance matrix.
 //!
 //! Dimensions: `m` rows, `d` columns.
 
@@ -24,7 +24,7 @@ impl Disjoint {
         }
     }
 
-    /// The least number of the set of `i`.
+    /// The smallest number of the set of `i`.
     pub fn root(&mut self, mut i: usize) -> usize {
         while self.parents[i] != i {
             self.parents[i] = self.parents[self.parents[i]];
@@ -39,7 +39,7 @@ impl Disjoint {
         self.parents[i.max(j)] = i.min(j);
     }
 
-    /// The least number of the set of each (m).
+    /// The smallest number of the set of each (m).
     pub fn roots(mut self) -> Vec<usize> {
         (0..self.parents.len()).map(|i| self.root(i)).collect()
     }

@@ -1,4 +1,4 @@
-//! Samples: what enters a fit, how its columns are encoded and scaled, and the rows as the solvers see them.
+//! Samples: the data of a fit, the encoding and scaling of columns, and views of rows for the solvers.
 
 mod cell_parser;
 mod clusters;

@@ -1,10 +1,10 @@
-//! The names of columns: what they may be, in samples and in the files of models.
+//! Rules for column names, in samples and in model files.
 
 use crate::{Error, Result};
 use std::collections::HashSet;
 use thinfit_text::{LONGEST_NAME, is_hidden, shown};
 
-/// The most characters in the name of an input, which may be that of a column, a sign and a level.
+/// Maximum number of characters in the name of an input, which may be that of a column, a sign and a level.
 const LONGEST_INPUT: usize = 2 * LONGEST_NAME + 1;
 
 /// What is wrong with one name, if anything.

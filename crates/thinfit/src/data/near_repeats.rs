@@ -1,8 +1,8 @@
-//! Near-repeats: rows of one setting whose inputs differ by jitter, as where a sensor reads back what was set. A fold that held out one
-//! of them would test a model on what it has seen.
+//! Near-repeats: rows of one setting whose inputs differ by jitter, such as sensor readings of a set point. A fold
+//! that held out one of them would test a model on its training data.
 //!
-//! Rows are linked if every input agrees to within a tolerance of its spread: 10⁻⁴, and 10⁻³ of the median distance from a set of linked
-//! rows to the next. The links are those of single linkage in the maximum norm.
+//! Rows are linked if every input agrees to within 10⁻⁴ of its spread, and to within 10⁻³ of the median distance
+//! between sets of linked rows. Links are found by single linkage in the maximum norm.
 
 use super::linkage::{Disjoint, Edge, Points, chebyshev};
 use faer::MatRef;
@@ -15,9 +15,9 @@ const CLOSE_TO_SPACING: f64 = 1e-3;
 const GAP: f64 = 30.0;
 /// How many there may be, as a share of the links.
 const IN_GAP: f64 = 0.1;
-/// Least share of the rows that are linked to others.
+/// Minimum share of the rows that are linked to others.
 const LINKED: f64 = 0.05;
-/// Least number of such rows.
+/// Minimum number of such rows.
 const FEWEST: usize = 4;
 
 /// A group for each row (m) where many rows of `x` (m × d) nearly repeat others: the number of its first row. None where there are

@@ -1,4 +1,4 @@
-//! Out-of-core tables: rows that are read in blocks, in as many passes as needed, and never all at once.
+//! Tables of any length: rows that come in blocks, can be read repeatedly, and are never in memory all at once.
 
 use super::Dataset;
 use crate::{Error, Result};
@@ -38,16 +38,16 @@ pub trait OutOfCoreTable {
     /// Gives the rows to a visitor in blocks of any length, in their order, and stops at its first error.
     ///
     /// Of a table that several processes share, each gives rows of its own, in runs that start at a multiple of [`LEAF`] and end
-    /// before one, or with the table. Rows with gaps are left out by whoever visits them, but keep their numbers.
+    /// before one, or with the table. Visitors skip rows with gaps, which keep their numbers.
     ///
     /// # Errors
     /// Rows that cannot be read, and the errors of the visitor.
     fn pass(&self, visitor: &mut dyn Visitor) -> Result<()>;
 }
 
-/// Who sees the rows of a table in a pass.
+/// Receives the rows of a table in a pass.
 pub trait Visitor {
-    /// How many rows, the first of the table, were seen before: a multiple of [`LEAF`]. The pass begins after them.
+    /// How many rows at the beginning of the table were processed before: a multiple of [`LEAF`]. The pass starts after them.
     fn seen(&self) -> u64 {
         0
     }
@@ -55,10 +55,10 @@ pub trait Visitor {
     /// Takes some rows.
     ///
     /// # Errors
-    /// Whatever makes it useless to go on.
+    /// Any reason to stop the pass.
     fn take(&mut self, block: Block<'_>) -> Result<()>;
 
-    /// The first `seen` rows, a multiple of [`LEAF`], have been given to someone: a place to tell the others, and to save what is known.
+    /// The first `seen` rows, a multiple of [`LEAF`], have been given to some process: a point to synchronise and to save the state.
     /// If a table pauses, it does so for all processes alike.
     ///
     /// # Errors

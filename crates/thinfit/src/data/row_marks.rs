@@ -1,4 +1,4 @@
-//! A number for each row, made from its values, by which the row is recognised in another table.
+//! Fingerprints of rows, computed from their values, by which they are recognised in another table.
 
 use crate::math::random::mixed;
 

@@ -1,4 +1,4 @@
-//! The rows of a table that a summary has seen, as ranges of their numbers: the same row must not count twice.
+//! The rows included in a summary, as ranges of row numbers, so that no row is counted twice.
 
 use crate::math::wire::{Reader, Writer};
 use crate::{Error, Result};
@@ -10,7 +10,7 @@ use std::ops::Range;
 pub(crate) struct RowRanges(BTreeMap<u64, u64>);
 
 impl RowRanges {
-    /// So many rows from this number on.
+    /// This many rows, starting at this number.
     pub fn of(first: u64, count: usize) -> Self {
         let mut ranges = RowRanges::default();
         ranges.add(first..first.saturating_add(count as u64));

@@ -1,4 +1,4 @@
-//! Samples as the objective and the solvers see them: views of rows, and the error of fitted values. It owns no data.
+//! Samples as the objective and the solvers see them: views of rows, and the error of fitted values. Owns no data.
 
 use faer::MatRef;
 

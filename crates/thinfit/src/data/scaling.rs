@@ -1,5 +1,5 @@
-//! The scaling of columns: an affine map per column, found from the samples and kept in the model; before it a warp
-//! for inputs that need one.
+//! The scaling of columns: an affine map per column, determined from the samples and stored in the model; inputs that
+//! need it are warped first.
 
 use super::dataset::range;
 use super::warp::Warp;

@@ -1,7 +1,7 @@
-//! The first pass over an out-of-core table: how many rows there are, their ranges, and a random sample of them.
+//! The first pass over a long table: counts the rows, finds their ranges and draws a random sample.
 //!
-//! Every row has a key, a hash of its number and of the seed, and the sample is the rows with the smallest keys. So it is the same
-//! in whatever blocks, order or processes the rows come, and any first part of it, in the order of the keys, is a
+//! Every row has a key, a hash of its number and the seed, and the sample consists of the rows with the smallest
+//! keys. So it does not depend on blocks, order or processes, and its first rows in the order of the keys are a
 //! random sample as well.
 
 use super::Dataset;
@@ -26,7 +26,7 @@ struct Entry {
     slot: usize,
 }
 
-/// What a pass over some rows of a table found.
+/// The result of the first pass over some rows of a table.
 #[derive(Clone, Debug)]
 pub struct Survey {
     seed: u64,
@@ -192,7 +192,7 @@ impl Survey {
         self.rows
     }
 
-    /// Rows with gaps, which do not count.
+    /// Number of rows with gaps, which are ignored.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }

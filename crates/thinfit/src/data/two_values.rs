@@ -1,14 +1,14 @@
-//! Outputs that take two values alone, such as 0 and 1 for two classes.
+//! Outputs with only two distinct values, such as 0 and 1 for two classes.
 
 use std::fmt;
 
 use super::Dataset;
 use crate::math::digits::six_digits;
 
-/// With fewer rows, two values say little.
+/// Minimum number of rows; with fewer, two values mean little.
 const FEWEST: usize = 5;
 
-/// An output that takes two values alone.
+/// An output with only two values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TwoValues {
     /// The name of the output.
@@ -20,7 +20,7 @@ pub struct TwoValues {
 }
 
 impl TwoValues {
-    /// The outputs of these samples that take two values alone.
+    /// The outputs of these samples with only two values.
     pub fn of(data: &Dataset) -> Vec<TwoValues> {
         let outputs = data.outputs.iter().zip(data.y.col_iter());
         let found = outputs.filter_map(|(output, values)| {

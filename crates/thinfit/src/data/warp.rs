@@ -1,12 +1,12 @@
-//! The warp of a column: v ↦ asinh((v − centre)/width), straight within `width` of the centre and logarithmic beyond.
+//! The warp of a column: v ↦ asinh((v − centre)/width), linear within `width` of the centre and logarithmic beyond.
 //!
-//! One skewed or heavy-tailed column leaves most rows in a sliver of the box [−½, ½]. Two numbers cure that for either
-//! tail and for both, and every language has the function. Outputs are never warped.
+//! One skewed or heavy-tailed column squeezes most rows into a sliver of the box [−½, ½]. Two numbers correct that
+//! for either tail or both, and every export language has the function. Outputs are never warped.
 
 use faer::MatRef;
 use serde::{Deserialize, Serialize};
 
-/// Values of a column that are looked at, evenly by rank: more would cost time and tell nothing new.
+/// Number of values of a column that are used, evenly by rank; more would cost time without benefit.
 const VALUES: usize = 128;
 /// Quantiles among which centre and width are sought, both extremes included.
 const QUANTILES: usize = 17;
@@ -148,7 +148,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
     use rand_distr::{Beta, Cauchy, Distribution, LogNormal, Normal, StudentT, Triangular};
 
-    /// In how many of 20 seeds a column of `m` draws is warped.
+    /// The number of seeds out of 20 for which a column of `m` draws is warped.
     fn warped(m: usize, draw: impl Fn(&mut ChaCha8Rng) -> f64) -> usize {
         let seeds = (0..20).map(|seed| {
             let mut rng = ChaCha8Rng::seed_from_u64(1000 * m as u64 + seed);

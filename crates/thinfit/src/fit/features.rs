@@ -1,4 +1,4 @@
-//! A fit from hidden weights that someone else proposes: no training, only the polish and the final solve.
+//! A fit from given hidden weights: only the polish and the final solve, no training.
 
 use super::solution::Solution;
 use super::{Fit, Job};
@@ -48,7 +48,7 @@ pub fn fit_features(
 }
 
 /// Polishes one start on many rows, in scaled units, by passes over them on all threads. The network solves the real problem
-/// (`Form::Real`). It has no validation rows; whoever calls it judges.
+/// (`Form::Real`). There are no validation rows; the caller judges the result.
 ///
 /// # Errors
 /// Data that cannot be fitted, a start that does not fit them, or numbers that are no longer finite.

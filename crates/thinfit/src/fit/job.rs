@@ -1,4 +1,4 @@
-//! Fits that are trained together, as one batch on a device.
+//! Fits that are trained together as one batch on a device.
 
 use super::run::train;
 use super::{Fit, lambdas, on_threads};
@@ -11,7 +11,7 @@ use crate::{Config, Dataset, Error, Model, Result};
 use rayon::prelude::*;
 use std::fmt::Debug;
 
-/// One of several fits: its data, its configuration or the state it goes on from, and who watches it.
+/// One of several fits: its data, its configuration or saved state, and its observer.
 pub struct Job<'a> {
     pub(super) data: &'a Dataset,
     pub(super) state: State,
@@ -31,7 +31,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// A fit that goes on from a state, as by [`crate::resume`].
+    /// A fit that continues from a state, as [`crate::resume`] does.
     pub fn resumed(data: &'a Dataset, state: State, observe: &'a Observer<'a>) -> Self {
         Job {
             data,
@@ -63,12 +63,11 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Makes several fits, whose training steps are taken together on a device; one model or error for each, in order. On
-/// the processor every model has the same bits as if it was fitted alone; a device may sum in another order in another
-/// batch.
+/// Several fits, trained together on a device; one model or error for each, in order. On the CPU every model has the same
+/// bits as if it was fitted alone; a device may sum in another order in another batch.
 ///
 /// The fits have one shape (rows, inputs, outputs, weights or none) and one configuration up to the seed and λ. Where an
-/// observer stops its fit, the others go on.
+/// observer stops its fit, the others continue.
 ///
 /// # Errors
 /// Fits that differ in shape or configuration, a device that cannot start, or threads that cannot be started. What

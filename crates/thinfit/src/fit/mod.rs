@@ -1,9 +1,9 @@
 //! A whole fit: scaling, split, runs, polish, the final output weights and their uncertainty.
 //!
-//! A *run* trains one set of hidden weights; a fit makes one for each λ that the configuration asks for and keeps the one
-//! with the smallest error on the validation rows. It is then polished, in a race with random features where the
-//! configuration has such starts. The runs of a fit, or of several, are trained together as one batch. This file
-//! conducts; the work is done in the other modules.
+//! A *run* trains one set of hidden weights. A fit makes one run for each λ that the configuration asks for and keeps
+//! the one with the smallest error on the validation rows. The result is polished and compared with polished random
+//! features, if the configuration has such starts. The runs of one or several fits are trained together as one batch.
+//! This file coordinates; the work is done in the other modules.
 
 mod features;
 mod job;
@@ -33,7 +33,7 @@ pub use tsqr_block::{TsqrBlock, TsqrPass};
 
 /// Fits a model to `data`.
 ///
-/// `observe` is called as the fit goes on ([`Observer`]), from any thread; the starts of the polish call it concurrently.
+/// `observe` is called during the fit ([`Observer`]), from any thread; the starts of the polish call it concurrently.
 ///
 /// # Errors
 /// A setting out of range, data that cannot be fitted, or numbers that are no longer finite.
@@ -66,11 +66,11 @@ pub fn fit_on(
     fit_over(&SingleProcess, backend, data, config, observe)
 }
 
-/// [`fit_on`] by several processes that all have the data: runs of different λ and starts of the polish are spread over them, and all get
-/// the model that one would. While several train, there is no state to save, since each knows its own runs only.
+/// [`fit_on`] by several ranks, each of which has all of the data: runs of different λ and starts of the polish are distributed over them, and
+/// all get the model of a single rank. While several train, there is no state to save, because each knows only its own runs.
 ///
 /// # Errors
-/// As [`fit_on`], and a process that is gone.
+/// As [`fit_on`], and a rank that has ended.
 pub fn fit_over(
     executor: &dyn Executor,
     backend: &dyn Backend,
@@ -200,7 +200,7 @@ impl<'a> Fit<'a> {
         })
     }
 
-    /// All that comes after the training.
+    /// Everything after the training.
     fn complete(mut self, runs: Vec<Trained>) -> Result<Model> {
         let runs = self.gathered(runs)?;
         self.runs = runs.iter().map(|run| run.state.clone()).collect();

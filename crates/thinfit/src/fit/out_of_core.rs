@@ -1,8 +1,8 @@
-//! A fit to an out-of-core table from given hidden weights: one pass factors the rows by TSQR, and rows that were held out choose the ridge and
-//! calibrate the intervals.
+//! A fit to a long table from given hidden weights: one pass condenses the rows, and held-out rows choose the ridge
+//! and calibrate the intervals.
 //!
-//! Nothing here depends on how the rows are cut into blocks or shared among processes: a leaf is [`LEAF`] rows by their numbers,
-//! and leaves merge in a tree of these (`solve/tsqr.rs`).
+//! Nothing here depends on how the rows are divided into blocks or among processes: a leaf is [`LEAF`] rows by row
+//! number, and leaves are merged in a tree that depends on these numbers alone (`solve/condensed.rs`).
 
 use crate::data::out_of_core::{Block, LEAF};
 use crate::data::rows::Rows;
@@ -37,10 +37,10 @@ pub struct Draft {
     pub held_out: Vec<u64>,
 }
 
-/// Rows of a leaf as they came (rows × d, rows × c).
+/// Unprocessed rows of a leaf (rows × d, rows × c).
 pub(super) struct Leaf {
     pub number: u64,
-    /// How many came, with those that do not count.
+    /// How many arrived, including those that do not count.
     pub rows: u64,
     pub x: Vec<f64>,
     pub y: Vec<f64>,

@@ -1,4 +1,4 @@
-//! The parts of a fit that report every step: the training runs, which fits may share, and the polish.
+//! The parts of a fit that report every step: the training runs, which several fits may share, and the polish.
 
 use super::solution::Solution;
 use super::{Fit, lambdas};
@@ -33,7 +33,7 @@ pub(super) struct Trained {
     outcome: Outcome,
 }
 
-/// A trained run as a message for other processes.
+/// A run, packed for other ranks.
 #[derive(Serialize, Deserialize)]
 struct RunMessage {
     lambda: f64,
@@ -203,7 +203,7 @@ impl phases::Watch for Owners<'_> {
 }
 
 impl Fit<'_> {
-    /// The places of the runs that this process trains.
+    /// The indices of the runs that this rank trains.
     fn places(&self) -> impl ExactSizeIterator<Item = usize> + use<> {
         (self.executor.rank()..self.runs.len()).step_by(self.executor.size())
     }
@@ -218,7 +218,7 @@ impl Fit<'_> {
         Ok(all.into_iter().map(RunMessage::trained).collect())
     }
 
-    /// Tells the observer; false if it asked to stop, now or before.
+    /// Calls the observer; false if it asked to stop, now or before.
     pub(super) fn tell(&self, progress: &Progress<'_>) -> bool {
         if (self.observe)(progress) == Control::Stop {
             self.stop.store(true, Ordering::Relaxed);

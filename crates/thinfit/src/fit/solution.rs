@@ -1,4 +1,4 @@
-//! Hidden weights that may become the model, the solution for their output weights, and the model made of them.
+//! A candidate for the model: hidden weights, the solution for their output weights, and the model made of them.
 
 use super::Fit;
 use crate::config::Training;
@@ -28,7 +28,7 @@ pub(super) struct Solution {
     pub lambda: f64,
     pub solved: Solved,
     pub polish_steps: Option<usize>,
-    /// [`Solved::errors`] of the features before the polish, if there was one.
+    /// [`Solved::errors`] of the features before the polish, if any.
     pub unpolished: Option<Vec<f64>>,
     pub stopped: bool,
     pub raised: usize,
@@ -38,7 +38,7 @@ pub(super) struct Solution {
 /// The factored design matrix of the training rows, with the ridge that the validation rows chose.
 pub(super) struct Solved {
     form: Form,
-    /// None once it was dropped to save memory; [`Fit::finish`] then makes it again.
+    /// `None` if it was dropped to save memory; [`Fit::finish`] then recomputes it.
     pub factor: Option<Orthogonal>,
     /// √ε/s_max; none where ε is given.
     kappa: Option<f64>,

@@ -1,7 +1,7 @@
-//! TSQR of consecutive rows of a table that is read in blocks.
+//! Consecutive rows of a long table, condensed.
 //!
-//! Blocks begin and end anywhere, but leaves do not: the rows of one that a block has not whole wait, as they came, until the rest
-//! is there. So it does not change a bit how the table was cut.
+//! Blocks may begin and end anywhere, but leaves may not: rows of an incomplete leaf are kept as they are until the
+//! rest arrives. So the result does not depend on how the table was divided.
 
 use super::out_of_core::{Draft, Leaf, no_rows};
 use crate::data::out_of_core::{Block, LEAF};
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 pub struct TsqrBlock {
     /// All rows, also those held out.
     seen: RowRanges,
-    /// Sum of the marks of all rows, also of those held out.
+    /// Sum of the marks of all rows, including those held out.
     marks: u64,
     /// By their number.
     ends: BTreeMap<u64, Leaf>,
@@ -98,7 +98,7 @@ impl TsqrBlock {
             && ends.all(|leaf| leaf.x.len() % d == 0 && leaf.x.len() / d * c == leaf.y.len())
     }
 
-    /// All rows, now that there are no others.
+    /// All rows, after the last block.
     ///
     /// # Errors
     /// No rows.
@@ -109,7 +109,7 @@ impl TsqrBlock {
         self.tree.finish().ok_or_else(no_rows)
     }
 
-    /// The rows as words, for another process.
+    /// The rows, packed for another process.
     pub fn pack(&self) -> Vec<u64> {
         let mut writer = Writer::default();
         self.seen.pack_into(&mut writer);
@@ -171,7 +171,7 @@ impl<'a> TsqrPass<'a> {
         }
     }
 
-    /// All rows, now that there are no others: those that the first pass has seen.
+    /// All rows of the first pass, after the last block.
     ///
     /// # Errors
     /// No rows, or others.
@@ -179,8 +179,8 @@ impl<'a> TsqrPass<'a> {
         if self.rows.marks != survey.marks() {
             return Err(Error::Data {
                 what: "table",
-                problem: "the second pass has seen other rows than the first".into(),
-                advice: "fit again, while nobody changes the table",
+                problem: "the second pass found other rows than the first".into(),
+                advice: "fit again, and do not change the table meanwhile",
             });
         }
         self.rows.finish(self.draft)

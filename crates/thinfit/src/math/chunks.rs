@@ -1,4 +1,4 @@
-//! A matrix in parts, for threads to write to.
+//! Splits a matrix into chunks for threads to write to.
 
 use faer::MatMut;
 

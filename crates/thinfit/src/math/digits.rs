@@ -1,6 +1,6 @@
-//! Numbers with as many digits as people read.
+//! Rounds numbers for reading.
 
-/// The number to six significant digits: enough for a picture or a setting, and short in a file.
+/// The number to six significant digits: enough for a plot or a setting, and short in a file.
 pub fn six_digits(value: f64) -> f64 {
     // Text is rounded to the nearest number of so many digits, a quotient only nearly.
     format!("{value:.5e}").parse().unwrap_or(value)

@@ -6,12 +6,12 @@
 //! nothing.
 //!
 //! Every function applies one branch-free scalar kernel to each element and leaves the
-//! vectorisation to the compiler, which [`pulp`] makes use the widest instruction set the machine
-//! has. The kernels consist of correctly rounded operations only (the multiply-add is
+//! vectorisation to the compiler, which targets the widest instruction set of the machine through
+//! [`pulp`]. The kernels consist of correctly rounded operations only (the multiply-add is
 //! fused everywhere but in WebAssembly), so an element's result has the same bits whatever its
 //! position, the slice's length or alignment, and the instruction set. A machine without fused
-//! multiply-add gets those bits as well, slowly, from the library routine. WebAssembly does not, and
-//! the error bounds below are not those there.
+//! multiply-add gets the same bits from the slower library routine. In WebAssembly the bits differ, and the
+//! error bounds below do not hold.
 //!
 //! Error bounds are for `scale = 1`; another scale adds one rounding.
 

@@ -1,8 +1,9 @@
 //! Points that fill the unit cube evenly: a rank-1 lattice of Korobov's form, folded by the tent map.
 //!
-//! Point i of N has the coordinates {i g^j/N}. The multiplier g is the best of a few by the worst-case error P₂ of the
-//! lattice, and the fold x ↦ 1 − |2x − 1| lets functions that are not periodic do as well as periodic ones. The mean
-//! over the points then errs like 1/N² for smooth functions of few inputs, and not worse than random points otherwise.
+//! Point i of N has the coordinates {i g^j/N}. The multiplier g is the best of a few by the worst-case error P₂ of
+//! the lattice, and the fold x ↦ 1 − |2x − 1| makes the rule as accurate for non-periodic functions as for periodic
+//! ones. The error of the mean is then O(1/N²) for smooth functions of few inputs, and no worse than that of random
+//! points otherwise.
 
 use faer::Mat;
 use std::f64::consts::PI;

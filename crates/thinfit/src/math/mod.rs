@@ -1,5 +1,4 @@
-//! Mathematics that knows nothing of the method: elementary functions, products, columns, random numbers, matrices in
-//! files.
+//! Mathematics independent of the method: elementary functions, products, columns, random numbers, matrices in files.
 
 pub(crate) mod chunks;
 pub(crate) mod columns;

@@ -1,5 +1,4 @@
-//! Matrix products whose sums do not depend on the number of threads, as those of faer's operators do. Parallel work is divided by
-//! sizes alone.
+//! Matrix products on the calling thread. The sums of faer's operators depend on the number of threads.
 
 use super::chunks::row_chunks;
 use faer::linalg::matmul::{matmul, triangular};

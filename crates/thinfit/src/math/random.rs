@@ -1,7 +1,7 @@
-//! Random numbers by place, not by history: a stream is named by (seed, purpose) and sought by step.
+//! Counter-based random numbers: a stream is identified by (seed, purpose) and positioned by step.
 //!
-//! Step t of a purpose always reads the same part of its ChaCha8 stream, so a resumed run draws what an uninterrupted
-//! one would have drawn, and no state of the generator is saved.
+//! Step t of a purpose always reads the same part of its ChaCha8 stream, so a resumed run draws the same numbers as
+//! an uninterrupted one, and no generator state is saved.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -9,8 +9,7 @@ use rand_chacha::ChaCha8Rng;
 /// The generator used everywhere; its algorithm is part of the result and is pinned.
 pub type Stream = ChaCha8Rng;
 
-/// What a stream of random numbers is for. The numbers of the streams are far from the first, which callers may use to draw data
-/// from the same seed.
+/// The purpose of a stream of random numbers.
 #[derive(Clone, Copy, Debug)]
 #[repr(u64)]
 pub enum Purpose {

@@ -1,4 +1,4 @@
-//! A matrix in a file: a list of its rows.
+//! A matrix in a file, as a list of rows.
 
 use faer::Mat;
 use serde::de::Error;

@@ -1,9 +1,9 @@
-//! The wire format of messages between processes: words of 64 bits, with a checksum.
+//! Numbers packed for another process, as 64-bit words with a checksum.
 
 use crate::math::random::mixed;
 use crate::{Error, Result};
 
-/// A message under construction.
+/// Packed words.
 #[derive(Default)]
 pub(crate) struct Writer(Vec<u64>);
 
@@ -30,7 +30,7 @@ impl Writer {
         self.0
     }
 
-    /// The words as a message, with their checksum behind them.
+    /// The words as a message, followed by their checksum.
     pub fn sealed(mut self) -> Vec<u64> {
         self.0.push(checksum(&self.0));
         self.0
@@ -56,7 +56,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Words that lie in a message.
+    /// The words of a message.
     pub fn new(words: &'a [u64]) -> Self {
         Reader(words)
     }
@@ -98,10 +98,10 @@ pub(crate) fn checksum(words: &[u64]) -> u64 {
     words.iter().fold(mixed(words.len() as u64), sum)
 }
 
-/// Words that are not what was expected.
+/// The error of unexpected words.
 pub(crate) fn foreign(expected: &str, words: &[u64]) -> Error {
     Error::Shape {
-        what: "what another process found",
+        what: "message of another process",
         expected: expected.into(),
         found: format!("{} other words", words.len()),
     }

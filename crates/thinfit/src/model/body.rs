@@ -7,14 +7,14 @@ use faer::{Mat, MatMut, MatRef};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// What predicts in a [`Model`](crate::Model).
+/// The function of a [`Model`](crate::Model).
 pub trait Body: Clone + Sync + Serialize + DeserializeOwned {
     /// Name and version of the file format.
     const FORMAT: &'static str;
     /// Rows evaluated at a time.
     const BLOCK: usize;
 
-    /// What is wrong with a body of `d` inputs and `c` outputs, if anything.
+    /// The first flaw of a body for `d` inputs and `c` outputs, if any.
     fn flaw(&self, d: usize, c: usize) -> Option<&'static str>;
 
     /// How many real numbers prediction needs.

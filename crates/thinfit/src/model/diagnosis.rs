@@ -1,4 +1,5 @@
-//! What the default fit found out about the data and why it chose its model, as numbers; front ends put it into words.
+//! What the default fit found out about the data and why it selected its model, as numbers and enums; front ends put
+//! it into words.
 
 use serde::{Deserialize, Serialize};
 
@@ -51,16 +52,16 @@ pub enum Choice {
     Mean,
     /// A thin network that follows this candidate so closely that nothing is lost.
     Faithful {
-        /// What it follows.
+        /// The candidate that it follows.
         to: Candidate,
         /// Whether that has the lowest held-out error.
         lowest: bool,
     },
-    /// A network was asked for.
+    /// A network was requested.
     Requested {
         /// The best candidate.
         best: Candidate,
-        /// By which share the squared error of the network is above that of the best candidate.
+        /// Relative excess of the squared error of the network over that of the best candidate.
         excess: f64,
     },
     /// Rows with weights are fitted by a network.
@@ -138,7 +139,7 @@ pub struct Subset {
 pub enum SubsetReason {
     /// More do not fit into the budget.
     Budget,
-    /// The fit was stopped before it saw the others.
+    /// The fit was stopped before it used the others.
     Stopped,
     /// A network fitted to all rows predicts no better.
     NoBetter,
@@ -190,7 +191,7 @@ impl Diagnosis {
         self.choice == Choice::Mean
     }
 
-    /// Whether its numbers may be those of a fit of so many inputs and outputs.
+    /// Whether its numbers are consistent with this many inputs and outputs.
     pub(crate) fn is_sound(&self, inputs: usize, outputs: usize) -> bool {
         let sound = |values: &[f64]| values.iter().all(|v| v.is_finite() && *v >= 0.0);
         let errors = |values: &[f64]| sound(values) && [0, outputs].contains(&values.len());

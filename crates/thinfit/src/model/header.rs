@@ -1,4 +1,4 @@
-//! What every fitted model has, whatever predicts: columns, scaling, calibration and record.
+//! What every fitted model has besides its body: columns, scaling, calibration and record.
 
 use crate::data::{Scaler, check_finite};
 use crate::math::chunks::row_chunks;

@@ -1,4 +1,4 @@
-//! A fitted model: what predicts, with its scaling, calibration and record.
+//! A fitted model: a body that predicts, with scaling, calibration and record.
 
 pub(crate) mod body;
 pub(crate) mod calibration;

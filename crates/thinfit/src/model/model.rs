@@ -21,7 +21,7 @@ pub struct Model<B = NetworkBody> {
     /// Everything else.
     #[serde(flatten)]
     pub header: Header,
-    /// What predicts.
+    /// The function.
     pub body: B,
 }
 
@@ -40,7 +40,7 @@ impl<B> DerefMut for Model<B> {
 }
 
 impl<B: Body> Model<B> {
-    /// A model of parts that fit each other.
+    /// A model of consistent parts.
     pub fn new(header: Header, body: B) -> Self {
         Model {
             format: B::FORMAT.into(),
@@ -98,7 +98,7 @@ impl<B: Body> Model<B> {
         begins_like(path, B::FORMAT)
     }
 
-    /// Writes the model to a file, under a temporary name first, so that there is never half a file.
+    /// Writes the model to a file, under a temporary name first, so that there is never a partial file.
     ///
     /// # Errors
     /// A file that cannot be written.

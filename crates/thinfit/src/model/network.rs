@@ -1,7 +1,7 @@
 //! A thin two-layer network as the body of a model.
 //!
 //! f(x) = shift + scale · Re Σ_l b_l Φ(⟨w_l, x′⟩)/n with x′ the scaled inputs. Dimensions: `n` width, `k` = columns of E. Values
-//! come from the `evaluator`; the rest from the planes E.
+//! come from the `evaluator`, everything else from the planes E.
 
 use super::body::Body;
 use super::calibration::Calibration;
@@ -55,8 +55,8 @@ impl NetworkBody {
     pub fn posterior(&self, header: &Header) -> Result<&Posterior> {
         self.posterior.as_ref().ok_or_else(|| Error::Data {
             what: "uncertainty",
-            problem: format!("a network made by `{}` has none", header.record.method),
-            advice: "fit the data with a method of thinfit itself",
+            problem: format!("networks made by `{}` have none", header.record.method),
+            advice: "fit the data with gft-r or auto",
         })
     }
 

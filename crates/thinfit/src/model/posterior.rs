@@ -53,7 +53,7 @@ impl Posterior {
         (posterior, Calibration::of_rows(&scores, data))
     }
 
-    /// From residuals of all samples that are honest already, by whatever means (rows × c, in scaled outputs): `factor` is
+    /// From held-out residuals of all samples, however computed (rows × c, in scaled outputs): `factor` is
     /// of the design matrix of the samples.
     ///
     /// M is the posterior covariance of the output weights, for the ridge under which the residuals are most likely,
@@ -119,7 +119,7 @@ pub(crate) fn spread(e: MatRef<'_, f64>, covariance: MatRef<'_, f64>) -> Vec<f64
     spread.map(|spread| spread.max(0.0)).collect()
 }
 
-/// The same for an M from a file: negative where M is no covariance, whatever the rounding.
+/// The same for an M from a file: negative if M is not a covariance, even allowing for rounding.
 pub(crate) fn checked_spread(e: MatRef<'_, f64>, covariance: MatRef<'_, f64>) -> Vec<f64> {
     let trace: f64 = (0..covariance.nrows()).map(|i| covariance[(i, i)]).sum();
     let rounding = |i: usize| ROUNDING * trace * e.row(i).squared_norm_l2();

@@ -1,7 +1,7 @@
 //! Prediction: values, derivatives, standard deviations and intervals at given rows.
 //!
-//! Dimensions: `m` rows, `d` inputs, `c` outputs. Rows are evaluated in blocks on all threads. Every result is finite or an
-//! error, but for bounds at a level that has too few held-out errors.
+//! Dimensions: `m` rows, `d` inputs, `c` outputs. Rows are evaluated in blocks on all threads. Every result is finite
+//! or an error, except for bounds at a level for which there are too few held-out errors.
 
 use super::body::Body;
 use super::calibration::Calibration;
@@ -16,9 +16,9 @@ use faer::{Mat, MatRef};
 /// Standard deviations at some points, in the units of the outputs (rows × c each).
 #[derive(Clone, Debug)]
 pub struct Deviation {
-    /// Of f itself: what noise in the training outputs does to the model.
+    /// Of f itself: the effect of noise in the training outputs on the model.
     pub model: Mat<f64>,
-    /// Of a new observation: the model's and the noise's together.
+    /// Of a new observation: that of f plus the noise.
     pub observation: Mat<f64>,
 }
 
@@ -52,7 +52,7 @@ impl Interval {
 }
 
 impl<B: Body> Model<B> {
-    /// f at the rows of `x` (m × d): m × c. A row's result does not depend on the rows beside it, to the last bit.
+    /// f at the rows of `x` (m × d): m × c. A row's result does not depend on other rows, to the last bit.
     ///
     /// # Errors
     /// A number of columns other than d, values that are not finite, or values so large that the result is not.

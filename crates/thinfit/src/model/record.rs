@@ -1,4 +1,4 @@
-//! The record in a model: which method made it, from what, and how well it did.
+//! The record of a model: the method, its data and settings, and its accuracy.
 
 use crate::config::Config;
 use crate::data::integer_columns::{integer_columns, whole_columns};
@@ -14,17 +14,17 @@ use faer::MatRef;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
-/// Groups of rows, which no split of the fit divided.
+/// The groups of the rows, which no split divided.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grouping {
     /// The column of the table that they came from, if it has a name; no input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<String>,
-    /// How many there were.
+    /// Their number.
     pub count: usize,
 }
 
-/// Whose hidden weights a polish ends with: the least error on the held-out rows decides.
+/// The hidden weights that a polish selects, by the smallest error on the held-out rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Winner {
@@ -32,14 +32,14 @@ pub enum Winner {
     Trained,
     /// Those of the method, moved by the polish.
     Polished,
-    /// Random ones, moved by the polish: the method's training has no part in them.
+    /// Random ones, moved by the polish, independent of the training.
     PolishedRandom,
 }
 
-/// What a polish chose, and how good the method was without it.
+/// What a polish selected, and the error of the method without it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Selection {
-    /// What became the model.
+    /// The selected weights.
     pub winner: Winner,
     /// Mean squared error per output, in the units of the data, of the hidden weights before the polish, on the same rows as
     /// [`Record::validation_mse`].
@@ -83,7 +83,7 @@ pub struct Record {
     pub training_lambda: Option<f64>,
     /// Standard deviation that random hidden weights started from; none if a generator made them.
     pub start_scale: Option<f64>,
-    /// Least squares problem of the output weights.
+    /// Least-squares problem of the output weights.
     #[serde(default)]
     pub form: Form,
     /// Ridge of the output weights, ε = τ²; 0 where there is none.
@@ -98,7 +98,7 @@ pub struct Record {
     pub selection: Option<Selection>,
     /// Whether the fit was stopped early.
     pub stopped: bool,
-    /// The GPU that took the training steps; none for the processor.
+    /// The GPU that trained the model; `None` for the CPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// The learning curve of the run that was chosen.
@@ -114,7 +114,7 @@ pub struct Record {
     /// Logarithm of the marginal likelihood, in the units of the data, of a Gaussian process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_likelihood: Option<f64>,
-    /// The inputs that go together among the samples, the strongest first; none where they are independent, or in files that did not
+    /// The correlated inputs, the strongest correlation first; none where they are independent, or in files that did not
     /// look.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub correlations: Vec<Correlation>,
@@ -137,17 +137,17 @@ pub struct Record {
     /// What the default fit found out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diagnosis: Option<Diagnosis>,
-    /// The rows of the fit, to know them again; none in older files.
+    /// The training rows, for recognition; none in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<TrainingRows>,
 }
 
-/// Kernel models once had null where nothing was held out.
+/// Older kernel models have null if nothing was held out.
 fn null_is_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// Kernel models once had the word `none` where nothing chose.
+/// Older kernel models have the word `none` if nothing was chosen.
 fn none_is_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let by = Option::<String>::deserialize(deserializer)?;
     Ok(by.filter(|by| by != "none"))
@@ -196,11 +196,11 @@ impl Record {
             ),
             (
                 are_plain(self),
-                "control or invisible characters, or a text without end, in the record",
+                "control or invisible characters, or a very long text, in the record",
             ),
             (
                 are_plain(&encoding),
-                "control or invisible characters, or a text without end, in the encoding",
+                "control or invisible characters, or a very long text, in the encoding",
             ),
             (
                 encoding.is_none_or(|e| e.fits(inputs)),
@@ -224,7 +224,7 @@ impl Record {
                     .iter()
                     .chain(&self.integers)
                     .all(|j| *j < inputs.len()),
-                "whole numbers of inputs that there are not",
+                "integer-column index out of range",
             ),
             (
                 (self.units.iter()).all(|(column, unit)| is_unit(unit) && known(column)),
@@ -240,7 +240,7 @@ impl Record {
                 self.rows
                     .as_ref()
                     .is_none_or(|rows| rows.is_sound(self.samples, outputs.len())),
-                "marks of rows that do not fit the samples",
+                "row fingerprints that do not match the samples",
             ),
         ];
         let flaw = checks.iter().find(|check| !check.0).map(|check| check.1);
@@ -261,7 +261,7 @@ impl Record {
         self.units = kept.cloned().collect();
     }
 
-    /// Notes what the inputs of the samples (m × d) are like.
+    /// Records properties of the inputs of the samples (m × d).
     pub fn describe(&mut self, x: MatRef<'_, f64>) {
         self.correlations = Correlation::among(x);
         self.whole = whole_columns(x);

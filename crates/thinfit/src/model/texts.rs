@@ -1,13 +1,13 @@
-//! The texts of a model beside the names of its columns: what its record and its encoding say. A file may come from a
-//! stranger, and its texts go into reports, code and pictures, so each is checked when it is read.
+//! The texts of a model other than column names, in its record and its encoding. Model files are untrusted and their
+//! texts go into reports, code and plots, so each is checked when it is read.
 
 use serde::Serialize;
 use serde_json::Value;
 use thinfit_text::is_hidden;
 
-/// The most bytes in a version, the name of a method or a unit.
+/// Maximum number of bytes in a version, the name of a method or a unit.
 const LONGEST_WORD: usize = 64;
-/// The most bytes in any other text.
+/// Maximum number of bytes in any other text.
 const LONGEST: usize = 1 << 20;
 
 /// Whether the text is a word such as `gft-r`, `leave-one-out` or `0.1.0-rc.1+5`: ASCII letters, digits and `.+-_`.
@@ -21,7 +21,7 @@ pub(crate) fn is_unit(text: &str) -> bool {
     !text.trim().is_empty() && text.len() <= LONGEST_WORD && !text.contains(is_hidden)
 }
 
-/// Whether no text in the value, whatever field it is in, is endless or has a hidden character.
+/// Whether no text anywhere in the value is too long or has a hidden character.
 pub(crate) fn are_plain(value: &impl Serialize) -> bool {
     fn plain(value: &Value) -> bool {
         let text = |text: &str| text.len() <= LONGEST && !text.contains(is_hidden);

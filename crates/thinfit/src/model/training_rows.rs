@@ -1,5 +1,5 @@
-//! The rows of a fit as a model keeps them: enough to know them again in a table, and what models that had not seen them
-//! missed there.
+//! What a model stores of its training rows: enough to recognise them in a table, and their cross-validated
+//! residuals.
 
 use crate::data::Dataset;
 use crate::data::row_marks::{MARKS, mark};
@@ -8,29 +8,29 @@ use faer::MatRef;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// Rows beyond which only the whole table is known again.
+/// Number of rows above which only the whole table can be recognised.
 const MOST: usize = 5000;
 
-/// Marks of the rows of a fit, and errors of models that had not seen them.
+/// Fingerprints of the training rows, and their cross-validated residuals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrainingRows {
-    /// Sum of all marks modulo 2⁵³, which tells the whole table in any order.
+    /// Sum of all marks modulo 2⁵³, which identifies the whole table in any order.
     sum: u64,
     /// A mark for each row; none of more than 5000.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     marks: Vec<u64>,
-    /// Measured minus predicted, by models that had not seen the row, for each output a list over the rows of the fit, in the units
-    /// of the data and to six digits. Empty where there are no such models.
+    /// Cross-validated residuals, measured minus predicted: for each output a list over the training rows, in the units
+    /// of the data and to six digits. Empty if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<Vec<f64>>,
 }
 
-/// Which rows of a table are rows of the fit.
+/// Which rows of a table are training rows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Recognised {
-    /// The row of the fit that each is, if any.
+    /// The training row that each is, if any.
     Each(Vec<Option<usize>>),
-    /// They are the rows of the fit, in whatever order.
+    /// They are the training rows, in any order.
     All,
     /// The fit had too many rows to keep a mark of each, and these are not all of them: some may be among them.
     Unknown,
@@ -51,7 +51,7 @@ impl TrainingRows {
         }
     }
 
-    /// Of so many rows that only the sum of their marks is known.
+    /// For too many rows, only the sum of their marks.
     pub(crate) fn of_sum(sum: u64) -> Self {
         TrainingRows {
             sum,
@@ -59,7 +59,7 @@ impl TrainingRows {
         }
     }
 
-    /// The same with errors (rows × c), measured minus predicted, of models that had not seen the row.
+    /// The same with cross-validated residuals (rows × c), measured minus predicted.
     pub fn with_left_out(mut self, errors: MatRef<'_, f64>) -> Self {
         if errors.nrows() == self.marks.len() && errors.is_all_finite() {
             let column =
@@ -69,7 +69,7 @@ impl TrainingRows {
         self
     }
 
-    /// The error of output `o` at this row of the fit by a model that had not seen it, measured minus predicted, if it is known.
+    /// The cross-validated residual of output `o` at this training row, measured minus predicted, if known.
     pub fn left_out(&self, row: usize, o: usize) -> Option<f64> {
         self.left_out.get(o)?.get(row).copied()
     }
@@ -88,7 +88,7 @@ impl TrainingRows {
         Recognised::Each(places.collect())
     }
 
-    /// Whether a file may have said this of a fit of so many rows and outputs.
+    /// Whether a file may contain this for a fit with this many rows and outputs.
     pub(crate) fn is_sound(&self, samples: usize, outputs: usize) -> bool {
         let counts = [0, samples].contains(&self.marks.len());
         let rows = |column: &Vec<f64>| {

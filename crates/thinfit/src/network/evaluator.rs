@@ -1,12 +1,11 @@
 //! The network evaluated at many rows: g_o = a_o + Σ_l b_lo Φ(θ_l + ⟨w_l, x′⟩), f = shift + scale · g.
 //!
-//! Dimensions: `d` inputs, `n` width, `c` outputs. [`LANES`] rows go through all neurons together and leave only their
-//! sums, so that little memory is touched and a row's result depends on that row alone, not on its neighbours, on
-//! blocks or on threads. One output of Fourier features needs one cosine per neuron,
+//! Dimensions: `d` inputs, `n` width, `c` outputs. [`LANES`] rows go through all neurons together and only their sums
+//! are stored. So little memory is touched, and a row's result depends on that row alone, not on neighbours, blocks or
+//! threads. One output of Fourier features needs one cosine per neuron,
 //! Re(b e^{2πit}) = |b| cos 2π(t + arg b/2π); several outputs share cosine and sine.
 //!
-//! The plain evaluation is `features` times b, which derivatives and deviations use; here it is the oracle of the
-//! tests.
+//! The plain evaluation, `features` times b, serves derivatives and deviations, and is the reference of the tests.
 
 use crate::Activation;
 use crate::data::{Scaler, Warp, dataset::LARGEST};

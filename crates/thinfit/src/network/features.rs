@@ -15,7 +15,7 @@ use faer::reborrow::{Reborrow, ReborrowMut};
 use faer::{Mat, MatMut, MatRef};
 use std::f64::consts::PI;
 
-/// Inputs as the hidden layer sees them: with a last column of ones where the activation has biases (m × d′).
+/// Inputs of the hidden layer: with a last column of ones if the activation has biases (m × d′).
 pub(crate) struct Padded(Mat<f64>);
 
 /// Some rows of padded inputs.

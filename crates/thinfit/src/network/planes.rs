@@ -1,4 +1,4 @@
-//! Complex features as real numbers: the one place that knows how.
+//! Complex features as real numbers; no other file needs to know how.
 //!
 //! Dimensions: `n` width, `c` outputs, `k` = columns of E. Every activation is kept as *real planes*, the factor 1/n
 //! included. A real Φ has one plane, Φ/n. The complex Fourier feature exp(2πit)/n has two, its cosine and its sine, at

@@ -1,7 +1,8 @@
 //! Which entries of the hidden weights may differ from zero.
 //!
-//! A feature whose weight is zero in an input does not act on that input. A function that is a sum of terms in few
-//! inputs is fitted best by features that act on those inputs only, and such features must stay sparse while they move.
+//! A feature with zero weight in an input does not act on that input. A function that is a sum of terms in few inputs
+//! is fitted best by features that act on those inputs only, and such features must stay sparse while they are
+//! trained.
 
 use faer::MatRef;
 

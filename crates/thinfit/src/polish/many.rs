@@ -1,4 +1,4 @@
-//! The polish on many rows: the same steps as in `polish`, from rows that are factored block by block on all threads.
+//! The polish on many rows: the same steps as in `polish`, from rows that are reduced block by block on all threads.
 //!
 //! With the triangle of \[A | G | y\], whose columns are the features, Kaufman's Jacobian G[:, (l,j)] = Φ′(t_l)/n · b_l · x_j and the outputs,
 //!
@@ -8,8 +8,8 @@
 //!     ⎣             ρ  ⎦
 //! ```
 //!
-//! the rows below those of A are the projected problem: J = R_G, r = −z_G. So a step takes one pass over the rows and memory that
-//! does not grow with them. Real problems only (see `Form::Real`); no step is bent.
+//! the rows below those of A are the projected problem: J = R_G, r = −z_G. So a step takes one pass over the rows and
+//! constant memory. Real problems only (see `Form::Real`), without geodesic acceleration.
 
 use super::step::Linearised;
 use crate::data::rows::Rows;

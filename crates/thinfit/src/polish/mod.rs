@@ -8,9 +8,9 @@
 //! which the first p rows are dropped; neither a projector nor a normal matrix is formed. In exact arithmetic
 //! JᵀJ = GᵀG − GᵀA(AᵀA + τ²I)⁻¹AᵀG. Several outputs share the factorisation and stack their rows.
 //!
-//! A step is bent by the residual's second derivative along it (geodesic acceleration), where that correction is small
-//! against the step. Validation rows decide which w is returned, the given one included. This file draws no random
-//! numbers and runs on one thread.
+//! A step includes the residual's second derivative along it (geodesic acceleration) if that correction is small
+//! compared with the step. Validation rows decide which w is returned; the given one is among them. This file draws
+//! no random numbers and runs on one thread.
 
 pub(crate) mod many;
 mod projection;
@@ -22,7 +22,7 @@ pub(crate) use projection::Projection;
 use crate::network::features::PaddedRows;
 use faer::Mat;
 
-/// How the polish runs.
+/// Settings of the polish.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Options {
     /// Maximum number of accepted steps.

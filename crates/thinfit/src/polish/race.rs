@@ -1,4 +1,5 @@
-//! Several starts, one winner: every candidate is polished a little, the best two go on, validation decides.
+//! Successive halving over several starts: every candidate is polished a little, the best two continue, and the
+//! validation rows decide.
 //!
 //! Trained features start near a good basin; random features of very small scale start where the orthogonal
 //! factorisations can still tell nearly parallel columns apart, and often go further. Which is better depends on the
@@ -12,9 +13,9 @@ use crate::train::phases::Check;
 use crate::{Activation, Dataset, Form};
 use faer::Mat;
 
-/// Steps of every candidate in the heat.
+/// Steps of every candidate in the first round.
 pub(crate) const HEAT: usize = 10;
-/// Candidates that reach the final.
+/// Number of candidates that continue.
 pub(crate) const FINALISTS: usize = 2;
 
 /// Where hidden weights come from.

@@ -1,8 +1,8 @@
 //! The linear least squares problem of one Levenberg-Marquardt step.
 //!
-//! min over δ of |J δ + r|² + μ|D δ|² with D² = diag JᵀJ + 10⁻³ · mean. J is divided by D and factored once per point:
-//! J D⁻¹ = Q R where it has at least as many rows as columns, (J D⁻¹)ᵀ = Q R otherwise, which gives the step of least
-//! length. Either way what is left is a small triangle T, factored again for every μ, and neither JᵀJ nor JJᵀ is formed.
+//! min over δ of |J δ + r|² + μ|D δ|² with D² = diag JᵀJ + 10⁻³ · mean. J is divided by D and factored once per
+//! point: J D⁻¹ = Q R if it has at least as many rows as columns, (J D⁻¹)ᵀ = Q R otherwise, which gives the step of
+//! minimal norm. What remains is a small triangle T, factored again for every μ; neither JᵀJ nor JJᵀ is formed.
 
 use crate::math::columns::{column, column_mut};
 use crate::solve::damped::Damped;

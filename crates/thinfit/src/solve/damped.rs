@@ -1,7 +1,7 @@
-//! Ridge solutions of one triangle for many strengths: the steps of Levenberg-Marquardt.
+//! Ridge solutions of one triangle for many damping strengths: the steps of Levenberg-Marquardt.
 //!
-//! Dimensions: R is k × k, upper triangular. The QR of \[R; √μ I\] is that of two triangles; it forms no normal matrix and runs on
-//! one thread.
+//! Dimensions: R is k × k, upper triangular. \[R; √μ I\] consists of two triangles, and so is factored without a
+//! normal matrix, on one thread.
 
 use crate::math::columns::{column, column_mut};
 use crate::solve::householder::triangle_product;
@@ -18,7 +18,7 @@ use faer::{Mat, MatRef, Par};
 pub(crate) struct Damped {
     /// R with g as its last column, k × (k + 1).
     r: Mat<f64>,
-    /// The triangle being made, k × (k + 1).
+    /// The triangle in progress, k × (k + 1).
     out: Mat<f64>,
     /// The filled rows √μ·I, k × (k + 1).
     fill: Mat<f64>,

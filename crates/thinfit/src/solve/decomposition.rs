@@ -25,7 +25,7 @@ pub(super) enum Decomposition {
     Whole { a: Mat<f64>, largest: f64 },
 }
 
-/// What one τ makes of a decomposition: b = map · hatᵀ · y, fitted values hat · hatᵀ · y (hat q × r, map p × r).
+/// The solution for one τ: b = map · hatᵀ · y, fitted values hat · hatᵀ · y (hat q × r, map p × r).
 pub(super) struct Influence {
     pub hat: Mat<f64>,
     pub map: Mat<f64>,

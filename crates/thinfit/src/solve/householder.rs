@@ -1,9 +1,10 @@
-//! Householder QR that never decides about rank.
+//! Householder QR without rank decisions.
 //!
-//! The least squares problems of this crate live on singular values far below the threshold at which a general
-//! library calls a column dependent and drops it (faer's own QR does so near 16·rows·eps of the column's norm). Here
-//! every column is reflected, whatever is left of it, so R keeps what the data say down to rounding. Reflectors are
-//! grouped into blocks Q = I − V T⁻¹ Vᵀ in faer's storage, so that applying them is matrix products.
+//! The least squares problems of this crate depend on singular values far below the threshold at which a general
+//! library treats a column as dependent and drops it (faer's own QR does so near 16·rows·eps of the column's norm).
+//! Here every column is reflected, however small its remainder, so R keeps the information in the data down to
+//! rounding. Reflectors are grouped into blocks Q = I − V T⁻¹ Vᵀ in faer's storage, so that they are applied by
+//! matrix products.
 //!
 //! Dimensions: `rows` × `k`, rows ≥ k unless said otherwise. All of it is sequential and therefore the same for any
 //! number of threads.

@@ -1,8 +1,8 @@
-//! The linear fit y ≈ Xβ + β₀: what a model has to beat before it is worth its name.
+//! The linear fit y ≈ Xβ + β₀, the baseline that every model is compared with.
 //!
-//! Dimensions: `m` samples, `d` inputs, `c` outputs, k = min(m, d + 1). Where there are more coefficients than rows, only
-//! those in the span of the rows can differ from zero: the rows are turned into k coordinates of that span first, so that
-//! memory and time grow with d and not with d².
+//! Dimensions: `m` samples, `d` inputs, `c` outputs, k = min(m, d + 1). With more coefficients than rows, only those
+//! in the span of the rows can differ from zero: the rows are first transformed into k coordinates of that span, so
+//! that memory and time grow with d instead of d².
 
 use crate::data::{Dataset, Scaler, divided};
 use crate::solve::householder::Qr;

@@ -1,5 +1,4 @@
-//! Output weights for given hidden weights: the normal equations where speed counts, orthogonal factorisations where
-//! accuracy does.
+//! Output weights for given hidden weights: normal equations for speed, orthogonal factorisations for accuracy.
 
 pub(crate) mod damped;
 mod decomposition;

@@ -144,7 +144,7 @@ impl Orthogonal {
         conjugate(self.activation, map.as_mut());
         let mut covariance = product(map.as_ref(), map.transpose());
         if map.ncols() < map.nrows() {
-            // Directions that no sample sees keep their prior variance.
+            // Directions that no sample determines keep their prior variance.
             for k in 0..map.ncols() {
                 let norm = map.col(k).norm_l2();
                 let scale = if norm > 0.0 { 1.0 / norm } else { 0.0 };

@@ -1,4 +1,4 @@
-//! The optimal output weights of given hidden weights, by the accurate path: for research on random features.
+//! The optimal output weights for given hidden weights, by orthogonal factorisation, for research on random features.
 
 use crate::Form;
 use crate::data::rows::Rows;
@@ -22,7 +22,7 @@ pub struct OutputWeights {
     /// y_k − f₍₋ₖ₎(x_k), m × c, where f₍₋ₖ₎ was solved without sample k at the same hidden weights and ridge; for samples in groups,
     /// without those of a fold that divides no group.
     ///
-    /// An honest estimate of the error only where the hidden weights were not trained on these samples.
+    /// An unbiased estimate of the error only if the hidden weights were not trained on these samples.
     pub leave_one_out: Mat<f64>,
     /// The ridge ε.
     pub ridge: f64,

@@ -57,7 +57,7 @@ pub(crate) fn stack(
     a
 }
 
-/// The same matrix with the right side beside it, \[A | z\] (q × (p + c)).
+/// The same matrix with the right-hand side appended, \[A | z\] (q × (p + c)).
 pub(crate) fn stack_both(
     activation: Activation,
     form: Form,

@@ -1,9 +1,9 @@
-//! TSQR: the triangular factor of any number of rows of a least squares problem, in memory that does not grow with them.
+//! Condensed rows of a least squares problem: the triangular factor of any number of rows, in constant memory (TSQR).
 //!
-//! With the QR of \[A | y\] and its triangle \[R, z; 0, ρ\] the problem |A b − y|² is |R b − z|² + |ρ|²: p rows instead of q.
-//! Triangles of several sets of rows are stacked and factored again. Rows are taken in leaves of [`LEAF`](crate::LEAF) samples, and leaves are merged in a
-//! binary tree that depends on their number alone, so that neither threads nor processes change a bit. Nothing is
-//! squared: R has the singular values of A.
+//! With the QR of \[A | y\] and its triangle \[R, z; 0, ρ\] the problem |A b − y|² is |R b − z|² + |ρ|²: p rows
+//! instead of q. Triangles of several sets of rows are condensed again. Rows are reduced in leaves of
+//! [`LEAF`](crate::LEAF) samples, and leaves are merged in a binary tree that depends on their number alone, so that
+//! the bits depend on neither threads nor processes. Nothing is squared: R has the singular values of A.
 
 use super::stacked::{Form, roots, stack_both};
 use super::tsqr_triangle::Triangle;
@@ -17,14 +17,14 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Range;
 
-/// Samples whose rows are made and taken in at once: so many stay in the cache.
+/// Samples whose rows are computed and reduced together: so many fit into the cache.
 const SOME: usize = 512;
 
 /// Columns that rows of another process may have, and levels of its tree: 2⁵⁰ leaves.
 const COLUMNS: usize = 1 << 20;
 const LEVELS: u64 = 50;
 
-/// The triangular factor of some rows.
+/// Some rows, condensed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TsqrFactor {
     /// The triangle of \[A | y\].
@@ -183,7 +183,7 @@ pub(super) struct Parts {
     pub noisy: Mat<f64>,
 }
 
-/// Leaves on their way: nodes of a binary tree over the leaves, each of 2^level of them, merged as soon as both halves are there.
+/// Pending leaves: nodes of a binary tree over the leaves, each with 2^level of them, merged as soon as both halves are there.
 #[derive(Default)]
 pub(crate) struct TsqrTree {
     /// By the number of the first leaf.
@@ -259,7 +259,7 @@ impl TsqrTree {
         nodes.reduce(|later, before| before.followed_by(later))
     }
 
-    /// The tree as words, for another process.
+    /// The tree, packed for another process.
     pub fn pack(&self) -> Vec<u64> {
         let mut writer = Writer::default();
         for (first, (level, rows)) in &self.nodes {

@@ -1,4 +1,4 @@
-//! A triangle that takes in rows: R ← the triangle of the QR of \[R; B\].
+//! A triangle updated by rows: R ← the triangle of the QR of \[R; B\].
 //!
 //! A reflector of \[R; B\] is v = e_j + b with all of b below the triangle, so R and B need not lie in one matrix, and a
 //! few rows at a time stay in the cache. Reflectors are grouped into blocks Q = I − V T⁻¹ Vᵀ, as in `householder`: T has |v|²/2
@@ -20,7 +20,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 const BLOCK: usize = 16;
 const STRIP: usize = 4;
 
-/// The rows so far as they came while they are fewer than their columns, then the triangle of their QR.
+/// The rows themselves while they are fewer than their columns, then the triangle of their QR.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Triangle(Mat<f64>);
 
@@ -48,7 +48,7 @@ impl Triangle {
         self.0.nrows() == self.0.ncols()
     }
 
-    /// Takes in rows, and leaves their place in disorder.
+    /// Adds rows, overwriting their storage.
     pub fn take(&mut self, rows: MatMut<'_, f64>) {
         let (have, k) = (self.0.nrows(), self.0.ncols());
         if self.is_complete() {

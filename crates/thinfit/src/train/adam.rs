@@ -1,4 +1,4 @@
-//! Adam on one flat slice. It moves θ, z and w alike and knows nothing of what they are.
+//! Adam on one flat slice, for θ, z and w alike.
 //!
 //! mₜ = β₁m + (1−β₁)g, vₜ = β₂v + (1−β₂)g², p ← p − rate · m̂ / (√v̂ + 10⁻⁸) with β = (0.9, 0.999) and the usual bias
 //! correction.

@@ -1,4 +1,4 @@
-//! The state of a fit in its training, and the file from which it is resumed. The polish is not resumed but repeated.
+//! The state of a fit during training, and the file from which it is resumed. The polish is not resumed but repeated.
 
 use super::phases::Check;
 use super::step::{Batch, Snapshot};
@@ -93,7 +93,7 @@ impl State {
         self
     }
 
-    /// The same state, to be continued as GFT-r: a GFT fit saved at its last step goes on with the refinement.
+    /// The same state, to be continued as GFT-r: a GFT fit saved at its last step continues with the refinement.
     ///
     /// # Errors
     /// A state of another method, or one with a run that is already done.
@@ -111,7 +111,7 @@ impl State {
     }
 }
 
-/// The state of a run: all it takes to continue it to the same bits.
+/// The state of a run: everything needed to continue it to the same bits.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct RunState {
     /// Index of the current phase; the number of phases when all are done.

@@ -42,7 +42,7 @@ pub(crate) fn phases(config: &Config) -> Vec<(Leaf, Schedule)> {
     }
 }
 
-/// Who follows the runs of a batch, and may stop them.
+/// Observes the runs of a batch, and may stop them.
 pub(crate) trait Watch {
     /// Called for each run that advanced, once all that go together did. `states` are those of all runs, `loss` is that
     /// of the last step.
@@ -64,7 +64,7 @@ pub(crate) type Outcome = Result<(Mat<f64>, bool)>;
 
 /// Takes every run through all phases from where its state stands.
 ///
-/// Those that lag are advanced alone until they meet the others. What becomes of a run does not depend on the others,
+/// Runs that lag behind are advanced alone until they reach the others. The result of a run does not depend on the others,
 /// unless the device fails.
 pub(crate) fn train(
     batch: &mut dyn Batch,
@@ -91,7 +91,7 @@ pub(crate) fn train(
     march.outcomes.into_iter().flatten().collect()
 }
 
-/// Runs on their way through the phases.
+/// Runs in their phases.
 struct March<'a> {
     batch: &'a mut dyn Batch,
     config: &'a Config,
@@ -104,7 +104,7 @@ struct March<'a> {
 }
 
 impl March<'_> {
-    /// Puts a run where its state stands.
+    /// Restores a run from its state.
     fn enter(&mut self, run: usize) -> Result<()> {
         let state = &mut self.states[run];
         if let Some(trained) = &state.trained {
@@ -137,7 +137,7 @@ impl March<'_> {
         (0..self.states.len()).filter(|&run| self.is_going(run))
     }
 
-    /// The least (phase, step) of all runs in training, and the runs that stand there.
+    /// The smallest (phase, step) of all runs in training, and the runs that stand there.
     fn last(&self) -> Option<((usize, usize), Vec<usize>)> {
         let place = |run: usize| (self.states[run].phase, self.states[run].step);
         let least = self.going().map(place).min()?;
@@ -182,7 +182,7 @@ impl March<'_> {
             .fold(usize::MAX, usize::min)
     }
 
-    /// Begins the phase that moves `leaf`; returns the runs that go on, as do the other parts of a round.
+    /// Begins the phase that moves `leaf`; returns the runs that continue, as do the other parts of a round.
     fn begin(&mut self, mut runs: Vec<usize>, leaf: Leaf) -> Vec<usize> {
         for &run in &runs {
             self.losses[run] = None;
@@ -243,7 +243,7 @@ impl March<'_> {
         sound
     }
 
-    /// What the device returned for each of the runs that go on; none for one that diverged.
+    /// What the device returned for each of the continuing runs; `None` for one that diverged.
     fn sift<T>(&mut self, runs: Vec<usize>, results: Vec<Result<T>>) -> Vec<(usize, Option<T>)> {
         assert_eq!(
             results.len(),
@@ -285,7 +285,7 @@ impl March<'_> {
         Ok(())
     }
 
-    /// Ends a run where it stands, with its best state.
+    /// Ends a run now, with its best state.
     fn stop(&mut self, run: usize) {
         let mut weights = || {
             self.restore_best(run)?;

@@ -1,4 +1,4 @@
-//! The training step on the processor: runs with their generator, objective and Adam. Phases are left to `phases`.
+//! The training step on the CPU: runs with their generator, objective and Adam state. `phases` handles the phases.
 
 use super::adam::Adam;
 use super::generator::{Generator, Precision, Real};
@@ -60,7 +60,7 @@ pub(crate) trait Steps: Send {
     fn timing(&self) -> Timing;
 }
 
-/// Runs on the processor; they share its threads and nothing else.
+/// Runs on the CPU; they share only its threads.
 struct Runs {
     runs: Vec<Box<dyn Steps>>,
     /// Seconds that a step of all runs took lately.
@@ -171,7 +171,7 @@ pub fn initial(config: &Config, seed: u64, inputs: usize) -> Snapshot {
     }
 }
 
-/// A run on the processor, with the generator in precision `T`.
+/// A run on the CPU, with the generator in precision `T`.
 struct Run<T> {
     seed: u64,
     n: usize,

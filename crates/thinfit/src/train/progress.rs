@@ -1,4 +1,4 @@
-//! What a fit reports while it runs, and how it is stopped.
+//! Progress of a running fit, and how to stop it.
 
 use super::checkpoint::State;
 use super::step::Leaf;
@@ -7,7 +7,7 @@ use super::step::Leaf;
 /// another device, it is called for each of them, but only every few steps, and whenever they were validated.
 pub type Observer<'a> = dyn Fn(&Progress<'_>) -> Control + Sync + 'a;
 
-/// What an observer asks for.
+/// The answer of an observer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
     /// Keep going.

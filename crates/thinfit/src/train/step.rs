@@ -1,9 +1,10 @@
-//! One training step: the seam for other devices.
+//! One training step: the interface for other devices.
 //!
-//! F-Opt, GFT and GFT-r are the same step; they differ in the [`Leaf`] that Adam moves, and in whether the latents are
-//! drawn afresh. The plain network, whose output weights move too instead of being solved for, is one more leaf. A [`Backend`] starts a [`Batch`] of runs on its device: one for each λ and seed, in the simplest case a
-//! single one. Phases, validation, the best state so far, checkpoints and the choice of λ sit above the seam and are
-//! written once (`phases`, `fit`).
+//! F-Opt, GFT and GFT-r are the same step; they differ in the [`Leaf`] that Adam moves, and in whether the latents
+//! are redrawn. The plain network, whose output weights are trained instead of solved for, is one more leaf. A
+//! [`Backend`] starts a [`Batch`] of runs on its device: one for each λ and seed, in the simplest case a single one.
+//! Phases, validation, the best state so far, checkpoints and the choice of λ are written once, above this interface
+//! (`phases`, `fit`).
 
 use super::generator::{Precision, Real};
 use super::objective::Loss;
@@ -75,7 +76,7 @@ pub trait Batch: Send {
     ///
     /// # Errors
     /// [`Error::Diverged`], or a loss that is not finite, for a run whose numbers ceased to be finite in any of the
-    /// steps; the others go on. [`Error::Device`] ends all runs.
+    /// steps; the others continue. [`Error::Device`] ends all runs.
     fn advance(&mut self, runs: &[usize], steps: Range<usize>, rate: f64) -> Vec<Result<Loss>>;
 
     /// Mean squared error on the validation rows after `step` steps, with b solved on the training rows unless it is a
@@ -98,7 +99,7 @@ pub trait Batch: Send {
     /// [`Error::Device`].
     fn snapshot(&self, run: usize, moments: bool) -> Result<Snapshot>;
 
-    /// The most steps to take between two reports: more where a call costs more than a step.
+    /// Maximum number of steps to take between two reports: more where a call costs more than a step.
     fn stride(&self) -> usize {
         1
     }
@@ -129,7 +130,7 @@ pub struct Snapshot {
     pub b: Vec<f64>,
     /// First and second moments of the leaf; none to restart Adam.
     pub moments: Option<[Values; 2]>,
-    /// Steps that the moments have seen.
+    /// Steps included in the moments.
     pub steps: i32,
     /// How often a failing pivot raised the ridge since the run was started.
     pub raised: usize,

@@ -1,6 +1,6 @@
-//! Where the time of a training step goes: seconds by stage, for benchmarks.
+//! Seconds per stage of a training step, for benchmarks.
 //!
-//! Reading a clock costs some tens of nanoseconds, a dozen times in a step of a millisecond.
+//! Reading a clock costs some tens of nanoseconds, a dozen times per step of about a millisecond.
 
 use crate::clock::Instant;
 

@@ -1,4 +1,4 @@
-//! A data set and a configuration that fit in a blink.
+//! A data set and a configuration that fit within milliseconds.
 
 use thinfit::{
     Activation, Config, Control, Dataset, GeneratorConfig, Mat, Model, Polish, Precision, Schedule,

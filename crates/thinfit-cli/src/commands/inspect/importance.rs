@@ -1,4 +1,4 @@
-//! Sobol indices, and what pairs of inputs do together.
+//! Sobol indices of inputs and pairs of inputs.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -12,7 +12,7 @@ use crate::labels::Labels;
 
 /// Pairs of inputs that are listed.
 const PAIRS: usize = 5;
-/// Most decimals of an index, and those of one that was sampled, whose error is unknown.
+/// Maximum number of decimals of an index, and that of a sampled one, whose error is unknown.
 const DECIMALS: i32 = 6;
 const SAMPLED: i32 = 3;
 
@@ -26,19 +26,19 @@ pub struct Importance {
     /// Whether the indices are exact integrals of the model rather than estimates by sampling.
     closed_form: bool,
     importance: Vec<Line>,
-    /// What two inputs do together beyond what each does alone, by their names; empty where pairs would take minutes.
+    /// Interactions of pairs of inputs, by name; empty if they would take minutes.
     second_order: BTreeMap<String, BTreeMap<String, f64>>,
     /// The standard error of these shares from sampling; 0 in closed form.
     second_order_error: f64,
     #[serde(skip)]
     pairs: Vec<Pair>,
-    /// Whether a pair is left out since the errors of the model may make up all that it does.
+    /// Whether a pair is omitted because its interaction is below the error of the model.
     #[serde(skip)]
     doubtful: bool,
-    /// The least share of a pair that is told.
+    /// The smallest share of a pair that is reported.
     #[serde(skip)]
     least_pair: f64,
-    /// Why indices have no standard errors, where they have none.
+    /// Why indices have no standard errors, if so.
     #[serde(skip_serializing_if = "Option::is_none")]
     no_errors: Option<String>,
 }
@@ -49,7 +49,7 @@ struct Line {
     input: String,
     first_order: f64,
     total: f64,
-    /// Standard errors: what the model does not know of the function.
+    /// Standard errors that result from the error of the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     first_order_error: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,7 +62,7 @@ struct Line {
     range: String,
 }
 
-/// What two inputs do together.
+/// The interaction of two inputs.
 pub struct Pair {
     /// Their names.
     pub inputs: [String; 2],
@@ -114,7 +114,7 @@ fn range(factor: &InputColumn, unit: Option<&str>) -> String {
 }
 
 impl Importance {
-    /// Of output `o`, over the ranges of the factors. `watch` is told how far it is, from 0 to 1.
+    /// Of output `o`, over the ranges of the factors. `watch` receives the progress from 0 to 1.
     pub fn of(
         model: &Predictor,
         factors: &[InputColumn],
@@ -169,7 +169,7 @@ impl Importance {
         })
     }
 
-    /// The table of inputs, most important first, and what pairs do together; whether ranges were given.
+    /// The table of inputs, most important first, and the interactions; `given`: whether ranges were given.
     pub fn write(&self, out: &mut impl Write, given: bool) -> Result<(), Failure> {
         let names = self.importance.iter().map(|line| line.input.as_str());
         let labels = Labels::of(names, "input");
@@ -212,7 +212,7 @@ impl Importance {
         if self.importance.iter().any(|line| line.no_detectable_effect) {
             writeln!(
                 out,
-                "  (no detectable effect: the rows are as likely without it; the model may still use it in place of an input that goes with it)"
+                "  (no detectable effect: the rows are as likely without it; the model may still use it in place of a correlated input)"
             )?;
         }
         self.write_pairs(out)
@@ -222,26 +222,23 @@ impl Importance {
         for pair in &self.pairs {
             let share = self.index(pair.share, pair.error);
             let [a, b] = &pair.inputs;
-            writeln!(
-                out,
-                "  {a} and {b} do {share} together, beyond what each does alone"
-            )?;
+            writeln!(out, "  interaction of {a} and {b}: {share}")?;
         }
         if self.doubtful {
             let other = if self.pairs.is_empty() { "" } else { "other " };
             writeln!(
                 out,
-                "  what {other}pairs of inputs do together may be errors of the model alone"
+                "  {other}interactions are not larger than the error of the model"
             )?;
         } else if self.pairs.is_empty()
             && !self.second_order.is_empty()
             && self.importance.len() > 1
         {
             match self.closed_form {
-                true => writeln!(out, "  no two inputs do anything together: each acts alone")?,
+                true => writeln!(out, "  no interactions between inputs")?,
                 false => writeln!(
                     out,
-                    "  no two inputs do more than {} together, which is what sampling can tell",
+                    "  no interaction above {}, the accuracy of the sampling",
                     two_digits(self.least_pair)
                 )?,
             }

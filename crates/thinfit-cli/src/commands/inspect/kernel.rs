@@ -1,4 +1,4 @@
-//! The parts and edges of a kernel, in words.
+//! Describes the terms and edges of a kernel.
 
 use std::io::Write;
 
@@ -34,7 +34,7 @@ pub fn write(
         let lengths: Vec<String> = part.inputs.iter().zip(&part.lengths).map(length).collect();
         writeln!(
             out,
-            "  {shape}{weight}; lengths in the units of the inputs: {}",
+            "  {shape}{weight}; length scales in the units of the inputs: {}",
             shorten(&lengths)
         )?;
     }

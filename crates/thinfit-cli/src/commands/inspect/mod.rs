@@ -34,7 +34,7 @@ struct Report<'a> {
     kind: Kind<'a>,
     parameters: usize,
     inputs: &'a [String],
-    /// What each input stands for to the user, and how many columns of the table they come from.
+    /// The meaning of each input for the user, and the number of columns of the table they come from.
     #[serde(skip)]
     meanings: Vec<String>,
     #[serde(skip)]
@@ -45,13 +45,13 @@ struct Report<'a> {
     #[serde(skip)]
     given: bool,
     outputs: Vec<Output<'a>>,
-    /// Which inputs depend on each other, in words.
+    /// A sentence on inputs that depend on each other.
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
     record: &'a Record,
 }
 
-/// What the model is made of.
+/// What the model consists of.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Kind<'a> {
@@ -109,7 +109,7 @@ pub fn run(args: &InspectArgs, memory: Memory, out: &mut impl Write) -> Result<(
     let mut outputs = Vec::new();
     for o in 0..model.outputs().len() {
         let done = |part: f64| (o as f64 + part) / model.outputs().len() as f64;
-        let watch = |part: f64| progress.step(done(part), || "which inputs matter".into());
+        let watch = |part: f64| progress.step(done(part), || "sensitivity indices".into());
         let asked = Asked {
             factors: ranges.factors(),
             rows: rows.as_ref(),
@@ -168,7 +168,7 @@ fn write_warps(out: &mut impl Write, inputs: &[String], scaler: &Scaler) -> Resu
         if let Some(Warp { centre, width }) = scaler.warp_of(j) {
             writeln!(
                 out,
-                "  {name} is warped: its weights, derivatives and lengths are per unit of asinh(({name} - {}) / {})",
+                "  {name} is warped: its weights, derivatives and length scales are per unit of asinh(({name} - {}) / {})",
                 four_digits(centre),
                 four_digits(width)
             )?;
@@ -185,7 +185,7 @@ fn domain(model: &Predictor, factors: &[InputColumn]) -> Vec<[f64; 2]> {
     domain
 }
 
-/// What is asked of every output.
+/// The request for every output.
 struct Asked<'a> {
     factors: &'a [InputColumn],
     /// Rows for Shapley effects.
@@ -254,7 +254,7 @@ fn write_report(out: &mut impl Write, report: &Report<'_>) -> Result<(), Failure
     )?;
     let rows = match report.kind {
         Kind::Network { .. } if record.method != Auto::NAME => "validation rows",
-        _ => "rows left out",
+        _ => "held-out rows",
     };
     for output in &report.outputs {
         let accuracy = match (output.validation_rmse, output.validation_r2) {
@@ -264,7 +264,7 @@ fn write_report(out: &mut impl Write, report: &Report<'_>) -> Result<(), Failure
                 r2_digits(r2),
                 record.validation_samples
             ),
-            _ => "no samples were held out to measure the error".into(),
+            _ => "no rows were held out to measure the error".into(),
         };
         writeln!(
             out,
@@ -300,7 +300,7 @@ fn ridge(record: &Record) -> String {
 /// How the kernel and the ridge of a sum of kernels were chosen.
 fn chosen(record: &Record) -> String {
     match &record.chosen_by {
-        None => " with settings by rule".into(),
+        None => " with settings from rules".into(),
         Some(by) => format!(" with settings chosen by {by}"),
     }
 }

@@ -1,4 +1,4 @@
-//! Shapley effects on the rows of a table, which hold where inputs depend on each other.
+//! Shapley effects over the rows of a table, for dependent inputs.
 
 use std::io::Write;
 
@@ -17,7 +17,7 @@ pub struct Effects {
     rows: usize,
     /// Variance of f over the rows.
     variance: f64,
-    /// Orders of the inputs that were drawn; null where all sets of inputs were worked out.
+    /// Number of random orders of the inputs; null if all sets were evaluated.
     orders: Option<usize>,
     effects: Vec<Line>,
 }
@@ -74,7 +74,7 @@ impl Effects {
         };
         writeln!(
             out,
-            "  (shares of the variance over {}, inputs that go together sharing what they explain; from {over})\n",
+            "  (shares of the variance over {}, correlated inputs share what they explain together; from {over})\n",
             counted(self.rows, "row"),
         )?;
         Ok(())

@@ -1,4 +1,4 @@
-//! Long tables, whose rows the ranks share.
+//! Long tables whose rows are distributed over the ranks.
 
 use super::*;
 use crate::long::csv;

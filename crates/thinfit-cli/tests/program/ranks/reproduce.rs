@@ -1,4 +1,4 @@
-//! Fits of the paper's tables, which the ranks share.
+//! Fits of the paper's tables distributed over the ranks.
 
 use std::process::Stdio;
 

@@ -224,7 +224,7 @@ fn plain_posterior(
 #[test]
 fn the_posterior_is_the_inverse_of_the_normal_matrix() {
     for (activation, form) in CASES {
-        // More columns than rows leave directions that no sample sees.
+        // More columns than rows leave directions that no sample determines.
         for (m, n) in [(40, 6), (7, 12)] {
             let (e, y) = (planes(activation, m, n, 15), random(m, 1, 16));
             let weights: Vec<f64> = (0..m).map(|k| 0.5 + (k % 3) as f64).collect();

@@ -12,7 +12,7 @@ use faer::{Accum, Mat, MatRef, Par};
 
 /// Rows per block: 256 rows of 200 planes are 400 KiB, which a second-level cache holds.
 const BLOCK: usize = 256;
-/// Most groups of rows; each has its own Gram matrix.
+/// Maximum number of groups of rows; each has its own Gram matrix.
 const GROUPS: usize = 16;
 /// Bytes of planes up to which those of all rows are kept between sweeps; beyond, they are recomputed.
 const KEEP: usize = 32 << 20;
@@ -201,7 +201,7 @@ impl Group {
                 Par::Seq,
             );
             for o in 0..alpha.ncols() {
-                // The loss sees Re(A b) only, so the imaginary half of 2r/Ω is zero.
+                // The loss depends on Re(A b) only, so the imaginary half of 2r/Ω is zero.
                 let share = if o < c { 2.0 / omega } else { 0.0 };
                 for i in 0..len {
                     let weight = weight(&self.weights, start + i);

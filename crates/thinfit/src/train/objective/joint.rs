@@ -1,7 +1,7 @@
-//! The objective with both layers free, L(w, b) + λR(w, b): for networks that do not solve for b.
+//! The objective with both layers free, L(w, b) + λR(w, b), for networks whose output weights are trained.
 //!
-//! It is the objective of this crate without the two solves: with v = 0 the third sweep leaves α = (2/Ω) D r alone,
-//! the derivative of the loss through A.
+//! It is the objective of this crate without the two solves: with v = 0 the third sweep reduces to α = (2/Ω) D r, the
+//! derivative of the loss through A.
 
 use super::{Loss, Objective};
 use crate::data::rows::Rows;

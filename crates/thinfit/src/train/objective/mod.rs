@@ -31,7 +31,7 @@ use group::{Group, groups};
 use rayon::prelude::*;
 
 /// The network of these hidden weights (n × d′) as a training step sees it: b by the normal equations on `data`, in the units
-/// that it is given in. A glance at a fit that goes on; what is kept is solved more accurately.
+/// that it is given in. A preview of a running fit; the final weights are solved more accurately.
 ///
 /// # Errors
 /// Numbers that are no longer finite.
