@@ -1,9 +1,9 @@
 //! Independent work spread over processes, and summaries of rows merged from all of them.
 //!
 //! All processes run the same program on the same settings. Jobs of one kind (the runs of several λ, candidates, folds) are dealt out
-//! by [`map`](dyn Executor::map), and every process gets all results in the order of the jobs, so that all go on alike. Whatever else
-//! decides how a fit goes on must come from one process for all ([`broadcast`](dyn Executor::broadcast)) or be asked of all
-//! ([`any`](dyn Executor::any)); otherwise processes wait for each other.
+//! by `map`, and every process gets all results in the order of the jobs, so that all go on alike. Whatever else
+//! decides how a fit goes on must come from one process for all (`broadcast`) or be asked of all
+//! (`any`); otherwise processes wait for each other.
 
 use crate::math::wire::{Reader, Writer};
 use crate::{Error, Result};
