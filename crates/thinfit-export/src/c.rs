@@ -181,13 +181,12 @@ static double unusable(const double *x)
 
 /* The columns of the next rows, transposed; missing rows are zero. */
 static void load(const double *row, size_t rows, double x[COLUMNS][BLOCK])
-{{
-    size_t k;"
+{{"
     ));
     code.indented(4, |code| {
         for (j, scaled) in formula.scaled.iter().enumerate() {
             let scaled = written(scaled, &c.in_loop(0));
-            code.line("for (k = 0; k < BLOCK; k++)");
+            code.line("for (size_t k = 0; k < BLOCK; k++)");
             code.line(format!("    x[{j}][k] = k < rows ? {scaled} : 0.0;"));
         }
         for (e, derived) in formula.derived.iter().enumerate() {
@@ -203,7 +202,7 @@ static void load(const double *row, size_t rows, double x[COLUMNS][BLOCK])
 
 /// A loop over the rows of a block.
 fn each_row(code: &mut Code, statements: impl FnOnce(&mut Code)) {
-    code.line("for (k = 0; k < BLOCK; k++) {");
+    code.line("for (int k = 0; k < BLOCK; k++) {");
     code.indented(4, statements);
     code.line("}");
 }

@@ -44,17 +44,10 @@ pub(crate) fn fragment(formula: &Formula<'_>, digits: usize) -> String {
     let scaled = (formula.scaled.iter().enumerate())
         .map(|(j, e)| format!("u_{{{}}} &= {}", j + 1, latex.plain(e)));
     let _ = writeln!(text, "{}\n\\end{{align*}}", joined(scaled));
-    let has = |function: Function| {
-        let mut found = false;
-        for e in &formula.functions {
-            e.visit(&mut |e| found |= matches!(e, Expression::Call(f, _) if *f == function));
-        }
-        found
-    };
-    if has(Function::Sigmoid) {
+    if text.contains("\\sigma\\bigl(") {
         text.push_str("and $\\sigma(t) = 1/(1 + e^{-t})$.\n");
     }
-    if has(Function::Positive) {
+    if text.contains("\\bigr)_+") {
         text.push_str("and $(t)_+ = \\max(t, 0)$.\n");
     }
     text

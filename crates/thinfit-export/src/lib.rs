@@ -8,6 +8,7 @@
 //! export is compared with the model before it is written ([`Difference`]), and refused where it is too far from it.
 
 mod c;
+mod derivative;
 mod difference;
 mod evaluation;
 mod expression;

@@ -25,7 +25,6 @@ void {name}_gradient(const double *row, double *g, size_t rows)
         if needs_sums {
             code.line("double sum[OUTPUTS][BLOCK];");
         }
-        code.line("int k, l, o;");
         code.line("while (rows > 0) {");
         code.indented(4, |code| {
             code.line("const int count = rows < BLOCK ? (int)rows : BLOCK;");
@@ -34,11 +33,11 @@ void {name}_gradient(const double *row, double *g, size_t rows)
                 code.line("sums(x, sum);");
             }
             code.line("memset(slopes, 0, sizeof slopes);");
-            code.line("for (l = 0; l < ROWS; l++) {");
+            code.line("for (int l = 0; l < ROWS; l++) {");
             code.indented(4, |code| push_row(code, formula, c));
             code.line("}");
             push_derived(code, formula, c);
-            code.line("for (k = 0; k < count; k++) {");
+            code.line("for (int k = 0; k < count; k++) {");
             code.indented(4, |code| push_results(code, formula, c, &slopes));
             code.line("}");
             code.line("row += count * INPUTS;");
@@ -98,9 +97,9 @@ fn push_row(code: &mut Code, formula: &Formula<'_>, c: &C) {
                 Reduction::Inner => {
                     push_outer(code, c, &outer, None);
                     code.line(format!(
-                        "for (o = 0; o < OUTPUTS; o++)
+                        "for (int o = 0; o < OUTPUTS; o++)
                     for (int j = 0; j < INPUTS; j++)
-                        for (k = 0; k < BLOCK; k++)
+                        for (int k = 0; k < BLOCK; k++)
                             slopes[o][j][k] += a[{f} * OUTPUTS + o] * p[1 + j] * d[k];"
                     ));
                 }
@@ -112,7 +111,7 @@ fn push_row(code: &mut Code, formula: &Formula<'_>, c: &C) {
                     // Numbers go to the factor, which is computed once for all axes.
                     let (factor, rest) = each.derivative(Variable::Difference).factored();
                     let (outer_factor, outer) = outer.factored();
-                    let factor = factor * outer_factor;
+                    let factor = (factor * outer_factor).clamp(-f64::MAX, f64::MAX);
                     push_outer(code, c, &(factor.abs() * outer), (!apart).then_some(f));
                     let sign = if factor < 0.0 { "-=" } else { "+=" };
                     let column = format!("{target}[axes_{i}[j]][k] {sign}");
@@ -123,9 +122,9 @@ fn push_row(code: &mut Code, formula: &Formula<'_>, c: &C) {
         }
         if apart {
             code.line(format!(
-                "for (o = 0; o < OUTPUTS; o++)
+                "for (int o = 0; o < OUTPUTS; o++)
                 for (int j = 0; j < COLUMNS; j++)
-                    for (k = 0; k < BLOCK; k++)
+                    for (int k = 0; k < BLOCK; k++)
                         slopes[o][j][k] += a[{f} * OUTPUTS + o] * slope[j][k];"
             ));
         }
@@ -189,13 +188,13 @@ fn product(count: usize, column: &str) -> String {
     format!(
         "\
 double before[AXES + 1][BLOCK];
-for (k = 0; k < BLOCK; k++)
+for (int k = 0; k < BLOCK; k++)
     before[0][k] = 1.0;
 for (int j = 0; j < {count}; j++)
-    for (k = 0; k < BLOCK; k++)
+    for (int k = 0; k < BLOCK; k++)
         before[j + 1][k] = before[j][k] * kappa[j][k];
 for (int j = {count} - 1; j >= 0; j--)
-    for (k = 0; k < BLOCK; k++) {{
+    for (int k = 0; k < BLOCK; k++) {{
         {column} before[j][k] * d[k] * bend[j][k];
         d[k] *= kappa[j][k];
     }}"
@@ -207,23 +206,23 @@ fn symmetric(order: usize, count: usize, column: &str) -> String {
     format!(
         "\
 double before[AXES + 1][{order} + 1][BLOCK], adjoint[{order} + 1][BLOCK];
-for (o = 0; o <= {order}; o++)
-    for (k = 0; k < BLOCK; k++) {{
+for (int o = 0; o <= {order}; o++)
+    for (int k = 0; k < BLOCK; k++) {{
         before[0][o][k] = o == 0 ? 1.0 : 0.0;
         adjoint[o][k] = o == {order} ? d[k] : 0.0;
     }}
 for (int j = 0; j < {count}; j++) {{
-    for (k = 0; k < BLOCK; k++)
+    for (int k = 0; k < BLOCK; k++)
         before[j + 1][0][k] = 1.0;
-    for (o = 1; o <= {order}; o++)
-        for (k = 0; k < BLOCK; k++)
+    for (int o = 1; o <= {order}; o++)
+        for (int k = 0; k < BLOCK; k++)
             before[j + 1][o][k] = before[j][o][k] + kappa[j][k] * before[j][o - 1][k];
 }}
 for (int j = {count} - 1; j >= 0; j--)
-    for (o = 1; o <= {order}; o++) {{
-        for (k = 0; k < BLOCK; k++)
+    for (int o = 1; o <= {order}; o++) {{
+        for (int k = 0; k < BLOCK; k++)
             {column} adjoint[o][k] * before[j][o - 1][k] * bend[j][k];
-        for (k = 0; k < BLOCK && o > 1; k++)
+        for (int k = 0; k < BLOCK && o > 1; k++)
             adjoint[o - 1][k] += kappa[j][k] * adjoint[o][k];
     }}"
     )
@@ -240,7 +239,7 @@ fn push_derived(code: &mut Code, formula: &Formula<'_>, c: &C) {
             let from = formula.scaled.len() + e;
             each_row(code, |code| {
                 push_assigned(code, &c.in_loop(0), "const double factor =", &slope);
-                code.line("for (o = 0; o < OUTPUTS; o++)");
+                code.line("for (int o = 0; o < OUTPUTS; o++)");
                 code.line(format!(
                     "    slopes[o][{j}][k] += slopes[o][{from}][k] * factor;"
                 ));

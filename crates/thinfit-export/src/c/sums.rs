@@ -24,11 +24,10 @@ pub(super) fn functions(formula: &Formula<'_>, c: &C, name: &str) -> Code {
 static void sums(double x[COLUMNS][BLOCK], double sum[OUTPUTS][BLOCK])
 {{
     static const double constants[OUTPUTS] = {{{constants}}};
-    int k, l, o;
-    for (o = 0; o < OUTPUTS; o++)
-        for (k = 0; k < BLOCK; k++)
+    for (int o = 0; o < OUTPUTS; o++)
+        for (int k = 0; k < BLOCK; k++)
             sum[o][k] = constants[o];
-    for (l = 0; l < ROWS; l++) {{
+    for (int l = 0; l < ROWS; l++) {{
         const double *p = numbers[l], *a = weights[l];"
     ));
     code.indented(8, |code| {
@@ -41,8 +40,8 @@ static void sums(double x[COLUMNS][BLOCK], double sum[OUTPUTS][BLOCK])
             each_row(code, |code| {
                 push_assigned(code, &c.in_loop(0), "phi[k] =", function);
             });
-            code.line("for (o = 0; o < OUTPUTS; o++)");
-            code.line("    for (k = 0; k < BLOCK; k++)");
+            code.line("for (int o = 0; o < OUTPUTS; o++)");
+            code.line("    for (int k = 0; k < BLOCK; k++)");
             code.line(format!(
                 "        sum[o][k] += a[{f} * OUTPUTS + o] * phi[k];"
             ));
@@ -55,12 +54,11 @@ static void sums(double x[COLUMNS][BLOCK], double sum[OUTPUTS][BLOCK])
 void {name}(const double *x, double *y, size_t rows)
 {{
     double columns[COLUMNS][BLOCK], sum[OUTPUTS][BLOCK];
-    int k;
     while (rows > 0) {{
         const int count = rows < BLOCK ? (int)rows : BLOCK;
         load(x, rows, columns);
         sums(columns, sum);
-        for (k = 0; k < count; k++) {{
+        for (int k = 0; k < count; k++) {{
             const double lost = unusable(x + k * INPUTS);"
     ));
     code.indented(12, |code| {
@@ -87,15 +85,14 @@ fn push_products(code: &mut Code, d: usize) {
         "
 /* q[k] = p[0] + sum over j of p[1 + j] * x[j][k] */
 static inline void products(const double *p, double x[COLUMNS][BLOCK], double q[BLOCK])
-{
-    int k;",
+{",
     );
     for start in (0..d).step_by(PRODUCTS) {
         let first = if start == 0 { "p[0]" } else { "q[k]" };
         let terms: String = (start..d.min(start + PRODUCTS))
             .map(|j| format!(" + p[{}] * x[{j}][k]", j + 1))
             .collect();
-        code.line("    for (k = 0; k < BLOCK; k++)");
+        code.line("    for (int k = 0; k < BLOCK; k++)");
         code.line(format!("        q[k] = {first}{terms};"));
     }
     code.line("}");
@@ -122,12 +119,12 @@ pub(super) fn push_reduction(code: &mut Code, c: &C, i: usize, reduction: &Reduc
         Operation::Symmetric(order) => {
             // e[order] is the result.
             code.line(format!("double e_{i}[{order} + 1][BLOCK];"));
-            code.line(format!("for (o = 0; o <= {order}; o++)"));
-            code.line("    for (k = 0; k < BLOCK; k++)");
+            code.line(format!("for (int o = 0; o <= {order}; o++)"));
+            code.line("    for (int k = 0; k < BLOCK; k++)");
             code.line(format!("        e_{i}[o][k] = o == 0 ? 1.0 : 0.0;"));
         }
         _ => {
-            code.line("for (k = 0; k < BLOCK; k++)");
+            code.line("for (int k = 0; k < BLOCK; k++)");
             code.line(format!("    q_{i}[k] = {start:?};"));
         }
     }
@@ -146,8 +143,8 @@ pub(super) fn push_reduction(code: &mut Code, c: &C, i: usize, reduction: &Reduc
             push_assigned(code, &c.in_loop(i), &target, each);
         });
         if let Operation::Symmetric(order) = operation {
-            code.line(format!("for (o = {order}; o > 0; o--)"));
-            code.line("    for (k = 0; k < BLOCK; k++)");
+            code.line(format!("for (int o = {order}; o > 0; o--)"));
+            code.line("    for (int k = 0; k < BLOCK; k++)");
             code.line(format!(
                 "        e_{i}[o][k] += kappa[k] * e_{i}[o - 1][k];"
             ));
@@ -155,7 +152,7 @@ pub(super) fn push_reduction(code: &mut Code, c: &C, i: usize, reduction: &Reduc
     });
     code.line("}");
     if let Operation::Symmetric(order) = operation {
-        code.line("for (k = 0; k < BLOCK; k++)");
+        code.line("for (int k = 0; k < BLOCK; k++)");
         code.line(format!("    q_{i}[k] = e_{i}[{order}][k];"));
     }
 }
