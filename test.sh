@@ -44,7 +44,7 @@ case "${1:-}" in
     # With --workspace, cargo takes the dependencies as the other checks have built them.
     mpi=(--features thinfit-mpi/mpi,thinfit-cli/mpi)
     lint "${mpi[@]}"
-    run cargo build --workspace --locked "${mpi[@]}" --examples
+    run cargo build --workspace --locked "${mpi[@]}" --example share
     run cargo test --workspace --locked "${mpi[@]}" --test ranks
     run cargo test --workspace --locked "${mpi[@]}" --test program -- ranks::
     printf '\n== all checks of MPI ranks passed\n'

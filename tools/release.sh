@@ -9,7 +9,7 @@ if [ "$target" = aarch64-unknown-linux-gnu ]; then
     export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER="${CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER:-aarch64-linux-gnu-gcc}"
     export CC_aarch64_unknown_linux_gnu="${CC_aarch64_unknown_linux_gnu:-aarch64-linux-gnu-gcc}"
 fi
-# Line tables and messages hold paths, which should not depend on the folder.
+# Messages hold paths, which should not depend on the folder.
 cargo_home="${CARGO_HOME:-$HOME/.cargo}"
 export RUSTFLAGS="${RUSTFLAGS:-} --remap-path-prefix=$PWD=/thinfit --remap-path-prefix=$cargo_home=/cargo"
 export CFLAGS="${CFLAGS:-} -ffile-prefix-map=$PWD=/thinfit -ffile-prefix-map=$cargo_home=/cargo"
