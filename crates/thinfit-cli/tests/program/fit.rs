@@ -287,10 +287,7 @@ fn a_constant_target_is_named() {
     let lines: String = (0..40).map(|i| format!("{},2.5\n", i * 17 % 40)).collect();
     write(&folder, "flat.csv", format!("x,y\n{lines}"));
     let report = succeed(&folder, &with_short(&["fit", "flat.csv", "--target", "y"]));
-    assert!(
-        report.contains("y is constant in all samples"),
-        "{report}"
-    );
+    assert!(report.contains("y is constant in all samples"), "{report}");
     assert!(!report.contains("noisy"), "{report}");
 }
 
@@ -400,11 +397,8 @@ fn only_a_model_replaces_a_model_and_a_state_a_state() {
     let other = "t,u\n1,2\n";
     write(&folder, "other.csv", other);
     for (more, found) in [
-        (["-o=other.csv", "--json"], "expected a model"),
-        (
-            ["-o=n.json", "--checkpoint=other.csv"],
-            "expected the state",
-        ),
+        (["-o=other.csv", "--json"], "not a model"),
+        (["-o=n.json", "--checkpoint=other.csv"], "not the state"),
         (["-o=n.json", "--checkpoint=model.json"], "not the state"),
     ] {
         let words = [&fit[..], &more].concat();

@@ -40,7 +40,10 @@ fn a_minimum_is_told_with_its_border_and_written_as_rows_to_predict() {
         told.contains("v [m/s] (lower end, 1.000) lies on the border of its range"),
         "{told}"
     );
-    assert!(told.contains("90 % interval of a new observation"), "{told}");
+    assert!(
+        told.contains("90 % interval of a new observation"),
+        "{told}"
+    );
     assert_eq!(succeed(&folder, &arguments), told);
     let best = read(&folder, "best.csv");
     assert!(
