@@ -82,7 +82,7 @@ fn kernels_do_what_networks_do() {
             "salsa" => "estimated by sampling",
             _ => "integrated in closed form",
         };
-        for words in ["Sobol total", integrated, "lengths", "kernel at"] {
+        for words in ["Sobol total", integrated, "length scales", "kernel at"] {
             assert!(report.contains(words), "{report}");
         }
         let object = succeed(&folder, &["inspect", "model.json", "--json"]);

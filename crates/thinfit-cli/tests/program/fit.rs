@@ -397,11 +397,8 @@ fn only_a_model_replaces_a_model_and_a_state_a_state() {
     let other = "t,u\n1,2\n";
     write(&folder, "other.csv", other);
     for (more, found) in [
-        (["-o=other.csv", "--json"], "expected a model"),
-        (
-            ["-o=n.json", "--checkpoint=other.csv"],
-            "expected the state",
-        ),
+        (["-o=other.csv", "--json"], "not a model"),
+        (["-o=n.json", "--checkpoint=other.csv"], "not the state"),
         (["-o=n.json", "--checkpoint=model.json"], "not the state"),
     ] {
         let words = [&fit[..], &more].concat();

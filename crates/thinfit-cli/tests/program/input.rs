@@ -252,7 +252,7 @@ fn a_sheet_of_a_workbook_is_a_table() {
     );
     let sheet = ["--sheet=Pump tests", "--missing=mean"];
     let report = succeed(&folder, &[&fit[..], &sheet].concat());
-    assert!(report.contains("1 missing value filled"), "{report}");
+    assert!(report.contains("1 missing value replaced"), "{report}");
     assert!(report.contains("--sheet 'Pump tests'"), "{report}");
     let inspected = succeed(&folder, &["inspect", "model.json"]);
     for words in [

@@ -396,6 +396,9 @@ fn the_line_of_a_bad_row_is_right_after_rows_that_were_left_out() {
         let output = thinfit(&folder, &arguments);
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains("new.csv:5: column `b` is 1e200"), "{said}");
+        assert!(
+            said.contains("new.csv:5: column `b` has the value 1e200"),
+            "{said}"
+        );
     }
 }
