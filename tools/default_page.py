@@ -155,7 +155,8 @@ def percent(value):
 def table_ratios(results):
     """Each cell has one number for each process."""
     rows = []
-    for name, wanted in places():
+    functions = ("functions", lambda fit: fit.group in ("clean", "noise"))
+    for name, wanted in [functions, *list(places())[len(LEVELS):]]:
         ratios = [list(results.ratios(method, wanted).values()) for method in PROCESSES]
         if all(ratios):
             both = lambda of: ", ".join(str(of(values)) for values in ratios)
@@ -192,7 +193,8 @@ def table_losses(results):
 def table_coverage(results):
     """Coverage of 90 % and 95 % intervals, and how many of the fits have infinite ones."""
     rows = []
-    for name, wanted in places():
+    functions = ("functions", lambda fit: fit.group in ("clean", "noise"))
+    for name, wanted in [functions, *list(places())[len(LEVELS):]]:
         cells = []
         for method in [AUTO, *PROCESSES]:
             fits = [fit for fit in results.fits if fit.method == method and wanted(fit)]
@@ -207,7 +209,8 @@ def table_coverage(results):
 
 def table_reported(results):
     rows = []
-    for name, wanted in places():
+    functions = ("functions", lambda fit: fit.group in ("clean", "noise"))
+    for name, wanted in [functions, *list(places())[len(LEVELS):]]:
         fits = [fit for fit in results.autos if wanted(fit) and math.isfinite(fit.reported)]
         if fits:
             ratios = [fit.reported / fit.true for fit in fits]

@@ -1,10 +1,10 @@
 //! The default fit: candidates are searched within a planned budget, cross-validation ranks them, and the record keeps the diagnosis.
 //!
-//! Gaussian processes with several kernels come first: they are quick, and their lengths tell which inputs matter and how
-//! fast the function varies. If it turns out to be a sum of functions of few inputs, so is the next process. Networks
-//! come last: fitted to the rows if these are clean, with features scaled by the lengths and terms of the process,
-//! otherwise distilled from the best process. Every candidate is cross-validated, and the best becomes the model; a thin
-//! network wins if it is as good.
+//! Gaussian processes with several kernels come first: they are quick, and their length scales tell which inputs
+//! matter and how fast the function varies. If the function turns out to be a sum of functions of few inputs, a
+//! process with that structure follows. Networks come last: fitted to the rows if these are noise-free, with features
+//! scaled by the length scales and terms of the process, otherwise distilled from the best process. Every candidate
+//! is cross-validated, and the best becomes the model; a thin network wins if it is as good.
 
 mod auto;
 mod diagnosis;

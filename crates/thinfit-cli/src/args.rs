@@ -120,7 +120,7 @@ pub struct TableArgs {
     /// Whether the first line holds column names.
     #[command(flatten)]
     pub header: HeaderArgs,
-    /// Arrays of an .npz file or variables of a .mat file, separated by commas [default: all, side by side].
+    /// Arrays of an .npz file or variables of a .mat file, separated by commas [default: all].
     #[arg(long, value_name = "NAME", help_heading = "Table")]
     pub array: Option<String>,
     /// Sheet of an Excel file [default: the first visible one].
@@ -283,7 +283,7 @@ pub struct FitArgs {
     #[command(flatten)]
     #[serde(skip)]
     pub settings: SettingArgs,
-    /// Device for training a network: the processor, an NVIDIA GPU, or `auto` for the GPU if there is one and it saves time
+    /// Device for training a network: the CPU, an NVIDIA GPU, or `auto` for the GPU if there is one and it saves time
     /// [default: auto].
     #[arg(long, value_parser = PossibleValuesParser::new(thinfit_methods::Placement::NAMES), help_heading = "Method")]
     pub device: Option<String>,

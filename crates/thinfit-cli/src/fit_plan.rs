@@ -210,7 +210,7 @@ fn method(
     if let Some(method) = given {
         return match auto {
             Some(option) if method != Auto::NAME => Err(Failure::new(format!(
-                "{option}: only the method `{}` has it, and `{method}` is asked for; leave one of them out",
+                "{option} needs the method `{}`, but `{method}` is selected; remove one of them",
                 Auto::NAME
             ))),
             _ => Ok(method),
@@ -237,12 +237,12 @@ fn method(
         (None, _) => Ok(Auto::NAME.into()),
         (Some(_), None) => Ok("gft-r".into()),
         (Some(network), Some(auto)) => Err(Failure::new(format!(
-            "`{auto}` belongs to the method auto, but {network} selects a network method; leave one of them out"
+            "`{auto}` belongs to the method auto, but {network} selects a network method; remove one of them"
         ))),
     }
 }
 
-/// Refuses options that only thinfit's own methods have, and of a long table `auto`.
+/// Refuses options that only GFT methods, or `auto` on long tables, support.
 fn refuse_options(args: &FitArgs, method: &str, is_long: bool) -> Result<(), Failure> {
     let auto = method == Auto::NAME;
     let stateless = !(auto && is_long);
@@ -259,7 +259,7 @@ fn refuse_options(args: &FitArgs, method: &str, is_long: bool) -> Result<(), Fai
         false => "",
     };
     Err(Failure::new(format!(
-        "--{option}: the method `{method}` has none{why}; leave it out, or take one of {}",
+        "`{method}` does not support --{option}{why}; remove it, or choose a method among {}",
         Method::THIN.join(", ")
     )))
 }
@@ -272,7 +272,7 @@ mod tests {
     use super::*;
     use crate::args::{Cli, Command};
 
-    /// The method that a command line asks for, or the error.
+    /// The method that a command line selects, or the error.
     fn asked(words: &[&str]) -> Result<Value, String> {
         let words = [&["thinfit", "fit", "a.csv"], words].concat();
         let Some(Command::Fit(args)) = Cli::parse_from(words).command else {

@@ -39,7 +39,7 @@ const PACKED: u64 = 20;
 /// The shares of the work that the passes are, as `auto` counts them.
 const PASSES: [(f64, f64); 2] = [(0.0, 0.2), (0.6, 1.0)];
 
-/// Whether the table that is asked for is a long one.
+/// Whether the requested table is a long one.
 pub fn is_long(
     table: &TableSource,
     columns: &FitColumns,
@@ -47,7 +47,7 @@ pub fn is_long(
     executor: &dyn Executor,
 ) -> bool {
     let progress = Progress::new(true);
-    // What is wrong with it is said where it is read.
+    // Errors are reported when it is read.
     columns.weights.is_none()
         && columns.groups.is_none()
         && matches!(
@@ -89,10 +89,10 @@ impl<'a> Files<'a> {
         executor: &dyn Executor,
         progress: &'a Progress,
     ) -> Result<Option<Self>, Failure> {
-        // A state of a long table may go on where there is more memory.
+        // A saved state of a long table may be continued with more memory.
         let resumed = states.resumes_blocks()?;
         let alone = executor.size() == 1 && resumed != Some(true);
-        // What cannot be read twice is read once, and of a small file one need not know more.
+        // A stream is read only once, and a small file need not be examined further.
         let memory = table.memory();
         let Some(bytes) = size(table.files()) else {
             return Ok(None);
@@ -222,9 +222,9 @@ impl<'a> Files<'a> {
     fn stopped(&self) -> String {
         let advice = self.states.saved().map_or_else(String::new, |state| {
             let state = quoted(&state.to_string_lossy());
-            format!("; it goes on with --resume {state}")
+            format!("; continue with --resume {state}")
         });
-        format!("it was stopped before it had read the table{advice}")
+        format!("interrupted before the table was read{advice}")
     }
 
     /// Reads the rows of this process after the first `seen`, and returns how many it has passed. Ends early if the receiver is gone.

@@ -141,7 +141,7 @@ fn settings(table: toml::Table) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// `key=value` as TOML; a value that TOML does not know is taken as text.
+/// `key=value` as TOML; a value that is not TOML is taken as text.
 fn assignment(text: &str) -> Result<Map<String, Value>, Failure> {
     let wrong = || {
         Failure::new(format!(

@@ -14,7 +14,7 @@ pub(crate) fn alone() -> RwLockWriteGuard<'static, ()> {
     ORDER.write().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The right to do anything else.
+/// The shared right to do anything else.
 fn shared() -> RwLockReadGuard<'static, ()> {
     ORDER.read().unwrap_or_else(PoisonError::into_inner)
 }

@@ -197,7 +197,7 @@ impl RemoteWorker<'_> {
 
     /// Waits for the next update of the worker.
     pub fn next(&self) -> Result<Update, Error> {
-        let gone = |_| self.failure("it does not answer".into());
+        let gone = |_| self.failure("it does not respond".into());
         self.updates.recv().map_err(gone)
     }
 

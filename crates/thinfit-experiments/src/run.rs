@@ -107,7 +107,7 @@ pub fn run(
             }));
             let done = || threads.iter().all(|thread| thread.is_finished());
             let led = workers.lead(post, done, || run.stopped());
-            // Nobody hears of it any more.
+            // Its observer is gone.
             run.stopped.fetch_or(led.is_err(), Ordering::Relaxed);
             led
         });

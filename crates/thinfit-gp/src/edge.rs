@@ -97,7 +97,7 @@ impl Edge {
         format!("{text} passes {}", four_digits(offset / factor))
     }
 
-    /// How many numbers it has: t, and what is not zero of v.
+    /// Number of its parameters: t and the non-zero entries of v.
     pub fn parameters(&self) -> usize {
         1 + self.direction.iter().filter(|v| **v != 0.0).count()
     }

@@ -9,7 +9,7 @@ use faer::{Mat, MatRef, Par};
 use std::f64::consts::PI;
 use thinfit::elementary::vectorised;
 
-/// The likelihood at given lengths and noise, with everything computed along the way.
+/// The likelihood at given lengths and noise, with all intermediate results.
 #[derive(Clone)]
 pub struct Evidence {
     /// −ln p, in scaled outputs.

@@ -82,7 +82,7 @@ pub struct GaussianProcess {
     /// How far the random starts spread to both sides of the first, in logarithms of the lengths. Default: 1.5.
     #[serde(skip_serializing_if = "is_default_spread")]
     pub spread: f64,
-    /// Iterations after which only the two best starts go on; 0 lets all go on. Default: 0.
+    /// Iterations after which only the two best starts continue; 0 continues all. Default: 0.
     #[serde(skip_serializing_if = "is_default_halve_after")]
     pub halve_after: usize,
     /// Maximum iterations of one search. Default: 200.

@@ -50,7 +50,7 @@ impl Device {
         model
     }
 
-    /// Why the processor took the steps of a fit after all.
+    /// Why a fit was trained on the CPU after all.
     pub fn left(&self) -> Option<&Error> {
         self.left.get()
     }

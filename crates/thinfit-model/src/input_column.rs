@@ -64,7 +64,7 @@ impl InputColumn {
         for column in columns.iter_mut().filter(|column| column.levels.is_empty()) {
             column.whole = model.record().integers.contains(&column.first)
                 && column.range.iter().all(|end| end.fract() == 0.0);
-            // A file may come from a stranger, and whole numbers are counted.
+            // Files are untrusted, and integers are enumerated.
             column.whole &= column.range[1] - column.range[0] < MOST;
         }
         columns

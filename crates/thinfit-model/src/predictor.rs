@@ -196,7 +196,7 @@ impl Predictor {
         &mut self.header_mut().record
     }
 
-    /// The same model, whose record knows the rows that it was fitted to.
+    /// The same model, whose record identifies its training rows.
     pub fn made_from(mut self, data: &Dataset) -> Self {
         let record = self.record_mut();
         record.rows.get_or_insert_with(|| TrainingRows::new(data));

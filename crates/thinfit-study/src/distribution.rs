@@ -114,7 +114,7 @@ fn flaw(column: &str, expected: &str, found: impl Into<String>, advice: &str) ->
 }
 
 impl Distribution {
-    /// Even over the range of the samples.
+    /// Uniform over the range of the samples.
     fn even(factor: &InputColumn) -> Self {
         match factor.levels.len() {
             0 if factor.whole && factor.range[0] < factor.range[1] => {

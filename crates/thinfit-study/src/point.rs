@@ -18,7 +18,7 @@ pub enum Value {
 pub struct Point(pub Vec<(String, Value)>);
 
 impl Point {
-    /// What `row` (d) sets the factors to.
+    /// The values of the factors in `row` (d).
     pub(crate) fn of(factors: &[InputColumn], row: &[f64]) -> Self {
         let value = |factor: &InputColumn| match factor.setting(row) {
             Setting::Number(number) => Value::Number(number),

@@ -8,7 +8,7 @@ use thinfit_methods::{InputColumn, Level, Predictor};
 #[derive(Clone, Debug)]
 pub struct Ranges {
     factors: Vec<InputColumn>,
-    /// Which ranges the user gives.
+    /// Which ranges were given by the user.
     given: Vec<bool>,
 }
 

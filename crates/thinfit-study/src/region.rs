@@ -73,7 +73,7 @@ pub(crate) struct Variable {
     pub place: usize,
     /// Numbers of any size, even where it is to be whole in the end.
     pub factor: InputColumn,
-    /// Whether the model is known to change with it.
+    /// Whether it has a detectable effect.
     pub matters: bool,
 }
 

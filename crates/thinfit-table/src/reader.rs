@@ -73,7 +73,7 @@ pub(crate) struct Block {
     pub file: usize,
     /// The number of the first row, as the text cells count.
     pub first: usize,
-    /// What is wrong with cells, whose values then mean nothing.
+    /// Invalid cells, whose values are meaningless.
     pub errors: TableErrors,
 }
 

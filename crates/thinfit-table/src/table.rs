@@ -101,7 +101,7 @@ impl RawTable {
             };
             let name = &self.names[*j];
             let texts: Vec<(&str, Spot)> = text_cells.texts().collect();
-            // A number in an unusual notation is no flaw beside one.
+            // A number in an unusual notation is not a flaw.
             let unusual = |text: &str| unusual_number(text).is_some();
             let readable = texts.iter().all(|(text, _)| unusual(text));
             let mut flaws = texts

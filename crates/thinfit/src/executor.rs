@@ -123,7 +123,7 @@ impl dyn Executor + '_ {
 /// The error of a message that another build may have written.
 fn foreign(found: String) -> Error {
     Error::Shape {
-        what: "what another process found",
+        what: "message of another process",
         expected: "what this build writes".into(),
         found,
     }

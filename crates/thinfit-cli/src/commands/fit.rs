@@ -225,7 +225,7 @@ fn open_blocks<'a>(
         return Ok(None);
     }
     if columns.groups.is_some() {
-        // Several processes read a table whole that one process does.
+        // Several processes read a table as a whole if one process would.
         return match long::Files::open(&plan.table, columns, states, &SingleProcess, progress)? {
             None => Ok(None),
             Some(_) => Err(Failure::new(

@@ -78,7 +78,7 @@ pub fn run(args: &ScoreArgs, memory: Memory, out: &mut impl Write) -> Result<(),
     let rows_at_a_time = block(d + targets.len());
     let fill = matches!(args.table.missing, Some(Missing::Mean));
     while let Some(block) = next_rows(&mut reader, &model, rows_at_a_time, fill)? {
-        // A model may fill in an input; what was not measured cannot be scored.
+        // A model may replace a missing input, but a missing target cannot be scored.
         let is_measured = |i: &usize| (0..targets.len()).all(|o| !block.other(*i, o).is_nan());
         let measured: Vec<usize> = (0..block.places.len()).filter(is_measured).collect();
         dropped += block.rows() - measured.len();

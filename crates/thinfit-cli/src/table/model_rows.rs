@@ -77,7 +77,7 @@ pub fn select_also(reader: &mut Reader, names: &[String]) -> Result<Vec<usize>, 
             reader.admit_text(&[reader.admitted(), vec![column]].concat());
         }
     }
-    // What stands beside a prediction may have gaps; what it is made from may not.
+    // Columns that are copied may have gaps; inputs may not.
     let inputs = reader.selected().to_vec();
     let beside: Vec<usize> = columns
         .iter()
@@ -99,7 +99,7 @@ pub struct Block {
     raw_inputs: usize,
     /// The places of the complete rows in the block.
     pub places: Vec<usize>,
-    /// Missing cells that the model has filled in.
+    /// Missing cells that the model has replaced.
     pub filled: usize,
 }
 
@@ -192,12 +192,12 @@ pub fn in_table(
         thinfit::Error::NotFinite {
             row, column, value, ..
         } => Failure::new(format!(
-            "{}: column `{}` is {value:?}, which no model can take; correct it, or leave the row out",
+            "{}: column `{}` has the value {value:?}, which is not finite or too large; correct it, or remove the row",
             at(row),
             model.inputs()[column]
         )),
         thinfit::Error::Overflow { row, .. } => Failure::new(format!(
-            "{}: the model overflows there; leave the row out, or fit again with such rows",
+            "{}: the prediction overflows; remove the row, or fit the model to such rows",
             at(row)
         )),
         error => error.into(),
@@ -252,7 +252,7 @@ impl Rows {
         })
     }
 
-    /// Tells what was skipped, interpreted and left out.
+    /// Reports what was skipped, interpreted and ignored.
     pub fn tell(&self, progress: &Progress) {
         notes::tell(&self.notes, progress);
         notes::tell_dropped(self.dropped, progress);

@@ -61,7 +61,7 @@ pub fn roles(
     );
     if let Some(j) = used.iter().copied().find(|j| left_out.contains(j)) {
         return Err(Failure::new(format!(
-            "`{}` is both left out by --drop and used by --target, --weights or --groups; remove it from one of them",
+            "`{}` is both dropped by --drop and used by --target, --weights or --groups; remove it from one of them",
             reader.names()[j]
         )));
     }
@@ -91,7 +91,7 @@ pub fn names(reader: &Reader, given: &[String]) -> Vec<String> {
     given.iter().flat_map(split).collect()
 }
 
-/// Indices of the named columns; the error names all that there are not.
+/// Indices of the named columns; the error names all that do not exist.
 pub fn indices(reader: &Reader, wanted: &[String]) -> Result<Vec<usize>, Failure> {
     const MOST: usize = 8;
     let (mut indices, mut unknown) = (Vec::new(), Vec::new());

@@ -21,18 +21,18 @@ pub struct Samples {
     pub rows: Vec<usize>,
     /// Rows left out because of missing values.
     pub dropped: usize,
-    /// Missing values that means, or the most frequent text, have taken the place of.
+    /// Number of missing values replaced by means or the most frequent text.
     pub filled: usize,
     /// What was done to the files of the table.
     pub notes: Vec<Note>,
-    /// All columns that could be inputs, and what became of them.
+    /// All columns that could be inputs, and how they are used.
     pub columns: Encoding,
     /// The input that could number the rows, if it is the only one of numbers.
     pub kept: Option<String>,
 }
 
 impl Samples {
-    /// Tells what was skipped, interpreted and left out.
+    /// Reports what was skipped, interpreted and ignored.
     pub fn tell(&self, progress: &Progress) {
         notes::tell(&self.notes, progress);
         notes::tell_columns(&self.columns, self.kept.as_deref(), progress);
@@ -65,7 +65,7 @@ pub fn samples(source: &TableSource, named: &FitColumns) -> Result<Samples, Fail
     if let Some(args::Missing::Mean) = source.missing() {
         encoding = encoding.filled_from(&columns);
     }
-    // What was not measured cannot be learned.
+    // A row without a target cannot be learned from.
     let measured: Vec<usize> = (inputs.len()..chosen.len()).collect();
     // Groups may have any names.
     let mut numbers = measured[..targets.len() + weights.len()].to_vec();
@@ -87,7 +87,7 @@ pub fn samples(source: &TableSource, named: &FitColumns) -> Result<Samples, Fail
     let (d, c) = (used.len(), targets.len());
     if d == 0 {
         return Err(Failure::new(format!(
-            "{}: no column is left to be an input ({}); give a table with more columns, or write some as numbers",
+            "{}: no input columns are left ({}); give a table with more columns, or encode some as numbers",
             source.first().display(),
             encoding.notes().join("; ")
         )));
@@ -139,7 +139,7 @@ fn numbered(cells: Cells<'_>, name: &str) -> Result<Vec<u64>, Failure> {
     }
 }
 
-/// The cells of a table as the library takes them.
+/// The cells of a table in the form of the library.
 pub fn column(cells: Cells<'_>) -> Column<'_> {
     match cells {
         Cells::Numbers(values) => Column::Numbers(values),

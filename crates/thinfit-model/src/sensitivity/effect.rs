@@ -41,7 +41,7 @@ impl Predictor {
         let column = &columns[k];
         let levels = column.levels.len();
         let choices = match column.choices() {
-            // So many whole numbers are as good as a range.
+            // So many integers are treated as a range.
             Some(whole) if levels == 0 && whole > count => 0,
             choices => choices.unwrap_or(0),
         };

@@ -20,7 +20,7 @@ const NAMED: usize = 3;
 pub struct Dependence {
     /// The columns, by number.
     pub columns: [usize; 2],
-    /// The correlation of their ranks; for a text that of its level which goes most with the other.
+    /// Their rank correlation; for a text column that of its most correlated level.
     pub rank: f64,
 }
 

@@ -112,8 +112,8 @@ impl Products {
         })
     }
 
-    /// All moments; the variance and its parts have rounding errors of about d (ε Σ|a|)², ε that of a double. `watch` is told how far
-    /// it is.
+    /// All moments; the variance and its parts have rounding errors of about d (ε Σ|a|)², ε that of a double. `watch` receives the
+    /// progress.
     pub(crate) fn moments(&self, watch: &dyn Fn(f64)) -> Moments {
         let (n, d) = (self.terms.len(), self.factors);
         let mut sums = Sums::new(d);

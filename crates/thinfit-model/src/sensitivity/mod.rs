@@ -171,7 +171,7 @@ impl NetworkSensitivity for Model {
     }
 }
 
-/// Output `o` on the box `domain`, seen through its values alone.
+/// Output `o` on the box `domain`, through its values only.
 fn sampled<T>(
     model: &Model,
     o: usize,

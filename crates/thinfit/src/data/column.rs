@@ -100,7 +100,7 @@ impl Column<'_> {
         }
     }
 
-    /// What becomes of the column of this name; `unnamed` says that the name is made up. If the user has `chosen` it, a
+    /// How the column of this name is used; `unnamed` means that the name is generated. If the user has `chosen` it, a
     /// number is an input whatever its name.
     pub(super) fn code(&self, name: &str, unnamed: bool, chosen: bool) -> Code {
         match self {

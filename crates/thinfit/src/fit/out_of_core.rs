@@ -87,7 +87,7 @@ impl Draft {
         }
     }
 
-    /// What is left of the rows of a leaf.
+    /// The condensed rows of a leaf.
     pub(super) fn leaf(&self, leaf: &Leaf) -> TsqrFactor {
         let scaled = |scaler: &Scaler, values: &[f64]| {
             let k = scaler.scale.len();

@@ -173,7 +173,7 @@ impl Fit<'_> {
         ))
     }
 
-    /// How the chosen features were found, with the ridge of their output weights; the errors are not in it yet.
+    /// The record of the chosen features and the ridge of their output weights, without the errors.
     fn record(&self, chosen: &Solution, ridge: f64) -> Record {
         // The polish has no regulariser, and neither has a random start.
         let unregularised =

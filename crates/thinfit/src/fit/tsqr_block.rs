@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// Consecutive rows: the factor of complete leaves, and the rows of incomplete ones at both ends.
 #[derive(Default)]
 pub struct TsqrBlock {
-    /// All rows, also those held out.
+    /// All rows, including those held out.
     seen: RowRanges,
     /// Sum of the marks of all rows, including those held out.
     marks: u64,
@@ -28,7 +28,7 @@ pub struct TsqrBlock {
 }
 
 impl Draft {
-    /// The rows of a block, but for those held out.
+    /// The rows of a block, except those held out.
     pub fn tsqr_block(&self, block: Block<'_>) -> TsqrBlock {
         let (first, end) = (block.first, block.first + block.x.nrows() as u64);
         let start = first.next_multiple_of(LEAF).min(end);

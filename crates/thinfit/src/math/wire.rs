@@ -82,7 +82,7 @@ impl<'a> Reader<'a> {
         Some(bytes)
     }
 
-    /// What was not read yet.
+    /// The unread rest.
     pub fn rest(&self) -> &'a [u64] {
         self.0
     }

@@ -18,7 +18,7 @@ pub(crate) const HEAT: usize = 10;
 /// Number of candidates that continue.
 pub(crate) const FINALISTS: usize = 2;
 
-/// Where hidden weights come from.
+/// The origin of hidden weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// The training.
@@ -27,7 +27,7 @@ pub(crate) enum Origin {
     Start(usize),
 }
 
-/// Hidden weights on their way through the race.
+/// Hidden weights in the race.
 #[derive(Clone)]
 pub(crate) struct Candidate {
     /// n × d′.

@@ -41,7 +41,7 @@ impl Phase {
     }
 }
 
-/// Where a run of a fit stands, given to the observer.
+/// The progress of a run, passed to the observer.
 #[derive(Clone, Copy)]
 pub struct Progress<'a> {
     /// What this run is doing.

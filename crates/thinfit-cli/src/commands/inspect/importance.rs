@@ -73,7 +73,7 @@ pub struct Pair {
     error: Option<f64>,
 }
 
-/// The pairs of factors that do most together, at most `count` of them, as far as they can be told from chance.
+/// The pairs of factors with the largest interactions above sampling errors, at most `count` of them.
 pub fn largest_pairs(
     factors: &[InputColumn],
     sensitivity: &Sensitivity,
@@ -95,7 +95,7 @@ pub fn largest_pairs(
     pairs
 }
 
-/// The range of a factor in words, with its unit.
+/// The range of a factor as text, with its unit.
 fn range(factor: &InputColumn, unit: Option<&str>) -> String {
     let range = match factor.levels.len() {
         0 if factor.whole => {
