@@ -410,7 +410,7 @@ fn rows(a: MatRef<'_, f64>) -> Vec<Vec<f64>> {
     (0..a.nrows()).map(row).collect()
 }
 
-/// [`thinfit::Sensitivity`] as a dict.
+/// [`thinfit_methods::Sensitivity`] as a dict.
 #[derive(IntoPyObject)]
 pub struct Indices {
     mean: f64,

@@ -93,7 +93,7 @@ impl LongState {
         own.inputs == other.inputs && own.outputs == other.outputs && own.table == other.table
     }
 
-    /// Refuses a state that is not one of a table with these names of inputs and outputs, or not that of the other executor.
+    /// Refuses a state that is not one of a table with these names of inputs and outputs, or not that of the other processes.
     pub(crate) fn check(
         &self,
         names: (&[String], &[String]),

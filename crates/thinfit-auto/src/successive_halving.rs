@@ -2,7 +2,7 @@
 //! all.
 //!
 //! A step on all rows costs (m/rows)³ times as much as one on some, so searches start on few rows and continue from
-//! there. Ranks share the processes of each round and synchronise after it.
+//! there. An executor may spread the candidates of each round.
 
 use crate::plan::{MANY, Plan};
 use crate::process::{Configuration, Process, configurations, ranked};

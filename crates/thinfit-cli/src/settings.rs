@@ -1,7 +1,7 @@
 //! Settings of a fit: the command line overrides the configuration file, which overrides the defaults of the method.
 //!
 //! A configuration file holds settings of the method next to options of the program; both mean the same as on the
-//! command line. [`Request`] parses the settings, here and for every other front end.
+//! command line. [`Request`](thinfit_methods::Request) parses the settings, here and for every other front end.
 //!
 //! The default method is `auto`. An option or setting that only networks have selects `gft-r`, unless `method` names
 //! another.

@@ -162,7 +162,13 @@ impl<'a> MpiWorkers<'a> {
                 let messages = self.executor.all(&Message::Updates(taken(&updates)));
                 let orders = match messages.map(|mut all| all.swap_remove(0)) {
                     Ok(Message::Orders(orders)) => orders,
-                    Ok(Message::Updates(_)) => unreachable!("the first rank gives orders"),
+                    Ok(Message::Updates(_)) => {
+                        break Err(Error::Fit(thinfit::Error::Shape {
+                            what: "message of the first process",
+                            expected: "orders".into(),
+                            found: "updates of a worker".into(),
+                        }));
+                    }
                     Err(error) => break Err(error.into()),
                 };
                 stop.fetch_or(orders.stop, Ordering::Relaxed);

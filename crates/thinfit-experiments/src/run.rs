@@ -2,7 +2,7 @@
 //!
 //! GFT-r starts where GFT of the same seed and λ ends, so one worker runs both. A lock in `states/` next to the
 //! ledger keeps other programs from running the same job at the same time. Workers on other ranks take jobs like
-//! local ones (`crew.rs`).
+//! local ones (`mpi_workers.rs`).
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

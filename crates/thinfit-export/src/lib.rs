@@ -1,6 +1,6 @@
 //! Fitted models in other languages: ONNX for runtimes, C, Python and JavaScript without dependencies, LaTeX for papers.
 //!
-//! A model is described once, as a [`formula`](formula::Formula) of expressions, and each language writes formulas.
+//! A model is described once, as a formula of expressions, and each language writes formulas.
 //!
 //! Exports of networks use the numbers of [`thinfit::Evaluator`] and its order of operations, so they agree with
 //! [`thinfit::Model::predict`] up to rounding. Rounding errors scale with Σ|b_l|/n, which for a polished model may be a

@@ -410,6 +410,6 @@ pub(super) mod tests {
             spoil("/body/mean", serde_json::json!([])).contains("coefficients that do not fit")
         );
         assert!(spoil("/input_scaler/scale/0", 0.0.into()).contains("input scaling"));
-        assert!(spoil("/body/points/0/0", serde_json::Value::Null).contains("cannot be read"));
+        assert!(spoil("/body/points/0/0", serde_json::Value::Null).contains("invalid content"));
     }
 }

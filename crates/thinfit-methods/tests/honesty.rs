@@ -77,6 +77,7 @@ fn pure_noise_gives_the_mean_and_no_input_has_an_effect() {
     let model = fit(&draw(80, 10, 1.0, 3, |_| 0.0), 5.0);
     assert!(diagnosis(&model).is_mean() && diagnosis(&model).inputs.is_empty());
     assert!(claim(&model) <= 0.0 && diagnosis(&model).nested);
+    assert_eq!(model.parameters(), 1);
 }
 
 #[test]

@@ -6,8 +6,8 @@ use crate::extrapolation::Excess;
 use std::path::Path;
 use thinfit::file::{LARGEST, family, format, read_json};
 use thinfit::{
-    Body, Caution, Code, Dataset, Deviation, Encoding, Error, Grouping, Header, Interval, Mat,
-    MatRef, Model, Prediction, Record, Result, Scaler, TrainingRows,
+    Body, Caution, Code, Dataset, Deviation, Diagnosis, Encoding, Error, Grouping, Header,
+    Interval, Mat, MatRef, Model, Prediction, Record, Result, Scaler, TrainingRows,
 };
 use thinfit_gp::{KernelBody, KernelModel};
 
@@ -183,6 +183,11 @@ impl Predictor {
 
     /// How many real numbers prediction needs.
     pub fn parameters(&self) -> usize {
+        // The mean of the samples is kept as a process whose kernel is constant.
+        let diagnosis = self.record().diagnosis.as_ref();
+        if diagnosis.is_some_and(Diagnosis::is_mean) {
+            return self.outputs().len();
+        }
         either!(self, model => model.parameters())
     }
 

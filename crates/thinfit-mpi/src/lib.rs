@@ -1,5 +1,5 @@
-//! The ranks of an MPI job as [`thinfit::pieces::Ranks`] of a fit. MPI only transports the data; all decisions are
-//! made elsewhere.
+//! The processes of an MPI job as a [`thinfit::pieces::Executor`]. MPI only transports the data; all decisions are made
+//! elsewhere.
 //!
 //! Built with the feature `mpi` only.
 

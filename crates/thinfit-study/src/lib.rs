@@ -1,6 +1,6 @@
 //! Studies of a fitted model: optimisation, uncertainty propagation, adaptive sampling and Shapley effects.
 //!
-//! All of them vary [`Factor`](thinfit_methods::Factor)s, the columns of the user's table, inside the ranges of the
+//! All of them vary [`InputColumn`](thinfit_methods::InputColumn)s, the columns of the user's table, inside the ranges of the
 //! samples or inside [`Ranges`] given by the user.
 //!
 //! | question | function |

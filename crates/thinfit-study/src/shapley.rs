@@ -51,7 +51,7 @@ pub struct Shapley {
 }
 
 impl Shapley {
-    /// Shapley effects of the factors of a model ([`Factor::all`]) on output `o`, over rows of its inputs `x` (m × d). `watch` receives
+    /// Shapley effects of the factors of a model ([`InputColumn::all`]) on output `o`, over rows of its inputs `x` (m × d). `watch` receives
     /// the progress from 0 to 1.
     ///
     /// # Errors

@@ -64,7 +64,7 @@ impl dyn Executor + '_ {
         work: impl FnOnce(Vec<usize>) -> Result<Vec<T>>,
     ) -> Result<Vec<T>> {
         let size = self.size();
-        let own = work((self.rank()..count).step_by(size).collect())?;
+        let own = work(self.own_jobs(count).collect())?;
         if size == 1 {
             return Ok(own);
         }
@@ -73,6 +73,11 @@ impl dyn Executor + '_ {
         let in_order = (0..count).map(|job| results[job % size].next());
         let missing = || foreign("fewer results than jobs".into());
         in_order.collect::<Option<Vec<T>>>().ok_or_else(missing)
+    }
+
+    /// Which of so many jobs are done by this process.
+    pub(crate) fn own_jobs(&self, count: usize) -> impl ExactSizeIterator<Item = usize> + use<> {
+        (self.rank()..count).step_by(self.size())
     }
 
     /// What every process says, in their order, to every one of them.

@@ -49,7 +49,7 @@ class TwoValuesWarning(UserWarning):
     """An output has only two values, such as 0 and 1; predictions are not probabilities."""
 
 class SettingError(ValueError):
-    """An invalid setting: ``args`` are its path in the library's settings (list of str and int) and the problem (str)."""
+    """An invalid setting: ``args`` are its path in the settings (list of str and int) and the problem (str)."""
 
 # Numbers; text as levels, codes (NaN if missing) and "found", "categories" or "ordered"; or dates, which are not read.
 _Cells = NDArray[np.float64] | tuple[list[str], NDArray[np.float64], str] | None

@@ -249,8 +249,8 @@ fn check_shared(plan: &FitPlan) -> Result<(), Failure> {
     match method.is_shared() {
         true => Ok(()),
         false => Err(Failure::new(format!(
-            "`{}` has nothing that several processes could share, as set; auto has, and so have gft-r and random with starts of the polish, \
-             and f-opt, gft and gft-r with --lambda auto; start one process, or take one of them",
+            "several processes cannot share `{}` with these settings; start one process, or use auto, gft-r or random with several starts \
+             of the polish, or f-opt, gft or gft-r with --lambda auto",
             method.name()
         ))),
     }
@@ -470,13 +470,13 @@ fn write_report(
     let kind = model.kind();
     writeln!(
         out,
-        "{fitted} {} in {:.1} s{} from {} samples{}{gaps}: {kind}, {} parameters\n",
+        "{fitted} {} in {:.1} s{} from {} samples{}{gaps}: {kind}, {}\n",
         result.outputs.join(", "),
         result.seconds,
         on(model.record().device.as_deref()),
         result.samples,
         in_groups(model.record()),
-        result.parameters,
+        counted(result.parameters, "parameter"),
     )?;
     let Some(validation) = &result.validation else {
         writeln!(

@@ -107,9 +107,9 @@ pub fn run(args: &PredictArgs, memory: Memory, out: &mut impl Write) -> Result<(
         // A warning that cannot be printed is not an error.
         let _ = writeln!(
             terminal::stderr(),
-            "warning: --interval {level}: the level cannot be had from {}, so the bounds are infinite; \
-             ask for a lower one or fit more rows",
-            counted(rows, "row"),
+            "warning: --interval {level}: {} are too few for this level, so the bounds are infinite; request a lower \
+             level or fit more rows",
+            counted(rows, "calibration row"),
         );
     }
     writer.finish()?;

@@ -90,8 +90,8 @@ fn goal(args: &SuggestArgs, model: &Predictor) -> Result<Aim, Failure> {
         (args::Goal::Uncertainty, None) => return Ok(Aim::Uncertainty),
         (args::Goal::Uncertainty, Some(_)) => {
             return Err(Failure::new(
-                "--target: expected --goal minimum or maximum beside it, found uncertainty, which is lowered for all outputs; \
-                 leave --target out, or give a goal",
+                "--target needs --goal minimum or maximum; the goal uncertainty is for all outputs: \
+                 remove --target, or give a goal",
             ));
         }
         (args::Goal::Minimum, _) => Aim::Minimum,

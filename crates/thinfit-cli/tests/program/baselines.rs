@@ -136,7 +136,7 @@ fn a_level_beyond_the_rows_gives_infinite_bounds_and_a_warning() {
     );
     let warned = String::from_utf8(output.stderr).unwrap();
     assert!(
-        warned.contains("the level cannot be had from 80 rows"),
+        warned.contains("80 calibration rows are too few for this level"),
         "{warned}"
     );
 }

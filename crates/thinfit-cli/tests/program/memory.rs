@@ -172,11 +172,15 @@ fn memory_that_runs_out_is_an_error_with_advice_and_not_an_abort() {
     );
     let (mut done, mut refused) = (0, 0);
     for megabytes in [60, 90, 120, 200, 300, 400, 600, 800, 1000, 8000] {
-        for words in [
+        for (attempt, words) in [
             "fit a.csv -t y --budget 1",
             "fit a.csv -t y --method gaussian-process --set starts=1 --set iterations=2",
-        ] {
-            let words = format!("{words} --threads 2 --quiet -o {megabytes}.json");
+        ]
+        .iter()
+        .enumerate()
+        {
+            let model = folder.join(format!("{megabytes}-{attempt}.json"));
+            let words = format!("{words} --threads 2 --quiet -o {megabytes}-{attempt}.json");
             let output = limited(&folder, &format!("-v {}", 1000 * megabytes), &words);
             let said = text(&output.stderr);
             match output.status.code() {
@@ -185,7 +189,7 @@ fn memory_that_runs_out_is_an_error_with_advice_and_not_an_abort() {
                     refused += 1;
                     let advised = ["raise the limit", "pass --memory"];
                     assert!(advised.iter().any(|words| said.contains(words)), "{said}");
-                    assert!(!folder.join(format!("{megabytes}.json")).exists());
+                    assert!(!model.exists());
                 }
                 // The shell cannot even load it.
                 Some(127) if megabytes < 100 => refused += 1,

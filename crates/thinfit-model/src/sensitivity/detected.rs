@@ -24,11 +24,4 @@ impl Predictor {
         }
         undetected
     }
-
-    /// The names of the columns with no detectable effect.
-    pub fn undetected_names(&self) -> Vec<String> {
-        let columns = InputColumn::all(self).into_iter().zip(self.undetected());
-        let without = columns.filter(|(_, undetected)| *undetected);
-        without.map(|(column, _)| column.name).collect()
-    }
 }

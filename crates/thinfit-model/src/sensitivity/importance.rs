@@ -76,7 +76,7 @@ impl Predictor {
         self.sensitivity_over(o, &InputColumn::all(self), &|_| ())
     }
 
-    /// Sensitivity indices of output `o` over `factors`: those of [`Factor::all`], which may have other ranges, fewer levels, other
+    /// Sensitivity indices of output `o` over `columns`: those of [`InputColumn::all`], which may have other ranges, fewer levels, other
     /// warps, or only integers. `watch` receives the progress from 0 to 1.
     ///
     /// # Errors
@@ -144,7 +144,7 @@ impl Predictor {
         if levels > 0 && !at.iter().all(known) {
             return Err(Error::Data {
                 what: "at",
-                problem: format!("`{}` has levels, and this is none", columns[j].name),
+                problem: format!("not a level of `{}`", columns[j].name),
                 advice: "number its levels from 0 on",
             });
         }

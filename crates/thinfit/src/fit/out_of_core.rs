@@ -2,7 +2,7 @@
 //! and calibrate the intervals.
 //!
 //! Nothing here depends on how the rows are divided into blocks or among processes: a leaf is [`LEAF`] rows by row
-//! number, and leaves are merged in a tree that depends on these numbers alone (`solve/condensed.rs`).
+//! number, and leaves are merged in a tree that depends on these numbers alone (`solve/tsqr.rs`).
 
 use crate::data::out_of_core::{Block, LEAF};
 use crate::data::rows::Rows;

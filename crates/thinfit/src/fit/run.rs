@@ -205,7 +205,7 @@ impl phases::Watch for Owners<'_> {
 impl Fit<'_> {
     /// The indices of the runs that this rank trains.
     fn places(&self) -> impl ExactSizeIterator<Item = usize> + use<> {
-        (self.executor.rank()..self.runs.len()).step_by(self.executor.size())
+        self.executor.own_jobs(self.runs.len())
     }
 
     /// The runs of all processes.
