@@ -82,7 +82,7 @@ def test_a_comparison_names_what_the_polish_chose():
     x, y = samples(40)
     table = thinfit.compare(x, y, ["gft-r", "linear"], folds=2)
     assert ["winners" in one for one in table] == [one["method"] == "gft-r" for one in table]
-    assert sum("gft-r: chose" in line and "of 2 folds" in line for line in repr(table).splitlines()) == 1
+    assert sum("gft-r: selected" in line and "of 2 folds" in line for line in repr(table).splitlines()) == 1
     one = next(one for one in table if one["method"] == "gft-r")
     one.update(winners=["polished_random", "trained"], validation_rmse=[0.5, 0.25], trained_rmse=[1.0, 2.0])
     assert (

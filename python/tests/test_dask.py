@@ -149,7 +149,7 @@ def test_what_is_wrong_is_said_before_rows_are_read_where_it_can_be():
         thinfit.dask.AutoRegressor().fit(y, y)
     pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
     frame = dd.from_pandas(pd.DataFrame({"a": [1.0, 2.0], "b": ["one", "two"]}), npartitions=1)
-    with pytest.raises(ValueError, match="columns of numbers, found `b`"):
+    with pytest.raises(ValueError, match="numeric columns, found `b`"):
         thinfit.dask.AutoRegressor().fit(frame, frame["a"])
 
 

@@ -126,7 +126,7 @@ def test_messages_say_what_was_expected_and_found(parameters, expected):
 def test_wrong_data_are_named():
     x, y = samples()
     x[7, 2] = np.nan
-    with pytest.raises(ValueError, match="^X has NaN in 1 of 120 rows, in column 2, first in row 7; leave"):
+    with pytest.raises(ValueError, match="^X has NaN in 1 of 120 rows, in column 2, first in row 7; remove"):
         quick().fit(x, y)
     with pytest.raises(ValueError, match="^sample_weight: row 1 has the weight -1"):
         quick().fit(*samples(), sample_weight=np.where(np.arange(120) == 1, -1, 1))
