@@ -13,8 +13,8 @@ pub struct Labels {
 impl Labels {
     /// A column for these names and a title above them.
     pub fn of<'a>(names: impl IntoIterator<Item = &'a str>, title: &'a str) -> Self {
-        let beside = |name: &&str| name.chars().count() <= WIDEST;
-        let names = names.into_iter().filter(beside).chain([title]);
+        let fits = |name: &&str| name.chars().count() <= WIDEST;
+        let names = names.into_iter().filter(fits).chain([title]);
         Labels {
             width: column_width(names, 10),
         }

@@ -149,10 +149,11 @@ fn free() -> Option<u64> {
         ]
     });
     let left = limits.filter_map(|(limit, used)| {
-        let beside = |name: &str| Some(Path::new(&limit).with_file_name(name).to_str()?.to_owned());
-        let used = number(&beside(used)?)?;
+        let sibling =
+            |name: &str| Some(Path::new(&limit).with_file_name(name).to_str()?.to_owned());
+        let used = number(&sibling(used)?)?;
         // Pages of files that can be dropped count as used, but are as good as free.
-        let cached = beside("memory.stat").and_then(|path| read(&path));
+        let cached = sibling("memory.stat").and_then(|path| read(&path));
         let cached = cached.and_then(|text| inactive(&text)).unwrap_or(0);
         Some(number(&limit)?.saturating_sub(used.saturating_sub(cached)))
     });

@@ -11,8 +11,8 @@ pub fn page(report: &Report, figure1: Option<&Figure1>) -> String {
     let mut out = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
-         <title>thinfit: our numbers beside the published ones</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
-         <h1>Our numbers beside the published ones</h1>\n<p>{}</p>\n\
+         <title>thinfit: our numbers and the published ones</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
+         <h1>Our numbers and the published ones</h1>\n<p>{}</p>\n\
          <p>Settings: {}.</p>\n\
          <p>Page written by commit {}. Cells with a number of ours:</p>\n",
         escape(INTRODUCTION),

@@ -130,7 +130,7 @@ impl Report {
     /// One section per exhibit and one list per column, a line for each method and activation.
     pub fn markdown(&self) -> String {
         let mut out = format!(
-            "# Our numbers beside the published ones\n\n{INTRODUCTION}\n\n\
+            "# Our numbers and the published ones\n\n{INTRODUCTION}\n\n\
              Settings: {}.\n\nCells with a number of ours:\n\n",
             self.settings,
         );

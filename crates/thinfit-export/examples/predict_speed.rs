@@ -1,4 +1,4 @@
-//! Rows per second of `predict` on one thread, beside the limit that cosines set, as JSON.
+//! Rows per second of `predict` on one thread, and the limit that cosines set, as JSON.
 //!
 //! `cargo run --release -p thinfit-export --example predict_speed -- FOLDER`: 100 neurons, 10 inputs, 10⁷ rows in blocks.
 //! The network (f1, `fast` preset) and its exports are written to the folder, where `tools/predict_speed.py`, which

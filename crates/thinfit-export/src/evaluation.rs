@@ -109,7 +109,7 @@ fn apply<T: Real>(
     }
     if operator == "Concat" {
         let parts = (0..node.input.len()).map(input);
-        return Ok(beside(&parts.collect::<Result<Vec<_>, _>>()?));
+        return Ok(concatenated(&parts.collect::<Result<Vec<_>, _>>()?));
     }
     let b = input(1)?;
     Ok(match operator {
@@ -141,7 +141,7 @@ fn pairs<T: Real>(a: &Table<T>, b: &Table<T>, operator: impl Fn(T, T) -> T) -> T
 }
 
 /// The columns of all tables, in order.
-fn beside<T: Real>(tables: &[&Table<T>]) -> Table<T> {
+fn concatenated<T: Real>(tables: &[&Table<T>]) -> Table<T> {
     let rows = tables.iter().map(|table| table.rows()).max().unwrap_or(0);
     let row = |i: usize| tables.iter().flat_map(move |table| table.row(i));
     Table {

@@ -1,4 +1,4 @@
-//! The files of an export: one for each language, and for C a header beside the source.
+//! The files of an export: one for each language, and for C also a header.
 
 use crate::{
     Difference, Inaccurate, Onnx, c, difference_of_functions, identifier, javascript, latex, onnx,

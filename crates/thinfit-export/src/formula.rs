@@ -19,7 +19,7 @@ use thinfit_methods::Predictor;
 pub(crate) struct Formula<'a> {
     /// What the model is, in words.
     pub what: String,
-    /// Entries of the metadata of a file beside the names.
+    /// Metadata of the file other than the names.
     pub metadata: Vec<(&'static str, String)>,
     pub inputs: &'a [String],
     pub outputs: &'a [String],

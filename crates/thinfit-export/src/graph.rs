@@ -44,7 +44,7 @@ impl Graph {
         });
     }
 
-    /// Puts columns beside each other.
+    /// Concatenates columns.
     pub fn concatenated(&mut self, columns: &[String]) -> String {
         let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
         let output = self.node("Concat", &columns);

@@ -180,7 +180,7 @@ impl Lowering<'_> {
         self.differences[j].insert(difference).clone()
     }
 
-    /// The values of several expressions beside each other, together where they have one form.
+    /// The values of several expressions as columns, computed together where they have one form.
     pub fn expressions(&mut self, list: &[&Expression]) -> String {
         let first = list[0];
         if list.iter().any(|other| !first.is_like(other)) {

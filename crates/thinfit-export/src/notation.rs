@@ -32,7 +32,7 @@ impl Text {
         &self.text
     }
 
-    /// The text beside operators, in brackets if necessary.
+    /// The text as an operand, in parentheses if necessary.
     pub fn operand(&self) -> String {
         self.at_least(Binding::Operand)
     }

@@ -58,7 +58,7 @@ pub(crate) fn graph(
     (graph, difference)
 }
 
-/// The bytes of the file: names, description, metadata beside the names, and the graph.
+/// The bytes of the file: names, description, further metadata, and the graph.
 pub(crate) fn bytes(formula: &Formula<'_>, graph: Graph) -> Vec<u8> {
     // A line of the metadata is a name.
     let plain = |names: &[String]| -> Vec<String> {

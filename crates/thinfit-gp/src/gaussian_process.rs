@@ -16,7 +16,7 @@
 //! −∂ ln p/∂ ln ℓ_k = ½ Σ_ab V_ab (−2k′_ab) Δ_k,ab²/ℓ_k²     −∂ ln p/∂ ln g = ½ g tr V     V = Σ_outputs (C⁻¹ − ααᵀ/s²)
 //! ```
 //!
-//! The ANOVA shapes have a share c_j beside each length, twice as many numbers to find, which the likelihood alone
+//! The ANOVA shapes have a share c_j for each length, twice as many numbers to find, which the likelihood alone
 //! overfits on few samples. They get Cauchy priors of scale 2, whose long tails leave clean data free: ln ℓ_j about
 //! ln √d + √2, since lengths grow with the number of inputs, and logit c_j about 0. The other shapes have none.
 //!

@@ -31,7 +31,7 @@ pub enum Purpose<'a> {
     FitInBlocks,
     /// To predict or score its rows: gaps are refused, or kept, so that every row has its line.
     Predict(&'a Predictor),
-    /// To set a model or a plan beside rows as they were measured: gaps are refused or left out.
+    /// To compare a model or a design with measured rows: rows with gaps are refused or dropped.
     Compare,
 }
 

@@ -63,7 +63,7 @@ pub fn targets(
     }
 }
 
-/// Selects these columns, too, after those of [`match_inputs`], whether they hold numbers or text; returns the position of each
+/// Also selects these columns of numbers or text, after those of [`match_inputs`]; returns the position of each
 /// among all that are selected.
 pub fn select_also(reader: &mut Reader, names: &[String]) -> Result<Vec<usize>, Failure> {
     let mut columns = reader.selected().to_vec();
@@ -79,12 +79,12 @@ pub fn select_also(reader: &mut Reader, names: &[String]) -> Result<Vec<usize>, 
     }
     // Columns that are copied may have gaps; inputs may not.
     let inputs = reader.selected().to_vec();
-    let beside: Vec<usize> = columns
+    let kept: Vec<usize> = columns
         .iter()
         .copied()
         .filter(|c| !inputs.contains(c))
         .collect();
-    reader.admit_gaps(&beside);
+    reader.admit_gaps(&kept);
     reader.select(&columns);
     Ok(places)
 }

@@ -118,7 +118,7 @@ fn what_cannot_be_suggested_is_refused() {
         ),
         (
             &["model.json", "--target=y"],
-            &["--target", "leave --target out"],
+            &["--target", "remove --target"],
         ),
         (
             &["model.json", "--goal=maximum", "--target=z"],
