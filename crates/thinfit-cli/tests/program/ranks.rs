@@ -57,7 +57,7 @@ fn what_ranks_cannot_share_is_refused_with_what_they_can() {
     let fit = ["fit", "data.csv", "--target=y", "--drop=name"];
     let refused = [
         (vec!["--method=gft"], "--lambda auto"),
-        (vec!["--method=rff"], "`rff` has nothing"),
+        (vec!["--method=rff"], "cannot share `rff`"),
         (
             vec!["--method=gft-r", "--checkpoint=a.state"],
             "run without mpirun",
