@@ -117,7 +117,7 @@ fn price(evidence: &Evidence, numbers: usize) -> f64 {
     evidence.value + 0.5 * numbers as f64 * (evidence.alpha.nrows() as f64).ln()
 }
 
-/// Hyperplanes whose features gain far more than chance would, beside `kernel` and beside a smoother one.
+/// Hyperplanes whose features gain far more than chance would, both with `kernel` and with a smoother one.
 fn candidates(
     kernel: &Kernel,
     ridge: f64,
@@ -197,7 +197,7 @@ struct Found {
 }
 
 impl Found {
-    /// The process with `edges` and one more, whose hyperplane is settled beside its kernel.
+    /// The process with `edges` and one more, whose hyperplane is chosen given the kernel of the process.
     fn new(
         edges: &[Edge],
         crossing: Crossing,

@@ -36,7 +36,7 @@ impl Checkpoint {
         }
     }
 
-    /// Saves if it is time; the first call always does. `write` writes the state to a file, or returns `None` if there is none yet.
+    /// Saves if it is time; the first call always does. `write` writes the state to a file, or returns `None` if there is no state yet.
     pub fn offer(&self, write: impl FnOnce(&Path) -> Option<thinfit::Result<()>>) {
         let Ok(mut last) = self.last.try_lock() else {
             return;

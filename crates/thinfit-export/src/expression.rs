@@ -130,7 +130,7 @@ impl Expression {
         *self == Number(0.0)
     }
 
-    /// The number that it is; NaN if it is none.
+    /// The value of a constant; NaN for any other expression.
     pub fn number(&self) -> f64 {
         match self {
             Number(number) => *number,
